@@ -1,0 +1,37 @@
+//! What determines the node failures that a simulation meets.
+
+use serde::{Deserialize, Serialize};
+
+use super::SurvivalModel;
+use crate::units::Seconds;
+
+/// Everything that determines the failures of a simulation, apart from seed, workload and replication.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FailureSettings {
+    /// Where failures come from.
+    pub source: FailureSource,
+    /// Failure-clock time at which every simulation starts (A-29; default 0).
+    pub offset: Seconds,
+}
+
+/// Where node failures come from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum FailureSource {
+    /// Nodes never fail.
+    None,
+    /// Replay of the LANL table LA-UR-05-7318 (spec §5.5), nodes of the systems numbered one after the other.
+    Lanl {
+        /// File name, looked up as it stands, then in the folder of failure data.
+        file: String,
+        /// System numbers, 18 and 19 in the thesis.
+        systems: Vec<u32>,
+    },
+    /// Drawn from a model: up-times from `survival`, exponential down-times.
+    Generated {
+        /// Distribution of up-times of one node.
+        survival: SurvivalModel,
+        /// μ, repairs per hour.
+        repair_rate_per_hour: f64,
+    },
+}

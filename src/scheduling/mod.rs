@@ -1,0 +1,10 @@
+//! Policies on a plan.
+
+mod outcome;
+mod settings;
+
+pub use outcome::{JobOutcome, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters};
+pub use settings::{
+    Acceptance, DownHorizon, EarlyStart, PROBABILITY_TOLERANCE, Placing, PolicySettings,
+    Reliability, ReplanPasses, RestartRule, SurvivalForm,
+};

@@ -1,0 +1,243 @@
+//! What became of a job, and what a whole simulation adds up to.
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Coins, NodeSeconds, Seconds};
+use crate::workload::Job;
+
+/// The complete record of one submitted job: what was asked, promised and kept.
+///
+/// Money is not here: the fee is [`Job::fee`], earned when the job is successful, and the penalty is the penalty ratio
+/// times that fee when it failed, so that runs that differ only in the ratio share one schedule (spec §3.4.4).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct JobOutcome {
+    /// The job as it was submitted.
+    pub job: Job,
+    /// How it ended.
+    pub verdict: Verdict,
+    /// Index of the estimate class whose distribution was used, where a policy looked one up.
+    pub class: Option<u16>,
+    /// The promise given at acceptance; `None` for dropped jobs and for policies that promise nothing.
+    pub promise: Option<Promise>,
+    /// The last actual start, if the job ever started.
+    pub start: Option<Seconds>,
+    /// When it ended for good (success, kill, or the moment it was given up); `None` if it was dropped.
+    pub end: Option<Seconds>,
+    /// How often it was started again after a node failure.
+    pub restarts: u32,
+    /// How many failures hit nodes while it held them.
+    pub node_failures: u32,
+}
+
+/// The slot that was promised to a job at its submission.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Promise {
+    /// Planned start.
+    pub start: Seconds,
+    /// Planned end: `start + estimate` at full length, earlier when overbooked.
+    pub end: Seconds,
+    /// Whether the slot is shorter than the estimate.
+    pub overbooked: bool,
+    /// The probability of success, where the policy computed one (overbooked slots).
+    pub success: Option<SuccessFactors>,
+    /// Number of distinct direct predecessors that entered the joint distribution (comprehensive approach).
+    pub predecessors: u32,
+}
+
+/// The three independent factors of a probability of success (spec §3.8, §3.9), each in `[0, 1]`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SuccessFactors {
+    /// All nodes are up at the start.
+    pub available: f64,
+    /// The job ends within what it gets.
+    pub executable: f64,
+    /// The nodes survive the execution.
+    pub survives: f64,
+}
+
+impl SuccessFactors {
+    /// Probability of success: the product of the three factors.
+    #[must_use]
+    pub fn pos(&self) -> f64 {
+        self.available * self.executable * self.survives
+    }
+
+    /// Probability of failure, `1 − PoS`.
+    #[must_use]
+    pub fn pof(&self) -> f64 {
+        1.0 - self.pos()
+    }
+}
+
+/// How a job ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Rejected at submission: no slot that the policy would accept. No fee, no penalty.
+    DroppedNoSlot,
+    /// Rejected at submission: wider than the cluster.
+    DroppedTooWide,
+    /// The real runtime elapsed within what was granted. The fee is earned.
+    SuccessfulFinished,
+    /// The full estimate was granted and the job did not finish: the user's misestimate, the fee is earned.
+    SuccessfulFullGrant,
+    /// Killed at the end of a window shorter than its estimate. The penalty is due.
+    FailedOverbooked,
+    /// Lost to a node failure while running, with no way to restart in time. The penalty is due.
+    FailedNodes,
+    /// Could not start in time because nodes were down or still held. The penalty is due.
+    FailedUnstartable,
+}
+
+impl Verdict {
+    /// Every verdict, in the order of the codes in the store.
+    pub const ALL: [Self; 7] = [
+        Self::DroppedNoSlot,
+        Self::DroppedTooWide,
+        Self::SuccessfulFinished,
+        Self::SuccessfulFullGrant,
+        Self::FailedOverbooked,
+        Self::FailedNodes,
+        Self::FailedUnstartable,
+    ];
+
+    /// The job was rejected at submission.
+    #[must_use]
+    pub fn is_dropped(self) -> bool {
+        matches!(self, Self::DroppedNoSlot | Self::DroppedTooWide)
+    }
+
+    /// The SLA was fulfilled.
+    #[must_use]
+    pub fn is_successful(self) -> bool {
+        matches!(self, Self::SuccessfulFinished | Self::SuccessfulFullGrant)
+    }
+
+    /// The job was accepted and its SLA was violated.
+    #[must_use]
+    pub fn is_failed(self) -> bool {
+        !self.is_dropped() && !self.is_successful()
+    }
+
+    /// The name in the store and in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::DroppedNoSlot => "dropped-no-slot",
+            Self::DroppedTooWide => "dropped-too-wide",
+            Self::SuccessfulFinished => "successful-finished",
+            Self::SuccessfulFullGrant => "successful-full-grant",
+            Self::FailedOverbooked => "failed-overbooked",
+            Self::FailedNodes => "failed-nodes",
+            Self::FailedUnstartable => "failed-unstartable",
+        }
+    }
+}
+
+/// How much work a policy did, for the run-time comparisons of spec §9 and for profiling.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WorkCounters {
+    /// Probabilities of failure that were evaluated in full.
+    pub pof_evaluations: u64,
+    /// Convolutions of a joint with a runtime distribution.
+    pub convolutions: u64,
+    /// Times the plan was rebuilt.
+    pub replans: u64,
+    /// Planned jobs that moved to an earlier start.
+    pub moves: u64,
+}
+
+/// Totals of one simulation, independent of the penalty ratio.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct SimulationMetrics {
+    /// Jobs submitted.
+    pub submitted: u64,
+    /// Jobs accepted: `successful + failed`.
+    pub accepted: u64,
+    /// Jobs rejected at submission.
+    pub dropped: u64,
+    /// Of those, jobs wider than the machine.
+    pub dropped_too_wide: u64,
+    /// Accepted jobs whose slot was shorter than the estimate.
+    pub overbooked: u64,
+    /// Accepted jobs whose SLA was fulfilled.
+    pub successful: u64,
+    /// Accepted jobs whose SLA was violated.
+    pub failed: u64,
+    /// Failed because the window of an overbooked job ended.
+    pub failed_overbooked: u64,
+    /// Failed because a node crashed under the job.
+    pub failed_nodes: u64,
+    /// Failed because the job could not start.
+    pub failed_unstartable: u64,
+    /// Restarts after node failures.
+    pub restarts: u64,
+    /// Fees of successful jobs, `Σ n·x`.
+    pub fees: NodeSeconds,
+    /// Fees of failed jobs, `Σ n·x`: the penalties at penalty ratio 1.
+    pub forfeited: NodeSeconds,
+    /// Node-time in which a job ran (including runs that were lost).
+    pub busy: NodeSeconds,
+    /// Node-time of successful runs.
+    pub useful: NodeSeconds,
+    /// From the first submission to the last end.
+    pub makespan: Seconds,
+    /// `nodes · makespan`.
+    pub capacity: NodeSeconds,
+    /// Sum over started jobs of (last start − release), seconds.
+    pub wait_total: Seconds,
+    /// Jobs that started at least once.
+    pub started: u64,
+    /// Σ n·ω·(response/ω) over successful jobs, i.e. Σ n·response: numerator of the slowdown weighted by area.
+    pub weighted_response: NodeSeconds,
+    /// Σ n·(time held by the last run) over successful jobs: its denominator.
+    pub weighted_run: NodeSeconds,
+    /// What the policy did to get there.
+    pub work: WorkCounters,
+}
+
+impl SimulationMetrics {
+    /// Fees minus penalties in virtual coins, at penalty ratio `ratio` (spec §6: gain, profit, income).
+    #[must_use]
+    pub fn gain(&self, ratio: f64) -> Coins {
+        Coins(self.fees.coins().0 - ratio * self.forfeited.coins().0)
+    }
+
+    /// Adds one outcome to the totals that do not depend on the machine.
+    pub fn count(&mut self, outcome: &JobOutcome) {
+        self.submitted += 1;
+        self.restarts += u64::from(outcome.restarts);
+        if let Some(start) = outcome.start {
+            self.started += 1;
+            self.wait_total += start - outcome.job.release;
+        }
+        let fee = outcome.job.fee();
+        match outcome.verdict {
+            Verdict::DroppedNoSlot => {}
+            Verdict::DroppedTooWide => self.dropped_too_wide += 1,
+            Verdict::SuccessfulFinished | Verdict::SuccessfulFullGrant => {
+                self.fees += fee;
+                if let (Some(start), Some(end)) = (outcome.start, outcome.end) {
+                    self.useful += outcome.job.nodes.for_span(end - start);
+                    self.weighted_run += outcome.job.nodes.for_span(end - start);
+                    self.weighted_response += outcome.job.nodes.for_span(end - outcome.job.release);
+                }
+            }
+            Verdict::FailedOverbooked => self.failed_overbooked += 1,
+            Verdict::FailedNodes => self.failed_nodes += 1,
+            Verdict::FailedUnstartable => self.failed_unstartable += 1,
+        }
+        if outcome.verdict.is_dropped() {
+            self.dropped += 1;
+        } else {
+            self.accepted += 1;
+            self.overbooked += u64::from(outcome.promise.is_some_and(|promise| promise.overbooked));
+            if outcome.verdict.is_successful() {
+                self.successful += 1;
+            } else {
+                self.failed += 1;
+                self.forfeited += fee;
+            }
+        }
+    }
+}

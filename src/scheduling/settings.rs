@@ -1,0 +1,228 @@
+//! What a policy may be told: every documented ambiguity of the specs is a value here, the spec's decision its default.
+
+use serde::{Deserialize, Serialize};
+
+use crate::failures::SurvivalModel;
+use crate::units::Seconds;
+
+/// Everything that determines how a policy plans. Ambiguity numbers (A-nn) are those of spec `overbooking.md` §13.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PolicySettings {
+    /// The policy's name in the registry ([`crate::scheduling::registry`]).
+    pub strategy: String,
+    /// Which acceptable slot is taken (spec §3.3).
+    pub placing: Placing,
+    /// When an overbooked slot is acceptable (spec §3.4).
+    pub acceptance: Acceptance,
+    /// Whether full-length slots must pass the acceptance test too (A-03; default no).
+    pub test_full_length: bool,
+    /// The planner's model of node failures: survival of a run and availability at its start.
+    pub reliability: Reliability,
+    /// Width of the steps of completion-time distributions (A-12; default 60 s).
+    pub time_step: Seconds,
+    /// Whether a running predecessor's distribution is conditioned on the time it already ran (A-15; default no).
+    pub condition_on_elapsed: bool,
+    /// How long a counting planner assumes that a node which is down stays down.
+    pub down_horizon: DownHorizon,
+    /// How often a re-planning pass is repeated before the next event (A-22; default once).
+    pub replan_passes: ReplanPasses,
+    /// What a job needs to be started again after a node failure (A-31; the strategy's own rule by default).
+    pub restart: RestartRule,
+    /// Whether planned jobs start early when a predecessor ends early, for node-mapped strategies (the strategy's own rule
+    /// by default: only comprehensive overbooking does; spec §14.3 asks for the ablation).
+    pub early_start: EarlyStart,
+}
+
+impl Default for PolicySettings {
+    fn default() -> Self {
+        Self {
+            strategy: "conservative-backfilling".to_owned(),
+            placing: Placing::NearBestFit,
+            acceptance: Acceptance::Pof { maximum: 0.2 },
+            test_full_length: false,
+            reliability: Reliability::default(),
+            time_step: Seconds(60),
+            condition_on_elapsed: false,
+            down_horizon: DownHorizon::Mttr,
+            replan_passes: ReplanPasses::Once,
+            restart: RestartRule::Strategy,
+            early_start: EarlyStart::Strategy,
+        }
+    }
+}
+
+/// Which of the acceptable slots is taken (spec §3.3).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Placing {
+    /// The first slot that passes, full-length or overbooked.
+    FirstFit,
+    /// First fit without overbooking; only if there is none, first fit with overbooking (what the thesis reports).
+    #[default]
+    NearBestFit,
+    /// The last slot that passes.
+    LastFit,
+    /// The slot with the highest probability of success.
+    HighestPos,
+    /// The slot with the highest PoS × fee.
+    BestOpportunity,
+}
+
+/// When an overbooked slot is acceptable (spec §3.4).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "test")]
+pub enum Acceptance {
+    /// Accept iff PoF < `maximum`.
+    Pof {
+        /// PoF_max, in `[0, 1]`.
+        maximum: f64,
+    },
+    /// Accept iff PoS · fee > PoF · (`penalty_ratio` · fee) · `security_factor`.
+    Risk {
+        /// Penalty ÷ fee, ρ ≥ 0.
+        penalty_ratio: f64,
+        /// S ≥ 0.
+        security_factor: f64,
+    },
+}
+
+/// Strict comparisons of probabilities keep this distance, so that `1 − 0.8` does not pass `< 0.2`.
+pub const PROBABILITY_TOLERANCE: f64 = 1e-12;
+
+impl Acceptance {
+    /// The PoF below which a slot is accepted: PoF_max, or 1 / (1 + ρ·S) (spec §3.4.4).
+    #[must_use]
+    pub fn threshold(self) -> f64 {
+        match self {
+            Self::Pof { maximum } => maximum,
+            Self::Risk {
+                penalty_ratio,
+                security_factor,
+            } => 1.0 / (1.0 + penalty_ratio * security_factor),
+        }
+    }
+
+    /// Whether a slot with this probability of failure is accepted: strictly below the threshold, by 1e-12.
+    #[must_use]
+    pub fn accepts(self, pof: f64) -> bool {
+        pof < self.threshold() - PROBABILITY_TOLERANCE
+    }
+}
+
+/// The planner's picture of node reliability, common to all nodes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Reliability {
+    /// Survival of one node over a run (spec §3.10).
+    pub survival: SurvivalModel,
+    /// λ for the availability term, per node-hour.
+    pub failure_rate_per_hour: f64,
+    /// μ, repairs per hour.
+    pub repair_rate_per_hour: f64,
+    /// `survival` or, only to show the error of the printed formulas, `literal`.
+    pub form: SurvivalForm,
+}
+
+impl Default for Reliability {
+    fn default() -> Self {
+        Self {
+            survival: SurvivalModel::Poisson {
+                rate_per_hour: 1.2904e-4,
+            },
+            failure_rate_per_hour: 1.2904e-4,
+            repair_rate_per_hour: 0.4333,
+            form: SurvivalForm::Survival,
+        }
+    }
+}
+
+/// Whether P_success is the survival probability or the failure probability that the thesis printed (A-02, E1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SurvivalForm {
+    /// The right formula.
+    #[default]
+    Survival,
+    /// One minus it, per node, as printed.
+    Literal,
+}
+
+/// How long a counting planner assumes that a node which is down now stays down.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DownHorizon {
+    /// For 1/μ from now.
+    #[default]
+    Mttr,
+    /// Until the repair is seen.
+    Forever,
+    /// Not at all: down nodes count as free.
+    None,
+}
+
+/// How often a re-planning pass is repeated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReplanPasses {
+    /// One pass an event.
+    #[default]
+    Once,
+    /// Until nothing moves any more.
+    FixedPoint,
+}
+
+/// What a job needs to be started again after a node failure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RestartRule {
+    /// What the strategy does in the thesis: overbooking strategies restart short, the others need the full estimate.
+    #[default]
+    Strategy,
+    /// The full estimate must fit before the deadline.
+    Full,
+    /// Any time that is left will do.
+    Short,
+}
+
+/// Whether a node-mapped strategy releases nodes at the real end and starts planned jobs early.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum EarlyStart {
+    /// What the strategy does in the thesis: comprehensive overbooking yes, conservative backfilling no.
+    #[default]
+    Strategy,
+    /// Release and start early.
+    Yes,
+    /// Keep every reservation until its planned end.
+    No,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_minus_four_fifths_is_not_below_a_fifth() {
+        assert!(!Acceptance::Pof { maximum: 0.2 }.accepts(1.0 - 0.8));
+        assert!(Acceptance::Pof { maximum: 0.2 }.accepts(0.199));
+    }
+
+    #[test]
+    fn risk_thresholds_are_those_of_section_3_4_4() {
+        for (security_factor, ratio, expected) in [
+            (1.0, 0.5, 0.666_667),
+            (1.0, 4.0, 0.2),
+            (2.0, 0.5, 0.5),
+            (2.0, 1.0, 0.333_333),
+            (2.0, 4.0, 0.111_111),
+            (4.0, 1.0, 0.2),
+            (4.0, 2.0, 0.111_111),
+            (4.0, 4.0, 0.058_824),
+        ] {
+            let test = Acceptance::Risk {
+                penalty_ratio: ratio,
+                security_factor,
+            };
+            assert!((test.threshold() - expected).abs() < 5e-7);
+        }
+    }
+}

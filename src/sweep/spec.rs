@@ -1,0 +1,93 @@
+//! A sweep after everything has been checked and resolved: nothing optional is left, nothing below this room sees a raw value.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::estimates::EstimateSettings;
+use crate::failures::FailureSettings;
+use crate::scheduling::PolicySettings;
+use crate::workload::WorkloadSettings;
+
+/// The version of everything that determines a result but is not configuration. Part of every point's identity: raise it
+/// when a change of the engine changes any number.
+pub const RESULT_FORMAT: u32 = 1;
+
+/// A validated experiment: what will be simulated, in which order, and what each point reads off the simulations.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// The experiment's name, shown in the store and in reports.
+    pub name: String,
+    /// One paragraph for the report.
+    pub description: String,
+    /// The file that it came from, where there was one.
+    pub source: Option<PathBuf>,
+    /// The configuration text as read, kept in the store.
+    pub text: String,
+    /// The sweep's seed.
+    pub seed: u64,
+    /// Replications a combination of axis values (for batteries: how many batteries).
+    pub replications: u32,
+    /// The axes in the order of the file: name and every value, as shown in tables.
+    pub axes: Vec<Axis>,
+    /// Distinct schedules to simulate; points that differ only in accounting share one.
+    pub simulations: Vec<SimulationSpec>,
+    /// Every point, in the order of the axes, then replications.
+    pub points: Vec<Point>,
+}
+
+/// One axis: a configuration key and its values in order.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Axis {
+    /// The dotted configuration key, such as `acceptance.pof_max`.
+    pub key: String,
+    /// Its values in the order of the file.
+    pub values: Vec<AxisValue>,
+}
+
+/// A value on an axis, with the type that it has in the store.
+#[derive(Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum AxisValue {
+    /// A whole number.
+    Integer(i64),
+    /// A real number.
+    Real(f64),
+    /// A name.
+    Text(String),
+    /// A switch.
+    Flag(bool),
+}
+
+/// Everything that determines one schedule. Its canonical JSON is hashed into the simulation's identity.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SimulationSpec {
+    /// The jobs.
+    pub workload: WorkloadSettings,
+    /// The statistics; `None` where the policy never asks for a distribution, so that all families share one baseline.
+    pub estimates: Option<EstimateSettings>,
+    /// Node failures.
+    pub failures: FailureSettings,
+    /// The policy; values that the strategy does not read are set to their defaults, for the same reason.
+    pub scheduling: PolicySettings,
+    /// Which battery, or which draw of the model.
+    pub replication: u32,
+    /// The sweep's seed.
+    pub seed: u64,
+}
+
+/// One point of a sweep: a combination of axis values and a replication, read off one simulation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// Hex digest of the content that determines the result (simulation identity and accounting).
+    pub id: String,
+    /// Index into [`Sweep::simulations`].
+    pub simulation: usize,
+    /// The value of every axis of the sweep, by key.
+    pub axes: BTreeMap<String, AxisValue>,
+    /// Penalty ÷ fee, ρ, of the accounting.
+    pub penalty_ratio: f64,
+    /// The replication.
+    pub replication: u32,
+}

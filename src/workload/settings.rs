@@ -1,0 +1,101 @@
+//! What determines a workload: where the jobs come from, which of them are used, and how arrivals and deadlines are made.
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::Nodes;
+
+/// Everything that determines the jobs of a simulation, apart from seed and replication.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct WorkloadSettings {
+    /// A trace or a model.
+    pub source: WorkloadSource,
+    /// Size of the machine.
+    pub nodes: Nodes,
+    /// How many of the last usable jobs are evaluated; everything usable before them is for learning (spec §5.3).
+    pub evaluation_jobs: u32,
+    /// Jobs a battery: consecutive blocks of the evaluation jobs, each rebased to time 0.
+    pub battery_jobs: u32,
+    /// Which records are usable.
+    pub cleaning: CleaningRules,
+    /// How arrival times are compressed (spec §5.2).
+    pub compression: Compression,
+    /// Deadline `d = o + laxity · x` (spec §5.1: 2).
+    pub laxity: f64,
+}
+
+/// Where jobs come from.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum WorkloadSource {
+    /// A trace in the Standard Workload Format.
+    Trace {
+        /// File name, with or without `.gz`/`.xz`: looked up as it stands, then in the folder of traces.
+        file: String,
+    },
+    /// Lublin–Feitelson 2003 jobs with Tsafrir-style user estimates.
+    LublinFeitelson {
+        /// Jobs generated in all (learning and evaluation).
+        jobs: u32,
+    },
+    /// A model fitted to the published totals of the Arminius log (spec §4.2–4.6), labelled as such in every report.
+    Arminius {
+        /// Jobs generated in all (learning and evaluation).
+        jobs: u32,
+    },
+}
+
+/// How arrival times are compressed, `o' = f · o` (spec §5.2).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "by")]
+pub enum Compression {
+    /// The same factor for every battery.
+    Factor {
+        /// f > 0.
+        factor: f64,
+    },
+    /// One factor for the trace, chosen so that the evaluation jobs' estimates offer this load on the machine.
+    TargetLoad {
+        /// Offered load by estimates, 1 = the whole machine.
+        load: f64,
+    },
+    /// One factor a battery, chosen the same way for each.
+    BatteryLoad {
+        /// Offered load by estimates, 1 = the whole machine.
+        load: f64,
+    },
+}
+
+/// Which trace records are usable jobs (spec §5.3, A-08, A-37). The defaults are those of the cross-checks: run time,
+/// processors and requested time must be positive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CleaningRules {
+    /// Which field gives the node count when both are present.
+    pub processors: ProcessorsField,
+    /// Drop records with a run time of 0 (negative or missing ones are always dropped).
+    pub drop_zero_runtime: bool,
+    /// Drop records that ran longer than requested, instead of clamping their ratio later.
+    pub drop_overruns: bool,
+    /// Drop records whose status is "cancelled" (5) although they have a run time.
+    pub drop_cancelled: bool,
+}
+
+/// Which field gives the node count of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProcessorsField {
+    /// Field 5 (allocated), else field 8 (requested): the rule of the cross-checks.
+    AllocatedElseRequested,
+    /// Field 8 (requested), else field 5 (allocated): the rule of spec §5.3.
+    RequestedElseAllocated,
+}
+
+impl Default for CleaningRules {
+    fn default() -> Self {
+        Self {
+            processors: ProcessorsField::AllocatedElseRequested,
+            drop_zero_runtime: true,
+            drop_overruns: false,
+            drop_cancelled: false,
+        }
+    }
+}
