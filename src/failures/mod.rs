@@ -2,6 +2,8 @@
 
 mod settings;
 mod survival;
+mod trace;
 
 pub use settings::{FailureSettings, FailureSource};
 pub use survival::SurvivalModel;
+pub use trace::{FailureTrace, NodeEvent};

@@ -1,6 +1,7 @@
 //! Policies on a plan.
 
 mod outcome;
+pub mod registry;
 mod settings;
 
 pub use outcome::{JobOutcome, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters};

@@ -1,0 +1,75 @@
+//! Every policy by name: one line each.
+
+/// A registered scheduling policy: its name in configurations and reports, and what a sweep must know about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Strategy {
+    /// The name in configurations, in the store and in reports.
+    pub name: &'static str,
+    /// One line for people.
+    pub summary: &'static str,
+    /// Accepts slots shorter than the estimate; only then do estimates, acceptance and reliability matter.
+    pub overbooks: bool,
+    /// Security factor S of the risk test in the thesis (spec §3.4.3); 1 where it has none.
+    pub security_factor: f64,
+    /// The strategy that additional gain is measured against (spec §6).
+    pub baseline: Option<&'static str>,
+}
+
+/// All policies, in the order in which tables show them.
+pub const STRATEGIES: &[Strategy] = &[
+    Strategy {
+        name: "fcfs",
+        summary: "first come, first served queue; promises nothing",
+        overbooks: false,
+        security_factor: 1.0,
+        baseline: None,
+    },
+    Strategy {
+        name: "easy-backfilling",
+        summary: "queue with aggressive backfilling behind one reservation; promises nothing",
+        overbooks: false,
+        security_factor: 1.0,
+        baseline: None,
+    },
+    Strategy {
+        name: "conservative-backfilling",
+        summary: "node-mapped plan, full estimates, no early release",
+        overbooks: false,
+        security_factor: 1.0,
+        baseline: None,
+    },
+    Strategy {
+        name: "heuristic-planning",
+        summary: "counted plan, full estimates, re-planned at every end",
+        overbooks: false,
+        security_factor: 1.0,
+        baseline: None,
+    },
+    Strategy {
+        name: "comprehensive-overbooking",
+        summary: "node-mapped plan, overbooked by convolved completion-time distributions",
+        overbooks: true,
+        security_factor: 4.0,
+        baseline: Some("conservative-backfilling"),
+    },
+    Strategy {
+        name: "heuristic-overbooking",
+        summary: "counted plan, overbooked by the job's own ratio distribution, re-planned at every end",
+        overbooks: true,
+        security_factor: 2.0,
+        baseline: Some("heuristic-planning"),
+    },
+    Strategy {
+        name: "overbooking-2008",
+        summary: "conservative backfilling with shortened durations (Birkenheuer et al. 2008)",
+        overbooks: true,
+        security_factor: 1.0,
+        baseline: Some("conservative-backfilling"),
+    },
+];
+
+/// Finds a policy by name.
+#[must_use]
+pub fn strategy(name: &str) -> Option<&'static Strategy> {
+    STRATEGIES.iter().find(|strategy| strategy.name == name)
+}
