@@ -5,5 +5,5 @@ mod survival;
 mod trace;
 
 pub use settings::{FailureSettings, FailureSource};
-pub use survival::SurvivalModel;
+pub use survival::{SurvivalModel, availability};
 pub use trace::{FailureTrace, NodeEvent};

@@ -26,3 +26,24 @@ pub enum SurvivalModel {
         rates_per_hour: Vec<f64>,
     },
 }
+
+impl SurvivalModel {
+    /// tmp
+    pub fn survival(&self, hours: f64) -> f64 {
+        match self {
+            Self::Poisson { rate_per_hour } => libm::exp(-rate_per_hour * hours),
+            _ => 1.0,
+        }
+    }
+    /// tmp
+    pub fn survival_of(&self, nodes: u32, hours: f64) -> f64 {
+        match self {
+            Self::Poisson { rate_per_hour } => libm::exp(-rate_per_hour * hours * f64::from(nodes)),
+            _ => 1.0,
+        }
+    }
+}
+/// tmp
+pub fn availability(nodes: u32, l: f64, m: f64) -> f64 {
+    libm::pow(1.0 / (1.0 + l / m), f64::from(nodes))
+}

@@ -187,7 +187,9 @@ impl Cluster {
     /// Where the job stands.
     #[must_use]
     pub fn phase(&self, job: JobId) -> Phase {
-        self.jobs.find(job).map_or(Phase::Done, |record| record.phase)
+        self.jobs
+            .find(job)
+            .map_or(Phase::Done, |record| record.phase)
     }
 
     /// The nodes that the job runs on, or is bound to.
@@ -286,10 +288,9 @@ impl Cluster {
     fn is_stale(&self, event: Event) -> bool {
         match event {
             Event::Start(job, version) | Event::End(job, version) | Event::GiveUp(job, version) => {
-                !self
-                    .jobs
+                self.jobs
                     .find(job)
-                    .is_some_and(|record| record.version == version)
+                    .is_none_or(|record| record.version != version)
             }
             Event::Arrival(_) | Event::Failure(_) | Event::Repair(_) => false,
         }
@@ -361,7 +362,8 @@ impl Cluster {
 
     fn metrics(&self) -> SimulationMetrics {
         let mut metrics = self.totals;
-        let makespan = (self.last_end - self.first_submit.unwrap_or(self.last_end)).max(Seconds::ZERO);
+        let makespan =
+            (self.last_end - self.first_submit.unwrap_or(self.last_end)).max(Seconds::ZERO);
         metrics.makespan = makespan;
         metrics.capacity = self.nodes.for_span(makespan);
         metrics.work = self.work;
@@ -544,6 +546,8 @@ impl EventQueue {
         if self.next_time()? >= until {
             return None;
         }
-        self.heap.pop().map(|pending| (pending.0.time, pending.0.event))
+        self.heap
+            .pop()
+            .map(|pending| (pending.0.time, pending.0.event))
     }
 }

@@ -304,7 +304,8 @@ impl Counted {
             }
         }
         if moved {
-            self.planned.sort_unstable_by_key(|slot| (slot.start, slot.job));
+            self.planned
+                .sort_unstable_by_key(|slot| (slot.start, slot.job));
         }
         moved
     }
@@ -451,8 +452,7 @@ impl Policy for Counted {
             self.running.push(slot);
         } else {
             self.refresh_for(cluster);
-            self.profile
-                .release(cluster.now(), slot.end, slot.nodes);
+            self.profile.release(cluster.now(), slot.end, slot.nodes);
             self.put_aside(cluster, slot);
             self.retry_waiting(cluster);
         }

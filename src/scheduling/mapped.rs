@@ -12,7 +12,7 @@ use super::cluster::{Cluster, Phase};
 use super::hardware::Hardware;
 use super::outcome::{Promise, SuccessFactors, Verdict};
 use super::policy::Policy;
-use super::settings::{EarlyStart, Placing, PolicySettings, RestartRule};
+use super::settings::{EarlyStart, Placing, PolicySettings, PredecessorRule, RestartRule};
 use crate::estimates::{
     CompletionDistribution, Convolver, EstimateModel, RuntimeSteps, joint_density,
     probability_executable,
@@ -214,9 +214,12 @@ impl Mapped {
             return None;
         }
         let survives = self.hardware.survives(job.nodes, length);
-        let within = |span: Seconds| own.steps.cdf_at(span);
         // The predecessors cannot help more than by ending at once: most slots are ruled out without their distributions.
-        let at_best = available * within(end - from) * survives;
+        let steps = (end - from).0 / own.steps.step().0;
+        let within = own
+            .steps
+            .cdf_at_steps(u32::try_from(steps).unwrap_or(u32::MAX));
+        let at_best = available * within * survives;
         if !self.settings.acceptance.accepts(1.0 - at_best) {
             return None;
         }
@@ -249,6 +252,9 @@ impl Mapped {
         start: Seconds,
         end: Seconds,
     ) -> f64 {
+        if self.settings.predecessors == PredecessorRule::Planned {
+            return probability_executable(&[], &own.steps, start, start, end);
+        }
         if !self.settings.condition_on_elapsed {
             let distributions = self.distributions(predecessors);
             return probability_executable(&distributions, &own.steps, from, start, end);
@@ -294,12 +300,7 @@ impl Mapped {
             let distributions: Vec<&CompletionDistribution> = conditioned.iter().collect();
             joint_density(&distributions, from, slot.start, step)
         } else {
-            joint_density(
-                &self.distributions(&predecessors),
-                from,
-                slot.start,
-                step,
-            )
+            joint_density(&self.distributions(&predecessors), from, slot.start, step)
         };
         cluster.work.convolutions += 1;
         let completion = self
@@ -318,9 +319,7 @@ impl Mapped {
             .plan
             .reservations()
             .iter()
-            .filter(|reservation| {
-                reservation.start > now && reservation.nodes.intersects(freed)
-            })
+            .filter(|reservation| reservation.start > now && reservation.nodes.intersects(freed))
             .map(|reservation| reservation.job)
             .filter(|&job| cluster.phase(job) == Phase::Planned)
             .collect();
@@ -411,8 +410,7 @@ impl Policy for Mapped {
         let own = match &self.estimates {
             Some(model) if self.overbooks => {
                 let (class, distribution) = model.lookup(&job);
-                let steps =
-                    RuntimeSteps::new(distribution, job.estimate, self.settings.time_step);
+                let steps = RuntimeSteps::new(distribution, job.estimate, self.settings.time_step);
                 Some(OwnRuntime { class, steps })
             }
             _ => None,

@@ -1,7 +1,6 @@
 //! The trait that one file implements for each policy.
 
 use super::cluster::Cluster;
-use crate::plan::NodeSet;
 use crate::units::NodeIndex;
 use crate::workload::JobId;
 
@@ -33,10 +32,4 @@ pub trait Policy: Send {
 
     /// All events of this instant are done (queueing policies schedule here).
     fn settled(&mut self, _cluster: &mut Cluster) {}
-}
-
-/// The nodes among `wanted` that can run a job now, if all of them can.
-#[must_use]
-pub fn all_idle(cluster: &Cluster, wanted: &NodeSet) -> bool {
-    wanted.is_subset_of(cluster.idle())
 }
