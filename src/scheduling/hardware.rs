@@ -33,10 +33,7 @@ impl Hardware {
         let hours = span.hours();
         match self.reliability.form {
             SurvivalForm::Survival => self.reliability.survival.survival_of(nodes.0, hours),
-            SurvivalForm::Literal => libm::pow(
-                1.0 - self.reliability.survival.survival(hours),
-                f64::from(nodes.0),
-            ),
+            SurvivalForm::Literal => self.reliability.survival.printed_of(nodes.0, hours),
         }
     }
 
