@@ -170,7 +170,8 @@ impl LanlTable {
     /// The failures that a machine of `nodes` nodes meets from `offset` of the failure clock on.
     ///
     /// Holds every failure before `horizon` with its repair, which may come later; nodes that are down at `offset` fail at
-    /// time 0. A larger machine or a later horizon does not change the earlier events of the same nodes.
+    /// time 0. A larger machine or a later horizon does not change the earlier events of the same nodes. The table is
+    /// repeated until the horizon, so that must be one that a simulation can reach, not [`Seconds::FAR`].
     #[must_use]
     pub fn trace(&self, nodes: Nodes, offset: Seconds, horizon: Seconds) -> FailureTrace {
         let places: Vec<(&LanlSystem, usize)> = self
