@@ -412,7 +412,9 @@ mod tests {
     proptest! {
         #[test]
         fn a_placement_keeps_its_window_and_at_least_the_shortened_duration(
-            drawn in prop::collection::vec((0_i64..500, 0_u32..8, 0_i64..500, prop::option::of((0_i64..100, any::<bool>()))), 0..12),
+            drawn in prop::collection::vec(
+                (0_i64..500, 0_u32..8, 0_i64..500, prop::option::of((0_i64..100, any::<bool>()))), 0..12,
+            ),
             estimate in 1_i64..400, release in 0_i64..300, window in 1_i64..900, nodes in 1_u32..8,
             fixed in any::<bool>(), promising in any::<bool>(), max_pof in 0.0_f64..1.0,
         ) {
