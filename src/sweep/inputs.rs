@@ -93,6 +93,8 @@ pub struct PreparedWorkload {
 pub trait Rooms: Send + Sync {
     /// Records of a trace or a model before cleaning and scaling.
     type Records: Send + Sync;
+    /// A table of recorded failures, or that there is none.
+    type FailureTable: Send + Sync;
 
     /// Settings with the same text share records.
     fn source_key(&self, settings: &WorkloadSettings) -> String;
@@ -129,12 +131,23 @@ pub trait Rooms: Send + Sync {
         settings: &EstimateSettings,
     ) -> Result<EstimateModel, InputError>;
 
-    /// Reads or generates node failures up to a horizon.
+    /// Reads the table of failures that the settings name, if they name one.
     ///
     /// # Errors
     ///
     /// When the failure data is missing or faulty.
-    fn failures(&self, request: &FailureRequest<'_>) -> Result<FailureTrace, InputError>;
+    fn failure_table(&self, settings: &FailureSettings) -> Result<Self::FailureTable, InputError>;
+
+    /// Replays or generates node failures up to a horizon.
+    ///
+    /// # Errors
+    ///
+    /// When a setting is impossible.
+    fn failures(
+        &self,
+        table: &Self::FailureTable,
+        request: &FailureRequest<'_>,
+    ) -> Result<FailureTrace, InputError>;
 }
 
 /// Which failures are asked for.
@@ -202,8 +215,7 @@ pub struct Inputs<R: Rooms> {
     records: Cache<R::Records>,
     workloads: Cache<PreparedWorkload>,
     models: Cache<EstimateModel>,
-    /// Replayed failures up to the last horizon of a workload.
-    replays: Cache<FailureTrace>,
+    tables: Cache<R::FailureTable>,
     failures: Cache<FailureTrace>,
 }
 
@@ -217,7 +229,7 @@ impl<R: Rooms> Inputs<R> {
             records: Cache::new(),
             workloads: Cache::new(),
             models: Cache::new(),
-            replays: Cache::new(),
+            tables: Cache::new(),
             failures: Cache::new(),
         }
     }
@@ -309,49 +321,28 @@ impl<R: Rooms> Inputs<R> {
     }
 
     fn failure_trace(&self, spec: &SimulationSpec) -> Result<Arc<FailureTrace>, Arc<InputError>> {
-        let workload = self.workload(spec)?;
-        let workload_key = self.rooms.workload_key(&spec.workload);
-        let horizon = horizon(&battery(&workload, spec)?, spec.workload.nodes);
-        let base = format!("{}|{workload_key}|{}", spec.seed, json(&spec.failures));
-        let request = |horizon, replication| FailureRequest {
-            settings: &spec.failures,
-            nodes: spec.workload.nodes,
-            horizon,
-            seed: spec.seed,
-            workload_key: &workload_key,
-            replication,
-        };
-        let own = format!("{base}|{}", spec.replication);
-        match spec.failures.source {
-            FailureSource::None => self
-                .failures
-                .get(String::new(), || Ok(FailureTrace::default())),
-            FailureSource::Generated { .. } => self.failures.get(own, || {
-                self.rooms.failures(&request(horizon, spec.replication))
-            }),
-            FailureSource::Lanl { .. } => {
-                // One reading of the table serves all batteries; each gets the events up to its own horizon, so that
-                // its content does not depend on how many other batteries there are.
-                let last = workload
-                    .batteries
-                    .iter()
-                    .map(|jobs| self::horizon(jobs, spec.workload.nodes))
-                    .max()
-                    .unwrap_or(horizon);
-                let all = self
-                    .replays
-                    .get(base, || self.rooms.failures(&request(last, 0)))?;
-                self.failures.get(own, || {
-                    let events = all
-                        .events
-                        .iter()
-                        .copied()
-                        .take_while(|event| event.time < horizon)
-                        .collect();
-                    Ok(FailureTrace { events })
-                })
-            }
+        if spec.failures.source == FailureSource::None {
+            return self.failures.get(String::new(), || Ok(FailureTrace::default()));
         }
+        let workload = self.workload(spec)?;
+        let jobs = battery(&workload, spec)?;
+        let workload_key = self.rooms.workload_key(&spec.workload);
+        let settings = json(&spec.failures);
+        let key = format!("{}|{workload_key}|{settings}|{}", spec.seed, spec.replication);
+        self.failures.get_shared(key, || {
+            let table = self
+                .tables
+                .get(settings, || self.rooms.failure_table(&spec.failures))?;
+            let request = FailureRequest {
+                settings: &spec.failures,
+                nodes: spec.workload.nodes,
+                horizon: horizon(&jobs, spec.workload.nodes),
+                seed: spec.seed,
+                workload_key: &workload_key,
+                replication: spec.replication,
+            };
+            Ok(self.rooms.failures(&table, &request)?)
+        })
     }
 }
 
