@@ -1,7 +1,27 @@
 //! How well users estimate: percent-bin distributions, classes, joint and convolved distributions.
+//!
+//! From learning jobs to a probability: [`EstimateModel::learn`] groups the jobs into classes and counts one
+//! [`RatioDistribution`] a class; [`RuntimeSteps`] stretches a class's distribution over one job's estimate;
+//! [`joint_density`] says when the job's predecessors have all ended; [`probability_executable`] whether it ends in its
+//! window; and [`Convolver::complete`] makes the [`CompletionDistribution`] that its successors see.
 
+mod classes;
+mod completion;
+mod convolution;
+mod joint;
 mod model;
+mod ratio;
+mod runtime_steps;
 mod settings;
 
-pub use model::EstimateModel;
+pub use classes::{
+    ARCHIVE_RUNTIME_BORDERS_SECONDS, ARMINIUS_RUNTIME_BORDERS_SECONDS, ARMINIUS_WORKERS,
+    RESOURCE_UPPER_BOUNDS, TOP_USERS,
+};
+pub use completion::CompletionDistribution;
+pub use convolution::{Convolver, convolve_direct};
+pub use joint::{joint_cdf_at, joint_density, probability_executable};
+pub use model::{ClassSummary, EstimateError, EstimateModel};
+pub use ratio::{RATIO_BINS, RatioDistribution};
+pub use runtime_steps::RuntimeSteps;
 pub use settings::{Binning, ClassFamily, EstimateSettings, Overrun};

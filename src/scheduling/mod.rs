@@ -1,11 +1,28 @@
-//! Policies on a plan.
+//! Policies on a plan: backfilling, planning, overbooking, and the tests that accept or reject a slot.
+//!
+//! A policy is one file that implements [`Policy`] and one line in [`registry`]. It plans; the [`ClusterMachine`] carries out
+//! what was planned, in the order of events, and writes down what became of every job.
 
+mod cluster;
+mod counted;
+mod direct;
+mod hardware;
+mod mapped;
 mod outcome;
+mod policy;
+mod queueing;
 pub mod registry;
 mod settings;
 
+pub use cluster::{Cluster, ClusterMachine, Phase};
+pub use counted::Counted;
+pub use direct::simulate;
+pub use hardware::Hardware;
+pub use mapped::Mapped;
 pub use outcome::{JobOutcome, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters};
+pub use policy::Policy;
+pub use queueing::Queueing;
 pub use settings::{
     Acceptance, DownHorizon, EarlyStart, PROBABILITY_TOLERANCE, Placing, PolicySettings,
-    Reliability, ReplanPasses, RestartRule, SurvivalForm,
+    PredecessorRule, Reliability, ReplanPasses, RestartRule, SurvivalForm,
 };

@@ -1,5 +1,11 @@
 //! Every policy by name: one line each.
 
+use std::sync::Arc;
+
+use super::{Counted, Mapped, Policy, PolicySettings, Queueing};
+use crate::estimates::EstimateModel;
+use crate::units::Nodes;
+
 /// A registered scheduling policy: its name in configurations and reports, and what a sweep must know about it.
 #[derive(Clone, Copy, Debug)]
 pub struct Strategy {
@@ -13,7 +19,12 @@ pub struct Strategy {
     pub security_factor: f64,
     /// The strategy that additional gain is measured against (spec §6).
     pub baseline: Option<&'static str>,
+    /// Makes the policy for one cluster.
+    pub build: Build,
 }
+
+/// Makes a policy for a cluster of so many nodes; estimates are there when the strategy overbooks.
+pub type Build = fn(Nodes, &PolicySettings, Option<Arc<EstimateModel>>) -> Box<dyn Policy>;
 
 /// All policies, in the order in which tables show them.
 pub const STRATEGIES: &[Strategy] = &[
@@ -23,6 +34,7 @@ pub const STRATEGIES: &[Strategy] = &[
         overbooks: false,
         security_factor: 1.0,
         baseline: None,
+        build: |_, _, _| Box::new(Queueing::new(false)),
     },
     Strategy {
         name: "easy-backfilling",
@@ -30,6 +42,7 @@ pub const STRATEGIES: &[Strategy] = &[
         overbooks: false,
         security_factor: 1.0,
         baseline: None,
+        build: |_, _, _| Box::new(Queueing::new(true)),
     },
     Strategy {
         name: "conservative-backfilling",
@@ -37,6 +50,7 @@ pub const STRATEGIES: &[Strategy] = &[
         overbooks: false,
         security_factor: 1.0,
         baseline: None,
+        build: |nodes, settings, _| Box::new(Mapped::new(nodes, settings, false, None)),
     },
     Strategy {
         name: "heuristic-planning",
@@ -44,6 +58,7 @@ pub const STRATEGIES: &[Strategy] = &[
         overbooks: false,
         security_factor: 1.0,
         baseline: None,
+        build: |nodes, settings, _| Box::new(Counted::new(nodes, settings, false, None)),
     },
     Strategy {
         name: "comprehensive-overbooking",
@@ -51,6 +66,7 @@ pub const STRATEGIES: &[Strategy] = &[
         overbooks: true,
         security_factor: 4.0,
         baseline: Some("conservative-backfilling"),
+        build: |nodes, settings, estimates| Box::new(Mapped::new(nodes, settings, true, estimates)),
     },
     Strategy {
         name: "heuristic-overbooking",
@@ -58,6 +74,9 @@ pub const STRATEGIES: &[Strategy] = &[
         overbooks: true,
         security_factor: 2.0,
         baseline: Some("heuristic-planning"),
+        build: |nodes, settings, estimates| {
+            Box::new(Counted::new(nodes, settings, true, estimates))
+        },
     },
     Strategy {
         name: "overbooking-2008",
@@ -65,6 +84,7 @@ pub const STRATEGIES: &[Strategy] = &[
         overbooks: true,
         security_factor: 1.0,
         baseline: Some("conservative-backfilling"),
+        build: |nodes, settings, estimates| Box::new(Mapped::new(nodes, settings, true, estimates)),
     },
 ];
 

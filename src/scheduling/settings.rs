@@ -22,6 +22,9 @@ pub struct PolicySettings {
     pub time_step: Seconds,
     /// Whether a running predecessor's distribution is conditioned on the time it already ran (A-15; default no).
     pub condition_on_elapsed: bool,
+    /// What a node-mapped overbooking planner believes of the jobs in front of a new one (default: their joint
+    /// distribution; the other value is an ablation).
+    pub predecessors: PredecessorRule,
     /// How long a counting planner assumes that a node which is down stays down.
     pub down_horizon: DownHorizon,
     /// How often a re-planning pass is repeated before the next event (A-22; default once).
@@ -43,6 +46,7 @@ impl Default for PolicySettings {
             reliability: Reliability::default(),
             time_step: Seconds(60),
             condition_on_elapsed: false,
+            predecessors: PredecessorRule::Joint,
             down_horizon: DownHorizon::Mttr,
             replan_passes: ReplanPasses::Once,
             restart: RestartRule::Strategy,
@@ -144,6 +148,17 @@ pub enum SurvivalForm {
     Survival,
     /// One minus it, per node, as printed.
     Literal,
+}
+
+/// What a node-mapped overbooking planner believes of the jobs in front of a new one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PredecessorRule {
+    /// They end according to the product of their completion-time distributions (spec §3.6).
+    #[default]
+    Joint,
+    /// They use all their planned time, as the heuristic approach assumes (spec §3.9): shows what the convolutions buy.
+    Planned,
 }
 
 /// How long a counting planner assumes that a node which is down now stays down.

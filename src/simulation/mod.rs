@@ -1,12 +1,39 @@
 //! The actors of one sweep point: clock, cluster, failure injector and clients, and the messages between them.
+//!
+//! One simulation is one actor system on one worker thread with a current-thread runtime of its own; nothing mutable is shared
+//! between simulations. Actors hold state and speak the protocol of [`messages`]; they compute nothing: each wraps a state
+//! machine of the domain. (A reservation broker will be one more actor between the clients and several clusters; it joins the
+//! same grants of the clock.)
+
+mod client;
+mod clock;
+mod cluster;
+mod failure_injector;
+pub mod messages;
 
 use std::sync::Arc;
 
+use kameo::Actor;
+use kameo::actor::{ActorRef, Spawn};
+use kameo::error::PanicError;
+use tokio::task::JoinHandle;
+
+pub use client::TraceClient;
+pub use clock::Clock;
+pub use cluster::ClusterActor;
+pub use failure_injector::FailureInjector;
+
+use self::messages::{
+    Advance, AskGrant, HandOverArrivals, HandOverNodeEvents, ReportTotals, WhenNext,
+};
 use crate::estimates::EstimateModel;
 use crate::failures::{FailureTrace, NodeEvent};
-use crate::scheduling::{JobOutcome, PolicySettings, SimulationMetrics};
-use crate::units::Nodes;
+use crate::scheduling::{ClusterMachine, JobOutcome, PolicySettings, SimulationMetrics, registry};
+use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
+
+/// Length of the windows that the clock grants. It bounds what a client hands over at once and has no influence on results.
+const WINDOW: Seconds = Seconds(7 * 24 * 3_600);
 
 /// Read-only inputs of one simulation, shared between points.
 #[derive(Clone, Debug)]
@@ -15,7 +42,7 @@ pub struct SimulationInputs {
     pub nodes: Nodes,
     /// The policy.
     pub policy: PolicySettings,
-    /// The jobs in order of submission.
+    /// The jobs in order of submission, with ids 0, 1, 2, …
     pub jobs: Arc<[Job]>,
     /// Learned statistics, where the policy uses them.
     pub estimates: Option<Arc<EstimateModel>>,
@@ -38,23 +65,150 @@ pub struct SimulationResult {
 #[derive(Debug, thiserror::Error)]
 pub enum SimulationError {
     /// No policy of this name is registered.
-    #[error("no scheduling strategy is called `{0}`")]
+    #[error(
+        "no scheduling strategy is called `{0}`; registered are those of `scheduling::registry`"
+    )]
     UnknownStrategy(String),
+    /// The strategy overbooks and there is nothing to estimate with.
+    #[error("the strategy `{0}` overbooks and needs runtime statistics, but none were learned")]
+    NoEstimates(String),
+    /// The runtime of this thread could not be made.
+    #[error("no runtime for the actors of a simulation: {0}")]
+    Runtime(#[from] std::io::Error),
+    /// Jobs are left without an outcome although nothing is going to happen any more: a policy lost them.
+    #[error("the strategy `{0}` left jobs without an outcome; this is a defect of the strategy")]
+    Unfinished(String),
     /// An actor stopped: its state machine panicked.
-    #[error("the simulation stopped: {0}")]
-    Stopped(String),
+    #[error("the {actor} stopped: {reason}")]
+    Stopped {
+        /// Which actor.
+        actor: &'static str,
+        /// What it panicked with.
+        reason: String,
+    },
 }
 
 /// Runs one simulation as an actor system on a current-thread runtime of its own.
 ///
+/// The result does not depend on anything but `inputs`.
+///
 /// # Errors
 ///
-/// When the strategy is not registered, or when an actor panics.
+/// When the strategy is not registered or lacks its statistics, or when an actor panics.
 pub fn run(
     inputs: &SimulationInputs,
-    _keep_outcomes: bool,
+    keep_outcomes: bool,
 ) -> Result<SimulationResult, SimulationError> {
-    Err(SimulationError::UnknownStrategy(
-        inputs.policy.strategy.clone(),
-    ))
+    let name = &inputs.policy.strategy;
+    let strategy =
+        registry::strategy(name).ok_or_else(|| SimulationError::UnknownStrategy(name.clone()))?;
+    if strategy.overbooks && inputs.estimates.is_none() {
+        return Err(SimulationError::NoEstimates(name.clone()));
+    }
+    let policy = (strategy.build)(inputs.nodes, &inputs.policy, inputs.estimates.clone());
+    let machine = ClusterMachine::new(inputs.nodes, policy);
+    tokio::runtime::Builder::new_current_thread()
+        .build()?
+        .block_on(conduct(machine, inputs, keep_outcomes))
+}
+
+/// Brings the actors up, passes the clock's grants around until every job has its outcome, and collects the result.
+async fn conduct(
+    machine: ClusterMachine,
+    inputs: &SimulationInputs,
+    keep_outcomes: bool,
+) -> Result<SimulationResult, SimulationError> {
+    let clock = Member::spawn("clock", Clock::new(WINDOW));
+    let client = Member::spawn("client", TraceClient::new(Arc::clone(&inputs.jobs)));
+    let injector = Member::spawn(
+        "failure injector",
+        FailureInjector::new(Arc::clone(&inputs.failures)),
+    );
+    let cluster = Member::spawn("cluster", ClusterActor::new(machine));
+
+    let mut outcomes = Vec::new();
+    let mut node_events = Vec::new();
+    let mut cluster_next = None;
+    let mut idle = true;
+    loop {
+        let Ok(client_next) = client.actor.ask(WhenNext).await else {
+            return Err(client.why_stopped().await);
+        };
+        // Failures alone do not keep the world going: it ends with its last job.
+        let next_events = vec![client_next.0, cluster_next];
+        let Ok(grant) = clock.actor.ask(AskGrant { next_events }).await else {
+            return Err(clock.why_stopped().await);
+        };
+        let Some(until) = grant.until else { break };
+        let Ok(arrivals) = client.actor.ask(HandOverArrivals { until }).await else {
+            return Err(client.why_stopped().await);
+        };
+        let Ok(failures) = injector.actor.ask(HandOverNodeEvents { until }).await else {
+            return Err(injector.why_stopped().await);
+        };
+        if keep_outcomes {
+            node_events.extend_from_slice(&failures.0);
+        }
+        let advance = Advance {
+            arrivals: arrivals.0,
+            node_events: failures.0,
+            until,
+        };
+        let Ok(progress) = cluster.actor.ask(advance).await else {
+            return Err(cluster.why_stopped().await);
+        };
+        if keep_outcomes {
+            outcomes.extend(progress.outcomes);
+        }
+        idle = progress.idle;
+        cluster_next = progress.next_event.filter(|_| !idle);
+    }
+    if !idle {
+        return Err(SimulationError::Unfinished(inputs.policy.strategy.clone()));
+    }
+    let Ok(totals) = cluster.actor.ask(ReportTotals).await else {
+        return Err(cluster.why_stopped().await);
+    };
+    outcomes.sort_unstable_by_key(|outcome| outcome.job.id);
+    let last_end = outcomes.iter().filter_map(|outcome| outcome.end).max();
+    node_events.retain(|event| {
+        event.node.0 < inputs.nodes.0 && last_end.is_some_and(|end| event.time <= end)
+    });
+    Ok(SimulationResult {
+        metrics: totals.0,
+        outcomes,
+        node_events,
+    })
+}
+
+/// An actor of this simulation and the task that it runs on.
+struct Member<A: Actor> {
+    name: &'static str,
+    actor: ActorRef<A>,
+    task: JoinHandle<Result<(A, kameo::error::ActorStopReason), PanicError>>,
+}
+
+impl<A: Actor<Args = A>> Member<A> {
+    fn spawn(name: &'static str, actor: A) -> Self {
+        let prepared = A::prepare();
+        let reference = prepared.actor_ref().clone();
+        Self {
+            name,
+            actor: reference,
+            task: prepared.spawn(actor),
+        }
+    }
+
+    /// Called when an ask was not answered: the actor is gone, and its task knows why.
+    async fn why_stopped(self) -> SimulationError {
+        let reason = match self.task.await {
+            Ok(Ok((_, reason))) => format!("{reason:?}"),
+            Ok(Err(panic)) => panic.to_string(),
+            Err(error) => error.to_string(),
+        };
+        SimulationError::Stopped {
+            actor: self.name,
+            reason,
+        }
+    }
 }

@@ -1,0 +1,217 @@
+//! Class tables of the dissertation, and how an attribute of a job selects a class.
+
+use std::collections::BTreeMap;
+
+use super::{ClassFamily, EstimateError};
+use crate::workload::Job;
+
+/// Borders of the seven runtime classes of the archive traces, in seconds: 10 min, 1 h, 2 h, 3 h, 5 h, 12 h (spec §5.6).
+pub const ARCHIVE_RUNTIME_BORDERS_SECONDS: [i64; 6] = [600, 3_600, 7_200, 10_800, 18_000, 43_200];
+
+/// Borders of the eight runtime classes of Arminius, in seconds: as for the archive, and 4 h (spec §4.3, Table 4.2).
+pub const ARMINIUS_RUNTIME_BORDERS_SECONDS: [i64; 7] =
+    [600, 3_600, 7_200, 10_800, 14_400, 18_000, 43_200];
+
+/// Inclusive upper bounds of the eight resource classes, in nodes: powers of two up to 64 (spec §4.4, Table 4.3).
+pub const RESOURCE_UPPER_BOUNDS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
+
+/// How many users get a distribution of their own (spec §4.6).
+pub const TOP_USERS: u32 = 10;
+
+/// How many workers OpenCCS had on Arminius: g03, abaqus, openfoam, starcd, scampi, mpich, mvapich, shell, pshell
+/// (spec §4.5). Each has its own distribution.
+pub const ARMINIUS_WORKERS: u32 = 9;
+
+impl ClassFamily {
+    /// The seven runtime classes of the archive traces (spec §5.6).
+    #[must_use]
+    pub fn archive_runtime() -> Self {
+        Self::Runtime {
+            borders_seconds: ARCHIVE_RUNTIME_BORDERS_SECONDS.to_vec(),
+        }
+    }
+
+    /// The eight runtime classes of Arminius (spec §4.3).
+    #[must_use]
+    pub fn arminius_runtime() -> Self {
+        Self::Runtime {
+            borders_seconds: ARMINIUS_RUNTIME_BORDERS_SECONDS.to_vec(),
+        }
+    }
+
+    /// The eight resource classes (spec §4.4).
+    #[must_use]
+    pub fn resources() -> Self {
+        Self::Resources {
+            upper_bounds: RESOURCE_UPPER_BOUNDS.to_vec(),
+        }
+    }
+
+    /// The ten users with the most jobs (spec §4.6).
+    #[must_use]
+    pub fn top_users() -> Self {
+        Self::User { top: TOP_USERS }
+    }
+
+    /// The workers of Arminius (spec §4.5).
+    #[must_use]
+    pub fn workers() -> Self {
+        Self::Application {
+            top: ARMINIUS_WORKERS,
+        }
+    }
+}
+
+/// One attribute with its classes, ready to classify jobs.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Attribute {
+    /// Ascending borders in seconds.
+    Runtime(Vec<i64>),
+    /// Ascending inclusive upper bounds in nodes.
+    Resources(Vec<u32>),
+    /// The users with a class of their own.
+    User(Ranking),
+    /// The applications with a class of their own.
+    Application(Ranking),
+}
+
+/// The identifiers with the most jobs, in that order, and the same sorted for the search.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Ranking {
+    by_rank: Vec<i64>,
+    sorted: Vec<(i64, usize)>,
+}
+
+impl Ranking {
+    /// The `top` most frequent identifiers, the smaller one first where two are equally frequent.
+    fn of(identifiers: impl Iterator<Item = i64>, top: u32) -> Self {
+        let mut frequencies = BTreeMap::<i64, u64>::new();
+        for identifier in identifiers {
+            *frequencies.entry(identifier).or_default() += 1;
+        }
+        let mut ranked: Vec<(i64, u64)> = frequencies.into_iter().collect();
+        ranked.sort_by_key(|&(identifier, frequency)| (std::cmp::Reverse(frequency), identifier));
+        ranked.truncate(top as usize);
+        let by_rank: Vec<i64> = ranked
+            .into_iter()
+            .map(|(identifier, _)| identifier)
+            .collect();
+        let mut sorted: Vec<(i64, usize)> = by_rank.iter().copied().zip(0..).collect();
+        sorted.sort_unstable();
+        Self { by_rank, sorted }
+    }
+
+    fn rank(&self, identifier: Option<i64>) -> Option<usize> {
+        let identifier = identifier?;
+        let position = self
+            .sorted
+            .binary_search_by_key(&identifier, |&(known, _)| known)
+            .ok()?;
+        Some(self.sorted[position].1)
+    }
+}
+
+impl Attribute {
+    /// Checks a single family and finds its classes among the learning jobs; `None` for [`ClassFamily::All`].
+    pub(super) fn learn(
+        family: &ClassFamily,
+        usable: &[&Job],
+    ) -> Result<Option<Self>, EstimateError> {
+        let ascending = |bounds: &[i64]| {
+            !bounds.is_empty() && bounds[0] > 0 && bounds.windows(2).all(|pair| pair[0] < pair[1])
+        };
+        let checked_top = |top: u32| {
+            if top == 0 {
+                Err(EstimateError::NoTop)
+            } else {
+                Ok(top)
+            }
+        };
+        Ok(Some(match family {
+            ClassFamily::All => return Ok(None),
+            ClassFamily::Runtime { borders_seconds } => {
+                if !ascending(borders_seconds) {
+                    return Err(EstimateError::Borders {
+                        key: "borders_seconds",
+                        found: borders_seconds.clone(),
+                    });
+                }
+                Self::Runtime(borders_seconds.clone())
+            }
+            ClassFamily::Resources { upper_bounds } => {
+                let found: Vec<i64> = upper_bounds.iter().map(|&bound| i64::from(bound)).collect();
+                if !ascending(&found) {
+                    return Err(EstimateError::Borders {
+                        key: "upper_bounds",
+                        found,
+                    });
+                }
+                Self::Resources(upper_bounds.clone())
+            }
+            ClassFamily::User { top } => {
+                let users = usable.iter().filter_map(|job| job.user);
+                Self::User(Ranking::of(users, checked_top(*top)?))
+            }
+            ClassFamily::Application { top } => {
+                let applications = usable.iter().filter_map(|job| job.application);
+                Self::Application(Ranking::of(applications, checked_top(*top)?))
+            }
+            ClassFamily::Pair(..) => return Err(EstimateError::Pair),
+        }))
+    }
+
+    /// How many classes there are.
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Runtime(borders) => borders.len() + 1,
+            Self::Resources(bounds) => bounds.len() + 1,
+            Self::User(ranking) | Self::Application(ranking) => ranking.by_rank.len(),
+        }
+    }
+
+    /// The job's class, from 0; `None` for a user or an application without a class of its own.
+    pub(super) fn classify(&self, job: &Job) -> Option<usize> {
+        match self {
+            Self::Runtime(borders) => {
+                Some(borders.partition_point(|&border| border <= job.estimate.0))
+            }
+            Self::Resources(bounds) => Some(bounds.partition_point(|&bound| bound < job.nodes.0)),
+            Self::User(ranking) => ranking.rank(job.user),
+            Self::Application(ranking) => ranking.rank(job.application),
+        }
+    }
+
+    /// The name of a class for people, such as `1 h – 2 h`, `17–32` or `user 5`.
+    pub(super) fn label(&self, class: usize) -> String {
+        match self {
+            Self::Runtime(borders) => match (class.checked_sub(1), borders.get(class)) {
+                (None, Some(&border)) => format!("< {}", span_label(border)),
+                (Some(below), Some(&border)) => {
+                    format!("{} – {}", span_label(borders[below]), span_label(border))
+                }
+                (_, None) => format!("≥ {}", span_label(borders[borders.len() - 1])),
+            },
+            Self::Resources(bounds) => {
+                let first = class.checked_sub(1).map_or(1, |below| bounds[below] + 1);
+                match bounds.get(class) {
+                    Some(&last) if last == first => format!("{last}"),
+                    Some(&last) => format!("{first}–{last}"),
+                    None => format!("> {}", first - 1),
+                }
+            }
+            Self::User(ranking) => format!("user {}", ranking.by_rank[class]),
+            Self::Application(ranking) => format!("application {}", ranking.by_rank[class]),
+        }
+    }
+}
+
+/// A span in the largest unit that expresses it as a whole number.
+fn span_label(seconds: i64) -> String {
+    if seconds % 3_600 == 0 {
+        format!("{} h", seconds / 3_600)
+    } else if seconds % 60 == 0 {
+        format!("{} min", seconds / 60)
+    } else {
+        format!("{seconds} s")
+    }
+}

@@ -1,0 +1,381 @@
+//! The completion time of a job: the density of its start convolved with its runtime (spec §3.7).
+//!
+//! A runtime has at most 101 steps with any probability, so adding up that many shifted copies of the start's density
+//! ("direct") is as fast as three Fourier transforms without SIMD at any length of interest, and it uses nothing but
+//! additions and multiplications. Transforms take their twiddle factors from the machine's own sine and cosine, whose
+//! last bit may differ, so they are kept for runtimes with many more steps, where they are several times faster. Which
+//! of the two is taken depends on the sizes alone.
+
+use std::fmt;
+
+use realfft::RealFftPlanner;
+use realfft::num_complex::Complex;
+
+use super::completion::grid_points;
+use super::{CompletionDistribution, RuntimeSteps};
+use crate::units::Seconds;
+
+/// Convolves densities; owns Fourier plans and buffers, which it reuses.
+pub struct Convolver {
+    planner: RealFftPlanner<f64>,
+    padded: Vec<f64>,
+    spectrum: Vec<Complex<f64>>,
+    other_spectrum: Vec<Complex<f64>>,
+    scratch: Vec<Complex<f64>>,
+    dense_runtime: Vec<f64>,
+}
+
+impl Default for Convolver {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for Convolver {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Convolver").finish_non_exhaustive()
+    }
+}
+
+impl Convolver {
+    /// A convolver with no plans yet; plans are made when a length is first met.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            planner: RealFftPlanner::new(),
+            padded: Vec::new(),
+            spectrum: Vec::new(),
+            other_spectrum: Vec::new(),
+            scratch: Vec::new(),
+            dense_runtime: Vec::new(),
+        }
+    }
+
+    /// The completion time of a job whose start has the density `joint_density` on the grid `from + j·Δ` (Δ is the
+    /// runtime's step) and which is killed at `window_end`: convolved, and certain from the window's end on.
+    ///
+    /// An empty density stands for a start at `from`.
+    #[must_use]
+    pub fn complete(
+        &mut self,
+        joint_density: &[f64],
+        from: Seconds,
+        runtime: &RuntimeSteps,
+        window_end: Seconds,
+    ) -> CompletionDistribution {
+        // What lies at or after the window's end is cut off anyway, so it is not computed.
+        let points = grid_points(from, window_end, runtime.step());
+        let start: &[f64] = if joint_density.is_empty() {
+            &[1.0]
+        } else {
+            joint_density
+        };
+        let start = &start[..start.len().min(points)];
+        let entries = runtime.entries();
+        let entries = &entries[..entries.partition_point(|&(steps, _)| (steps as usize) < points)];
+        let mut values = if direct_is_cheaper(start.len(), entries, points) {
+            convolve_sparse(start, entries, points)
+        } else {
+            let longest = entries.last().map_or(0, |&(steps, _)| steps as usize);
+            let mut dense = std::mem::take(&mut self.dense_runtime);
+            dense.clear();
+            dense.resize(longest + 1, 0.0);
+            for &(steps, probability) in entries {
+                dense[steps as usize] = probability;
+            }
+            let values = self.convolve_fft(start, &dense);
+            self.dense_runtime = dense;
+            values
+        };
+        let mut sum = 0.0;
+        for value in &mut values {
+            sum += *value;
+            *value = sum;
+        }
+        CompletionDistribution::new(from, runtime.step(), window_end, &values)
+    }
+
+    /// The convolution of two densities by Fourier transforms, `first.len() + second.len() − 1` values long.
+    ///
+    /// Tiny negative values are clipped to 0 and the rest is scaled so that the sum is the product of the inputs' sums.
+    /// Agrees with [`convolve_direct`] to 1e-12 for densities (spec §15.3). Empty if an input is empty.
+    #[must_use]
+    pub fn convolve_fft(&mut self, first: &[f64], second: &[f64]) -> Vec<f64> {
+        if first.is_empty() || second.is_empty() {
+            return Vec::new();
+        }
+        let length = first.len() + second.len() - 1;
+        let padded_length = fourier_length(length);
+        let forward = self.planner.plan_fft_forward(padded_length);
+        let inverse = self.planner.plan_fft_inverse(padded_length);
+        let spectrum_length = padded_length / 2 + 1;
+        let scratch_length = forward.get_scratch_len().max(inverse.get_scratch_len());
+        self.spectrum.resize(spectrum_length, Complex::default());
+        self.other_spectrum
+            .resize(spectrum_length, Complex::default());
+        self.scratch.resize(scratch_length, Complex::default());
+        for (input, spectrum) in [
+            (first, &mut self.spectrum),
+            (second, &mut self.other_spectrum),
+        ] {
+            self.padded.clear();
+            self.padded.extend_from_slice(input);
+            self.padded.resize(padded_length, 0.0);
+            forward
+                .process_with_scratch(&mut self.padded, spectrum, &mut self.scratch)
+                .expect("the buffers were sized for this transform");
+        }
+        for (value, other) in self.spectrum.iter_mut().zip(&self.other_spectrum) {
+            *value *= other;
+        }
+        // The spectrum of a real signal is real at both ends; rounding must not make it otherwise.
+        self.spectrum[0].im = 0.0;
+        if padded_length.is_multiple_of(2) {
+            self.spectrum[spectrum_length - 1].im = 0.0;
+        }
+        inverse
+            .process_with_scratch(&mut self.spectrum, &mut self.padded, &mut self.scratch)
+            .expect("the buffers were sized for this transform");
+        let mut result: Vec<f64> = self.padded[..length]
+            .iter()
+            .map(|value| value.max(0.0))
+            .collect();
+        let wanted = first.iter().sum::<f64>() * second.iter().sum::<f64>();
+        let got: f64 = result.iter().sum();
+        if got > 0.0 {
+            let scale = wanted / got;
+            for value in &mut result {
+                *value *= scale;
+            }
+        }
+        result
+    }
+}
+
+/// The convolution of two densities by definition, `first.len() + second.len() − 1` values long; empty if an input is.
+/// Zeros of the second density cost nothing.
+#[must_use]
+pub fn convolve_direct(first: &[f64], second: &[f64]) -> Vec<f64> {
+    if first.is_empty() || second.is_empty() {
+        return Vec::new();
+    }
+    let mut result = vec![0.0; first.len() + second.len() - 1];
+    for (shift, &factor) in second
+        .iter()
+        .enumerate()
+        .filter(|&(_, &factor)| factor != 0.0)
+    {
+        add_shifted(&mut result, first, shift, factor);
+    }
+    result
+}
+
+/// The first `points` values of the convolution of a density with a sparse one.
+fn convolve_sparse(start: &[f64], entries: &[(u32, f64)], points: usize) -> Vec<f64> {
+    let mut result = vec![0.0; points];
+    for &(steps, probability) in entries {
+        add_shifted(&mut result, start, steps as usize, probability);
+    }
+    result
+}
+
+/// `result[shift + i] += factor · values[i]` as far as the result reaches.
+fn add_shifted(result: &mut [f64], values: &[f64], shift: usize, factor: f64) {
+    for (sum, value) in result[shift..].iter_mut().zip(values) {
+        *sum += factor * value;
+    }
+}
+
+/// The next power of two, or three quarters of it where that is enough.
+fn fourier_length(length: usize) -> usize {
+    let power = length.next_power_of_two().max(2);
+    if power >= 8 && power / 4 * 3 >= length {
+        power / 4 * 3
+    } else {
+        power
+    }
+}
+
+/// Whether shifted sums are taken instead of three transforms.
+fn direct_is_cheaper(start: usize, entries: &[(u32, f64)], points: usize) -> bool {
+    let direct: usize = entries
+        .iter()
+        .map(|&(steps, _)| start.min(points - steps as usize))
+        .sum();
+    let longest = entries.last().map_or(0, |&(steps, _)| steps as usize);
+    let length = fourier_length(start + longest + 1);
+    direct <= FOURIER_COST * length * (length.ilog2() as usize)
+}
+
+/// Where the direct way is given up, in its multiply-and-adds for each point and doubling of the transforms. They cost
+/// 4 to 6 of them (ignored test `which_convolution_is_faster`, 2 to 4,096 points); twice that keeps every runtime of
+/// percent bins on the direct way.
+const FOURIER_COST: usize = 12;
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::super::joint::tests::{HOUR, hours, new_job, predecessor_a, predecessor_b};
+    use super::super::joint_density;
+    use super::*;
+
+    #[test]
+    fn the_combined_distribution_is_that_of_section_15_3() {
+        let (a, b) = (predecessor_a(), predecessor_b());
+        let start = joint_density(&[&a, &b], hours(0), hours(4), HOUR);
+        let density = [
+            0.0, 0.0, 0.0625, 0.056_25, 0.293_75, 0.275, 0.068_75, 0.168_75, 0.075,
+        ];
+        let runtime = [0.0, 0.5, 0.2, 0.0, 0.3];
+        let direct = convolve_direct(&start, &runtime);
+        let fourier = Convolver::new().convolve_fft(&start, &runtime);
+        assert_eq!((direct.len(), fourier.len()), (9, 9));
+        for (index, expected) in density.into_iter().enumerate() {
+            assert!((direct[index] - expected).abs() < 1e-15);
+            assert!((fourier[index] - expected).abs() < 1e-12);
+        }
+    }
+
+    #[test]
+    fn successors_see_the_job_of_section_15_3_end_at_its_slot_end() {
+        let (a, b) = (predecessor_a(), predecessor_b());
+        let start = joint_density(&[&a, &b], hours(0), hours(4), HOUR);
+        let job = Convolver::new().complete(&start, hours(0), &new_job(), hours(6));
+        let expected = [0.0, 0.0, 0.0625, 0.118_75, 0.4125, 0.6875, 1.0];
+        assert_eq!(job.cdf().len(), expected.len());
+        for (hour, expected) in expected.into_iter().enumerate() {
+            assert!((job.cdf_at(hours(hour as i64)) - expected).abs() < 1e-15);
+        }
+        assert_eq!((job.origin(), job.window_end()), (hours(0), hours(6)));
+    }
+
+    #[test]
+    fn a_job_that_starts_for_certain_ends_by_its_own_runtime() {
+        let job = Convolver::new().complete(&[1.0], hours(2), &new_job(), hours(6));
+        let at = [1, 2, 3, 4, 5, 6].map(|hour| job.cdf_at(hours(hour)));
+        assert_eq!(at, [0.0, 0.0, 0.5, 0.7, 0.7, 1.0]);
+        let same = Convolver::new().complete(&[], hours(2), &new_job(), hours(6));
+        assert_eq!(job, same);
+    }
+
+    #[test]
+    fn a_window_that_ends_at_once_is_certain() {
+        let job = Convolver::new().complete(&[0.5, 0.5], hours(2), &new_job(), hours(2));
+        assert_eq!(job.cdf(), [1.0]);
+    }
+
+    #[test]
+    fn lengths_of_transforms_suffice_and_are_even() {
+        for length in 1..5_000 {
+            let padded = fourier_length(length);
+            assert!(padded >= length && padded.is_multiple_of(2) && padded < 2 * length.max(2));
+        }
+    }
+
+    /// Run with `cargo test --release --lib which_convolution -- --ignored --nocapture`.
+    #[test]
+    #[ignore = "prints timings, asserts nothing"]
+    fn which_convolution_is_faster() {
+        let mut convolver = Convolver::new();
+        for points in [64_usize, 256, 1_024, 4_096, 16_384] {
+            for bins in [1_u32, 10, 30, 101] {
+                let start = vec![1.0 / points as f64; points];
+                let stride = points as u32 / bins.max(2);
+                let entries: Vec<(u32, f64)> = (0..bins)
+                    .map(|bin| (bin * stride.max(1), 1.0 / f64::from(bins)))
+                    .collect();
+                let mut dense = vec![0.0; points];
+                for &(steps, probability) in
+                    entries.iter().filter(|entry| (entry.0 as usize) < points)
+                {
+                    dense[steps as usize] = probability;
+                }
+                let time = |run: &mut dyn FnMut() -> usize| {
+                    let begin = std::time::Instant::now();
+                    let mut rounds = 0_u32;
+                    while begin.elapsed().as_millis() < 50 {
+                        std::hint::black_box(run());
+                        rounds += 1;
+                    }
+                    begin.elapsed().as_secs_f64() / f64::from(rounds) * 1e6
+                };
+                let direct = time(&mut || convolve_sparse(&start, &entries, 2 * points).len());
+                let fourier = time(&mut || convolver.convolve_fft(&start, &dense).len());
+                let length = fourier_length(2 * points);
+                let unit = direct / (points as f64 * f64::from(bins));
+                println!(
+                    "{points:6} points {bins:4} bins: direct {direct:9.2} µs, Fourier {fourier:9.2} µs, cost {:.1}",
+                    fourier / unit / (length as f64 * f64::from(length.ilog2()))
+                );
+            }
+        }
+    }
+
+    fn density() -> impl Strategy<Value = Vec<f64>> {
+        prop::collection::vec(prop_oneof![2 => Just(0.0), 3 => 0.0_f64..1.0], 1..300).prop_map(
+            |weights| {
+                let total = weights.iter().sum::<f64>();
+                if total > 0.0 {
+                    weights.iter().map(|weight| weight / total).collect()
+                } else {
+                    vec![1.0]
+                }
+            },
+        )
+    }
+
+    proptest! {
+        #[test]
+        fn both_ways_to_convolve_agree(first in density(), second in density()) {
+            let direct = convolve_direct(&first, &second);
+            let fourier = Convolver::new().convolve_fft(&first, &second);
+            prop_assert_eq!(direct.len(), fourier.len());
+            for (one, other) in direct.iter().zip(&fourier) {
+                prop_assert!((one - other).abs() < 1e-12);
+                prop_assert!(*other >= 0.0);
+            }
+            prop_assert!((fourier.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+        }
+
+        #[test]
+        fn completion_is_the_cut_running_sum_of_the_convolution(
+            start in density(), runtime in prop::collection::btree_map(0_u32..400, 0.01_f64..1.0, 1..100), window in 0_i64..40_000,
+        ) {
+            let entries: Vec<(u32, f64)> = runtime.into_iter().collect();
+            let runtime = RuntimeSteps::from_weights(&entries, Seconds(60)).unwrap();
+            let job = Convolver::new().complete(&start, Seconds(7), &runtime, Seconds(7 + window));
+            prop_assert!(job.cdf().windows(2).all(|pair| pair[0] <= pair[1]));
+            let mut dense = vec![0.0; runtime.longest() as usize + 1];
+            for &(steps, probability) in runtime.entries() {
+                dense[steps as usize] = probability;
+            }
+            let mut sum = 0.0;
+            for (index, mass) in convolve_direct(&start, &dense).into_iter().enumerate() {
+                sum += mass;
+                let time = Seconds(7 + 60 * index as i64);
+                let expected = if time.0 >= 7 + window { 1.0 } else { sum };
+                prop_assert!((job.cdf_at(time) - expected).abs() < 1e-12);
+            }
+            prop_assert_eq!(job.cdf_at(Seconds(7 + window)), 1.0);
+        }
+
+        #[test]
+        fn a_large_convolution_agrees_whichever_way_is_taken(length in 3_000_usize..6_000, seed in 0_u64..1_000) {
+            // Long starts with dense runtimes take the Fourier way, the same cut to few bins takes the direct one.
+            let start: Vec<f64> = (0..length).map(|at| ((at as u64 * 37 + seed) % 101) as f64).collect();
+            let total: f64 = start.iter().sum();
+            let start: Vec<f64> = start.iter().map(|weight| weight / total).collect();
+            let weights: Vec<(u32, f64)> = (0..length as u32).map(|at| (at, 1.0 + f64::from(at % 7))).collect();
+            let runtime = RuntimeSteps::from_weights(&weights, Seconds(1)).unwrap();
+            prop_assert!(!direct_is_cheaper(length, runtime.entries(), 2 * length));
+            let job = Convolver::new().complete(&start, Seconds(0), &runtime, Seconds(2 * length as i64));
+            let dense: Vec<f64> = runtime.entries().iter().map(|entry| entry.1).collect();
+            let mut sum = 0.0;
+            for (time, mass) in convolve_direct(&start, &dense).into_iter().enumerate() {
+                sum += mass;
+                prop_assert!((job.cdf_at(Seconds(time as i64)) - sum).abs() < 1e-11);
+            }
+        }
+    }
+}

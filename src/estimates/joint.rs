@@ -1,0 +1,253 @@
+//! When the last of several predecessors ends, and whether a job that waits for them ends in time (spec §3.6, §3.8).
+//!
+//! Predecessors are taken as independent, so the CDF of the latest completion is the product of their CDFs. A
+//! predecessor on several of the chosen nodes must be passed once only.
+
+use super::completion::grid_points;
+use super::{CompletionDistribution, RuntimeSteps};
+use crate::units::Seconds;
+
+/// Probability that all predecessors have ended at `time`: the product of their CDFs; 1 without predecessors.
+#[must_use]
+pub fn joint_cdf_at(predecessors: &[&CompletionDistribution], time: Seconds) -> f64 {
+    let mut product = 1.0;
+    for predecessor in predecessors {
+        product *= predecessor.cdf_at(time);
+        if product == 0.0 {
+            break;
+        }
+    }
+    product
+}
+
+/// The density of the start of a job that waits for these predecessors, on the grid `from + j·step` for
+/// `j = 0..=ceil((latest − from) / step)` (spec §3.6).
+///
+/// What lies before `from` (the job's release, or now) collapses onto `from`; the job starts at `latest` for certain, so
+/// the last entry takes the rest. The entries sum to 1. With `latest ≤ from` that is the single entry 1.
+#[must_use]
+pub fn joint_density(
+    predecessors: &[&CompletionDistribution],
+    from: Seconds,
+    latest: Seconds,
+    step: Seconds,
+) -> Vec<f64> {
+    let step = Seconds(step.0.max(1));
+    let points = grid_points(from, latest, step);
+    let mut density = vec![1.0; points + 1];
+    for predecessor in predecessors {
+        multiply(&mut density[..points], predecessor, from, step);
+    }
+    // A product of ascending factors in a fixed order ascends in floating point too: no difference is negative.
+    for index in (1..=points).rev() {
+        density[index] -= density[index - 1];
+    }
+    density
+}
+
+/// Multiplies the values on the grid `from + j·step` by the predecessor's CDF there.
+fn multiply(
+    values: &mut [f64],
+    predecessor: &CompletionDistribution,
+    from: Seconds,
+    step: Seconds,
+) {
+    if predecessor.step() != step {
+        for (index, value) in values.iter_mut().enumerate() {
+            *value *= predecessor.cdf_at(from + step * index as i64);
+        }
+        return;
+    }
+    // Both grids have the same step, so the predecessor's index grows by one a point.
+    let earliest = predecessor.origin().min(predecessor.window_end());
+    let before = grid_points(from, earliest, step).min(values.len());
+    let within = grid_points(from, predecessor.window_end(), step).clamp(before, values.len());
+    values[..before].fill(0.0);
+    let first = (from + step * before as i64 - predecessor.origin()).0 / step.0;
+    // If the whole window has passed, `within` is `before` and nothing is read.
+    let cdf = predecessor.cdf().get(first as usize..).unwrap_or_default();
+    for (value, factor) in values[before..within].iter_mut().zip(cdf) {
+        *value *= factor;
+    }
+}
+
+/// P_executable of a job in a window (spec §3.8, A-11): `P(S + W ≤ window_end)`, where S is the start, W the runtime (cut
+/// at the estimate).
+///
+/// The start is the latest completion of the predecessors, at least `from` and at most `latest`; its CDF is 0 before
+/// `from` and 1 from `latest` on. Without predecessors the job starts at `from`.
+///
+/// This is the dot product `Σ_k PDF_joint(k) · CDF_job(T − k)` turned around, `Σ_i p_i · CDF_joint(T − w_i)`: it costs
+/// O(bins · predecessors), whatever the number of steps.
+#[must_use]
+pub fn probability_executable(
+    predecessors: &[&CompletionDistribution],
+    runtime: &RuntimeSteps,
+    from: Seconds,
+    latest: Seconds,
+    window_end: Seconds,
+) -> f64 {
+    let mut probability = 0.0;
+    for &(steps, weight) in runtime.entries() {
+        let start = window_end - runtime.step() * i64::from(steps);
+        if start < from {
+            break;
+        }
+        probability += if start >= latest {
+            weight
+        } else {
+            weight * joint_cdf_at(predecessors, start)
+        };
+    }
+    probability.min(1.0)
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    pub(in crate::estimates) const HOUR: Seconds = Seconds::HOUR;
+
+    pub(in crate::estimates) fn hours(count: i64) -> Seconds {
+        HOUR * count
+    }
+
+    /// A of spec §15.3: ends at 1 (0.5), 2 (0.25), 4 (0.25) hours.
+    pub(in crate::estimates) fn predecessor_a() -> CompletionDistribution {
+        CompletionDistribution::new(hours(0), HOUR, hours(4), &[0.0, 0.5, 0.75, 0.75, 1.0])
+    }
+
+    /// B of spec §15.3: ends at 1 (0.25), 3 (0.75) hours.
+    pub(in crate::estimates) fn predecessor_b() -> CompletionDistribution {
+        CompletionDistribution::new(hours(0), HOUR, hours(3), &[0.0, 0.25, 0.25, 1.0])
+    }
+
+    /// The new job of spec §15.3: estimate 4 h, runs 1 (0.5), 2 (0.2) or 4 (0.3) hours.
+    pub(in crate::estimates) fn new_job() -> RuntimeSteps {
+        RuntimeSteps::from_weights(&[(1, 5.0), (2, 2.0), (4, 3.0)], HOUR).unwrap()
+    }
+
+    #[test]
+    fn the_joint_distribution_is_that_of_section_15_3() {
+        let (a, b) = (predecessor_a(), predecessor_b());
+        let both = [&a, &b];
+        for (hour, expected) in [0.0, 0.125, 0.1875, 0.75, 1.0].into_iter().enumerate() {
+            assert_eq!(joint_cdf_at(&both, hours(hour as i64)), expected);
+        }
+        let density = joint_density(&both, hours(0), hours(4), HOUR);
+        assert_eq!(density, [0.0, 0.125, 0.0625, 0.5625, 0.25]);
+    }
+
+    #[test]
+    fn the_probability_of_ending_in_the_slot_of_section_15_3() {
+        let (a, b) = (predecessor_a(), predecessor_b());
+        let executable =
+            |end| probability_executable(&[&a, &b], &new_job(), hours(0), hours(4), hours(end));
+        // 0.125 · 1 + 0.0625 · 1 + 0.5625 · 0.7 + 0.25 · 0.7
+        assert!((executable(6) - 0.756_25).abs() < 1e-15);
+        // CDF_combined at 2, …, 8 hours.
+        let expected = [0.0625, 0.118_75, 0.4125, 0.6875, 0.756_25, 0.925, 1.0];
+        for (end, expected) in (2..).zip(expected) {
+            assert!((executable(end) - expected).abs() < 1e-15, "at {end} h");
+        }
+        // Alone in a slot of 2 h: the job's own CDF at 50 %.
+        let alone = probability_executable(&[], &new_job(), hours(4), hours(4), hours(6));
+        assert!((alone - 0.7).abs() < 1e-15);
+    }
+
+    #[test]
+    fn mass_before_the_release_collapses_onto_it() {
+        let (a, b) = (predecessor_a(), predecessor_b());
+        let density = joint_density(&[&a, &b], hours(2), hours(4), HOUR);
+        assert_eq!(density, [0.1875, 0.5625, 0.25]);
+        assert_eq!(joint_density(&[&a, &b], hours(5), hours(4), HOUR), [1.0]);
+        assert_eq!(
+            joint_density(&[], hours(0), hours(2), HOUR),
+            [1.0, 0.0, 0.0]
+        );
+    }
+
+    #[test]
+    fn the_last_entry_takes_the_rest_at_the_planned_start() {
+        let a = predecessor_a();
+        // Planned start at 2 h although A may last until 4 h: at 2 h the job starts, killing nobody's statistics.
+        assert_eq!(
+            joint_density(&[&a], hours(0), hours(2), HOUR),
+            [0.0, 0.5, 0.5]
+        );
+    }
+
+    /// A completion distribution on a random grid, from weights.
+    fn completion(origin: i64, step: i64, weights: &[f64], cut: i64) -> CompletionDistribution {
+        let total: f64 = weights.iter().sum::<f64>() + 1e-9;
+        let values: Vec<f64> = weights
+            .iter()
+            .scan(0.0, |sum, weight| {
+                *sum += weight / total;
+                Some(*sum)
+            })
+            .collect();
+        let end = Seconds(origin + step * weights.len() as i64 - cut);
+        CompletionDistribution::new(Seconds(origin), Seconds(step), end, &values)
+    }
+
+    fn weights() -> impl Strategy<Value = Vec<f64>> {
+        prop::collection::vec(prop_oneof![Just(0.0), 0.0_f64..1.0], 1..30)
+    }
+
+    proptest! {
+        #[test]
+        fn the_joint_density_is_the_difference_of_the_joint_cdf(
+            first in weights(), second in weights(), origins in prop::array::uniform2(-300_i64..300),
+            cuts in prop::array::uniform2(0_i64..10), steps in prop::array::uniform2(prop::sample::select(vec![10_i64, 10, 7])),
+            from in -50_i64..200, span in -20_i64..400,
+        ) {
+            let a = completion(origins[0], steps[0], &first, cuts[0]);
+            let b = completion(origins[1], steps[1], &second, cuts[1]);
+            let (from, latest) = (Seconds(from), Seconds(from + span));
+            let density = joint_density(&[&a, &b], from, latest, Seconds(10));
+            prop_assert!(density.iter().all(|&mass| (0.0..=1.0).contains(&mass)));
+            prop_assert!((density.iter().sum::<f64>() - 1.0).abs() < 1e-12);
+            let mut sum = 0.0;
+            for (index, mass) in density[..density.len() - 1].iter().enumerate() {
+                sum += mass;
+                let time = from + Seconds(10) * index as i64;
+                prop_assert!(time < latest);
+                prop_assert!((sum - joint_cdf_at(&[&a, &b], time)).abs() < 1e-12);
+            }
+        }
+
+        #[test]
+        fn the_joint_of_one_is_itself(first in weights(), origin in -300_i64..300, time in -400_i64..700) {
+            let a = completion(origin, 10, &first, 3);
+            prop_assert_eq!(joint_cdf_at(&[&a], Seconds(time)), a.cdf_at(Seconds(time)));
+            prop_assert_eq!(joint_cdf_at(&[], Seconds(time)), 1.0);
+        }
+
+        #[test]
+        fn the_turned_around_product_equals_the_dot_product_on_the_grid(
+            first in weights(), second in weights(), runtime in prop::collection::btree_map(0_u32..40, 0.01_f64..1.0, 1..20),
+            shift in 0_i64..20, until in 1_i64..40, slot in 0_i64..40,
+        ) {
+            // Everything is aligned to one grid of 10 s, and the latest start lies at or after both windows' ends or before.
+            let a = completion(0, 10, &first, 0);
+            let b = completion(10 * shift, 10, &second, 0);
+            let entries: Vec<(u32, f64)> = runtime.into_iter().collect();
+            let runtime = RuntimeSteps::from_weights(&entries, Seconds(10)).unwrap();
+            let (from, latest) = (Seconds(0), Seconds(10 * until));
+            let window_end = latest + Seconds(10 * slot);
+            let turned = probability_executable(&[&a, &b], &runtime, from, latest, window_end);
+            let density = joint_density(&[&a, &b], from, latest, Seconds(10));
+            let dot: f64 = density.iter().zip(0_i64..).map(|(mass, start)| {
+                mass * runtime.cdf_at_steps((until + slot - start) as u32)
+            }).sum();
+            prop_assert!((turned - dot).abs() < 1e-12, "{} {}", turned, dot);
+            let later = probability_executable(&[&a, &b], &runtime, from, latest, window_end + Seconds(10));
+            prop_assert!(later >= turned);
+            let without = probability_executable(&[&a], &runtime, from, latest, window_end);
+            prop_assert!(without >= turned);
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! From settings to the failures that one simulation meets.
+//!
+//! The result depends on the settings, the machine, and for drawn failures on (seed, workload, replication), but not on the
+//! strategy: whatever is compared meets the same failures. A replayed table is the same for every replication.
+
+use std::path::PathBuf;
+
+use super::{FailureError, FailureSettings, FailureSource, FailureTrace, LanlTable, find_table};
+use crate::random;
+use crate::units::{Nodes, Seconds};
+
+/// Where tables of failures are looked for, after the name as it stands (BOOKAHEAD_FAILURES).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FailureFolder {
+    /// The folder, if there is one.
+    pub path: Option<PathBuf>,
+}
+
+/// Makes the failures of one simulation of `nodes` nodes: every failure before `horizon` with its repair, which may come
+/// later. A later horizon does not change earlier events.
+///
+/// Reads the table if there is one; use [`read_table`] and [`prepare_with_table`] to read it once for many simulations.
+///
+/// # Errors
+///
+/// When a setting is impossible, or when the table is missing or makes no sense.
+pub fn prepare(
+    settings: &FailureSettings,
+    folder: &FailureFolder,
+    nodes: Nodes,
+    horizon: Seconds,
+    seed: u64,
+    workload_key: &str,
+    replication: u32,
+) -> Result<FailureTrace, FailureError> {
+    let table = read_table(settings, folder)?;
+    prepare_with_table(
+        settings,
+        table.as_ref(),
+        nodes,
+        horizon,
+        seed,
+        workload_key,
+        replication,
+    )
+}
+
+/// Reads the table that the settings replay; `None` if they replay none.
+///
+/// # Errors
+///
+/// When the table is missing or makes no sense.
+pub fn read_table(
+    settings: &FailureSettings,
+    folder: &FailureFolder,
+) -> Result<Option<LanlTable>, FailureError> {
+    match &settings.source {
+        FailureSource::Lanl { file, systems } => {
+            let path = find_table(file, folder.path.as_deref())?;
+            LanlTable::read(&path, systems).map(Some)
+        }
+        FailureSource::None | FailureSource::Generated { .. } => Ok(None),
+    }
+}
+
+/// As [`prepare`], with the table that [`read_table`] gave for the same settings.
+///
+/// # Errors
+///
+/// When a setting is impossible, or when the settings replay a table and there is none.
+pub fn prepare_with_table(
+    settings: &FailureSettings,
+    table: Option<&LanlTable>,
+    nodes: Nodes,
+    horizon: Seconds,
+    seed: u64,
+    workload_key: &str,
+    replication: u32,
+) -> Result<FailureTrace, FailureError> {
+    let offset = settings.offset;
+    if !(Seconds::ZERO..=Seconds::FAR).contains(&offset) {
+        return Err(FailureError::Parameter {
+            key: "offset",
+            allowed: "a number of seconds, at least 0",
+            found: offset.0.to_string(),
+        });
+    }
+    match &settings.source {
+        FailureSource::None => Ok(FailureTrace::default()),
+        FailureSource::Lanl { file, .. } => match table {
+            Some(table) => Ok(table.trace(nodes, offset, horizon)),
+            None => Err(FailureError::TableNotRead { file: file.clone() }),
+        },
+        FailureSource::Generated {
+            survival,
+            repair_rate_per_hour,
+        } => {
+            let stream_of = |node: crate::units::NodeIndex| {
+                let name = format!("failures/node/{}", node.0);
+                random::stream(seed, workload_key, replication, &name)
+            };
+            let until = offset + horizon.min(Seconds::FAR);
+            let trace =
+                FailureTrace::generate(survival, *repair_rate_per_hour, nodes, until, stream_of)?;
+            Ok(trace.starting_at(offset))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::failures::SurvivalModel;
+
+    fn generated(offset: i64) -> FailureSettings {
+        FailureSettings {
+            source: FailureSource::Generated {
+                survival: SurvivalModel::Weibull {
+                    shape: 0.8,
+                    scale_hours: 20.0,
+                },
+                repair_rate_per_hour: 0.4333,
+            },
+            offset: Seconds(offset),
+        }
+    }
+
+    fn failures(
+        settings: &FailureSettings,
+        seed: u64,
+        key: &str,
+        replication: u32,
+    ) -> FailureTrace {
+        let folder = FailureFolder::default();
+        prepare(
+            settings,
+            &folder,
+            Nodes(16),
+            Seconds(500_000),
+            seed,
+            key,
+            replication,
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn drawn_failures_depend_on_seed_workload_and_replication_only() {
+        let first = failures(&generated(0), 1, "ctc", 0);
+        first.validate().unwrap();
+        assert!(!first.events.is_empty());
+        assert_eq!(first, failures(&generated(0), 1, "ctc", 0));
+        for other in [(2, "ctc", 0), (1, "kth", 0), (1, "ctc", 1)] {
+            assert_ne!(first, failures(&generated(0), other.0, other.1, other.2));
+        }
+    }
+
+    #[test]
+    fn an_offset_shows_the_same_failures_from_later_on() {
+        let from_start = failures(&generated(0), 1, "ctc", 0).starting_at(Seconds(100_000));
+        let later = failures(&generated(100_000), 1, "ctc", 0);
+        let common = |trace: FailureTrace| {
+            let mut events = trace.events;
+            events.retain(|event| event.time < Seconds(400_000));
+            events
+        };
+        assert_eq!(common(from_start), common(later));
+        assert!(prepare_with_table(&generated(-1), None, Nodes(1), Seconds(1), 0, "", 0).is_err());
+    }
+
+    #[test]
+    fn without_a_source_nothing_fails() {
+        let none = FailureSettings {
+            source: FailureSource::None,
+            offset: Seconds(0),
+        };
+        assert_eq!(failures(&none, 1, "ctc", 0), FailureTrace::default());
+    }
+
+    #[test]
+    fn a_replay_without_its_table_is_an_error() {
+        let replay = FailureSettings {
+            source: FailureSource::Lanl {
+                file: "no-such-table.csv".to_owned(),
+                systems: vec![18],
+            },
+            offset: Seconds(0),
+        };
+        let missing = read_table(&replay, &FailureFolder::default());
+        assert!(matches!(missing, Err(FailureError::TableMissing { .. })));
+        let not_read = prepare_with_table(&replay, None, Nodes(1), Seconds(1), 0, "", 0);
+        assert!(matches!(not_read, Err(FailureError::TableNotRead { .. })));
+    }
+}

@@ -1,0 +1,392 @@
+//! The node-mapped plan: which job holds which concrete nodes when.
+
+use super::{NodeSet, Profile};
+use crate::units::{Nodes, Seconds};
+use crate::workload::JobId;
+
+/// A reservation of concrete nodes on `[start, end)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reservation {
+    /// Whose it is.
+    pub job: JobId,
+    /// Which nodes.
+    pub nodes: NodeSet,
+    /// First second held.
+    pub start: Seconds,
+    /// First second no longer held.
+    pub end: Seconds,
+}
+
+/// All open reservations of a cluster, with a counted profile beside them that rules most candidate starts out.
+///
+/// With `r` open reservations and `w = nodes / 64` words a set, a question about concrete nodes costs O(r · w): on the
+/// machines of the archive a few microseconds.
+#[derive(Clone, Debug)]
+pub struct NodePlan {
+    nodes: Nodes,
+    /// Sorted by (start, job).
+    reservations: Vec<Reservation>,
+    counted: Profile,
+}
+
+impl NodePlan {
+    /// An empty plan of `nodes` nodes.
+    #[must_use]
+    pub fn new(nodes: Nodes) -> Self {
+        Self {
+            nodes,
+            reservations: Vec::new(),
+            counted: Profile::new(nodes.0, Seconds::ZERO),
+        }
+    }
+
+    /// The size of the cluster.
+    #[must_use]
+    pub fn nodes(&self) -> Nodes {
+        self.nodes
+    }
+
+    /// Open reservations in order of (start, job).
+    #[must_use]
+    pub fn reservations(&self) -> &[Reservation] {
+        &self.reservations
+    }
+
+    /// The open reservation of `job`.
+    #[must_use]
+    pub fn reservation(&self, job: JobId) -> Option<&Reservation> {
+        self.reservations
+            .iter()
+            .find(|reservation| reservation.job == job)
+    }
+
+    /// Enters a reservation. The caller has made sure that its nodes are free.
+    pub fn insert(&mut self, reservation: Reservation) {
+        self.counted.reserve(
+            reservation.start,
+            reservation.end,
+            reservation.nodes.count().0,
+        );
+        let place = self.reservations.partition_point(|other| {
+            (other.start, other.job) < (reservation.start, reservation.job)
+        });
+        self.reservations.insert(place, reservation);
+    }
+
+    /// Takes the reservation of `job` out, if it is still open, and returns it.
+    pub fn remove(&mut self, job: JobId) -> Option<Reservation> {
+        let place = self
+            .reservations
+            .iter()
+            .position(|reservation| reservation.job == job)?;
+        let reservation = self.reservations.remove(place);
+        self.counted.release(
+            reservation.start,
+            reservation.end,
+            reservation.nodes.count().0,
+        );
+        Some(reservation)
+    }
+
+    /// Forgets reservations that ended at or before `now`.
+    pub fn forget_before(&mut self, now: Seconds) {
+        self.reservations
+            .retain(|reservation| reservation.end > now);
+        self.counted.forget_before(now);
+    }
+
+    /// The candidate starts of a request: `from` and every reservation end in `(from, latest]`, ascending.
+    #[must_use]
+    pub fn candidate_starts(&self, from: Seconds, latest: Seconds) -> Vec<Seconds> {
+        if latest < from {
+            return Vec::new();
+        }
+        let mut starts: Vec<Seconds> = self
+            .reservations
+            .iter()
+            .map(|reservation| reservation.end)
+            .filter(|&end| end > from && end <= latest)
+            .collect();
+        starts.push(from);
+        starts.sort_unstable();
+        starts.dedup();
+        starts
+    }
+
+    /// The first candidate in `starts` at which `nodes` nodes are free for `duration`, with the lowest-numbered of them
+    /// ("bottom-left", A-19). Nodes outside `usable_now` are not used by a start at `now`, when it is given.
+    #[must_use]
+    pub fn first_full(
+        &self,
+        starts: &[Seconds],
+        nodes: Nodes,
+        duration: Seconds,
+        usable_now: Option<(Seconds, &NodeSet)>,
+    ) -> Option<(Seconds, NodeSet)> {
+        let mut ruled_out_through = None;
+        for &start in starts {
+            if ruled_out_through.is_some_and(|time| start <= time) {
+                continue;
+            }
+            let obstacle = self.counted.first_below(start, nodes.0);
+            if obstacle < start + duration {
+                // Every start up to the obstacle would have to cross it.
+                ruled_out_through = Some(obstacle);
+                continue;
+            }
+            if let Some(chosen) = self
+                .free_throughout(start, start + duration, usable_now)
+                .lowest(nodes)
+            {
+                return Some((start, chosen));
+            }
+        }
+        None
+    }
+
+    /// The nodes without any reservation on `[from, to)`; of a start at `now` only the usable ones.
+    #[must_use]
+    pub fn free_throughout(
+        &self,
+        from: Seconds,
+        to: Seconds,
+        usable_now: Option<(Seconds, &NodeSet)>,
+    ) -> NodeSet {
+        let mut free = match usable_now {
+            Some((now, usable)) if now == from => usable.clone(),
+            _ => NodeSet::full(self.nodes),
+        };
+        for reservation in &self.reservations {
+            if reservation.start >= to {
+                break;
+            }
+            if reservation.end > from {
+                free.subtract(&reservation.nodes);
+            }
+        }
+        free
+    }
+
+    /// Of the nodes free at `start`, the `nodes` ones whose next reservation is farthest away (ties: lowest index), and the
+    /// time of the first of their next reservations, or [`Seconds::FAR`].
+    #[must_use]
+    pub fn longest_free(
+        &self,
+        start: Seconds,
+        nodes: Nodes,
+        usable_now: Option<(Seconds, &NodeSet)>,
+    ) -> Option<(NodeSet, Seconds)> {
+        let mut remaining = self.free_throughout(start, start + Seconds(1), usable_now);
+        if remaining.count() < nodes {
+            return None;
+        }
+        let first = self
+            .reservations
+            .partition_point(|reservation| reservation.start <= start);
+        let later = &self.reservations[first..];
+        let mut index = 0;
+        while index < later.len() {
+            let next_start = later[index].start;
+            let mut group = NodeSet::empty(self.nodes);
+            while index < later.len() && later[index].start == next_start {
+                group.union_with(&later[index].nodes);
+                index += 1;
+            }
+            group.intersect_with(&remaining);
+            if group.is_empty() {
+                continue;
+            }
+            let beyond = remaining.count().0 - group.count().0;
+            if beyond >= nodes.0 {
+                remaining.subtract(&group);
+                continue;
+            }
+            remaining.subtract(&group);
+            let fill = group.lowest(Nodes(nodes.0 - beyond))?;
+            remaining.union_with(&fill);
+            return Some((remaining, next_start));
+        }
+        Some((remaining.lowest(nodes)?, Seconds::FAR))
+    }
+
+    /// The earliest start of a reservation after `after` on any of `nodes`, other than `except`'s, or [`Seconds::FAR`].
+    #[must_use]
+    pub fn next_start_on(&self, nodes: &NodeSet, after: Seconds, except: JobId) -> Seconds {
+        self.reservations
+            .iter()
+            .filter(|reservation| reservation.job != except && reservation.start > after)
+            .find(|reservation| reservation.nodes.intersects(nodes))
+            .map_or(Seconds::FAR, |reservation| reservation.start)
+    }
+
+    /// Whether anybody but `except` holds one of `nodes` at `time`.
+    #[must_use]
+    pub fn is_held(&self, nodes: &NodeSet, time: Seconds, except: JobId) -> bool {
+        self.reservations
+            .iter()
+            .take_while(|reservation| reservation.start <= time)
+            .any(|reservation| {
+                reservation.job != except
+                    && reservation.end > time
+                    && reservation.nodes.intersects(nodes)
+            })
+    }
+
+    /// The distinct last jobs planned before `start` on the given nodes whose reservation ends after `from` (spec §3.6 and
+    /// §3.14.4: a predecessor on several of the nodes counts once, A-13), in order of their end.
+    #[must_use]
+    pub fn predecessors(&self, nodes: &NodeSet, from: Seconds, start: Seconds) -> Vec<JobId> {
+        let mut earlier: Vec<&Reservation> = self
+            .reservations
+            .iter()
+            .filter(|reservation| {
+                reservation.end > from
+                    && reservation.end <= start
+                    && reservation.nodes.intersects(nodes)
+            })
+            .collect();
+        earlier.sort_unstable_by_key(|reservation| {
+            (std::cmp::Reverse(reservation.end), reservation.job)
+        });
+        let mut uncovered = nodes.clone();
+        let mut jobs = Vec::new();
+        for reservation in earlier {
+            if reservation.nodes.intersects(&uncovered) {
+                uncovered.subtract(&reservation.nodes);
+                jobs.push(reservation.job);
+                if uncovered.is_empty() {
+                    break;
+                }
+            }
+        }
+        jobs
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::units::NodeIndex;
+
+    const NODES: u32 = 12;
+
+    fn set(members: impl IntoIterator<Item = u32>) -> NodeSet {
+        let mut nodes = NodeSet::empty(Nodes(NODES));
+        for member in members {
+            nodes.insert(NodeIndex(member));
+        }
+        nodes
+    }
+
+    /// Reservations that were accepted one after the other by a scan over seconds: the obvious twin.
+    #[derive(Default)]
+    struct Slow {
+        held: Vec<(u32, Vec<u32>, i64, i64)>,
+    }
+
+    impl Slow {
+        fn is_free(&self, node: u32, from: i64, to: i64) -> bool {
+            self.held.iter().all(|(_, nodes, start, end)| {
+                !nodes.contains(&node) || *end <= from || *start >= to
+            })
+        }
+
+        fn first_full(
+            &self,
+            from: i64,
+            latest: i64,
+            nodes: u32,
+            duration: i64,
+        ) -> Option<(i64, Vec<u32>)> {
+            let mut starts: Vec<i64> = self.held.iter().map(|held| held.3).collect();
+            starts.push(from);
+            starts.sort_unstable();
+            starts
+                .into_iter()
+                .filter(|&start| start >= from && start <= latest)
+                .find_map(|start| {
+                    let free: Vec<u32> = (0..NODES)
+                        .filter(|&node| self.is_free(node, start, start + duration))
+                        .take(nodes as usize)
+                        .collect();
+                    (free.len() == nodes as usize).then_some((start, free))
+                })
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_node_plan_places_as_a_scan_over_all_nodes_does(
+            requests in prop::collection::vec((1_u32..=NODES, 1_i64..40, 0_i64..100), 1..60),
+            probe in 0_i64..150,
+            wanted in 1_u32..=NODES,
+        ) {
+            let mut plan = NodePlan::new(Nodes(NODES));
+            let mut slow = Slow::default();
+            for (job, (nodes, duration, from)) in requests.into_iter().enumerate() {
+                let latest = from + 3 * duration;
+                let starts = plan.candidate_starts(Seconds(from), Seconds(latest));
+                let fast = plan
+                    .first_full(&starts, Nodes(nodes), Seconds(duration), None)
+                    .map(|(start, chosen)| {
+                        (start.0, chosen.iter().map(|node| node.0).collect::<Vec<_>>())
+                    });
+                prop_assert_eq!(&fast, &slow.first_full(from, latest, nodes, duration));
+                if let Some((start, chosen)) = fast {
+                    plan.insert(Reservation {
+                        job: JobId(job as u32),
+                        nodes: set(chosen.iter().copied()),
+                        start: Seconds(start),
+                        end: Seconds(start + duration),
+                    });
+                    slow.held.push((job as u32, chosen, start, start + duration));
+                }
+            }
+            // Longest windows first, then index.
+            let mut windows: Vec<(i64, u32)> = (0..NODES)
+                .filter(|&node| slow.is_free(node, probe, probe + 1))
+                .map(|node| {
+                    let next = slow
+                        .held
+                        .iter()
+                        .filter(|held| held.1.contains(&node) && held.2 > probe)
+                        .map(|held| held.2)
+                        .min()
+                        .unwrap_or(Seconds::FAR.0);
+                    (next, node)
+                })
+                .collect();
+            windows.sort_by_key(|&(next, node)| (std::cmp::Reverse(next), node));
+            let expected = (windows.len() >= wanted as usize).then(|| {
+                let chosen = &windows[..wanted as usize];
+                (set(chosen.iter().map(|window| window.1)), Seconds(chosen[wanted as usize - 1].0))
+            });
+            let found = plan.longest_free(Seconds(probe), Nodes(wanted), None);
+            prop_assert_eq!(&found, &expected);
+            if let Some((chosen, _)) = found {
+                let from = probe / 2;
+                let mut last: Vec<u32> = chosen
+                    .iter()
+                    .filter_map(|node| {
+                        slow.held
+                            .iter()
+                            .filter(|held| held.1.contains(&node.0) && held.3 <= probe && held.3 > from)
+                            .max_by_key(|held| held.3)
+                            .map(|held| held.0)
+                    })
+                    .collect();
+                last.sort_unstable();
+                last.dedup();
+                let mut jobs: Vec<u32> = plan
+                    .predecessors(&chosen, Seconds(from), Seconds(probe))
+                    .into_iter()
+                    .map(|job| job.0)
+                    .collect();
+                jobs.sort_unstable();
+                prop_assert_eq!(jobs, last);
+            }
+        }
+    }
+}

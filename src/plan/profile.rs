@@ -1,0 +1,545 @@
+//! The counted profile: how many nodes are free at which time, without saying which.
+
+use crate::units::Seconds;
+
+/// Free nodes as a step function of time.
+///
+/// Kept as breakpoints in blocks that know their minimum and maximum and carry a pending shift, so an operation skips whole
+/// blocks: with `b` breakpoints, every operation costs O(b / 96 + 96) in the worst case, in practice a scan of the one or two
+/// blocks that it touches. Free counts may become negative while more nodes are down than the plan leaves free.
+#[derive(Clone, Debug)]
+pub struct Profile {
+    blocks: Vec<Block>,
+}
+
+/// A question to [`Profile::earliest_fit`]: the earliest start in `[from, latest]` at which `nodes` nodes are free for
+/// `duration`.
+#[derive(Clone, Copy, Debug)]
+pub struct Fit {
+    /// Earliest permitted start.
+    pub from: Seconds,
+    /// Latest permitted start.
+    pub latest: Seconds,
+    /// Nodes needed.
+    pub nodes: u32,
+    /// How long they are needed.
+    pub duration: Seconds,
+    /// From this time on the asking job itself holds `nodes` nodes, for at least as long as it asks; only the time before
+    /// must be free. Later than `latest`.
+    pub own_start: Option<Seconds>,
+}
+
+/// Breakpoints that one block may hold before it is split.
+const CAPACITY: usize = 96;
+
+#[derive(Clone, Debug)]
+struct Block {
+    /// Start of each segment; a segment lasts until the next breakpoint.
+    times: Vec<Seconds>,
+    /// Free nodes on each segment, without `shift`.
+    free: Vec<i32>,
+    /// To be added to every count of the block.
+    shift: i32,
+    /// Smallest count, with `shift`.
+    min: i32,
+    /// Largest count, with `shift`.
+    max: i32,
+}
+
+impl Block {
+    fn new(times: Vec<Seconds>, free: Vec<i32>) -> Self {
+        let mut block = Self {
+            times,
+            free,
+            shift: 0,
+            min: 0,
+            max: 0,
+        };
+        block.refresh();
+        block
+    }
+
+    fn refresh(&mut self) {
+        self.min = self.free.iter().copied().min().unwrap_or(0) + self.shift;
+        self.max = self.free.iter().copied().max().unwrap_or(0) + self.shift;
+    }
+}
+
+/// A segment by block and index within it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Position {
+    block: usize,
+    index: usize,
+}
+
+impl Profile {
+    /// A machine of `nodes` nodes that is free from `origin` on; nothing before `origin` may be asked or reserved.
+    #[must_use]
+    pub fn new(nodes: u32, origin: Seconds) -> Self {
+        Self {
+            blocks: vec![Block::new(vec![origin], vec![nodes as i32])],
+        }
+    }
+
+    /// Number of breakpoints.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.blocks.iter().map(|block| block.times.len()).sum()
+    }
+
+    /// Whether the count never changes.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() <= 1
+    }
+
+    /// Free nodes at `time`.
+    #[must_use]
+    pub fn free_at(&self, time: Seconds) -> i32 {
+        self.count(self.locate(time))
+    }
+
+    /// The smallest free count on `[from, to)`; `i32::MAX` when the interval is empty.
+    #[must_use]
+    pub fn min_free(&self, from: Seconds, to: Seconds) -> i32 {
+        if from >= to {
+            return i32::MAX;
+        }
+        let mut smallest = i32::MAX;
+        let mut position = self.locate(from);
+        loop {
+            let block = &self.blocks[position.block];
+            let past = block.times.partition_point(|&time| time < to);
+            let whole = position.index == 0 && past == block.times.len();
+            if whole {
+                smallest = smallest.min(block.min);
+            } else if let Some(low) = block.free[position.index..past.max(position.index + 1)]
+                .iter()
+                .min()
+            {
+                smallest = smallest.min(low + block.shift);
+            }
+            if past < block.times.len() || position.block + 1 == self.blocks.len() {
+                return smallest;
+            }
+            position = Position {
+                block: position.block + 1,
+                index: 0,
+            };
+            if self.start(position) >= to {
+                return smallest;
+            }
+        }
+    }
+
+    /// Takes `nodes` nodes on `[from, to)`.
+    pub fn reserve(&mut self, from: Seconds, to: Seconds, nodes: u32) {
+        self.add(from, to, -(nodes as i32));
+    }
+
+    /// Gives `nodes` nodes back on `[from, to)`.
+    pub fn release(&mut self, from: Seconds, to: Seconds, nodes: u32) {
+        self.add(from, to, nodes as i32);
+    }
+
+    /// The first time at or after `from` at which fewer than `nodes` nodes are free, or [`Seconds::FAR`].
+    #[must_use]
+    pub fn first_below(&self, from: Seconds, nodes: u32) -> Seconds {
+        let wanted = nodes as i32;
+        let mut position = self.locate(from);
+        if self.count(position) < wanted {
+            return from;
+        }
+        loop {
+            let block = &self.blocks[position.block];
+            if block.min < wanted {
+                let bar = wanted - block.shift;
+                if let Some(found) = block.free[position.index..]
+                    .iter()
+                    .position(|&free| free < bar)
+                {
+                    return block.times[position.index + found];
+                }
+            }
+            if position.block + 1 == self.blocks.len() {
+                return Seconds::FAR;
+            }
+            position = Position {
+                block: position.block + 1,
+                index: 0,
+            };
+        }
+    }
+
+    /// The first time after `after` at which the free count rises to at least `nodes` from a lower count or rises at all
+    /// while being at least `nodes`; `None` when there is none before `before`.
+    ///
+    /// Together with the release time these are the candidate starts of an overbooked slot: starts of other
+    /// reservations never open a slot.
+    #[must_use]
+    pub fn next_rise(&self, after: Seconds, before: Seconds, nodes: u32) -> Option<Seconds> {
+        let wanted = nodes as i32;
+        let mut position = self.locate(after);
+        let mut previous = self.count(position);
+        while let Some(next) = self.next(position) {
+            if next.index == 0 && self.blocks[next.block].max < wanted {
+                if self.start(next) >= before {
+                    return None;
+                }
+                // The whole block is too low; its last count decides whether the next block begins with a rise.
+                let block = &self.blocks[next.block];
+                let index = block.times.len() - 1;
+                position = Position {
+                    block: next.block,
+                    index,
+                };
+                previous = self.count(position);
+                continue;
+            }
+            let start = self.start(next);
+            if start >= before {
+                return None;
+            }
+            let count = self.count(next);
+            if count >= wanted && count > previous {
+                return Some(start);
+            }
+            previous = count;
+            position = next;
+        }
+        None
+    }
+
+    /// The earliest start that answers `fit`, or `None`.
+    #[must_use]
+    pub fn earliest_fit(&self, fit: Fit) -> Option<Seconds> {
+        let wanted = fit.nodes as i32;
+        let mut start = fit.from;
+        let mut position = self.locate(start);
+        loop {
+            if start > fit.latest {
+                return None;
+            }
+            let end = start + fit.duration;
+            match self.first_obstacle(position, start, end, wanted, fit.own_start) {
+                None => return Some(start),
+                Some(obstacle) => {
+                    position = self.first_reaching(obstacle, wanted, fit.latest)?;
+                    start = self.start(position);
+                }
+            }
+        }
+    }
+
+    /// Forgets everything before `now`, so that memory is bounded by the plan and not by the past.
+    pub fn forget_before(&mut self, now: Seconds) {
+        while self.blocks.len() > 1 && self.blocks[1].times[0] <= now {
+            self.blocks.remove(0);
+        }
+        let block = &mut self.blocks[0];
+        let past = block.times.partition_point(|&time| time <= now);
+        if past > 1 {
+            block.times.drain(..past - 1);
+            block.free.drain(..past - 1);
+            block.refresh();
+        }
+    }
+
+    /// Breakpoints and counts, for tests and drawings.
+    pub fn segments(&self) -> impl Iterator<Item = (Seconds, i32)> + '_ {
+        self.blocks.iter().flat_map(|block| {
+            block
+                .times
+                .iter()
+                .copied()
+                .zip(block.free.iter().map(|free| free + block.shift))
+        })
+    }
+
+    fn locate(&self, time: Seconds) -> Position {
+        let block = self
+            .blocks
+            .partition_point(|block| block.times[0] <= time)
+            .saturating_sub(1);
+        let index = self.blocks[block]
+            .times
+            .partition_point(|&start| start <= time)
+            .saturating_sub(1);
+        Position { block, index }
+    }
+
+    fn next(&self, position: Position) -> Option<Position> {
+        if position.index + 1 < self.blocks[position.block].times.len() {
+            Some(Position {
+                block: position.block,
+                index: position.index + 1,
+            })
+        } else if position.block + 1 < self.blocks.len() {
+            Some(Position {
+                block: position.block + 1,
+                index: 0,
+            })
+        } else {
+            None
+        }
+    }
+
+    fn start(&self, position: Position) -> Seconds {
+        self.blocks[position.block].times[position.index]
+    }
+
+    fn count(&self, position: Position) -> i32 {
+        let block = &self.blocks[position.block];
+        block.free[position.index] + block.shift
+    }
+
+    /// The first segment from `position` on that lies on `[start, end)` and has fewer than `wanted` free nodes (fewer than
+    /// none from `own_start` on).
+    fn first_obstacle(
+        &self,
+        mut position: Position,
+        start: Seconds,
+        end: Seconds,
+        wanted: i32,
+        own_start: Option<Seconds>,
+    ) -> Option<Position> {
+        if start >= end {
+            return None;
+        }
+        let own_start = own_start.unwrap_or(Seconds::FAR);
+        loop {
+            let block = &self.blocks[position.block];
+            if block.min < wanted {
+                let bar = wanted - block.shift;
+                for index in position.index..block.times.len() {
+                    if block.times[index] >= end {
+                        return None;
+                    }
+                    let too_low = block.free[index] < bar
+                        && (block.times[index].max(start) < own_start
+                            || block.free[index] + block.shift < 0);
+                    if too_low {
+                        return Some(Position {
+                            block: position.block,
+                            index,
+                        });
+                    }
+                }
+            }
+            if position.block + 1 == self.blocks.len() {
+                return None;
+            }
+            position = Position {
+                block: position.block + 1,
+                index: 0,
+            };
+            if self.start(position) >= end {
+                return None;
+            }
+        }
+    }
+
+    /// The first segment after `position`, beginning no later than `latest`, with at least `wanted` nodes.
+    fn first_reaching(&self, position: Position, wanted: i32, latest: Seconds) -> Option<Position> {
+        let mut first = position.index + 1;
+        for (number, block) in self.blocks.iter().enumerate().skip(position.block) {
+            if block.times[0] > latest {
+                return None;
+            }
+            if block.max >= wanted {
+                let bar = wanted - block.shift;
+                if let Some(found) = block.free[first..].iter().position(|&free| free >= bar) {
+                    return Some(Position {
+                        block: number,
+                        index: first + found,
+                    });
+                }
+            }
+            first = 0;
+        }
+        None
+    }
+
+    fn add(&mut self, from: Seconds, to: Seconds, delta: i32) {
+        if from >= to || delta == 0 {
+            return;
+        }
+        self.split(from);
+        self.split(to);
+        let first = self.locate(from);
+        let mut number = first.block;
+        let mut index = first.index;
+        while number < self.blocks.len() && self.blocks[number].times[0] < to {
+            let block = &mut self.blocks[number];
+            let past = block.times.partition_point(|&time| time < to);
+            if index == 0 && past == block.times.len() {
+                block.shift += delta;
+                block.min += delta;
+                block.max += delta;
+            } else {
+                for free in &mut block.free[index..past] {
+                    *free += delta;
+                }
+                block.refresh();
+            }
+            number += 1;
+            index = 0;
+        }
+        self.join(from);
+        self.join(to);
+    }
+
+    /// Makes `time` a breakpoint.
+    fn split(&mut self, time: Seconds) {
+        let Position { block, index } = self.locate(time);
+        let found = &mut self.blocks[block];
+        if found.times[index] == time {
+            return;
+        }
+        found.times.insert(index + 1, time);
+        let count = found.free[index];
+        found.free.insert(index + 1, count);
+        if found.times.len() > CAPACITY {
+            let times = found.times.split_off(CAPACITY / 2);
+            let free: Vec<i32> = found
+                .free
+                .split_off(CAPACITY / 2)
+                .into_iter()
+                .map(|free| free + found.shift)
+                .collect();
+            found.refresh();
+            self.blocks.insert(block + 1, Block::new(times, free));
+        }
+    }
+
+    /// Removes the breakpoint at `time` if the count does not change there.
+    fn join(&mut self, time: Seconds) {
+        let Position { block, index } = self.locate(time);
+        if self.blocks[block].times[index] != time {
+            return;
+        }
+        let previous = if index > 0 {
+            self.blocks[block].free[index - 1] + self.blocks[block].shift
+        } else if block > 0 {
+            let before = &self.blocks[block - 1];
+            before.free[before.free.len() - 1] + before.shift
+        } else {
+            return;
+        };
+        if previous != self.count(Position { block, index }) {
+            return;
+        }
+        let found = &mut self.blocks[block];
+        found.times.remove(index);
+        found.free.remove(index);
+        if found.times.is_empty() {
+            self.blocks.remove(block);
+        } else {
+            found.refresh();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The obvious twin: free nodes for every second.
+    struct Array(Vec<i32>);
+
+    impl Array {
+        fn add(&mut self, from: i64, to: i64, delta: i32) {
+            for free in &mut self.0[from as usize..to as usize] {
+                *free += delta;
+            }
+        }
+
+        fn earliest_fit(&self, fit: &Fit) -> Option<i64> {
+            let own = fit.own_start.map_or(i64::MAX, |start| start.0);
+            (fit.from.0..=fit.latest.0).find(|&start| {
+                (start..start + fit.duration.0).all(|time| {
+                    let free = self.0.get(time as usize).copied().unwrap_or(0);
+                    free >= fit.nodes as i32 || (time >= own && free >= 0)
+                })
+            })
+        }
+    }
+
+    const SPAN: i64 = 400;
+
+    proptest! {
+        #[test]
+        fn the_profile_agrees_with_an_array_of_seconds(
+            changes in prop::collection::vec((0_i64..SPAN, 1_i64..60, -6_i32..=6), 0..400),
+            from in 0_i64..SPAN,
+            nodes in 0_u32..20,
+            duration in 1_i64..50,
+            own in prop::option::of(1_i64..30),
+            forget in 0_i64..50,
+        ) {
+            let mut profile = Profile::new(10, Seconds::ZERO);
+            let mut array = Array(vec![10; 2_000]);
+            for (start, length, delta) in changes {
+                let end = start + length;
+                if delta < 0 {
+                    profile.reserve(Seconds(start), Seconds(end), delta.unsigned_abs());
+                } else {
+                    profile.release(Seconds(start), Seconds(end), delta as u32);
+                }
+                array.add(start, end, delta);
+            }
+            let canonical: Vec<_> = profile.segments().collect();
+            for pair in canonical.windows(2) {
+                prop_assert!(pair[0].0 < pair[1].0 && pair[0].1 != pair[1].1);
+            }
+            for (time, &expected) in array.0.iter().enumerate().take(SPAN as usize + 100) {
+                prop_assert_eq!(profile.free_at(Seconds(time as i64)), expected);
+            }
+            let latest = own.map_or(SPAN + 100, |gap| from + gap - 1);
+            let fit = Fit {
+                from: Seconds(from),
+                latest: Seconds(latest),
+                nodes,
+                duration: Seconds(duration),
+                own_start: own.map(|gap| Seconds(from + gap)),
+            };
+            prop_assert_eq!(profile.earliest_fit(fit).map(|time| time.0), array.earliest_fit(&fit));
+            let low = (from..from + duration).map(|time| array.0[time as usize]).min();
+            prop_assert_eq!(Some(profile.min_free(Seconds(from), Seconds(from + duration))), low);
+            let below = (from..2_000).find(|&time| array.0[time as usize] < nodes as i32);
+            prop_assert_eq!(
+                profile.first_below(Seconds(from), nodes),
+                below.map_or(Seconds::FAR, Seconds)
+            );
+            let rise = (from + 1..SPAN + 50).find(|&time| {
+                array.0[time as usize] > array.0[time as usize - 1]
+                    && array.0[time as usize] >= nodes as i32
+            });
+            prop_assert_eq!(
+                profile.next_rise(Seconds(from), Seconds(SPAN + 50), nodes).map(|time| time.0),
+                rise
+            );
+            profile.forget_before(Seconds(forget));
+            for (time, &expected) in array.0.iter().enumerate().skip(forget as usize) {
+                prop_assert_eq!(profile.free_at(Seconds(time as i64)), expected);
+            }
+        }
+    }
+
+    #[test]
+    fn a_plan_of_ten_thousand_reservations_keeps_its_counts() {
+        let mut profile = Profile::new(100, Seconds::ZERO);
+        for index in 0..10_000_i64 {
+            profile.reserve(Seconds(index * 7), Seconds(index * 7 + 50), 3);
+        }
+        // Jobs 4,994 to 5,000 cover second 35,003.
+        assert_eq!(profile.free_at(Seconds(35_003)), 100 - 3 * 7);
+        for index in 0..10_000_i64 {
+            profile.release(Seconds(index * 7), Seconds(index * 7 + 50), 3);
+        }
+        assert!(profile.is_empty());
+        assert_eq!(profile.free_at(Seconds(1)), 100);
+    }
+}

@@ -1,0 +1,553 @@
+//! The cluster as a state machine: which node runs what, the events of jobs and nodes in their order, and the outcomes.
+//!
+//! It carries out what a [`Policy`] plans and never decides anything itself. Events at equal times come in the order ends,
+//! repairs, failures, starts, given-up jobs, arrivals, and then in the order in which they were scheduled, so that a run is
+//! the same on every machine.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
+
+use super::outcome::{JobOutcome, Promise, SimulationMetrics, Verdict, WorkCounters};
+use super::policy::Policy;
+use crate::failures::NodeEvent;
+use crate::plan::NodeSet;
+use crate::units::{NodeIndex, Nodes, Seconds};
+use crate::workload::{Job, JobId};
+
+/// A cluster and the policy that plans it.
+pub struct ClusterMachine {
+    cluster: Cluster,
+    policy: Box<dyn Policy>,
+}
+
+impl ClusterMachine {
+    /// An idle cluster of `nodes` nodes, all up, at time 0.
+    #[must_use]
+    pub fn new(nodes: Nodes, policy: Box<dyn Policy>) -> Self {
+        Self {
+            cluster: Cluster::new(nodes),
+            policy,
+        }
+    }
+
+    /// Hands over arrivals. Job ids must continue those of the earlier arrivals, and no arrival may lie in the past.
+    pub fn submit(&mut self, jobs: impl IntoIterator<Item = Job>) {
+        for job in jobs {
+            let (time, id) = (job.submit, job.id);
+            self.cluster.jobs.push(job);
+            self.cluster.events.push(time, Event::Arrival(id));
+        }
+    }
+
+    /// Hands over node failures and repairs. Events of nodes that the cluster does not have are ignored.
+    pub fn inject(&mut self, events: &[NodeEvent]) {
+        for event in events {
+            if event.node.0 < self.cluster.nodes.0 {
+                let kind = if event.up {
+                    Event::Repair(event.node)
+                } else {
+                    Event::Failure(event.node)
+                };
+                self.cluster.events.push(event.time, kind);
+            }
+        }
+    }
+
+    /// Works off every event before `until`.
+    pub fn advance(&mut self, until: Seconds) {
+        while let Some((time, event)) = self.cluster.events.pop_before(until) {
+            if self.cluster.is_stale(event) {
+                continue;
+            }
+            self.cluster.move_to(time);
+            self.handle(event);
+            if self.cluster.events.next_time() != Some(time) {
+                self.policy.settled(&mut self.cluster);
+            }
+        }
+    }
+
+    /// Whether every job that was handed over has its outcome.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        self.cluster.jobs.open() == 0
+    }
+
+    /// The time of the next event of a job or node, if there is one.
+    #[must_use]
+    pub fn next_event(&self) -> Option<Seconds> {
+        self.cluster.events.next_time()
+    }
+
+    /// The outcomes since the last call, in the order in which they became final.
+    pub fn take_outcomes(&mut self) -> Vec<JobOutcome> {
+        std::mem::take(&mut self.cluster.outcomes)
+    }
+
+    /// Totals so far.
+    #[must_use]
+    pub fn metrics(&self) -> SimulationMetrics {
+        self.cluster.metrics()
+    }
+
+    fn handle(&mut self, event: Event) {
+        let cluster = &mut self.cluster;
+        match event {
+            Event::Arrival(job) => {
+                if cluster.job(job).nodes > cluster.nodes {
+                    cluster.drop(job, Verdict::DroppedTooWide);
+                } else {
+                    self.policy.arrived(cluster, job);
+                }
+            }
+            Event::Start(job, _) => self.policy.start_due(cluster, job),
+            Event::End(job, _) => {
+                cluster.end(job);
+                self.policy.ended(cluster, job);
+            }
+            Event::GiveUp(job, _) => self.policy.give_up_due(cluster, job),
+            Event::Failure(node) => {
+                let victim = cluster.node_down(node);
+                self.policy.node_failed(cluster, node, victim);
+            }
+            Event::Repair(node) => {
+                cluster.node_up(node);
+                self.policy.node_repaired(cluster, node);
+            }
+        }
+    }
+}
+
+/// What a policy sees of the cluster and what it may do to it.
+pub struct Cluster {
+    nodes: Nodes,
+    now: Seconds,
+    up: NodeSet,
+    /// Up and not running a job.
+    idle: NodeSet,
+    occupant: Vec<Option<JobId>>,
+    jobs: JobTable,
+    events: EventQueue,
+    outcomes: Vec<JobOutcome>,
+    totals: SimulationMetrics,
+    first_submit: Option<Seconds>,
+    last_end: Seconds,
+    /// What the policy did; it counts for itself.
+    pub work: WorkCounters,
+}
+
+impl Cluster {
+    fn new(nodes: Nodes) -> Self {
+        Self {
+            nodes,
+            now: Seconds::ZERO,
+            up: NodeSet::full(nodes),
+            idle: NodeSet::full(nodes),
+            occupant: vec![None; nodes.0 as usize],
+            jobs: JobTable::default(),
+            events: EventQueue::default(),
+            outcomes: Vec::new(),
+            totals: SimulationMetrics::default(),
+            first_submit: None,
+            last_end: Seconds::ZERO,
+            work: WorkCounters::default(),
+        }
+    }
+
+    /// Virtual time.
+    #[must_use]
+    pub fn now(&self) -> Seconds {
+        self.now
+    }
+
+    /// Size of the cluster.
+    #[must_use]
+    pub fn nodes(&self) -> Nodes {
+        self.nodes
+    }
+
+    /// The nodes that are up.
+    #[must_use]
+    pub fn up(&self) -> &NodeSet {
+        &self.up
+    }
+
+    /// The nodes that are up and run nothing.
+    #[must_use]
+    pub fn idle(&self) -> &NodeSet {
+        &self.idle
+    }
+
+    /// The job as submitted. A policy must not read its `runtime`.
+    #[must_use]
+    pub fn job(&self, job: JobId) -> &Job {
+        &self.jobs.get(job).job
+    }
+
+    /// Where the job stands.
+    #[must_use]
+    pub fn phase(&self, job: JobId) -> Phase {
+        self.jobs
+            .find(job)
+            .map_or(Phase::Done, |record| record.phase)
+    }
+
+    /// The nodes that the job runs on, or is bound to.
+    #[must_use]
+    pub fn nodes_of(&self, job: JobId) -> Option<&NodeSet> {
+        self.jobs.get(job).nodes.as_ref()
+    }
+
+    /// When the job was last started.
+    #[must_use]
+    pub fn start_of(&self, job: JobId) -> Option<Seconds> {
+        self.jobs.get(job).start
+    }
+
+    /// Records the promise given to a job, and the estimate class that was used for it.
+    pub fn promise(&mut self, job: JobId, promise: Promise, class: Option<u16>) {
+        let record = self.jobs.get_mut(job);
+        record.promise = Some(promise);
+        record.class = class;
+    }
+
+    /// Rejects a job at its submission.
+    pub fn drop(&mut self, job: JobId, verdict: Verdict) {
+        self.finish(job, verdict, None);
+    }
+
+    /// Plans the job's start, or moves it: a start event will come then.
+    pub fn plan(&mut self, job: JobId, start: Seconds) {
+        let record = self.jobs.get_mut(job);
+        record.phase = Phase::Planned;
+        record.version += 1;
+        let version = record.version;
+        self.events.push(start, Event::Start(job, version));
+    }
+
+    /// Starts the job now, on idle nodes; it ends when its runtime or its estimate has elapsed or at `window_end`.
+    pub fn start(&mut self, job: JobId, nodes: NodeSet, window_end: Seconds) {
+        debug_assert!(nodes.is_subset_of(&self.idle), "a job starts on idle nodes");
+        debug_assert_eq!(nodes.count(), self.job(job).nodes);
+        self.idle.subtract(&nodes);
+        for node in nodes.iter() {
+            self.occupant[node.0 as usize] = Some(job);
+        }
+        let now = self.now;
+        let record = self.jobs.get_mut(job);
+        if record.start.is_some() {
+            record.restarts += 1;
+        }
+        record.phase = Phase::Running;
+        record.start = Some(now);
+        record.nodes = Some(nodes);
+        self.schedule_end(job, window_end);
+    }
+
+    /// Moves the end of a running job's window.
+    pub fn set_window_end(&mut self, job: JobId, window_end: Seconds) {
+        self.schedule_end(job, window_end);
+    }
+
+    /// Puts an accepted job that cannot run now aside until its policy finds a place for it; at `give_up` the policy is asked
+    /// to let it fail.
+    pub fn disable(&mut self, job: JobId, give_up: Seconds) {
+        let record = self.jobs.get_mut(job);
+        record.phase = Phase::Disabled;
+        record.version += 1;
+        let version = record.version;
+        self.events
+            .push(give_up.max(self.now), Event::GiveUp(job, version));
+    }
+
+    /// Lets an accepted job fail: by its nodes if one ever crashed under it, else because it could not start.
+    pub fn fail(&mut self, job: JobId) {
+        let verdict = if self.jobs.get(job).node_failures > 0 {
+            Verdict::FailedNodes
+        } else {
+            Verdict::FailedUnstartable
+        };
+        self.finish(job, verdict, Some(self.now));
+    }
+
+    fn move_to(&mut self, time: Seconds) {
+        debug_assert!(time >= self.now, "virtual time moves forward");
+        self.now = time;
+    }
+
+    fn schedule_end(&mut self, job: JobId, window_end: Seconds) {
+        let record = self.jobs.get_mut(job);
+        // Running jobs always have a start; the fallback keeps the state machine total.
+        let start = record.start.unwrap_or(self.now);
+        let end = (start + record.job.runtime.min(record.job.estimate)).min(window_end);
+        record.version += 1;
+        let version = record.version;
+        self.events.push(end, Event::End(job, version));
+    }
+
+    fn is_stale(&self, event: Event) -> bool {
+        match event {
+            Event::Start(job, version) | Event::End(job, version) | Event::GiveUp(job, version) => {
+                self.jobs
+                    .find(job)
+                    .is_none_or(|record| record.version != version)
+            }
+            Event::Arrival(_) | Event::Failure(_) | Event::Repair(_) => false,
+        }
+    }
+
+    fn end(&mut self, job: JobId) {
+        let record = self.jobs.get(job);
+        let ran = self.now - record.start.unwrap_or(self.now);
+        let verdict = if ran >= record.job.runtime {
+            Verdict::SuccessfulFinished
+        } else if ran >= record.job.estimate {
+            Verdict::SuccessfulFullGrant
+        } else {
+            Verdict::FailedOverbooked
+        };
+        self.vacate(job);
+        self.finish(job, verdict, Some(self.now));
+    }
+
+    /// Frees the nodes of a running job and counts what it used.
+    fn vacate(&mut self, job: JobId) {
+        let now = self.now;
+        let record = self.jobs.get(job);
+        let ran = now - record.start.unwrap_or(now);
+        let held = record.job.nodes.for_span(ran);
+        let Some(nodes) = record.nodes.clone() else {
+            return;
+        };
+        self.totals.busy += held;
+        for node in nodes.iter() {
+            self.occupant[node.0 as usize] = None;
+        }
+        let mut freed = nodes;
+        freed.intersect_with(&self.up);
+        self.idle.union_with(&freed);
+    }
+
+    fn node_down(&mut self, node: NodeIndex) -> Option<JobId> {
+        self.up.remove(node);
+        self.idle.remove(node);
+        let victim = self.occupant[node.0 as usize];
+        if let Some(job) = victim {
+            self.vacate(job);
+            let record = self.jobs.get_mut(job);
+            record.node_failures += 1;
+            record.phase = Phase::Disabled;
+            record.version += 1;
+        }
+        victim
+    }
+
+    fn node_up(&mut self, node: NodeIndex) {
+        self.up.insert(node);
+        if self.occupant[node.0 as usize].is_none() {
+            self.idle.insert(node);
+        }
+    }
+
+    fn finish(&mut self, job: JobId, verdict: Verdict, end: Option<Seconds>) {
+        let outcome = self.jobs.close(job, verdict, end);
+        let first = self.first_submit.get_or_insert(outcome.job.submit);
+        *first = (*first).min(outcome.job.submit);
+        if let Some(end) = end {
+            self.last_end = self.last_end.max(end);
+        }
+        self.totals.count(&outcome);
+        self.outcomes.push(outcome);
+    }
+
+    fn metrics(&self) -> SimulationMetrics {
+        let mut metrics = self.totals;
+        let makespan =
+            (self.last_end - self.first_submit.unwrap_or(self.last_end)).max(Seconds::ZERO);
+        metrics.makespan = makespan;
+        metrics.capacity = self.nodes.for_span(makespan);
+        metrics.work = self.work;
+        metrics
+    }
+}
+
+/// Where a job stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Not yet decided about.
+    Incoming,
+    /// Accepted; its start is planned, or it waits in a queue.
+    Planned,
+    /// On its nodes.
+    Running,
+    /// Accepted, but it lost its nodes or could not start.
+    Disabled,
+    /// Its outcome is final.
+    Done,
+}
+
+/// Everything the cluster knows of a job that has no final outcome yet.
+#[derive(Debug)]
+struct JobRecord {
+    job: Job,
+    phase: Phase,
+    promise: Option<Promise>,
+    class: Option<u16>,
+    start: Option<Seconds>,
+    nodes: Option<NodeSet>,
+    restarts: u32,
+    node_failures: u32,
+    /// Raised whenever the job's pending event is replaced, so that the old one is stale.
+    version: u32,
+}
+
+/// Open jobs by id; memory is bounded by the jobs in flight, not by the trace.
+#[derive(Debug, Default)]
+struct JobTable {
+    /// Id of the first record.
+    base: u32,
+    records: VecDeque<JobRecord>,
+    open: usize,
+}
+
+impl JobTable {
+    fn push(&mut self, job: Job) {
+        if self.records.is_empty() {
+            self.base = job.id.0;
+        }
+        debug_assert_eq!(job.id.0, self.base + self.records.len() as u32);
+        self.open += 1;
+        self.records.push_back(JobRecord {
+            job,
+            phase: Phase::Incoming,
+            promise: None,
+            class: None,
+            start: None,
+            nodes: None,
+            restarts: 0,
+            node_failures: 0,
+            version: 0,
+        });
+    }
+
+    fn open(&self) -> usize {
+        self.open
+    }
+
+    fn find(&self, job: JobId) -> Option<&JobRecord> {
+        let record = self.records.get(job.0.checked_sub(self.base)? as usize)?;
+        (record.phase != Phase::Done).then_some(record)
+    }
+
+    fn get(&self, job: JobId) -> &JobRecord {
+        &self.records[(job.0 - self.base) as usize]
+    }
+
+    fn get_mut(&mut self, job: JobId) -> &mut JobRecord {
+        &mut self.records[(job.0 - self.base) as usize]
+    }
+
+    fn close(&mut self, job: JobId, verdict: Verdict, end: Option<Seconds>) -> JobOutcome {
+        let record = self.get_mut(job);
+        record.phase = Phase::Done;
+        record.nodes = None;
+        let outcome = JobOutcome {
+            job: record.job.clone(),
+            verdict,
+            class: record.class,
+            promise: record.promise,
+            start: record.start,
+            end,
+            restarts: record.restarts,
+            node_failures: record.node_failures,
+        };
+        self.open -= 1;
+        while self
+            .records
+            .front()
+            .is_some_and(|record| record.phase == Phase::Done)
+            && self.records.len() > 1
+        {
+            self.records.pop_front();
+            self.base += 1;
+        }
+        outcome
+    }
+}
+
+/// What can happen; the numbers are the versions that [`JobRecord::version`] makes stale.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Event {
+    End(JobId, u32),
+    Repair(NodeIndex),
+    Failure(NodeIndex),
+    Start(JobId, u32),
+    GiveUp(JobId, u32),
+    Arrival(JobId),
+}
+
+impl Event {
+    /// The order of events at equal times (spec §3.14.1; A-34: an end comes before a failure).
+    fn class(self) -> u8 {
+        match self {
+            Self::End(..) => 0,
+            Self::Repair(_) => 1,
+            Self::Failure(_) => 2,
+            Self::Start(..) => 3,
+            Self::GiveUp(..) => 4,
+            Self::Arrival(_) => 5,
+        }
+    }
+}
+
+/// Pending events in order of (time, class, sequence number).
+#[derive(Debug, Default)]
+struct EventQueue {
+    heap: BinaryHeap<Reverse<Pending>>,
+    sequence: u64,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Pending {
+    time: Seconds,
+    class: u8,
+    sequence: u64,
+    event: Event,
+}
+
+impl PartialOrd for Pending {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Pending {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        (self.time, self.class, self.sequence).cmp(&(other.time, other.class, other.sequence))
+    }
+}
+
+impl EventQueue {
+    fn push(&mut self, time: Seconds, event: Event) {
+        self.sequence += 1;
+        self.heap.push(Reverse(Pending {
+            time,
+            class: event.class(),
+            sequence: self.sequence,
+            event,
+        }));
+    }
+
+    fn next_time(&self) -> Option<Seconds> {
+        self.heap.peek().map(|pending| pending.0.time)
+    }
+
+    fn pop_before(&mut self, until: Seconds) -> Option<(Seconds, Event)> {
+        if self.next_time()? >= until {
+            return None;
+        }
+        self.heap
+            .pop()
+            .map(|pending| (pending.0.time, pending.0.event))
+    }
+}

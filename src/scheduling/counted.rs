@@ -1,0 +1,491 @@
+//! Heuristic planning and heuristic overbooking: nodes are counted, the plan is rebuilt at every end (spec §3.9, §3.14.5).
+//!
+//! The plan is a step function of free nodes. A job's slot is a promise of time, not of nodes: concrete nodes (the lowest-numbered
+//! idle ones) are chosen when it starts. After every end, failure and repair each planned job is put back at the earliest
+//! place that is no worse than the one it has.
+
+use std::sync::Arc;
+
+use super::cluster::Cluster;
+use super::hardware::Hardware;
+use super::outcome::{Promise, SuccessFactors, Verdict};
+use super::policy::Policy;
+use super::settings::{DownHorizon, Placing, PolicySettings, ReplanPasses, RestartRule};
+use crate::estimates::{EstimateModel, RatioDistribution};
+use crate::plan::{Fit, Profile};
+use crate::units::{NodeIndex, Nodes, Seconds};
+use crate::workload::{Job, JobId};
+
+/// Heuristic planning, or with `overbooks` heuristic overbooking.
+pub struct Counted {
+    settings: PolicySettings,
+    overbooks: bool,
+    restarts_short: bool,
+    estimates: Option<Arc<EstimateModel>>,
+    hardware: Hardware,
+    profile: Profile,
+    /// Sorted by (start, job).
+    planned: Vec<Slot>,
+    running: Vec<Slot>,
+    /// Accepted jobs without a slot, in order of job id.
+    waiting: Vec<Slot>,
+    down: u32,
+    /// Until when the profile counts `down` nodes as missing.
+    down_until: Seconds,
+}
+
+/// A job's place in the plan, with what planning needs to know of the job.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    job: JobId,
+    nodes: u32,
+    estimate: Seconds,
+    release: Seconds,
+    deadline: Seconds,
+    start: Seconds,
+    end: Seconds,
+}
+
+impl Slot {
+    fn of(job: &Job, start: Seconds, end: Seconds) -> Self {
+        Self {
+            job: job.id,
+            nodes: job.nodes.0,
+            estimate: job.estimate,
+            release: job.release,
+            deadline: job.deadline,
+            start,
+            end,
+        }
+    }
+
+    fn is_full(&self) -> bool {
+        self.end - self.start >= self.estimate
+    }
+}
+
+/// A slot that a new job may be given.
+struct Candidate {
+    start: Seconds,
+    end: Seconds,
+    overbooked: bool,
+    success: Option<SuccessFactors>,
+}
+
+impl Counted {
+    /// A policy for a cluster of `nodes` nodes.
+    #[must_use]
+    pub fn new(
+        nodes: Nodes,
+        settings: &PolicySettings,
+        overbooks: bool,
+        estimates: Option<Arc<EstimateModel>>,
+    ) -> Self {
+        Self {
+            overbooks,
+            restarts_short: match settings.restart {
+                RestartRule::Strategy => overbooks,
+                RestartRule::Full => false,
+                RestartRule::Short => true,
+            },
+            hardware: Hardware::new(settings.reliability.clone()),
+            settings: settings.clone(),
+            estimates,
+            profile: Profile::new(nodes.0, Seconds::ZERO),
+            planned: Vec::new(),
+            running: Vec::new(),
+            waiting: Vec::new(),
+            down: 0,
+            down_until: Seconds::ZERO,
+        }
+    }
+
+    /// Brings the profile to now: forgets the past, and counts the nodes that are down as missing for the configured
+    /// horizon.
+    fn refresh(&mut self, now: Seconds, down: u32) {
+        self.profile.forget_before(now);
+        if self.down > 0 {
+            self.profile.release(now, self.down_until, self.down);
+        }
+        self.down = down;
+        self.down_until = match self.settings.down_horizon {
+            DownHorizon::Mttr => now + self.hardware.mean_time_to_repair(),
+            DownHorizon::Forever => Seconds::FAR,
+            DownHorizon::None => now,
+        };
+        if down > 0 {
+            self.profile.reserve(now, self.down_until, down);
+        }
+    }
+
+    fn refresh_for(&mut self, cluster: &Cluster) {
+        let down = cluster.nodes().0 - cluster.up().count().0;
+        self.refresh(cluster.now(), down);
+    }
+
+    /// The slot for a new job, or `None` to drop it.
+    fn place(&self, cluster: &mut Cluster, job: &Job) -> (Option<Candidate>, Option<u16>) {
+        let from = cluster.now().max(job.release);
+        if self.settings.placing == Placing::NearBestFit && !self.settings.test_full_length {
+            if let Some(start) = self.earliest_full(job, from) {
+                return (Some(Self::full(job, start, None)), None);
+            }
+            if !self.overbooks {
+                return (None, None);
+            }
+        }
+        let (class, distribution) = match &self.estimates {
+            Some(model) if self.overbooks => {
+                let (class, distribution) = model.lookup(job);
+                (Some(class), Some(distribution.as_ref()))
+            }
+            _ => (None, None),
+        };
+        let mut slots = self.acceptable(cluster, job, from, distribution);
+        let chosen = match self.settings.placing {
+            Placing::FirstFit => slots.next(),
+            Placing::NearBestFit => {
+                let mut first = None;
+                let mut full = None;
+                for slot in slots {
+                    if !slot.overbooked {
+                        full = Some(slot);
+                        break;
+                    }
+                    if first.is_none() {
+                        first = Some(slot);
+                        if !self.settings.test_full_length {
+                            break;
+                        }
+                    }
+                }
+                full.or(first)
+            }
+            Placing::LastFit => slots.last(),
+            Placing::HighestPos | Placing::BestOpportunity => {
+                // The fee of a job is the same in every slot, so the biggest opportunity is the highest PoS.
+                slots.reduce(|best, slot| {
+                    if probability(&slot) > probability(&best) {
+                        slot
+                    } else {
+                        best
+                    }
+                })
+            }
+        };
+        (chosen, class)
+    }
+
+    fn earliest_full(&self, job: &Job, from: Seconds) -> Option<Seconds> {
+        self.profile.earliest_fit(Fit {
+            from,
+            latest: job.deadline - job.estimate,
+            nodes: job.nodes.0,
+            duration: job.estimate,
+            own_start: None,
+        })
+    }
+
+    fn full(job: &Job, start: Seconds, success: Option<SuccessFactors>) -> Candidate {
+        Candidate {
+            start,
+            end: start + job.estimate,
+            overbooked: false,
+            success,
+        }
+    }
+
+    /// Every slot that passes, in order of start.
+    fn acceptable<'a>(
+        &'a self,
+        cluster: &'a mut Cluster,
+        job: &'a Job,
+        from: Seconds,
+        distribution: Option<&'a RatioDistribution>,
+    ) -> impl Iterator<Item = Candidate> + 'a {
+        let nodes = job.nodes.0;
+        let available = self.hardware.available(job.nodes);
+        let first = (self.profile.free_at(from) >= nodes as i32).then_some(from);
+        let mut last = from;
+        let mut pending = first;
+        std::iter::from_fn(move || {
+            let start = match pending.take() {
+                Some(start) => start,
+                None => self.profile.next_rise(last, job.deadline, nodes)?,
+            };
+            last = start;
+            Some(start)
+        })
+        .filter_map(move |start| {
+            let end = self.profile.first_below(start, nodes).min(job.deadline);
+            if end <= start {
+                return None;
+            }
+            let length = (end - start).min(job.estimate);
+            let overbooked = length < job.estimate;
+            if overbooked && !self.overbooks {
+                return None;
+            }
+            let executable = match distribution {
+                _ if !overbooked => 1.0,
+                Some(distribution) => distribution.cdf_at(length, job.estimate),
+                None => 0.0,
+            };
+            let success = SuccessFactors {
+                available,
+                executable,
+                survives: self.hardware.survives(job.nodes, length),
+            };
+            let tested = overbooked || self.settings.test_full_length;
+            if tested {
+                cluster.work.pof_evaluations += 1;
+                if !self.settings.acceptance.accepts(success.pof()) {
+                    return None;
+                }
+            }
+            Some(Candidate {
+                start,
+                end: start + length,
+                overbooked,
+                success: Some(success),
+            })
+        })
+    }
+
+    /// Rebuilds the plan (spec §3.14.5): first the jobs that have no slot, then every planned job in order of (planned start, id),
+    /// each taken out alone and put back, then the windows of running overbooked jobs.
+    fn replan(&mut self, cluster: &mut Cluster) {
+        cluster.work.replans += 1;
+        self.retry_waiting(cluster);
+        loop {
+            let moved = self.pull_forward(cluster);
+            if !moved || self.settings.replan_passes == ReplanPasses::Once {
+                break;
+            }
+        }
+        self.extend_windows(cluster);
+    }
+
+    fn pull_forward(&mut self, cluster: &mut Cluster) -> bool {
+        let now = cluster.now();
+        let mut moved = false;
+        for slot in &mut self.planned {
+            let from = now.max(slot.release);
+            if slot.start <= from && slot.is_full() {
+                continue;
+            }
+            let better = if slot.is_full() {
+                let Some(start) = self.profile.earliest_fit(Fit {
+                    from,
+                    latest: slot.start - Seconds(1),
+                    nodes: slot.nodes,
+                    duration: slot.estimate,
+                    own_start: Some(slot.start),
+                }) else {
+                    continue;
+                };
+                self.profile.release(slot.start, slot.end, slot.nodes);
+                (start, start + slot.estimate)
+            } else {
+                self.profile.release(slot.start, slot.end, slot.nodes);
+                let latest = slot.start.max(from);
+                best_slot(&self.profile, slot, from, latest)
+                    .filter(|&(start, end)| end - start >= slot.end - slot.start)
+                    .unwrap_or((slot.start, slot.end))
+            };
+            self.profile.reserve(better.0, better.1, slot.nodes);
+            if better != (slot.start, slot.end) {
+                moved = true;
+                if better.0 != slot.start {
+                    cluster.work.moves += 1;
+                    cluster.plan(slot.job, better.0);
+                }
+                (slot.start, slot.end) = better;
+            }
+        }
+        if moved {
+            self.planned
+                .sort_unstable_by_key(|slot| (slot.start, slot.job));
+        }
+        moved
+    }
+
+    fn extend_windows(&mut self, cluster: &mut Cluster) {
+        for slot in &mut self.running {
+            let limit = (slot.start + slot.estimate).min(slot.deadline);
+            if slot.end >= limit {
+                continue;
+            }
+            let end = self.profile.first_below(slot.end, slot.nodes).min(limit);
+            if end > slot.end {
+                self.profile.reserve(slot.end, end, slot.nodes);
+                slot.end = end;
+                cluster.set_window_end(slot.job, end);
+            }
+        }
+    }
+
+    /// Tries to give every accepted job without a slot a new one.
+    fn retry_waiting(&mut self, cluster: &mut Cluster) {
+        let now = cluster.now();
+        let mut index = 0;
+        while index < self.waiting.len() {
+            let slot = self.waiting[index];
+            match self.slot_for_restart(&slot, now) {
+                Some((start, end)) => {
+                    self.waiting.remove(index);
+                    self.enter(cluster, Slot { start, end, ..slot });
+                }
+                None => index += 1,
+            }
+        }
+    }
+
+    fn slot_for_restart(&self, slot: &Slot, now: Seconds) -> Option<(Seconds, Seconds)> {
+        let from = now.max(slot.release);
+        if self.restarts_short {
+            return best_slot(&self.profile, slot, from, slot.deadline - Seconds(1));
+        }
+        let start = self.profile.earliest_fit(Fit {
+            from,
+            latest: slot.deadline - slot.estimate,
+            nodes: slot.nodes,
+            duration: slot.estimate,
+            own_start: None,
+        })?;
+        Some((start, start + slot.estimate))
+    }
+
+    fn enter(&mut self, cluster: &mut Cluster, slot: Slot) {
+        self.profile.reserve(slot.start, slot.end, slot.nodes);
+        let place = self
+            .planned
+            .partition_point(|other| (other.start, other.job) < (slot.start, slot.job));
+        self.planned.insert(place, slot);
+        cluster.plan(slot.job, slot.start);
+    }
+
+    /// Puts an accepted job that lost its slot aside until there is one again.
+    fn put_aside(&mut self, cluster: &mut Cluster, slot: Slot) {
+        let give_up = if self.restarts_short {
+            slot.deadline
+        } else {
+            slot.deadline - slot.estimate + Seconds(1)
+        };
+        cluster.disable(slot.job, give_up);
+        let place = self.waiting.partition_point(|other| other.job < slot.job);
+        self.waiting.insert(place, slot);
+    }
+}
+
+/// The best place for a job that may be cut (spec §3.14.5): the earliest start in `[from, latest]` that gives the full estimate
+/// before the deadline, else the earliest that gives the most.
+fn best_slot(
+    profile: &Profile,
+    slot: &Slot,
+    from: Seconds,
+    latest: Seconds,
+) -> Option<(Seconds, Seconds)> {
+    let full = profile.earliest_fit(Fit {
+        from,
+        latest: latest.min(slot.deadline - slot.estimate),
+        nodes: slot.nodes,
+        duration: slot.estimate,
+        own_start: None,
+    });
+    if let Some(start) = full {
+        return Some((start, start + slot.estimate));
+    }
+    let mut best: Option<(Seconds, Seconds)> = None;
+    let mut from = from;
+    while let Some(start) = profile.earliest_fit(Fit {
+        from,
+        latest,
+        nodes: slot.nodes,
+        duration: Seconds(1),
+        own_start: None,
+    }) {
+        let run_end = profile.first_below(start, slot.nodes);
+        let end = run_end.min(slot.deadline);
+        if best.is_none_or(|(from, to)| end - start > to - from) {
+            best = Some((start, end));
+        }
+        from = run_end;
+    }
+    best
+}
+
+fn probability(slot: &Candidate) -> f64 {
+    slot.success.map_or(1.0, |success| success.pos())
+}
+
+impl Policy for Counted {
+    fn arrived(&mut self, cluster: &mut Cluster, id: JobId) {
+        self.refresh_for(cluster);
+        let job = cluster.job(id).clone();
+        let (chosen, class) = self.place(cluster, &job);
+        let Some(slot) = chosen else {
+            cluster.drop(id, Verdict::DroppedNoSlot);
+            return;
+        };
+        cluster.promise(
+            id,
+            Promise {
+                start: slot.start,
+                end: slot.end,
+                overbooked: slot.overbooked,
+                success: slot.success.filter(|_| slot.overbooked),
+                predecessors: 0,
+            },
+            class.filter(|_| slot.overbooked),
+        );
+        self.enter(cluster, Slot::of(&job, slot.start, slot.end));
+    }
+
+    fn start_due(&mut self, cluster: &mut Cluster, job: JobId) {
+        let Some(place) = self.planned.iter().position(|slot| slot.job == job) else {
+            return;
+        };
+        let slot = self.planned.remove(place);
+        if let Some(nodes) = cluster.idle().lowest(Nodes(slot.nodes)) {
+            cluster.start(job, nodes, slot.end);
+            self.running.push(slot);
+        } else {
+            self.refresh_for(cluster);
+            self.profile.release(cluster.now(), slot.end, slot.nodes);
+            self.put_aside(cluster, slot);
+            self.retry_waiting(cluster);
+        }
+    }
+
+    fn ended(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.refresh_for(cluster);
+        if let Some(place) = self.running.iter().position(|slot| slot.job == job) {
+            let slot = self.running.remove(place);
+            self.profile.release(cluster.now(), slot.end, slot.nodes);
+        }
+        self.replan(cluster);
+    }
+
+    fn node_failed(&mut self, cluster: &mut Cluster, _node: NodeIndex, victim: Option<JobId>) {
+        self.refresh_for(cluster);
+        if let Some(job) = victim
+            && let Some(place) = self.running.iter().position(|slot| slot.job == job)
+        {
+            let slot = self.running.remove(place);
+            self.profile.release(cluster.now(), slot.end, slot.nodes);
+            self.put_aside(cluster, slot);
+        }
+        self.replan(cluster);
+    }
+
+    fn node_repaired(&mut self, cluster: &mut Cluster, _node: NodeIndex) {
+        self.refresh_for(cluster);
+        self.replan(cluster);
+    }
+
+    fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.waiting.retain(|slot| slot.job != job);
+        cluster.fail(job);
+    }
+}

@@ -1,0 +1,496 @@
+//! Conservative backfilling and comprehensive overbooking: every job is bound to concrete nodes at its submission
+//! (spec §3.8, §3.14.4).
+//!
+//! Conservative backfilling books full estimates and keeps each reservation until its planned end. Comprehensive overbooking
+//! also books gaps that are too short, when the completion-time distributions of the predecessors and the job's own runtime
+//! distribution promise success often enough; it releases nodes at the real end and starts the next jobs on them early.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::cluster::{Cluster, Phase};
+use super::hardware::Hardware;
+use super::outcome::{Promise, SuccessFactors, Verdict};
+use super::policy::Policy;
+use super::settings::{EarlyStart, Placing, PolicySettings, PredecessorRule, RestartRule};
+use crate::estimates::{
+    CompletionDistribution, Convolver, EstimateModel, RuntimeSteps, joint_density,
+    probability_executable,
+};
+use crate::plan::{NodePlan, NodeSet, Reservation};
+use crate::units::{NodeIndex, Nodes, Seconds};
+use crate::workload::{Job, JobId};
+
+/// Conservative backfilling, or with `overbooks` comprehensive overbooking.
+pub struct Mapped {
+    settings: PolicySettings,
+    overbooks: bool,
+    restarts_short: bool,
+    releases_early: bool,
+    estimates: Option<Arc<EstimateModel>>,
+    hardware: Hardware,
+    plan: NodePlan,
+    /// Completion-time distributions of the jobs with an open reservation.
+    completions: BTreeMap<JobId, CompletionDistribution>,
+    convolver: Convolver,
+    /// Accepted jobs that lost a node or could not start, with the nodes that they are bound to.
+    disabled: BTreeMap<JobId, NodeSet>,
+}
+
+/// A slot on concrete nodes that a new job may be given.
+struct Candidate {
+    nodes: NodeSet,
+    start: Seconds,
+    end: Seconds,
+    overbooked: bool,
+    success: Option<SuccessFactors>,
+    predecessors: Vec<JobId>,
+}
+
+/// A job's own runtime distribution, looked up once a submission.
+struct OwnRuntime {
+    class: u16,
+    steps: RuntimeSteps,
+}
+
+impl Mapped {
+    /// A policy for a cluster of `nodes` nodes.
+    #[must_use]
+    pub fn new(
+        nodes: Nodes,
+        settings: &PolicySettings,
+        overbooks: bool,
+        estimates: Option<Arc<EstimateModel>>,
+    ) -> Self {
+        Self {
+            overbooks,
+            restarts_short: match settings.restart {
+                RestartRule::Strategy => overbooks,
+                RestartRule::Full => false,
+                RestartRule::Short => true,
+            },
+            releases_early: match settings.early_start {
+                EarlyStart::Strategy => overbooks,
+                EarlyStart::Yes => true,
+                EarlyStart::No => false,
+            },
+            hardware: Hardware::new(settings.reliability.clone()),
+            settings: settings.clone(),
+            estimates,
+            plan: NodePlan::new(nodes),
+            completions: BTreeMap::new(),
+            convolver: Convolver::new(),
+            disabled: BTreeMap::new(),
+        }
+    }
+
+    fn refresh(&mut self, now: Seconds) {
+        self.plan.forget_before(now);
+        if self.completions.len() > self.plan.reservations().len() {
+            let plan = &self.plan;
+            self.completions
+                .retain(|&job, _| plan.reservation(job).is_some());
+        }
+    }
+
+    fn place(
+        &self,
+        cluster: &mut Cluster,
+        job: &Job,
+        own: Option<&OwnRuntime>,
+    ) -> Option<Candidate> {
+        let from = cluster.now().max(job.release);
+        if self.settings.placing == Placing::NearBestFit && !self.settings.test_full_length {
+            let starts = self
+                .plan
+                .candidate_starts(from, job.deadline - job.estimate);
+            let usable = Some((cluster.now(), cluster.up()));
+            if let Some((start, nodes)) =
+                self.plan
+                    .first_full(&starts, job.nodes, job.estimate, usable)
+            {
+                return Some(Candidate {
+                    nodes,
+                    start,
+                    end: start + job.estimate,
+                    overbooked: false,
+                    success: None,
+                    predecessors: Vec::new(),
+                });
+            }
+            return self
+                .acceptable(cluster, job, own, from, false)
+                .find(|slot| slot.overbooked);
+        }
+        match self.settings.placing {
+            Placing::FirstFit => self.acceptable(cluster, job, own, from, true).next(),
+            Placing::NearBestFit => {
+                let full = self
+                    .acceptable(cluster, job, own, from, true)
+                    .find(|slot| !slot.overbooked);
+                full.or_else(|| self.acceptable(cluster, job, own, from, false).next())
+            }
+            Placing::LastFit => self.acceptable(cluster, job, own, from, true).last(),
+            Placing::HighestPos | Placing::BestOpportunity => {
+                // The fee of a job is the same in every slot, so the biggest opportunity is the highest PoS.
+                self.acceptable(cluster, job, own, from, true)
+                    .reduce(|best, slot| {
+                        if probability(&slot) > probability(&best) {
+                            slot
+                        } else {
+                            best
+                        }
+                    })
+            }
+        }
+    }
+
+    /// Every slot that passes, in order of start: at each candidate start the full-length slot if there is one (and `with_full`),
+    /// else the longest one.
+    fn acceptable<'a>(
+        &'a self,
+        cluster: &'a mut Cluster,
+        job: &'a Job,
+        own: Option<&'a OwnRuntime>,
+        from: Seconds,
+        with_full: bool,
+    ) -> impl Iterator<Item = Candidate> + 'a {
+        let available = self.hardware.available(job.nodes);
+        self.plan
+            .candidate_starts(from, job.deadline - Seconds(1))
+            .into_iter()
+            .filter_map(move |start| {
+                let usable = Some((cluster.now(), cluster.up()));
+                if with_full
+                    && start + job.estimate <= job.deadline
+                    && let Some((start, nodes)) =
+                        self.plan
+                            .first_full(&[start], job.nodes, job.estimate, usable)
+                {
+                    let success = SuccessFactors {
+                        available,
+                        executable: 1.0,
+                        survives: self.hardware.survives(job.nodes, job.estimate),
+                    };
+                    if self.settings.test_full_length
+                        && !self.settings.acceptance.accepts(success.pof())
+                    {
+                        return None;
+                    }
+                    return Some(Candidate {
+                        nodes,
+                        start,
+                        end: start + job.estimate,
+                        overbooked: false,
+                        success: Some(success),
+                        predecessors: Vec::new(),
+                    });
+                }
+                if !self.overbooks {
+                    return None;
+                }
+                let (nodes, next) = self.plan.longest_free(start, job.nodes, usable)?;
+                self.overbooked(cluster, job, own?, from, start, next, nodes, available)
+            })
+    }
+
+    /// The overbooked slot on `nodes` from `start` to the first next reservation, if it passes the acceptance test.
+    #[expect(clippy::too_many_arguments, reason = "one slot and its surroundings")]
+    fn overbooked(
+        &self,
+        cluster: &mut Cluster,
+        job: &Job,
+        own: &OwnRuntime,
+        from: Seconds,
+        start: Seconds,
+        next: Seconds,
+        nodes: NodeSet,
+        available: f64,
+    ) -> Option<Candidate> {
+        let end = job.deadline.min(next);
+        let length = end - start;
+        if length <= Seconds::ZERO || length >= job.estimate {
+            // A full-length slot on these nodes has been offered as such, or does not count as overbooked.
+            return None;
+        }
+        let survives = self.hardware.survives(job.nodes, length);
+        // The predecessors cannot help more than by ending at once: most slots are ruled out without their distributions.
+        let steps = (end - from).0 / own.steps.step().0;
+        let within = own
+            .steps
+            .cdf_at_steps(u32::try_from(steps).unwrap_or(u32::MAX));
+        let at_best = available * within * survives;
+        if !self.settings.acceptance.accepts(1.0 - at_best) {
+            return None;
+        }
+        cluster.work.pof_evaluations += 1;
+        let predecessors = self.plan.predecessors(&nodes, from, start);
+        let success = SuccessFactors {
+            available,
+            executable: self.executable(cluster, own, &predecessors, from, start, end),
+            survives,
+        };
+        self.settings
+            .acceptance
+            .accepts(success.pof())
+            .then_some(Candidate {
+                nodes,
+                start,
+                end,
+                overbooked: true,
+                success: Some(success),
+                predecessors,
+            })
+    }
+
+    fn executable(
+        &self,
+        cluster: &Cluster,
+        own: &OwnRuntime,
+        predecessors: &[JobId],
+        from: Seconds,
+        start: Seconds,
+        end: Seconds,
+    ) -> f64 {
+        if self.settings.predecessors == PredecessorRule::Planned {
+            return probability_executable(&[], &own.steps, start, start, end);
+        }
+        if !self.settings.condition_on_elapsed {
+            let distributions = self.distributions(predecessors);
+            return probability_executable(&distributions, &own.steps, from, start, end);
+        }
+        let conditioned = self.conditioned(cluster, predecessors);
+        let distributions: Vec<&CompletionDistribution> = conditioned.iter().collect();
+        probability_executable(&distributions, &own.steps, from, start, end)
+    }
+
+    fn distributions(&self, jobs: &[JobId]) -> Vec<&CompletionDistribution> {
+        jobs.iter()
+            .filter_map(|job| self.completions.get(job))
+            .collect()
+    }
+
+    /// The distributions of the predecessors, those of running ones conditioned on not having ended yet.
+    fn conditioned(&self, cluster: &Cluster, jobs: &[JobId]) -> Vec<CompletionDistribution> {
+        jobs.iter()
+            .filter_map(|&job| {
+                let distribution = self.completions.get(&job)?;
+                Some(if cluster.phase(job) == Phase::Running {
+                    distribution.conditioned_on_running_at(cluster.now())
+                } else {
+                    distribution.clone()
+                })
+            })
+            .collect()
+    }
+
+    /// Stores the completion-time distribution that the successors of a newly accepted job will ask for.
+    fn remember_completion(
+        &mut self,
+        cluster: &mut Cluster,
+        job: &Job,
+        own: &OwnRuntime,
+        slot: &Candidate,
+    ) {
+        let from = cluster.now().max(job.release);
+        let predecessors = self.plan.predecessors(&slot.nodes, from, slot.start);
+        let step = self.settings.time_step;
+        let density = if self.settings.condition_on_elapsed {
+            let conditioned = self.conditioned(cluster, &predecessors);
+            let distributions: Vec<&CompletionDistribution> = conditioned.iter().collect();
+            joint_density(&distributions, from, slot.start, step)
+        } else {
+            joint_density(&self.distributions(&predecessors), from, slot.start, step)
+        };
+        cluster.work.convolutions += 1;
+        let completion = self
+            .convolver
+            .complete(&density, from, &own.steps, slot.end);
+        self.completions.insert(job.id, completion);
+    }
+
+    /// Starts planned jobs whose nodes have become free, in order of planned start (spec §3.14.4).
+    fn start_early(&mut self, cluster: &mut Cluster, freed: &NodeSet) {
+        if !self.releases_early {
+            return;
+        }
+        let now = cluster.now();
+        let waiting: Vec<JobId> = self
+            .plan
+            .reservations()
+            .iter()
+            .filter(|reservation| reservation.start > now && reservation.nodes.intersects(freed))
+            .map(|reservation| reservation.job)
+            .filter(|&job| cluster.phase(job) == Phase::Planned)
+            .collect();
+        for job in waiting {
+            let Some(reservation) = self.plan.reservation(job) else {
+                continue;
+            };
+            let earlier_is_open = self.plan.reservations().iter().any(|other| {
+                other.job != job
+                    && other.end > now
+                    && (other.start, other.job) < (reservation.start, job)
+                    && other.nodes.intersects(&reservation.nodes)
+            });
+            if now >= cluster.job(job).release
+                && reservation.nodes.is_subset_of(cluster.idle())
+                && !earlier_is_open
+            {
+                let nodes = reservation.nodes.clone();
+                self.run(cluster, job, nodes);
+            }
+        }
+    }
+
+    /// Starts `job` now on `nodes`, for as long as estimate, deadline and the next reservation on these nodes allow.
+    fn run(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet) {
+        let now = cluster.now();
+        let end = self.longest_window(cluster, job, &nodes);
+        self.plan.remove(job);
+        self.plan.insert(Reservation {
+            job,
+            nodes: nodes.clone(),
+            start: now,
+            end,
+        });
+        cluster.start(job, nodes, end);
+    }
+
+    fn longest_window(&self, cluster: &Cluster, job: JobId, nodes: &NodeSet) -> Seconds {
+        let asked = cluster.job(job);
+        (cluster.now() + asked.estimate)
+            .min(asked.deadline)
+            .min(self.plan.next_start_on(nodes, cluster.now(), job))
+    }
+
+    fn put_aside(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet) {
+        let asked = cluster.job(job);
+        let give_up = if self.restarts_short {
+            asked.deadline
+        } else {
+            asked.deadline - asked.estimate + Seconds(1)
+        };
+        cluster.disable(job, give_up);
+        self.disabled.insert(job, nodes);
+    }
+
+    /// Starts disabled jobs whose nodes are all there again, in order of job id.
+    fn retry_disabled(&mut self, cluster: &mut Cluster) {
+        let now = cluster.now();
+        let jobs: Vec<JobId> = self.disabled.keys().copied().collect();
+        for job in jobs {
+            let nodes = &self.disabled[&job];
+            if !nodes.is_subset_of(cluster.idle()) || self.plan.is_held(nodes, now, job) {
+                continue;
+            }
+            let window = self.longest_window(cluster, job, nodes) - now;
+            let needed = if self.restarts_short {
+                Seconds(1)
+            } else {
+                cluster.job(job).estimate
+            };
+            if window >= needed
+                && let Some(nodes) = self.disabled.remove(&job)
+            {
+                self.run(cluster, job, nodes);
+            }
+        }
+    }
+}
+
+fn probability(slot: &Candidate) -> f64 {
+    slot.success.map_or(1.0, |success| success.pos())
+}
+
+impl Policy for Mapped {
+    fn arrived(&mut self, cluster: &mut Cluster, id: JobId) {
+        self.refresh(cluster.now());
+        let job = cluster.job(id).clone();
+        let own = match &self.estimates {
+            Some(model) if self.overbooks => {
+                let (class, distribution) = model.lookup(&job);
+                let steps = RuntimeSteps::new(distribution, job.estimate, self.settings.time_step);
+                Some(OwnRuntime { class, steps })
+            }
+            _ => None,
+        };
+        let Some(slot) = self.place(cluster, &job, own.as_ref()) else {
+            cluster.drop(id, Verdict::DroppedNoSlot);
+            return;
+        };
+        if let Some(own) = &own {
+            self.remember_completion(cluster, &job, own, &slot);
+        }
+        cluster.promise(
+            id,
+            Promise {
+                start: slot.start,
+                end: slot.end,
+                overbooked: slot.overbooked,
+                success: slot.success.filter(|_| slot.overbooked),
+                predecessors: slot.predecessors.len() as u32,
+            },
+            own.filter(|_| slot.overbooked).map(|own| own.class),
+        );
+        self.plan.insert(Reservation {
+            job: id,
+            nodes: slot.nodes,
+            start: slot.start,
+            end: slot.end,
+        });
+        cluster.plan(id, slot.start);
+    }
+
+    fn start_due(&mut self, cluster: &mut Cluster, job: JobId) {
+        let Some(reservation) = self.plan.reservation(job) else {
+            return;
+        };
+        let (nodes, end) = (reservation.nodes.clone(), reservation.end);
+        if !nodes.is_subset_of(cluster.idle()) {
+            self.put_aside(cluster, job, nodes);
+        } else if self.releases_early {
+            self.run(cluster, job, nodes);
+        } else {
+            cluster.start(job, nodes, end);
+        }
+    }
+
+    fn ended(&mut self, cluster: &mut Cluster, job: JobId) {
+        if !self.releases_early {
+            self.retry_disabled(cluster);
+            return;
+        }
+        let freed = self.plan.remove(job);
+        self.completions.remove(&job);
+        self.retry_disabled(cluster);
+        if let Some(reservation) = freed {
+            self.start_early(cluster, &reservation.nodes);
+        }
+    }
+
+    fn node_failed(&mut self, cluster: &mut Cluster, _node: NodeIndex, victim: Option<JobId>) {
+        if let Some(job) = victim
+            && let Some(nodes) = cluster.nodes_of(job).cloned()
+        {
+            self.put_aside(cluster, job, nodes);
+        }
+    }
+
+    fn node_repaired(&mut self, cluster: &mut Cluster, node: NodeIndex) {
+        self.retry_disabled(cluster);
+        let mut back = NodeSet::empty(cluster.nodes());
+        back.insert(node);
+        self.start_early(cluster, &back);
+    }
+
+    fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.disabled.remove(&job);
+        cluster.fail(job);
+        self.completions.remove(&job);
+        if let Some(reservation) = self.plan.remove(job) {
+            self.retry_disabled(cluster);
+            self.start_early(cluster, &reservation.nodes);
+        }
+    }
+}

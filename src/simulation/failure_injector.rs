@@ -1,0 +1,47 @@
+//! The failure injector: when nodes go down and come back.
+
+use std::sync::Arc;
+
+use kameo::Actor;
+use kameo::message::{Context, Message};
+
+use super::messages::{HandOverNodeEvents, NextEvent, NodeEvents, WhenNext};
+use crate::failures::FailureTrace;
+
+/// Replays a failure trace: the same one for every strategy of a comparison.
+#[derive(Debug, Actor)]
+pub struct FailureInjector {
+    trace: Arc<FailureTrace>,
+    next: usize,
+}
+
+impl FailureInjector {
+    /// An injector at the start of its trace.
+    #[must_use]
+    pub fn new(trace: Arc<FailureTrace>) -> Self {
+        Self { trace, next: 0 }
+    }
+}
+
+impl Message<WhenNext> for FailureInjector {
+    type Reply = NextEvent;
+
+    async fn handle(&mut self, _: WhenNext, _: &mut Context<Self, NextEvent>) -> NextEvent {
+        NextEvent(self.trace.events.get(self.next).map(|event| event.time))
+    }
+}
+
+impl Message<HandOverNodeEvents> for FailureInjector {
+    type Reply = NodeEvents;
+
+    async fn handle(
+        &mut self,
+        ask: HandOverNodeEvents,
+        _: &mut Context<Self, NodeEvents>,
+    ) -> NodeEvents {
+        let rest = &self.trace.events[self.next..];
+        let count = rest.partition_point(|event| event.time < ask.until);
+        self.next += count;
+        NodeEvents(rest[..count].to_vec())
+    }
+}

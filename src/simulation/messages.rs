@@ -1,0 +1,82 @@
+//! What the actors of one simulation say to each other. Every exchange inside simulated time is ask and reply.
+
+use kameo::Reply;
+
+use crate::failures::NodeEvent;
+use crate::scheduling::{JobOutcome, SimulationMetrics};
+use crate::units::Seconds;
+use crate::workload::Job;
+
+/// To a client, the failure injector or a cluster: when is your next event?
+#[derive(Clone, Copy, Debug)]
+pub struct WhenNext;
+
+/// Reply to [`WhenNext`]: the time of the next event, or `None` when there will be none.
+#[derive(Clone, Copy, Debug, Reply)]
+pub struct NextEvent(pub Option<Seconds>);
+
+/// To the clock: the next events of everybody; grant the next window.
+#[derive(Clone, Debug)]
+pub struct AskGrant {
+    /// What everybody answered to [`WhenNext`].
+    pub next_events: Vec<Option<Seconds>>,
+}
+
+/// Reply of the clock: everybody may work off what happens before `until`; `None` when nothing is left to happen.
+#[derive(Clone, Copy, Debug, Reply)]
+pub struct Grant {
+    /// End of the granted window, exclusive.
+    pub until: Option<Seconds>,
+}
+
+/// To an open-loop client: hand over every arrival before `until`, in order of (submission, id).
+#[derive(Clone, Copy, Debug)]
+pub struct HandOverArrivals {
+    /// End of the granted window, exclusive.
+    pub until: Seconds,
+}
+
+/// Reply of a client.
+#[derive(Clone, Debug, Reply)]
+pub struct Arrivals(pub Vec<Job>);
+
+/// To the failure injector: hand over every node event before `until`, in order.
+#[derive(Clone, Copy, Debug)]
+pub struct HandOverNodeEvents {
+    /// End of the granted window, exclusive.
+    pub until: Seconds,
+}
+
+/// Reply of the failure injector.
+#[derive(Clone, Debug, Reply)]
+pub struct NodeEvents(pub Vec<NodeEvent>);
+
+/// To a cluster: take these arrivals and node events and work off everything before `until`.
+#[derive(Clone, Debug)]
+pub struct Advance {
+    /// Jobs submitted before `until`.
+    pub arrivals: Vec<Job>,
+    /// Node failures and repairs before `until`.
+    pub node_events: Vec<NodeEvent>,
+    /// End of the granted window, exclusive.
+    pub until: Seconds,
+}
+
+/// Reply of a cluster to [`Advance`].
+#[derive(Clone, Debug, Reply)]
+pub struct Progress {
+    /// Outcomes that became final in the window.
+    pub outcomes: Vec<JobOutcome>,
+    /// The cluster's own next event.
+    pub next_event: Option<Seconds>,
+    /// Whether every job handed over so far has its outcome.
+    pub idle: bool,
+}
+
+/// To a cluster: your totals, please.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportTotals;
+
+/// Reply of a cluster to [`ReportTotals`].
+#[derive(Clone, Copy, Debug, Reply)]
+pub struct Totals(pub SimulationMetrics);

@@ -1,0 +1,4 @@
+//! Tests that cross rooms, one module a subject.
+
+mod golden_scenarios;
+mod support;
