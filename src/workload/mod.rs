@@ -2,6 +2,8 @@
 
 mod job;
 mod settings;
+pub mod swf;
 
 pub use job::{Job, JobId};
 pub use settings::{CleaningRules, Compression, ProcessorsField, WorkloadSettings, WorkloadSource};
+pub use swf::{ParsedTrace, Provenance, SwfError, TraceFolder};
