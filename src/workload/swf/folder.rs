@@ -128,6 +128,9 @@ mod tests {
 
     #[test]
     fn the_name_of_a_log_has_no_folder_and_no_endings() {
-        assert_eq!(log_name("a/b/KTH-SP2-1996-2.1-cln.swf.gz"), "KTH-SP2-1996-2.1-cln");
+        assert_eq!(
+            log_name("a/b/KTH-SP2-1996-2.1-cln.swf.gz"),
+            "KTH-SP2-1996-2.1-cln"
+        );
     }
 }

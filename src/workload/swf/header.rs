@@ -120,7 +120,9 @@ mod tests {
 
     #[test]
     fn a_copyright_notice_belongs_to_the_acknowledgement() {
-        let header = header("; Acknowledge: Victor Hazlewood\n; Copyright: Data Usage Agreement:\n;   for research");
+        let header = header(
+            "; Acknowledge: Victor Hazlewood\n; Copyright: Data Usage Agreement:\n;   for research",
+        );
         assert_eq!(
             header.acknowledgement().as_deref(),
             Some("Victor Hazlewood; Data Usage Agreement: for research")

@@ -23,8 +23,10 @@ mod write;
 
 pub use error::SwfError;
 pub use folder::TraceFolder;
+pub(crate) use folder::log_name;
 pub use header::SwfHeader;
 pub use read::SwfReader;
 pub use record::SwfRecord;
+pub(crate) use trace::hex;
 pub use trace::{ParsedTrace, Provenance};
 pub use write::{SwfWriter, write_trace};

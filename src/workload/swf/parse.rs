@@ -243,7 +243,10 @@ mod tests {
             (11, -2, 99),
             "10.5 -> 11, -1.5 -> -2, 99.49 -> 99"
         );
-        assert_eq!((record.allocated_processors, record.requested_time), (4, 101));
+        assert_eq!(
+            (record.allocated_processors, record.requested_time),
+            (4, 101)
+        );
         // Submit, wait, run and requested time changed; 4.00 did not, and the CPU time stays a decimal.
         assert_eq!((rounded, record.average_cpu_time), (4, 1.25));
     }
@@ -258,9 +261,18 @@ mod tests {
             parse_record(b"1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19"),
             Err(Fault::TooManyFields)
         );
-        for (text, field) in [("x", 3), ("12a", 3), ("-", 3), ("1.2.3", 3), ("1e5", 3), (".", 3)] {
+        for (text, field) in [
+            ("x", 3),
+            ("12a", 3),
+            ("-", 3),
+            ("1.2.3", 3),
+            ("1e5", 3),
+            (".", 3),
+        ] {
             assert_eq!(
-                parse_record(format!("1 2 3 {text} 5 6 7 8 9 10 11 12 13 14 15 16 17 18").as_bytes()),
+                parse_record(
+                    format!("1 2 3 {text} 5 6 7 8 9 10 11 12 13 14 15 16 17 18").as_bytes()
+                ),
                 Err(Fault::NotANumber {
                     field,
                     text: text.to_owned()
@@ -269,7 +281,10 @@ mod tests {
         }
         for (line, field) in [
             ("1 2 3 4 5 6 7 8 99999999999 10 11 12 13 14 15 16 17 18", 8),
-            ("1234567890123456789 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18", 0),
+            (
+                "1234567890123456789 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18",
+                0,
+            ),
         ] {
             assert!(
                 matches!(parse_record(line.as_bytes()), Err(Fault::OutOfRange { field: found, .. }) if found == field)
