@@ -86,7 +86,7 @@ pub(crate) fn outcome(id: u32) -> JobOutcome {
     let verdict = Verdict::ALL[id as usize % Verdict::ALL.len()];
     let release = Seconds(i64::from(id) * 137);
     let accepted = !verdict.is_dropped();
-    let overbooked = accepted && id % 3 != 0;
+    let overbooked = accepted && !id.is_multiple_of(3);
     JobOutcome {
         job: Job {
             id: JobId(id),
@@ -97,8 +97,8 @@ pub(crate) fn outcome(id: u32) -> JobOutcome {
             runtime: Seconds(1_800 + i64::from(id)),
             deadline: release + Seconds(7_200),
             nodes: Nodes(1 + id % 64),
-            user: (id % 5 != 0).then_some(i64::from(id % 40)),
-            application: (id % 4 != 0).then_some(i64::from(id % 90)),
+            user: (!id.is_multiple_of(5)).then_some(i64::from(id % 40)),
+            application: (!id.is_multiple_of(4)).then_some(i64::from(id % 90)),
         },
         verdict,
         class: overbooked.then_some((id % 7) as u16),
