@@ -26,21 +26,31 @@ pub(super) enum LogError {
 /// Starts both logs. Without `RUST_LOG` people see what happens at level info; the file takes debug of this program.
 pub(super) fn start(file: Option<&Path>) -> Result<(), LogError> {
     let filter = match std::env::var_os("RUST_LOG") {
-        Some(text) if !text.is_empty() => EnvFilter::try_from_default_env().map_err(|_| ()).or_else(|()| {
-            EnvFilter::builder().with_env_var("RUST_LOG").try_from_env()
-        })?,
+        Some(text) if !text.is_empty() => EnvFilter::try_from_default_env()
+            .map_err(|_| ())
+            .or_else(|()| EnvFilter::builder().with_env_var("RUST_LOG").try_from_env())?,
         _ => EnvFilter::new("info"),
     };
-    let people = fmt::layer().with_writer(io::stderr).with_target(false).without_time().with_filter(filter);
+    let people = fmt::layer()
+        .with_writer(io::stderr)
+        .with_target(false)
+        .without_time()
+        .with_filter(filter);
     let json = match file {
         Some(path) => {
             let opened = OpenOptions::new().create(true).append(true).open(path);
-            let file = opened.map_err(|source| LogError::File { path: path.to_owned(), source })?;
+            let file = opened.map_err(|source| LogError::File {
+                path: path.to_owned(),
+                source,
+            })?;
             let layer = fmt::layer().json().with_writer(Mutex::new(file));
             Some(layer.with_filter(EnvFilter::new("info,bookahead=debug")))
         }
         None => None,
     };
-    tracing_subscriber::registry().with(people).with(json).try_init()?;
+    tracing_subscriber::registry()
+        .with(people)
+        .with(json)
+        .try_init()?;
     Ok(())
 }

@@ -3,15 +3,15 @@
 use std::fmt::Write as _;
 use std::io::{self, IsTerminal, Write as _};
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
 
 use crate::sweep::{
-    Experiment, ExperimentError, INTERRUPTED, Interrupt, OutcomeDetail, Plan, Problem, Sweep, SweepError,
-    SweepOptions, shown,
+    Experiment, ExperimentError, OutcomeDetail, Problem, RunState, Sweep, SweepError, SweepOptions,
+    shown,
 };
 
 /// Arguments of `bookahead run`.
@@ -74,15 +74,15 @@ enum RunError {
     Output(#[from] io::Error),
     #[error("Ctrl-C cannot be received: {0}")]
     Signals(io::Error),
-    #[error("{0}")]
-    Report(String),
 }
 
 /// Runs the command and returns its exit code.
 pub fn run(arguments: &RunArgs) -> ExitCode {
     match carry_out(arguments) {
         Ok(code) => ExitCode::from(code),
-        Err(RunError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(RunError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
         Err(RunError::Experiment(error)) => {
             complain(&error);
             ExitCode::from(2)
@@ -112,20 +112,27 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
         writeln!(out, "\n{plan}")?;
         return Ok(0);
     }
-    options.interrupt = Interrupt::new();
     options.interrupt.listen().map_err(RunError::Signals)?;
     let name = sweep.name.clone();
     let summary = crate::sweep::run_sweep(sweep, &options)?;
-    if summary.exit_code() == INTERRUPTED as u8 {
-        eprintln!("interrupted: everything finished so far is in {}", options.store.display());
-        eprintln!("the same command goes on with the {} simulations that are left", summary.tally.left_out);
+    if summary.state == RunState::Interrupted {
+        // The log has said how much is left and that the same command goes on.
         return Ok(summary.exit_code());
     }
     if let Some(run) = summary.run {
-        let folder = arguments.report.clone().unwrap_or_else(|| PathBuf::from("reports").join(name));
-        super::report_of(&options.store, run, &folder).map_err(RunError::Report)?;
+        let folder = arguments
+            .report
+            .clone()
+            .unwrap_or_else(|| PathBuf::from("reports").join(name));
+        write_report(&options.store, run, &folder)?;
     }
     Ok(summary.exit_code())
+}
+
+/// Says where the results are. The report room writes its tables from here.
+fn write_report(store: &Path, run: i64, _folder: &Path) -> Result<(), RunError> {
+    writeln!(io::stdout(), "run {run} is in {}", store.display())?;
+    Ok(())
 }
 
 /// Prints every problem of an experiment with the line underlined.
@@ -153,7 +160,12 @@ fn points_table(sweep: &Sweep) -> String {
     table.set_header(header);
     for (number, point) in sweep.points.iter().enumerate() {
         let mut row = vec![(number + 1).to_string()];
-        row.extend(sweep.axes.iter().map(|axis| point.axes.get(&axis.key).map(shown).unwrap_or_default()));
+        row.extend(
+            sweep
+                .axes
+                .iter()
+                .map(|axis| point.axes.get(&axis.key).map(shown).unwrap_or_default()),
+        );
         row.push(point.replication.to_string());
         row.push(point.penalty_ratio.to_string());
         row.push((point.simulation + 1).to_string());

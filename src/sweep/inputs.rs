@@ -322,13 +322,18 @@ impl<R: Rooms> Inputs<R> {
 
     fn failure_trace(&self, spec: &SimulationSpec) -> Result<Arc<FailureTrace>, Arc<InputError>> {
         if spec.failures.source == FailureSource::None {
-            return self.failures.get(String::new(), || Ok(FailureTrace::default()));
+            return self
+                .failures
+                .get(String::new(), || Ok(FailureTrace::default()));
         }
         let workload = self.workload(spec)?;
         let jobs = battery(&workload, spec)?;
         let workload_key = self.rooms.workload_key(&spec.workload);
         let settings = json(&spec.failures);
-        let key = format!("{}|{workload_key}|{settings}|{}", spec.seed, spec.replication);
+        let key = format!(
+            "{}|{workload_key}|{settings}|{}",
+            spec.seed, spec.replication
+        );
         self.failures.get_shared(key, || {
             let table = self
                 .tables

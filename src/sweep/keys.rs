@@ -252,6 +252,11 @@ pub const KEYS: &[Key] = &[
         "true or false (default)",
     ),
     key(
+        "scheduling.predecessors",
+        Kind::Text,
+        "\"joint\" (default) or \"planned\"",
+    ),
+    key(
         "scheduling.down_horizon",
         Kind::Text,
         "\"mttr\" (default), \"forever\" or \"none\"",

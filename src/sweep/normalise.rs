@@ -48,6 +48,7 @@ pub fn normalise(spec: SimulationSpec) -> SimulationSpec {
             test_full_length: default.test_full_length,
             time_step: default.time_step,
             condition_on_elapsed: default.condition_on_elapsed,
+            predecessors: default.predecessors,
         },
         ..spec
     }

@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use crate::estimates::{Binning, Overrun};
 use crate::scheduling::{
-    DownHorizon, EarlyStart, Placing, ReplanPasses, RestartRule, SurvivalForm,
+    DownHorizon, EarlyStart, Placing, PredecessorRule, ReplanPasses, RestartRule, SurvivalForm,
 };
 use crate::workload::ProcessorsField;
 
@@ -155,6 +155,8 @@ pub struct RawScheduling {
     pub time_step_seconds: Given<i64>,
     /// Whether distributions are conditioned on elapsed time.
     pub condition_on_elapsed: Option<bool>,
+    /// What is believed of the jobs in front.
+    pub predecessors: Option<PredecessorRule>,
     /// How long a node stays down in a plan.
     pub down_horizon: Option<DownHorizon>,
     /// How often a re-planning pass is repeated.

@@ -633,6 +633,7 @@ pub(super) fn policy(
         condition_on_elapsed: raw
             .condition_on_elapsed
             .unwrap_or(default.condition_on_elapsed),
+        predecessors: raw.predecessors.unwrap_or_default(),
         down_horizon: raw.down_horizon.unwrap_or_default(),
         replan_passes: raw.replan.unwrap_or_default(),
         restart: raw.restart.unwrap_or_default(),

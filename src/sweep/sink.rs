@@ -2,66 +2,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
-use std::time::Duration;
 
-use crate::simulation::SimulationResult;
+pub use crate::store::{FailedSimulation, FinishedSimulation, OutcomeDetail, RunState};
 
-use super::spec::{Point, SimulationSpec, Sweep};
-
-/// How much of a result is kept.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum OutcomeDetail {
-    /// Nothing: the sweep runs and leaves no trace (to measure speed).
-    None,
-    /// The totals of every simulation.
-    Metrics,
-    /// The outcome of every job too.
-    #[default]
-    All,
-}
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RunState {
-    /// Every point was tried.
-    Done,
-    /// It was stopped by the user; the same command goes on.
-    Interrupted,
-    /// It could not go on.
-    Failed,
-}
-
-/// A simulation that came to its end, with the points that are read off it.
-#[derive(Clone, Debug)]
-pub struct FinishedSimulation {
-    /// The simulation's identity.
-    pub id: String,
-    /// What was simulated.
-    pub spec: SimulationSpec,
-    /// The workload's name for people.
-    pub workload_label: String,
-    /// What it produced.
-    pub result: SimulationResult,
-    /// How long it took.
-    pub wall: Duration,
-    /// The points that are read off it.
-    pub points: Vec<Point>,
-}
-
-/// A simulation that could not be carried out.
-#[derive(Clone, Debug)]
-pub struct FailedSimulation {
-    /// The simulation's identity.
-    pub id: String,
-    /// What should have been simulated.
-    pub spec: SimulationSpec,
-    /// The workload's name for people.
-    pub workload_label: String,
-    /// Why it failed.
-    pub error: String,
-    /// The points that are missing for it.
-    pub points: Vec<Point>,
-}
+use super::spec::{Point, Sweep};
 
 /// Why a result was not taken.
 #[derive(Debug, thiserror::Error)]
