@@ -1,1 +1,49 @@
-//! The cli room.
+//! The command line: one file a subcommand, and the conventions that they share.
+//!
+//! Data goes to standard output, progress and logs to standard error. Exit codes: 0 done; 1 done, but some points failed;
+//! 2 wrong use or configuration; 130 interrupted, everything finished so far kept.
+
+mod logging;
+pub mod run;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// A laboratory for planning-based resource management: overbooked plans, reservations and the sweeps that compare them.
+#[derive(Debug, Parser)]
+#[command(name = "bookahead", version, about, max_term_width = 110)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// Write a structured log (JSON, one event a line) to this file
+    #[arg(long, value_name = "FILE", global = true)]
+    log: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run an experiment, or go on with it: points that are done are not run again
+    Run(run::RunArgs),
+}
+
+/// Parses the arguments (the first is the program's name), does what they say, and returns the exit code.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let cli = match Cli::try_parse_from(arguments) {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are answers, not errors; clap knows which stream each belongs to.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
+        }
+    };
+    if let Err(error) = logging::start(cli.log.as_deref()) {
+        eprintln!("error: {error}");
+        return ExitCode::from(2);
+    }
+    match cli.command {
+        Command::Run(arguments) => run::run(&arguments),
+    }
+}

@@ -33,6 +33,8 @@ pub struct Sweep {
     pub axes: Vec<Axis>,
     /// Distinct schedules to simulate; points that differ only in accounting share one.
     pub simulations: Vec<SimulationSpec>,
+    /// The identity of each of [`Sweep::simulations`]: empty until [`Sweep::identify`].
+    pub simulation_ids: Vec<String>,
     /// Every point, in the order of the axes, then replications.
     pub points: Vec<Point>,
 }
@@ -80,7 +82,8 @@ pub struct SimulationSpec {
 /// One point of a sweep: a combination of axis values and a replication, read off one simulation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// Hex digest of the content that determines the result (simulation identity and accounting).
+    /// Hex digest of the content that determines the result (simulation identity and accounting); empty until
+    /// [`Sweep::identify`]. Points that differ only in values that their strategy does not read have the same one.
     pub id: String,
     /// Index into [`Sweep::simulations`].
     pub simulation: usize,
