@@ -11,7 +11,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-pub use evaluate::{Comparison, Found, Verdict, evaluate};
+pub(crate) use evaluate::compact;
+pub use evaluate::{Comparison, Found, Verdict, evaluate, measure, not_tested};
 pub use measured::{Estimate, Experiment, Measured, Metric, Query, Sample, Samples};
 
 /// Everything that one paper published, and how close a measured value must come.

@@ -1,15 +1,12 @@
 //! Comparing claims with measured values: the maxima, surpluses, best settings and orders that papers print.
 
-use serde::Serialize;
-
 use super::{Claim, Estimate, Expected, Experiment, Measured, Metric, Published, Quantity, Query};
 use crate::scheduling::registry;
 
 /// A claim beside what was measured.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// The claim.
-    #[serde(flatten)]
     pub claim: Claim,
     /// What was measured, where it could be.
     pub found: Option<Found>,
@@ -20,8 +17,7 @@ pub struct Comparison {
 }
 
 /// A measured number or order.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(untagged)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Found {
     /// A number.
     Value {
@@ -37,8 +33,7 @@ pub enum Found {
 }
 
 /// What became of a claim.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case", tag = "verdict", content = "detail")]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The measured value lies within the tolerance, or the order agrees.
     Held,
@@ -72,6 +67,49 @@ pub fn evaluate<'a>(
         .into_iter()
         .map(|claim| reader.compare(claim))
         .collect()
+}
+
+/// The comparisons of claims whose experiments were not run at all.
+pub fn not_tested<'a>(claims: impl IntoIterator<Item = &'a Claim>, why: &str) -> Vec<Comparison> {
+    claims
+        .into_iter()
+        .map(|claim| Comparison {
+            claim: claim.clone(),
+            found: None,
+            difference_percent: None,
+            verdict: Verdict::NotTested(why.to_owned()),
+        })
+        .collect()
+}
+
+/// Measures one quantity of one strategy, published or not: at the setting `at`, or over all settings.
+///
+/// # Errors
+///
+/// A sentence that says what was not measured, is not defined or did not happen.
+pub fn measure(
+    published: &Published,
+    measured: &dyn Measured,
+    (experiment, family, strategy): (Experiment, &str, &str),
+    quantity: Quantity,
+    at: Option<f64>,
+) -> Result<Found, String> {
+    let reader = Reader {
+        published,
+        measured,
+    };
+    let subject = Subject {
+        experiment,
+        family,
+        strategy,
+    };
+    match at {
+        Some(at) => reader.at_setting(quantity, subject, at),
+        None => reader.over_settings(quantity, subject),
+    }
+    .map_err(|missing| match missing {
+        Missing::NotTested(why) | Missing::Never(why) => why,
+    })
 }
 
 struct Reader<'a> {

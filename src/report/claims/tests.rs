@@ -79,7 +79,10 @@ fn every_surplus_follows_from_the_coins_beside_it() {
         let baseline = crate::scheduling::registry::strategy(strategy)
             .and_then(|strategy| strategy.baseline)
             .unwrap();
-        let gain = claim.id.replace("surplus@", "gain@").replace("/surplus", "/max-gain");
+        let gain = claim
+            .id
+            .replace("surplus@", "gain@")
+            .replace("/surplus", "/max-gain");
         let ours = value(&published, &gain);
         let base = value(&published, &gain.replace(strategy, baseline));
         let Expected::Value(percent) = claim.expected else {
