@@ -344,8 +344,11 @@ fn a_file_that_says_something_impossible_is_refused_with_the_id_and_the_reason()
 /// Gains of four strategies over three thresholds and two ratios, as a reader would draw them.
 struct Fake(BTreeMap<(Experiment, String, i64), f64>);
 
+/// Experiment, strategy and (setting, gain) pairs.
+type Row<'a> = (Experiment, &'a str, &'a [(f64, f64)]);
+
 impl Fake {
-    fn new(rows: &[(Experiment, &str, &[(f64, f64)])]) -> Self {
+    fn new(rows: &[Row<'_>]) -> Self {
         let mut cells = BTreeMap::new();
         for (experiment, strategy, gains) in rows {
             for (at, gain) in *gains {
