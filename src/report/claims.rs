@@ -1,7 +1,7 @@
 //! Claims: what a paper published, as data that a reproduction can be checked against.
 //!
 //! This file knows the form of `published.toml` (one a paper, under `configs/`) and refuses whatever it does not
-//! understand. [`evaluate`] compares claims with measured values; [`measured`] says how those are asked for. Nothing
+//! understand. [`evaluate`] compares claims with measured values; [`Measured`] says how those are asked for. Nothing
 //! here reads a store or a trace.
 
 mod evaluate;
