@@ -408,6 +408,7 @@ fn list(
 fn expectation(claim: &Claim) -> String {
     match (&claim.expected, claim.tolerance) {
         (Expected::Order(names), _) => names.join(" > "),
+        (Expected::AtLeast { at_least }, _) => format!("at least {at_least}"),
         (Expected::Value(value), Tolerance::Relative(share)) => {
             format!("{value} ± {} %", share * 100.0)
         }

@@ -73,6 +73,11 @@ pub struct Claim {
 pub enum Expected {
     /// A number, in the unit of its quantity.
     Value(f64),
+    /// A bound from below.
+    AtLeast {
+        /// The lowest value that holds.
+        at_least: f64,
+    },
     /// Names of strategies or of families, from the highest gain down.
     Order(Vec<String>),
 }
@@ -201,6 +206,8 @@ quantities! {
     FlatUntil = "flat-until", Never;
     /// The share of thresholds at which heuristic earns more than comprehensive overbooking.
     ShareAboveComprehensive = "share-above-comprehensive", Never;
+    /// The lowest surplus over the thresholds up to the setting.
+    WorstSurplusUpTo = "worst-surplus-up-to", Required;
     /// Strategies by gain: at the best threshold each, or at the setting.
     Order = "order", Allowed;
     /// Families by the highest gain of one strategy.
@@ -279,6 +286,8 @@ struct RawClaim {
     id: String,
     value: Option<f64>,
     order: Option<Vec<String>>,
+    #[serde(rename = "at-least")]
+    at_least: Option<f64>,
     printed: Option<f64>,
     resolves: Option<String>,
     provenance: Option<Provenance>,
@@ -443,10 +452,16 @@ fn resolve_claim(
         at = at.or(Some(1.0));
         family = family.or_else(|| Some(FAMILIES[0].to_owned()));
     }
-    let expected = match (raw.value, raw.order) {
-        (Some(value), None) if value.is_finite() => Expected::Value(value),
-        (None, Some(order)) if order.len() > 1 => Expected::Order(order),
-        _ => return Err("give exactly one of `value` and `order` (two names or more)".to_owned()),
+    let expected = match (raw.value, raw.at_least, raw.order) {
+        (Some(value), None, None) if value.is_finite() => Expected::Value(value),
+        (None, Some(at_least), None) if at_least.is_finite() => Expected::AtLeast { at_least },
+        (None, None, Some(order)) if order.len() > 1 => Expected::Order(order),
+        _ => {
+            return Err(
+                "give exactly one of `value`, `at-least` and `order` (two names or more)"
+                    .to_owned(),
+            );
+        }
     };
     let ordered = matches!(quantity, Quantity::Order | Quantity::OrderOfFamilies);
     if ordered != matches!(expected, Expected::Order(_)) {

@@ -409,6 +409,7 @@ fn cells(comparison: &Comparison) -> [String; 7] {
         .unwrap_or(&claim.id);
     let published = match &claim.expected {
         Expected::Value(value) => compact(*value),
+        Expected::AtLeast { at_least } => format!("at least {}", compact(*at_least)),
         Expected::Order(names) => names.join(" > "),
     };
     let (measured, interval) = match &comparison.found {
@@ -434,7 +435,7 @@ fn cells(comparison: &Comparison) -> [String; 7] {
     };
     let tolerance = match claim.expected {
         Expected::Value(_) => tolerance(claim.tolerance),
-        Expected::Order(_) => "exact".to_owned(),
+        Expected::AtLeast { .. } | Expected::Order(_) => "exact".to_owned(),
     };
     [
         label.to_owned(),

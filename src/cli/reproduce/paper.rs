@@ -360,4 +360,27 @@ mod tests {
         let error = paper.configuration(folder.path(), "ctc-pof").unwrap_err();
         assert!(error.to_string().contains("ctc-pof.toml"), "{error}");
     }
+
+    #[test]
+    fn the_model_page_decides_every_ambiguity_and_names_only_ablations_that_exist() {
+        let page = include_str!("../../../docs/model.md");
+        for number in 1..=45 {
+            assert!(
+                page.contains(&format!("\n| A-{number:02} | ")),
+                "A-{number:02}"
+            );
+        }
+        let stems = paper("birkenheuer2012").unwrap().stems(here()).unwrap();
+        let named: Vec<&str> = page
+            .split('`')
+            .filter(|word| word.starts_with("ablation-"))
+            .collect();
+        assert!(named.len() > 20);
+        for name in named {
+            assert!(
+                stems.iter().any(|stem| stem == name),
+                "{name} does not exist"
+            );
+        }
+    }
 }

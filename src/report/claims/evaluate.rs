@@ -215,6 +215,25 @@ impl Reader<'_> {
                 let baseline = subject.baseline()?.query(at, Metric::Gain);
                 self.percent_over(&gain, &baseline)
             }
+            Quantity::WorstSurplusUpTo => {
+                let mut worst: Option<(f64, Found)> = None;
+                for (threshold, _) in self.series(subject, Metric::Gain)? {
+                    if threshold > at + 1e-9 {
+                        break;
+                    }
+                    let baseline = subject.baseline()?.query(threshold, Metric::Gain);
+                    let found =
+                        self.percent_over(&subject.query(threshold, Metric::Gain), &baseline)?;
+                    if let Found::Value { value, .. } = found
+                        && worst.as_ref().is_none_or(|(lowest, _)| value < *lowest)
+                    {
+                        worst = Some((value, found));
+                    }
+                }
+                worst
+                    .map(|(_, found)| found)
+                    .ok_or_else(|| Missing::NotTested(format!("no threshold lies below {at}")))
+            }
             Quantity::ExtraGain => {
                 let baseline = subject.baseline()?.query(at, Metric::Gain);
                 self.difference(&gain, &baseline)
@@ -496,6 +515,13 @@ fn judge(claim: &Claim, found: &Found) -> Verdict {
                     compact(away),
                     compact(width)
                 ))
+            }
+        }
+        (Expected::AtLeast { at_least }, Found::Value { value, .. }) => {
+            if *value >= *at_least {
+                Verdict::Held
+            } else {
+                Verdict::Missed(format!("{} below the bound", compact(at_least - value)))
             }
         }
         (Expected::Order(expected), Found::Order(order)) if expected == order => Verdict::Held,
