@@ -309,9 +309,9 @@ fn reproduce_paper(
     } else {
         let tally = Tally::of(cards.iter().flat_map(|card| &card.comparisons));
         for card in &cards {
-            writeln!(output, "{:14} {}", card.trace, card.tally().sentence())?;
+            writeln!(output, "{:16} {}", card.trace, card.tally().sentence())?;
         }
-        writeln!(output, "{:14} {}", paper.name, tally.sentence())?;
+        writeln!(output, "{:16} {}", paper.name, tally.sentence())?;
     }
     Ok(ending)
 }

@@ -4,7 +4,9 @@
 
 use std::fmt::Write as _;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+use comfy_table::{
+    CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, presets,
+};
 use serde::Serialize;
 
 use super::claims::{
@@ -194,10 +196,14 @@ impl ScoreCard {
         self.comparisons.iter().map(Record::from).collect()
     }
 
-    /// The comparisons of each published table, in the order of the claims.
+    /// The comparisons of each published table, in the order of the claims. Orders stand apart: see [`Self::orders`].
     fn tables(&self) -> Vec<(String, Vec<&Comparison>)> {
         let mut tables: Vec<(String, Vec<&Comparison>)> = Vec::new();
-        for comparison in &self.comparisons {
+        let numbers = self
+            .comparisons
+            .iter()
+            .filter(|comparison| !matches!(comparison.claim.expected, Expected::Order(_)));
+        for comparison in numbers {
             let title = table_title(&comparison.claim);
             match tables.iter_mut().find(|(known, _)| *known == title) {
                 Some((_, rows)) => rows.push(comparison),
@@ -225,7 +231,14 @@ impl ScoreCard {
             line(&mut page, &format!("**{}.**\n", self.tally().sentence()));
             line(&mut page, "## Order of the strategies\n");
             for comparison in self.orders() {
-                line(&mut page, &format!("- {}", order_sentence(comparison)));
+                let [subject, published, measured] = order_lines(comparison);
+                line(
+                    &mut page,
+                    &format!("- {subject}\n  - published: {published}\n  - measured: {measured}"),
+                );
+                if let Some(note) = footnote(comparison) {
+                    line(&mut page, &format!("  - {note}"));
+                }
             }
             page.push('\n');
         }
@@ -300,7 +313,11 @@ impl ScoreCard {
         } else {
             page.push('\n');
             for comparison in self.orders() {
-                line(&mut page, &order_sentence(comparison));
+                let [subject, published, measured] = order_lines(comparison);
+                line(
+                    &mut page,
+                    &format!("{subject}\n    published  {published}\n    measured   {measured}"),
+                );
             }
             line(
                 &mut page,
@@ -425,9 +442,19 @@ fn cells(comparison: &Comparison) -> [String; 7] {
         Some(Found::Order(names)) => (names.join(" > "), "–".to_owned()),
         None => ("–".to_owned(), "–".to_owned()),
     };
-    let difference = comparison
-        .difference_percent
-        .map_or_else(|| "–".to_owned(), |percent| format!("{percent:+.1} %"));
+    let difference = match (comparison.difference_percent, claim.tolerance) {
+        (Some(percent), Tolerance::Relative(_)) => format!("{percent:+.1} %"),
+        // A tolerance in the unit of the quantity is compared with a difference in that unit.
+        (Some(percent), Tolerance::Absolute(_)) => {
+            let away = match (&claim.expected, &comparison.found) {
+                (Expected::Value(published), Some(Found::Value { value, .. })) => value - published,
+                _ => 0.0,
+            };
+            let sign = if away < 0.0 { "" } else { "+" };
+            format!("{sign}{} ({percent:+.1} %)", compact(away))
+        }
+        (None, _) => "–".to_owned(),
+    };
     let held = match &comparison.verdict {
         Verdict::Held => "yes".to_owned(),
         Verdict::Missed(how) => format!("no: {how}"),
@@ -472,23 +499,24 @@ fn footnote(comparison: &Comparison) -> Option<String> {
     }
 }
 
-fn order_sentence(comparison: &Comparison) -> String {
+/// Whether an order agrees, what was published, and what was measured.
+fn order_lines(comparison: &Comparison) -> [String; 3] {
     let claim = &comparison.claim;
-    let (Expected::Order(expected), found) = (&claim.expected, &comparison.found) else {
-        return String::new();
+    let names = |names: &[String]| names.join(" > ");
+    let agrees = match &comparison.verdict {
+        Verdict::Held => "agrees".to_owned(),
+        Verdict::Missed(how) => format!("differs, {how}"),
+        Verdict::NotTested(why) => format!("not tested, {why}"),
     };
-    let expected = expected.join(" > ");
-    match (&comparison.verdict, found) {
-        (Verdict::Held, _) => format!("{}: agrees ({expected})", claim.id),
-        (Verdict::Missed(how), Some(Found::Order(order))) => format!(
-            "{}: differs, {how}: published {expected}; measured {}",
-            claim.id,
-            order.join(" > ")
-        ),
-        (Verdict::Missed(how) | Verdict::NotTested(how), _) => {
-            format!("{}: not tested, {how}", claim.id)
-        }
-    }
+    let published = match &claim.expected {
+        Expected::Order(order) => names(order),
+        Expected::Value(_) | Expected::AtLeast { .. } => "–".to_owned(),
+    };
+    let measured = match &comparison.found {
+        Some(Found::Order(order)) => names(order),
+        Some(Found::Value { .. }) | None => "–".to_owned(),
+    };
+    [format!("{}: {agrees}", claim.id), published, measured]
 }
 
 fn markdown_table(page: &mut String, header: &[&str], rows: impl Iterator<Item = Vec<String>>) {
@@ -505,10 +533,19 @@ fn markdown_table(page: &mut String, header: &[&str], rows: impl Iterator<Item =
     }
 }
 
+/// Lines above and below the header only: a row is a line.
+const STYLE: TableStyle = presets::NOTHING
+    .top_border(LineStyle::none().fill('─').junction('─'))
+    .header_separator(LineStyle::none().fill('─').junction('─'))
+    .bottom_border(LineStyle::none().fill('─').junction('─'));
+
+/// From this width on the first column is not wrapped.
+const WIDE: u16 = 110;
+
 fn terminal_table(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table
-        .load_style(presets::UTF8_HORIZONTAL_ONLY)
+        .load_style(STYLE)
         .set_content_arrangement(ContentArrangement::Dynamic)
         .set_header(header)
         .add_rows(rows);
@@ -516,8 +553,13 @@ fn terminal_table(header: Vec<String>, rows: impl Iterator<Item = Vec<String>>) 
         // Piped output keeps one line a row.
         table.set_content_arrangement(ContentArrangement::Disabled);
     }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
+    let wide = table.width().is_some_and(|width| width >= WIDE);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        if index > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        } else if wide {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
     }
     table.to_string()
 }
@@ -599,11 +641,11 @@ claims = [
             // Student's t of ±1 about 1,100 over two batteries: 12.706 · 1.414 / √2 = 12.7.
             "| pof/runtime/heuristic-planning/max-gain | 1,000 | 1,100 | 1,087 to 1,113 | +10.0 % | ±15 % | yes |",
             // (1650 − 1100) / 1100 = 50 %.
-            "| pof/runtime/heuristic-overbooking/surplus | 60 | 50 | 50 to 50 | -16.7 % | ±10 | yes |",
+            "| pof/runtime/heuristic-overbooking/surplus | 60 | 50 | 50 to 50 | -10 (-16.7 %) | ±10 | yes |",
             "- `ctc/pof/runtime/heuristic-overbooking/surplus`: 160 is printed (E3)",
             "not tested: not measured completely: heuristic-planning with runtime classes at 1",
-            "- ctc/pof/runtime/order: differs, 1 of 1 pairs the other way round: published heuristic-planning > \
-             heuristic-overbooking; measured heuristic-overbooking > heuristic-planning",
+            "- ctc/pof/runtime/order: differs, 1 of 1 pairs the other way round\n  - published: heuristic-planning > \
+             heuristic-overbooking\n  - measured: heuristic-overbooking > heuristic-planning\n",
             "## Measured: PoF test, runtime classes",
             "| heuristic-overbooking | 1,650 | 50 | 0.2 |",
             "because",
