@@ -4,6 +4,7 @@
 //! 2 wrong use or configuration; 130 interrupted, everything finished so far kept.
 
 mod logging;
+pub mod reproduce;
 pub mod run;
 
 use std::ffi::OsString;

@@ -1,1 +1,4 @@
 //! The report room.
+
+pub mod claims;
+pub mod reproduction;
