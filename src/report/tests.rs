@@ -234,6 +234,9 @@ fn the_best_threshold_is_that_of_the_highest_mean_and_not_of_the_highest_run() {
     );
 }
 
+/// Strategy, gain, surplus, percent, axes.
+type BestRow = (String, f64, Option<f64>, Option<f64>, String);
+
 /// Rule 6 of the house: every number of a table can be had by the query below it.
 #[test]
 fn the_queries_below_the_tables_give_the_numbers_in_them() {
@@ -245,7 +248,7 @@ fn the_queries_below_the_tables_give_the_numbers_in_them() {
         let (analysis, best, summary) = analysed(&path);
         let connection = Connection::open(&path).unwrap();
         let mut statement = connection.prepare(&best.sql).unwrap();
-        let rows: Vec<(String, f64, Option<f64>, Option<f64>, String)> = statement
+        let rows: Vec<BestRow> = statement
             .query_map([], |row| {
                 Ok((
                     row.get("strategy")?,
