@@ -1,0 +1,3 @@
+//! Tests that cross rooms, in one binary.
+
+mod real_traces;
