@@ -4,17 +4,21 @@
 //! [`SweepRunner`].
 
 mod paper;
+mod runner;
 
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use clap::Args;
 
 pub use paper::{Configuration, ConfigurationError, PAPERS, PUBLISHED, Paper, PaperTrace, paper};
+pub use runner::HouseRunner;
 
 use crate::report::claims::{self, Claim, ClaimsError, Expected, Measured, Published, Tolerance};
 use crate::report::reproduction::{ScoreCard, Tally, measured_tables};
+use crate::sweep::{OutcomeDetail, SweepOptions};
 
 /// Arguments of `bookahead reproduce`.
 #[derive(Args, Clone, Debug)]
@@ -40,6 +44,31 @@ pub struct ReproduceArgs {
     /// Print every comparison as JSON instead of tables
     #[arg(long)]
     pub json: bool,
+}
+
+/// Runs the command in the house and returns its exit code.
+///
+/// # Errors
+///
+/// As [`reproduce`].
+pub fn execute(args: &ReproduceArgs) -> Result<ExitCode, ReproduceError> {
+    let mut options = SweepOptions::new(args.store.clone());
+    options.outcomes = OutcomeDetail::Metrics;
+    if let Some(workers) = args.workers {
+        options.workers = workers.get();
+    }
+    if !args.list {
+        options.interrupt.listen()?;
+    }
+    let mut runner = HouseRunner::new(options, args.report.clone());
+    let ending = reproduce(
+        args,
+        Path::new(""),
+        &mut runner,
+        &mut io::stdout(),
+        &mut io::stderr(),
+    )?;
+    Ok(ExitCode::from(ending.exit_code()))
 }
 
 /// Any error of another room, as it came.
