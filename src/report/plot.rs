@@ -18,7 +18,8 @@ const HEIGHT: f64 = 440.0;
 const LEFT: f64 = 84.0;
 const RIGHT: f64 = 20.0;
 const TOP: f64 = 44.0;
-const BOTTOM: f64 = 92.0;
+const BOTTOM: f64 = 104.0;
+const LEGEND_LEFT: f64 = 30.0;
 
 /// Okabe and Ito's colours, which people with any kind of colour vision can tell apart.
 const COLOURS: [&str; 7] = [
@@ -262,7 +263,7 @@ fn draw(title: &str, axis: &str, curves: &BTreeMap<(usize, &str), Vec<Mark>>) ->
         "<text transform=\"translate(18 {:.1}) rotate(-90)\" text-anchor=\"middle\">mean gain (VC), 95 % band</text>",
         f64::midpoint(TOP, HEIGHT - BOTTOM)
     );
-    let slots = curves.len().max(1) as f64;
+    let (mut left, mut top) = (LEGEND_LEFT, HEIGHT - BOTTOM + 62.0);
     for (index, ((rank, strategy), marks)) in curves.iter().enumerate() {
         // A strategy has the same colour in every picture.
         let colour = COLOURS[(*rank).min(index + COLOURS.len()) % COLOURS.len()];
@@ -293,21 +294,19 @@ fn draw(title: &str, axis: &str, curves: &BTreeMap<(usize, &str), Vec<Mark>>) ->
                 grouped(mark.high, 0)
             );
         }
-        // Two rows where there are many strategies.
-        let (row, columns) = if slots > 4.0 {
-            (index % 2, (slots / 2.0).ceil())
-        } else {
-            (0, slots)
-        };
-        let column = if slots > 4.0 { index / 2 } else { index } as f64;
-        let left = LEFT - 40.0 + column * (WIDTH - LEFT + 40.0 - RIGHT) / columns;
-        let top = HEIGHT - 30.0 + row as f64 * 18.0;
+        // Sans-serif letters of this size are about 6.7 wide on average.
+        let width = 40.0 + 6.7 * strategy.chars().count() as f64;
+        if left + width > WIDTH && left > LEGEND_LEFT {
+            left = LEGEND_LEFT;
+            top += 17.0;
+        }
         let _ = writeln!(
             svg,
             "<rect x=\"{left:.1}\" y=\"{:.1}\" width=\"14\" height=\"5\" fill=\"{colour}\"/>",
             top - 7.0
         );
         text(&mut svg, (left + 19.0, top), "start", strategy);
+        left += width;
     }
     svg.push_str("</svg>\n");
     svg
