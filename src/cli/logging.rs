@@ -1,7 +1,7 @@
 //! The log: for people on standard error, and as JSON in a file where one is wanted.
 
 use std::fs::OpenOptions;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -25,14 +25,13 @@ pub(super) enum LogError {
 
 /// Starts both logs. Without `RUST_LOG` people see what happens at level info; the file takes debug of this program.
 pub(super) fn start(file: Option<&Path>) -> Result<(), LogError> {
-    let filter = match std::env::var_os("RUST_LOG") {
-        Some(text) if !text.is_empty() => EnvFilter::try_from_default_env()
-            .map_err(|_| ())
-            .or_else(|()| EnvFilter::builder().with_env_var("RUST_LOG").try_from_env())?,
+    let filter = match std::env::var_os(EnvFilter::DEFAULT_ENV) {
+        Some(text) if !text.is_empty() => EnvFilter::builder().try_from_env()?,
         _ => EnvFilter::new("info"),
     };
     let people = fmt::layer()
         .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
         .with_target(false)
         .without_time()
         .with_filter(filter);

@@ -65,7 +65,7 @@ impl From<Outcomes> for OutcomeDetail {
     }
 }
 
-/// Why the command ends with exit code 2 (a store that breaks under way: 1).
+/// Why the command ends with exit code 2, or 1 where the store broke under way.
 #[derive(Debug, thiserror::Error)]
 enum RunError {
     #[error("{0}")]
@@ -90,6 +90,10 @@ pub fn run(arguments: &RunArgs) -> ExitCode {
         Err(RunError::Experiment(error)) => {
             complain(&error);
             ExitCode::from(2)
+        }
+        Err(error @ RunError::Sweep(SweepError::Broken(_))) => {
+            eprintln!("error: {error}");
+            ExitCode::from(1)
         }
         Err(error) => {
             eprintln!("error: {error}");

@@ -7,7 +7,7 @@ use super::sink::OutcomeDetail;
 use super::spec::SimulationSpec;
 
 /// Bytes of one stored job outcome, indexes included.
-const JOB_BYTES: f64 = 120.0;
+const JOB_BYTES: f64 = 40.0;
 /// Bytes of one stored simulation with its points and node events.
 const SIMULATION_BYTES: f64 = 4_000.0;
 
@@ -43,12 +43,10 @@ impl CostModel {
 /// Orders of magnitude measured on one core at 200 % load, before anything is recorded.
 fn seconds_per_job(strategy: &str) -> f64 {
     match strategy {
-        "fcfs" => 5e-6,
-        "easy-backfilling" => 1e-5,
-        "conservative-backfilling" | "overbooking-2008" => 2e-5,
-        "heuristic-planning" => 4e-5,
-        "heuristic-overbooking" => 5e-5,
-        _ => 3e-4,
+        "fcfs" => 1e-6,
+        "easy-backfilling" | "conservative-backfilling" | "heuristic-planning" => 2e-6,
+        "heuristic-overbooking" | "overbooking-2008" => 2e-5,
+        _ => 5e-5,
     }
 }
 
@@ -75,5 +73,6 @@ pub fn megabytes<'a>(
             }
         })
         .sum();
-    bytes / 1e6
+    // An empty sum of floats is −0.
+    bytes.max(0.0) / 1e6
 }

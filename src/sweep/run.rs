@@ -52,9 +52,12 @@ pub enum SweepError {
     /// A trace or another input is missing or faulty.
     #[error("{0}")]
     Input(Arc<InputError>),
-    /// The store cannot be used any more.
+    /// The store cannot be used.
     #[error("{0}")]
     Store(SinkError),
+    /// The store broke under way; what it has committed stays.
+    #[error("the sweep stopped: {0}")]
+    Broken(SinkError),
 }
 
 /// What became of a sweep.
@@ -255,8 +258,8 @@ pub fn run_planned(
     };
     let closed = store.finish(state);
     // The writer's own reason is better than that of a worker who found it gone.
-    closed.map_err(SweepError::Store)?;
-    worked.map_err(SweepError::Store)?;
+    closed.map_err(SweepError::Broken)?;
+    worked.map_err(SweepError::Broken)?;
     let summary = SweepSummary {
         run: store.run(),
         state,
