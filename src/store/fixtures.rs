@@ -69,6 +69,12 @@ pub(crate) fn spec(strategy: &str, replication: u32) -> SimulationSpec {
 }
 
 pub(crate) fn point(id: &str, axes: &[(&str, AxisValue)], replication: u32, ratio: f64) -> Point {
+    // Places only have to differ within a run; a short hash of everything that tells points apart will do.
+    let place = format!("{id} {axes:?} {replication}")
+        .bytes()
+        .fold(2_166_136_261_u32, |hash, byte| {
+            (hash ^ u32::from(byte)).wrapping_mul(16_777_619)
+        });
     Point {
         id: id.to_owned(),
         simulation: 0,
@@ -78,6 +84,7 @@ pub(crate) fn point(id: &str, axes: &[(&str, AxisValue)], replication: u32, rati
             .collect::<BTreeMap<_, _>>(),
         penalty_ratio: ratio,
         replication,
+        place,
     }
 }
 

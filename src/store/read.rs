@@ -314,7 +314,7 @@ impl Store {
         let mut statement = self
             .connection
             .prepare(
-                "SELECT p.id, p.identity, p.simulation, s.name, p.replication, p.penalty_ratio,
+                "SELECT rp.place, p.identity, p.simulation, s.name, p.replication, p.penalty_ratio,
                     k.fees / 3600.0, k.forfeited / 3600.0, k.submitted, k.accepted, k.successful, k.failed, k.dropped,
                     k.overbooked, (k.fees + k.forfeited) / 3600.0,
                     CAST(k.busy AS REAL) / nullif(k.capacity, 0),
@@ -363,7 +363,7 @@ impl Store {
         Ok(columns)
     }
 
-    /// Every point's place on every axis, by the point's number.
+    /// Every point's place on every axis, by the point's place in the run.
     fn places(
         &self,
         run: RunId,
@@ -372,7 +372,7 @@ impl Store {
         let sql = |error| self.error("reading points", error);
         let mut statement = self
             .connection
-            .prepare("SELECT point, axis, value FROM point_axis WHERE run = ?1")
+            .prepare("SELECT place, axis, value FROM point_axis WHERE run = ?1")
             .map_err(sql)?;
         let mut places: HashMap<i64, Vec<Option<u32>>> = HashMap::new();
         let mut rows = statement.query([run.0]).map_err(sql)?;

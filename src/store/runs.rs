@@ -152,9 +152,9 @@ pub(super) fn link_point(
 ) -> rusqlite::Result<()> {
     let new = connection
         .prepare_cached(
-            "INSERT INTO run_point (run, point) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+            "INSERT INTO run_point (run, place, point) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
         )?
-        .execute(params![run.0, id])?;
+        .execute(params![run.0, point.place, id])?;
     if new == 0 {
         return Ok(());
     }
@@ -162,9 +162,9 @@ pub(super) fn link_point(
         let (axis, position) = axes.value(connection, run, key, value)?;
         connection
             .prepare_cached(
-                "INSERT INTO point_axis (run, point, axis, value) VALUES (?1, ?2, ?3, ?4)",
+                "INSERT INTO point_axis (run, place, axis, value) VALUES (?1, ?2, ?3, ?4)",
             )?
-            .execute(params![run.0, id, axis, position])?;
+            .execute(params![run.0, point.place, axis, position])?;
     }
     Ok(())
 }

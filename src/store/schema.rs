@@ -174,18 +174,19 @@ CREATE INDEX point_by_simulation ON point (simulation);
 
 CREATE TABLE run_point (
     run INTEGER NOT NULL REFERENCES run (id),
+    place INTEGER NOT NULL,
     point INTEGER NOT NULL REFERENCES point (id),
-    PRIMARY KEY (run, point)
+    PRIMARY KEY (run, place)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX run_point_by_point ON run_point (point);
 
 CREATE TABLE point_axis (
     run INTEGER NOT NULL,
-    point INTEGER NOT NULL,
+    place INTEGER NOT NULL,
     axis INTEGER NOT NULL,
     value INTEGER NOT NULL,
-    PRIMARY KEY (run, point, axis),
-    FOREIGN KEY (run, point) REFERENCES run_point (run, point),
+    PRIMARY KEY (run, place, axis),
+    FOREIGN KEY (run, place) REFERENCES run_point (run, place),
     FOREIGN KEY (run, axis, value) REFERENCES axis_value (run, axis, position)
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX point_axis_by_value ON point_axis (run, axis, value);
@@ -238,7 +239,7 @@ pub(super) const VIEWS: &[(&str, &str)] = &[
     ),
     (
         "v_point_axis",
-        "SELECT pa.run, pa.point, a.position AS axis, a.key, v.kind, v.value, v.position AS value_position
+        "SELECT pa.run, pa.place, a.position AS axis, a.key, v.kind, v.value, v.position AS value_position
          FROM point_axis pa
          JOIN axis a ON a.run = pa.run AND a.position = pa.axis
          JOIN axis_value v ON v.run = pa.run AND v.axis = pa.axis AND v.position = pa.value",
@@ -255,9 +256,9 @@ pub(super) const VIEWS: &[(&str, &str)] = &[
     ),
     (
         "v_point",
-        "SELECT rp.run, p.id AS point, p.identity, st.name AS state, m.error,
+        "SELECT rp.run, rp.place, p.id AS point, p.identity, st.name AS state, m.error,
             (SELECT json_group_object(x.key, x.value) FROM (
-                SELECT key, value FROM v_point_axis va WHERE va.run = rp.run AND va.point = p.id ORDER BY axis
+                SELECT key, value FROM v_point_axis va WHERE va.run = rp.run AND va.place = rp.place ORDER BY axis
             ) x) AS axes,
             s.name AS strategy, m.workload_label, p.replication, p.penalty_ratio, p.simulation,
             k.fees / 3600.0 AS fees,

@@ -223,6 +223,7 @@ impl Plan {
                 axes: axes.clone(),
                 penalty_ratio,
                 replication,
+                place: self.points.len() as u32,
             });
         }
     }

@@ -93,4 +93,7 @@ pub struct Point {
     pub penalty_ratio: f64,
     /// The replication.
     pub replication: u32,
+    /// Its place in this sweep, from 0. Not part of its identity: points that a strategy cannot tell apart (a baseline at
+    /// several thresholds) share an identity and have a place each.
+    pub place: u32,
 }
