@@ -15,7 +15,7 @@
 //!
 //! Our own choice, because nothing is published: the estimates within a class (round values; those above 12 h are weighted
 //! so that the mean estimate comes out), the sizes within a class (mostly powers of two), which users, estimates, sizes and
-//! workers go together (the smoothest table with all four published margins, see [`table`]), the shape of the ratios between
+//! workers go together (the smoothest table with all four published margins, see its table), the shape of the ratios between
 //! the published points, and arrivals (a Poisson process with the daily cycle of Lublin and Feitelson; 2007 takes 365
 //! days). Not fitted: the utilisation of the machine in 2007 (86.9 %) and 2008. No runtime is 0, because the default
 //! cleaning would drop such jobs: what "ends at once" runs for up to 1 % of its estimate, at least a second.
