@@ -2,7 +2,7 @@
 //!
 //! Responsible for the 18 fields of a record, the comment lines that say where the data comes from and whom to
 //! acknowledge, and for every fault that a file can have. Not responsible for which records are usable jobs: that is
-//! [`cleaning`](super::cleaning).
+//! [`clean`](super::clean).
 //!
 //! Rules of reading, each counted where it changes anything:
 //! * blank lines are skipped; lines starting with `;` are header lines wherever they stand, and are kept;
