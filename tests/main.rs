@@ -2,3 +2,4 @@
 
 mod golden_scenarios;
 mod support;
+mod sweeps;
