@@ -4,7 +4,10 @@
 //! 2 wrong use or configuration; 130 interrupted, everything finished so far kept.
 
 mod logging;
+pub mod report;
+pub mod reproduce;
 pub mod run;
+pub mod trace;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -27,6 +30,12 @@ struct Cli {
 enum Command {
     /// Run an experiment, or go on with it: points that are done are not run again
     Run(run::RunArgs),
+    /// Write the report of a run again
+    Report(report::ReportArguments),
+    /// Run a paper's evaluation and lay measured beside published
+    Reproduce(reproduce::ReproduceArgs),
+    /// Look at a trace, convert it, or make one
+    Trace(trace::TraceArguments),
 }
 
 /// Parses the arguments (the first is the program's name), does what they say, and returns the exit code.
@@ -45,5 +54,21 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     }
     match cli.command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Report(arguments) => {
+            ended(report::execute(&arguments).map(|()| ExitCode::SUCCESS))
+        }
+        Command::Reproduce(arguments) => ended(reproduce::execute(&arguments)),
+        Command::Trace(arguments) => trace::execute(&arguments).unwrap_or_else(|error| {
+            eprintln!("error: {error:?}");
+            ExitCode::from(2)
+        }),
     }
+}
+
+/// Prints an error, if there is one; every error of these commands is wrong use or a wrong file.
+fn ended(result: Result<ExitCode, impl std::error::Error>) -> ExitCode {
+    result.unwrap_or_else(|error| {
+        eprintln!("error: {error}");
+        ExitCode::from(2)
+    })
 }

@@ -9,6 +9,8 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
 
+use crate::report::{self, ReportError};
+use crate::store::RunSelector;
 use crate::sweep::{
     Experiment, ExperimentError, OutcomeDetail, Problem, RunState, Sweep, SweepError, SweepOptions,
     shown,
@@ -70,6 +72,8 @@ enum RunError {
     Experiment(#[from] ExperimentError),
     #[error("{0}")]
     Sweep(#[from] SweepError),
+    #[error("{0}")]
+    Report(#[from] ReportError),
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
     #[error("Ctrl-C cannot be received: {0}")]
@@ -133,9 +137,11 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
     Ok(summary.exit_code())
 }
 
-/// Says where the results are. The report room writes its tables from here.
-fn write_report(store: &Path, run: i64, _folder: &Path) -> Result<(), RunError> {
-    writeln!(io::stdout(), "run {run} is in {}", store.display())?;
+/// Writes the report of the run and prints its best table.
+fn write_report(store: &Path, run: i64, folder: &Path) -> Result<(), RunError> {
+    let summary = report::write(store, &RunSelector::Id(run), folder)?;
+    super::report::print_best(&summary)?;
+    eprintln!("run {run} is in {}", store.display());
     Ok(())
 }
 

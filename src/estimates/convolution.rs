@@ -340,7 +340,9 @@ mod tests {
 
         #[test]
         fn completion_is_the_cut_running_sum_of_the_convolution(
-            start in density(), runtime in prop::collection::btree_map(0_u32..400, 0.01_f64..1.0, 1..100), window in 0_i64..40_000,
+            start in density(),
+            runtime in prop::collection::btree_map(0_u32..400, 0.01_f64..1.0, 1..100),
+            window in 0_i64..40_000,
         ) {
             let entries: Vec<(u32, f64)> = runtime.into_iter().collect();
             let runtime = RuntimeSteps::from_weights(&entries, Seconds(60)).unwrap();

@@ -201,7 +201,8 @@ pub(super) mod tests {
         #[test]
         fn the_joint_density_is_the_difference_of_the_joint_cdf(
             first in weights(), second in weights(), origins in prop::array::uniform2(-300_i64..300),
-            cuts in prop::array::uniform2(0_i64..10), steps in prop::array::uniform2(prop::sample::select(vec![10_i64, 10, 7])),
+            cuts in prop::array::uniform2(0_i64..10),
+            steps in prop::array::uniform2(prop::sample::select(vec![10_i64, 10, 7])),
             from in -50_i64..200, span in -20_i64..400,
         ) {
             let a = completion(origins[0], steps[0], &first, cuts[0]);

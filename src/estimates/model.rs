@@ -481,7 +481,8 @@ mod tests {
             drawn in prop::collection::vec((1_i64..60_000, 0_i64..130, 1_u32..200, 0_i64..30), 1..200),
             minimum in 0_u32..20,
         ) {
-            let jobs: Vec<Job> = drawn.iter().map(|&(estimate, percent, nodes, user)| job(estimate, percent, nodes, user)).collect();
+            let drawn = drawn.into_iter();
+            let jobs: Vec<Job> = drawn.map(|(x, percent, nodes, user)| job(x, percent, nodes, user)).collect();
             for family in [ClassFamily::archive_runtime(), ClassFamily::resources()] {
                 let settings = EstimateSettings { minimum_class_size: minimum, ..settings(family) };
                 let model = EstimateModel::learn(&jobs, &settings).unwrap();

@@ -12,20 +12,21 @@
 //!
 //! Every system has its own clock, whose time 0 is the start of its first recorded failure. System 19 went into production
 //! five months after system 18; on a common calendar its nodes would seem never to fail in that time. After the
-//! last recorded repair of a system its table starts again from the beginning (a run longer than the 3.3 years of system 18 or
-//! 2.9 years of system 19 meets the same failures again).
+//! last recorded repair of a system its table starts again from the beginning: a run longer than the 3.3 years of
+//! system 18 or the 2.9 years of system 19 meets the same failures again.
 //!
 //! # The nodes
 //!
 //! The systems' nodes are numbered one after the other in the order in which the systems are chosen: with systems 18 and 19,
 //! nodes 0–1023 and 1024–2047. Node 2048 is node 0 again, and fails at the same times.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::io::Read;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::{FailureError, FailureTrace, NodeRates, Outage};
 use crate::units::{NodeIndex, Nodes, Seconds};
+
+mod parse;
 
 /// The failures of the chosen systems, parsed once and replayed for any machine, offset and horizon.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +62,7 @@ impl LanlTable {
     ///
     /// When the file cannot be read, has no header, has a row that makes no sense, or knows nothing of a system.
     pub fn read(file: &Path, systems: &[u32]) -> Result<Self, FailureError> {
-        let text = read_unpacked(file).map_err(|source| FailureError::Read {
+        let text = parse::read_unpacked(file).map_err(|source| FailureError::Read {
             file: file.to_owned(),
             source,
         })?;
@@ -81,46 +82,7 @@ impl LanlTable {
                 found: format!("{systems:?}"),
             });
         }
-        let mut reader = csv::ReaderBuilder::new()
-            .has_headers(false)
-            .flexible(true)
-            .from_reader(text);
-        let mut columns: Option<Columns> = None;
-        let mut rows: BTreeMap<u32, SystemRows> = BTreeMap::new();
-        let mut record = csv::ByteRecord::new();
-        let mut lines = 0;
-        loop {
-            let row_error = |line, problem: String| FailureError::Row {
-                file: file.to_owned(),
-                line,
-                problem,
-            };
-            let more = reader.read_byte_record(&mut record);
-            let line = record.position().map_or(lines + 1, csv::Position::line);
-            if !more.map_err(|error| row_error(line, error.to_string()))? {
-                break;
-            }
-            lines = line;
-            let Some(columns) = &columns else {
-                columns = Columns::find(&record);
-                if columns.is_none() && lines >= HEADER_LINES {
-                    return Err(header_error(&record, file, lines));
-                }
-                continue;
-            };
-            let row = columns
-                .row(&record, systems)
-                .map_err(|problem| row_error(line, problem))?;
-            let entry = rows.entry(row.system).or_default();
-            if let Some(failure) = row.failure {
-                entry
-                    .add(failure)
-                    .map_err(|problem| row_error(line, problem))?;
-            }
-        }
-        if columns.is_none() {
-            return Err(header_error(&record, file, lines));
-        }
+        let mut rows = parse::rows_by_system(text, file, systems)?;
         let present: Vec<u32> = rows.keys().copied().collect();
         let absent = |system| FailureError::SystemAbsent {
             file: file.to_owned(),
@@ -128,9 +90,7 @@ impl LanlTable {
             present: present.clone(),
         };
         let systems = systems.iter().map(|&number| {
-            let rows = rows
-                .remove(&number)
-                .filter(|rows| !rows.failures.is_empty());
+            let rows = rows.remove(&number).filter(|rows| !rows.is_empty());
             Ok(rows.ok_or_else(|| absent(number))?.system(number))
         });
         Ok(Self {
@@ -170,7 +130,8 @@ impl LanlTable {
     /// The failures that a machine of `nodes` nodes meets from `offset` of the failure clock on.
     ///
     /// Holds every failure before `horizon` with its repair, which may come later; nodes that are down at `offset` fail at
-    /// time 0. A larger machine or a later horizon does not change the earlier events of the same nodes.
+    /// time 0. A larger machine or a later horizon does not change the earlier events of the same nodes. The table is
+    /// repeated until the horizon, so that must be one that a simulation can reach, not [`Seconds::FAR`].
     #[must_use]
     pub fn trace(&self, nodes: Nodes, offset: Seconds, horizon: Seconds) -> FailureTrace {
         let places: Vec<(&LanlSystem, usize)> = self
@@ -234,257 +195,6 @@ pub fn find_table(file: &str, folder: Option<&Path>) -> Result<PathBuf, FailureE
         file: file.to_owned(),
         looked_for,
     })
-}
-
-/// How many lines may be titles before the header.
-const HEADER_LINES: u64 = 20;
-
-/// Names of the columns that are used, as [`Columns`] holds them.
-const COLUMN_NAMES: [&str; 5] = ["System", "nodes", "nodenumz", "Prob Started", "Prob Fixed"];
-
-/// Positions of the columns.
-struct Columns {
-    places: [usize; 5],
-    count: usize,
-}
-
-/// What one row says.
-struct Row {
-    system: u32,
-    /// Only for the chosen systems.
-    failure: Option<Failure>,
-}
-
-struct Failure {
-    nodes: u32,
-    node: u32,
-    /// Start and repair in seconds of the calendar, if both are there.
-    times: Option<(i64, i64)>,
-}
-
-impl Columns {
-    fn find(record: &csv::ByteRecord) -> Option<Self> {
-        let place = |name: &str| {
-            record
-                .iter()
-                .position(|field| field.trim_ascii().eq_ignore_ascii_case(name.as_bytes()))
-        };
-        let mut places = [0; 5];
-        for (slot, name) in places.iter_mut().zip(COLUMN_NAMES) {
-            *slot = place(name)?;
-        }
-        Some(Self {
-            places,
-            count: record.len(),
-        })
-    }
-
-    fn row(&self, record: &csv::ByteRecord, systems: &[u32]) -> Result<Row, String> {
-        if record.len() != self.count {
-            return Err(format!(
-                "has {} fields instead of {}",
-                record.len(),
-                self.count
-            ));
-        }
-        let field =
-            |column: usize| String::from_utf8_lossy(record[self.places[column]].trim_ascii());
-        let number = |column: usize| {
-            let text = field(column);
-            text.parse::<u32>().map_err(|_| {
-                format!(
-                    "`{}` should be a whole number, but is `{text}`",
-                    COLUMN_NAMES[column]
-                )
-            })
-        };
-        let system = number(0)?;
-        if !systems.contains(&system) {
-            return Ok(Row {
-                system,
-                failure: None,
-            });
-        }
-        let (nodes, node) = (number(1)?, number(2)?);
-        if node >= nodes {
-            return Err(format!(
-                "node {node} does not exist: system {system} has {nodes} nodes, from 0"
-            ));
-        }
-        let time = |column: usize| {
-            let text = field(column);
-            if text.is_empty() {
-                return Ok(None);
-            }
-            calendar_seconds(&text).map(Some).ok_or_else(|| {
-                format!(
-                    "`{}` should be a time as m/d/yyyy h:mm, but is `{text}`",
-                    COLUMN_NAMES[column]
-                )
-            })
-        };
-        let times = match (time(3)?, time(4)?) {
-            (Some(start), Some(end)) if end < start => {
-                return Err(format!(
-                    "the problem was fixed ({}) before it started ({})",
-                    field(4),
-                    field(3)
-                ));
-            }
-            (start, end) => start.zip(end),
-        };
-        Ok(Row {
-            system,
-            failure: Some(Failure { nodes, node, times }),
-        })
-    }
-}
-
-/// The rows of one system while the table is read.
-#[derive(Default)]
-struct SystemRows {
-    nodes: u32,
-    missing_times: u64,
-    /// (start, end, node) in seconds of the calendar.
-    failures: Vec<(i64, i64, u32)>,
-}
-
-impl SystemRows {
-    fn add(&mut self, failure: Failure) -> Result<(), String> {
-        if self.nodes != 0 && self.nodes != failure.nodes {
-            return Err(format!(
-                "the system has {} nodes here and {} nodes in the rows before",
-                failure.nodes, self.nodes
-            ));
-        }
-        self.nodes = failure.nodes;
-        match failure.times {
-            Some((start, end)) => self.failures.push((start, end, failure.node)),
-            None => self.missing_times += 1,
-        }
-        Ok(())
-    }
-
-    /// Sets the clock to the first failure. There is at least one.
-    fn system(mut self, number: u32) -> LanlSystem {
-        let first = self
-            .failures
-            .iter()
-            .map(|failure| failure.0)
-            .min()
-            .unwrap_or_default();
-        let last = self
-            .failures
-            .iter()
-            .map(|failure| failure.0)
-            .max()
-            .unwrap_or_default();
-        let repaired = self
-            .failures
-            .iter()
-            .map(|failure| failure.1)
-            .max()
-            .unwrap_or_default();
-        let down_time = self
-            .failures
-            .iter()
-            .map(|failure| failure.1 - failure.0)
-            .sum();
-        let records = self.failures.len() as u64;
-        let mut outages: Vec<Vec<(i64, i64)>> = vec![Vec::new(); self.nodes as usize];
-        self.failures.sort_unstable();
-        for (start, end, node) in self.failures {
-            let (start, end) = (start - first, (end - first).max(start - first + 1));
-            // Merged here, so that a horizon between two overlapping outages does not shorten the first.
-            match outages[node as usize].last_mut() {
-                Some(last) if start <= last.1 => last.1 = last.1.max(end),
-                _ => outages[node as usize].push((start, end)),
-            }
-        }
-        LanlSystem {
-            number,
-            nodes: Nodes(self.nodes),
-            records,
-            missing_times: self.missing_times,
-            observed: Seconds(last - first),
-            // At least a second, and after the last outage, which lasts at least one.
-            period: Seconds((repaired - first).max(last - first + 1)),
-            down_time: Seconds(down_time),
-            outages,
-        }
-    }
-}
-
-/// The first column that the would-be header lacks.
-fn header_error(record: &csv::ByteRecord, file: &Path, lines: u64) -> FailureError {
-    let has = |name: &str| {
-        record
-            .iter()
-            .any(|field| field.trim_ascii().eq_ignore_ascii_case(name.as_bytes()))
-    };
-    FailureError::Header {
-        file: file.to_owned(),
-        column: COLUMN_NAMES
-            .into_iter()
-            .find(|name| !has(name))
-            .unwrap_or(COLUMN_NAMES[0]),
-        lines,
-    }
-}
-
-/// Seconds from 1970 on of a local time `m/d/yyyy h:mm` (years of two digits are 1970 to 2069).
-fn calendar_seconds(text: &str) -> Option<i64> {
-    let number = |text: &str| {
-        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        if digits {
-            text.parse::<i64>().ok()
-        } else {
-            None
-        }
-    };
-    let (date, time) = text.split_once(' ')?;
-    let mut date = date.split('/');
-    let (month, day, year) = (number(date.next()?)?, number(date.next()?)?, date.next()?);
-    let (hour, minute) = time.trim_start().split_once(':')?;
-    let (hour, minute) = (number(hour)?, number(minute)?);
-    let year = match (year.len(), number(year)?) {
-        (4, year) => year,
-        (2, year) if year < 70 => 2_000 + year,
-        (2, year) => 1_900 + year,
-        _ => return None,
-    };
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days_in_month = match month {
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        4 | 6 | 9 | 11 => 30,
-        2 => 28 + i64::from(leap),
-        _ => return None,
-    };
-    if date.next().is_some() || !(1..=days_in_month).contains(&day) || hour > 23 || minute > 59 {
-        return None;
-    }
-    // Days from 1970-01-01 in the Gregorian calendar, counting years from March so that leap days come last.
-    let march_year = if month > 2 { year } else { year - 1 };
-    let era = march_year.div_euclid(400);
-    let year_of_era = march_year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    let days = era * 146_097 + day_of_era - 719_468;
-    Some(days * 86_400 + hour * 3_600 + minute * 60)
-}
-
-/// The whole file, unpacked if it is gzip or xz.
-fn read_unpacked(file: &Path) -> std::io::Result<Vec<u8>> {
-    let packed = std::fs::read(file)?;
-    let mut text = Vec::new();
-    if packed.starts_with(&[0x1f, 0x8b]) {
-        flate2::read::MultiGzDecoder::new(packed.as_slice()).read_to_end(&mut text)?;
-    } else if packed.starts_with(&[0xfd, b'7', b'z', b'X', b'Z', 0]) {
-        liblzma::read::XzDecoder::new_multi_decoder(packed.as_slice()).read_to_end(&mut text)?;
-    } else {
-        return Ok(packed);
-    }
-    Ok(text)
 }
 
 #[cfg(test)]

@@ -454,7 +454,10 @@ impl Policy for Counted {
             self.refresh_for(cluster);
             self.profile.release(cluster.now(), slot.end, slot.nodes);
             self.put_aside(cluster, slot);
-            self.retry_waiting(cluster);
+            if self.settings.down_horizon != DownHorizon::None {
+                // Blind to outages, the plan would offer the same impossible start again, at this very instant.
+                self.retry_waiting(cluster);
+            }
         }
     }
 

@@ -9,6 +9,7 @@ mod direct;
 mod hardware;
 mod mapped;
 mod outcome;
+mod overbooking_2008;
 mod policy;
 mod queueing;
 pub mod registry;
@@ -20,6 +21,10 @@ pub use direct::simulate;
 pub use hardware::Hardware;
 pub use mapped::Mapped;
 pub use outcome::{JobOutcome, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters};
+pub use overbooking_2008::{
+    AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,
+    is_promising, overbookable_time, place_shortened, shortened_duration,
+};
 pub use policy::Policy;
 pub use queueing::Queueing;
 pub use settings::{

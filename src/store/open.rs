@@ -3,7 +3,7 @@
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rusqlite::{Connection, OpenFlags};
 
@@ -41,6 +41,19 @@ impl Store {
                 path: path.to_owned(),
             });
         }
+        // While two programs make the same new file, SQLite refuses the journal mode at once instead of waiting.
+        let begun = Instant::now();
+        loop {
+            match Self::open_existing_folder(path) {
+                Err(StoreError::Busy { .. }) if begun.elapsed() < BUSY_TIMEOUT => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                result => return result,
+            }
+        }
+    }
+
+    fn open_existing_folder(path: &Path) -> Result<Self, StoreError> {
         let sql = |error| StoreError::from_sql(path, "opening it", error);
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
             | OpenFlags::SQLITE_OPEN_CREATE

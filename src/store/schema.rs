@@ -261,6 +261,7 @@ pub(super) const VIEWS: &[(&str, &str)] = &[
             ) x) AS axes,
             s.name AS strategy, m.workload_label, p.replication, p.penalty_ratio, p.simulation,
             k.fees / 3600.0 AS fees,
+            k.forfeited / 3600.0 AS forfeited,
             p.penalty_ratio * (k.forfeited / 3600.0) AS penalties,
             k.fees / 3600.0 - p.penalty_ratio * (k.forfeited / 3600.0) AS gain,
             (k.fees + k.forfeited) / 3600.0 AS booked,

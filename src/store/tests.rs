@@ -890,3 +890,91 @@ fn rows_a_second_and_bytes_a_row() {
         );
     }
 }
+
+const DOCUMENT: &str = include_str!("../../docs/schema.md");
+
+#[test]
+fn the_ten_queries_of_the_schema_document_give_answers() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let thresholds = [0.1, 0.2].map(AxisValue::Real);
+    let strategies = ["heuristic-planning", "heuristic-overbooking"];
+    let axes = vec![
+        axis("scheduling.strategy", &strategies.map(text)),
+        axis("acceptance.pof_max", &thresholds),
+    ];
+    let mut simulations = Vec::new();
+    for strategy in strategies {
+        for threshold in &thresholds {
+            for replication in 0..2 {
+                let id = format!("{strategy}-{threshold:?}-{replication}");
+                let values = [
+                    ("scheduling.strategy", text(strategy)),
+                    ("acceptance.pof_max", threshold.clone()),
+                ];
+                let points = vec![point(&id, &values, replication, 1.0)];
+                simulations.push(finished(
+                    &id,
+                    strategy,
+                    replication,
+                    result(100 + 10 * replication),
+                    points,
+                ));
+            }
+        }
+    }
+    write_run(&path, &record("documented", axes, 8), simulations);
+    let store = Store::open_read_only(&path).unwrap();
+    let queries: Vec<&str> = DOCUMENT
+        .split("```sql\n")
+        .skip(1)
+        .map(|rest| rest.split("```").next().unwrap())
+        .collect();
+    assert_eq!(queries.len(), 10);
+    let expected = [1, 4, 2, 2, 10, 2, 20, 3, 2, 8];
+    for (number, (query, rows)) in queries.into_iter().zip(expected).enumerate() {
+        let found = store
+            .connection
+            .prepare(query)
+            .and_then(|mut statement| {
+                statement
+                    .query_map([], |_| Ok(()))?
+                    .collect::<Result<Vec<_>, _>>()
+            })
+            .unwrap_or_else(|error| panic!("query {}: {error}", number + 1));
+        assert_eq!(found.len(), rows, "rows of query {}", number + 1);
+    }
+}
+
+#[test]
+fn the_schema_document_names_every_table_and_column() {
+    let folder = folder();
+    let store = Store::open(&folder.path().join("store.db")).unwrap();
+    let mut columns = store
+        .connection
+        .prepare(
+            "SELECT l.name, i.name FROM pragma_table_list l, pragma_table_info(l.name) i
+             WHERE l.schema = 'main' AND l.name NOT LIKE 'sqlite%'",
+        )
+        .unwrap();
+    let mut rows = columns.query([]).unwrap();
+    let mut checked = 0;
+    while let Some(row) = rows.next().unwrap() {
+        let (table, column): (String, String) = (row.get(0).unwrap(), row.get(1).unwrap());
+        let section = DOCUMENT
+            .split("\n### ")
+            .find(|section| {
+                section
+                    .lines()
+                    .next()
+                    .is_some_and(|heading| heading.contains(&format!("`{table}`")))
+            })
+            .unwrap_or_else(|| panic!("no section about {table}"));
+        assert!(
+            section.contains(&format!("`{column}`")),
+            "{table}.{column} is not explained"
+        );
+        checked += 1;
+    }
+    assert!(checked > 150, "{checked}");
+}

@@ -22,7 +22,7 @@ use crate::workload::{Job, WorkloadSettings};
 pub struct InputFolders {
     /// Traces: the environment variable `BOOKAHEAD_TRACES`.
     pub traces: Option<PathBuf>,
-    /// Failure data: the environment variable `BOOKAHEAD_FAILURES`.
+    /// Failure data: the environment variable `BOOKAHEAD_FAILURES`, else a folder `failures` beside the folder of traces.
     pub failures: Option<PathBuf>,
 }
 
@@ -35,10 +35,13 @@ impl InputFolders {
                 .filter(|value| !value.is_empty())
                 .map(PathBuf::from)
         };
-        Self {
-            traces: folder("BOOKAHEAD_TRACES"),
-            failures: folder("BOOKAHEAD_FAILURES"),
-        }
+        let traces = folder("BOOKAHEAD_TRACES");
+        let beside = || {
+            let folder = traces.as_ref()?.parent()?.join("failures");
+            folder.is_dir().then_some(folder)
+        };
+        let failures = folder("BOOKAHEAD_FAILURES").or_else(beside);
+        Self { traces, failures }
     }
 }
 

@@ -1,5 +1,6 @@
 use std::io::Write;
 
+use super::parse::calendar_seconds;
 use super::*;
 use crate::failures::NodeEvent;
 

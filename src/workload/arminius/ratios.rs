@@ -71,7 +71,7 @@ impl RatioModel {
         let mut mixture: Mixture = match cell.estimate {
             0..=2 => [0.42, 0.22, 0.16, 0.0, 0.15, 0.05],
             3 => [0.25, 0.12, 0.20, 0.23, 0.15, 0.05],
-            _ => [0.19, 0.16, 0.05, 0.0, 0.48, 0.12],
+            _ => [0.27, 0.12, 0.03, 0.0, 0.52, 0.06],
         };
         let weight = libm::exp(self.lateness);
         mixture[4] *= weight;

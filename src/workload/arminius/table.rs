@@ -198,7 +198,7 @@ fn affinity(cell: Cell) -> f64 {
     let user = match cell.user {
         // "Visible in the other classes' curves": two-node jobs, 3 to 4 h and scampi are the large, well estimated classes.
         0 => {
-            [0.2, 0.2, 1.0, 1.0, 8.0, 1.0, 2.0, 2.0][cell.estimate]
+            [0.2, 0.2, 1.0, 1.0, 8.0, 1.0, 1.5, 0.7][cell.estimate]
                 * if cell.nodes == 1 { 6.0 } else { 1.0 }
                 * if cell.worker == 0 { 6.0 } else { 0.5 }
         }

@@ -243,3 +243,123 @@ fn text(line: &[u8]) -> String {
         Err(_) => line.iter().map(|&byte| char::from(byte)).collect(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    const GOOD: &str = "1 0 5 50 4 1.5 -1 4 100 -1 1 1 1 1 1 -1 -1 -1";
+
+    fn read(bytes: &[u8]) -> Result<(Vec<SwfRecord>, SwfHeader), SwfError> {
+        // A tiny buffer, so that every line is cut somewhere.
+        let input = BufReader::with_capacity(7, bytes);
+        let mut reader = SwfReader::new(input, PathBuf::from("log.swf"));
+        let records = reader.by_ref().collect::<Result<Vec<_>, _>>()?;
+        Ok((records, reader.into_header()))
+    }
+
+    fn read_file(bytes: &[u8]) -> Result<usize, SwfError> {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log.swf");
+        std::fs::write(&path, bytes).unwrap();
+        SwfReader::open(&path)?.try_fold(0, |count, record| record.map(|_| count + 1))
+    }
+
+    #[test]
+    fn comments_blank_lines_and_line_ends_of_any_kind_are_no_records() {
+        let text = format!("; A: 1\r\n\n  \t\n{GOOD}\r\n; B: 2\n\t{GOOD}  \n{GOOD}");
+        let (records, header) = read(text.as_bytes()).unwrap();
+        assert_eq!(records.len(), 3);
+        assert!(records.iter().all(|record| *record == records[0]));
+        assert_eq!(header.lines, ["; A: 1", "; B: 2"]);
+    }
+
+    #[test]
+    fn a_name_in_latin_1_is_read_as_such() {
+        let text = [b"; Acknowledge: \xc5ke Sandgren\n", GOOD.as_bytes()].concat();
+        let (_, header) = read(&text).unwrap();
+        assert_eq!(header.acknowledgement().as_deref(), Some("Åke Sandgren"));
+    }
+
+    #[test]
+    fn every_fault_names_file_and_line() {
+        let cut = &GOOD[..20];
+        for (text, part) in [
+            (
+                format!("; x\n{GOOD}\n{cut}\n"),
+                "log.swf, line 3: the record is cut short: 8 of 18",
+            ),
+            (
+                format!("{GOOD} 7\n"),
+                "log.swf, line 1: the record has more than the 18 fields",
+            ),
+            (
+                GOOD.replace(" 50 ", " soon "),
+                "log.swf, line 1: field 4 (run time) is \"soon\", which is not a number",
+            ),
+            (
+                format!("{GOOD}\n\n{}", GOOD.replace(" 100 ", " 99999999999 ")),
+                "log.swf, line 3: field 9 (requested time) is 99999999999, larger",
+            ),
+            (
+                "; only: comments\n;\n".to_owned(),
+                "log.swf: the trace is empty: no record in 2 lines",
+            ),
+            (
+                String::new(),
+                "log.swf: the trace is empty: no record in 0 lines",
+            ),
+        ] {
+            let message = read(text.as_bytes()).unwrap_err().to_string();
+            assert!(message.contains(part), "{message}\nlacks {part}");
+        }
+    }
+
+    #[test]
+    fn nothing_follows_an_error() {
+        let text = format!("oops\n{GOOD}\n");
+        let mut reader = SwfReader::new(text.as_bytes(), PathBuf::from("log.swf"));
+        assert!(reader.next().is_some_and(|record| record.is_err()));
+        assert!(reader.next().is_none());
+    }
+
+    #[test]
+    fn compressed_files_are_recognised_by_their_content_and_damage_is_an_error() {
+        let text = format!("{GOOD}\n").repeat(2_000);
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        gzip.write_all(text.as_bytes()).unwrap();
+        let gzip = gzip.finish().unwrap();
+        let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 6);
+        xz.write_all(text.as_bytes()).unwrap();
+        let xz = xz.finish().unwrap();
+        for (format, bytes) in [("gzip", &gzip), ("xz", &xz)] {
+            assert_eq!(read_file(bytes).unwrap(), 2_000);
+            // Two members after each other are one file.
+            assert_eq!(
+                read_file(&[&bytes[..], &bytes[..]].concat()).unwrap(),
+                4_000
+            );
+            let cut = read_file(&bytes[..bytes.len() - 9]).unwrap_err();
+            let mut damaged = bytes.clone();
+            // In the checksum of gzip and in the footer of xz: every line decodes, the file is damaged all the same.
+            let trailer = damaged.len() - 6;
+            damaged[trailer] ^= 0x55;
+            for error in [cut, read_file(&damaged).unwrap_err()] {
+                assert!(
+                    matches!(&error, SwfError::Decompression { format: found, .. } if *found == format),
+                    "{error}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn an_unreadable_file_is_an_error_that_names_it() {
+        let error = SwfReader::open(Path::new("/nowhere/log.swf"))
+            .err()
+            .unwrap();
+        assert!(error.to_string().contains("/nowhere/log.swf"));
+    }
+}
