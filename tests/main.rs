@@ -3,3 +3,4 @@
 mod golden_scenarios;
 mod real_traces;
 mod support;
+mod sweeps;

@@ -765,6 +765,29 @@ fn identity_follows_content_and_accounting_and_not_position() {
 }
 
 #[test]
+fn a_baseline_has_a_point_of_its_own_at_every_threshold() {
+    // Found in the store: 20 points with one identity were one row, and the flat line was gone.
+    let sweep = identified(&format!("{PAPER}{THRESHOLDS}"));
+    let ids: std::collections::BTreeSet<&str> =
+        sweep.points.iter().map(|point| point.id.as_str()).collect();
+    assert_eq!(ids.len(), 80);
+}
+
+#[test]
+fn pof_and_risk_runs_with_one_threshold_and_one_ratio_share_their_points() {
+    // Spec §3.4.4: comprehensive overbooking at ρ = 1 is PoF_max = 0.2.
+    let pof = identified(&format!("{PAPER}{THRESHOLDS}"));
+    let ratios = "[[axis]]\nkey = \"acceptance.penalty_ratio\"\nvalues = [0.5, 1, 2, 4]\n[acceptance]\ntest = \"risk\"\n";
+    let risk = identified(&format!("{PAPER}{ratios}"));
+    let shared = risk
+        .points
+        .iter()
+        .filter(|point| pof.points.iter().any(|other| other.id == point.id))
+        .count();
+    assert_eq!(shared, 1);
+}
+
+#[test]
 fn every_key_of_the_list_can_be_read() {
     // The list of keys and the structures that serde reads must be the same.
     use crate::sweep::keys::{KEYS, Kind};

@@ -83,7 +83,7 @@ pub struct SimulationSpec {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
     /// Hex digest of the content that determines the result (simulation identity and accounting); empty until
-    /// [`Sweep::identify`]. Points that differ only in values that their strategy does not read have the same one.
+    /// [`Sweep::identify`].
     pub id: String,
     /// Index into [`Sweep::simulations`].
     pub simulation: usize,
