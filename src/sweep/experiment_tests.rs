@@ -765,17 +765,19 @@ fn identity_follows_content_and_accounting_and_not_position() {
 }
 
 #[test]
-fn a_baseline_has_a_point_of_its_own_at_every_threshold() {
-    // Found in the store: 20 points with one identity were one row, and the flat line was gone.
+fn a_baseline_has_a_place_of_its_own_at_every_threshold_and_one_identity() {
     let sweep = identified(&format!("{PAPER}{THRESHOLDS}"));
+    let places: Vec<u32> = sweep.points.iter().map(|point| point.place).collect();
+    assert_eq!(places, (0..80).collect::<Vec<_>>());
+    // Two overbooking strategies at 20 thresholds, two baselines.
     let ids: std::collections::BTreeSet<&str> =
         sweep.points.iter().map(|point| point.id.as_str()).collect();
-    assert_eq!(ids.len(), 80);
+    assert_eq!(ids.len(), 42);
 }
 
 #[test]
 fn pof_and_risk_runs_with_one_threshold_and_one_ratio_share_their_points() {
-    // Spec §3.4.4: comprehensive overbooking at ρ = 1 is PoF_max = 0.2.
+    // Spec §3.4.4: comprehensive overbooking at ρ = 1 is PoF_max = 0.2; the two baselines at ρ = 1 are the same anyway.
     let pof = identified(&format!("{PAPER}{THRESHOLDS}"));
     let ratios = "[[axis]]\nkey = \"acceptance.penalty_ratio\"\nvalues = [0.5, 1, 2, 4]\n[acceptance]\ntest = \"risk\"\n";
     let risk = identified(&format!("{PAPER}{ratios}"));
@@ -784,7 +786,7 @@ fn pof_and_risk_runs_with_one_threshold_and_one_ratio_share_their_points() {
         .iter()
         .filter(|point| pof.points.iter().any(|other| other.id == point.id))
         .count();
-    assert_eq!(shared, 1);
+    assert_eq!(shared, 3);
 }
 
 #[test]

@@ -1,7 +1,5 @@
 //! Identities: what determines a result, in one canonical text, hashed.
 
-use std::collections::HashMap;
-
 use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -73,8 +71,8 @@ impl Sweep {
     ///
     /// A simulation's identity is the digest of result format, specification (with seed and replication) and content
     /// hashes; a point's adds the penalty ratio. Points with the same identity have the same result, whatever the sweep.
-    /// Points of this sweep that would be the same, because their strategy does not read the values in which they differ,
-    /// are told apart by their axis values, so that a baseline has a point at every threshold.
+    /// Points of this sweep may be the same, because their strategy does not read the values in which they differ; their
+    /// places tell them apart.
     ///
     /// # Errors
     ///
@@ -98,17 +96,9 @@ impl Sweep {
             .map(|index| sorted(&base(index)))
             .collect();
         self.simulation_ids = texts.iter().map(|text| digest(text)).collect();
-        let mut uses: HashMap<String, u32> = HashMap::new();
         for point in &mut self.points {
             let ratio = sorted(&json!({ "penalty_ratio": point.penalty_ratio }));
             point.id = digest(&format!("{}{ratio}", texts[point.simulation]));
-            *uses.entry(point.id.clone()).or_default() += 1;
-        }
-        for point in &mut self.points {
-            if uses[&point.id] > 1 {
-                let axes = sorted(&json!(point.axes));
-                point.id = digest(&format!("{}{axes}", point.id));
-            }
         }
         Ok(())
     }

@@ -2,13 +2,13 @@
 
 use super::spec::SimulationSpec;
 use crate::scheduling::registry;
-use crate::scheduling::{Acceptance, DownHorizon, PolicySettings, Reliability};
+use crate::scheduling::{Acceptance, DownHorizon, Placing, PolicySettings, Reliability};
 
 /// Sets everything that cannot change the schedule to its default, so that equal schedules have equal specifications.
 ///
 /// For a strategy that overbooks, a risk test becomes the PoF test with the same threshold. A strategy that does not
-/// overbook reads no estimates, acceptance, placing or time step; of the planner's reliability it reads only 1/μ, and
-/// that only where [`DownHorizon::Mttr`] asks for it.
+/// overbook reads no estimates and no time step; acceptance only where full-length slots are tested too, the planner's
+/// reliability only there and where the placing compares probabilities, and 1/μ where [`DownHorizon::Mttr`] asks for it.
 #[must_use]
 pub fn normalise(spec: SimulationSpec) -> SimulationSpec {
     let overbooks =
@@ -27,6 +27,17 @@ pub fn normalise(spec: SimulationSpec) -> SimulationSpec {
         };
     }
     let default = PolicySettings::default();
+    let compares = matches!(
+        policy.placing,
+        Placing::HighestPos | Placing::BestOpportunity
+    );
+    let acceptance = if policy.test_full_length {
+        Acceptance::Pof {
+            maximum: policy.acceptance.threshold(),
+        }
+    } else {
+        default.acceptance
+    };
     let repair_rate_per_hour = match policy.down_horizon {
         DownHorizon::Mttr => policy.reliability.repair_rate_per_hour,
         DownHorizon::Forever | DownHorizon::None => default.reliability.repair_rate_per_hour,
@@ -39,13 +50,21 @@ pub fn normalise(spec: SimulationSpec) -> SimulationSpec {
             replan_passes: policy.replan_passes,
             restart: policy.restart,
             early_start: policy.early_start,
-            reliability: Reliability {
-                repair_rate_per_hour,
-                ..default.reliability
+            reliability: if policy.test_full_length || compares {
+                policy.reliability
+            } else {
+                Reliability {
+                    repair_rate_per_hour,
+                    ..default.reliability
+                }
             },
-            placing: default.placing,
-            acceptance: default.acceptance,
-            test_full_length: default.test_full_length,
+            // Without overbooking, first fit finds what near best fit finds.
+            placing: match policy.placing {
+                Placing::FirstFit => Placing::NearBestFit,
+                placing => placing,
+            },
+            acceptance,
+            test_full_length: policy.test_full_length,
             time_step: default.time_step,
             condition_on_elapsed: default.condition_on_elapsed,
             predecessors: default.predecessors,
