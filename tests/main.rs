@@ -1,4 +1,5 @@
 //! Tests that cross rooms, one module a subject.
 
 mod golden_scenarios;
+mod oracles;
 mod support;
