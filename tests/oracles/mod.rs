@@ -4,6 +4,9 @@
 //! are a list that is searched for its smallest element, distributions are arrays over the same seconds.
 
 mod counted;
+mod found;
+mod mapped;
+mod queueing;
 pub mod workloads;
 mod world;
 

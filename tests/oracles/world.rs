@@ -216,6 +216,11 @@ impl<'a> World<'a> {
         self.reschedule(start, Happening::Start(job));
     }
 
+    /// A start event for a job that stays aside.
+    pub fn wake(&mut self, job: usize, time: i64) {
+        self.reschedule(time, Happening::Start(job));
+    }
+
     pub fn put_aside(&mut self, job: usize, give_up: i64) {
         self.phase[job] = Phase::Aside;
         self.cancel(Happening::Start(job));
