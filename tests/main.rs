@@ -1,5 +1,6 @@
 //! Tests that cross rooms, one module a subject.
 
 mod golden_scenarios;
+mod invariants;
 mod oracles;
 mod support;

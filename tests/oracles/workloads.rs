@@ -1,5 +1,6 @@
 //! Random workloads of a few minutes on a few nodes.
 
+use std::fmt;
 use std::sync::Arc;
 
 use bookahead::estimates::{Binning, ClassFamily, EstimateModel, EstimateSettings, Overrun};
@@ -12,7 +13,7 @@ use bookahead::workload::{Job, JobId};
 use proptest::prelude::*;
 
 /// Everything that a simulation is told, except its strategy.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Case {
     pub nodes: u32,
     pub jobs: Vec<Job>,
@@ -24,6 +25,43 @@ pub struct Case {
     pub failure_rate: f64,
     /// 1/μ in seconds.
     pub mean_time_to_repair: i64,
+}
+
+/// As it would be written in a test, a line a job and a line a node event.
+impl fmt::Debug for Case {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            formatter,
+            "{} nodes, PoF_max {:?}",
+            self.nodes, self.threshold
+        )?;
+        let (rate, repair) = (self.failure_rate, self.mean_time_to_repair);
+        writeln!(
+            formatter,
+            "failure_rate {rate:?}, mean_time_to_repair {repair}"
+        )?;
+        writeln!(formatter, "history {:?}", self.history)?;
+        for job in &self.jobs {
+            let times = [
+                job.submit,
+                job.release,
+                job.estimate,
+                job.runtime,
+                job.deadline,
+            ];
+            let [submit, release, estimate, runtime, deadline] = times.map(|time| time.0);
+            let (id, nodes) = (job.id.0, job.nodes.0);
+            writeln!(
+                formatter,
+                "job({id}, [{submit}, {release}, {estimate}, {runtime}, {deadline}, {nodes}])"
+            )?;
+        }
+        for event in &self.failures.events {
+            let state = if event.up { "up" } else { "down" };
+            writeln!(formatter, "{}: node {} {state}", event.time.0, event.node.0)?;
+        }
+        Ok(())
+    }
 }
 
 impl Case {
