@@ -1,7 +1,7 @@
 //! Conservative backfilling and comprehensive overbooking with lists of reservations and distributions on arrays of seconds
 //! (spec §3.14.4, §3.14.6).
 
-use bookahead::scheduling::{Acceptance, PolicySettings, RestartRule, Verdict};
+use bookahead::scheduling::{Acceptance, EarlyStart, PolicySettings, RestartRule, Verdict};
 use proptest::prelude::*;
 
 use super::agree;
@@ -25,6 +25,8 @@ impl Reservation {
 
 struct Twin {
     overbooks: bool,
+    /// Nodes are given back at the real end, and planned jobs start early.
+    releases: bool,
     short: bool,
     threshold: Acceptance,
     failure_rate: f64,
@@ -47,6 +49,11 @@ impl Twin {
         };
         Self {
             overbooks,
+            releases: match settings.early_start {
+                EarlyStart::Strategy => overbooks,
+                EarlyStart::Yes => true,
+                EarlyStart::No => false,
+            },
             short: match settings.restart {
                 RestartRule::Strategy => overbooks,
                 RestartRule::Full => false,
@@ -299,7 +306,7 @@ impl Twin {
     }
 
     fn start_early(&mut self, world: &mut World, freed: &[usize]) {
-        if !self.overbooks {
+        if !self.releases {
             return;
         }
         let mut waiting: Vec<(i64, usize)> = world
@@ -349,15 +356,18 @@ impl Planner for Twin {
     }
 
     fn start_due(&mut self, world: &mut World, job: usize) {
-        if self.nodes_are_there(world, job) {
+        if !self.nodes_are_there(world, job) {
+            self.disable(world, job);
+        } else if self.releases {
             self.start(world, job);
         } else {
-            self.disable(world, job);
+            let planned = self.reservation_of(job).clone();
+            world.start(job, &planned.nodes, planned.end);
         }
     }
 
     fn ended(&mut self, world: &mut World, job: usize, nodes: &[usize]) {
-        if self.overbooks {
+        if self.releases {
             self.reservations.retain(|other| other.job != job);
         }
         self.retry_disabled(world);
@@ -438,5 +448,26 @@ proptest! {
     ) {
         let settings = PolicySettings { restart, ..case.settings("comprehensive-overbooking") };
         compare(&case, &settings)?;
+    }
+
+    #[test]
+    fn both_agree_with_their_oracle_whether_or_not_jobs_start_early(case in case(Kind::NoFailures)) {
+        for strategy in ["conservative-backfilling", "comprehensive-overbooking"] {
+            for early_start in [EarlyStart::Yes, EarlyStart::No] {
+                compare(&case, &PolicySettings { early_start, ..case.settings(strategy) })?;
+            }
+        }
+    }
+
+    #[test]
+    #[ignore = "engine: see found::a_rejected_arrival_… and found::a_restarted_job_…"]
+    fn both_agree_with_their_oracle_whether_or_not_jobs_start_early_when_nodes_fail(
+        case in case(Kind::Failures), restart in restart_rule(),
+    ) {
+        for strategy in ["conservative-backfilling", "comprehensive-overbooking"] {
+            for early_start in [EarlyStart::Yes, EarlyStart::No] {
+                compare(&case, &PolicySettings { early_start, restart, ..case.settings(strategy) })?;
+            }
+        }
     }
 }

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use bookahead::estimates::{Binning, ClassFamily, EstimateModel, EstimateSettings, Overrun};
 use bookahead::failures::{FailureTrace, NodeEvent, SurvivalModel};
 use bookahead::scheduling::{
-    Acceptance, JobOutcome, PolicySettings, Reliability, SimulationMetrics, simulate,
+    Acceptance, JobOutcome, PolicySettings, Reliability, SimulationMetrics, Verdict, simulate,
 };
 use bookahead::units::{NodeIndex, Nodes, Seconds};
 use bookahead::workload::{Job, JobId};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
 
 /// Everything that a simulation is told, except its strategy.
 #[derive(Clone)]
@@ -197,5 +198,40 @@ prop_compose! {
             job(id, [submit, release, estimate, runtime, release + laxity, width])
         }).collect();
         Case { nodes, jobs, failures, history, threshold, failure_rate, mean_time_to_repair }
+    }
+}
+
+#[test]
+fn the_random_workloads_reach_every_verdict_and_restarts() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let cases: Vec<Case> = (0..256)
+        .map(|_| {
+            let tree = case(Kind::Failures).new_tree(&mut runner);
+            tree.expect("nothing is filtered").current()
+        })
+        .collect();
+    for strategy in ["heuristic-overbooking", "comprehensive-overbooking"] {
+        let outcomes: Vec<JobOutcome> = cases
+            .iter()
+            .flat_map(|case| case.simulate(&case.settings(strategy)).1)
+            .collect();
+        for verdict in Verdict::ALL {
+            let count = outcomes.iter().filter(|outcome| outcome.verdict == verdict);
+            assert!(count.count() >= 20, "{strategy} {}", verdict.name());
+        }
+        let restarted = outcomes.iter().filter(|outcome| outcome.restarts > 0);
+        assert!(restarted.count() >= 20, "{strategy}");
+        let regained = outcomes.iter().filter(|outcome| {
+            outcome.verdict.is_successful()
+                && outcome.promise.is_some_and(|promise| promise.overbooked)
+                && outcome
+                    .start
+                    .zip(outcome.end)
+                    .zip(outcome.promise)
+                    .is_some_and(|((start, end), promise)| {
+                        end - start > promise.end - promise.start
+                    })
+        });
+        assert!(regained.count() >= 20, "{strategy}");
     }
 }
