@@ -1,6 +1,8 @@
 //! Tests that cross rooms, one module a subject.
 
 mod golden_scenarios;
+mod invariants;
+mod oracles;
 mod real_traces;
 mod support;
 mod sweeps;

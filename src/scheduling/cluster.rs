@@ -56,12 +56,12 @@ impl ClusterMachine {
     /// Works off every event before `until`.
     pub fn advance(&mut self, until: Seconds) {
         while let Some((time, event)) = self.cluster.events.pop_before(until) {
-            if self.cluster.is_stale(event) {
-                continue;
+            if !self.cluster.is_stale(event) {
+                self.cluster.move_to(time);
+                self.handle(event);
             }
-            self.cluster.move_to(time);
-            self.handle(event);
-            if self.cluster.events.next_time() != Some(time) {
+            // A stale event may be the last of its instant, too.
+            if self.cluster.now() == time && self.cluster.events.next_time() != Some(time) {
                 self.policy.settled(&mut self.cluster);
             }
         }

@@ -454,8 +454,8 @@ impl Policy for Counted {
             self.refresh_for(cluster);
             self.profile.release(cluster.now(), slot.end, slot.nodes);
             self.put_aside(cluster, slot);
-            if self.settings.down_horizon != DownHorizon::None {
-                // Blind to outages, the plan would offer the same impossible start again, at this very instant.
+            // A plan that is blind to outages would offer the same impossible start again, at this very instant.
+            if self.down == 0 || self.down_until > cluster.now() {
                 self.retry_waiting(cluster);
             }
         }

@@ -87,9 +87,9 @@ impl Mapped {
     fn refresh(&mut self, now: Seconds) {
         self.plan.forget_before(now);
         if self.completions.len() > self.plan.reservations().len() {
-            let plan = &self.plan;
+            let (plan, disabled) = (&self.plan, &self.disabled);
             self.completions
-                .retain(|&job, _| plan.reservation(job).is_some());
+                .retain(|job, _| disabled.contains_key(job) || plan.reservation(*job).is_some());
         }
     }
 
@@ -485,12 +485,13 @@ impl Policy for Mapped {
     }
 
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
-        self.disabled.remove(&job);
+        let nodes = self.disabled.remove(&job);
         cluster.fail(job);
         self.completions.remove(&job);
-        if let Some(reservation) = self.plan.remove(job) {
-            self.retry_disabled(cluster);
-            self.start_early(cluster, &reservation.nodes);
+        self.plan.remove(job);
+        self.retry_disabled(cluster);
+        if let Some(nodes) = nodes {
+            self.start_early(cluster, &nodes);
         }
     }
 }

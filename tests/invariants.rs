@@ -1,0 +1,341 @@
+//! What must hold for every strategy on every workload (spec §15.9), and the edges of workloads.
+
+use bookahead::estimates::{Binning, Overrun, RatioDistribution};
+use bookahead::failures::{FailureTrace, SurvivalModel};
+use bookahead::scheduling::registry::STRATEGIES;
+use bookahead::scheduling::{
+    Acceptance, Hardware, JobOutcome, Reliability, SimulationMetrics, SuccessFactors, Verdict,
+};
+use bookahead::units::{Nodes, Seconds};
+use proptest::prelude::*;
+
+use crate::oracles::config;
+use crate::oracles::workloads::{Case, Kind, case, job};
+
+const BASELINES: [&str; 4] = [
+    "fcfs",
+    "easy-backfilling",
+    "conservative-backfilling",
+    "heuristic-planning",
+];
+
+fn run(case: &Case, strategy: &str) -> (SimulationMetrics, Vec<JobOutcome>) {
+    case.simulate(&case.settings(strategy))
+}
+
+fn either() -> impl Strategy<Value = Case> {
+    prop_oneof![case(Kind::NoFailures), case(Kind::Failures)]
+}
+
+/// The last run of a job that ended in a run; earlier runs, which crashed, are not in its outcome.
+fn last_run(outcome: &JobOutcome) -> Option<(i64, i64)> {
+    let ran = outcome.verdict.is_successful() || outcome.verdict == Verdict::FailedOverbooked;
+    ran.then_some((outcome.start?.0, outcome.end?.0))
+}
+
+/// Nodes that are down in each second up to `end`.
+fn down(failures: &FailureTrace, end: i64) -> Vec<i64> {
+    let mut down = vec![0; end as usize];
+    for event in &failures.events {
+        for second in event.time.0..end {
+            down[second as usize] += if event.up { -1 } else { 1 };
+        }
+    }
+    down
+}
+
+fn bits(result: &(SimulationMetrics, Vec<JobOutcome>)) -> String {
+    // `Debug` prints the shortest text that gives the same `f64` back, so equal texts are equal bits.
+    format!("{result:?}")
+}
+
+fn hardware(failure_rate: f64) -> Hardware {
+    Hardware::new(Reliability {
+        survival: SurvivalModel::Poisson {
+            rate_per_hour: failure_rate,
+        },
+        failure_rate_per_hour: failure_rate,
+        ..Reliability::default()
+    })
+}
+
+fn ratios(history: &[i64]) -> RatioDistribution {
+    let pairs = history
+        .iter()
+        .map(|&percent| (Seconds(percent), Seconds(100)));
+    RatioDistribution::from_ratios(pairs, Binning::Round, Overrun::Clamp)
+        .expect("there is a history")
+}
+
+/// PoF of a counted placement (spec §3.9).
+fn pof(
+    hardware: &Hardware,
+    ratios: &RatioDistribution,
+    nodes: u32,
+    length: i64,
+    estimate: i64,
+) -> f64 {
+    let factors = SuccessFactors {
+        available: hardware.available(Nodes(nodes)),
+        executable: ratios.cdf_at(Seconds(length), Seconds(estimate)),
+        survives: hardware.survives(Nodes(nodes), Seconds(length)),
+    };
+    factors.pof()
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn no_more_nodes_run_jobs_than_are_up(case in either()) {
+        for strategy in STRATEGIES {
+            let (_, outcomes) = run(&case, strategy.name);
+            let end = outcomes.iter().filter_map(|outcome| outcome.end).max().unwrap_or_default();
+            let mut used = down(&case.failures, end.0);
+            for outcome in &outcomes {
+                let Some((start, end)) = last_run(outcome) else { continue };
+                for second in start..end {
+                    used[second as usize] += i64::from(outcome.job.nodes.0);
+                }
+            }
+            for (second, used) in used.into_iter().enumerate() {
+                prop_assert!(used <= i64::from(case.nodes), "{} at {second}", strategy.name);
+            }
+        }
+    }
+
+    #[test]
+    fn no_job_starts_before_its_release_or_gets_more_than_its_estimate(case in either()) {
+        for strategy in STRATEGIES {
+            for outcome in run(&case, strategy.name).1 {
+                if let Some(start) = outcome.start {
+                    prop_assert!(start >= outcome.job.release, "{}", strategy.name);
+                }
+                if let Some((start, end)) = last_run(&outcome) {
+                    let granted = outcome.job.runtime.min(outcome.job.estimate).0;
+                    if outcome.verdict.is_successful() {
+                        prop_assert_eq!(end - start, granted, "{}", strategy.name);
+                    } else {
+                        prop_assert!(end - start < granted, "{}", strategy.name);
+                    }
+                    prop_assert!(end <= outcome.job.deadline.0, "{}", strategy.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn without_failures_every_promise_is_kept_and_only_overbooked_jobs_fail(case in case(Kind::NoFailures)) {
+        for strategy in STRATEGIES {
+            for outcome in run(&case, strategy.name).1 {
+                let Some(promise) = outcome.promise else { continue };
+                prop_assert!(outcome.start.is_some_and(|start| start <= promise.start), "{}", strategy.name);
+                prop_assert_eq!(outcome.restarts, 0);
+                prop_assert!(outcome.verdict.is_successful() || promise.overbooked, "{}", strategy.name);
+                prop_assert!(strategy.overbooks || !promise.overbooked, "{}", strategy.name);
+                let length = promise.end - promise.start;
+                prop_assert_eq!(length < outcome.job.estimate, promise.overbooked, "{}", strategy.name);
+                prop_assert!(length > Seconds::ZERO && promise.end <= outcome.job.deadline);
+            }
+        }
+    }
+
+    #[test]
+    fn totals_add_up_to_the_outcomes(case in either()) {
+        for strategy in STRATEGIES {
+            let (metrics, outcomes) = run(&case, strategy.name);
+            prop_assert_eq!(metrics.submitted, case.jobs.len() as u64);
+            prop_assert_eq!(metrics.accepted, metrics.successful + metrics.failed);
+            prop_assert_eq!(metrics.accepted + metrics.dropped, metrics.submitted);
+            let reasons = metrics.failed_overbooked + metrics.failed_nodes + metrics.failed_unstartable;
+            prop_assert_eq!(metrics.failed, reasons);
+            let fees = |which: fn(Verdict) -> bool| -> i64 {
+                let jobs = outcomes.iter().filter(|outcome| which(outcome.verdict));
+                jobs.map(|outcome| outcome.job.fee().0).sum()
+            };
+            prop_assert_eq!(metrics.fees.0, fees(Verdict::is_successful));
+            prop_assert_eq!(metrics.forfeited.0, fees(Verdict::is_failed));
+            prop_assert!(metrics.useful <= metrics.busy && metrics.busy <= metrics.capacity);
+        }
+    }
+
+    #[test]
+    fn baselines_do_not_depend_on_acceptance_nor_on_statistics(
+        case in either(), threshold in 0.0_f64..1.0, ratio in 0.0_f64..5.0, security_factor in 0.0_f64..5.0,
+    ) {
+        for strategy in BASELINES {
+            let one = run(&case, strategy);
+            let other = Case { threshold, history: vec![50], failure_rate: 0.3, ..case.clone() };
+            let mut settings = other.settings(strategy);
+            prop_assert_eq!(&one, &other.simulate(&settings), "{}", strategy);
+            settings.acceptance = Acceptance::Risk { penalty_ratio: ratio, security_factor };
+            prop_assert_eq!(&one, &other.simulate(&settings), "{}", strategy);
+        }
+    }
+
+    #[test]
+    fn gain_is_linear_in_the_penalty_ratio(case in either(), ratio in 0.0_f64..10.0) {
+        for strategy in STRATEGIES {
+            let (metrics, _) = run(&case, strategy.name);
+            let gain = |ratio| metrics.gain(ratio).0;
+            let expected = gain(0.0) + ratio * (gain(1.0) - gain(0.0));
+            prop_assert!((gain(ratio) - expected).abs() < 1e-6, "{}", strategy.name);
+            prop_assert!((gain(0.0) * 3_600.0 - metrics.fees.0 as f64).abs() < 1e-6);
+        }
+    }
+
+    #[test]
+    fn a_risk_test_gives_the_schedule_of_the_pof_test_at_its_threshold(
+        case in either(), penalty_ratio in 0.0_f64..6.0, security_factor in 0.5_f64..5.0,
+    ) {
+        for strategy in STRATEGIES {
+            let mut settings = case.settings(strategy.name);
+            settings.acceptance = Acceptance::Risk { penalty_ratio, security_factor };
+            let by_risk = case.simulate(&settings);
+            let maximum = 1.0 / (1.0 + penalty_ratio * security_factor);
+            settings.acceptance = Acceptance::Pof { maximum };
+            prop_assert_eq!(&by_risk, &case.simulate(&settings), "{}", strategy.name);
+            for outcome in &by_risk.1 {
+                let Some(factors) = outcome.promise.and_then(|promise| promise.success) else { continue };
+                // Spec §3.4.3 as printed, divided by the fee.
+                let risk = factors.pof() * penalty_ratio * security_factor;
+                prop_assert!(factors.pos() > risk, "{}", strategy.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_input_gives_the_same_bits(case in either()) {
+        for strategy in STRATEGIES {
+            prop_assert_eq!(bits(&run(&case, strategy.name)), bits(&run(&case, strategy.name)));
+        }
+    }
+
+    #[test]
+    fn accepted_overbooked_slots_pass_the_test(case in either()) {
+        for strategy in STRATEGIES.iter().filter(|strategy| strategy.overbooks) {
+            for outcome in run(&case, strategy.name).1 {
+                let Some(promise) = outcome.promise else { continue };
+                prop_assert_eq!(promise.success.is_some(), promise.overbooked, "{}", strategy.name);
+                if let Some(factors) = promise.success {
+                    prop_assert!(factors.pof() < case.threshold, "{}", strategy.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn comprehensive_pof_is_not_above_heuristic_pof_of_the_same_slot(case in either()) {
+        let ratios = ratios(&case.history);
+        let hardware = Hardware::new(case.settings("comprehensive-overbooking").reliability);
+        for outcome in run(&case, "comprehensive-overbooking").1 {
+            let Some(promise) = outcome.promise else { continue };
+            let Some(factors) = promise.success else { continue };
+            let length = promise.end - promise.start;
+            let heuristic = pof(&hardware, &ratios, outcome.job.nodes.0, length.0, outcome.job.estimate.0);
+            prop_assert!(factors.pof() <= heuristic + 1e-9);
+        }
+    }
+
+    #[test]
+    fn pof_does_not_fall_with_nodes_nor_rise_with_length_on_perfect_nodes(
+        history in prop::collection::vec(0_i64..=100, 1..30),
+        failure_rate in 0.0_f64..0.5, nodes in 1_u32..200, estimate in 2_i64..100_000, cut in 0.0_f64..1.0,
+    ) {
+        // Longer slots help the job but expose it to more failures: PoF falls with length for certain only if λ = 0.
+        let ratios = ratios(&history);
+        let length = ((estimate as f64 * cut) as i64).clamp(1, estimate - 1);
+        let (perfect, faulty, worse) = (hardware(0.0), hardware(failure_rate), hardware(failure_rate + 0.1));
+        let of = |hardware, nodes, length| pof(hardware, &ratios, nodes, length, estimate);
+        prop_assert!(of(&faulty, nodes + 1, length) >= of(&faulty, nodes, length));
+        prop_assert!(of(&perfect, nodes, length + 1) <= of(&perfect, nodes, length));
+        prop_assert!(faulty.survives(Nodes(nodes), Seconds(length + 1)) <= faulty.survives(Nodes(nodes), Seconds(length)));
+        prop_assert!(of(&worse, nodes, length) >= of(&faulty, nodes, length));
+    }
+
+    #[test]
+    fn nothing_runs_while_all_nodes_are_down(case in case(Kind::NoFailures)) {
+        let mut failures = crate::oracles::workloads::outages((0..case.nodes).map(|node| (node, 0, 1)));
+        failures.events.retain(|event| !event.up);
+        let case = Case { failures, ..case };
+        for strategy in STRATEGIES {
+            let (metrics, outcomes) = run(&case, strategy.name);
+            prop_assert_eq!(metrics.started, 0, "{}", strategy.name);
+            prop_assert_eq!(metrics.successful, 0, "{}", strategy.name);
+            for outcome in outcomes {
+                prop_assert!(outcome.verdict.is_dropped() || outcome.verdict == Verdict::FailedUnstartable);
+            }
+        }
+    }
+}
+
+fn nobody(jobs: Vec<bookahead::workload::Job>) -> Case {
+    Case {
+        nodes: 4,
+        jobs,
+        failures: FailureTrace::default(),
+        history: vec![100],
+        threshold: 0.2,
+        failure_rate: 0.0,
+        mean_time_to_repair: 60,
+    }
+}
+
+#[test]
+fn a_job_wider_than_the_machine_is_dropped_as_too_wide() {
+    let case = nobody(vec![
+        job(0, [0, 0, 10, 5, 20, 5]),
+        job(1, [0, 0, 10, 5, 20, 4]),
+    ]);
+    for strategy in STRATEGIES {
+        let (metrics, outcomes) = run(&case, strategy.name);
+        assert_eq!(
+            outcomes[0].verdict,
+            Verdict::DroppedTooWide,
+            "{}",
+            strategy.name
+        );
+        assert_eq!(
+            outcomes[1].verdict,
+            Verdict::SuccessfulFinished,
+            "{}",
+            strategy.name
+        );
+        assert_eq!((metrics.dropped, metrics.dropped_too_wide), (1, 1));
+    }
+}
+
+#[test]
+fn without_jobs_all_totals_are_zero() {
+    for strategy in STRATEGIES {
+        let (metrics, outcomes) = run(&nobody(Vec::new()), strategy.name);
+        assert!(outcomes.is_empty());
+        assert_eq!(metrics, SimulationMetrics::default(), "{}", strategy.name);
+    }
+}
+
+#[test]
+fn when_every_job_is_rejected_nothing_is_earned_and_nothing_is_owed() {
+    // Everybody needs the whole estimate, and every deadline comes a second too early.
+    let jobs = (0..20).map(|id| {
+        let submit = i64::from(id);
+        job(id, [submit, submit, 10, 10, submit + 9, 2])
+    });
+    let case = nobody(jobs.collect());
+    for strategy in STRATEGIES {
+        let (metrics, outcomes) = run(&case, strategy.name);
+        assert_eq!(metrics.successful, 0, "{}", strategy.name);
+        assert_eq!(metrics.started, 0, "{}", strategy.name);
+        // Queues promise nothing: they take every job, and fail those that cannot be done in time.
+        let queues = ["fcfs", "easy-backfilling"].contains(&strategy.name);
+        let expected = if queues {
+            Verdict::FailedUnstartable
+        } else {
+            Verdict::DroppedNoSlot
+        };
+        assert!(outcomes.iter().all(|outcome| outcome.verdict == expected));
+        if !queues {
+            assert_eq!(metrics.gain(1.0).0, 0.0, "{}", strategy.name);
+        }
+    }
+}

@@ -1,0 +1,409 @@
+//! Heuristic planning and heuristic overbooking on an array of free node counts a second (spec §3.14.5).
+
+use bookahead::failures::FailureTrace;
+use bookahead::scheduling::{
+    Acceptance, DownHorizon, PolicySettings, ReplanPasses, RestartRule, Verdict,
+};
+use proptest::prelude::*;
+
+use super::agree;
+use super::workloads::{Case, Kind, case};
+use super::world::{Fate, Phase, Planner, World};
+
+/// A reservation of `n` nodes on `[start, end)`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Slot {
+    start: i64,
+    end: i64,
+}
+
+struct Twin {
+    overbooks: bool,
+    /// Jobs are started again in less than their estimate.
+    short: bool,
+    to_fixed_point: bool,
+    threshold: Acceptance,
+    /// For how long a node that is down now counts as missing.
+    horizon: i64,
+    failure_rate: f64,
+    repair_rate: f64,
+    /// Share of the learning jobs that end within each percent.
+    cdf: Vec<f64>,
+    /// Nothing happens from here on.
+    end_of_time: i64,
+    slots: Vec<Option<Slot>>,
+    /// Running jobs, in the order in which they were started.
+    running: Vec<usize>,
+}
+
+impl Twin {
+    fn new(case: &Case, settings: &PolicySettings) -> Self {
+        let overbooks = settings.strategy == "heuristic-overbooking";
+        let end_of_time = case.jobs.iter().map(|job| job.deadline.0).max();
+        let share = |percent: i64| {
+            let within = case.history.iter().filter(|&&ratio| ratio <= percent);
+            within.count() as f64 / case.history.len() as f64
+        };
+        Self {
+            overbooks,
+            short: match settings.restart {
+                RestartRule::Strategy => overbooks,
+                RestartRule::Full => false,
+                RestartRule::Short => true,
+            },
+            to_fixed_point: settings.replan_passes == ReplanPasses::FixedPoint,
+            threshold: settings.acceptance,
+            horizon: match settings.down_horizon {
+                DownHorizon::Mttr => case.mean_time_to_repair,
+                DownHorizon::Forever => i64::MAX / 2,
+                DownHorizon::None => 0,
+            },
+            failure_rate: case.failure_rate,
+            repair_rate: settings.reliability.repair_rate_per_hour,
+            cdf: (0..=100).map(share).collect(),
+            end_of_time: end_of_time.unwrap_or(0) + 1,
+            slots: vec![None; case.jobs.len()],
+            running: Vec::new(),
+        }
+    }
+
+    /// Nodes that are free in each second from now on.
+    fn free(&self, world: &World) -> Vec<i64> {
+        let mut free = vec![world.up.len() as i64; (self.end_of_time - world.now).max(1) as usize];
+        let mut occupy = |from: i64, to: i64, nodes: i64| {
+            for second in from.max(world.now)..to.min(self.end_of_time) {
+                free[(second - world.now) as usize] -= nodes;
+            }
+        };
+        occupy(world.now, world.now + self.horizon, world.down() as i64);
+        for (job, slot) in self.slots.iter().enumerate() {
+            if let Some(slot) = slot {
+                occupy(slot.start, slot.end, world.width(job) as i64);
+            }
+        }
+        free
+    }
+
+    /// For each second from now on, how long `job` could stay from then: until its nodes are needed, its deadline or its
+    /// estimate; 0 before its release.
+    fn stays(&self, world: &World, job: usize) -> Vec<i64> {
+        let free = self.free(world);
+        let width = world.width(job) as i64;
+        (0..free.len())
+            .map(|from| {
+                let start = world.now + from as i64;
+                if start < world.jobs[job].release.0 {
+                    return 0;
+                }
+                let fits = free[from..].iter().take_while(|&&free| free >= width);
+                let mut stay = 0;
+                for _ in fits {
+                    if stay == world.estimate(job) || start + stay >= world.deadline(job) {
+                        break;
+                    }
+                    stay += 1;
+                }
+                stay
+            })
+            .collect()
+    }
+
+    fn pof(&self, world: &World, job: usize, length: i64) -> f64 {
+        let nodes = world.width(job) as f64;
+        let available = (1.0 / (1.0 + self.failure_rate / self.repair_rate)).powf(nodes);
+        let executable = self.cdf[(100 * length / world.estimate(job)) as usize];
+        let survives = (-self.failure_rate * nodes * length as f64 / 3_600.0).exp();
+        1.0 - available * executable * survives
+    }
+
+    fn accepts(&self, pof: f64) -> bool {
+        self.threshold.accepts(pof)
+    }
+
+    fn place_overbooked(&self, world: &World, job: usize) -> Option<(Slot, f64)> {
+        let free = self.free(world);
+        let width = world.width(job) as i64;
+        let first = world.earliest(job);
+        for start in first..world.deadline(job) {
+            let at = (start - world.now) as usize;
+            let rises = at > 0 && free[at] > free[at - 1];
+            if !(start == first || rises) || free[at] < width {
+                continue;
+            }
+            let length = free[at..].iter().take_while(|&&free| free >= width).count() as i64;
+            let end = world.deadline(job).min(start + length);
+            let pof = self.pof(world, job, end - start);
+            if self.accepts(pof) {
+                return Some((Slot { start, end }, pof));
+            }
+        }
+        None
+    }
+
+    /// A place for an accepted job: the full estimate as early as possible, else (if `short`) the longest stay, the
+    /// earliest of equally long ones.
+    fn place(&self, world: &World, job: usize, short: bool, latest: i64) -> Option<Slot> {
+        let stays = self.stays(world, job);
+        let seconds = (0..).map(|from| world.now + from).zip(stays);
+        let within: Vec<(i64, i64)> = seconds.filter(|&(start, _)| start <= latest).collect();
+        let full = within
+            .iter()
+            .find(|&&(_, stay)| stay == world.estimate(job));
+        let longest = within.iter().map(|&(_, stay)| stay).max().unwrap_or(0);
+        let found = full.or_else(|| {
+            within
+                .iter()
+                .find(|&&(_, stay)| short && stay > 0 && stay == longest)
+        });
+        found.map(|&(start, stay)| Slot {
+            start,
+            end: start + stay,
+        })
+    }
+
+    fn put_aside(&mut self, world: &mut World, job: usize) {
+        self.slots[job] = None;
+        let give_up = if self.short {
+            world.deadline(job)
+        } else {
+            world.deadline(job) - world.estimate(job) + 1
+        };
+        world.put_aside(job, give_up);
+    }
+
+    fn try_all_aside(&mut self, world: &mut World) {
+        for job in world.in_phase(Phase::Aside) {
+            if let Some(slot) = self.place(world, job, self.short, i64::MAX) {
+                self.slots[job] = Some(slot);
+                world.plan(job, slot.start);
+            }
+        }
+    }
+
+    /// One pass over the planned jobs; whether anything moved.
+    fn compress(&mut self, world: &mut World) -> bool {
+        let mut planned: Vec<(i64, usize)> = world
+            .in_phase(Phase::Planned)
+            .into_iter()
+            .map(|job| (self.slots[job].expect("it is planned").start, job))
+            .collect();
+        planned.sort_unstable();
+        let mut moved = false;
+        for (_, job) in planned {
+            let before = self.slots[job].take().expect("it is planned");
+            let length = before.end - before.start;
+            let is_short = length < world.estimate(job);
+            let found = self.place(world, job, is_short, before.start);
+            let now = match found {
+                Some(slot) if slot.end - slot.start >= length => slot,
+                _ => before,
+            };
+            moved |= now != before;
+            self.slots[job] = Some(now);
+            world.plan(job, now.start);
+        }
+        moved
+    }
+
+    fn extend_windows(&mut self, world: &mut World) {
+        for job in self.running.clone() {
+            let start = world.fate[job].start.expect("it runs");
+            let wanted = (start + world.estimate(job)).min(world.deadline(job));
+            let window = world.window_end[job];
+            let free = self.free(world);
+            let extra = free[(window - world.now) as usize..]
+                .iter()
+                .take_while(|&&free| free >= world.width(job) as i64)
+                .count() as i64;
+            let extended = wanted.min(window + extra);
+            if extended > window {
+                world.set_window(job, extended);
+                self.slots[job] = Some(Slot {
+                    start,
+                    end: extended,
+                });
+            }
+        }
+    }
+
+    fn replan(&mut self, world: &mut World) {
+        self.try_all_aside(world);
+        while self.compress(world) && self.to_fixed_point {}
+        self.extend_windows(world);
+    }
+}
+
+impl Planner for Twin {
+    fn arrived(&mut self, world: &mut World, job: usize) {
+        if let Some(slot) = self.place(world, job, false, i64::MAX) {
+            self.slots[job] = Some(slot);
+            world.fate[job].promise = Some((slot.start, slot.end, false));
+            world.plan(job, slot.start);
+        } else if self.overbooks
+            && let Some((slot, pof)) = self.place_overbooked(world, job)
+        {
+            self.slots[job] = Some(slot);
+            world.fate[job].promise = Some((slot.start, slot.end, true));
+            world.fate[job].pof = Some(pof);
+            world.plan(job, slot.start);
+        } else {
+            world.drop(job, Verdict::DroppedNoSlot);
+        }
+    }
+
+    fn start_due(&mut self, world: &mut World, job: usize) {
+        let idle = world.idle();
+        if idle.len() >= world.width(job) {
+            let slot = self.slots[job].expect("it is planned");
+            let nodes = &idle[..world.width(job)];
+            world.start(job, nodes, slot.end);
+            self.running.push(job);
+        } else {
+            self.put_aside(world, job);
+            // Where nodes that are down count as free, the same slot would be found again, for ever: wait for the next
+            // end, failure or repair.
+            if self.horizon > 0 {
+                self.try_all_aside(world);
+            }
+        }
+    }
+
+    fn ended(&mut self, world: &mut World, job: usize, _nodes: &[usize]) {
+        self.slots[job] = None;
+        self.running.retain(|&other| other != job);
+        self.replan(world);
+    }
+
+    fn node_failed(&mut self, world: &mut World, _node: usize, victim: Option<usize>) {
+        if let Some(job) = victim {
+            self.running.retain(|&other| other != job);
+            self.put_aside(world, job);
+        }
+        self.replan(world);
+    }
+
+    fn node_repaired(&mut self, world: &mut World, _node: usize) {
+        self.replan(world);
+    }
+
+    fn given_up(&mut self, _world: &mut World, _job: usize) {}
+}
+
+fn twin(case: &Case, settings: &PolicySettings) -> Vec<Fate> {
+    let mut planner = Twin::new(case, settings);
+    World::new(case.nodes, &case.jobs, &case.failures).run(&mut planner)
+}
+
+fn compare(case: &Case, settings: &PolicySettings) -> Result<(), TestCaseError> {
+    let (_, outcomes) = case.simulate(settings);
+    agree(&outcomes, &twin(case, settings))
+}
+
+/// The settings that only matter when nodes fail or jobs move.
+fn knobs() -> impl Strategy<Value = (DownHorizon, ReplanPasses, RestartRule)> {
+    (
+        // `None` has a property of its own.
+        prop_oneof![Just(DownHorizon::Mttr), Just(DownHorizon::Forever)],
+        prop_oneof![Just(ReplanPasses::Once), Just(ReplanPasses::FixedPoint)],
+        prop_oneof![
+            2 => Just(RestartRule::Strategy),
+            1 => Just(RestartRule::Full),
+            1 => Just(RestartRule::Short),
+        ],
+    )
+}
+
+fn with_knobs(
+    case: &Case,
+    strategy: &str,
+    (down_horizon, replan_passes, restart): (DownHorizon, ReplanPasses, RestartRule),
+) -> PolicySettings {
+    PolicySettings {
+        down_horizon,
+        replan_passes,
+        restart,
+        ..case.settings(strategy)
+    }
+}
+
+proptest! {
+    #![proptest_config(super::config())]
+
+    #[test]
+    fn heuristic_planning_agrees_with_its_oracle(case in case(Kind::NoFailures)) {
+        compare(&case, &case.settings("heuristic-planning"))?;
+    }
+
+    #[test]
+    fn heuristic_overbooking_agrees_with_its_oracle(case in case(Kind::NoFailures)) {
+        compare(&case, &case.settings("heuristic-overbooking"))?;
+    }
+
+    #[test]
+    fn heuristic_planning_agrees_with_its_oracle_when_nodes_fail(case in case(Kind::Failures)) {
+        compare(&case, &case.settings("heuristic-planning"))?;
+    }
+
+    #[test]
+    fn heuristic_overbooking_agrees_with_its_oracle_when_nodes_fail(case in case(Kind::Failures)) {
+        compare(&case, &case.settings("heuristic-overbooking"))?;
+    }
+
+    #[test]
+    fn heuristic_planning_agrees_with_its_oracle_whatever_the_knobs(
+        case in case(Kind::Failures), knobs in knobs(),
+    ) {
+        compare(&case, &with_knobs(&case, "heuristic-planning", knobs))?;
+    }
+
+    #[test]
+    fn heuristic_overbooking_agrees_with_its_oracle_whatever_the_knobs(
+        case in case(Kind::Failures), knobs in knobs(),
+    ) {
+        compare(&case, &with_knobs(&case, "heuristic-overbooking", knobs))?;
+    }
+
+    #[test]
+    fn both_agree_with_their_oracle_when_down_nodes_count_as_free(
+        case in case(Kind::Failures), (_, passes, restart) in knobs(),
+    ) {
+        for strategy in ["heuristic-planning", "heuristic-overbooking"] {
+            compare(&case, &with_knobs(&case, strategy, (DownHorizon::None, passes, restart)))?;
+        }
+    }
+}
+
+#[test]
+fn the_oracle_itself_overbooks_the_gap_of_golden_scenario_g1() {
+    // Spec §15.7 in seconds instead of hours, scaled by 100; PoF_max 0.25; the fourth job gets 4–10 and ends at 9.
+    use super::workloads::job;
+    let hundred = |values: [i64; 6]| {
+        let [submit, nodes, estimate, runtime, ..] = values;
+        [
+            100 * submit,
+            100 * submit,
+            100 * estimate,
+            100 * runtime,
+            100 * (submit + 2 * estimate),
+            nodes,
+        ]
+    };
+    let case = Case {
+        nodes: 2,
+        jobs: vec![
+            job(0, hundred([0, 2, 8, 2, 0, 0])),
+            job(1, hundred([1, 1, 8, 4, 0, 0])),
+            job(2, hundred([3, 2, 8, 8, 0, 0])),
+            job(3, hundred([4, 1, 8, 5, 0, 0])),
+        ],
+        failures: FailureTrace::default(),
+        history: vec![25, 25, 25, 25, 25, 50, 50, 50, 100, 100],
+        threshold: 0.25,
+        failure_rate: 0.0,
+        mean_time_to_repair: 100,
+    };
+    let fates = twin(&case, &case.settings("heuristic-overbooking"));
+    assert_eq!(fates[3].promise, Some((400, 1_000, true)));
+    assert_eq!((fates[3].start, fates[3].end), (Some(400), Some(900)));
+    assert_eq!((fates[2].start, fates[2].end), (Some(900), Some(1_700)));
+}

@@ -1,0 +1,468 @@
+//! Conservative backfilling and comprehensive overbooking with lists of reservations and distributions on arrays of seconds
+//! (spec §3.14.4, §3.14.6).
+
+use bookahead::scheduling::{Acceptance, EarlyStart, PolicySettings, RestartRule, Verdict};
+use proptest::prelude::*;
+
+use super::agree;
+use super::workloads::{Case, Kind, case};
+use super::world::{Fate, Phase, Planner, World};
+
+/// A job's nodes on `[start, end)`.
+#[derive(Clone, Debug, PartialEq)]
+struct Reservation {
+    job: usize,
+    nodes: Vec<usize>,
+    start: i64,
+    end: i64,
+}
+
+impl Reservation {
+    fn touches(&self, nodes: &[usize]) -> bool {
+        self.nodes.iter().any(|node| nodes.contains(node))
+    }
+}
+
+struct Twin {
+    overbooks: bool,
+    /// Nodes are given back at the real end, and planned jobs start early.
+    releases: bool,
+    short: bool,
+    threshold: Acceptance,
+    failure_rate: f64,
+    repair_rate: f64,
+    /// Share of the learning jobs in each percent.
+    pdf: Vec<f64>,
+    end_of_time: usize,
+    reservations: Vec<Reservation>,
+    /// For each accepted job, the probability that it has ended by each second; fixed at acceptance.
+    completion: Vec<Vec<f64>>,
+}
+
+impl Twin {
+    fn new(case: &Case, settings: &PolicySettings) -> Self {
+        let overbooks = settings.strategy == "comprehensive-overbooking";
+        let latest = case.jobs.iter().map(|job| job.deadline.0 + job.estimate.0);
+        let share = |percent: i64| {
+            let equal = case.history.iter().filter(|&&ratio| ratio == percent);
+            equal.count() as f64 / case.history.len() as f64
+        };
+        Self {
+            overbooks,
+            releases: match settings.early_start {
+                EarlyStart::Strategy => overbooks,
+                EarlyStart::Yes => true,
+                EarlyStart::No => false,
+            },
+            short: match settings.restart {
+                RestartRule::Strategy => overbooks,
+                RestartRule::Full => false,
+                RestartRule::Short => true,
+            },
+            threshold: settings.acceptance,
+            failure_rate: case.failure_rate,
+            repair_rate: settings.reliability.repair_rate_per_hour,
+            pdf: (0..=100).map(share).collect(),
+            end_of_time: latest.max().unwrap_or(0) as usize + 2,
+            reservations: Vec::new(),
+            completion: vec![Vec::new(); case.jobs.len()],
+        }
+    }
+
+    fn candidate_starts(&self, world: &World, job: usize) -> Vec<i64> {
+        let first = world.earliest(job);
+        let ends = self.reservations.iter().map(|reservation| reservation.end);
+        let mut starts: Vec<i64> = ends
+            .filter(|&end| end > first && end < world.deadline(job))
+            .chain([first])
+            .collect();
+        starts.sort_unstable();
+        starts.dedup();
+        starts
+    }
+
+    /// Nodes without a reservation on `[start, end)`; only those that are up, if that is now.
+    fn unreserved(&self, world: &World, start: i64, end: i64) -> Vec<usize> {
+        (0..world.up.len())
+            .filter(|&node| start > world.now || world.up[node])
+            .filter(|node| {
+                !self.reservations.iter().any(|other| {
+                    other.nodes.contains(node) && other.start < end && start < other.end
+                })
+            })
+            .collect()
+    }
+
+    /// The first start of somebody else's reservation on these nodes from `from` on.
+    fn next_start(&self, job: usize, nodes: &[usize], from: i64) -> i64 {
+        self.reservations
+            .iter()
+            .filter(|other| other.job != job && other.touches(nodes) && other.start >= from)
+            .map(|other| other.start)
+            .min()
+            .unwrap_or(i64::MAX)
+    }
+
+    fn place_full(&self, world: &World, job: usize) -> Option<Reservation> {
+        for start in self.candidate_starts(world, job) {
+            let end = start + world.estimate(job);
+            if end > world.deadline(job) {
+                break;
+            }
+            let mut nodes = self.unreserved(world, start, end);
+            if nodes.len() >= world.width(job) {
+                nodes.truncate(world.width(job));
+                return Some(Reservation {
+                    job,
+                    nodes,
+                    start,
+                    end,
+                });
+            }
+        }
+        None
+    }
+
+    /// The last jobs before `start` on these nodes whose windows are still open at `from`.
+    fn predecessors(&self, nodes: &[usize], from: i64, start: i64) -> Vec<usize> {
+        let mut last: Vec<usize> = nodes
+            .iter()
+            .filter_map(|node| {
+                self.reservations
+                    .iter()
+                    .filter(|other| other.nodes.contains(node) && other.start < start)
+                    .max_by_key(|other| other.start)
+            })
+            .filter(|other| other.end > from)
+            .map(|other| other.job)
+            .collect();
+        last.sort_unstable();
+        last.dedup();
+        last
+    }
+
+    /// Density, second by second, of the time at which the predecessors are gone.
+    fn start_density(&self, predecessors: &[usize], from: i64, start: i64) -> Vec<f64> {
+        let gone = |second: i64| -> f64 {
+            if second < from {
+                0.0
+            } else if second >= start {
+                1.0
+            } else {
+                let ended = predecessors
+                    .iter()
+                    .map(|&other| self.completion[other][second as usize]);
+                ended.product()
+            }
+        };
+        (0..self.end_of_time as i64)
+            .map(|second| gone(second) - gone(second - 1))
+            .collect()
+    }
+
+    /// Density of the runtime in seconds: percent bin `i` ends at second `ceil(i · x / 100)`.
+    fn runtime_density(&self, estimate: i64) -> Vec<f64> {
+        let mut density = vec![0.0; estimate as usize + 1];
+        for (bin, share) in (0..).zip(&self.pdf) {
+            density[((bin * estimate + 99) / 100) as usize] += share;
+        }
+        density
+    }
+
+    /// Density of the completion time: the direct convolution of both.
+    fn convolve(&self, start: &[f64], runtime: &[f64]) -> Vec<f64> {
+        let mut density = vec![0.0; self.end_of_time];
+        for (second, &probability) in start.iter().enumerate() {
+            if probability == 0.0 {
+                continue;
+            }
+            for (length, &share) in runtime.iter().enumerate() {
+                if second + length < density.len() {
+                    density[second + length] += probability * share;
+                }
+            }
+        }
+        density
+    }
+
+    fn place_overbooked(&self, world: &World, job: usize) -> Option<(Reservation, f64)> {
+        let from = world.earliest(job);
+        for start in self.candidate_starts(world, job) {
+            let mut nodes = self.unreserved(world, start, start + 1);
+            if nodes.len() < world.width(job) {
+                continue;
+            }
+            nodes.sort_by_key(|&node| {
+                (
+                    std::cmp::Reverse(self.next_start(job, &[node], start)),
+                    node,
+                )
+            });
+            nodes.truncate(world.width(job));
+            nodes.sort_unstable();
+            let end = world.deadline(job).min(self.next_start(job, &nodes, start));
+            if end <= start {
+                continue;
+            }
+            let density = self.start_density(&self.predecessors(&nodes, from, start), from, start);
+            let runtime = self.runtime_density(world.estimate(job));
+            let within = |seconds: i64| -> f64 {
+                let ended = runtime.iter().take((seconds + 1).max(0) as usize);
+                ended.sum()
+            };
+            let executable: f64 = (0..)
+                .zip(&density)
+                .filter(|&(_, &probability)| probability > 0.0)
+                .map(|(second, probability)| probability * within(end - second))
+                .sum();
+            let width = world.width(job) as f64;
+            let length = world.estimate(job).min(end - start) as f64;
+            let available = (1.0 / (1.0 + self.failure_rate / self.repair_rate)).powf(width);
+            let survives = (-self.failure_rate * width * length / 3_600.0).exp();
+            let pof = 1.0 - available * executable * survives;
+            if self.threshold.accepts(pof) {
+                let reservation = Reservation {
+                    job,
+                    nodes,
+                    start,
+                    end,
+                };
+                return Some((reservation, pof));
+            }
+        }
+        None
+    }
+
+    fn accept(&mut self, world: &mut World, reservation: Reservation, pof: Option<f64>) {
+        let Reservation {
+            job, start, end, ..
+        } = reservation;
+        if self.overbooks {
+            let from = world.earliest(job);
+            let predecessors = self.predecessors(&reservation.nodes, from, start);
+            let density = self.start_density(&predecessors, from, start);
+            let runtime = self.runtime_density(world.estimate(job));
+            let mut sum = 0.0;
+            self.completion[job] = (0..)
+                .zip(self.convolve(&density, &runtime))
+                .map(|(second, probability)| {
+                    sum += probability;
+                    if second >= end { 1.0 } else { sum }
+                })
+                .collect();
+        }
+        world.fate[job].promise = Some((start, end, pof.is_some()));
+        world.fate[job].pof = pof;
+        self.reservations.push(reservation);
+        world.plan(job, start);
+    }
+
+    fn reservation_of(&self, job: usize) -> &Reservation {
+        let own = self.reservations.iter().find(|own| own.job == job);
+        own.expect("accepted jobs have one")
+    }
+
+    /// Starts a job now, with as much time as its nodes have.
+    fn start(&mut self, world: &mut World, job: usize) {
+        let nodes = self.reservation_of(job).nodes.clone();
+        let window_end = self.window(world, job);
+        for own in &mut self.reservations {
+            if own.job == job {
+                (own.start, own.end) = (world.now, window_end);
+            }
+        }
+        world.start(job, &nodes, window_end);
+    }
+
+    fn window(&self, world: &World, job: usize) -> i64 {
+        let next = self.next_start(job, &self.reservation_of(job).nodes, world.now);
+        (world.now + world.estimate(job))
+            .min(world.deadline(job))
+            .min(next)
+    }
+
+    fn nodes_are_there(&self, world: &World, job: usize) -> bool {
+        let mut nodes = self.reservation_of(job).nodes.iter();
+        nodes.all(|&node| world.is_free(node))
+    }
+
+    fn retry_disabled(&mut self, world: &mut World) {
+        for job in world.in_phase(Phase::Aside) {
+            let nodes = &self.reservation_of(job).nodes;
+            let taken = self.reservations.iter().any(|other| {
+                other.job != job
+                    && other.touches(nodes)
+                    && other.start <= world.now
+                    && world.now < other.end
+            });
+            let least = if self.short { 1 } else { world.estimate(job) };
+            if !taken
+                && self.nodes_are_there(world, job)
+                && self.window(world, job) - world.now >= least
+            {
+                self.start(world, job);
+            }
+        }
+    }
+
+    fn start_early(&mut self, world: &mut World, freed: &[usize]) {
+        if !self.releases {
+            return;
+        }
+        let mut waiting: Vec<(i64, usize)> = world
+            .in_phase(Phase::Planned)
+            .into_iter()
+            .filter(|&job| self.reservation_of(job).touches(freed))
+            // A start that is due now is an event of its own, after the failures of this instant.
+            .filter(|&job| self.reservation_of(job).start > world.now)
+            .map(|job| (self.reservation_of(job).start, job))
+            .collect();
+        waiting.sort_unstable();
+        for (start, job) in waiting {
+            let nodes = &self.reservation_of(job).nodes;
+            let blocked = self.reservations.iter().any(|other| {
+                other.job != job
+                    && other.touches(nodes)
+                    && other.end > world.now
+                    && (other.start, other.job) < (start, job)
+            });
+            if !blocked && self.nodes_are_there(world, job) && world.earliest(job) == world.now {
+                self.start(world, job);
+            }
+        }
+    }
+
+    fn disable(&self, world: &mut World, job: usize) {
+        let give_up = if self.short {
+            world.deadline(job)
+        } else {
+            world.deadline(job) - world.estimate(job) + 1
+        };
+        world.put_aside(job, give_up);
+    }
+}
+
+impl Planner for Twin {
+    fn arrived(&mut self, world: &mut World, job: usize) {
+        if let Some(reservation) = self.place_full(world, job) {
+            self.accept(world, reservation, None);
+        } else if self.overbooks
+            && let Some((reservation, pof)) = self.place_overbooked(world, job)
+        {
+            self.accept(world, reservation, Some(pof));
+        } else {
+            world.drop(job, Verdict::DroppedNoSlot);
+        }
+    }
+
+    fn start_due(&mut self, world: &mut World, job: usize) {
+        if !self.nodes_are_there(world, job) {
+            self.disable(world, job);
+        } else if self.releases {
+            self.start(world, job);
+        } else {
+            let planned = self.reservation_of(job).clone();
+            world.start(job, &planned.nodes, planned.end);
+        }
+    }
+
+    fn ended(&mut self, world: &mut World, job: usize, nodes: &[usize]) {
+        if self.releases {
+            self.reservations.retain(|other| other.job != job);
+        }
+        self.retry_disabled(world);
+        self.start_early(world, nodes);
+    }
+
+    fn node_failed(&mut self, world: &mut World, _node: usize, victim: Option<usize>) {
+        if let Some(job) = victim {
+            self.disable(world, job);
+        }
+    }
+
+    fn node_repaired(&mut self, world: &mut World, node: usize) {
+        self.retry_disabled(world);
+        self.start_early(world, &[node]);
+    }
+
+    fn given_up(&mut self, world: &mut World, job: usize) {
+        let nodes = self.reservation_of(job).nodes.clone();
+        self.reservations.retain(|other| other.job != job);
+        self.retry_disabled(world);
+        self.start_early(world, &nodes);
+    }
+}
+
+fn twin(case: &Case, settings: &PolicySettings) -> Vec<Fate> {
+    let mut planner = Twin::new(case, settings);
+    World::new(case.nodes, &case.jobs, &case.failures).run(&mut planner)
+}
+
+fn compare(case: &Case, settings: &PolicySettings) -> Result<(), TestCaseError> {
+    let (_, outcomes) = case.simulate(settings);
+    agree(&outcomes, &twin(case, settings))
+}
+
+fn restart_rule() -> impl Strategy<Value = RestartRule> {
+    prop_oneof![Just(RestartRule::Full), Just(RestartRule::Short)]
+}
+
+proptest! {
+    #![proptest_config(super::config())]
+
+    #[test]
+    fn conservative_backfilling_agrees_with_its_oracle(case in case(Kind::NoFailures)) {
+        compare(&case, &case.settings("conservative-backfilling"))?;
+    }
+
+    #[test]
+    fn comprehensive_overbooking_agrees_with_its_oracle(case in case(Kind::NoFailures)) {
+        compare(&case, &case.settings("comprehensive-overbooking"))?;
+    }
+
+    #[test]
+    fn conservative_backfilling_agrees_with_its_oracle_when_nodes_fail(case in case(Kind::Failures)) {
+        compare(&case, &case.settings("conservative-backfilling"))?;
+    }
+
+    #[test]
+    fn comprehensive_overbooking_agrees_with_its_oracle_when_nodes_fail(case in case(Kind::Failures)) {
+        compare(&case, &case.settings("comprehensive-overbooking"))?;
+    }
+
+    #[test]
+    fn conservative_backfilling_agrees_with_its_oracle_under_either_restart_rule(
+        case in case(Kind::Failures), restart in restart_rule(),
+    ) {
+        let settings = PolicySettings { restart, ..case.settings("conservative-backfilling") };
+        compare(&case, &settings)?;
+    }
+
+    #[test]
+    fn comprehensive_overbooking_agrees_with_its_oracle_under_either_restart_rule(
+        case in case(Kind::Failures), restart in restart_rule(),
+    ) {
+        let settings = PolicySettings { restart, ..case.settings("comprehensive-overbooking") };
+        compare(&case, &settings)?;
+    }
+
+    #[test]
+    fn both_agree_with_their_oracle_whether_or_not_jobs_start_early(case in case(Kind::NoFailures)) {
+        for strategy in ["conservative-backfilling", "comprehensive-overbooking"] {
+            for early_start in [EarlyStart::Yes, EarlyStart::No] {
+                compare(&case, &PolicySettings { early_start, ..case.settings(strategy) })?;
+            }
+        }
+    }
+
+    #[test]
+    fn both_agree_with_their_oracle_whether_or_not_jobs_start_early_when_nodes_fail(
+        case in case(Kind::Failures), restart in restart_rule(),
+    ) {
+        for strategy in ["conservative-backfilling", "comprehensive-overbooking"] {
+            for early_start in [EarlyStart::Yes, EarlyStart::No] {
+                compare(&case, &PolicySettings { early_start, restart, ..case.settings(strategy) })?;
+            }
+        }
+    }
+}

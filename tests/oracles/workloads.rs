@@ -1,0 +1,237 @@
+//! Random workloads of a few minutes on a few nodes.
+
+use std::fmt;
+use std::sync::Arc;
+
+use bookahead::estimates::{Binning, ClassFamily, EstimateModel, EstimateSettings, Overrun};
+use bookahead::failures::{FailureTrace, NodeEvent, SurvivalModel};
+use bookahead::scheduling::{
+    Acceptance, JobOutcome, PolicySettings, Reliability, SimulationMetrics, Verdict, simulate,
+};
+use bookahead::units::{NodeIndex, Nodes, Seconds};
+use bookahead::workload::{Job, JobId};
+use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+
+/// Everything that a simulation is told, except its strategy.
+#[derive(Clone)]
+pub struct Case {
+    pub nodes: u32,
+    pub jobs: Vec<Job>,
+    pub failures: FailureTrace,
+    /// Ratio of runtime to estimate of each learning job, in percent.
+    pub history: Vec<i64>,
+    pub threshold: f64,
+    /// λ per node-hour.
+    pub failure_rate: f64,
+    /// 1/μ in seconds.
+    pub mean_time_to_repair: i64,
+}
+
+/// As it would be written in a test, a line a job and a line a node event.
+impl fmt::Debug for Case {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            formatter,
+            "{} nodes, PoF_max {:?}",
+            self.nodes, self.threshold
+        )?;
+        let (rate, repair) = (self.failure_rate, self.mean_time_to_repair);
+        writeln!(
+            formatter,
+            "failure_rate {rate:?}, mean_time_to_repair {repair}"
+        )?;
+        writeln!(formatter, "history {:?}", self.history)?;
+        for job in &self.jobs {
+            let times = [
+                job.submit,
+                job.release,
+                job.estimate,
+                job.runtime,
+                job.deadline,
+            ];
+            let [submit, release, estimate, runtime, deadline] = times.map(|time| time.0);
+            let (id, nodes) = (job.id.0, job.nodes.0);
+            writeln!(
+                formatter,
+                "job({id}, [{submit}, {release}, {estimate}, {runtime}, {deadline}, {nodes}])"
+            )?;
+        }
+        for event in &self.failures.events {
+            let state = if event.up { "up" } else { "down" };
+            writeln!(formatter, "{}: node {} {state}", event.time.0, event.node.0)?;
+        }
+        Ok(())
+    }
+}
+
+impl Case {
+    pub fn settings(&self, strategy: &str) -> PolicySettings {
+        PolicySettings {
+            strategy: strategy.to_owned(),
+            acceptance: Acceptance::Pof {
+                maximum: self.threshold,
+            },
+            reliability: Reliability {
+                survival: SurvivalModel::Poisson {
+                    rate_per_hour: self.failure_rate,
+                },
+                failure_rate_per_hour: self.failure_rate,
+                repair_rate_per_hour: 3_600.0 / self.mean_time_to_repair as f64,
+                ..Reliability::default()
+            },
+            time_step: Seconds(1),
+            ..PolicySettings::default()
+        }
+    }
+
+    pub fn simulate(&self, settings: &PolicySettings) -> (SimulationMetrics, Vec<JobOutcome>) {
+        let learning: Vec<Job> = (0..)
+            .zip(&self.history)
+            .map(|(id, &percent)| job(id, [0, 0, 100, percent, 200, 1]))
+            .collect();
+        let rules = EstimateSettings {
+            family: ClassFamily::All,
+            binning: Binning::Round,
+            overrun: Overrun::Clamp,
+            minimum_class_size: 1,
+        };
+        let model = EstimateModel::learn(&learning, &rules).expect("there are learning jobs");
+        simulate(
+            Nodes(self.nodes),
+            settings,
+            Some(Arc::new(model)),
+            &self.jobs,
+            &self.failures,
+        )
+        .expect("a registered strategy")
+    }
+}
+
+/// A job from `[submit, release, estimate, runtime, deadline, nodes]` in seconds.
+pub fn job(id: u32, [submit, release, estimate, runtime, deadline, nodes]: [i64; 6]) -> Job {
+    Job {
+        id: JobId(id),
+        trace_number: i64::from(id) + 1,
+        submit: Seconds(submit),
+        release: Seconds(release),
+        estimate: Seconds(estimate),
+        runtime: Seconds(runtime),
+        deadline: Seconds(deadline),
+        nodes: Nodes(nodes as u32),
+        user: None,
+        application: None,
+    }
+}
+
+/// Outages of nodes, `(node, down, up)` in seconds.
+pub fn outages(outages: impl IntoIterator<Item = (u32, i64, i64)>) -> FailureTrace {
+    let mut events: Vec<NodeEvent> = outages
+        .into_iter()
+        .flat_map(|(node, down, up)| {
+            [(down, false), (up, true)].map(|(time, up)| NodeEvent {
+                time: Seconds(time),
+                node: NodeIndex(node),
+                up,
+            })
+        })
+        .collect();
+    events.sort_by_key(|event| (event.time, !event.up, event.node));
+    FailureTrace { events }
+}
+
+/// Which workloads are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    NoFailures,
+    Failures,
+}
+
+prop_compose! {
+    fn shape(nodes: u32)(
+        gap in prop_oneof![2 => Just(0_i64), 5 => 1_i64..12, 1 => 12_i64..80],
+        delay in prop_oneof![5 => Just(0_i64), 1 => 1_i64..60],
+        estimate in prop_oneof![1 => 1_i64..6, 3 => (1_i64..7).prop_map(|tens| 10 * tens), 4 => 5_i64..90],
+        percent in prop_oneof![1 => Just(0_i64), 1 => Just(100_i64), 6 => 1_i64..120],
+        laxity in prop_oneof![1 => 20_i64..100, 2 => Just(200_i64), 3 => 100_i64..300],
+        width in prop_oneof![12 => 1..=nodes, 6 => 1..=nodes.div_ceil(3), 1 => Just(nodes), 1 => Just(nodes + 1)],
+    ) -> [i64; 6] {
+        let runtime = (estimate * percent + 50) / 100;
+        [gap, delay, estimate, runtime, (estimate * laxity + 99) / 100, i64::from(width)]
+    }
+}
+
+prop_compose! {
+    fn outages_of(nodes: u32, kind: Kind)(
+        spells in prop::collection::vec((0..nodes, 1_i64..250, 1_i64..90), match kind {
+            Kind::NoFailures => 0..1,
+            Kind::Failures => 1..16,
+        }),
+    ) -> FailureTrace {
+        let mut clock = vec![-1; nodes as usize];
+        outages(spells.into_iter().map(|(node, gap, down)| {
+            let fails = clock[node as usize] + gap;
+            clock[node as usize] = fails + down;
+            (node, fails, fails + down)
+        }).collect::<Vec<_>>())
+    }
+}
+
+prop_compose! {
+    /// A machine of 1 to 16 nodes with 1 to 40 jobs on it.
+    pub fn case(kind: Kind)(nodes in prop_oneof![1_u32..6, 1_u32..17])(
+        shapes in prop::collection::vec(shape(nodes), 1..=40),
+        failures in outages_of(nodes, kind),
+        history in prop::collection::vec(prop_oneof![0_i64..=100, Just(100_i64), 0_i64..30], 1..25),
+        threshold in prop_oneof![
+            (1_i32..=20).prop_map(|step| f64::from(step) / 20.0),
+            0.05_f64..=1.0,
+        ],
+        failure_rate in prop_oneof![Just(0.0), Just(1.2904e-4), 0.0_f64..1.5],
+        mean_time_to_repair in prop_oneof![1_i64..200, 20_i64..60],
+        nodes in Just(nodes),
+    ) -> Case {
+        let mut submit = 0;
+        let jobs = (0..).zip(shapes).map(|(id, [gap, delay, estimate, runtime, laxity, width])| {
+            submit += gap;
+            let release = submit + delay;
+            job(id, [submit, release, estimate, runtime, release + laxity, width])
+        }).collect();
+        Case { nodes, jobs, failures, history, threshold, failure_rate, mean_time_to_repair }
+    }
+}
+
+#[test]
+fn the_random_workloads_reach_every_verdict_and_restarts() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let cases: Vec<Case> = (0..256)
+        .map(|_| {
+            let tree = case(Kind::Failures).new_tree(&mut runner);
+            tree.expect("nothing is filtered").current()
+        })
+        .collect();
+    for strategy in ["heuristic-overbooking", "comprehensive-overbooking"] {
+        let outcomes: Vec<JobOutcome> = cases
+            .iter()
+            .flat_map(|case| case.simulate(&case.settings(strategy)).1)
+            .collect();
+        for verdict in Verdict::ALL {
+            let count = outcomes.iter().filter(|outcome| outcome.verdict == verdict);
+            assert!(count.count() >= 20, "{strategy} {}", verdict.name());
+        }
+        let restarted = outcomes.iter().filter(|outcome| outcome.restarts > 0);
+        assert!(restarted.count() >= 20, "{strategy}");
+        let regained = outcomes.iter().filter(|outcome| {
+            outcome.verdict.is_successful()
+                && outcome.promise.is_some_and(|promise| promise.overbooked)
+                && outcome
+                    .start
+                    .zip(outcome.end)
+                    .zip(outcome.promise)
+                    .is_some_and(|((start, end), promise)| {
+                        end - start > promise.end - promise.start
+                    })
+        });
+        assert!(regained.count() >= 20, "{strategy}");
+    }
+}
