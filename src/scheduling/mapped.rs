@@ -93,6 +93,14 @@ impl Mapped {
         }
     }
 
+    /// The job's own runtime distribution; `None` for strategies that do not overbook.
+    fn own_runtime(&self, job: &Job) -> Option<OwnRuntime> {
+        let model = self.estimates.as_ref().filter(|_| self.overbooks)?;
+        let (class, distribution) = model.lookup(job);
+        let steps = RuntimeSteps::new(distribution, job.estimate, self.settings.time_step);
+        Some(OwnRuntime { class, steps })
+    }
+
     fn place(
         &self,
         cluster: &mut Cluster,
@@ -394,8 +402,23 @@ impl Mapped {
                 && let Some(nodes) = self.disabled.remove(&job)
             {
                 self.run(cluster, job, nodes);
+                self.begin_anew(cluster, job);
             }
         }
+    }
+
+    /// A restarted job runs from now, from scratch: what was expected of it at acceptance is void.
+    fn begin_anew(&mut self, cluster: &mut Cluster, id: JobId) {
+        let job = cluster.job(id).clone();
+        let Some(own) = self.own_runtime(&job) else {
+            return;
+        };
+        let Some(end) = self.plan.reservation(id).map(|reservation| reservation.end) else {
+            return;
+        };
+        cluster.work.convolutions += 1;
+        let completion = self.convolver.complete(&[], cluster.now(), &own.steps, end);
+        self.completions.insert(id, completion);
     }
 }
 
@@ -407,14 +430,7 @@ impl Policy for Mapped {
     fn arrived(&mut self, cluster: &mut Cluster, id: JobId) {
         self.refresh(cluster.now());
         let job = cluster.job(id).clone();
-        let own = match &self.estimates {
-            Some(model) if self.overbooks => {
-                let (class, distribution) = model.lookup(&job);
-                let steps = RuntimeSteps::new(distribution, job.estimate, self.settings.time_step);
-                Some(OwnRuntime { class, steps })
-            }
-            _ => None,
-        };
+        let own = self.own_runtime(&job);
         let Some(slot) = self.place(cluster, &job, own.as_ref()) else {
             cluster.drop(id, Verdict::DroppedNoSlot);
             return;

@@ -301,8 +301,25 @@ impl Twin {
                 && self.window(world, job) - world.now >= least
             {
                 self.start(world, job);
+                self.begin_anew(world, job);
             }
         }
+    }
+
+    /// A restarted job runs from now, from scratch, whatever was expected of it before.
+    fn begin_anew(&mut self, world: &World, job: usize) {
+        if !self.overbooks {
+            return;
+        }
+        let (now, end) = (world.now, self.reservation_of(job).end);
+        let runtime = self.runtime_density(world.estimate(job));
+        let ended = |second: i64| -> f64 {
+            let lengths = runtime.iter().take((second - now + 1).max(0) as usize);
+            lengths.sum()
+        };
+        self.completion[job] = (0..self.end_of_time as i64)
+            .map(|second| if second >= end { 1.0 } else { ended(second) })
+            .collect();
     }
 
     fn start_early(&mut self, world: &mut World, freed: &[usize]) {
