@@ -34,6 +34,8 @@ pub fn above_bar<T>(write: impl FnOnce() -> T) -> T {
 pub struct Progress {
     name: String,
     bar: ProgressBar,
+    /// Lines of the log take the place of the bar.
+    lines: bool,
     /// Expected seconds of each simulation that is to be done, by its index in the sweep.
     costs: HashMap<usize, f64>,
     state: Arc<Mutex<State>>,
@@ -122,6 +124,7 @@ impl Progress {
         Self {
             name: sweep.name.clone(),
             bar,
+            lines: !terminal,
             costs: tasks
                 .iter()
                 .map(|task| (task.simulation, task.seconds))
@@ -150,6 +153,7 @@ impl Observer for Progress {
             .and_then(|point| self.costs.get(&point.simulation))
             .copied()
             .unwrap_or_default();
+        // While the bar draws, it holds its own lock and asks for the state: never call the bar with the state locked.
         let line = {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             state.done += points.len();
@@ -157,7 +161,7 @@ impl Observer for Progress {
             if error.is_some() {
                 state.failed += points.len();
             }
-            let due = self.bar.is_hidden() && state.spoken.elapsed() >= LINE_EVERY;
+            let due = self.lines && state.spoken.elapsed() >= LINE_EVERY;
             due.then(|| {
                 state.spoken = Instant::now();
                 (
@@ -169,7 +173,6 @@ impl Observer for Progress {
                 )
             })
         };
-        // The bar asks for the state when it draws: it must not be locked here.
         self.bar.inc(points.len() as u64);
         if let Some((done, total, failed, rate, left)) = line {
             tracing::info!(
