@@ -202,7 +202,7 @@ impl ScoreCard {
         let numbers = self
             .comparisons
             .iter()
-            .filter(|comparison| !matches!(comparison.claim.expected, Expected::Order(_)));
+            .filter(|comparison| !comparison.claim.quantity.is_order());
         for comparison in numbers {
             let title = table_title(&comparison.claim);
             match tables.iter_mut().find(|(known, _)| *known == title) {
@@ -217,7 +217,7 @@ impl ScoreCard {
     fn orders(&self) -> impl Iterator<Item = &Comparison> {
         self.comparisons
             .iter()
-            .filter(|comparison| matches!(comparison.claim.expected, Expected::Order(_)))
+            .filter(|comparison| comparison.claim.quantity.is_order())
     }
 
     /// The score card as a page of Markdown.
@@ -428,6 +428,7 @@ fn cells(comparison: &Comparison) -> [String; 7] {
         Expected::Value(value) => compact(*value),
         Expected::AtLeast { at_least } => format!("at least {}", compact(*at_least)),
         Expected::Order(names) => names.join(" > "),
+        Expected::KeptAside(_) => "kept aside".to_owned(),
     };
     let (measured, interval) = match &comparison.found {
         Some(Found::Value {
@@ -461,7 +462,7 @@ fn cells(comparison: &Comparison) -> [String; 7] {
         Verdict::NotTested(why) => format!("not tested: {why}"),
     };
     let tolerance = match claim.expected {
-        Expected::Value(_) => tolerance(claim.tolerance),
+        Expected::Value(_) | Expected::KeptAside(_) => tolerance(claim.tolerance),
         Expected::AtLeast { .. } | Expected::Order(_) => "exact".to_owned(),
     };
     [
@@ -510,6 +511,7 @@ fn order_lines(comparison: &Comparison) -> [String; 3] {
     };
     let published = match &claim.expected {
         Expected::Order(order) => names(order),
+        Expected::KeptAside(_) => "kept aside".to_owned(),
         Expected::Value(_) | Expected::AtLeast { .. } => "–".to_owned(),
     };
     let measured = match &comparison.found {
