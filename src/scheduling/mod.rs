@@ -14,6 +14,7 @@ mod policy;
 mod queueing;
 pub mod registry;
 mod settings;
+mod shortening;
 
 pub use cluster::{Cluster, ClusterMachine, Phase};
 pub use counted::Counted;
@@ -31,3 +32,4 @@ pub use settings::{
     Acceptance, DownHorizon, EarlyStart, PROBABILITY_TOLERANCE, Placing, PolicySettings,
     PredecessorRule, Reliability, ReplanPasses, RestartRule, SurvivalForm,
 };
+pub use shortening::Shortening;
