@@ -1,3 +1,7 @@
-//! The binary.
+//! The binary: hands its arguments to [`bookahead::cli`].
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    bookahead::cli::main(std::env::args_os())
+}

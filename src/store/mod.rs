@@ -1,1 +1,29 @@
-//! The store room.
+//! The store: one SQLite file that keeps every run, point and job outcome, and the only way out of a simulation.
+//!
+//! By verb: [`Store::open`] and the migrations (`migrate`), the tables and views (`schema`), the one writer on its own
+//! thread ([`Writer`]), and the readers. Only this room holds a connection. What a simulation produced, the mark that
+//! it is done and its points commit together, so a kill at any instant loses at most the simulations under way.
+//! `docs/schema.md` explains every table and column.
+
+mod error;
+#[cfg(test)]
+pub(crate) mod fixtures;
+mod migrate;
+mod open;
+mod read;
+mod record;
+mod rows;
+mod runs;
+mod schema;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use error::StoreError;
+pub use open::Store;
+pub use read::{AxisColumn, FailedPoint, PointColumns, RunSelector, RunSummary};
+pub use record::{
+    FailedSimulation, FinishedSimulation, OutcomeDetail, RunId, RunRecord, RunState, WriteSummary,
+};
+pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
+pub use write::{Writer, WriterHandle};

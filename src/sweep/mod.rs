@@ -1,5 +1,46 @@
 //! Experiment files, axes, points, seeds and the coordinator that shards points over cores.
+//!
+//! An experiment file is read into a tree (`document`), axis values are put into it, and every combination is resolved
+//! into settings (`resolve`) before anything runs; [`Experiment`] is the result. [`run_planned`] loads inputs, asks the store
+//! what is done, and works off the rest. Nothing below this room sees a raw value of a file, and this room knows neither
+//! how a simulation works nor how results are kept ([`Simulate`], [`ResultStore`]).
 
+mod axes;
+mod coordinator;
+mod cost;
+mod document;
+mod experiment;
+mod house;
+mod identity;
+mod inputs;
+mod interrupt;
+pub mod keys;
+mod normalise;
+mod problem;
+mod progress;
+mod raw;
+mod resolve;
+mod run;
+mod sink;
 mod spec;
 
+pub use axes::{MAXIMUM_POINTS, round12};
+pub use coordinator::{Observer, Simulate, Tally, Task, tasks, work_off};
+pub use cost::{CostModel, megabytes, wall_time};
+pub use experiment::Experiment;
+pub use house::{HouseRooms, StoreFile, dry_run, run_sweep};
+pub use identity::{ContentHashes, canonical_json, digest};
+pub use inputs::{FailureRequest, InputError, InputFolders, Inputs, PreparedWorkload, Rooms};
+pub use interrupt::{INTERRUPTED, Interrupt};
+pub use normalise::normalise;
+pub use problem::{ExperimentError, Problem, ProblemKind};
+pub use progress::{Progress, describe, shown};
+pub use resolve::LANL_FILE;
+pub use run::{
+    Plan, SweepError, SweepOptions, SweepSummary, about, load_inputs, plan, run_planned,
+};
+pub use sink::{
+    FailedSimulation, FinishedSimulation, NoStore, OutcomeDetail, ResultSink, ResultStore,
+    RunState, SinkError,
+};
 pub use spec::{Axis, AxisValue, Point, RESULT_FORMAT, SimulationSpec, Sweep};

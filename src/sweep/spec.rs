@@ -33,6 +33,8 @@ pub struct Sweep {
     pub axes: Vec<Axis>,
     /// Distinct schedules to simulate; points that differ only in accounting share one.
     pub simulations: Vec<SimulationSpec>,
+    /// The identity of each of [`Sweep::simulations`]: empty until [`Sweep::identify`].
+    pub simulation_ids: Vec<String>,
     /// Every point, in the order of the axes, then replications.
     pub points: Vec<Point>,
 }
@@ -80,7 +82,8 @@ pub struct SimulationSpec {
 /// One point of a sweep: a combination of axis values and a replication, read off one simulation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// Hex digest of the content that determines the result (simulation identity and accounting).
+    /// Hex digest of the content that determines the result (simulation identity and accounting); empty until
+    /// [`Sweep::identify`].
     pub id: String,
     /// Index into [`Sweep::simulations`].
     pub simulation: usize,
@@ -90,4 +93,7 @@ pub struct Point {
     pub penalty_ratio: f64,
     /// The replication.
     pub replication: u32,
+    /// Its place in this sweep, from 0. Not part of its identity: points that a strategy cannot tell apart (a baseline at
+    /// several thresholds) share an identity and have a place each.
+    pub place: u32,
 }

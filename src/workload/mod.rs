@@ -1,7 +1,28 @@
 //! What arrives: jobs, traces, cleaning, load scaling, model generators.
+//!
+//! Records (of a trace or a model) → [`clean`] → usable jobs → learning set and batteries. [`prepare`] goes the whole way;
+//! [`load`] and [`prepare_parsed`] are its halves, so that settings which differ only in machine size, cleaning or scaling
+//! share one parsed trace.
 
+pub mod arminius;
+pub mod battery;
+mod cleaning;
+mod daily_cycle;
+mod error;
 mod job;
+pub mod lublin_feitelson;
+mod prepare;
 mod settings;
+mod summary;
+pub mod swf;
+pub mod tsafrir;
+mod users;
+mod variates;
 
+pub use cleaning::{CleanedTrace, CleaningReport, clean};
+pub use error::WorkloadError;
 pub use job::{Job, JobId};
+pub use prepare::{Workload, load, prepare, prepare_parsed};
 pub use settings::{CleaningRules, Compression, ProcessorsField, WorkloadSettings, WorkloadSource};
+pub use summary::{Quantiles, TraceSummary, summarise};
+pub use swf::{ParsedTrace, Provenance, SwfError, TraceFolder};

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::swf::log_name;
 use crate::units::Nodes;
 
 /// Everything that determines the jobs of a simulation, apart from seed and replication.
@@ -21,6 +22,56 @@ pub struct WorkloadSettings {
     pub compression: Compression,
     /// Deadline `d = o + laxity · x` (spec §5.1: 2).
     pub laxity: f64,
+}
+
+impl WorkloadSettings {
+    /// A stable text that names the source of the jobs: settings with the same text share one parsed trace or one draw of
+    /// a model. Folders and compression endings of a trace's name do not matter; the machine's size does for models whose
+    /// jobs depend on it.
+    #[must_use]
+    pub fn source_key(&self) -> String {
+        match &self.source {
+            WorkloadSource::Trace { file } => format!("trace={}", log_name(file)),
+            WorkloadSource::LublinFeitelson { jobs } => {
+                format!("lublin-feitelson={jobs},nodes={}", self.nodes.0)
+            }
+            WorkloadSource::Arminius { jobs } => format!("arminius={jobs}"),
+        }
+    }
+
+    /// A stable text that names the workload with everything that shapes its jobs; random streams that must be common to
+    /// all strategies of a comparison derive from it.
+    #[must_use]
+    pub fn key(&self) -> String {
+        let Self {
+            source: _,
+            nodes,
+            evaluation_jobs,
+            battery_jobs,
+            cleaning,
+            compression,
+            laxity,
+        } = self;
+        let processors = match cleaning.processors {
+            ProcessorsField::AllocatedElseRequested => "allocated",
+            ProcessorsField::RequestedElseAllocated => "requested",
+        };
+        let rule = |drops: bool| if drops { "drop" } else { "keep" };
+        let compression = match compression {
+            Compression::Factor { factor } => format!("factor:{factor}"),
+            Compression::TargetLoad { load } => format!("target-load:{load}"),
+            Compression::BatteryLoad { load } => format!("battery-load:{load}"),
+        };
+        format!(
+            "{};nodes={};evaluation={evaluation_jobs};battery={battery_jobs};processors={processors};\
+             zero-runtime={};overruns={};cancelled={};compression={compression};laxity={laxity}",
+            self.source_key(),
+            nodes.0,
+            rule(cleaning.drop_zero_runtime),
+            rule(cleaning.drop_overruns),
+            rule(cleaning.drop_cancelled),
+        )
+    }
 }
 
 /// Where jobs come from.
@@ -97,5 +148,37 @@ impl Default for CleaningRules {
             drop_overruns: false,
             drop_cancelled: false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_key_names_the_log_and_everything_that_shapes_its_jobs() {
+        let settings = WorkloadSettings {
+            source: WorkloadSource::Trace {
+                file: "logs/CTC-SP2-1996-3.1-cln.swf.gz".to_owned(),
+            },
+            nodes: Nodes(430),
+            evaluation_jobs: 20_000,
+            battery_jobs: 1_000,
+            cleaning: CleaningRules::default(),
+            compression: Compression::Factor { factor: 0.15 },
+            laxity: 2.0,
+        };
+        assert_eq!(
+            settings.key(),
+            "trace=CTC-SP2-1996-3.1-cln;nodes=430;evaluation=20000;battery=1000;processors=allocated;\
+             zero-runtime=drop;overruns=keep;cancelled=keep;compression=factor:0.15;laxity=2"
+        );
+        let elsewhere = WorkloadSettings {
+            source: WorkloadSource::Trace {
+                file: "CTC-SP2-1996-3.1-cln.swf".to_owned(),
+            },
+            ..settings.clone()
+        };
+        assert_eq!(elsewhere.key(), settings.key());
     }
 }

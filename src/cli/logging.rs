@@ -1,0 +1,55 @@
+//! The log: for people on standard error, and as JSON in a file where one is wanted.
+
+use std::fs::OpenOptions;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
+use tracing_subscriber::{EnvFilter, Layer, fmt};
+
+/// Why there is no log.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LogError {
+    /// The file cannot be written.
+    #[error("the log file {path} cannot be written: {source}; name another one with --log", path = path.display())]
+    File { path: PathBuf, source: io::Error },
+    /// `RUST_LOG` makes no sense.
+    #[error("RUST_LOG cannot be understood: {0}; write for example RUST_LOG=bookahead=debug")]
+    Filter(#[from] tracing_subscriber::filter::FromEnvError),
+    /// Somebody set up a log before.
+    #[error("{0}")]
+    Twice(#[from] TryInitError),
+}
+
+/// Starts both logs. Without `RUST_LOG` people see what happens at level info; the file takes debug of this program.
+pub(super) fn start(file: Option<&Path>) -> Result<(), LogError> {
+    let filter = match std::env::var_os(EnvFilter::DEFAULT_ENV) {
+        Some(text) if !text.is_empty() => EnvFilter::builder().try_from_env()?,
+        _ => EnvFilter::new("info"),
+    };
+    let people = fmt::layer()
+        .with_writer(io::stderr)
+        .with_ansi(io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
+        .with_target(false)
+        .without_time()
+        .with_filter(filter);
+    let json = match file {
+        Some(path) => {
+            let opened = OpenOptions::new().create(true).append(true).open(path);
+            let file = opened.map_err(|source| LogError::File {
+                path: path.to_owned(),
+                source,
+            })?;
+            let layer = fmt::layer().json().with_writer(Mutex::new(file));
+            Some(layer.with_filter(EnvFilter::new("info,bookahead=debug")))
+        }
+        None => None,
+    };
+    tracing_subscriber::registry()
+        .with(people)
+        .with(json)
+        .try_init()?;
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! `bookahead report RUN|latest`: writes the report of a run and prints its best table.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use crate::report::{self, ReportError, TableFormat as _, Terminal};
+use crate::store::{RunSelector, Store};
+
+/// Writes the report of a run.
+#[derive(Clone, Debug, clap::Args)]
+pub struct ReportArguments {
+    /// The number of a run, the name of an experiment (its last run), or `latest`
+    #[arg(value_name = "RUN|latest")]
+    pub run: RunSelector,
+    /// The store to read
+    #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
+    pub store: PathBuf,
+    /// The folder to write [default: reports/ and the experiment's name]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// Writes the report, prints the best table to standard output and where the report is to standard error.
+///
+/// # Errors
+///
+/// When the store cannot be read, the run does not exist, or the report cannot be written.
+pub fn execute(arguments: &ReportArguments) -> Result<(), ReportError> {
+    let out = match &arguments.out {
+        Some(out) => out.clone(),
+        None => {
+            let run = Store::open_read_only(&arguments.store)?.run(&arguments.run)?;
+            PathBuf::from("reports").join(folder_name(&run.name))
+        }
+    };
+    let summary = report::write(&arguments.store, &arguments.run, &out)?;
+    print_best(&summary).map_err(|source| ReportError::Write {
+        path: PathBuf::from("standard output"),
+        source,
+    })
+}
+
+/// Prints what a report found: the best table to standard output, everything else to standard error.
+///
+/// # Errors
+///
+/// When standard output cannot be written; a reader that has seen enough (a closed pipe) is no error.
+pub fn print_best(summary: &report::ReportSummary) -> io::Result<()> {
+    let mut text = Vec::new();
+    Terminal::default().write(&summary.best, &mut text)?;
+    match io::stdout().lock().write_all(&text) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
+        _ => {}
+    }
+    let mut errors = io::stderr().lock();
+    if !summary.failed.is_empty() {
+        writeln!(
+            errors,
+            "{} points failed; the report says why",
+            summary.failed.len()
+        )?;
+    }
+    if summary.missing > 0 {
+        writeln!(
+            errors,
+            "{} points were not run; the same `run` command goes on",
+            summary.missing
+        )?;
+    }
+    writeln!(errors, "report: {}", summary.report.display())
+}
+
+/// An experiment's name as the name of a folder.
+fn folder_name(name: &str) -> String {
+    let name: String = name
+        .chars()
+        .map(|letter| {
+            if letter.is_alphanumeric() || matches!(letter, '-' | '_') {
+                letter
+            } else {
+                '-'
+            }
+        })
+        .collect();
+    if name.is_empty() {
+        "run".to_owned()
+    } else {
+        name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct Program {
+        #[command(flatten)]
+        report: ReportArguments,
+    }
+
+    #[test]
+    fn runs_are_named_by_number_by_name_or_as_the_latest() {
+        let parse = |run: &str| {
+            Program::try_parse_from(["bookahead", run, "--out", "x"])
+                .map(|program| program.report.run)
+                .unwrap()
+        };
+        assert_eq!(parse("latest"), RunSelector::Latest);
+        assert_eq!(parse("12"), RunSelector::Id(12));
+        assert_eq!(parse("ctc-pof"), RunSelector::Name("ctc-pof".to_owned()));
+    }
+
+    #[test]
+    fn a_name_cannot_leave_the_folder_of_reports() {
+        assert_eq!(folder_name("../../etc/x y"), "------etc-x-y");
+        assert_eq!(folder_name(""), "run");
+    }
+}

@@ -1,0 +1,110 @@
+//! Reproducing in the house: the real sweeps, traces and store behind [`SweepRunner`].
+
+use std::path::{Path, PathBuf};
+
+use super::{Configuration, RoomError, SweepOutcome, SweepRunner};
+use crate::cli::run::complain;
+use crate::report::claims::{Experiment as Part, Measured, Sample, Samples};
+use crate::report::{self};
+use crate::store::{PointColumns, RunSelector, Store};
+use crate::sweep::{AxisValue, Experiment, RunState, SweepOptions, run_sweep};
+use crate::workload::TraceFolder;
+
+/// Runs sweeps into one store and reads measured values back from it.
+#[derive(Debug)]
+pub struct HouseRunner {
+    options: SweepOptions,
+    reports: PathBuf,
+}
+
+impl HouseRunner {
+    /// A runner with these options; the report of each run goes to a folder of its own under `reports`.
+    #[must_use]
+    pub fn new(options: SweepOptions, reports: PathBuf) -> Self {
+        Self { options, reports }
+    }
+}
+
+impl SweepRunner for HouseRunner {
+    fn find_trace(&self, file: &str) -> Result<PathBuf, RoomError> {
+        let folder = TraceFolder {
+            path: self.options.folders.traces.clone(),
+        };
+        Ok(folder.find(file)?)
+    }
+
+    fn run(&mut self, configuration: &Configuration) -> Result<SweepOutcome, RoomError> {
+        let experiment = Experiment::parse(&configuration.origin(), &configuration.text, None)
+            .inspect_err(complain)?;
+        let name = experiment.sweep.name.clone();
+        let summary = run_sweep(experiment.sweep, &self.options)?;
+        let failed = summary.tally.failed_points;
+        let interrupted = summary.state == RunState::Interrupted;
+        let run = summary.run.unwrap_or_default();
+        if !interrupted {
+            report::write(
+                &self.options.store,
+                &RunSelector::Id(run),
+                &self.reports.join(name),
+            )?;
+        }
+        Ok(SweepOutcome {
+            run,
+            done: (summary.done_before + summary.tally.points) as u64,
+            failed: failed as u64,
+            interrupted,
+        })
+    }
+
+    fn measured(
+        &self,
+        runs: &[SweepOutcome],
+        batteries: usize,
+    ) -> Result<Box<dyn Measured>, RoomError> {
+        let mut samples = Samples::new(batteries);
+        for (part, outcome) in [Part::Pof, Part::Risk].into_iter().zip(runs) {
+            read_samples(&self.options.store, outcome.run, part, &mut samples)?;
+        }
+        Ok(Box::new(samples))
+    }
+}
+
+fn read_samples(
+    store: &Path,
+    run: i64,
+    part: Part,
+    samples: &mut Samples,
+) -> Result<(), RoomError> {
+    let store = Store::open_read_only(store)?;
+    let run = store.run(&RunSelector::Id(run))?.id;
+    let points = store.points(run)?;
+    for point in 0..points.len() {
+        let Some(AxisValue::Text(family)) = value(&points, "estimates.classes", point) else {
+            continue;
+        };
+        let at = match (part, value(&points, "acceptance.pof_max", point)) {
+            (Part::Pof, Some(&AxisValue::Real(threshold))) => threshold,
+            (Part::Pof, _) => continue,
+            (Part::Risk, _) => points.penalty_ratio[point],
+        };
+        samples.push(
+            part,
+            family,
+            &points.strategy[point],
+            at,
+            points.replication[point],
+            Sample {
+                fees: points.fees[point],
+                forfeited: points.forfeited[point],
+                successful: points.successful[point].unsigned_abs(),
+                failed: points.failed[point].unsigned_abs(),
+            },
+        );
+    }
+    Ok(())
+}
+
+fn value<'a>(points: &'a PointColumns, key: &str, point: usize) -> Option<&'a AxisValue> {
+    let column = points.axes.iter().find(|column| column.axis.key == key)?;
+    column.axis.values.get(column.positions[point]? as usize)
+}

@@ -1,0 +1,249 @@
+use std::collections::BTreeSet;
+
+use clap::Parser;
+
+use super::*;
+use crate::report::claims::{Experiment, Sample, Samples};
+
+#[derive(Parser)]
+struct Command {
+    #[command(flatten)]
+    args: ReproduceArgs,
+}
+
+fn args(words: &[&str], report: &Path) -> ReproduceArgs {
+    let mut all = vec!["reproduce"];
+    all.extend(words);
+    let mut args = Command::try_parse_from(all).unwrap().args;
+    args.report = report.to_owned();
+    args
+}
+
+/// A runner that has some traces and gives every point the same coins.
+#[derive(Default)]
+struct Fake {
+    files: BTreeSet<&'static str>,
+    ran: Vec<String>,
+    failed: u64,
+    interrupted: bool,
+}
+
+impl SweepRunner for Fake {
+    fn find_trace(&self, file: &str) -> Result<PathBuf, RoomError> {
+        if self.files.contains(file) {
+            Ok(PathBuf::from("/traces").join(file))
+        } else {
+            Err(format!("{file} is not in BOOKAHEAD_TRACES; the archive offers it").into())
+        }
+    }
+
+    fn run(&mut self, configuration: &Configuration) -> Result<SweepOutcome, RoomError> {
+        self.ran.push(configuration.name.clone());
+        Ok(SweepOutcome {
+            run: self.ran.len() as i64,
+            done: 1,
+            failed: self.failed,
+            interrupted: self.interrupted,
+        })
+    }
+
+    fn measured(
+        &self,
+        runs: &[SweepOutcome],
+        batteries: usize,
+    ) -> Result<Box<dyn Measured>, RoomError> {
+        assert_eq!(runs.len(), 2);
+        let mut samples = Samples::new(batteries);
+        for family in ["runtime", "resources", "application", "user"] {
+            for (strategy, fees) in [
+                ("conservative-backfilling", 14_260.0),
+                ("heuristic-planning", 23_860.0),
+                ("comprehensive-overbooking", 23_300.0),
+                ("heuristic-overbooking", 28_280.0),
+            ] {
+                for battery in 0..batteries as u32 {
+                    let sample = Sample {
+                        fees,
+                        ..Sample::default()
+                    };
+                    for step in 1..=20 {
+                        let at = f64::from(step) * 0.05;
+                        samples.push(Experiment::Pof, family, strategy, at, battery, sample);
+                    }
+                    for at in [0.5, 1.0, 2.0, 4.0] {
+                        samples.push(Experiment::Risk, family, strategy, at, battery, sample);
+                    }
+                }
+            }
+        }
+        Ok(Box::new(samples))
+    }
+}
+
+struct Ran {
+    result: Result<Ending, ReproduceError>,
+    output: String,
+    log: String,
+    report: tempfile::TempDir,
+}
+
+fn run(words: &[&str], runner: &mut Fake) -> Ran {
+    let report = tempfile::tempdir().unwrap();
+    let args = args(words, report.path());
+    let (mut output, mut log) = (Vec::new(), Vec::new());
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let result = reproduce(&args, root, runner, &mut output, &mut log);
+    Ran {
+        result,
+        output: String::from_utf8(output).unwrap(),
+        log: String::from_utf8(log).unwrap(),
+        report,
+    }
+}
+
+const CTC: &str = "CTC-SP2-1996-3.1-cln.swf";
+
+#[test]
+fn one_trace_runs_both_experiments_and_leaves_a_score_card() {
+    let mut runner = Fake {
+        files: [CTC].into(),
+        ..Fake::default()
+    };
+    let ran = run(&["birkenheuer2012", "--trace", "ctc"], &mut runner);
+    assert_eq!(ran.result.unwrap().exit_code(), 0);
+    assert_eq!(runner.ran, ["ctc-pof", "ctc-risk"]);
+    let folder = ran.report.path().join("birkenheuer2012/ctc");
+    let page = fs::read_to_string(folder.join("score-card.md")).unwrap();
+    assert!(page.contains("| pof/runtime/heuristic-overbooking/max-gain | 28,280 | 28,280 |"));
+    assert!(page.contains("ctc/pof/runtime/order: agrees"), "{page}");
+    let json: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(folder.join("score-card.json")).unwrap()).unwrap();
+    assert_eq!(json.as_array().unwrap().len(), 116);
+    assert!(
+        ran.output.contains("ctc/pof/resources/order: agrees"),
+        "{}",
+        ran.output
+    );
+}
+
+#[test]
+fn without_a_trace_name_missing_files_are_named_and_the_rest_is_run() {
+    let mut runner = Fake {
+        files: [CTC].into(),
+        ..Fake::default()
+    };
+    let ran = run(&["birkenheuer2012", "--json"], &mut runner);
+    assert_eq!(ran.result.unwrap(), Ending::Done);
+    assert_eq!(
+        runner.ran,
+        ["ctc-pof", "ctc-risk", "arminius-pof", "arminius-risk"]
+    );
+    assert!(
+        ran.log
+            .contains("lanl: not tested: LANL-CM5-1994-4.1-cln.swf is not in"),
+        "{}",
+        ran.log
+    );
+    let json: Vec<serde_json::Value> = serde_json::from_str(&ran.output).unwrap();
+    assert_eq!(json.len(), 725, "every claim appears, tested or not");
+    let lanl = json
+        .iter()
+        .find(|record| record["trace"] == "lanl")
+        .unwrap();
+    assert_eq!(lanl["verdict"], "not-tested");
+    assert_eq!(lanl["held"], serde_json::Value::Null);
+}
+
+#[test]
+fn a_trace_asked_for_by_name_whose_file_is_missing_is_an_error() {
+    let mut runner = Fake::default();
+    let ran = run(&["birkenheuer2012", "--trace", "hpc2n"], &mut runner);
+    let message = ran.result.unwrap_err().to_string();
+    assert!(message.contains("HPC2N-2002-2.2-cln.swf"), "{message}");
+    assert!(runner.ran.is_empty());
+}
+
+#[test]
+fn unknown_papers_and_traces_are_refused_with_what_there_is() {
+    let paper = run(&["birkenheuer2013"], &mut Fake::default());
+    assert!(
+        paper
+            .result
+            .unwrap_err()
+            .to_string()
+            .contains("there are: birkenheuer2012")
+    );
+    let trace = run(&["birkenheuer2012", "--trace", "kth"], &mut Fake::default());
+    let message = trace.result.unwrap_err().to_string();
+    assert!(
+        message.contains("ctc, hpc2n, lanl, sdsc-blue, sdsc-datastar, sdsc-sp2, arminius"),
+        "{message}"
+    );
+}
+
+#[test]
+fn the_kept_aside_trace_runs_and_shows_what_was_measured() {
+    let mut runner = Fake {
+        files: ["SDSC-DS-2004-2.1-cln.swf"].into(),
+        ..Fake::default()
+    };
+    let ran = run(
+        &["birkenheuer2012", "--trace", "sdsc-datastar"],
+        &mut runner,
+    );
+    assert_eq!(ran.result.unwrap(), Ending::Done);
+    assert!(
+        ran.output.contains("Measured: PoF test, resources classes"),
+        "{}",
+        ran.output
+    );
+    assert!(ran.output.contains("kept aside for independent validation"));
+}
+
+#[test]
+fn failed_points_end_in_one_and_an_interruption_in_130() {
+    let files: BTreeSet<_> = [CTC].into();
+    let mut failing = Fake {
+        files: files.clone(),
+        failed: 2,
+        ..Fake::default()
+    };
+    let ran = run(&["birkenheuer2012", "--trace", "ctc"], &mut failing);
+    assert_eq!(ran.result.unwrap().exit_code(), 1);
+    assert!(ran.output.contains("4 points failed"), "{}", ran.output);
+    let mut interrupted = Fake {
+        files,
+        interrupted: true,
+        ..Fake::default()
+    };
+    let ran = run(&["birkenheuer2012"], &mut interrupted);
+    assert_eq!(ran.result.unwrap().exit_code(), 130);
+    assert_eq!(interrupted.ran, ["ctc-pof"], "nothing more is started");
+    assert!(ran.log.contains("the same command goes on"), "{}", ran.log);
+}
+
+#[test]
+fn the_list_names_papers_traces_configurations_and_claims_and_runs_nothing() {
+    let mut runner = Fake {
+        files: [CTC].into(),
+        ..Fake::default()
+    };
+    let ran = run(&["--list"], &mut runner);
+    assert_eq!(ran.result.unwrap(), Ending::Done);
+    assert!(runner.ran.is_empty());
+    for text in [
+        "birkenheuer2012\n  G. Birkenheuer",
+        "ctc            CTC SP2, 430 processors; 116 claims; /traces/CTC-SP2-1996-3.1-cln.swf",
+        "HPC2N-2002-2.2-cln.swf: not found",
+        "ablation-ctc-restart.toml",
+        "ctc/pof/runtime/heuristic-overbooking/max-gain",
+        "28280 ± 15 %",
+    ] {
+        assert!(
+            ran.output.contains(text),
+            "{text}\nis missing in\n{}",
+            ran.output
+        );
+    }
+    assert!(ran.output.lines().count() > 725);
+}

@@ -1,0 +1,192 @@
+//! `bookahead run`: an experiment file from check to summary.
+
+use std::fmt::Write as _;
+use std::io::{self, IsTerminal, Write as _};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, ValueEnum};
+use comfy_table::{CellAlignment, Table, presets};
+
+use crate::report::{self, ReportError};
+use crate::store::RunSelector;
+use crate::sweep::{
+    Experiment, ExperimentError, OutcomeDetail, Problem, RunState, Sweep, SweepError, SweepOptions,
+    shown,
+};
+
+/// Arguments of `bookahead run`.
+#[derive(Args, Clone, Debug)]
+pub struct RunArgs {
+    /// The experiment file (TOML)
+    pub config: PathBuf,
+    /// The database
+    #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
+    pub store: PathBuf,
+    /// Worker threads [default: the cores]
+    #[arg(long, value_name = "N")]
+    pub workers: Option<NonZeroUsize>,
+    /// Takes the place of the file's seed
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// What is kept: every job's outcome, the points' metrics only, or nothing at all (to measure speed)
+    #[arg(long, value_enum, default_value = "all")]
+    pub outcomes: Outcomes,
+    /// Where the report goes [default: reports/<experiment name>]
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
+    /// Print every point and an estimate of time and size, and run nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// No progress bar
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// Values of `--outcomes`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Outcomes {
+    /// Every job's outcome and every point's metrics.
+    All,
+    /// Every point's metrics.
+    Metrics,
+    /// Nothing.
+    None,
+}
+
+impl From<Outcomes> for OutcomeDetail {
+    fn from(outcomes: Outcomes) -> Self {
+        match outcomes {
+            Outcomes::All => Self::All,
+            Outcomes::Metrics => Self::Metrics,
+            Outcomes::None => Self::None,
+        }
+    }
+}
+
+/// Why the command ends with exit code 2, or 1 where the store broke under way.
+#[derive(Debug, thiserror::Error)]
+enum RunError {
+    #[error("{0}")]
+    Experiment(#[from] ExperimentError),
+    #[error("{0}")]
+    Sweep(#[from] SweepError),
+    #[error("{0}")]
+    Report(#[from] ReportError),
+    #[error("standard output: {0}")]
+    Output(#[from] io::Error),
+    #[error("Ctrl-C cannot be received: {0}")]
+    Signals(io::Error),
+}
+
+/// Runs the command and returns its exit code.
+pub fn run(arguments: &RunArgs) -> ExitCode {
+    match carry_out(arguments) {
+        Ok(code) => ExitCode::from(code),
+        Err(RunError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(RunError::Experiment(error)) => {
+            complain(&error);
+            ExitCode::from(2)
+        }
+        Err(error @ RunError::Sweep(SweepError::Broken(_))) => {
+            eprintln!("error: {error}");
+            ExitCode::from(1)
+        }
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
+    let Experiment { sweep, warnings } = Experiment::load(&arguments.config, arguments.seed)?;
+    for warning in &warnings {
+        show(warning);
+    }
+    let mut options = SweepOptions::new(arguments.store.clone());
+    options.outcomes = arguments.outcomes.into();
+    options.quiet = arguments.quiet;
+    if let Some(workers) = arguments.workers {
+        options.workers = workers.get();
+    }
+    if arguments.dry_run {
+        let (sweep, plan) = crate::sweep::dry_run(sweep, &options)?;
+        let mut out = io::stdout().lock();
+        out.write_all(points_table(&sweep).as_bytes())?;
+        writeln!(out, "\n{plan}")?;
+        return Ok(0);
+    }
+    options.interrupt.listen().map_err(RunError::Signals)?;
+    let name = sweep.name.clone();
+    let summary = crate::sweep::run_sweep(sweep, &options)?;
+    if summary.state == RunState::Interrupted {
+        // The log has said how much is left and that the same command goes on.
+        return Ok(summary.exit_code());
+    }
+    if let Some(run) = summary.run {
+        let folder = arguments
+            .report
+            .clone()
+            .unwrap_or_else(|| PathBuf::from("reports").join(name));
+        write_report(&options.store, run, &folder)?;
+    }
+    Ok(summary.exit_code())
+}
+
+/// Writes the report of the run and prints its best table.
+fn write_report(store: &Path, run: i64, folder: &Path) -> Result<(), RunError> {
+    let summary = report::write(store, &RunSelector::Id(run), folder)?;
+    super::report::print_best(&summary)?;
+    eprintln!("run {run} is in {}", store.display());
+    Ok(())
+}
+
+/// Prints every problem of an experiment with the line underlined.
+pub fn complain(error: &ExperimentError) {
+    if error.problems().is_empty() {
+        eprintln!("error: {error}");
+    }
+    for problem in error.problems() {
+        show(problem);
+    }
+}
+
+fn show(problem: &Problem) {
+    let colours = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    eprintln!("{}", problem.render(colours));
+}
+
+/// Every point of a sweep: axis values, replication, and the simulation that it shares.
+fn points_table(sweep: &Sweep) -> String {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let mut header = vec!["point".to_owned()];
+    header.extend(sweep.axes.iter().map(|axis| axis.key.clone()));
+    header.extend(["replication", "penalty ratio", "simulation"].map(str::to_owned));
+    table.set_header(header);
+    for (number, point) in sweep.points.iter().enumerate() {
+        let mut row = vec![(number + 1).to_string()];
+        row.extend(
+            sweep
+                .axes
+                .iter()
+                .map(|axis| point.axes.get(&axis.key).map(shown).unwrap_or_default()),
+        );
+        row.push(point.replication.to_string());
+        row.push(point.penalty_ratio.to_string());
+        row.push((point.simulation + 1).to_string());
+        table.add_row(row);
+    }
+    for column in table.column_iter_mut() {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    let mut text = String::new();
+    for line in table.lines() {
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}

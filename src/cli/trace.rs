@@ -1,0 +1,594 @@
+//! `bookahead trace info|convert|synthesize`: look at a trace, write a cleaned and scaled one, or let a model write one.
+//!
+//! Data goes to standard output, messages to standard error. Every error is wrong use or bad input: exit code 2.
+
+mod describe;
+
+use std::fmt::Write as _;
+use std::io::{ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use clap::{Args, Subcommand, ValueEnum};
+use miette::{IntoDiagnostic, miette};
+
+use self::describe::{describe, describe_cleaning};
+use crate::units::Nodes;
+use crate::workload::swf::{SwfHeader, SwfRecord, write_trace};
+use crate::workload::{
+    CleanedTrace, CleaningReport, CleaningRules, ParsedTrace, ProcessorsField, TraceFolder,
+    WorkloadError, WorkloadSource, arminius, battery, clean, load, summarise,
+};
+
+/// Arguments of `bookahead trace`.
+#[derive(Args, Debug)]
+pub struct TraceArguments {
+    #[command(subcommand)]
+    command: TraceCommand,
+}
+
+#[derive(Subcommand, Debug)]
+enum TraceCommand {
+    /// Print what a trace holds: jobs, span, load, estimate accuracy, and what cleaning would drop
+    Info(InfoArguments),
+    /// Write a cleaned and scaled trace, its header kept
+    Convert(ConvertArguments),
+    /// Write a trace that a model generates
+    Synthesize(SynthesizeArguments),
+}
+
+#[derive(Args, Debug)]
+struct InfoArguments {
+    /// The trace (Standard Workload Format, plain, .gz or .xz): a path, or a file in the folder BOOKAHEAD_TRACES
+    file: String,
+    /// Size of the machine that loads refer to [default: the header's MaxProcs]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    nodes: Option<u32>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+    #[command(flatten)]
+    cleaning: CleaningArguments,
+}
+
+#[derive(Args, Debug)]
+struct ConvertArguments {
+    /// The trace: a path, or a file in the folder BOOKAHEAD_TRACES
+    file: String,
+    /// The file to write; .gz and .xz are compressed
+    out: PathBuf,
+    /// Size of the machine that the target load refers to [default: the header's MaxProcs]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    nodes: Option<u32>,
+    /// Multiply the times between arrivals by this factor
+    #[arg(long, value_name = "FACTOR", conflicts_with = "target_load")]
+    compression: Option<f64>,
+    /// Compress arrivals so that the estimates offer this load (1 = the whole machine)
+    #[arg(long, value_name = "LOAD")]
+    target_load: Option<f64>,
+    /// Only the last usable jobs
+    #[arg(long, value_name = "JOBS", value_parser = clap::value_parser!(u32).range(1..))]
+    last: Option<u32>,
+    #[command(flatten)]
+    cleaning: CleaningArguments,
+}
+
+#[derive(Args, Debug)]
+struct SynthesizeArguments {
+    /// The file to write; .gz and .xz are compressed
+    out: PathBuf,
+    /// The model
+    #[arg(long, value_enum)]
+    model: Model,
+    /// Jobs to generate
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    jobs: u32,
+    /// Size of the machine [default: 128; Arminius has 200]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    nodes: Option<u32>,
+    /// Seed of all random numbers
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Scale arrivals so that the estimates offer this load (1 = the whole machine)
+    #[arg(long, value_name = "LOAD")]
+    target_load: Option<f64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Model {
+    /// Lublin and Feitelson 2003, with user estimates after Tsafrir 2005
+    LublinFeitelson,
+    /// Fitted to the published totals of the Arminius log
+    Arminius,
+}
+
+#[derive(Args, Debug, Default)]
+struct CleaningArguments {
+    /// Keep jobs with a run time of 0
+    #[arg(long)]
+    keep_zero_runtime: bool,
+    /// Drop jobs that ran longer than requested
+    #[arg(long)]
+    drop_overruns: bool,
+    /// Drop cancelled jobs although they ran
+    #[arg(long)]
+    drop_cancelled: bool,
+    /// Take the requested processors (field 8) before the allocated ones (field 5)
+    #[arg(long)]
+    requested_processors: bool,
+}
+
+impl CleaningArguments {
+    fn rules(&self) -> CleaningRules {
+        CleaningRules {
+            processors: if self.requested_processors {
+                ProcessorsField::RequestedElseAllocated
+            } else {
+                ProcessorsField::AllocatedElseRequested
+            },
+            drop_zero_runtime: !self.keep_zero_runtime,
+            drop_overruns: self.drop_overruns,
+            drop_cancelled: self.drop_cancelled,
+        }
+    }
+}
+
+/// What a subcommand says.
+#[derive(Debug, Default)]
+struct Answer {
+    /// For standard output.
+    data: String,
+    /// For standard error.
+    messages: String,
+}
+
+/// Runs the subcommand with the folder of traces that the environment names.
+///
+/// # Errors
+/// Wrong use or a faulty trace; the caller ends with exit code 2.
+pub fn execute(arguments: &TraceArguments) -> miette::Result<ExitCode> {
+    let folder = TraceFolder {
+        path: std::env::var_os(TraceFolder::VARIABLE).map(PathBuf::from),
+    };
+    let answer = answer(arguments, &folder)?;
+    eprint!("{}", answer.messages);
+    match std::io::stdout().lock().write_all(answer.data.as_bytes()) {
+        // A reader such as `head` that has seen enough is no fault.
+        Err(fault) if fault.kind() != ErrorKind::BrokenPipe => Err(fault).into_diagnostic(),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn answer(arguments: &TraceArguments, folder: &TraceFolder) -> miette::Result<Answer> {
+    match &arguments.command {
+        TraceCommand::Info(arguments) => info(arguments, folder),
+        TraceCommand::Convert(arguments) => convert(arguments, folder),
+        TraceCommand::Synthesize(arguments) => synthesize(arguments),
+    }
+}
+
+fn info(arguments: &InfoArguments, folder: &TraceFolder) -> miette::Result<Answer> {
+    let path = folder.find(&arguments.file).into_diagnostic()?;
+    let trace = ParsedTrace::read(&path).into_diagnostic()?;
+    let mut answer = Answer::default();
+    let machine = machine(arguments.nodes, &trace, &mut answer.messages);
+    let cleaned = clean(&trace, &arguments.cleaning.rules(), machine);
+    let summary = summarise(&trace, &cleaned, machine);
+    answer.data = if arguments.json {
+        serde_json::to_string_pretty(&summary).into_diagnostic()? + "\n"
+    } else {
+        describe(&summary)
+    };
+    Ok(answer)
+}
+
+fn convert(arguments: &ConvertArguments, folder: &TraceFolder) -> miette::Result<Answer> {
+    let path = folder.find(&arguments.file).into_diagnostic()?;
+    refuse_overwriting(&path, &arguments.out)?;
+    let trace = ParsedTrace::read(&path).into_diagnostic()?;
+    let mut answer = Answer::default();
+    let machine = machine(arguments.nodes, &trace, &mut answer.messages);
+    let mut cleaned = clean(&trace, &arguments.cleaning.rules(), machine);
+    let mut header = trace.header.clone();
+    header.note(&format!(
+        "derived by bookahead {} from {} (SHA-256 of its records: {})",
+        env!("CARGO_PKG_VERSION"),
+        path.file_name().map_or_else(
+            || trace.label.clone(),
+            |name| name.to_string_lossy().into_owned()
+        ),
+        trace.content_hash
+    ));
+    note_cleaning(&cleaned.report, &mut header);
+    if let Some(last) = arguments.last {
+        keep_last(last, &trace, &mut cleaned)?;
+        header.note(&format!("only the last {last} usable jobs"));
+    }
+    if cleaned.jobs.is_empty() {
+        return Err(miette!(
+            "{}: none of the {} records is usable, so there is nothing to write",
+            path.display(),
+            cleaned.report.records
+        ));
+    }
+    let factor = factor(
+        arguments.compression,
+        arguments.target_load,
+        &trace.label,
+        &cleaned,
+        machine,
+    )?;
+    if let Some(factor) = factor {
+        header.note(&format!(
+            "submit times rebased to the first job and multiplied by {factor}, rounded down; wait times, which belong to \
+             the original arrivals, removed"
+        ));
+        if let Some(load) = arguments.target_load {
+            header.note(&format!(
+                "the factor makes the estimates offer a load of {load} on {} nodes",
+                machine.0
+            ));
+        }
+    }
+    let records = scaled(&trace, &cleaned, factor);
+    write_trace(&arguments.out, &header, &records).into_diagnostic()?;
+    describe_cleaning(&cleaned.report, &mut answer.data);
+    let _ = writeln!(answer.data, "written      {}", records.len());
+    if let Some(factor) = factor {
+        let _ = writeln!(answer.data, "compression  {factor}");
+    }
+    let _ = writeln!(answer.messages, "wrote {}", arguments.out.display());
+    Ok(answer)
+}
+
+fn synthesize(arguments: &SynthesizeArguments) -> miette::Result<Answer> {
+    let (source, nodes) = match (arguments.model, arguments.nodes) {
+        (Model::LublinFeitelson, nodes) => (
+            WorkloadSource::LublinFeitelson {
+                jobs: arguments.jobs,
+            },
+            nodes.unwrap_or(128),
+        ),
+        (Model::Arminius, None | Some(arminius::NODES)) => (
+            WorkloadSource::Arminius {
+                jobs: arguments.jobs,
+            },
+            arminius::NODES,
+        ),
+        (Model::Arminius, Some(nodes)) => {
+            return Err(miette!(
+                "--nodes is {nodes}, but the Arminius model is fitted to {} nodes; leave --nodes out",
+                arminius::NODES
+            ));
+        }
+    };
+    let machine = Nodes(nodes);
+    let trace =
+        load(&source, machine, &TraceFolder::default(), arguments.seed).into_diagnostic()?;
+    let cleaned = clean(&trace, &CleaningRules::default(), machine);
+    let factor = factor(None, arguments.target_load, &trace.label, &cleaned, machine)?;
+    let mut header = trace.header.clone();
+    if let (Some(factor), Some(load)) = (factor, arguments.target_load) {
+        header.note(&format!(
+            "submit times rebased to the first job and multiplied by {factor}, so that the estimates offer a load of \
+             {load} on {nodes} nodes"
+        ));
+    }
+    let records = scaled(&trace, &cleaned, factor);
+    write_trace(&arguments.out, &header, &records).into_diagnostic()?;
+    Ok(Answer {
+        data: format!(
+            "model        {}\nwritten      {}\n",
+            trace.label,
+            records.len()
+        ),
+        messages: format!("wrote {}\n", arguments.out.display()),
+    })
+}
+
+/// The machine that loads refer to: as asked, else as the header says, else the widest record.
+fn machine(nodes: Option<u32>, trace: &ParsedTrace, messages: &mut String) -> Nodes {
+    let header = || {
+        trace
+            .header
+            .max_procs()
+            .or_else(|| trace.header.max_nodes())
+    };
+    if let Some(nodes) = nodes.or_else(header).filter(|nodes| *nodes > 0) {
+        return Nodes(nodes);
+    }
+    let widest = trace
+        .records
+        .iter()
+        .map(|record| record.allocated_processors.max(record.requested_processors))
+        .max()
+        .unwrap_or(1);
+    let nodes = u32::try_from(widest.max(1)).unwrap_or(u32::MAX);
+    let _ = writeln!(
+        messages,
+        "the header names no MaxProcs: loads refer to the widest job's {nodes} nodes; --nodes sets another size"
+    );
+    Nodes(nodes)
+}
+
+fn refuse_overwriting(input: &Path, output: &Path) -> miette::Result<()> {
+    let same = match (input.canonicalize(), output.canonicalize()) {
+        (Ok(input), Ok(output)) => input == output,
+        _ => false,
+    };
+    if same {
+        return Err(miette!(
+            "{} is the trace itself; name another file to write",
+            output.display()
+        ));
+    }
+    Ok(())
+}
+
+fn keep_last(last: u32, trace: &ParsedTrace, cleaned: &mut CleanedTrace) -> miette::Result<()> {
+    let Some(first) = cleaned.jobs.len().checked_sub(last as usize) else {
+        return Err(WorkloadError::TooFewJobs {
+            label: trace.label.clone(),
+            usable: cleaned.jobs.len(),
+            records: cleaned.report.records,
+            needed: last,
+        })
+        .into_diagnostic();
+    };
+    cleaned.jobs.drain(..first);
+    cleaned.origins.drain(..first);
+    Ok(())
+}
+
+fn factor(
+    compression: Option<f64>,
+    target_load: Option<f64>,
+    label: &str,
+    cleaned: &CleanedTrace,
+    machine: Nodes,
+) -> miette::Result<Option<f64>> {
+    for (key, value) in [
+        ("--compression", compression),
+        ("--target-load", target_load),
+    ] {
+        if let Some(value) = value.filter(|value| !(value.is_finite() && *value > 0.0)) {
+            return Err(miette!(
+                "{key} is {value}; allowed is a finite number above 0"
+            ));
+        }
+    }
+    let Some(target) = target_load else {
+        return Ok(compression);
+    };
+    match battery::offered_load(&cleaned.jobs, machine) {
+        Some(offered) if offered > 0.0 => Ok(Some(offered / target)),
+        _ => Err(WorkloadError::NoLoad {
+            label: label.to_owned(),
+            part: "the usable jobs".to_owned(),
+        })
+        .into_diagnostic(),
+    }
+}
+
+/// The usable records; with a factor, their arrivals rebased and compressed and their wait times removed.
+fn scaled(trace: &ParsedTrace, cleaned: &CleanedTrace, factor: Option<f64>) -> Vec<SwfRecord> {
+    let first = cleaned.jobs.first().map(|job| job.submit);
+    cleaned
+        .jobs
+        .iter()
+        .zip(&cleaned.origins)
+        .map(|(job, &origin)| {
+            let record = trace.records[origin as usize];
+            match (factor, first) {
+                (Some(factor), Some(first)) => SwfRecord {
+                    submit: battery::compressed(job.submit, first, factor).0,
+                    wait: -1,
+                    ..record
+                },
+                _ => record,
+            }
+        })
+        .collect()
+}
+
+fn note_cleaning(report: &CleaningReport, header: &mut SwfHeader) {
+    let dropped: Vec<String> = report
+        .dropped()
+        .iter()
+        .filter(|(_, _, count)| *count > 0)
+        .map(|(rule, _, count)| format!("{rule} {count}"))
+        .collect();
+    header.note(&format!(
+        "cleaning kept {} of {} records; dropped by rule: {}",
+        report.usable,
+        report.records,
+        if dropped.is_empty() {
+            "none".to_owned()
+        } else {
+            dropped.join(", ")
+        }
+    ));
+    if report.out_of_order > 0 {
+        header.note(&format!(
+            "{} records stood out of order; sorted by submit time",
+            report.out_of_order
+        ));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+    use crate::workload::TraceSummary;
+
+    #[derive(Parser)]
+    struct Program {
+        #[command(flatten)]
+        trace: TraceArguments,
+    }
+
+    const LOG: &str = "; Version: 2.2\n; MaxProcs: 8\n; Acknowledge: Ada\n; Note: first\n\
+        1 0 5 50 4 1.5 -1 4 100 -1 1 1 1 1 1 -1 -1 -1\n\
+        2 100 5 10 -1 -1 -1 2 300 -1 5 2 1 1 1 -1 -1 -1\n\
+        3 150 5 0 4 -1 -1 4 100 -1 1 1 1 1 1 -1 -1 -1\n\
+        4 200 5 120 2 -1 -1 2 100 -1 1 1 1 2 1 -1 -1 -1\n";
+
+    fn run(arguments: &[&str]) -> miette::Result<Answer> {
+        let program = Program::try_parse_from([&["trace"], arguments].concat()).unwrap();
+        answer(&program.trace, &TraceFolder::default())
+    }
+
+    fn log() -> (tempfile::TempDir, String, String) {
+        let folder = tempfile::tempdir().unwrap();
+        let input = folder.path().join("log.swf");
+        std::fs::write(&input, LOG).unwrap();
+        let output = folder.path().join("out.swf.gz").display().to_string();
+        (folder, input.display().to_string(), output)
+    }
+
+    #[test]
+    fn info_prints_loads_accuracy_and_what_cleaning_drops() {
+        let (_folder, input, _) = log();
+        let text = run(&["info", &input]).unwrap().data;
+        // Usable: jobs 1, 2, 4. Σ n·x = 400 + 600 + 200 = 1,200; Σ n·min(ω, x) = 200 + 20 + 200 = 420; 8 nodes for 200 s.
+        for part in [
+            "load by estimate  75.00 %",
+            "load by runtime   26.25 %",
+            "median 0.5000",
+            "under 10 %: 33.33 %",
+            "over 100 %: 33.33 %",
+            "1  zero-runtime: run time 0",
+            "1  other-processors-field",
+            "acknowledge  Ada",
+        ] {
+            assert!(text.contains(part), "{text}\nlacks {part:?}");
+        }
+        let json = run(&["info", &input, "--json", "--nodes", "3"])
+            .unwrap()
+            .data;
+        let summary: TraceSummary = serde_json::from_str(&json).unwrap();
+        assert_eq!(summary.cleaning.wider_than_machine, 1);
+        assert_eq!(summary.cleaning.usable, 3);
+        // Only jobs 2 and 4 fit 3 nodes: (600 + 200) / (3 · 200).
+        assert_eq!(summary.load_by_estimate, Some(800.0 / 600.0));
+    }
+
+    #[test]
+    fn convert_writes_scaled_jobs_below_the_old_header_and_new_notes() {
+        let (_folder, input, output) = log();
+        let said = run(&["convert", &input, &output, "--target-load", "1.5"]).unwrap();
+        assert!(said.data.contains("compression  0.5") && said.messages.contains("wrote"));
+        let trace = ParsedTrace::read(Path::new(&output)).unwrap();
+        assert_eq!(
+            trace.header.lines[..4],
+            LOG.lines().take(4).collect::<Vec<_>>()
+        );
+        assert!(
+            trace.header.lines[4..]
+                .iter()
+                .all(|line| line.starts_with("; Note: "))
+        );
+        assert!(
+            trace
+                .header
+                .lines
+                .iter()
+                .any(|line| line.contains("zero-runtime 1"))
+        );
+        let times: Vec<(i64, i64, i64)> = trace
+            .records
+            .iter()
+            .map(|record| (record.job_number, record.submit, record.wait))
+            .collect();
+        assert_eq!(times, [(1, 0, -1), (2, 50, -1), (4, 100, -1)]);
+        let kept = run(&[
+            "convert",
+            &input,
+            &output,
+            "--last",
+            "2",
+            "--keep-zero-runtime",
+        ])
+        .unwrap();
+        assert!(kept.data.contains("written      2"));
+        let trace = ParsedTrace::read(Path::new(&output)).unwrap();
+        assert_eq!(
+            (
+                trace.records[0].job_number,
+                trace.records[0].submit,
+                trace.records[0].wait
+            ),
+            (3, 150, 5)
+        );
+    }
+
+    #[test]
+    fn synthesized_traces_offer_the_load_asked_for() {
+        let (_folder, _, output) = log();
+        for arguments in [
+            &["--model", "lublin-feitelson", "--nodes", "64"][..],
+            &["--model", "arminius"],
+        ] {
+            let mut all = vec![
+                "synthesize",
+                &output,
+                "--jobs",
+                "1500",
+                "--target-load",
+                "2",
+            ];
+            all.extend(arguments);
+            run(&all).unwrap();
+            let json = run(&["info", &output, "--json"]).unwrap().data;
+            let summary: TraceSummary = serde_json::from_str(&json).unwrap();
+            assert_eq!(summary.cleaning.usable, 1_500);
+            assert!((summary.load_by_estimate.unwrap() - 2.0).abs() < 1e-3);
+        }
+    }
+
+    #[test]
+    fn bad_input_is_an_error_that_says_what_to_do() {
+        let (_folder, input, output) = log();
+        for (arguments, part) in [
+            (vec!["info", "absent.swf"], "BOOKAHEAD_TRACES"),
+            (vec!["convert", &input, &input], "is the trace itself"),
+            (
+                vec!["convert", &input, &output, "--last", "9"],
+                "3 usable jobs of 4 records",
+            ),
+            (
+                vec!["convert", &input, &output, "--compression", "0"],
+                "above 0",
+            ),
+            (
+                vec![
+                    "synthesize",
+                    &output,
+                    "--model",
+                    "arminius",
+                    "--jobs",
+                    "5",
+                    "--nodes",
+                    "9",
+                ],
+                "200 nodes",
+            ),
+            (
+                vec![
+                    "synthesize",
+                    "/nowhere/out.swf",
+                    "--model",
+                    "arminius",
+                    "--jobs",
+                    "5",
+                ],
+                "cannot write",
+            ),
+        ] {
+            let error = run(&arguments).unwrap_err().to_string();
+            assert!(error.contains(part), "{error}");
+        }
+    }
+}

@@ -1,0 +1,444 @@
+//! From points to numbers: replications folded into means, and differences against the baseline paired by replication.
+
+use std::collections::HashMap;
+
+use polars::prelude::*;
+
+use super::statistics::Estimate;
+use crate::scheduling::registry;
+use crate::store::PointColumns;
+use crate::sweep::{Axis, AxisValue};
+
+/// The axis that names the policy; tables show it as the column "strategy".
+pub const STRATEGY_AXIS: &str = "scheduling.strategy";
+
+/// Axes on which a provider chooses the best value; the others describe a situation that is given.
+pub const TUNED_AXES: &[&str] = &["acceptance.pof_max", "acceptance.security_factor"];
+
+/// Axes with these prefixes are not read by strategies that do not overbook. A baseline that is in the run only once, and
+/// not for every value of such an axis, is still the baseline of every value.
+const OVERBOOKING_ONLY: &[&str] = &["acceptance.", "estimates.", "reliability."];
+
+/// A quantity that is reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Metric {
+    /// Its column in CSV files and in the view `v_point`.
+    pub key: &'static str,
+    /// Its heading, with the unit.
+    pub title: &'static str,
+    /// Decimals in tables for people.
+    pub decimals: usize,
+}
+
+const fn metric(key: &'static str, title: &'static str, decimals: usize) -> Metric {
+    Metric {
+        key,
+        title,
+        decimals,
+    }
+}
+
+/// Every reported quantity, in the order of the columns (spec §6).
+pub const METRICS: [Metric; 12] = [
+    metric("gain", "Gain (VC)", 0),
+    metric("fees", "Fees (VC)", 0),
+    metric("penalties", "Penalties (VC)", 0),
+    metric("booked", "Booked (VC)", 0),
+    metric("accepted", "Accepted", 1),
+    metric("successful", "Successful", 1),
+    metric("failed", "Failed", 1),
+    metric("dropped", "Dropped", 1),
+    metric("overbooked", "Overbooked", 1),
+    metric("utilisation", "Utilisation", 3),
+    metric("mean_wait", "Mean wait (s)", 0),
+    metric("slowdown", "Slowdown (by area)", 2),
+];
+
+/// What a strategy earns more than its baseline.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Additional {
+    /// Gain minus the baseline's gain in the same replication, VC.
+    pub difference: Estimate,
+    /// Mean gain of the baseline over those replications, VC.
+    pub baseline: f64,
+    /// The mean difference in percent of the baseline's mean; `None` where the baseline earns nothing or less.
+    pub percent: Option<f64>,
+}
+
+/// One combination of axis values, all replications folded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Combination {
+    /// Index of the value on every axis of the analysis.
+    pub places: Vec<Option<u32>>,
+    /// The strategy.
+    pub strategy: String,
+    /// One estimate for each of [`METRICS`]; `None` where no replication had a value.
+    pub estimates: Vec<Option<Estimate>>,
+    /// Compared with the strategy's baseline, where it has one and the run contains it.
+    pub additional: Option<Additional>,
+}
+
+impl Combination {
+    /// Mean gain over replications; −∞ where there is none.
+    #[must_use]
+    pub fn gain(&self) -> f64 {
+        self.estimates[0].map_or(f64::NEG_INFINITY, |gain| gain.mean)
+    }
+}
+
+/// Everything that the tables of a run are made of.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Analysis {
+    /// The run's axes in the order of the file.
+    pub axes: Vec<Axis>,
+    /// Every combination that has a done point, in the order of the axes.
+    pub combinations: Vec<Combination>,
+    /// Axes that had to be left out of account to find the baselines.
+    pub relaxed_axes: Vec<String>,
+}
+
+impl Analysis {
+    /// Folds the points of a run.
+    ///
+    /// # Errors
+    ///
+    /// When Polars refuses, which for these columns it does not.
+    pub fn new(points: &PointColumns) -> PolarsResult<Self> {
+        let axes: Vec<Axis> = points
+            .axes
+            .iter()
+            .map(|column| column.axis.clone())
+            .collect();
+        let (mut combinations, membership) = combinations(points);
+        let pairing = Pairing::new(points);
+        let gains: Vec<f64> = (0..points.len())
+            .map(|index| gain_at(points, index, points.penalty_ratio[index]))
+            .collect();
+        let baselines: Vec<Option<f64>> = pairing
+            .baseline
+            .iter()
+            .enumerate()
+            .map(|(index, baseline)| {
+                baseline.map(|baseline| gain_at(points, baseline, points.penalty_ratio[index]))
+            })
+            .collect();
+        let differences: Vec<Option<f64>> = gains
+            .iter()
+            .zip(&baselines)
+            .map(|(gain, baseline)| baseline.map(|baseline| gain - baseline))
+            .collect();
+        let folded = fold(points, &membership, &gains, &baselines, &differences)?;
+        for (row, combination) in combinations.iter_mut().enumerate() {
+            combination.estimates = METRICS
+                .iter()
+                .map(|metric| folded.estimate(metric.key, row))
+                .collect::<PolarsResult<_>>()?;
+            let difference = folded.estimate("additional", row)?;
+            let baseline = folded.estimate("baseline", row)?;
+            combination.additional =
+                difference
+                    .zip(baseline)
+                    .map(|(difference, baseline)| Additional {
+                        difference,
+                        baseline: baseline.mean,
+                        percent: (baseline.mean > 0.0)
+                            .then(|| 100.0 * difference.mean / baseline.mean),
+                    });
+        }
+        Ok(Self {
+            axes,
+            combinations,
+            relaxed_axes: pairing.relaxed_axes,
+        })
+    }
+
+    /// The value of a combination on an axis.
+    #[must_use]
+    pub fn value(&self, combination: &Combination, axis: usize) -> Option<&AxisValue> {
+        let place = combination.places.get(axis).copied().flatten()?;
+        self.axes.get(axis)?.values.get(place as usize)
+    }
+
+    /// Indices of the axes that are neither the strategy nor tuned.
+    #[must_use]
+    pub fn given_axes(&self) -> Vec<usize> {
+        self.select(|key| key != STRATEGY_AXIS && !TUNED_AXES.contains(&key))
+    }
+
+    /// Indices of the axes on which the best value is chosen.
+    #[must_use]
+    pub fn tuned_axes(&self) -> Vec<usize> {
+        self.select(|key| TUNED_AXES.contains(&key))
+    }
+
+    fn select(&self, which: impl Fn(&str) -> bool) -> Vec<usize> {
+        (0..self.axes.len())
+            .filter(|axis| which(&self.axes[*axis].key))
+            .collect()
+    }
+
+    /// For every strategy and every combination of the given axes, the combination with the highest mean gain over the
+    /// tuned axes; at equal means the one that comes first. In the order of the given axes, then of the registry.
+    #[must_use]
+    pub fn best(&self) -> Vec<&Combination> {
+        let given = self.given_axes();
+        let key = |combination: &Combination| {
+            let places: Vec<Option<u32>> =
+                given.iter().map(|axis| combination.places[*axis]).collect();
+            (
+                places,
+                strategy_rank(&combination.strategy),
+                combination.strategy.clone(),
+            )
+        };
+        let mut best: Vec<(_, &Combination)> = Vec::new();
+        let mut index = HashMap::new();
+        for combination in &self.combinations {
+            let key = key(combination);
+            match index.get(&key) {
+                None => {
+                    index.insert(key.clone(), best.len());
+                    best.push((key, combination));
+                }
+                Some(place) => {
+                    let entry: &mut (_, &Combination) = &mut best[*place];
+                    if combination.gain() > entry.1.gain() {
+                        entry.1 = combination;
+                    }
+                }
+            }
+        }
+        best.sort_by(|(key, _), (other, _)| key.cmp(other));
+        best.into_iter()
+            .map(|(_, combination)| combination)
+            .collect()
+    }
+}
+
+/// The place of a strategy in tables: the registry's order, unknown ones last.
+pub(super) fn strategy_rank(name: &str) -> usize {
+    registry::STRATEGIES
+        .iter()
+        .position(|strategy| strategy.name == name)
+        .unwrap_or(usize::MAX)
+}
+
+fn gain_at(points: &PointColumns, index: usize, ratio: f64) -> f64 {
+    points.fees[index] - ratio * points.forfeited[index]
+}
+
+/// The distinct combinations in order of first appearance, and each point's combination.
+fn combinations(points: &PointColumns) -> (Vec<Combination>, Vec<u32>) {
+    let mut index: HashMap<(Vec<Option<u32>>, &str), u32> = HashMap::new();
+    let mut found = Vec::new();
+    let membership = (0..points.len())
+        .map(|point| {
+            let places = places(points, point);
+            let strategy = points.strategy[point].as_str();
+            *index.entry((places.clone(), strategy)).or_insert_with(|| {
+                found.push(Combination {
+                    places,
+                    strategy: strategy.to_owned(),
+                    estimates: Vec::new(),
+                    additional: None,
+                });
+                found.len() as u32 - 1
+            })
+        })
+        .collect();
+    (found, membership)
+}
+
+fn places(points: &PointColumns, point: usize) -> Vec<Option<u32>> {
+    points
+        .axes
+        .iter()
+        .map(|column| column.positions[point])
+        .collect()
+}
+
+/// Which point is the baseline of which.
+struct Pairing {
+    baseline: Vec<Option<usize>>,
+    relaxed_axes: Vec<String>,
+}
+
+impl Pairing {
+    /// Pairs every point with the point of its strategy's baseline that has the same replication and the same values on
+    /// all axes but the strategy's. Where there is none, axes that only overbooking strategies read are left out, provided
+    /// that one simulation of the baseline remains.
+    fn new(points: &PointColumns) -> Self {
+        let keys: Vec<&str> = points
+            .axes
+            .iter()
+            .map(|column| column.axis.key.as_str())
+            .collect();
+        let exact: Vec<usize> = (0..keys.len())
+            .filter(|axis| keys[*axis] != STRATEGY_AXIS)
+            .collect();
+        let relaxed: Vec<usize> = exact
+            .iter()
+            .copied()
+            .filter(|axis| {
+                !OVERBOOKING_ONLY
+                    .iter()
+                    .any(|prefix| keys[*axis].starts_with(prefix))
+            })
+            .collect();
+        let by_exact = Candidates::new(points, &exact);
+        let mut baseline = Vec::with_capacity(points.len());
+        let mut by_relaxed = None;
+        let mut used_relaxed = false;
+        for point in 0..points.len() {
+            let name =
+                registry::strategy(&points.strategy[point]).and_then(|strategy| strategy.baseline);
+            let found = name.and_then(|name| {
+                by_exact.find(points, point, name).or_else(|| {
+                    let candidates =
+                        by_relaxed.get_or_insert_with(|| Candidates::new(points, &relaxed));
+                    let found = candidates.find(points, point, name);
+                    used_relaxed |= found.is_some();
+                    found
+                })
+            });
+            baseline.push(found);
+        }
+        let relaxed_axes = exact
+            .iter()
+            .filter(|axis| used_relaxed && !relaxed.contains(axis))
+            .map(|axis| keys[*axis].to_owned())
+            .collect();
+        Self {
+            baseline,
+            relaxed_axes,
+        }
+    }
+}
+
+type CandidateKey = (Vec<Option<u32>>, u32);
+
+/// Points by strategy, replication and values on some axes; `None` where several simulations would fit.
+struct Candidates {
+    axes: Vec<usize>,
+    by_strategy: HashMap<String, HashMap<CandidateKey, Option<usize>>>,
+}
+
+impl Candidates {
+    fn new(points: &PointColumns, axes: &[usize]) -> Self {
+        let mut candidates = Self {
+            axes: axes.to_vec(),
+            by_strategy: HashMap::new(),
+        };
+        for point in 0..points.len() {
+            let key = candidates.key(points, point);
+            candidates
+                .by_strategy
+                .entry(points.strategy[point].clone())
+                .or_default()
+                .entry(key)
+                .and_modify(|known| {
+                    *known =
+                        known.filter(|known| points.simulation[*known] == points.simulation[point]);
+                })
+                .or_insert(Some(point));
+        }
+        candidates
+    }
+
+    fn key(&self, points: &PointColumns, point: usize) -> CandidateKey {
+        let places = self
+            .axes
+            .iter()
+            .map(|axis| points.axes[*axis].positions[point])
+            .collect();
+        (places, points.replication[point])
+    }
+
+    fn find(&self, points: &PointColumns, point: usize, strategy: &str) -> Option<usize> {
+        self.by_strategy
+            .get(strategy)?
+            .get(&self.key(points, point))
+            .copied()
+            .flatten()
+    }
+}
+
+/// Mean, standard deviation and count of every quantity, one row a combination.
+struct Folded(DataFrame);
+
+impl Folded {
+    fn estimate(&self, key: &str, row: usize) -> PolarsResult<Option<Estimate>> {
+        let real = |suffix: &str| -> PolarsResult<Option<f64>> {
+            Ok(self.0.column(&format!("{key}{suffix}"))?.f64()?.get(row))
+        };
+        let count = self.0.column(&format!("{key} count"))?.u32()?.get(row);
+        Ok(Estimate::new(
+            count.unwrap_or(0),
+            real(" mean")?,
+            real(" deviation")?,
+        ))
+    }
+}
+
+fn fold(
+    points: &PointColumns,
+    membership: &[u32],
+    gains: &[f64],
+    baselines: &[Option<f64>],
+    differences: &[Option<f64>],
+) -> PolarsResult<Folded> {
+    let real = |name: &str, values: &[f64]| Column::new(name.into(), values);
+    let optional = |name: &str, values: &[Option<f64>]| Column::new(name.into(), values);
+    let whole = |name: &str, values: &[i64]| {
+        Column::new(
+            name.into(),
+            values.iter().map(|value| *value as f64).collect::<Vec<_>>(),
+        )
+    };
+    let penalties: Vec<f64> = (0..points.len())
+        .map(|index| points.penalty_ratio[index] * points.forfeited[index])
+        .collect();
+    let frame = DataFrame::new(
+        points.len(),
+        vec![
+            Column::new("combination".into(), membership),
+            real("gain", gains),
+            real("fees", &points.fees),
+            real("penalties", &penalties),
+            real("booked", &points.booked),
+            whole("accepted", &points.accepted),
+            whole("successful", &points.successful),
+            whole("failed", &points.failed),
+            whole("dropped", &points.dropped),
+            whole("overbooked", &points.overbooked),
+            optional("utilisation", &points.utilisation),
+            optional("mean_wait", &points.mean_wait),
+            optional("slowdown", &points.slowdown),
+            optional("baseline", baselines),
+            optional("additional", differences),
+        ],
+    )?;
+    let aggregates: Vec<Expr> = METRICS
+        .iter()
+        .map(|metric| metric.key)
+        .chain(["baseline", "additional"])
+        .flat_map(|key| {
+            [
+                col(key).mean().alias(format!("{key} mean")),
+                col(key).std(1).alias(format!("{key} deviation")),
+                col(key)
+                    .count()
+                    .cast(DataType::UInt32)
+                    .alias(format!("{key} count")),
+            ]
+        })
+        .collect();
+    // Stable: the rows of a group are added up in the order of the points, whatever the number of threads.
+    frame
+        .lazy()
+        .group_by_stable([col("combination")])
+        .agg(aggregates)
+        .sort(["combination"], SortMultipleOptions::default())
+        .collect()
+        .map(Folded)
+}

@@ -1,0 +1,570 @@
+//! Comparing claims with measured values: the maxima, surpluses, best settings and orders that papers print.
+
+use super::{Claim, Estimate, Expected, Experiment, Measured, Metric, Published, Quantity, Query};
+use crate::scheduling::registry;
+
+/// A claim beside what was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Comparison {
+    /// The claim.
+    pub claim: Claim,
+    /// What was measured, where it could be.
+    pub found: Option<Found>,
+    /// (measured − published) ÷ |published| in percent; `None` for orders and where nothing can be divided.
+    pub difference_percent: Option<f64>,
+    /// Whether the claim held.
+    pub verdict: Verdict,
+}
+
+/// A measured number or order.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Found {
+    /// A number.
+    Value {
+        /// In the unit of the quantity.
+        value: f64,
+        /// The 95 % interval, where the quantity has one.
+        interval: Option<[f64; 2]>,
+        /// Batteries behind it.
+        batteries: u64,
+    },
+    /// Names, from the highest gain down.
+    Order(Vec<String>),
+}
+
+/// What became of a claim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    /// The measured value lies within the tolerance, or the order agrees.
+    Held,
+    /// It does not; by how much.
+    Missed(String),
+    /// It could not be compared; why.
+    NotTested(String),
+}
+
+/// Why there is no measured value.
+enum Missing {
+    /// Points are missing, or the quantity is undefined there: nothing can be said.
+    NotTested(String),
+    /// Everything was measured and what the claim describes did not happen.
+    Never(String),
+}
+
+type Outcome = Result<Found, Missing>;
+
+/// Compares each claim with the measured values of its trace, in order.
+pub fn evaluate<'a>(
+    published: &Published,
+    claims: impl IntoIterator<Item = &'a Claim>,
+    measured: &dyn Measured,
+) -> Vec<Comparison> {
+    let reader = Reader {
+        published,
+        measured,
+    };
+    claims
+        .into_iter()
+        .map(|claim| reader.compare(claim))
+        .collect()
+}
+
+/// The comparisons of claims whose experiments were not run at all.
+pub fn not_tested<'a>(claims: impl IntoIterator<Item = &'a Claim>, why: &str) -> Vec<Comparison> {
+    claims
+        .into_iter()
+        .map(|claim| Comparison {
+            claim: claim.clone(),
+            found: None,
+            difference_percent: None,
+            verdict: Verdict::NotTested(why.to_owned()),
+        })
+        .collect()
+}
+
+/// Measures one quantity of one strategy, published or not: at the setting `at`, or over all settings.
+///
+/// # Errors
+///
+/// A sentence that says what was not measured, is not defined or did not happen.
+pub fn measure(
+    published: &Published,
+    measured: &dyn Measured,
+    (experiment, family, strategy): (Experiment, &str, &str),
+    quantity: Quantity,
+    at: Option<f64>,
+) -> Result<Found, String> {
+    let reader = Reader {
+        published,
+        measured,
+    };
+    let subject = Subject {
+        experiment,
+        family,
+        strategy,
+    };
+    match at {
+        Some(at) => reader.at_setting(quantity, subject, at),
+        None => reader.over_settings(quantity, subject),
+    }
+    .map_err(|missing| match missing {
+        Missing::NotTested(why) | Missing::Never(why) => why,
+    })
+}
+
+struct Reader<'a> {
+    published: &'a Published,
+    measured: &'a dyn Measured,
+}
+
+/// The subject of a claim with its family and strategy resolved.
+#[derive(Clone, Copy)]
+struct Subject<'a> {
+    experiment: Experiment,
+    family: &'a str,
+    strategy: &'a str,
+}
+
+impl<'a> Subject<'a> {
+    fn with(self, strategy: &'a str) -> Self {
+        Self { strategy, ..self }
+    }
+
+    fn query(self, at: f64, metric: Metric) -> Query<'a> {
+        Query {
+            experiment: self.experiment,
+            family: self.family,
+            strategy: self.strategy,
+            at,
+            metric,
+        }
+    }
+
+    fn baseline(self) -> Result<Self, Missing> {
+        let baseline = registry::strategy(self.strategy).and_then(|strategy| strategy.baseline);
+        let name = baseline.ok_or_else(|| {
+            Missing::NotTested(format!("{} has no baseline strategy", self.strategy))
+        })?;
+        Ok(self.with(name))
+    }
+}
+
+const COMPREHENSIVE: &str = "comprehensive-overbooking";
+const BACKFILLING: &str = "conservative-backfilling";
+/// How far a gain may move from its first value and still count as flat.
+const FLAT: f64 = 0.05;
+
+impl Reader<'_> {
+    fn compare(&self, claim: &Claim) -> Comparison {
+        let outcome = self.find(claim);
+        let (found, verdict) = match outcome {
+            Ok(found) => {
+                let verdict = judge(claim, &found);
+                (Some(found), verdict)
+            }
+            Err(Missing::Never(how)) => (None, Verdict::Missed(how)),
+            Err(Missing::NotTested(why)) => (None, Verdict::NotTested(why)),
+        };
+        let difference_percent = match (&claim.expected, &found) {
+            (Expected::Value(expected), Some(Found::Value { value, .. })) if *expected != 0.0 => {
+                Some((value - expected) / expected.abs() * 100.0)
+            }
+            _ => None,
+        };
+        Comparison {
+            claim: claim.clone(),
+            found,
+            difference_percent,
+            verdict,
+        }
+    }
+
+    fn find(&self, claim: &Claim) -> Outcome {
+        if let Expected::Order(names) = &claim.expected {
+            return self.order(claim, names);
+        }
+        let subject = Subject {
+            experiment: claim.experiment,
+            family: named(claim.family.as_deref(), "family")?,
+            strategy: named(claim.strategy.as_deref(), "strategy")?,
+        };
+        match claim.at {
+            Some(at) => self.at_setting(claim.quantity, subject, at),
+            None => self.over_settings(claim.quantity, subject),
+        }
+    }
+
+    fn at_setting(&self, quantity: Quantity, subject: Subject<'_>, at: f64) -> Outcome {
+        let gain = subject.query(at, Metric::Gain);
+        let metric = |metric| self.mean(&subject.query(at, metric)).map(with_interval);
+        match quantity {
+            Quantity::Gain => metric(Metric::Gain),
+            Quantity::Fees => metric(Metric::Fees),
+            Quantity::Penalties => metric(Metric::Penalties),
+            Quantity::Booked => metric(Metric::Booked),
+            Quantity::Successful => metric(Metric::Successful),
+            Quantity::Failed => metric(Metric::Failed),
+            Quantity::NetJobs => metric(Metric::NetJobs),
+            Quantity::LostShare => {
+                let penalties = self.mean(&subject.query(at, Metric::Penalties))?;
+                let booked = self.mean(&subject.query(at, Metric::Booked))?;
+                let share = percent_of(penalties.mean, booked.mean, "nothing was booked")?;
+                Ok(plain(share, booked.n))
+            }
+            Quantity::Surplus => {
+                let baseline = subject.baseline()?.query(at, Metric::Gain);
+                self.percent_over(&gain, &baseline)
+            }
+            Quantity::WorstSurplusUpTo => {
+                let mut worst: Option<(f64, Found)> = None;
+                for (threshold, _) in self.series(subject, Metric::Gain)? {
+                    if threshold > at + 1e-9 {
+                        break;
+                    }
+                    let baseline = subject.baseline()?.query(threshold, Metric::Gain);
+                    let found =
+                        self.percent_over(&subject.query(threshold, Metric::Gain), &baseline)?;
+                    if let Found::Value { value, .. } = found
+                        && worst.as_ref().is_none_or(|(lowest, _)| value < *lowest)
+                    {
+                        worst = Some((value, found));
+                    }
+                }
+                worst
+                    .map(|(_, found)| found)
+                    .ok_or_else(|| Missing::NotTested(format!("no threshold lies below {at}")))
+            }
+            Quantity::ExtraGain => {
+                let baseline = subject.baseline()?.query(at, Metric::Gain);
+                self.difference(&gain, &baseline)
+            }
+            Quantity::Lead => {
+                self.difference(&gain, &subject.with(COMPREHENSIVE).query(at, Metric::Gain))
+            }
+            Quantity::LeadPercent => {
+                self.percent_over(&gain, &subject.with(COMPREHENSIVE).query(at, Metric::Gain))
+            }
+            Quantity::GainRatio => {
+                let above = self.mean(&gain)?;
+                let below = self.mean(&subject.with(BACKFILLING).query(at, Metric::Gain))?;
+                let ratio =
+                    percent_of(above.mean, below.mean, "backfilling earns nothing")? / 100.0;
+                Ok(plain(ratio, above.n))
+            }
+            _ => Err(Missing::NotTested(format!(
+                "{} has no setting",
+                quantity.name()
+            ))),
+        }
+    }
+
+    fn over_settings(&self, quantity: Quantity, subject: Subject<'_>) -> Outcome {
+        match quantity {
+            Quantity::MaxGain => self
+                .best(subject, Metric::Gain)
+                .map(|(_, best)| with_interval(best)),
+            Quantity::BestThreshold => self
+                .best(subject, Metric::Gain)
+                .map(|(at, best)| plain(at, best.n)),
+            Quantity::MaxSuccessful => self
+                .best(subject, Metric::Successful)
+                .map(|(_, best)| with_interval(best)),
+            Quantity::MaxSuccessfulThreshold => self
+                .best(subject, Metric::Successful)
+                .map(|(at, best)| plain(at, best.n)),
+            Quantity::MaxNetJobs => self
+                .best(subject, Metric::NetJobs)
+                .map(|(_, best)| with_interval(best)),
+            Quantity::MaxNetJobsThreshold => self
+                .best(subject, Metric::NetJobs)
+                .map(|(at, best)| plain(at, best.n)),
+            Quantity::Surplus => {
+                let (at, _) = self.best(subject, Metric::Gain)?;
+                let baseline = subject.baseline()?.query(at, Metric::Gain);
+                self.percent_over(&subject.query(at, Metric::Gain), &baseline)
+            }
+            Quantity::BestSurplus => self.best_surplus(subject).map(|(_, surplus)| surplus),
+            Quantity::BestSurplusThreshold | Quantity::BestSurplusRatio => {
+                let (at, surplus) = self.best_surplus(subject)?;
+                let batteries = match surplus {
+                    Found::Value { batteries, .. } => batteries,
+                    Found::Order(_) => 0,
+                };
+                Ok(plain(at, batteries))
+            }
+            Quantity::LeadPercent => {
+                let (_, ours) = self.best(subject, Metric::Gain)?;
+                let (_, theirs) = self.best(subject.with(COMPREHENSIVE), Metric::Gain)?;
+                let lead = percent_of(
+                    ours.mean - theirs.mean,
+                    theirs.mean,
+                    "no gain to compare to",
+                )?;
+                Ok(plain(lead, ours.n))
+            }
+            Quantity::Crossing => self.crossing(subject),
+            Quantity::FlatUntil => {
+                let gains = self.series(subject, Metric::Gain)?;
+                let (mut until, first) = gains[0];
+                for (at, gain) in &gains {
+                    if (gain.mean - first.mean).abs() > FLAT * first.mean.abs() {
+                        break;
+                    }
+                    until = *at;
+                }
+                Ok(plain(until, first.n))
+            }
+            Quantity::ShareAboveComprehensive => {
+                let ours = self.series(subject, Metric::Gain)?;
+                let theirs = self.series(subject.with(COMPREHENSIVE), Metric::Gain)?;
+                let above = ours
+                    .iter()
+                    .zip(&theirs)
+                    .filter(|((_, a), (_, b))| a.mean > b.mean)
+                    .count();
+                Ok(plain(above as f64 / ours.len() as f64, ours[0].1.n))
+            }
+            _ => Err(Missing::NotTested(format!(
+                "{} needs a setting",
+                quantity.name()
+            ))),
+        }
+    }
+
+    fn crossing(&self, subject: Subject<'_>) -> Outcome {
+        let (best, _) = self.best(subject, Metric::Gain)?;
+        let baseline = self.series(subject.baseline()?, Metric::Gain)?;
+        let gains = self.series(subject, Metric::Gain)?;
+        gains
+            .iter()
+            .zip(&baseline)
+            .find(|((at, gain), (_, base))| *at > best && gain.mean < base.mean)
+            .map(|((at, gain), _)| plain(*at, gain.n))
+            .ok_or_else(|| Missing::Never("never falls below its baseline".to_owned()))
+    }
+
+    /// The setting with the highest surplus. Settings at which the baseline earns nothing have none.
+    fn best_surplus(&self, subject: Subject<'_>) -> Result<(f64, Found), Missing> {
+        let baseline = subject.baseline()?;
+        let mut best: Option<(f64, f64, Found)> = None;
+        for (at, gain) in self.series(subject, Metric::Gain)? {
+            let base = self.mean(&baseline.query(at, Metric::Gain))?;
+            if base.mean <= 0.0 {
+                continue;
+            }
+            let surplus = (gain.mean - base.mean) / base.mean;
+            if best
+                .as_ref()
+                .is_none_or(|(_, highest, _)| surplus > *highest)
+            {
+                let found = self.percent_over(
+                    &subject.query(at, Metric::Gain),
+                    &baseline.query(at, Metric::Gain),
+                )?;
+                best = Some((at, surplus, found));
+            }
+        }
+        best.map(|(at, _, found)| (at, found)).ok_or_else(|| {
+            Missing::NotTested(
+                "undefined: the baseline earns nothing at any setting (A-42)".to_owned(),
+            )
+        })
+    }
+
+    fn order(&self, claim: &Claim, names: &[String]) -> Outcome {
+        let mut gains = Vec::with_capacity(names.len());
+        for name in names {
+            let (family, strategy) = if claim.quantity == Quantity::OrderOfFamilies {
+                (name.as_str(), named(claim.strategy.as_deref(), "strategy")?)
+            } else {
+                (named(claim.family.as_deref(), "family")?, name.as_str())
+            };
+            let subject = Subject {
+                experiment: claim.experiment,
+                family,
+                strategy,
+            };
+            let gain = match claim.at {
+                Some(at) => self.mean(&subject.query(at, Metric::Gain))?,
+                None => self.best(subject, Metric::Gain)?.1,
+            };
+            gains.push((gain.mean, name));
+        }
+        // Stable: what earns exactly the same keeps the published order.
+        gains.sort_by(|left, right| right.0.total_cmp(&left.0));
+        Ok(Found::Order(
+            gains.into_iter().map(|(_, name)| name.clone()).collect(),
+        ))
+    }
+
+    fn mean(&self, query: &Query<'_>) -> Result<Estimate, Missing> {
+        self.measured.mean(query).ok_or_else(|| {
+            Missing::NotTested(format!(
+                "not measured completely: {} with {} classes at {}",
+                query.strategy, query.family, query.at
+            ))
+        })
+    }
+
+    /// All settings of the experiment's grid: a maximum over fewer would be another number.
+    fn series(
+        &self,
+        subject: Subject<'_>,
+        metric: Metric,
+    ) -> Result<Vec<(f64, Estimate)>, Missing> {
+        let grid = match subject.experiment {
+            Experiment::Pof => &self.published.thresholds,
+            Experiment::Risk => &self.published.ratios,
+        };
+        if grid.is_empty() {
+            return Err(Missing::NotTested("the paper names no settings".to_owned()));
+        }
+        grid.iter()
+            .map(|at| Ok((*at, self.mean(&subject.query(*at, metric))?)))
+            .collect()
+    }
+
+    /// The setting with the highest mean; of equal ones the lowest.
+    fn best(&self, subject: Subject<'_>, metric: Metric) -> Result<(f64, Estimate), Missing> {
+        let mut series = self.series(subject, metric)?.into_iter();
+        let first = series
+            .next()
+            .ok_or_else(|| Missing::NotTested("the paper names no settings".to_owned()))?;
+        Ok(series.fold(first, |best, next| {
+            if next.1.mean > best.1.mean {
+                next
+            } else {
+                best
+            }
+        }))
+    }
+
+    fn difference(&self, a: &Query<'_>, b: &Query<'_>) -> Outcome {
+        let (ours, theirs) = (self.mean(a)?, self.mean(b)?);
+        Ok(match self.measured.paired(a, b) {
+            Some(paired) => with_interval(paired),
+            None => plain(ours.mean - theirs.mean, ours.n),
+        })
+    }
+
+    /// `(a − b) / b` in percent. The interval is that of the paired difference over the mean of `b`.
+    fn percent_over(&self, a: &Query<'_>, b: &Query<'_>) -> Outcome {
+        let base = self.mean(b)?;
+        if base.mean <= 0.0 {
+            return Err(Missing::NotTested(format!(
+                "undefined: {} earns {:.0} coins there (A-42)",
+                b.strategy, base.mean
+            )));
+        }
+        let in_percent = |coins: f64| coins / base.mean * 100.0;
+        let ours = self.mean(a)?;
+        Ok(match self.measured.paired(a, b) {
+            Some(paired) => Found::Value {
+                value: in_percent(paired.mean),
+                interval: finite(in_percent(paired.low), in_percent(paired.high)),
+                batteries: paired.n,
+            },
+            None => plain(in_percent(ours.mean - base.mean), ours.n),
+        })
+    }
+}
+
+fn named<'a>(name: Option<&'a str>, what: &str) -> Result<&'a str, Missing> {
+    name.ok_or_else(|| Missing::NotTested(format!("the claim names no {what}")))
+}
+
+fn plain(value: f64, batteries: u64) -> Found {
+    Found::Value {
+        value,
+        interval: None,
+        batteries,
+    }
+}
+
+fn with_interval(estimate: Estimate) -> Found {
+    Found::Value {
+        value: estimate.mean,
+        interval: finite(estimate.low, estimate.high),
+        batteries: estimate.n,
+    }
+}
+
+fn finite(low: f64, high: f64) -> Option<[f64; 2]> {
+    (low.is_finite() && high.is_finite()).then_some([low, high])
+}
+
+fn percent_of(part: f64, whole: f64, otherwise: &str) -> Result<f64, Missing> {
+    if whole > 0.0 {
+        Ok(part / whole * 100.0)
+    } else {
+        Err(Missing::NotTested(format!("undefined: {otherwise}")))
+    }
+}
+
+fn judge(claim: &Claim, found: &Found) -> Verdict {
+    match (&claim.expected, found) {
+        (Expected::Value(expected), Found::Value { value, .. }) => {
+            let width = claim.tolerance.width(*expected);
+            let away = (value - expected).abs();
+            // Settings such as 0.35 − 0.25 must not miss a tolerance of 0.1 by the last bit.
+            if away <= width + 1e-9 {
+                Verdict::Held
+            } else {
+                Verdict::Missed(format!(
+                    "{} away, {} allowed",
+                    compact(away),
+                    compact(width)
+                ))
+            }
+        }
+        (Expected::AtLeast { at_least }, Found::Value { value, .. }) => {
+            if *value >= *at_least {
+                Verdict::Held
+            } else {
+                Verdict::Missed(format!("{} below the bound", compact(at_least - value)))
+            }
+        }
+        (Expected::Order(expected), Found::Order(order)) if expected == order => Verdict::Held,
+        (Expected::Order(expected), Found::Order(order)) => {
+            let place = |name: &String| order.iter().position(|other| other == name);
+            let swapped = expected
+                .iter()
+                .enumerate()
+                .flat_map(|(index, first)| {
+                    expected[index + 1..]
+                        .iter()
+                        .filter(move |second| place(first) > place(second))
+                })
+                .count();
+            Verdict::Missed(format!(
+                "{swapped} of {} pairs the other way round",
+                expected.len() * (expected.len() - 1) / 2
+            ))
+        }
+        _ => Verdict::NotTested("a number and an order cannot be compared".to_owned()),
+    }
+}
+
+/// A number for people: whole where it is large, two decimals where it is small.
+pub(crate) fn compact(value: f64) -> String {
+    if value.abs() >= 1_000.0 {
+        let digits = format!("{:.0}", value.abs());
+        let mut text = String::new();
+        for (index, digit) in digits.chars().enumerate() {
+            if index > 0 && (digits.len() - index).is_multiple_of(3) {
+                text.push(',');
+            }
+            text.push(digit);
+        }
+        if value < 0.0 {
+            format!("-{text}")
+        } else {
+            text
+        }
+    } else if value.abs() >= 100.0 {
+        format!("{value:.0}")
+    } else {
+        let text = format!("{value:.2}");
+        text.trim_end_matches('0').trim_end_matches('.').to_owned()
+    }
+}

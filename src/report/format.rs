@@ -1,0 +1,26 @@
+//! The formats in which a table leaves the house: one file each.
+
+mod csv;
+mod markdown;
+mod terminal;
+
+use std::io;
+
+pub use csv::Csv;
+pub use markdown::Markdown;
+pub use terminal::Terminal;
+
+use super::Table;
+
+/// A format that a table can be written in.
+pub trait TableFormat {
+    /// The extension of its files, without a dot.
+    fn extension(&self) -> &'static str;
+
+    /// Writes the table.
+    ///
+    /// # Errors
+    ///
+    /// When the target cannot be written.
+    fn write(&self, table: &Table, target: &mut dyn io::Write) -> io::Result<()>;
+}

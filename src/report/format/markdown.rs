@@ -1,0 +1,85 @@
+//! Markdown: rounded for people, with the note and the query below.
+
+use std::io;
+
+use super::TableFormat;
+use crate::report::Table;
+
+/// GitHub-flavoured Markdown.
+#[derive(Clone, Copy, Debug)]
+pub struct Markdown {
+    /// Rows after this many are left out, with a line that says so and where they are.
+    pub most_rows: usize,
+}
+
+impl Default for Markdown {
+    fn default() -> Self {
+        Self { most_rows: 500 }
+    }
+}
+
+impl TableFormat for Markdown {
+    fn extension(&self) -> &'static str {
+        "md"
+    }
+
+    fn write(&self, table: &Table, target: &mut dyn io::Write) -> io::Result<()> {
+        writeln!(target, "## {}\n", table.title)?;
+        if table.rows.is_empty() {
+            writeln!(target, "Nothing to show.\n")?;
+        } else {
+            let titles: Vec<String> = table
+                .columns
+                .iter()
+                .map(|column| escape(&column.title))
+                .collect();
+            writeln!(target, "| {} |", titles.join(" | "))?;
+            let rules: Vec<&str> = (0..table.columns.len())
+                .map(|column| {
+                    if table.rows.iter().any(|row| row[column].is_numeric()) {
+                        "---:"
+                    } else {
+                        "---"
+                    }
+                })
+                .collect();
+            writeln!(target, "|{}|", rules.join("|"))?;
+            for row in table.rows.iter().take(self.most_rows) {
+                let cells: Vec<String> = row
+                    .iter()
+                    .zip(&table.columns)
+                    .map(|(cell, column)| escape(&cell.text(column.decimals)))
+                    .collect();
+                writeln!(target, "| {} |", cells.join(" | "))?;
+            }
+            writeln!(target)?;
+            if let Some(more) = table
+                .rows
+                .len()
+                .checked_sub(self.most_rows)
+                .filter(|more| *more > 0)
+            {
+                writeln!(
+                    target,
+                    "{more} more rows are in `tables/{}.csv`.\n",
+                    table.name
+                )?;
+            }
+        }
+        if !table.note.is_empty() {
+            writeln!(target, "{}\n", table.note)?;
+        }
+        if !table.sql.is_empty() {
+            writeln!(
+                target,
+                "<details><summary>The query</summary>\n\n```sql\n{}\n```\n\n</details>\n",
+                table.sql.trim()
+            )?;
+        }
+        Ok(())
+    }
+}
+
+fn escape(text: &str) -> String {
+    text.replace('|', "\\|").replace(['\n', '\r'], " ")
+}

@@ -1,0 +1,85 @@
+//! The queries that give the numbers of the tables, as text for the report. A test runs them and compares.
+
+use super::analysis::{Analysis, METRICS, STRATEGY_AXIS};
+
+/// The run of a report, by the hash of its configuration: the text does not depend on the run's number in a store.
+pub(super) fn this_run(configuration_hash: &str) -> String {
+    format!("(SELECT max(id) FROM run WHERE configuration_hash = '{configuration_hash}')")
+}
+
+/// Means, and the variance of the gain; the standard deviation is its root.
+pub(super) fn summary(configuration_hash: &str) -> String {
+    let run = this_run(configuration_hash);
+    let means: Vec<String> = METRICS
+        .iter()
+        .map(|metric| format!("avg({0}) AS {0}", metric.key))
+        .collect();
+    format!(
+        "SELECT axes, strategy, count(*) AS replications,
+    {},
+    sum((gain - centre) * (gain - centre)) / (count(*) - 1) AS gain_variance
+FROM (SELECT *, avg(gain) OVER (PARTITION BY axes, strategy) AS centre
+      FROM v_point WHERE state = 'done' AND run = {run})
+GROUP BY axes, strategy
+ORDER BY axes, strategy;",
+        means.join(",\n    ")
+    )
+}
+
+/// The best combination per strategy and the paired differences to its baseline.
+pub(super) fn best(configuration_hash: &str, analysis: &Analysis) -> String {
+    let run = this_run(configuration_hash);
+    let tuned = analysis
+        .tuned_axes()
+        .into_iter()
+        .map(|axis| analysis.axes[axis].key.as_str());
+    let given = without(std::iter::once(STRATEGY_AXIS).chain(tuned));
+    let same = without(
+        std::iter::once(STRATEGY_AXIS).chain(analysis.relaxed_axes.iter().map(String::as_str)),
+    );
+    format!(
+        "WITH p AS (
+    SELECT *, {given} AS given, {same} AS same
+    FROM v_point WHERE state = 'done' AND run = {run}
+),
+baseline AS (
+    SELECT DISTINCT strategy, same, replication, simulation, fees, forfeited FROM p
+),
+combination AS (
+    SELECT p.given, p.axes, p.strategy, count(*) AS replications, avg(p.gain) AS gain,
+        avg(p.gain - (b.fees - p.penalty_ratio * b.forfeited)) AS surplus,
+        avg(CASE WHEN b.fees IS NOT NULL THEN b.fees - p.penalty_ratio * b.forfeited END) AS baseline_gain
+    FROM p
+    JOIN strategy s ON s.name = p.strategy
+    LEFT JOIN baseline b ON b.strategy = s.baseline AND b.same = p.same AND b.replication = p.replication
+    GROUP BY p.given, p.axes, p.strategy
+)
+SELECT given, strategy, axes, replications, gain, surplus, baseline_gain,
+    CASE WHEN baseline_gain > 0 THEN 100.0 * surplus / baseline_gain END AS surplus_percent
+FROM (SELECT *, row_number() OVER (PARTITION BY given, strategy ORDER BY gain DESC) AS place FROM combination)
+WHERE place = 1
+ORDER BY given, strategy;"
+    )
+}
+
+/// The axes as JSON without some of them.
+fn without<'k>(keys: impl Iterator<Item = &'k str>) -> String {
+    let paths: Vec<String> = keys.map(|key| format!("'$.\"{key}\"'")).collect();
+    format!("json_remove(axes, {})", paths.join(", "))
+}
+
+pub(super) fn failures(configuration_hash: &str) -> String {
+    format!(
+        "SELECT strategy, axes, replication, identity, error FROM v_point
+WHERE state = 'failed' AND run = {}
+ORDER BY strategy, axes, replication;",
+        this_run(configuration_hash)
+    )
+}
+
+pub(super) fn run(configuration_hash: &str) -> String {
+    format!(
+        "SELECT * FROM v_run WHERE run = {};",
+        this_run(configuration_hash)
+    )
+}

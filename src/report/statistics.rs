@@ -1,0 +1,86 @@
+//! Means and their intervals over replications.
+
+use statrs::distribution::{ContinuousCDF, StudentsT};
+
+/// The mean of a quantity over replications, with what is needed for its 95 % interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Estimate {
+    /// Replications that had a value.
+    pub count: u32,
+    /// Their mean.
+    pub mean: f64,
+    /// Sample standard deviation (divisor n − 1); `None` for a single value.
+    pub deviation: Option<f64>,
+    /// Half of the width of the 95 % interval, `t · s / √n`; `None` for a single value.
+    pub half_width: Option<f64>,
+}
+
+impl Estimate {
+    /// From the moments of a sample; `None` where there is no value.
+    #[must_use]
+    pub fn new(count: u32, mean: Option<f64>, deviation: Option<f64>) -> Option<Self> {
+        let deviation = deviation.filter(|deviation| count > 1 && deviation.is_finite());
+        Some(Self {
+            count,
+            mean: mean.filter(|_| count > 0)?,
+            deviation,
+            half_width: deviation
+                .zip(student_t_95(count))
+                .map(|(deviation, t)| t * deviation / f64::from(count).sqrt()),
+        })
+    }
+
+    /// The lower end of the 95 % interval.
+    #[must_use]
+    pub fn low(&self) -> Option<f64> {
+        self.half_width.map(|half| self.mean - half)
+    }
+
+    /// The upper end of the 95 % interval.
+    #[must_use]
+    pub fn high(&self) -> Option<f64> {
+        self.half_width.map(|half| self.mean + half)
+    }
+}
+
+/// The two-sided 95 % quantile of Student's t for the mean of `count` values, i.e. with `count − 1` degrees of freedom:
+/// 2.093 for 20 and 2.001 for 60. `None` for fewer than two values.
+#[must_use]
+pub fn student_t_95(count: u32) -> Option<f64> {
+    let freedom = f64::from(count.checked_sub(1).filter(|freedom| *freedom > 0)?);
+    StudentsT::new(0.0, 1.0, freedom)
+        .ok()
+        .map(|distribution| distribution.inverse_cdf(0.975))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_of_student_t_are_those_of_decision_a_39() {
+        for (count, expected) in [
+            (2, 12.706),
+            (3, 4.303),
+            (5, 2.776),
+            (20, 2.093),
+            (60, 2.001),
+        ] {
+            let t = student_t_95(count).unwrap();
+            assert!((t - expected).abs() < 5e-4, "{count}: {t}");
+        }
+        assert_eq!(student_t_95(1), None);
+        assert_eq!(student_t_95(0), None);
+    }
+
+    #[test]
+    fn an_interval_is_t_times_the_standard_error() {
+        // 10, 12, 14: mean 12, s = 2, t = 4.3027, half width 4.3027 · 2 / √3 = 4.968.
+        let estimate = Estimate::new(3, Some(12.0), Some(2.0)).unwrap();
+        assert!((estimate.half_width.unwrap() - 4.9683).abs() < 1e-4);
+        assert!((estimate.low().unwrap() - 7.0317).abs() < 1e-4);
+        let single = Estimate::new(1, Some(12.0), None).unwrap();
+        assert_eq!((single.mean, single.half_width), (12.0, None));
+        assert_eq!(Estimate::new(0, None, None), None);
+    }
+}

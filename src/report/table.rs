@@ -1,0 +1,169 @@
+//! A table before it has a format.
+
+use super::statistics::Estimate;
+use crate::sweep::AxisValue;
+
+/// A table: headings, rows, what to say about it, and where its numbers come from.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    /// Name of its file, without extension.
+    pub name: String,
+    /// Its heading.
+    pub title: String,
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// As many cells a row as there are columns.
+    pub rows: Vec<Vec<Cell>>,
+    /// What a reader must know; shown below it.
+    pub note: String,
+    /// The query that gives its numbers.
+    pub sql: String,
+}
+
+/// A column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Column {
+    /// Its name in CSV files.
+    pub key: String,
+    /// Its heading for people.
+    pub title: String,
+    /// Decimals of numbers, for people; CSV files have twelve significant digits.
+    pub decimals: usize,
+    /// Its cells are estimates: four columns in a CSV file (`key`, `key_sd`, `key_low`, `key_high`).
+    pub estimates: bool,
+}
+
+impl Column {
+    /// A column of names or whole numbers.
+    pub fn plain(key: impl Into<String>, title: impl Into<String>) -> Self {
+        Self::number(key, title, 0)
+    }
+
+    /// A column of numbers.
+    pub fn number(key: impl Into<String>, title: impl Into<String>, decimals: usize) -> Self {
+        Self {
+            key: key.into(),
+            title: title.into(),
+            decimals,
+            estimates: false,
+        }
+    }
+
+    /// A column of estimates.
+    pub fn estimate(key: impl Into<String>, title: impl Into<String>, decimals: usize) -> Self {
+        Self {
+            estimates: true,
+            ..Self::number(key, title, decimals)
+        }
+    }
+}
+
+/// A cell.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// There is no value.
+    Missing,
+    /// There could be a value, but it would mean nothing: shown as "undefined", empty in CSV files.
+    Undefined,
+    /// A name.
+    Text(String),
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Number(f64),
+    /// A mean with its interval.
+    Estimate(Estimate),
+}
+
+impl From<Option<Estimate>> for Cell {
+    fn from(estimate: Option<Estimate>) -> Self {
+        estimate.map_or(Self::Missing, Self::Estimate)
+    }
+}
+
+impl From<Option<&AxisValue>> for Cell {
+    fn from(value: Option<&AxisValue>) -> Self {
+        match value {
+            None => Self::Missing,
+            // As written: an axis value is a name for its column of a plot, not a measurement to be rounded.
+            Some(value) => Self::Text(value_text(value)),
+        }
+    }
+}
+
+impl Cell {
+    /// The cell as a person reads it.
+    #[must_use]
+    pub fn text(&self, decimals: usize) -> String {
+        match self {
+            Self::Missing => "–".to_owned(),
+            Self::Undefined => "undefined".to_owned(),
+            Self::Text(text) => text.clone(),
+            Self::Integer(value) => grouped(*value as f64, 0),
+            Self::Number(value) => grouped(*value, decimals),
+            Self::Estimate(estimate) => match estimate.half_width {
+                Some(half) => format!(
+                    "{} ± {}",
+                    grouped(estimate.mean, decimals),
+                    grouped(half, decimals)
+                ),
+                None => grouped(estimate.mean, decimals),
+            },
+        }
+    }
+
+    /// Whether it reads from the right.
+    #[must_use]
+    pub fn is_numeric(&self) -> bool {
+        matches!(self, Self::Integer(_) | Self::Number(_) | Self::Estimate(_))
+    }
+}
+
+/// An axis value as a person writes it.
+pub(super) fn value_text(value: &AxisValue) -> String {
+    match value {
+        AxisValue::Integer(value) => value.to_string(),
+        AxisValue::Real(value) => value.to_string(),
+        AxisValue::Text(value) => value.clone(),
+        AxisValue::Flag(value) => value.to_string(),
+    }
+}
+
+/// Rounded, with commas between thousands.
+pub(super) fn grouped(value: f64, decimals: usize) -> String {
+    let rounded = format!("{:.decimals$}", value.abs());
+    let (whole, fraction) = rounded.split_once('.').unwrap_or((&rounded, ""));
+    let mut text = String::new();
+    // No minus before a number that rounds to nothing.
+    if value < 0.0
+        && rounded
+            .bytes()
+            .any(|digit| digit.is_ascii_digit() && digit != b'0')
+    {
+        text.push('-');
+    }
+    for (index, digit) in whole.chars().enumerate() {
+        if index > 0 && (whole.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    if !fraction.is_empty() {
+        text.push('.');
+        text.push_str(fraction);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_rounded_and_have_commas_between_thousands() {
+        assert_eq!(grouped(28_279.6, 0), "28,280");
+        assert_eq!(grouped(-1_234_567.25, 1), "-1,234,567.2");
+        assert_eq!(grouped(999.0, 2), "999.00");
+        assert_eq!(grouped(-0.04, 1), "0.0");
+    }
+}

@@ -1,0 +1,245 @@
+//! The tables of a report.
+
+use super::analysis::{Analysis, Combination, METRICS, STRATEGY_AXIS};
+use super::sql;
+use super::table::{Cell, Column, Table, value_text};
+use crate::scheduling::registry;
+use crate::store::{FailedPoint, RunSummary};
+
+/// Every strategy at its best threshold beside its baseline: the shape of Tables 6.1 and 6.2 of the dissertation.
+#[must_use]
+pub fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
+    let (given, tuned) = (analysis.given_axes(), analysis.tuned_axes());
+    let mut columns: Vec<Column> = given
+        .iter()
+        .map(|axis| axis_column(analysis, *axis))
+        .collect();
+    columns.extend([
+        Column::plain("strategy", "Strategy"),
+        Column::estimate(
+            "gain",
+            if tuned.is_empty() {
+                "Gain (VC)"
+            } else {
+                "Best gain (VC)"
+            },
+            0,
+        ),
+        Column::estimate("surplus", "Surplus (VC)", 0),
+        Column::number("surplus_percent", "Surplus (%)", 1),
+        Column::number("baseline_gain", "Baseline (VC)", 0),
+    ]);
+    columns.extend(tuned.iter().map(|axis| {
+        let key = &analysis.axes[*axis].key;
+        Column::plain(format!("at_{key}"), format!("At {}", short(key)))
+    }));
+    columns.push(Column::plain("replications", "n"));
+    let rows = analysis
+        .best()
+        .into_iter()
+        .map(|combination| {
+            let mut row: Vec<Cell> = given
+                .iter()
+                .map(|axis| analysis.value(combination, *axis).into())
+                .collect();
+            row.push(Cell::Text(combination.strategy.clone()));
+            row.push(combination.estimates[0].into());
+            match combination.additional {
+                Some(additional) => row.extend([
+                    Cell::Estimate(additional.difference),
+                    additional.percent.map_or(Cell::Undefined, Cell::Number),
+                    Cell::Number(additional.baseline),
+                ]),
+                None => row.extend([Cell::Missing, Cell::Missing, Cell::Missing]),
+            }
+            // A threshold says nothing about a strategy that does not look at it.
+            let overbooks =
+                registry::strategy(&combination.strategy).is_none_or(|strategy| strategy.overbooks);
+            row.extend(tuned.iter().map(|axis| {
+                let value = analysis.value(combination, *axis).filter(|_| overbooks);
+                value.into()
+            }));
+            row.push(replications(combination));
+            row
+        })
+        .collect();
+    let mut note = "Means over replications ± the half width of the 95 % interval (Student's t). Surplus: gain minus the \
+                    gain of the strategy's baseline in the same replication; in percent of the baseline's mean, \
+                    undefined where that is not positive."
+        .to_owned();
+    if !tuned.is_empty() {
+        let names: Vec<&str> = tuned
+            .iter()
+            .map(|axis| analysis.axes[*axis].key.as_str())
+            .collect();
+        note.push_str(&format!(
+            " Of every strategy the value of {} with the highest mean gain is shown.",
+            names.join(" and ")
+        ));
+    }
+    if !analysis.relaxed_axes.is_empty() {
+        note.push_str(&format!(
+            " The run has the baselines only once for all values of {}, which they do not read.",
+            analysis.relaxed_axes.join(" and ")
+        ));
+    }
+    Table {
+        name: "best".to_owned(),
+        title: if tuned.is_empty() {
+            "Gain by strategy".to_owned()
+        } else {
+            "Best gain by strategy".to_owned()
+        },
+        columns,
+        rows,
+        note,
+        sql: sql::best(&run.configuration_hash, analysis),
+    }
+}
+
+/// Every combination of axis values with every metric.
+#[must_use]
+pub fn summary_table(analysis: &Analysis, run: &RunSummary) -> Table {
+    let shown: Vec<usize> = (0..analysis.axes.len())
+        .filter(|axis| analysis.axes[*axis].key != STRATEGY_AXIS)
+        .collect();
+    let mut columns: Vec<Column> = shown
+        .iter()
+        .map(|axis| axis_column(analysis, *axis))
+        .collect();
+    columns.extend([
+        Column::plain("strategy", "Strategy"),
+        Column::plain("replications", "n"),
+    ]);
+    columns.extend(
+        METRICS
+            .iter()
+            .map(|metric| Column::estimate(metric.key, metric.title, metric.decimals)),
+    );
+    columns.extend([
+        Column::estimate("surplus", "Surplus (VC)", 0),
+        Column::number("surplus_percent", "Surplus (%)", 1),
+        Column::number("baseline_gain", "Baseline (VC)", 0),
+    ]);
+    let rows = analysis
+        .combinations
+        .iter()
+        .map(|combination| {
+            let mut row: Vec<Cell> = shown
+                .iter()
+                .map(|axis| analysis.value(combination, *axis).into())
+                .collect();
+            row.push(Cell::Text(combination.strategy.clone()));
+            row.push(replications(combination));
+            row.extend(
+                combination
+                    .estimates
+                    .iter()
+                    .map(|estimate| Cell::from(*estimate)),
+            );
+            match combination.additional {
+                Some(additional) => row.extend([
+                    Cell::Estimate(additional.difference),
+                    additional.percent.map_or(Cell::Undefined, Cell::Number),
+                    Cell::Number(additional.baseline),
+                ]),
+                None => row.extend([Cell::Missing, Cell::Missing, Cell::Missing]),
+            }
+            row
+        })
+        .collect();
+    Table {
+        name: "summary".to_owned(),
+        title: "Every combination".to_owned(),
+        columns,
+        rows,
+        note: "Means over replications ± the half width of the 95 % interval (Student's t). One virtual coin (VC) is one \
+               booked node-hour. Utilisation is busy node-time by capacity, the mean wait is last start − release over \
+               started jobs, the slowdown is Σ n·response / Σ n·run over successful jobs."
+            .to_owned(),
+        sql: sql::summary(&run.configuration_hash),
+    }
+}
+
+/// What was run; only what is the same on every machine.
+#[must_use]
+pub fn run_table(run: &RunSummary, analysis: &Analysis) -> Table {
+    let text = |key: &str, value: String| vec![Cell::Text(key.to_owned()), Cell::Text(value)];
+    let mut rows = vec![
+        text("experiment", run.name.clone()),
+        text("configuration (SHA-256)", run.configuration_hash.clone()),
+        text("seed", run.seed.to_string()),
+        text("replications", run.replications.to_string()),
+        text("program version", run.program_version.clone()),
+        text("result format", run.result_format.to_string()),
+        text("points", run.points.to_string()),
+        text("points done", run.points_done.to_string()),
+        text("points failed", run.points_failed.to_string()),
+        text("points missing", missing(run).to_string()),
+    ];
+    for axis in &analysis.axes {
+        let values: Vec<String> = axis.values.iter().map(value_text).collect();
+        rows.push(text(&format!("axis {}", axis.key), values.join(", ")));
+    }
+    Table {
+        name: "run".to_owned(),
+        title: "What was run".to_owned(),
+        columns: vec![
+            Column::plain("what", "What"),
+            Column::plain("value", "Value"),
+        ],
+        rows,
+        note: String::new(),
+        sql: sql::run(&run.configuration_hash),
+    }
+}
+
+/// The points that have no result, and why.
+#[must_use]
+pub fn failed_table(failed: &[FailedPoint], run: &RunSummary) -> Table {
+    Table {
+        name: "failed".to_owned(),
+        title: "Points that failed".to_owned(),
+        columns: vec![
+            Column::plain("strategy", "Strategy"),
+            Column::plain("axes", "Axes"),
+            Column::plain("replication", "Replication"),
+            Column::plain("error", "Error"),
+        ],
+        rows: failed
+            .iter()
+            .map(|point| {
+                vec![
+                    Cell::Text(point.strategy.clone()),
+                    Cell::Text(point.axes.clone()),
+                    Cell::Integer(i64::from(point.replication)),
+                    Cell::Text(point.error.clone()),
+                ]
+            })
+            .collect(),
+        note: String::new(),
+        sql: sql::failures(&run.configuration_hash),
+    }
+}
+
+/// Points that were neither done nor failed.
+pub(super) fn missing(run: &RunSummary) -> u64 {
+    run.points
+        .saturating_sub(run.points_done + run.points_failed)
+}
+
+fn axis_column(analysis: &Analysis, axis: usize) -> Column {
+    let key = &analysis.axes[axis].key;
+    Column::plain(key.clone(), short(key))
+}
+
+/// The last part of a dotted key.
+pub(super) fn short(key: &str) -> &str {
+    key.rsplit('.').next().unwrap_or(key)
+}
+
+fn replications(combination: &Combination) -> Cell {
+    combination.estimates[0].map_or(Cell::Integer(0), |gain| {
+        Cell::Integer(i64::from(gain.count))
+    })
+}

@@ -1,0 +1,620 @@
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use super::{Analysis, Cell, Csv, Table, TableFormat, Terminal, best_table, summary_table, write};
+use crate::scheduling::SimulationMetrics;
+use crate::simulation::SimulationResult;
+use crate::store::fixtures::{axis, finished, point, record, spec, text, write_run};
+use crate::store::{
+    FailedSimulation, FinishedSimulation, OutcomeDetail, RunRecord, RunSelector, RunState, Store,
+    Writer,
+};
+use crate::sweep::{Axis, AxisValue};
+use crate::units::{NodeSeconds, Seconds};
+
+/// Totals with these fees and lost fees in coins.
+fn totals(fees: i64, forfeited: i64) -> SimulationResult {
+    SimulationResult {
+        metrics: SimulationMetrics {
+            submitted: 10,
+            accepted: 8,
+            dropped: 2,
+            successful: 7,
+            failed: 1,
+            overbooked: 3,
+            fees: NodeSeconds(fees * 3_600),
+            forfeited: NodeSeconds(forfeited * 3_600),
+            busy: NodeSeconds(1_500),
+            useful: NodeSeconds(1_200),
+            makespan: Seconds(100),
+            capacity: NodeSeconds(2_000),
+            wait_total: Seconds(160),
+            started: 8,
+            weighted_response: NodeSeconds(3_000),
+            weighted_run: NodeSeconds(2_000),
+            ..SimulationMetrics::default()
+        },
+        outcomes: Vec::new(),
+        node_events: Vec::new(),
+    }
+}
+
+const BASELINE: [i64; 3] = [100, 110, 120];
+const OVERBOOKED: [(f64, [i64; 3]); 3] = [
+    (0.1, [110, 122, 129]),
+    // The maximum of replication 2 alone is at 0.3; the highest mean is here.
+    (0.2, [130, 131, 150]),
+    (0.3, [90, 180, 100]),
+];
+
+fn threshold_axes() -> Vec<Axis> {
+    vec![
+        axis(
+            "scheduling.strategy",
+            &[text("heuristic-planning"), text("heuristic-overbooking")],
+        ),
+        axis(
+            "acceptance.pof_max",
+            &OVERBOOKED.map(|(threshold, _)| AxisValue::Real(threshold)),
+        ),
+    ]
+}
+
+/// Two strategies, three thresholds, three replications; the baseline has points at the first `thresholds` thresholds.
+fn thresholds(thresholds: usize) -> (RunRecord, Vec<FinishedSimulation>) {
+    let mut simulations = Vec::new();
+    for replication in 0..3u32 {
+        let place = replication as usize;
+        let values = |strategy: &str, threshold: f64| {
+            [
+                ("scheduling.strategy", text(strategy)),
+                ("acceptance.pof_max", AxisValue::Real(threshold)),
+            ]
+        };
+        let points = OVERBOOKED[..thresholds]
+            .iter()
+            .map(|(threshold, _)| {
+                let id = format!("plan-{threshold}-{replication}");
+                point(
+                    &id,
+                    &values("heuristic-planning", *threshold),
+                    replication,
+                    1.0,
+                )
+            })
+            .collect();
+        let id = format!("plan-{replication}");
+        simulations.push(finished(
+            &id,
+            "heuristic-planning",
+            replication,
+            totals(BASELINE[place], 0),
+            points,
+        ));
+        for (threshold, gains) in OVERBOOKED {
+            let id = format!("over-{threshold}-{replication}");
+            let points = vec![point(
+                &id,
+                &values("heuristic-overbooking", threshold),
+                replication,
+                1.0,
+            )];
+            // 20 coins lost at ratio 1: fees are higher than the gain by as much.
+            simulations.push(finished(
+                &id,
+                "heuristic-overbooking",
+                replication,
+                totals(gains[place] + 20, 20),
+                points,
+            ));
+        }
+    }
+    let count = 3 * (thresholds as u64 + 3);
+    (record("thresholds", threshold_axes(), count), simulations)
+}
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn analysed(path: &Path) -> (Analysis, Table, Table) {
+    let store = Store::open_read_only(path).unwrap();
+    let run = store.run(&RunSelector::Latest).unwrap();
+    let analysis = Analysis::new(&store.points(run.id).unwrap()).unwrap();
+    let (best, summary) = (best_table(&analysis, &run), summary_table(&analysis, &run));
+    (analysis, best, summary)
+}
+
+fn close(left: f64, right: f64) {
+    assert!(
+        (left - right).abs() < 1e-9 * right.abs().max(1.0),
+        "{left} instead of {right}"
+    );
+}
+
+#[test]
+fn means_deviations_and_intervals_are_those_computed_by_hand() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let (record, simulations) = thresholds(3);
+    write_run(&path, &record, simulations);
+    let (analysis, _, _) = analysed(&path);
+    assert_eq!(analysis.combinations.len(), 6);
+    let planning = &analysis.combinations[0];
+    let gain = planning.estimates[0].unwrap();
+    assert_eq!(gain.count, 3);
+    close(gain.mean, 110.0);
+    close(gain.deviation.unwrap(), 10.0);
+    // 4.302652… · 10 / √3
+    assert!((gain.half_width.unwrap() - 24.841_377).abs() < 1e-5);
+    let overbooking = &analysis.combinations[4];
+    // 130, 131, 150: mean 137; the fees are 20 more, the penalties 20, the booked coins 40 more.
+    for (metric, expected) in [
+        (0, 137.0),
+        (1, 157.0),
+        (2, 20.0),
+        (3, 177.0),
+        (4, 8.0),
+        (9, 0.75),
+        (10, 20.0),
+        (11, 1.5),
+    ] {
+        close(overbooking.estimates[metric].unwrap().mean, expected);
+    }
+}
+
+#[test]
+fn surplus_is_paired_by_replication_and_relative_to_the_mean_of_the_baseline() {
+    let folder = folder();
+    for baseline_thresholds in [3, 1] {
+        let path = folder.path().join(format!("{baseline_thresholds}.db"));
+        let (record, simulations) = thresholds(baseline_thresholds);
+        write_run(&path, &record, simulations);
+        let (analysis, _, _) = analysed(&path);
+        let at = |threshold: u32| {
+            analysis
+                .combinations
+                .iter()
+                .find(|combination| combination.places == [Some(1), Some(threshold)])
+                .unwrap()
+                .additional
+                .unwrap()
+        };
+        // 30, 21, 30 more than 100, 110, 120: mean 27, s = √27, half width 4.302652… · √27 / √3 = 12.90796.
+        let best = at(1);
+        close(best.difference.mean, 27.0);
+        close(best.difference.deviation.unwrap(), 27f64.sqrt());
+        assert!((best.difference.half_width.unwrap() - 12.907_958).abs() < 1e-5);
+        close(best.baseline, 110.0);
+        close(best.percent.unwrap(), 100.0 * 27.0 / 110.0);
+        close(at(0).difference.mean, (10.0 + 12.0 + 9.0) / 3.0);
+        assert!(analysis.combinations[0].additional.is_none());
+        let relaxed: &[&str] = if baseline_thresholds == 3 {
+            &[]
+        } else {
+            &["acceptance.pof_max"]
+        };
+        assert_eq!(analysis.relaxed_axes, relaxed);
+    }
+}
+
+#[test]
+fn the_best_threshold_is_that_of_the_highest_mean_and_not_of_the_highest_run() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let (record, simulations) = thresholds(3);
+    write_run(&path, &record, simulations);
+    let (_, best, _) = analysed(&path);
+    let text: Vec<Vec<String>> = best
+        .rows
+        .iter()
+        .map(|row| {
+            row.iter()
+                .zip(&best.columns)
+                .map(|(cell, column)| cell.text(column.decimals))
+                .collect()
+        })
+        .collect();
+    assert_eq!(
+        text[0],
+        ["heuristic-planning", "110 ± 25", "–", "–", "–", "–", "3"]
+    );
+    assert_eq!(
+        text[1],
+        [
+            "heuristic-overbooking",
+            "137 ± 28",
+            "27 ± 13",
+            "24.5",
+            "110",
+            "0.2",
+            "3"
+        ]
+    );
+}
+
+/// Strategy, gain, surplus, percent, axes.
+type BestRow = (String, f64, Option<f64>, Option<f64>, String);
+
+/// Rule 6 of the house: every number of a table can be had by the query below it.
+#[test]
+fn the_queries_below_the_tables_give_the_numbers_in_them() {
+    let folder = folder();
+    for baseline_thresholds in [3, 1] {
+        let path = folder.path().join(format!("{baseline_thresholds}.db"));
+        let (record, simulations) = thresholds(baseline_thresholds);
+        write_run(&path, &record, simulations);
+        let (analysis, best, summary) = analysed(&path);
+        let connection = Connection::open(&path).unwrap();
+        let mut statement = connection.prepare(&best.sql).unwrap();
+        let rows: Vec<BestRow> = statement
+            .query_map([], |row| {
+                Ok((
+                    row.get("strategy")?,
+                    row.get("gain")?,
+                    row.get("surplus")?,
+                    row.get("surplus_percent")?,
+                    row.get("axes")?,
+                ))
+            })
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        assert_eq!(rows.len(), 2);
+        assert_eq!(rows[0].0, "heuristic-overbooking");
+        close(rows[0].1, 137.0);
+        close(rows[0].2.unwrap(), 27.0);
+        close(rows[0].3.unwrap(), 100.0 * 27.0 / 110.0);
+        assert!(rows[0].4.contains("0.2"));
+        close(rows[1].1, 110.0);
+        assert_eq!(rows[1].2, None);
+        let mut statement = connection.prepare(&summary.sql).unwrap();
+        let rows: Vec<(f64, f64, i64)> = statement
+            .query_map([], |row| {
+                Ok((
+                    row.get("gain")?,
+                    row.get("gain_variance")?,
+                    row.get("replications")?,
+                ))
+            })
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        let mut from_sql: Vec<(f64, f64)> = rows.iter().map(|row| (row.0, row.1)).collect();
+        let mut from_report: Vec<(f64, f64)> = analysis
+            .combinations
+            .iter()
+            .map(|combination| combination.estimates[0].unwrap())
+            .map(|gain| (gain.mean, gain.deviation.unwrap().powi(2)))
+            .collect();
+        from_sql.sort_by(|left, right| left.partial_cmp(right).unwrap());
+        from_report.sort_by(|left, right| left.partial_cmp(right).unwrap());
+        assert_eq!(from_sql.len(), from_report.len());
+        for (left, right) in from_sql.iter().zip(&from_report) {
+            close(left.0, right.0);
+            close(left.1, right.1);
+        }
+        assert!(rows.iter().all(|row| row.2 == 3));
+    }
+}
+
+/// Every file of a report except `run.md`, with its content.
+fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in std::fs::read_dir(next).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !path.ends_with("run.md") {
+                found.push((
+                    path.strip_prefix(folder).unwrap().to_owned(),
+                    std::fs::read(&path).unwrap(),
+                ));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn a_report_is_the_same_bytes_whatever_the_order_in_which_its_simulations_ended() {
+    let folder = folder();
+    let (record, simulations) = thresholds(3);
+    let straight = folder.path().join("straight.db");
+    write_run(&straight, &record, simulations.clone());
+    // Backwards, in two runs: the first was interrupted, the second links what is done.
+    let resumed = folder.path().join("resumed.db");
+    let (late, early) = simulations.split_at(5);
+    write_run(&resumed, &record, early.iter().rev().cloned().collect());
+    let store = Store::open(&resumed).unwrap();
+    let run = store.begin_run(&record).unwrap();
+    let done: Vec<_> = early
+        .iter()
+        .flat_map(|simulation| simulation.points.clone())
+        .collect();
+    assert_eq!(
+        store.link_done_points(run, &done).unwrap(),
+        done.len() as u64
+    );
+    let writer = Writer::start(store, run, OutcomeDetail::All, 1);
+    for simulation in late.iter().rev() {
+        writer.handle().write(simulation.clone()).unwrap();
+    }
+    writer.finish(RunState::Done).unwrap();
+
+    let reports = [straight, resumed].map(|store| {
+        let out = store.with_extension("report");
+        let summary = write(&store, &RunSelector::Latest, &out).unwrap();
+        assert_eq!((summary.missing, summary.failed.len()), (0, 0));
+        files(&out)
+    });
+    assert_eq!(reports[0].len(), 5, "report, three tables, one plot");
+    assert_eq!(reports[0], reports[1]);
+    let again = folder.path().join("again");
+    write(
+        &folder.path().join("straight.db"),
+        &RunSelector::Latest,
+        &again,
+    )
+    .unwrap();
+    assert_eq!(files(&again), reports[0]);
+}
+
+#[test]
+fn a_run_whose_points_all_failed_has_a_report_that_says_so() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let store = Store::open(&path).unwrap();
+    let run = store
+        .begin_run(&record("unlucky", threshold_axes(), 3))
+        .unwrap();
+    let writer = Writer::start(store, run, OutcomeDetail::All, 1);
+    for replication in 0..2 {
+        let id = format!("f{replication}");
+        let values = [
+            ("scheduling.strategy", text("heuristic-planning")),
+            ("acceptance.pof_max", AxisValue::Real(0.1)),
+        ];
+        writer
+            .handle()
+            .fail(FailedSimulation {
+                id: id.clone(),
+                spec: spec("heuristic-planning", replication),
+                workload_label: "w".to_owned(),
+                error: "an index | was out of bounds".to_owned(),
+                points: vec![point(&id, &values, replication, 1.0)],
+            })
+            .unwrap();
+    }
+    writer.finish(RunState::Failed).unwrap();
+    let out = folder.path().join("out");
+    let summary = write(&path, &RunSelector::Latest, &out).unwrap();
+    assert_eq!(
+        (
+            summary.failed.len(),
+            summary.missing,
+            summary.best.rows.len()
+        ),
+        (2, 1, 0)
+    );
+    let report = std::fs::read_to_string(&summary.report).unwrap();
+    assert!(
+        report.contains("No point of this run has a result: 2 of 3 points failed"),
+        "{report}"
+    );
+    assert!(
+        report.contains("an index \\| was out of bounds"),
+        "{report}"
+    );
+}
+
+#[test]
+fn a_percentage_of_a_baseline_that_earns_nothing_is_undefined_and_the_difference_is_not() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let ratio = |strategy: &str| {
+        [
+            ("scheduling.strategy", text(strategy)),
+            ("acceptance.penalty_ratio", AxisValue::Real(4.0)),
+        ]
+    };
+    // Baseline 100 − 4 · 30 = −20, overbooking 90 − 4 · 10 = 50.
+    let simulations = vec![
+        finished(
+            "b",
+            "heuristic-planning",
+            0,
+            totals(100, 30),
+            vec![point("b", &ratio("heuristic-planning"), 0, 4.0)],
+        ),
+        finished(
+            "o",
+            "heuristic-overbooking",
+            0,
+            totals(90, 10),
+            vec![point("o", &ratio("heuristic-overbooking"), 0, 4.0)],
+        ),
+    ];
+    let axes = vec![
+        axis(
+            "scheduling.strategy",
+            &[text("heuristic-overbooking"), text("heuristic-planning")],
+        ),
+        axis("acceptance.penalty_ratio", &[AxisValue::Real(4.0)]),
+    ];
+    write_run(&path, &record("negative", axes, 2), simulations);
+    let (_, best, _) = analysed(&path);
+    // The registry's order, not that of the file: the baseline comes first.
+    assert_eq!(best.rows[0][1], Cell::Text("heuristic-planning".to_owned()));
+    let row = &best.rows[1];
+    assert_eq!(row[2].text(0), "50");
+    assert_eq!(row[3].text(0), "70");
+    assert_eq!(row[4], Cell::Undefined);
+    assert_eq!(row[5], Cell::Number(-20.0));
+    let mut csv = Vec::new();
+    Csv.write(&best, &mut csv).unwrap();
+    let csv = String::from_utf8(csv).unwrap();
+    assert_eq!(
+        csv.lines().nth(2).unwrap(),
+        "4,heuristic-overbooking,50,,,,70,,,,,-20,1"
+    );
+}
+
+#[test]
+fn any_axes_will_do() {
+    let folder = folder();
+    // No axis at all.
+    let path = folder.path().join("none.db");
+    write_run(
+        &path,
+        &record("none", vec![], 1),
+        vec![finished(
+            "s",
+            "fcfs",
+            0,
+            totals(5, 0),
+            vec![point("p", &[], 0, 1.0)],
+        )],
+    );
+    let (_, best, _) = analysed(&path);
+    assert_eq!(best.rows.len(), 1);
+    assert_eq!(best.title, "Gain by strategy");
+    write(&path, &RunSelector::Latest, &folder.path().join("none")).unwrap();
+    // Laxity and strategy, and a switch.
+    let path = folder.path().join("laxity.db");
+    let laxities = [1.5, 2.0, 3.0].map(AxisValue::Real);
+    let strategies = ["conservative-backfilling", "comprehensive-overbooking"];
+    let flags = [AxisValue::Flag(false), AxisValue::Flag(true)];
+    let axes = vec![
+        axis("workload.laxity", &laxities),
+        axis("scheduling.strategy", &strategies.map(text)),
+        axis("scheduling.test_full_length", &flags),
+    ];
+    let mut simulations = Vec::new();
+    for (place, laxity) in laxities.iter().enumerate() {
+        for strategy in strategies {
+            for flag in &flags {
+                let id = format!("{place}-{strategy}-{flag:?}");
+                let values = [
+                    ("workload.laxity", laxity.clone()),
+                    ("scheduling.strategy", text(strategy)),
+                    ("scheduling.test_full_length", flag.clone()),
+                ];
+                let fees = 100 + 10 * place as i64 + 50 * i64::from(strategy.starts_with("comp"));
+                simulations.push(finished(
+                    &id,
+                    strategy,
+                    0,
+                    totals(fees, 0),
+                    vec![point(&id, &values, 0, 1.0)],
+                ));
+            }
+        }
+    }
+    write_run(&path, &record("laxity", axes, 12), simulations);
+    let (_, best, summary) = analysed(&path);
+    assert_eq!((best.rows.len(), summary.rows.len()), (12, 12));
+    let surpluses: Vec<String> = best.rows.iter().map(|row| row[4].text(0)).collect();
+    assert_eq!(surpluses[..4], ["–", "50", "–", "50"]);
+    let out = folder.path().join("laxity");
+    write(&path, &RunSelector::Latest, &out).unwrap();
+    assert!(out.join("plots/gain-by-workload-laxity-2.svg").exists());
+    let mut screen = Vec::new();
+    Terminal { width: Some(70) }
+        .write(&best, &mut screen)
+        .unwrap();
+    let screen = String::from_utf8(screen).unwrap();
+    assert!(
+        screen.lines().all(|line| line.chars().count() <= 70),
+        "{screen}"
+    );
+}
+
+#[test]
+fn a_run_that_is_not_there_is_named_with_those_that_are() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let missing = write(&path, &RunSelector::Latest, folder.path()).unwrap_err();
+    assert!(
+        missing.to_string().contains("there is no store at"),
+        "{missing}"
+    );
+    drop(Store::open(&path).unwrap());
+    let empty = write(&path, &RunSelector::Latest, folder.path()).unwrap_err();
+    assert!(
+        empty
+            .to_string()
+            .contains("it has none: `bookahead run CONFIG` makes one"),
+        "{empty}"
+    );
+    write_run(&path, &record("only", vec![], 0), vec![]);
+    let other = write(&path, &RunSelector::Id(7), folder.path()).unwrap_err();
+    assert!(
+        other
+            .to_string()
+            .contains("no run with the number 7; it has 1 (only)"),
+        "{other}"
+    );
+}
+
+/// A picture to look at: `BOOKAHEAD_LOOK=DIR cargo test --release --lib report -- --ignored a_report_to_look_at`.
+#[test]
+#[ignore = "writes a report for the eye"]
+fn a_report_to_look_at() {
+    let Ok(out) = std::env::var("BOOKAHEAD_LOOK") else {
+        return;
+    };
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let strategies = [
+        "conservative-backfilling",
+        "heuristic-planning",
+        "comprehensive-overbooking",
+        "heuristic-overbooking",
+    ];
+    let thresholds: Vec<AxisValue> = (1..=20)
+        .map(|step| AxisValue::Real(f64::from(step) / 20.0))
+        .collect();
+    let axes = vec![
+        axis("scheduling.strategy", &strategies.map(text)),
+        axis("acceptance.pof_max", &thresholds),
+    ];
+    let mut simulations = Vec::new();
+    for (index, strategy) in strategies.into_iter().enumerate() {
+        for (step, threshold) in thresholds.iter().enumerate() {
+            for replication in 0..20u32 {
+                let id = format!("{strategy}-{step}-{replication}");
+                let noise = i64::from(replication * 7_919 % 20) * 300;
+                let x = (step as f64 + 1.0) / 20.0;
+                let shape = if index < 2 {
+                    0.0
+                } else {
+                    9_000.0 * (x / 0.3) * (1.0 - x / 0.3).exp() - 3_000.0 * x
+                };
+                let fees = 11_000 + index as i64 % 2 * 9_000 + noise + shape as i64;
+                let values = [
+                    ("scheduling.strategy", text(strategy)),
+                    ("acceptance.pof_max", threshold.clone()),
+                ];
+                simulations.push(finished(
+                    &id,
+                    strategy,
+                    replication,
+                    totals(fees, 0),
+                    vec![point(&id, &values, replication, 1.0)],
+                ));
+            }
+        }
+    }
+    write_run(&path, &record("look", axes, 1_600), simulations);
+    let begun = std::time::Instant::now();
+    let summary = write(&path, &RunSelector::Latest, Path::new(&out)).unwrap();
+    println!("{:?}", begun.elapsed());
+    Terminal::default()
+        .write(&summary.best, &mut std::io::stdout())
+        .unwrap();
+}

@@ -1,0 +1,174 @@
+//! What can go wrong with a store, and what to do about it.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::ErrorCode;
+
+/// Every way in which a store can refuse, with the file and the remedy in the message.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The folder of the store cannot be created.
+    #[error(
+        "cannot create the folder `{path}` for the store: {source}; choose another file with --store"
+    )]
+    Folder {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// There is no such file.
+    #[error("there is no store at `{path}`; `bookahead run` makes one, --store names another file")]
+    Missing {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file or its folder cannot be opened.
+    #[error(
+        "cannot open the store `{path}`: {reason}; check that it is a file in a folder that you may write to, \
+         or choose another with --store"
+    )]
+    CannotOpen {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        reason: String,
+    },
+    /// The file or its folder may not be written.
+    #[error(
+        "the store `{path}` cannot be written: the file or its folder is read-only; change its permissions, \
+         or choose another file with --store"
+    )]
+    ReadOnly {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is not an SQLite database.
+    #[error("`{path}` is not a database; it is left as it is: choose another file with --store")]
+    NotADatabase {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is the SQLite database of another program.
+    #[error(
+        "`{path}` is the database of another program (application id {found:#x}); it is left as it is: \
+         choose another file with --store"
+    )]
+    NotOurs {
+        /// The file.
+        path: PathBuf,
+        /// Its application id.
+        found: i32,
+    },
+    /// A newer bookahead wrote the store.
+    #[error(
+        "the store `{path}` has schema version {found}, this program knows versions up to {supported}: \
+         use the newer bookahead that wrote it, or choose another file with --store"
+    )]
+    NewerVersion {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i32,
+        /// The newest version that this program knows.
+        supported: i32,
+    },
+    /// An older store was opened for reading only, so that it cannot be brought up to date.
+    #[error(
+        "the store `{path}` has the older schema version {found} (now {supported}) and was opened for reading only: \
+         make the file writable and run the command again, which brings it up to date"
+    )]
+    OlderVersion {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i32,
+        /// The version of this program.
+        supported: i32,
+    },
+    /// Another program holds the store's write lock.
+    #[error(
+        "another program has been writing to the store `{path}` for too long: wait until it is done, \
+         or choose another file with --store; nothing that was committed is lost"
+    )]
+    Busy {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The disk is full.
+    #[error(
+        "the disk of the store `{path}` is full: make room and run the same command again; everything that was \
+         committed is kept, only simulations that are missing will run"
+    )]
+    DiskFull {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The file is damaged.
+    #[error(
+        "the store `{path}` is damaged: {reason}; keep a copy, try `sqlite3 {path} .recover`, or start a new one with --store"
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What SQLite said.
+        reason: String,
+    },
+    /// Anything else that SQLite reports.
+    #[error("the store `{path}` failed while {action}: {source}")]
+    Sql {
+        /// The file.
+        path: PathBuf,
+        /// What was being done.
+        action: &'static str,
+        /// What SQLite said.
+        source: rusqlite::Error,
+    },
+    /// The writer has stopped, because of an earlier error or because it was finished.
+    #[error("the writer of the store has stopped: {reason}")]
+    WriterStopped {
+        /// Why.
+        reason: String,
+    },
+    /// A result cannot be stored without changing its meaning.
+    #[error(
+        "simulation {simulation} cannot be stored: {reason}; this is a fault of the engine, please report it"
+    )]
+    InvalidResult {
+        /// The simulation's identity.
+        simulation: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// No such run.
+    #[error("the store `{path}` has no run {wanted}; it has {available}")]
+    NoRun {
+        /// The file.
+        path: PathBuf,
+        /// What was asked for.
+        wanted: String,
+        /// What there is.
+        available: String,
+    },
+}
+
+impl StoreError {
+    /// Turns an SQLite error into the sentence for a person.
+    pub(super) fn from_sql(path: &Path, action: &'static str, source: rusqlite::Error) -> Self {
+        let path = path.to_owned();
+        let reason = source.to_string();
+        match source.sqlite_error_code() {
+            Some(ErrorCode::NotADatabase) => Self::NotADatabase { path },
+            Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly { path },
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
+            Some(ErrorCode::DiskFull) => Self::DiskFull { path },
+            Some(ErrorCode::DatabaseCorrupt) => Self::Damaged { path, reason },
+            Some(ErrorCode::CannotOpen) => Self::CannotOpen { path, reason },
+            _ => Self::Sql {
+                path,
+                action,
+                source,
+            },
+        }
+    }
+}

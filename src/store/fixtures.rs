@@ -1,0 +1,199 @@
+//! Sweeps, results and stores for the tests of this room and of the reports.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::time::Duration;
+
+use super::{FinishedSimulation, OutcomeDetail, RunId, RunRecord, RunState, Store, Writer};
+use crate::failures::{FailureSettings, FailureSource, NodeEvent};
+use crate::scheduling::{
+    JobOutcome, PolicySettings, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters,
+};
+use crate::simulation::SimulationResult;
+use crate::sweep::{Axis, AxisValue, Point, RESULT_FORMAT, SimulationSpec};
+use crate::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
+use crate::workload::{CleaningRules, Compression, Job, JobId, WorkloadSettings, WorkloadSource};
+
+pub(crate) fn text(value: &str) -> AxisValue {
+    AxisValue::Text(value.to_owned())
+}
+
+pub(crate) fn axis(key: &str, values: &[AxisValue]) -> Axis {
+    Axis {
+        key: key.to_owned(),
+        values: values.to_vec(),
+    }
+}
+
+pub(crate) fn record(name: &str, axes: Vec<Axis>, points: u64) -> RunRecord {
+    RunRecord {
+        name: name.to_owned(),
+        description: "A run for tests.".to_owned(),
+        source: None,
+        configuration: format!("[experiment]\nname = \"{name}\"\n"),
+        seed: 1,
+        replications: 2,
+        program_version: "0.1.0".to_owned(),
+        program_commit: None,
+        result_format: RESULT_FORMAT,
+        machine_cores: 4,
+        machine_os: "test".to_owned(),
+        points,
+        axes,
+    }
+}
+
+pub(crate) fn spec(strategy: &str, replication: u32) -> SimulationSpec {
+    SimulationSpec {
+        workload: WorkloadSettings {
+            source: WorkloadSource::LublinFeitelson { jobs: 100 },
+            nodes: Nodes(64),
+            evaluation_jobs: 50,
+            battery_jobs: 25,
+            cleaning: CleaningRules::default(),
+            compression: Compression::Factor { factor: 0.5 },
+            laxity: 2.0,
+        },
+        estimates: None,
+        failures: FailureSettings {
+            source: FailureSource::None,
+            offset: Seconds(0),
+        },
+        scheduling: PolicySettings {
+            strategy: strategy.to_owned(),
+            ..PolicySettings::default()
+        },
+        replication,
+        seed: 1,
+    }
+}
+
+pub(crate) fn point(id: &str, axes: &[(&str, AxisValue)], replication: u32, ratio: f64) -> Point {
+    // Places only have to differ within a run; a short hash of everything that tells points apart will do.
+    let place = format!("{id} {axes:?} {replication}")
+        .bytes()
+        .fold(2_166_136_261_u32, |hash, byte| {
+            (hash ^ u32::from(byte)).wrapping_mul(16_777_619)
+        });
+    Point {
+        id: id.to_owned(),
+        simulation: 0,
+        axes: axes
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), value.clone()))
+            .collect::<BTreeMap<_, _>>(),
+        penalty_ratio: ratio,
+        replication,
+        place,
+    }
+}
+
+/// A plausible outcome of every kind in turn.
+pub(crate) fn outcome(id: u32) -> JobOutcome {
+    let verdict = Verdict::ALL[id as usize % Verdict::ALL.len()];
+    let release = Seconds(i64::from(id) * 137);
+    let accepted = !verdict.is_dropped();
+    let overbooked = accepted && !id.is_multiple_of(3);
+    JobOutcome {
+        job: Job {
+            id: JobId(id),
+            trace_number: 40_000 + i64::from(id),
+            submit: release - Seconds(i64::from(id % 2) * 30),
+            release,
+            estimate: Seconds(3_600 + i64::from(id)),
+            runtime: Seconds(1_800 + i64::from(id)),
+            deadline: release + Seconds(7_200),
+            nodes: Nodes(1 + id % 64),
+            user: (!id.is_multiple_of(5)).then_some(i64::from(id % 40)),
+            application: (!id.is_multiple_of(4)).then_some(i64::from(id % 90)),
+        },
+        verdict,
+        class: overbooked.then_some((id % 7) as u16),
+        promise: accepted.then(|| Promise {
+            start: release + Seconds(i64::from(id % 3_000)),
+            end: release
+                + Seconds(i64::from(id % 3_000) + 3_600 + i64::from(id))
+                + Seconds(if overbooked { -900 } else { 0 }),
+            overbooked,
+            success: overbooked.then(|| SuccessFactors {
+                available: 0.999 - f64::from(id) * 1e-9,
+                executable: 0.8 + 0.1 / f64::from(id + 1),
+                survives: 0.97,
+            }),
+            predecessors: id % 4,
+        }),
+        start: accepted.then(|| release + Seconds(i64::from(id % 2_000))),
+        end: accepted.then(|| release + Seconds(i64::from(id % 2_000) + 1_800)),
+        restarts: u32::from(id.is_multiple_of(50)),
+        node_failures: u32::from(id.is_multiple_of(50)) * 2,
+    }
+}
+
+pub(crate) fn result(jobs: u32) -> SimulationResult {
+    let outcomes: Vec<JobOutcome> = (0..jobs).map(outcome).collect();
+    let mut metrics = SimulationMetrics {
+        busy: NodeSeconds(123_456),
+        makespan: Seconds(10_000),
+        capacity: NodeSeconds(640_000),
+        work: WorkCounters {
+            pof_evaluations: 11,
+            convolutions: 12,
+            replans: 13,
+            moves: 14,
+        },
+        ..SimulationMetrics::default()
+    };
+    for outcome in &outcomes {
+        metrics.count(outcome);
+    }
+    SimulationResult {
+        metrics,
+        outcomes,
+        node_events: vec![
+            NodeEvent {
+                time: Seconds(100),
+                node: NodeIndex(3),
+                up: false,
+            },
+            NodeEvent {
+                time: Seconds(700),
+                node: NodeIndex(3),
+                up: true,
+            },
+        ],
+    }
+}
+
+pub(crate) fn finished(
+    id: &str,
+    strategy: &str,
+    replication: u32,
+    result: SimulationResult,
+    points: Vec<Point>,
+) -> FinishedSimulation {
+    FinishedSimulation {
+        id: id.to_owned(),
+        spec: spec(strategy, replication),
+        workload_label: "test workload".to_owned(),
+        result,
+        wall: Duration::from_millis(5),
+        points,
+    }
+}
+
+/// Writes finished simulations into a new run.
+pub(crate) fn write_run(
+    path: &Path,
+    record: &RunRecord,
+    simulations: Vec<FinishedSimulation>,
+) -> RunId {
+    let store = Store::open(path).unwrap();
+    let run = store.begin_run(record).unwrap();
+    let writer = Writer::start(store, run, OutcomeDetail::All, 4);
+    let handle = writer.handle();
+    for simulation in simulations {
+        handle.write(simulation).unwrap();
+    }
+    writer.finish(RunState::Done).unwrap();
+    run
+}

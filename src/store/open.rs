@@ -1,0 +1,187 @@
+//! Opening a store for writing or for reading.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use rusqlite::{Connection, OpenFlags};
+
+use super::{StoreError, migrate};
+
+/// How long a writer waits for another program's transaction, which lasts a fraction of a second.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// An open store. One file holds any number of runs; several programs may have it open.
+#[derive(Debug)]
+pub struct Store {
+    pub(super) connection: Connection,
+    pub(super) path: PathBuf,
+}
+
+impl Store {
+    /// Opens a store for writing; makes its folder and the file where they are missing and brings an older one up to date.
+    ///
+    /// # Errors
+    ///
+    /// When the folder or file cannot be made or written, when the file is not a database, belongs to another program, or
+    /// was written by a newer version.
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
+        if let Some(folder) = path
+            .parent()
+            .filter(|folder| !folder.as_os_str().is_empty())
+        {
+            fs::create_dir_all(folder).map_err(|source| StoreError::Folder {
+                path: folder.to_owned(),
+                source,
+            })?;
+        }
+        if fs::metadata(path).is_ok_and(|file| file.permissions().readonly()) {
+            return Err(StoreError::ReadOnly {
+                path: path.to_owned(),
+            });
+        }
+        // While two programs make the same new file, SQLite refuses the journal mode at once instead of waiting.
+        let begun = Instant::now();
+        loop {
+            match Self::open_existing_folder(path) {
+                Err(StoreError::Busy { .. }) if begun.elapsed() < BUSY_TIMEOUT => {
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+                result => return result,
+            }
+        }
+    }
+
+    fn open_existing_folder(path: &Path) -> Result<Self, StoreError> {
+        let sql = |error| StoreError::from_sql(path, "opening it", error);
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let mut connection = Connection::open_with_flags(path, flags).map_err(|error| {
+            if folder_refuses(path) {
+                StoreError::ReadOnly {
+                    path: path.to_owned(),
+                }
+            } else {
+                sql(error)
+            }
+        })?;
+        connection.busy_timeout(BUSY_TIMEOUT).map_err(sql)?;
+        // Looked at before the journal mode is changed, which would write to somebody else's file.
+        migrate::inspect(&connection, path)?;
+        // Large pages: a third more rows a second than with 4 KiB. An existing file keeps its own size.
+        connection
+            .execute_batch("PRAGMA page_size = 16384; PRAGMA journal_mode = WAL;")
+            .map_err(sql)?;
+        connection
+            .execute_batch(
+                "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 2000;
+                 PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;",
+            )
+            .map_err(sql)?;
+        migrate::migrate(&mut connection, path)?;
+        Ok(Self {
+            connection,
+            path: path.to_owned(),
+        })
+    }
+
+    /// Opens a store for reading; the file is never changed, not even to bring it up to date.
+    ///
+    /// # Errors
+    ///
+    /// When there is no such file, when it is not a store, or when its version is not this program's.
+    pub fn open_read_only(path: &Path) -> Result<Self, StoreError> {
+        if !path.exists() {
+            return Err(StoreError::Missing {
+                path: path.to_owned(),
+            });
+        }
+        let open = |immutable: bool| -> Result<Self, StoreError> {
+            let sql = |error| StoreError::from_sql(path, "opening it", error);
+            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+            let connection = if immutable {
+                Connection::open_with_flags(immutable_uri(path), flags | OpenFlags::SQLITE_OPEN_URI)
+            } else {
+                Connection::open_with_flags(path, flags)
+            }
+            .map_err(sql)?;
+            connection.busy_timeout(BUSY_TIMEOUT).map_err(sql)?;
+            connection
+                .execute_batch("PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;")
+                .map_err(sql)?;
+            migrate::require_current(&connection, path)?;
+            Ok(Self {
+                connection,
+                path: path.to_owned(),
+            })
+        };
+        match open(false) {
+            // In a read-only folder SQLite cannot make the shared-memory file that a WAL database needs. Without a
+            // journal beside it nobody can be writing to it either, so the file may be read as it stands.
+            Err(StoreError::CannotOpen { .. } | StoreError::ReadOnly { .. })
+                if !has_journal(path) =>
+            {
+                open(true)
+            }
+            result => result,
+        }
+    }
+
+    /// The file.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// How long to wait for another program's transaction before giving up (30 s unless told).
+    ///
+    /// # Errors
+    ///
+    /// When SQLite refuses, which it does not for an open store.
+    pub fn set_busy_timeout(&self, timeout: Duration) -> Result<(), StoreError> {
+        self.connection
+            .busy_timeout(timeout)
+            .map_err(|error| self.error("setting its timeout", error))
+    }
+
+    pub(super) fn error(&self, action: &'static str, error: rusqlite::Error) -> StoreError {
+        StoreError::from_sql(&self.path, action, error)
+    }
+}
+
+fn has_journal(path: &Path) -> bool {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    fs::metadata(PathBuf::from(name)).is_ok_and(|file| file.len() > 0)
+}
+
+fn immutable_uri(path: &Path) -> String {
+    let escaped = path
+        .display()
+        .to_string()
+        .replace('%', "%25")
+        .replace('?', "%3f")
+        .replace('#', "%23");
+    format!("file:{escaped}?immutable=1")
+}
+
+/// Whether a new file in the folder is refused for lack of permission (and not because the path is no file at all).
+fn folder_refuses(path: &Path) -> bool {
+    if path.is_dir() {
+        return false;
+    }
+    match fs::OpenOptions::new()
+        .append(true)
+        .create(true)
+        .truncate(false)
+        .open(path)
+    {
+        Ok(_) => false,
+        Err(error) => matches!(
+            error.kind(),
+            io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
+        ),
+    }
+}

@@ -1,0 +1,477 @@
+//! Reading runs and points, as column vectors.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::runs::axis_value;
+use super::{RunId, Store, StoreError};
+use crate::sweep::Axis;
+
+/// Which run a person means.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunSelector {
+    /// The run that began last.
+    Latest,
+    /// The run with this number.
+    Id(i64),
+    /// The last run of the experiment of this name.
+    Name(String),
+}
+
+impl FromStr for RunSelector {
+    type Err = std::convert::Infallible;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text.trim().parse() {
+            _ if text.trim() == "latest" => Self::Latest,
+            Ok(id) => Self::Id(id),
+            Err(_) => Self::Name(text.to_owned()),
+        })
+    }
+}
+
+impl fmt::Display for RunSelector {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Latest => formatter.write_str("at all"),
+            Self::Id(id) => write!(formatter, "with the number {id}"),
+            Self::Name(name) => write!(formatter, "called `{name}`"),
+        }
+    }
+}
+
+/// A run as the store knows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RunSummary {
+    /// Its number.
+    pub id: RunId,
+    /// The experiment's name.
+    pub name: String,
+    /// Its description.
+    pub description: String,
+    /// The configuration file, where there was one.
+    pub source: Option<String>,
+    /// The configuration text.
+    pub configuration: String,
+    /// SHA-256 of the configuration text, hex.
+    pub configuration_hash: String,
+    /// The sweep's seed.
+    pub seed: u64,
+    /// Replications a combination.
+    pub replications: u32,
+    /// Version of the program that ran it.
+    pub program_version: String,
+    /// Commit of that program, where known.
+    pub program_commit: Option<String>,
+    /// Result format of the engine.
+    pub result_format: u32,
+    /// Cores of the machine.
+    pub machine_cores: u32,
+    /// Operating system and architecture.
+    pub machine_os: String,
+    /// `running`, `done`, `interrupted` or `failed`.
+    pub state: String,
+    /// Points of the sweep.
+    pub points: u64,
+    /// Of those, done.
+    pub points_done: u64,
+    /// Of those, failed.
+    pub points_failed: u64,
+    /// When it began, milliseconds since 1970 (UTC).
+    pub started: i64,
+    /// When it ended.
+    pub ended: Option<i64>,
+    /// Sum of the wall times of the simulations of its points, seconds.
+    pub simulation_seconds: f64,
+}
+
+/// One axis with every point's place on it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AxisColumn {
+    /// Key and values in the order of the file.
+    pub axis: Axis,
+    /// For each point the index into `axis.values`; `None` for a point that has no value there.
+    pub positions: Vec<Option<u32>>,
+}
+
+/// The done points of a run as columns of equal length, in the order of the axes, then strategy and replication.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PointColumns {
+    /// Identity of the point.
+    pub identity: Vec<String>,
+    /// The simulation that it is read off: a number that means something inside one store only.
+    pub simulation: Vec<i64>,
+    /// Strategy.
+    pub strategy: Vec<String>,
+    /// Replication.
+    pub replication: Vec<u32>,
+    /// Penalty ÷ fee.
+    pub penalty_ratio: Vec<f64>,
+    /// The axes.
+    pub axes: Vec<AxisColumn>,
+    /// Fees of successful jobs, coins.
+    pub fees: Vec<f64>,
+    /// Fees of failed jobs, coins: penalties at ratio 1.
+    pub forfeited: Vec<f64>,
+    /// Jobs.
+    pub submitted: Vec<i64>,
+    /// Accepted jobs.
+    pub accepted: Vec<i64>,
+    /// Successful jobs.
+    pub successful: Vec<i64>,
+    /// Failed jobs.
+    pub failed: Vec<i64>,
+    /// Dropped jobs.
+    pub dropped: Vec<i64>,
+    /// Overbooked jobs.
+    pub overbooked: Vec<i64>,
+    /// Fees of accepted jobs, coins.
+    pub booked: Vec<f64>,
+    /// Busy ÷ capacity.
+    pub utilisation: Vec<Option<f64>>,
+    /// Mean of last start − release over started jobs, seconds.
+    pub mean_wait: Vec<Option<f64>>,
+    /// Slowdown weighted by area.
+    pub slowdown: Vec<Option<f64>>,
+}
+
+impl PointColumns {
+    /// Number of points.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.identity.len()
+    }
+
+    /// Whether there is no point.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.identity.is_empty()
+    }
+}
+
+/// A point of a run that has no result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FailedPoint {
+    /// Identity of the point.
+    pub identity: String,
+    /// Strategy.
+    pub strategy: String,
+    /// Replication.
+    pub replication: u32,
+    /// Its axes as JSON.
+    pub axes: String,
+    /// How often it was tried.
+    pub attempts: u32,
+    /// What went wrong the last time.
+    pub error: String,
+}
+
+const RUN: &str = "SELECT r.id, r.name, r.description, r.source, r.configuration, r.configuration_hash, r.seed,
+    r.replications, r.program_version, r.program_commit, r.result_format, r.machine_cores, r.machine_os, s.name,
+    r.points, r.started, r.ended,
+    (SELECT count(*) FROM run_point rp JOIN point p ON p.id = rp.point JOIN simulation m ON m.id = p.simulation
+     WHERE rp.run = r.id AND m.state = 2),
+    (SELECT count(*) FROM run_point rp JOIN point p ON p.id = rp.point JOIN simulation m ON m.id = p.simulation
+     WHERE rp.run = r.id AND m.state = 3),
+    (SELECT total(t.wall_seconds) FROM simulation_timing t WHERE t.simulation IN
+     (SELECT p.simulation FROM run_point rp JOIN point p ON p.id = rp.point WHERE rp.run = r.id))
+    FROM run r JOIN run_state s ON s.code = r.state";
+
+fn run_summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
+    Ok(RunSummary {
+        id: RunId(row.get(0)?),
+        name: row.get(1)?,
+        description: row.get(2)?,
+        source: row.get(3)?,
+        configuration: row.get(4)?,
+        configuration_hash: row.get(5)?,
+        seed: row.get::<_, i64>(6)? as u64,
+        replications: row.get(7)?,
+        program_version: row.get(8)?,
+        program_commit: row.get(9)?,
+        result_format: row.get(10)?,
+        machine_cores: row.get(11)?,
+        machine_os: row.get(12)?,
+        state: row.get(13)?,
+        points: row.get::<_, i64>(14)?.unsigned_abs(),
+        started: row.get(15)?,
+        ended: row.get(16)?,
+        points_done: row.get::<_, i64>(17)?.unsigned_abs(),
+        points_failed: row.get::<_, i64>(18)?.unsigned_abs(),
+        simulation_seconds: row.get(19)?,
+    })
+}
+
+impl Store {
+    /// Every run, in the order in which they began.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
+        let sql = |error| self.error("listing its runs", error);
+        let mut statement = self
+            .connection
+            .prepare(&format!("{RUN} ORDER BY r.id"))
+            .map_err(sql)?;
+        statement
+            .query_map([], run_summary)
+            .and_then(Iterator::collect)
+            .map_err(sql)
+    }
+
+    /// One run.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::NoRun`] names what there is instead.
+    pub fn run(&self, selector: &RunSelector) -> Result<RunSummary, StoreError> {
+        let sql = |error| self.error("looking for a run", error);
+        let (condition, value): (&str, rusqlite::types::Value) = match selector {
+            RunSelector::Latest => ("?1 = 0", 0.into()),
+            RunSelector::Id(id) => ("r.id = ?1", (*id).into()),
+            RunSelector::Name(name) => ("r.name = ?1", name.clone().into()),
+        };
+        let found = self
+            .connection
+            .query_row(
+                &format!("{RUN} WHERE {condition} ORDER BY r.id DESC LIMIT 1"),
+                [value],
+                run_summary,
+            )
+            .optional()
+            .map_err(sql)?;
+        match found {
+            Some(run) => Ok(run),
+            None => Err(StoreError::NoRun {
+                path: self.path.clone(),
+                wanted: selector.to_string(),
+                available: self.available_runs()?,
+            }),
+        }
+    }
+
+    fn available_runs(&self) -> Result<String, StoreError> {
+        let runs = self.runs()?;
+        if runs.is_empty() {
+            return Ok("none: `bookahead run CONFIG` makes one".to_owned());
+        }
+        let last: Vec<String> = runs
+            .iter()
+            .rev()
+            .take(10)
+            .map(|run| format!("{} ({})", run.id.0, run.name))
+            .collect();
+        Ok(last.join(", "))
+    }
+
+    /// The axes of a run with their values, in the order of the file.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn axes(&self, run: RunId) -> Result<Vec<Axis>, StoreError> {
+        let sql = |error| self.error("reading the axes of a run", error);
+        let mut statement = self
+            .connection
+            .prepare(
+                "SELECT a.key, v.kind, v.value FROM axis a
+                 LEFT JOIN axis_value v ON v.run = a.run AND v.axis = a.position
+                 WHERE a.run = ?1 ORDER BY a.position, v.position",
+            )
+            .map_err(sql)?;
+        let mut axes: Vec<Axis> = Vec::new();
+        let mut rows = statement.query([run.0]).map_err(sql)?;
+        while let Some(row) = rows.next().map_err(sql)? {
+            let key: String = row.get(0).map_err(sql)?;
+            if axes.last().is_none_or(|axis| axis.key != key) {
+                axes.push(Axis {
+                    key,
+                    values: Vec::new(),
+                });
+            }
+            let kind: Option<String> = row.get(1).map_err(sql)?;
+            if let (Some(kind), Some(axis)) = (kind, axes.last_mut()) {
+                axis.values
+                    .push(axis_value(&kind, row.get(2).map_err(sql)?));
+            }
+        }
+        Ok(axes)
+    }
+
+    /// The done points of a run with their totals, as columns.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn points(&self, run: RunId) -> Result<PointColumns, StoreError> {
+        let sql = |error| self.error("reading points", error);
+        let axes = self.axes(run)?;
+        let places = self.places(run, axes.len())?;
+        let mut statement = self
+            .connection
+            .prepare(
+                "SELECT rp.place, p.identity, p.simulation, s.name, p.replication, p.penalty_ratio,
+                    k.fees / 3600.0, k.forfeited / 3600.0, k.submitted, k.accepted, k.successful, k.failed, k.dropped,
+                    k.overbooked, (k.fees + k.forfeited) / 3600.0,
+                    CAST(k.busy AS REAL) / nullif(k.capacity, 0),
+                    CAST(k.wait_total AS REAL) / nullif(k.started, 0),
+                    CAST(k.weighted_response AS REAL) / nullif(k.weighted_run, 0)
+                 FROM run_point rp
+                 JOIN point p ON p.id = rp.point
+                 JOIN simulation m ON m.id = p.simulation AND m.state = 2
+                 JOIN strategy s ON s.code = m.strategy
+                 JOIN simulation_metrics k ON k.simulation = m.id
+                 WHERE rp.run = ?1",
+            )
+            .map_err(sql)?;
+        let nowhere = vec![None; axes.len()];
+        let mut rows: Vec<(Vec<Option<u32>>, PointRow)> = statement
+            .query_map([run.0], |row| {
+                let id: i64 = row.get(0)?;
+                let place = places.get(&id).unwrap_or(&nowhere).clone();
+                Ok((place, PointRow::read(row)?))
+            })
+            .and_then(Iterator::collect)
+            .map_err(sql)?;
+        rows.sort_by(|(place, row), (other_place, other)| {
+            place
+                .cmp(other_place)
+                .then_with(|| row.strategy.cmp(&other.strategy))
+                .then_with(|| row.replication.cmp(&other.replication))
+                .then_with(|| row.identity.cmp(&other.identity))
+        });
+        let mut columns = PointColumns {
+            axes: axes
+                .into_iter()
+                .map(|axis| AxisColumn {
+                    axis,
+                    positions: Vec::with_capacity(rows.len()),
+                })
+                .collect(),
+            ..PointColumns::default()
+        };
+        for (place, row) in rows {
+            for (column, position) in columns.axes.iter_mut().zip(place) {
+                column.positions.push(position);
+            }
+            row.push(&mut columns);
+        }
+        Ok(columns)
+    }
+
+    /// Every point's place on every axis, by the point's place in the run.
+    fn places(
+        &self,
+        run: RunId,
+        axes: usize,
+    ) -> Result<HashMap<i64, Vec<Option<u32>>>, StoreError> {
+        let sql = |error| self.error("reading points", error);
+        let mut statement = self
+            .connection
+            .prepare("SELECT place, axis, value FROM point_axis WHERE run = ?1")
+            .map_err(sql)?;
+        let mut places: HashMap<i64, Vec<Option<u32>>> = HashMap::new();
+        let mut rows = statement.query([run.0]).map_err(sql)?;
+        while let Some(row) = rows.next().map_err(sql)? {
+            let axis: usize = row.get::<_, i64>(1).map_err(sql)?.unsigned_abs() as usize;
+            let place = places
+                .entry(row.get(0).map_err(sql)?)
+                .or_insert_with(|| vec![None; axes]);
+            if let Some(place) = place.get_mut(axis) {
+                *place = Some(row.get(2).map_err(sql)?);
+            }
+        }
+        Ok(places)
+    }
+
+    /// The points of a run that failed, in order of strategy, axes and replication.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn failed_points(&self, run: RunId) -> Result<Vec<FailedPoint>, StoreError> {
+        let sql = |error| self.error("reading failed points", error);
+        let mut statement = self
+            .connection
+            .prepare(
+                "SELECT v.identity, v.strategy, v.replication, v.axes, m.attempts, coalesce(v.error, '')
+                 FROM v_point v JOIN simulation m ON m.id = v.simulation
+                 WHERE v.run = ?1 AND v.state = 'failed'
+                 ORDER BY v.strategy, v.axes, v.replication, v.identity",
+            )
+            .map_err(sql)?;
+        statement
+            .query_map(params![run.0], |row| {
+                Ok(FailedPoint {
+                    identity: row.get(0)?,
+                    strategy: row.get(1)?,
+                    replication: row.get(2)?,
+                    axes: row.get(3)?,
+                    attempts: row.get(4)?,
+                    error: row.get(5)?,
+                })
+            })
+            .and_then(Iterator::collect)
+            .map_err(sql)
+    }
+}
+
+struct PointRow {
+    identity: String,
+    simulation: i64,
+    strategy: String,
+    replication: u32,
+    penalty_ratio: f64,
+    coins: [f64; 3],
+    counts: [i64; 6],
+    ratios: [Option<f64>; 3],
+}
+
+impl PointRow {
+    fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Self {
+            identity: row.get(1)?,
+            simulation: row.get(2)?,
+            strategy: row.get(3)?,
+            replication: row.get(4)?,
+            penalty_ratio: row.get(5)?,
+            coins: [row.get(6)?, row.get(7)?, row.get(14)?],
+            counts: [
+                row.get(8)?,
+                row.get(9)?,
+                row.get(10)?,
+                row.get(11)?,
+                row.get(12)?,
+                row.get(13)?,
+            ],
+            ratios: [row.get(15)?, row.get(16)?, row.get(17)?],
+        })
+    }
+
+    fn push(self, columns: &mut PointColumns) {
+        columns.identity.push(self.identity);
+        columns.simulation.push(self.simulation);
+        columns.strategy.push(self.strategy);
+        columns.replication.push(self.replication);
+        columns.penalty_ratio.push(self.penalty_ratio);
+        let [fees, forfeited, booked] = self.coins;
+        columns.fees.push(fees);
+        columns.forfeited.push(forfeited);
+        columns.booked.push(booked);
+        let [submitted, accepted, successful, failed, dropped, overbooked] = self.counts;
+        columns.submitted.push(submitted);
+        columns.accepted.push(accepted);
+        columns.successful.push(successful);
+        columns.failed.push(failed);
+        columns.dropped.push(dropped);
+        columns.overbooked.push(overbooked);
+        let [utilisation, mean_wait, slowdown] = self.ratios;
+        columns.utilisation.push(utilisation);
+        columns.mean_wait.push(mean_wait);
+        columns.slowdown.push(slowdown);
+    }
+}

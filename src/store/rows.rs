@@ -1,0 +1,445 @@
+//! From results to rows: everything that one simulation leaves in the tables, through prepared statements.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, OptionalExtension, Statement, params};
+use sha2::{Digest, Sha256};
+
+use super::record::{FailedSimulation, FinishedSimulation, OutcomeDetail};
+use super::runs::{RunAxes, hex, link_point, unix_milliseconds};
+use super::{RunId, StoreError, WriteSummary};
+use crate::scheduling::{JobOutcome, SimulationMetrics, Verdict, registry};
+use crate::sweep::{Point, SimulationSpec};
+use crate::workload::Job;
+
+/// A finished simulation with what can be computed before the writer's thread takes over.
+pub(super) struct Prepared {
+    pub(super) finished: FinishedSimulation,
+    spec: String,
+    workload: Option<String>,
+}
+
+impl Prepared {
+    /// Checks that the rows will say what the result says, and computes identities.
+    pub(super) fn new(
+        mut finished: FinishedSimulation,
+        detail: OutcomeDetail,
+    ) -> Result<Self, StoreError> {
+        if detail != OutcomeDetail::All {
+            finished.result.outcomes = Vec::new();
+        }
+        if detail == OutcomeDetail::None {
+            finished.result.node_events = Vec::new();
+        }
+        let outcomes = &finished.result.outcomes;
+        let invalid = |reason: String| StoreError::InvalidResult {
+            simulation: finished.id.clone(),
+            reason,
+        };
+        if let Some(pair) = outcomes
+            .windows(2)
+            .find(|pair| pair[0].job.id >= pair[1].job.id)
+        {
+            return Err(invalid(format!(
+                "job {} comes after job {}",
+                pair[1].job.id.0, pair[0].job.id.0
+            )));
+        }
+        for outcome in outcomes {
+            let finite = outcome
+                .promise
+                .and_then(|promise| promise.success)
+                .is_none_or(|success| {
+                    success.available.is_finite()
+                        && success.executable.is_finite()
+                        && success.survives.is_finite()
+                });
+            if !finite {
+                return Err(invalid(format!(
+                    "a probability of job {} is not a number",
+                    outcome.job.id.0
+                )));
+            }
+        }
+        let spec = spec_json(&finished.id, &finished.spec)?;
+        let workload = (!outcomes.is_empty()).then(|| workload_identity(outcomes));
+        Ok(Self {
+            spec,
+            workload,
+            finished,
+        })
+    }
+
+    fn rows(&self) -> u64 {
+        (self.finished.result.outcomes.len() + self.finished.result.node_events.len()) as u64
+    }
+}
+
+/// The canonical JSON of a spec.
+pub(super) fn spec_json(id: &str, spec: &SimulationSpec) -> Result<String, StoreError> {
+    serde_json::to_string(spec).map_err(|error| StoreError::InvalidResult {
+        simulation: id.to_owned(),
+        reason: format!("its specification is no JSON: {error}"),
+    })
+}
+
+/// The content hash of the jobs: simulations of the same jobs share their rows in `job`.
+fn workload_identity(outcomes: &[JobOutcome]) -> String {
+    let mut hash = Sha256::new();
+    let mut bytes = Vec::with_capacity(outcomes.len() * 72);
+    for JobOutcome { job, .. } in outcomes {
+        for number in [
+            i64::from(job.id.0),
+            job.trace_number,
+            job.submit.0,
+            job.release.0,
+            job.estimate.0,
+            job.runtime.0,
+            job.deadline.0,
+            i64::from(job.nodes.0),
+        ] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        for number in [job.user, job.application] {
+            bytes.push(u8::from(number.is_some()));
+            bytes.extend_from_slice(&number.unwrap_or(0).to_le_bytes());
+        }
+    }
+    hash.update(&bytes);
+    hex(&hash.finalize())
+}
+
+/// The prepared statements of one writer and what it has looked up so far.
+pub(super) struct Rows<'c> {
+    connection: &'c Connection,
+    run: RunId,
+    detail: OutcomeDetail,
+    axes: RunAxes,
+    strategies: HashMap<String, i64>,
+    workloads: HashMap<String, i64>,
+    job: Statement<'c>,
+    outcome: Statement<'c>,
+    event: Statement<'c>,
+    pub(super) summary: WriteSummary,
+}
+
+impl<'c> Rows<'c> {
+    pub(super) fn new(
+        connection: &'c Connection,
+        run: RunId,
+        detail: OutcomeDetail,
+    ) -> rusqlite::Result<Self> {
+        Ok(Self {
+            connection,
+            run,
+            detail,
+            axes: RunAxes::load(connection, run)?,
+            strategies: HashMap::new(),
+            workloads: HashMap::new(),
+            job: connection.prepare("INSERT INTO job VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")?,
+            outcome: connection.prepare(
+                "INSERT INTO job_outcome VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
+            )?,
+            event: connection.prepare("INSERT INTO node_event VALUES (?1, ?2, ?3, ?4, ?5)")?,
+            summary: WriteSummary::default(),
+        })
+    }
+
+    /// Writes a simulation, its mark and its points inside the current transaction; returns the rows that it took.
+    pub(super) fn finished(&mut self, prepared: &Prepared) -> rusqlite::Result<u64> {
+        let finished = &prepared.finished;
+        let known: Option<(i64, i64, i64)> = self
+            .connection
+            .prepare_cached("SELECT id, state, detail FROM simulation WHERE identity = ?1")?
+            .query_row([&finished.id], |row| {
+                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+            })
+            .optional()?;
+        if let Some((simulation, 2, detail)) = known
+            && detail >= self.detail.code()
+        {
+            self.summary.already_there += 1;
+            self.points(simulation, &finished.points)?;
+            return Ok(finished.points.len() as u64);
+        }
+        let workload = match &prepared.workload {
+            Some(identity) => Some(self.workload(identity, &finished.result.outcomes)?),
+            None => None,
+        };
+        let simulation = self.simulation(
+            &finished.id,
+            &prepared.spec,
+            &finished.workload_label,
+            &finished.spec,
+        )?;
+        self.connection
+            .prepare_cached(
+                "UPDATE simulation SET state = 2, detail = ?2, workload = ?3, error = NULL, running_since = NULL,
+                 running_process = NULL WHERE id = ?1",
+            )?
+            .execute(params![simulation, self.detail.code(), workload])?;
+        self.connection
+            .prepare_cached("INSERT OR REPLACE INTO simulation_timing VALUES (?1, ?2, ?3)")?
+            .execute(params![
+                simulation,
+                finished.wall.as_secs_f64(),
+                unix_milliseconds()
+            ])?;
+        self.metrics(simulation, &finished.result.metrics)?;
+        if known.is_some() {
+            for table in ["job_outcome", "node_event"] {
+                self.connection.execute(
+                    &format!("DELETE FROM {table} WHERE simulation = ?1"),
+                    [simulation],
+                )?;
+            }
+        }
+        for outcome in &finished.result.outcomes {
+            write_outcome(&mut self.outcome, simulation, outcome)?;
+        }
+        for (sequence, event) in finished.result.node_events.iter().enumerate() {
+            self.event.execute(params![
+                simulation,
+                sequence as i64,
+                event.time.0,
+                event.node.0,
+                event.up
+            ])?;
+        }
+        self.points(simulation, &finished.points)?;
+        self.summary.simulations += 1;
+        self.summary.job_rows += finished.result.outcomes.len() as u64;
+        self.summary.node_event_rows += finished.result.node_events.len() as u64;
+        Ok(prepared.rows() + 3 + 2 * finished.points.len() as u64)
+    }
+
+    /// Writes a failed simulation and the points that it leaves without a result.
+    pub(super) fn failed(
+        &mut self,
+        failed: &FailedSimulation,
+        spec: &str,
+    ) -> rusqlite::Result<u64> {
+        let done: bool = self
+            .connection
+            .prepare_cached("SELECT 1 FROM simulation WHERE identity = ?1 AND state = 2")?
+            .exists([&failed.id])?;
+        let simulation = if done {
+            // A result that another run has is not taken away by a failure of this one.
+            self.connection.query_row(
+                "SELECT id FROM simulation WHERE identity = ?1",
+                [&failed.id],
+                |row| row.get(0),
+            )?
+        } else {
+            let simulation =
+                self.simulation(&failed.id, spec, &failed.workload_label, &failed.spec)?;
+            self.connection
+                .prepare_cached(
+                    "UPDATE simulation SET state = 3, error = ?2, running_since = NULL, running_process = NULL
+                     WHERE id = ?1",
+                )?
+                .execute(params![simulation, failed.error])?;
+            simulation
+        };
+        self.points(simulation, &failed.points)?;
+        self.summary.failed += 1;
+        Ok(1 + failed.points.len() as u64)
+    }
+
+    fn simulation(
+        &mut self,
+        identity: &str,
+        json: &str,
+        label: &str,
+        spec: &SimulationSpec,
+    ) -> rusqlite::Result<i64> {
+        let strategy = self.strategy(&spec.scheduling.strategy)?;
+        self.connection
+            .prepare_cached(
+                "INSERT INTO simulation (identity, spec, workload_label, strategy, replication, state, detail, attempts)
+                 VALUES (?1, ?2, ?3, ?4, ?5, 1, 0, 1)
+                 ON CONFLICT (identity) DO UPDATE SET attempts = attempts + 1
+                 RETURNING id",
+            )?
+            .query_row(
+                params![identity, json, label, strategy, spec.replication],
+                |row| row.get(0),
+            )
+    }
+
+    fn points(&mut self, simulation: i64, points: &[Point]) -> rusqlite::Result<()> {
+        for point in points {
+            let id: i64 = self
+                .connection
+                .prepare_cached(
+                    "INSERT INTO point (identity, simulation, penalty_ratio, replication) VALUES (?1, ?2, ?3, ?4)
+                     ON CONFLICT (identity) DO UPDATE SET simulation = excluded.simulation
+                     RETURNING id",
+                )?
+                .query_row(
+                    params![point.id, simulation, point.penalty_ratio, point.replication],
+                    |row| row.get(0),
+                )?;
+            link_point(self.connection, self.run, id, point, &mut self.axes)?;
+        }
+        self.summary.points += points.len() as u64;
+        Ok(())
+    }
+
+    fn strategy(&mut self, name: &str) -> rusqlite::Result<i64> {
+        if let Some(code) = self.strategies.get(name) {
+            return Ok(*code);
+        }
+        let known = registry::strategy(name);
+        let code = self.connection.query_row(
+            "INSERT INTO strategy (name, overbooks, baseline) VALUES (?1, ?2, ?3)
+             ON CONFLICT (name) DO UPDATE SET overbooks = excluded.overbooks, baseline = excluded.baseline
+             RETURNING code",
+            params![
+                name,
+                known.map(|strategy| strategy.overbooks),
+                known.and_then(|strategy| strategy.baseline)
+            ],
+            |row| row.get(0),
+        )?;
+        self.strategies.insert(name.to_owned(), code);
+        Ok(code)
+    }
+
+    fn workload(&mut self, identity: &str, outcomes: &[JobOutcome]) -> rusqlite::Result<i64> {
+        if let Some(id) = self.workloads.get(identity) {
+            return Ok(*id);
+        }
+        let known: Option<i64> = self
+            .connection
+            .query_row(
+                "SELECT id FROM workload WHERE identity = ?1",
+                [identity],
+                |row| row.get(0),
+            )
+            .optional()?;
+        let id = match known {
+            Some(id) => id,
+            None => {
+                self.connection.execute(
+                    "INSERT INTO workload (identity, jobs) VALUES (?1, ?2)",
+                    params![identity, outcomes.len() as i64],
+                )?;
+                let id = self.connection.last_insert_rowid();
+                for outcome in outcomes {
+                    write_job(&mut self.job, id, &outcome.job)?;
+                }
+                id
+            }
+        };
+        self.workloads.insert(identity.to_owned(), id);
+        Ok(id)
+    }
+
+    fn metrics(&self, simulation: i64, metrics: &SimulationMetrics) -> rusqlite::Result<()> {
+        self.connection
+            .prepare_cached(
+                "INSERT OR REPLACE INTO simulation_metrics VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,
+                 ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)",
+            )?
+            .execute(params![
+                simulation,
+                metrics.submitted as i64,
+                metrics.accepted as i64,
+                metrics.dropped as i64,
+                metrics.dropped_too_wide as i64,
+                metrics.overbooked as i64,
+                metrics.successful as i64,
+                metrics.failed as i64,
+                metrics.failed_overbooked as i64,
+                metrics.failed_nodes as i64,
+                metrics.failed_unstartable as i64,
+                metrics.restarts as i64,
+                metrics.fees.0,
+                metrics.forfeited.0,
+                metrics.busy.0,
+                metrics.useful.0,
+                metrics.makespan.0,
+                metrics.capacity.0,
+                metrics.wait_total.0,
+                metrics.started as i64,
+                metrics.weighted_response.0,
+                metrics.weighted_run.0,
+                metrics.work.pof_evaluations as i64,
+                metrics.work.convolutions as i64,
+                metrics.work.replans as i64,
+                metrics.work.moves as i64,
+            ])?;
+        Ok(())
+    }
+}
+
+/// The code of a verdict: its place in [`Verdict::ALL`].
+pub(super) fn verdict_code(verdict: Verdict) -> i64 {
+    match verdict {
+        Verdict::DroppedNoSlot => 0,
+        Verdict::DroppedTooWide => 1,
+        Verdict::SuccessfulFinished => 2,
+        Verdict::SuccessfulFullGrant => 3,
+        Verdict::FailedOverbooked => 4,
+        Verdict::FailedNodes => 5,
+        Verdict::FailedUnstartable => 6,
+    }
+}
+
+fn write_job(statement: &mut Statement<'_>, workload: i64, job: &Job) -> rusqlite::Result<()> {
+    statement.execute(params![
+        workload,
+        job.id.0,
+        job.trace_number,
+        job.submit.0,
+        job.release.0,
+        job.estimate.0,
+        job.runtime.0,
+        job.deadline.0,
+        job.nodes.0,
+        job.user,
+        job.application
+    ])?;
+    Ok(())
+}
+
+fn write_outcome(
+    statement: &mut Statement<'_>,
+    simulation: i64,
+    outcome: &JobOutcome,
+) -> rusqlite::Result<()> {
+    let release = outcome.job.release;
+    let promise = outcome.promise;
+    let success = promise.and_then(|promise| promise.success);
+    statement.execute(params![
+        simulation,
+        outcome.job.id.0,
+        verdict_code(outcome.verdict),
+        outcome.class,
+        promise.map(|promise| promise.overbooked),
+        promise.map(|promise| (promise.start - release).0),
+        promise.map(|promise| (outcome.job.estimate - (promise.end - promise.start)).0),
+        success.map(|success| success.available),
+        success.map(|success| success.executable),
+        success.map(|success| success.survives),
+        promise.map(|promise| promise.predecessors),
+        outcome.start.map(|start| (start - release).0),
+        outcome.end.map(|end| (end - release).0),
+        outcome.restarts,
+        outcome.node_failures
+    ])?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdict_codes_are_the_places_in_the_list_of_all_verdicts() {
+        for (code, verdict) in Verdict::ALL.into_iter().enumerate() {
+            assert_eq!(verdict_code(verdict), code as i64);
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! Runs: how they begin and end, and which points they contain.
+
+use std::collections::{HashMap, HashSet};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, params};
+use sha2::{Digest, Sha256};
+
+use super::{RunId, RunRecord, RunState, Store, StoreError};
+use crate::sweep::{AxisValue, Point};
+
+impl Store {
+    /// Enters a run in state "running" with its axes. Runs whose process is gone are marked as interrupted first.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be written.
+    pub fn begin_run(&self, record: &RunRecord) -> Result<RunId, StoreError> {
+        let sql = |error| self.error("beginning a run", error);
+        let transaction = immediate(&self.connection).map_err(sql)?;
+        mark_dead_runs(&transaction).map_err(sql)?;
+        transaction
+            .execute(
+                "INSERT INTO run (name, description, source, configuration, configuration_hash, seed, replications,
+                    program_version, program_commit, result_format, machine_cores, machine_os, points, state, started,
+                    process)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, ?14, ?15)",
+                params![
+                    record.name,
+                    record.description,
+                    record.source,
+                    record.configuration,
+                    hex_digest(record.configuration.as_bytes()),
+                    // Two's complement: seeds above 2^63 − 1 show as negative numbers.
+                    record.seed as i64,
+                    record.replications,
+                    record.program_version,
+                    record.program_commit,
+                    record.result_format,
+                    record.machine_cores,
+                    record.machine_os,
+                    record.points as i64,
+                    unix_milliseconds(),
+                    std::process::id(),
+                ],
+            )
+            .map_err(sql)?;
+        let run = RunId(transaction.last_insert_rowid());
+        let mut axes = RunAxes::default();
+        for axis in &record.axes {
+            axes.axis(&transaction, run, &axis.key).map_err(sql)?;
+            for value in &axis.values {
+                axes.value(&transaction, run, &axis.key, value)
+                    .map_err(sql)?;
+            }
+        }
+        transaction.commit().map_err(sql)?;
+        Ok(run)
+    }
+
+    /// Which of these points (by identity) are done, in whatever run.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn done_points(&self, ids: &[&str]) -> Result<HashSet<String>, StoreError> {
+        self.done_points_in_detail(ids, super::OutcomeDetail::None)
+    }
+
+    /// Which of these points are done and have at least this much detail stored.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn done_points_in_detail(
+        &self,
+        ids: &[&str],
+        detail: super::OutcomeDetail,
+    ) -> Result<HashSet<String>, StoreError> {
+        let sql = |error| self.error("looking for points that are done", error);
+        let mut statement = self
+            .connection
+            .prepare(
+                "SELECT 1 FROM point p JOIN simulation m ON m.id = p.simulation
+                 WHERE p.identity = ?1 AND m.state = 2 AND m.detail >= ?2",
+            )
+            .map_err(sql)?;
+        let mut done = HashSet::new();
+        for id in ids {
+            if statement.exists(params![id, detail.code()]).map_err(sql)? {
+                done.insert((*id).to_owned());
+            }
+        }
+        Ok(done)
+    }
+
+    /// Links points that were done in an earlier run to this one; returns how many there were. Points that are not done
+    /// are left alone.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be written.
+    pub fn link_done_points(&self, run: RunId, points: &[Point]) -> Result<u64, StoreError> {
+        let sql = |error| self.error("linking points of earlier runs", error);
+        let transaction = immediate(&self.connection).map_err(sql)?;
+        let mut axes = RunAxes::load(&transaction, run).map_err(sql)?;
+        let mut linked = 0;
+        {
+            let mut find = transaction
+                .prepare(
+                    "SELECT p.id FROM point p JOIN simulation m ON m.id = p.simulation
+                     WHERE p.identity = ?1 AND m.state = 2",
+                )
+                .map_err(sql)?;
+            for point in points {
+                let id: Option<i64> = find
+                    .query_row([&point.id], |row| row.get(0))
+                    .optional()
+                    .map_err(sql)?;
+                if let Some(id) = id {
+                    link_point(&transaction, run, id, point, &mut axes).map_err(sql)?;
+                    linked += 1;
+                }
+            }
+        }
+        transaction.commit().map_err(sql)?;
+        Ok(linked)
+    }
+}
+
+/// Writes the end of a run, without a transaction of its own.
+pub(super) fn end_run(
+    connection: &Connection,
+    run: RunId,
+    state: RunState,
+) -> rusqlite::Result<()> {
+    connection.execute(
+        "UPDATE run SET state = ?2, ended = ?3 WHERE id = ?1",
+        params![run.0, state.code(), unix_milliseconds()],
+    )?;
+    Ok(())
+}
+
+/// Makes a point part of a run, with its value on every axis. Does nothing where it is already.
+pub(super) fn link_point(
+    connection: &Connection,
+    run: RunId,
+    id: i64,
+    point: &Point,
+    axes: &mut RunAxes,
+) -> rusqlite::Result<()> {
+    let new = connection
+        .prepare_cached(
+            "INSERT INTO run_point (run, place, point) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+        )?
+        .execute(params![run.0, point.place, id])?;
+    if new == 0 {
+        return Ok(());
+    }
+    for (key, value) in &point.axes {
+        let (axis, position) = axes.value(connection, run, key, value)?;
+        connection
+            .prepare_cached(
+                "INSERT INTO point_axis (run, place, axis, value) VALUES (?1, ?2, ?3, ?4)",
+            )?
+            .execute(params![run.0, point.place, axis, position])?;
+    }
+    Ok(())
+}
+
+/// The axes of one run and the positions of their values, as the store has them.
+#[derive(Debug, Default)]
+pub(super) struct RunAxes {
+    by_key: HashMap<String, (i64, HashMap<ValueKey, i64>)>,
+}
+
+/// A value's kind and bits: 1 and 1.0 are different values, and so are 0.1 and the next number after it.
+#[derive(Debug, PartialEq, Eq, Hash)]
+enum ValueKey {
+    Integer(i64),
+    Real(u64),
+    Text(String),
+    Flag(bool),
+}
+
+impl ValueKey {
+    fn of(value: &AxisValue) -> Self {
+        match value {
+            AxisValue::Integer(value) => Self::Integer(*value),
+            AxisValue::Real(value) => Self::Real(value.to_bits()),
+            AxisValue::Text(value) => Self::Text(value.clone()),
+            AxisValue::Flag(value) => Self::Flag(*value),
+        }
+    }
+}
+
+impl RunAxes {
+    /// Reads the axes of a run.
+    pub(super) fn load(connection: &Connection, run: RunId) -> rusqlite::Result<Self> {
+        let mut axes = Self::default();
+        let mut keys = connection.prepare("SELECT position, key FROM axis WHERE run = ?1")?;
+        let mut rows = keys.query([run.0])?;
+        while let Some(row) = rows.next()? {
+            axes.by_key
+                .insert(row.get(1)?, (row.get(0)?, HashMap::new()));
+        }
+        let mut values = connection.prepare(
+            "SELECT a.key, v.position, v.kind, v.value FROM axis_value v
+             JOIN axis a ON a.run = v.run AND a.position = v.axis WHERE v.run = ?1",
+        )?;
+        let mut rows = values.query([run.0])?;
+        while let Some(row) = rows.next()? {
+            let key: String = row.get(0)?;
+            let value = axis_value(&row.get::<_, String>(2)?, row.get(3)?);
+            if let Some((_, positions)) = axes.by_key.get_mut(&key) {
+                positions.insert(ValueKey::of(&value), row.get(1)?);
+            }
+        }
+        Ok(axes)
+    }
+
+    fn axis(&mut self, connection: &Connection, run: RunId, key: &str) -> rusqlite::Result<i64> {
+        if let Some((position, _)) = self.by_key.get(key) {
+            return Ok(*position);
+        }
+        let position = self.by_key.len() as i64;
+        connection.execute(
+            "INSERT INTO axis (run, position, key) VALUES (?1, ?2, ?3)",
+            params![run.0, position, key],
+        )?;
+        self.by_key
+            .insert(key.to_owned(), (position, HashMap::new()));
+        Ok(position)
+    }
+
+    /// The position of an axis and of a value on it; a value that the run did not announce is added at its end.
+    fn value(
+        &mut self,
+        connection: &Connection,
+        run: RunId,
+        key: &str,
+        value: &AxisValue,
+    ) -> rusqlite::Result<(i64, i64)> {
+        let axis = self.axis(connection, run, key)?;
+        let (_, positions) = self
+            .by_key
+            .get_mut(key)
+            .expect("the axis was entered by the line above");
+        let value_key = ValueKey::of(value);
+        if let Some(position) = positions.get(&value_key) {
+            return Ok((axis, *position));
+        }
+        let position = positions.len() as i64;
+        let (kind, stored) = match value {
+            AxisValue::Integer(value) => ("integer", Value::Integer(*value)),
+            AxisValue::Real(value) => ("real", Value::Real(*value)),
+            AxisValue::Text(value) => ("text", Value::Text(value.clone())),
+            AxisValue::Flag(value) => ("flag", Value::Integer(i64::from(*value))),
+        };
+        connection.execute(
+            "INSERT INTO axis_value (run, axis, position, kind, value) VALUES (?1, ?2, ?3, ?4, ?5)",
+            params![run.0, axis, position, kind, stored],
+        )?;
+        positions.insert(value_key, position);
+        Ok((axis, position))
+    }
+}
+
+/// A stored axis value with its type.
+pub(super) fn axis_value(kind: &str, value: Value) -> AxisValue {
+    match (kind, value) {
+        ("flag", Value::Integer(value)) => AxisValue::Flag(value != 0),
+        (_, Value::Integer(value)) => AxisValue::Integer(value),
+        (_, Value::Real(value)) => AxisValue::Real(value),
+        (_, Value::Text(value)) => AxisValue::Text(value),
+        // The table's check allows nothing else.
+        (_, other) => AxisValue::Text(format!("{other:?}")),
+    }
+}
+
+/// A process that died must not look running. Where processes cannot be looked up, runs stay as they are.
+fn mark_dead_runs(connection: &Connection) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare("SELECT id, process FROM run WHERE state = 0")?;
+    let running: Vec<(i64, Option<u32>)> = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+        .collect::<Result<_, _>>()?;
+    let processes = std::path::Path::new("/proc/self");
+    for (id, process) in running {
+        let dead = process.is_none_or(|process| {
+            processes.exists() && !std::path::Path::new(&format!("/proc/{process}")).exists()
+        });
+        if dead {
+            connection.execute("UPDATE run SET state = 2 WHERE id = ?1", [id])?;
+        }
+    }
+    Ok(())
+}
+
+/// A transaction that takes the write lock at once: waiting for it later could not be retried.
+pub(super) fn immediate(connection: &Connection) -> rusqlite::Result<rusqlite::Transaction<'_>> {
+    rusqlite::Transaction::new_unchecked(connection, rusqlite::TransactionBehavior::Immediate)
+}
+
+pub(super) fn hex_digest(bytes: &[u8]) -> String {
+    hex(&Sha256::digest(bytes))
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+pub(super) fn unix_milliseconds() -> i64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| {
+            i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
+        })
+}

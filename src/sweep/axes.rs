@@ -1,0 +1,485 @@
+//! Axes, zipped axes and exclusions: the dimensions of a sweep and the combinations that they span.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use toml::Spanned;
+
+use super::document::{Document, check_kind, node_of};
+use super::keys::{self, Key, Kind};
+use super::problem::{ProblemKind, Problems};
+use super::raw::{Number, RawAxis, RawRange, RawZip};
+use super::spec::{Axis, AxisValue};
+
+/// A sweep may have so many points at most; more is a slip in a range, or a sweep that should be several.
+pub const MAXIMUM_POINTS: u64 = 2_000_000;
+
+/// One value of a dimension for one key.
+#[derive(Clone, Debug)]
+pub(super) struct Cell {
+    /// The value as TOML, to be put into the tree.
+    pub(super) text: String,
+    pub(super) span: Range<usize>,
+    pub(super) value: AxisValue,
+}
+
+/// One factor of the product: an axis, or several keys that move together.
+#[derive(Clone, Debug)]
+pub(super) struct Dimension {
+    pub(super) keys: Vec<&'static Key>,
+    /// Rows of one cell a key.
+    pub(super) rows: Vec<Vec<Cell>>,
+    place: usize,
+}
+
+/// The dimensions in the order of the file, `[[axis]]` and `[[zip]]` together.
+pub(super) fn dimensions(document: &Document<'_>, problems: &mut Problems) -> Vec<Dimension> {
+    let axes = document
+        .axes
+        .iter()
+        .filter_map(|axis| axis_dimension(axis, problems))
+        .collect::<Vec<_>>();
+    let zips = document
+        .zips
+        .iter()
+        .filter_map(|zip| zip_dimension(zip, problems))
+        .collect::<Vec<_>>();
+    let mut dimensions: Vec<Dimension> = axes.into_iter().chain(zips).collect();
+    dimensions.sort_by_key(|dimension| dimension.place);
+    let mut places: Vec<&Spanned<String>> = document
+        .axes
+        .iter()
+        .map(|axis| &axis.get_ref().key)
+        .collect();
+    places.extend(document.zips.iter().flat_map(|zip| &zip.get_ref().keys));
+    places.sort_by_key(|key| key.span().start);
+    let mut seen = BTreeSet::new();
+    for key in places {
+        if !seen.insert(key.get_ref().as_str()) {
+            let help = "give each key one axis, with all its values";
+            problems.add(
+                ProblemKind::Duplicate,
+                key.get_ref(),
+                key.span(),
+                "this key has an axis already",
+                help,
+            );
+        }
+    }
+    dimensions
+}
+
+/// The axes as the store and tables show them.
+pub(super) fn axes_of(dimensions: &[Dimension]) -> Vec<Axis> {
+    dimensions
+        .iter()
+        .flat_map(|dimension| {
+            dimension.keys.iter().enumerate().map(|(column, key)| Axis {
+                key: key.path.to_owned(),
+                values: dimension
+                    .rows
+                    .iter()
+                    .map(|row| row[column].value.clone())
+                    .collect(),
+            })
+        })
+        .collect()
+}
+
+fn axis_key(key: &Spanned<String>, problems: &mut Problems) -> Option<&'static Key> {
+    let path = key.get_ref();
+    if path.starts_with("experiment.") {
+        let help = "seed and replications hold for a whole sweep: use another file, or `--seed`";
+        problems.add(
+            ProblemKind::UnknownAxisKey,
+            path,
+            key.span(),
+            "this key cannot be an axis",
+            help,
+        );
+        return None;
+    }
+    let found = keys::find(path);
+    if found.is_none() {
+        let section = path.split('.').next().unwrap_or_default();
+        let siblings: Vec<&str> = keys::KEYS
+            .iter()
+            .map(|key| key.path)
+            .filter(|known| known.starts_with(&format!("{section}.")) && section != "experiment")
+            .collect();
+        let help = if siblings.is_empty() {
+            let all: Vec<&str> = keys::KEYS.iter().map(|key| key.path).collect();
+            match keys::nearest(path, &all) {
+                Some(near) => format!("did you mean `{near}`? An axis key is `section.key`"),
+                None => format!(
+                    "an axis key is `section.key`; sections are {}",
+                    keys::SECTIONS[1..7].join(", ")
+                ),
+            }
+        } else {
+            keys::suggest(path, &siblings)
+        };
+        problems.add(
+            ProblemKind::UnknownAxisKey,
+            path,
+            key.span(),
+            "an axis on a key that does not exist",
+            help,
+        );
+    }
+    found
+}
+
+fn axis_dimension(axis: &Spanned<RawAxis>, problems: &mut Problems) -> Option<Dimension> {
+    let place = axis.span().start;
+    let axis = axis.get_ref();
+    let key = axis_key(&axis.key, problems)?;
+    let cells = match (&axis.values, &axis.range) {
+        (Some(values), None) => {
+            let cells: Option<Vec<Cell>> = values
+                .get_ref()
+                .iter()
+                .map(|value| cell(key, value, problems))
+                .collect();
+            let cells = cells?;
+            if cells.is_empty() {
+                let help = "give at least one value, or leave the axis out";
+                problems.add(
+                    ProblemKind::EmptyAxis,
+                    key.path,
+                    values.span(),
+                    "an axis without values",
+                    help,
+                );
+                return None;
+            }
+            cells
+        }
+        (None, Some(range)) => range_cells(key, range, problems)?,
+        (both, _) => {
+            let message = if both.is_some() {
+                "`values` and `range` exclude each other"
+            } else {
+                "an axis without values"
+            };
+            let help = "give `values = […]` or `range = { from = …, to = …, step = … }`";
+            problems.add(
+                ProblemKind::Conflict,
+                key.path,
+                axis.key.span(),
+                message,
+                help,
+            );
+            return None;
+        }
+    };
+    distinct(key.path, &cells, problems);
+    let rows = cells.into_iter().map(|cell| vec![cell]).collect();
+    Some(Dimension {
+        keys: vec![key],
+        rows,
+        place,
+    })
+}
+
+/// Says which value stands twice on an axis: its points could not be told apart.
+fn distinct(path: &str, cells: &[Cell], problems: &mut Problems) {
+    let mut seen = BTreeSet::new();
+    for cell in cells {
+        if !seen.insert(cell.text.as_str()) {
+            let message = format!("the value {} stands twice on this axis", cell.text);
+            problems.add(
+                ProblemKind::Duplicate,
+                path,
+                cell.span.clone(),
+                message,
+                "leave one of them out",
+            );
+        }
+    }
+}
+
+fn zip_dimension(zip: &Spanned<RawZip>, problems: &mut Problems) -> Option<Dimension> {
+    let place = zip.span().start;
+    let zip = zip.get_ref();
+    let keys: Vec<Option<&'static Key>> =
+        zip.keys.iter().map(|key| axis_key(key, problems)).collect();
+    let keys: Vec<&'static Key> = keys.into_iter().collect::<Option<_>>()?;
+    if keys.is_empty() || zip.values.get_ref().is_empty() {
+        let help = "give `keys = […]` and at least one row of values";
+        problems.add(
+            ProblemKind::EmptyAxis,
+            "zip",
+            zip.values.span(),
+            "a zip without keys or rows",
+            help,
+        );
+        return None;
+    }
+    let mut rows = Vec::new();
+    let mut whole = true;
+    for row in zip.values.get_ref() {
+        if row.get_ref().len() == keys.len() {
+            let cells: Option<Vec<Cell>> = row
+                .get_ref()
+                .iter()
+                .zip(&keys)
+                .map(|(value, key)| cell(key, value, problems))
+                .collect();
+            whole &= cells.is_some();
+            rows.extend(cells);
+        } else {
+            whole = false;
+            let names: Vec<&str> = keys.iter().map(|key| key.path).collect();
+            let message = format!(
+                "this row has {} values for {} keys",
+                row.get_ref().len(),
+                keys.len()
+            );
+            let help = format!("give one value each for {}", names.join(", "));
+            problems.add(ProblemKind::RowLength, "zip", row.span(), message, help);
+        }
+    }
+    whole.then_some(Dimension { keys, rows, place })
+}
+
+fn cell(key: &'static Key, value: &Spanned<toml::Value>, problems: &mut Problems) -> Option<Cell> {
+    let text = value.get_ref().to_string();
+    let node = node_of(&text, value.span())?;
+    if !check_kind(key.path, key.kind, &node, problems) {
+        return None;
+    }
+    let shown = axis_value(key, value.get_ref());
+    drop(node);
+    Some(Cell {
+        text,
+        span: value.span(),
+        value: shown,
+    })
+}
+
+/// The value as the store keeps it: a whole number on an axis of real numbers is a real number.
+fn axis_value(key: &Key, value: &toml::Value) -> AxisValue {
+    match value {
+        toml::Value::Integer(number) if key.kind == Kind::Real => AxisValue::Real(*number as f64),
+        toml::Value::Integer(number) => AxisValue::Integer(*number),
+        toml::Value::Float(number) => AxisValue::Real(*number),
+        toml::Value::Boolean(flag) => AxisValue::Flag(*flag),
+        toml::Value::String(text) => AxisValue::Text(text.clone()),
+        other => AxisValue::Text(other.to_string()),
+    }
+}
+
+/// The values of `range = { from, to, step }`: `round12(from + k · step)`, the end included.
+fn range_cells(
+    key: &'static Key,
+    range: &Spanned<RawRange>,
+    problems: &mut Problems,
+) -> Option<Vec<Cell>> {
+    let span = range.span();
+    let RawRange { from, to, step } = *range.get_ref();
+    let mut wrong = |kind, message: String, help: &str| {
+        problems.add(kind, key.path, span.clone(), message, help);
+        None
+    };
+    if !matches!(key.kind, Kind::Integer | Kind::Real) {
+        let message = format!("a range on a key whose value is {}", key.kind.words());
+        return wrong(ProblemKind::WrongType, message, "use `values = […]` here");
+    }
+    let whole = matches!(
+        (from, to, step),
+        (Number::Integer(_), Number::Integer(_), Number::Integer(_))
+    );
+    if key.kind == Kind::Integer && !whole {
+        let message = "a range with a fraction on a key whose value is a whole number".to_owned();
+        return wrong(
+            ProblemKind::WrongType,
+            message,
+            "use whole numbers for from, to and step",
+        );
+    }
+    let (first, last, width) = (from.real(), to.real(), step.real());
+    if !(first.is_finite() && last.is_finite() && width.is_finite()) {
+        return wrong(
+            ProblemKind::OutOfRange,
+            "a range that is not finite".to_owned(),
+            "use finite numbers",
+        );
+    }
+    if width <= 0.0 {
+        return wrong(
+            ProblemKind::EmptyAxis,
+            format!("step {width} leads nowhere"),
+            "the step must be above 0",
+        );
+    }
+    if first > last {
+        let message = format!("an empty range: from {first} is above to {last}");
+        return wrong(ProblemKind::EmptyAxis, message, "from must not be above to");
+    }
+    let steps = ((last - first) / width + 1e-9).floor();
+    if steps >= MAXIMUM_POINTS as f64 {
+        let message = format!("a range of {:.0} values", steps + 1.0);
+        let help = format!("a sweep may have {MAXIMUM_POINTS} points at most: widen the step");
+        return wrong(ProblemKind::TooManyPoints, message, &help);
+    }
+    let cells = (0..=steps as u32).map(|k| {
+        let value = match (whole, from, step) {
+            (true, Number::Integer(from), Number::Integer(step)) => {
+                toml::Value::Integer(from + i64::from(k) * step)
+            }
+            _ => toml::Value::Float(round12(first + f64::from(k) * width)),
+        };
+        Cell {
+            text: value.to_string(),
+            span: span.clone(),
+            value: axis_value(key, &value),
+        }
+    });
+    Some(cells.collect())
+}
+
+/// The nearest number to `value` rounded to twelve decimals, so that 0.05 + 2 · 0.05 is written, and is, 0.15.
+#[must_use]
+pub fn round12(value: f64) -> f64 {
+    format!("{value:.12}").parse().unwrap_or(value)
+}
+
+/// Exclusions bound to columns of the dimensions.
+pub(super) struct Exclusions {
+    /// Place, conditions (dimension, column, allowed values), and whether a combination ever matched.
+    list: Vec<(Range<usize>, Vec<Condition>, bool)>,
+}
+
+struct Condition {
+    dimension: usize,
+    column: usize,
+    values: Vec<AxisValue>,
+}
+
+impl Exclusions {
+    pub(super) fn bind(
+        document: &Document<'_>,
+        dimensions: &[Dimension],
+        problems: &mut Problems,
+    ) -> Self {
+        let mut list = Vec::new();
+        for (span, conditions) in &document.excludes {
+            let mut bound = Vec::new();
+            for (key, value) in conditions {
+                let Some((dimension, column, known)) = column_of(key.get_ref(), dimensions) else {
+                    let axes: Vec<&str> = dimensions
+                        .iter()
+                        .flat_map(|d| d.keys.iter().map(|key| key.path))
+                        .collect();
+                    let help = keys::suggest(key.get_ref(), &axes);
+                    let message = "an exclusion by a key that is not an axis";
+                    problems.add(
+                        ProblemKind::UnknownAxisKey,
+                        key.get_ref(),
+                        key.span(),
+                        message,
+                        help,
+                    );
+                    continue;
+                };
+                let values = match value.get_ref() {
+                    toml::Value::Array(values) if known.kind != Kind::List => values
+                        .iter()
+                        .map(|value| axis_value(known, value))
+                        .collect(),
+                    one => vec![axis_value(known, one)],
+                };
+                bound.push(Condition {
+                    dimension,
+                    column,
+                    values,
+                });
+            }
+            if conditions.is_empty() {
+                let help = "name at least one axis key and its value";
+                problems.add(
+                    ProblemKind::EmptyAxis,
+                    "exclude",
+                    span.clone(),
+                    "an exclusion of everything",
+                    help,
+                );
+            }
+            list.push((span.clone(), bound, false));
+        }
+        Self { list }
+    }
+
+    /// Whether the combination with these row indices is left out.
+    pub(super) fn matches(&mut self, dimensions: &[Dimension], rows: &[usize]) -> bool {
+        let mut any = false;
+        for (_, conditions, matched) in &mut self.list {
+            let all = !conditions.is_empty()
+                && conditions.iter().all(|condition| {
+                    let cell = &dimensions[condition.dimension].rows[rows[condition.dimension]]
+                        [condition.column];
+                    condition
+                        .values
+                        .iter()
+                        .any(|value| same(value, &cell.value))
+                });
+            *matched |= all;
+            any |= all;
+        }
+        any
+    }
+
+    pub(super) fn warn_unmatched(&self, problems: &mut Problems) {
+        for (span, _, matched) in &self.list {
+            if !matched {
+                let help = "compare its values with those of the axes, or delete it";
+                let message = "this exclusion matches no combination";
+                problems.warn(
+                    ProblemKind::NeverMatches,
+                    "exclude",
+                    span.clone(),
+                    message,
+                    help,
+                );
+            }
+        }
+    }
+}
+
+fn column_of(path: &str, dimensions: &[Dimension]) -> Option<(usize, usize, &'static Key)> {
+    dimensions
+        .iter()
+        .enumerate()
+        .find_map(|(dimension, factors)| {
+            let column = factors.keys.iter().position(|key| key.path == path)?;
+            Some((dimension, column, factors.keys[column]))
+        })
+}
+
+/// Equality of axis values; real numbers within half of the twelfth decimal.
+fn same(left: &AxisValue, right: &AxisValue) -> bool {
+    match (left, right) {
+        (AxisValue::Real(a), AxisValue::Real(b)) => (a - b).abs() < 5e-13,
+        _ => left == right,
+    }
+}
+
+/// The number of combinations, or nothing where it overflows.
+pub(super) fn combinations(dimensions: &[Dimension]) -> Option<u64> {
+    dimensions.iter().try_fold(1_u64, |product, dimension| {
+        product.checked_mul(dimension.rows.len() as u64)
+    })
+}
+
+/// Counts to the next combination, the last dimension fastest. `false` after the last one.
+pub(super) fn advance(rows: &mut [usize], dimensions: &[Dimension]) -> bool {
+    for (row, dimension) in rows.iter_mut().zip(dimensions).rev() {
+        *row += 1;
+        if *row < dimension.rows.len() {
+            return true;
+        }
+        *row = 0;
+    }
+    false
+}

@@ -1,0 +1,257 @@
+//! Shards simulations over worker threads, dearest first; a failure costs its own points only.
+//!
+//! What is *not* here: how a simulation works, and how results are kept. The order in which results arrive differs from
+//! run to run; the results do not.
+
+use std::any::Any;
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use super::cost::CostModel;
+use super::interrupt::Interrupt;
+use super::sink::{FailedSimulation, FinishedSimulation, ResultSink, SinkError};
+use super::spec::{Point, SimulationSpec, Sweep};
+use crate::simulation::SimulationResult;
+
+/// Runs one simulation of a sweep.
+pub trait Simulate: Sync {
+    /// The result, or in words why there is none.
+    ///
+    /// # Errors
+    ///
+    /// When the simulation cannot be carried out. A panic counts as an error too.
+    fn simulate(&self, spec: &SimulationSpec) -> Result<SimulationResult, String>;
+
+    /// The workload's name for people.
+    fn workload_label(&self, spec: &SimulationSpec) -> String;
+}
+
+/// Is told what happens, from several threads.
+pub trait Observer: Sync {
+    /// A simulation begins; these are the points that are read off it.
+    fn started(&self, _points: &[&Point]) {}
+    /// It ended after so long, well or with an error.
+    fn ended(&self, _points: &[&Point], _wall: Duration, _error: Option<&str>) {}
+}
+
+/// An observer that takes no notice.
+impl Observer for () {}
+
+/// One simulation to be done and the points that need it.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Index into [`Sweep::simulations`].
+    pub simulation: usize,
+    /// Indices into [`Sweep::points`].
+    pub points: Vec<usize>,
+    /// Expected seconds.
+    pub seconds: f64,
+}
+
+/// The simulations that points not yet done need, dearest first.
+#[must_use]
+pub fn tasks(sweep: &Sweep, done: &HashSet<String>, costs: &CostModel) -> Vec<Task> {
+    let mut by_simulation: Vec<Vec<usize>> = vec![Vec::new(); sweep.simulations.len()];
+    for (index, point) in sweep.points.iter().enumerate() {
+        if !done.contains(&point.id) {
+            by_simulation[point.simulation].push(index);
+        }
+    }
+    let mut tasks: Vec<Task> = by_simulation
+        .into_iter()
+        .enumerate()
+        .filter(|(_, points)| !points.is_empty())
+        .map(|(simulation, points)| Task {
+            simulation,
+            points,
+            seconds: costs.seconds(&sweep.simulations[simulation]),
+        })
+        .collect();
+    tasks.sort_by(|a, b| {
+        b.seconds
+            .total_cmp(&a.seconds)
+            .then(a.simulation.cmp(&b.simulation))
+    });
+    tasks
+}
+
+/// What the workers did.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Simulations that came to their end.
+    pub simulations: usize,
+    /// Points read off them.
+    pub points: usize,
+    /// Simulations that failed.
+    pub failed_simulations: usize,
+    /// Points missing for them.
+    pub failed_points: usize,
+    /// Simulations not begun, because of an interruption.
+    pub left_out: usize,
+}
+
+/// Works off all tasks on so many threads; stops early when `interrupt` asks for it.
+///
+/// # Errors
+///
+/// When the sink is broken; simulations under way end first.
+pub fn work_off(
+    sweep: &Sweep,
+    tasks: &[Task],
+    workers: usize,
+    simulate: &dyn Simulate,
+    sink: &dyn ResultSink,
+    observer: &dyn Observer,
+    interrupt: &Interrupt,
+) -> Result<Tally, SinkError> {
+    let next = AtomicUsize::new(0);
+    let broken = AtomicBool::new(false);
+    let first_error: Mutex<Option<SinkError>> = Mutex::new(None);
+    let tally = Mutex::new(Tally::default());
+    let worker = || {
+        while !broken.load(Ordering::SeqCst) && !interrupt.is_requested() {
+            let Some(task) = tasks.get(next.fetch_add(1, Ordering::SeqCst)) else {
+                break;
+            };
+            match one(sweep, task, simulate, sink, observer) {
+                Ok(finished) => {
+                    let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+                    if finished {
+                        tally.simulations += 1;
+                        tally.points += task.points.len();
+                    } else {
+                        tally.failed_simulations += 1;
+                        tally.failed_points += task.points.len();
+                    }
+                }
+                Err(error) => {
+                    broken.store(true, Ordering::SeqCst);
+                    first_error
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .get_or_insert(error);
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for number in 1..workers.min(tasks.len()) {
+            let spawned = std::thread::Builder::new()
+                .name(format!("worker-{number}"))
+                .spawn_scoped(scope, worker);
+            if let Err(error) = spawned {
+                tracing::warn!(%error, "the system gives no more threads: going on with {number}");
+                break;
+            }
+        }
+        worker();
+    });
+    if let Some(error) = first_error
+        .into_inner()
+        .unwrap_or_else(PoisonError::into_inner)
+    {
+        return Err(error);
+    }
+    let mut tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
+    tally.left_out = tasks.len() - tally.simulations - tally.failed_simulations;
+    Ok(tally)
+}
+
+/// Whether the simulation of a task finished and its result was kept.
+fn one(
+    sweep: &Sweep,
+    task: &Task,
+    simulate: &dyn Simulate,
+    sink: &dyn ResultSink,
+    observer: &dyn Observer,
+) -> Result<bool, SinkError> {
+    let spec = &sweep.simulations[task.simulation];
+    let id = sweep
+        .simulation_ids
+        .get(task.simulation)
+        .cloned()
+        .unwrap_or_default();
+    let points: Vec<&Point> = task
+        .points
+        .iter()
+        .map(|index| &sweep.points[*index])
+        .collect();
+    let owned = || {
+        points
+            .iter()
+            .map(|point| (*point).clone())
+            .collect::<Vec<Point>>()
+    };
+    observer.started(&points);
+    let begun = Instant::now();
+    let result =
+        catch_unwind(AssertUnwindSafe(|| simulate.simulate(spec))).unwrap_or_else(|panic| {
+            Err(format!(
+                "the simulation panicked: {}",
+                panic_text(panic.as_ref())
+            ))
+        });
+    let wall = begun.elapsed();
+    let workload_label = simulate.workload_label(spec);
+    let result = match result {
+        Ok(result) => {
+            let finished = FinishedSimulation {
+                id: id.clone(),
+                spec: spec.clone(),
+                workload_label: workload_label.clone(),
+                result,
+                wall,
+                points: owned(),
+            };
+            match sink.write(finished) {
+                Err(SinkError::Refused(reason)) => Err(reason),
+                Err(stopped @ SinkError::Stopped(_)) => return Err(stopped),
+                Ok(()) => Ok(()),
+            }
+        }
+        Err(error) => Err(error),
+    };
+    if let Err(error) = &result {
+        tracing::error!(
+            simulation = %id,
+            strategy = %spec.scheduling.strategy,
+            replication = spec.replication,
+            %error,
+            "a simulation failed"
+        );
+        let error = error.clone();
+        sink.fail(FailedSimulation {
+            id,
+            spec: spec.clone(),
+            workload_label,
+            error,
+            points: owned(),
+        })?;
+    } else {
+        tracing::debug!(
+            simulation = %id,
+            strategy = %spec.scheduling.strategy,
+            replication = spec.replication,
+            milliseconds = wall.as_millis() as u64,
+            points = points.len(),
+            "a simulation is done"
+        );
+    }
+    observer.ended(&points, wall, result.as_ref().err().map(String::as_str));
+    Ok(result.is_ok())
+}
+
+fn panic_text(panic: &(dyn Any + Send)) -> String {
+    panic
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| panic.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "without a message".to_owned())
+}
+
+#[cfg(test)]
+#[path = "coordinator_tests.rs"]
+mod tests;

@@ -1,0 +1,78 @@
+//! What a simulation will cost: how long, and how much of the disk. Estimates, for the order of work and for people.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use super::sink::OutcomeDetail;
+use super::spec::SimulationSpec;
+
+/// Bytes of one stored job outcome, indexes included.
+const JOB_BYTES: f64 = 40.0;
+/// Bytes of one stored simulation with its points and node events.
+const SIMULATION_BYTES: f64 = 4_000.0;
+
+/// Seconds a job by strategy: recorded ones where there are any.
+#[derive(Clone, Debug, Default)]
+pub struct CostModel {
+    recorded: BTreeMap<String, f64>,
+}
+
+impl CostModel {
+    /// A model that prefers what earlier simulations took.
+    #[must_use]
+    pub fn new(recorded: BTreeMap<String, f64>) -> Self {
+        Self { recorded }
+    }
+
+    /// Seconds that a simulation will take on one core, about.
+    ///
+    /// Overbooked plans hold more jobs the higher the threshold is, so that the long simulations start first among
+    /// those of one strategy.
+    #[must_use]
+    pub fn seconds(&self, spec: &SimulationSpec) -> f64 {
+        let policy = &spec.scheduling;
+        let job = self
+            .recorded
+            .get(&policy.strategy)
+            .copied()
+            .unwrap_or_else(|| seconds_per_job(&policy.strategy));
+        f64::from(spec.workload.battery_jobs) * job * (0.75 + 0.5 * policy.acceptance.threshold())
+    }
+}
+
+/// Orders of magnitude measured on one core at 200 % load, before anything is recorded.
+fn seconds_per_job(strategy: &str) -> f64 {
+    match strategy {
+        "fcfs" => 1e-6,
+        "easy-backfilling" | "conservative-backfilling" | "heuristic-planning" => 2e-6,
+        "heuristic-overbooking" | "overbooking-2008" => 2e-5,
+        _ => 5e-5,
+    }
+}
+
+/// The wall time of simulations on so many workers: the work shared out, and never less than the longest.
+#[must_use]
+pub fn wall_time(seconds: &[f64], workers: usize) -> Duration {
+    let total: f64 = seconds.iter().sum();
+    let longest = seconds.iter().copied().fold(0.0, f64::max);
+    Duration::from_secs_f64((total / workers.max(1) as f64).max(longest))
+}
+
+/// Megabytes that the results of these simulations take in a store.
+#[must_use]
+pub fn megabytes<'a>(
+    specs: impl Iterator<Item = &'a SimulationSpec>,
+    detail: OutcomeDetail,
+) -> f64 {
+    let bytes: f64 = specs
+        .map(|spec| match detail {
+            OutcomeDetail::None => 0.0,
+            OutcomeDetail::Metrics => SIMULATION_BYTES,
+            OutcomeDetail::All => {
+                SIMULATION_BYTES + JOB_BYTES * f64::from(spec.workload.battery_jobs)
+            }
+        })
+        .sum();
+    // An empty sum of floats is −0.
+    bytes.max(0.0) / 1e6
+}

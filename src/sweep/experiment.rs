@@ -1,0 +1,234 @@
+//! From an experiment file to a sweep: every combination of axis values read, checked and resolved before anything runs.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs;
+use std::path::Path;
+
+use super::axes::{
+    Cell, Dimension, Exclusions, MAXIMUM_POINTS, advance, axes_of, combinations, dimensions,
+};
+use super::document::{Document, Node, node_of};
+use super::identity::canonical_json;
+use super::normalise::normalise;
+use super::problem::{ExperimentError, Problem, ProblemKind, Problems};
+use super::resolve::{self, Header};
+use super::spec::{Point, SimulationSpec, Sweep};
+
+/// A sweep that can run, and what a reader of its file should know.
+#[derive(Clone, Debug)]
+pub struct Experiment {
+    /// The sweep; its points have no identities before [`Sweep::identify`].
+    pub sweep: Sweep,
+    /// Warnings: what is probably not meant but does no harm.
+    pub warnings: Vec<Problem>,
+}
+
+impl Experiment {
+    /// Reads and checks an experiment file. `seed` takes the place of the file's.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be read, or with every problem found in it (up to twenty).
+    pub fn load(path: &Path, seed: Option<u64>) -> Result<Self, ExperimentError> {
+        let text = fs::read_to_string(path).map_err(|source| ExperimentError::Unreadable {
+            path: path.to_owned(),
+            source,
+        })?;
+        let mut experiment = Self::parse(&path.display().to_string(), &text, seed)?;
+        experiment.sweep.source = Some(path.to_owned());
+        Ok(experiment)
+    }
+
+    /// Checks the text of an experiment; `file` is its name in messages.
+    ///
+    /// # Errors
+    ///
+    /// With every problem found in it (up to twenty).
+    pub fn parse(file: &str, text: &str, seed: Option<u64>) -> Result<Self, ExperimentError> {
+        let mut problems = Problems::new(file, text);
+        let document = Document::parse(text, &mut problems);
+        let Some(document) = document else {
+            problems.check()?;
+            return Err(ExperimentError::Invalid(Vec::new()));
+        };
+        let dimensions = dimensions(&document, &mut problems);
+        let mut exclusions = Exclusions::bind(&document, &dimensions, &mut problems);
+        let raw = document.read(&[], &mut problems);
+        let header = resolve::header(raw.experiment.as_ref(), &mut problems);
+        let replications = header.as_ref().map_or(1, |header| header.replications);
+        let points =
+            combinations(&dimensions).and_then(|count| count.checked_mul(u64::from(replications)));
+        if points.is_none_or(|points| points > MAXIMUM_POINTS) {
+            let message = match points {
+                Some(points) => format!("{points} points"),
+                None => "more points than can be counted".to_owned(),
+            };
+            let place = document
+                .axes
+                .first()
+                .map_or(0..0, |axis| axis.get_ref().key.span());
+            let help = format!(
+                "a sweep may have {MAXIMUM_POINTS} points at most: use fewer values or several sweeps"
+            );
+            problems.add(ProblemKind::TooManyPoints, "axis", place, message, help);
+            problems.check()?;
+        }
+        let axes_wrong = problems.errors() > 0;
+        let mut plan = Plan::default();
+        let mut rows = vec![0; dimensions.len()];
+        let nodes = nodes_of(&dimensions);
+        let seed = seed
+            .or(header.as_ref().map(|header| header.seed))
+            .unwrap_or(1);
+        loop {
+            if !exclusions.matches(&dimensions, &rows) {
+                plan.combination(
+                    &document,
+                    &dimensions,
+                    &nodes,
+                    &rows,
+                    (seed, replications),
+                    &mut problems,
+                );
+            }
+            if problems.enough() || axes_wrong || !advance(&mut rows, &dimensions) {
+                break;
+            }
+        }
+        problems.check()?;
+        exclusions.warn_unmatched(&mut problems);
+        if plan.points.is_empty() {
+            let place = document
+                .excludes
+                .first()
+                .map_or(0..0, |(span, _)| span.clone());
+            let help = "delete an exclusion or add values";
+            problems.add(
+                ProblemKind::EmptyAxis,
+                "exclude",
+                place,
+                "no point is left to run",
+                help,
+            );
+            problems.check()?;
+        }
+        let Some(Header {
+            name, description, ..
+        }) = header
+        else {
+            return Err(ExperimentError::Invalid(problems.into_warnings()));
+        };
+        let sweep = Sweep {
+            name,
+            description,
+            source: None,
+            text: text.to_owned(),
+            seed,
+            replications,
+            axes: axes_of(&dimensions),
+            simulation_ids: Vec::new(),
+            simulations: plan.simulations,
+            points: plan.points,
+        };
+        Ok(Self {
+            sweep,
+            warnings: problems.into_warnings(),
+        })
+    }
+}
+
+/// The value of every cell as a node of the tree: by dimension, row and column.
+type CellNodes<'a> = Vec<Vec<Vec<Option<Node<'a>>>>>;
+
+fn nodes_of(dimensions: &[Dimension]) -> CellNodes<'_> {
+    dimensions
+        .iter()
+        .map(|dimension| dimension.rows.iter().map(|row| row_nodes(row)).collect())
+        .collect()
+}
+
+fn row_nodes(row: &[Cell]) -> Vec<Option<Node<'_>>> {
+    row.iter()
+        .map(|cell| node_of(&cell.text, cell.span.clone()))
+        .collect()
+}
+
+/// Simulations and points as combinations are resolved; equal schedules are kept once.
+#[derive(Default)]
+struct Plan {
+    simulations: Vec<SimulationSpec>,
+    points: Vec<Point>,
+    known: HashMap<String, usize>,
+}
+
+impl Plan {
+    fn combination<'i>(
+        &mut self,
+        document: &Document<'i>,
+        dimensions: &[Dimension],
+        nodes: &CellNodes<'i>,
+        rows: &[usize],
+        (seed, replications): (u64, u32),
+        problems: &mut Problems,
+    ) {
+        let mut values: Vec<(&str, &Node<'i>)> = Vec::new();
+        let mut axes = BTreeMap::new();
+        for (dimension, factors) in dimensions.iter().enumerate() {
+            let row = rows[dimension];
+            for (column, key) in factors.keys.iter().enumerate() {
+                if let Some(node) = &nodes[dimension][row][column] {
+                    values.push((key.path, node));
+                }
+                axes.insert(key.path.to_owned(), factors.rows[row][column].value.clone());
+            }
+        }
+        let raw = document.read(&values, problems);
+        let workload = resolve::workload(raw.workload.as_ref(), replications, problems);
+        let estimates = resolve::estimates(&raw.estimates, problems);
+        let failures = resolve::failures(&raw.failures, problems);
+        let policy = resolve::policy(
+            raw.scheduling.as_ref(),
+            &raw.acceptance,
+            &raw.reliability,
+            problems,
+        );
+        let (Some(workload), Some(estimates), Some(failures), Some((scheduling, penalty_ratio))) =
+            (workload, estimates, failures, policy)
+        else {
+            return;
+        };
+        let base = normalise(SimulationSpec {
+            workload,
+            estimates: Some(estimates),
+            failures,
+            scheduling,
+            replication: 0,
+            seed,
+        });
+        for replication in 0..replications {
+            let spec = SimulationSpec {
+                replication,
+                ..base.clone()
+            };
+            let Ok(key) = canonical_json(&spec) else {
+                continue;
+            };
+            let simulation = *self.known.entry(key).or_insert_with(|| {
+                self.simulations.push(spec);
+                self.simulations.len() - 1
+            });
+            self.points.push(Point {
+                id: String::new(),
+                simulation,
+                axes: axes.clone(),
+                penalty_ratio,
+                replication,
+                place: self.points.len() as u32,
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "experiment_tests.rs"]
+mod tests;

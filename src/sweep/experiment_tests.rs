@@ -1,0 +1,826 @@
+//! What an experiment file may say, what it must not, and which points and simulations come of it.
+
+use super::*;
+use crate::sweep::AxisValue;
+
+const HEAD: &str = r#"[experiment]
+name = "test"
+replications = 2
+
+[workload]
+model = "lublin-feitelson"
+jobs = 5000
+nodes = 128
+battery_jobs = 100
+target_load = 2.0
+
+[scheduling]
+strategy = "heuristic-overbooking"
+"#;
+
+fn parse(text: &str) -> Result<Experiment, ExperimentError> {
+    Experiment::parse("test.toml", text, None)
+}
+
+fn sweep(text: &str) -> Sweep {
+    match parse(text) {
+        Ok(experiment) => experiment.sweep,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// The only problem of a text: kind, line and key, and that the help holds what is allowed.
+#[track_caller]
+fn assert_problem(text: &str, kind: ProblemKind, underlined: &str, key: &str, help: &str) {
+    let error = parse(text).expect_err("this file must not pass");
+    let problems = error.problems();
+    assert_eq!(problems.len(), 1, "{error}");
+    let problem = &problems[0];
+    assert_eq!(problem.kind, kind, "{problem}");
+    assert_eq!(problem.key, key, "{problem}");
+    assert_eq!(&text[problem.span.clone()], underlined, "{problem}");
+    let line = 1 + text[..problem.span.start].matches('\n').count();
+    assert_eq!(problem.line, line);
+    assert!(
+        problem
+            .to_string()
+            .starts_with(&format!("test.toml:{line}: ")),
+        "{problem}"
+    );
+    assert!(problem.help.contains(help), "{problem}");
+}
+
+fn with(replaced: &str, by: &str) -> String {
+    assert!(HEAD.contains(replaced), "{replaced}");
+    HEAD.replacen(replaced, by, 1)
+}
+
+#[test]
+fn a_file_without_axes_is_one_point_a_replication() {
+    let sweep = sweep(HEAD);
+    assert_eq!((sweep.points.len(), sweep.simulations.len()), (2, 2));
+    assert_eq!(sweep.simulations[0].workload.evaluation_jobs, 200);
+    assert_eq!(sweep.seed, 1);
+}
+
+#[test]
+fn a_seed_from_the_command_line_takes_the_place_of_the_files() {
+    let experiment = Experiment::parse("test.toml", HEAD, Some(7)).expect("valid");
+    assert_eq!(experiment.sweep.seed, 7);
+    assert!(
+        experiment
+            .sweep
+            .simulations
+            .iter()
+            .all(|spec| spec.seed == 7)
+    );
+}
+
+#[test]
+fn an_unknown_key_names_the_nearest_one() {
+    let text = with(
+        "battery_jobs = 100",
+        "batery_jobs = 100\nbattery_jobs = 100",
+    );
+    assert_problem(
+        &text,
+        ProblemKind::UnknownKey,
+        "batery_jobs",
+        "workload.batery_jobs",
+        "did you mean `battery_jobs`",
+    );
+    let text = format!("{HEAD}[acceptence]\npof_max = 0.1\n");
+    assert_problem(
+        &text,
+        ProblemKind::UnknownKey,
+        "acceptence",
+        "acceptence",
+        "did you mean `acceptance`",
+    );
+    let text = format!("{HEAD}colour = 1\n");
+    assert_problem(
+        &text,
+        ProblemKind::UnknownKey,
+        "colour",
+        "scheduling.colour",
+        "`time_step_seconds`",
+    );
+    let text = format!("{HEAD}[workload.cleaning]\ndrop_overrun = true\n");
+    let key = "workload.cleaning.drop_overrun";
+    assert_problem(
+        &text,
+        ProblemKind::UnknownKey,
+        "drop_overrun",
+        key,
+        "did you mean `drop_overruns`",
+    );
+}
+
+#[test]
+fn a_value_of_the_wrong_type_says_which_type_and_unit_is_wanted() {
+    let text = with("nodes = 128", "nodes = \"128\"");
+    assert_problem(
+        &text,
+        ProblemKind::WrongType,
+        "\"128\"",
+        "workload.nodes",
+        "a whole number of 1 or more",
+    );
+    let text = with("nodes = 128", "nodes = 128.5");
+    assert_problem(
+        &text,
+        ProblemKind::WrongType,
+        "128.5",
+        "workload.nodes",
+        "a whole number of 1 or more",
+    );
+    let text = format!("{HEAD}time_step_seconds = \"60 s\"\n");
+    assert_problem(
+        &text,
+        ProblemKind::WrongType,
+        "\"60 s\"",
+        "scheduling.time_step_seconds",
+        "seconds",
+    );
+    let text = format!("{HEAD}[failures]\nsource = \"lanl\"\nsystems = [18, \"x\"]\n");
+    assert_problem(
+        &text,
+        ProblemKind::WrongType,
+        "\"x\"",
+        "failures.systems",
+        "system numbers",
+    );
+}
+
+#[test]
+fn impossible_values_are_refused() {
+    for (given, key) in [
+        ("replications = 0", "experiment.replications"),
+        ("nodes = 0", "workload.nodes"),
+        ("battery_jobs = 0", "workload.battery_jobs"),
+        ("target_load = -1.0", "workload.target_load"),
+        ("target_load = nan", "workload.target_load"),
+    ] {
+        let (name, value) = given.split_once(" = ").expect("a pair");
+        let line = HEAD
+            .lines()
+            .find(|line| line.starts_with(&format!("{name} =")))
+            .expect("a line");
+        assert_problem(
+            &with(line, given),
+            ProblemKind::OutOfRange,
+            value,
+            key,
+            "allowed:",
+        );
+    }
+    let cases = [
+        (
+            "[acceptance]\npof_max = 1.5\n",
+            "1.5",
+            "acceptance.pof_max",
+            "0 to 1",
+        ),
+        (
+            "[acceptance]\npenalty_ratio = -0.5\n",
+            "-0.5",
+            "acceptance.penalty_ratio",
+            "0 or more",
+        ),
+        (
+            "[acceptance]\nsecurity_factor = -1\n",
+            "-1",
+            "acceptance.security_factor",
+            "0 or more",
+        ),
+        (
+            "[failures]\nrate_per_hour = -1.0\n",
+            "-1.0",
+            "failures.rate_per_hour",
+            "0 or more",
+        ),
+        (
+            "[failures]\nrepair_rate_per_hour = 0.0\n",
+            "0.0",
+            "failures.repair_rate_per_hour",
+            "above 0",
+        ),
+        (
+            "[failures]\nsource = \"lanl\"\nsystems = [18, 18]\n",
+            "[18, 18]",
+            "failures.systems",
+            "different",
+        ),
+        (
+            "[reliability]\nrepair_rate_per_hour = 0\n",
+            "0",
+            "reliability.repair_rate_per_hour",
+            "above 0",
+        ),
+        (
+            "[estimates]\nruntime_borders_seconds = [60, 30]\n",
+            "[60, 30]",
+            "estimates.runtime_borders_seconds",
+            "asc",
+        ),
+        (
+            "[estimates]\ntop_users = 0\n",
+            "0",
+            "estimates.top_users",
+            "1 or more",
+        ),
+    ];
+    for (tail, underlined, key, help) in cases {
+        assert_problem(
+            &format!("{HEAD}{tail}"),
+            ProblemKind::OutOfRange,
+            underlined,
+            key,
+            help,
+        );
+    }
+    let text = with("target_load = 2.0", "target_load = 2.0\nlaxity = 0.5");
+    assert_problem(
+        &text,
+        ProblemKind::OutOfRange,
+        "0.5",
+        "workload.laxity",
+        "1 or more",
+    );
+    let text = format!("{HEAD}time_step_seconds = 0\n");
+    assert_problem(
+        &text,
+        ProblemKind::OutOfRange,
+        "0",
+        "scheduling.time_step_seconds",
+        "1 or more",
+    );
+    let text = with("nodes = 128", "nodes = -3");
+    assert_problem(
+        &text,
+        ProblemKind::OutOfRange,
+        "-3",
+        "workload.nodes",
+        "1 or more",
+    );
+}
+
+#[test]
+fn hyper_exponential_failures_need_weights_that_sum_to_one_and_as_many_rates() {
+    let head =
+        format!("{HEAD}[failures]\nsource = \"generated\"\nsurvival = \"hyper-exponential\"\n");
+    let name = "\"hyper-exponential\"";
+    assert_problem(
+        &head,
+        ProblemKind::Missing,
+        name,
+        "failures.probabilities",
+        "rates_per_hour",
+    );
+    let text = format!("{head}probabilities = [0.5, 0.4]\nrates_per_hour = [1e-4, 1e-3]\n");
+    assert_problem(
+        &text,
+        ProblemKind::OutOfRange,
+        "[0.5, 0.4]",
+        "failures.probabilities",
+        "sum to 1",
+    );
+    let text = format!("{head}probabilities = [0.5, 0.5]\nrates_per_hour = [1e-4]\n");
+    assert_problem(
+        &text,
+        ProblemKind::OutOfRange,
+        "[1e-4]",
+        "failures.rates_per_hour",
+        "one for each",
+    );
+}
+
+#[test]
+fn an_unknown_strategy_lists_the_registry() {
+    let text = with("heuristic-overbooking", "heuristic-overboking");
+    let underlined = "\"heuristic-overboking\"";
+    assert_problem(
+        &text,
+        ProblemKind::UnknownName,
+        underlined,
+        "scheduling.strategy",
+        "`easy-backfilling`",
+    );
+    let text = format!("{HEAD}placing = \"best-fit\"\n");
+    assert_problem(
+        &text,
+        ProblemKind::UnknownName,
+        "\"best-fit\"",
+        "scheduling.placing",
+        "near-best-fit",
+    );
+    let text = with("lublin-feitelson", "lublin");
+    assert_problem(
+        &text,
+        ProblemKind::UnknownName,
+        "\"lublin\"",
+        "workload.model",
+        "`arminius`",
+    );
+    let text = format!("{HEAD}[estimates]\nclasses = \"runtime+runtime\"\n");
+    assert_problem(
+        &text,
+        ProblemKind::UnknownName,
+        "\"runtime+runtime\"",
+        "estimates.classes",
+        "joined by +",
+    );
+}
+
+#[test]
+fn exactly_one_way_to_compress_and_one_source_of_jobs() {
+    let text = with("target_load = 2.0", "target_load = 2.0\ncompression = 0.15");
+    assert_problem(
+        &text,
+        ProblemKind::Conflict,
+        "2.0",
+        "workload.target_load",
+        "exactly one",
+    );
+    let text = with("target_load = 2.0\n", "");
+    let error = parse(&text).expect_err("no compression");
+    assert_eq!(error.problems()[0].kind, ProblemKind::Missing);
+    assert_eq!(error.problems()[0].line, 5);
+    let text = with("model =", "trace = \"CTC.swf\"\nmodel =");
+    assert_problem(
+        &text,
+        ProblemKind::Conflict,
+        "\"lublin-feitelson\"",
+        "workload.model",
+        "one of the two",
+    );
+    let text = with("model = \"lublin-feitelson\"", "trace = \"CTC.swf\"");
+    assert_problem(
+        &text,
+        ProblemKind::Conflict,
+        "5000",
+        "workload.jobs",
+        "belongs to `model`",
+    );
+}
+
+#[test]
+fn several_problems_are_told_at_once_in_the_order_of_the_file() {
+    let text = format!(
+        "{}[acceptance]\npof_max = 2.0\ncolor = 1\n",
+        with("nodes = 128", "nodes = 0")
+    );
+    let error = parse(&text).expect_err("three problems");
+    let keys: Vec<&str> = error
+        .problems()
+        .iter()
+        .map(|problem| problem.key.as_str())
+        .collect();
+    assert_eq!(
+        keys,
+        ["workload.nodes", "acceptance.pof_max", "acceptance.color"]
+    );
+}
+
+#[test]
+fn too_few_jobs_for_the_batteries_are_refused() {
+    let text = with(
+        "battery_jobs = 100",
+        "battery_jobs = 100\nevaluation_jobs = 150",
+    );
+    assert_problem(
+        &text,
+        ProblemKind::OutOfRange,
+        "150",
+        "workload.evaluation_jobs",
+        "200 or more",
+    );
+    let text = with("jobs = 5000", "jobs = 50");
+    assert_problem(
+        &text,
+        ProblemKind::OutOfRange,
+        "50",
+        "workload.jobs",
+        "generate more",
+    );
+}
+
+#[test]
+fn a_text_that_is_not_toml_says_where() {
+    let text = "[experiment]\nname = \n";
+    let error = parse(text).expect_err("not TOML");
+    assert_eq!(error.problems()[0].kind, ProblemKind::Syntax);
+    assert_eq!(error.problems()[0].line, 2);
+}
+
+#[test]
+fn a_range_gives_the_decimal_numbers_that_a_person_would_write() {
+    let tail =
+        "[[axis]]\nkey = \"acceptance.pof_max\"\nrange = { from = 0.05, to = 1.0, step = 0.05 }\n";
+    let sweep = sweep(&format!("{HEAD}{tail}"));
+    let expected: Vec<AxisValue> = [
+        0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8,
+        0.85, 0.9, 0.95, 1.0,
+    ]
+    .map(AxisValue::Real)
+    .to_vec();
+    assert_eq!(sweep.axes[0].values, expected);
+}
+
+#[test]
+fn a_range_of_whole_numbers_stays_whole() {
+    let tail = "[[axis]]\nkey = \"workload.nodes\"\nrange = { from = 64, to = 200, step = 64 }\n";
+    let sweep = sweep(&format!("{HEAD}{tail}"));
+    assert_eq!(sweep.axes[0].values, [64, 128, 192].map(AxisValue::Integer));
+}
+
+#[test]
+fn ranges_that_lead_nowhere_are_refused() {
+    for (range, kind, help) in [
+        (
+            "{ from = 0.1, to = 0.5, step = 0.0 }",
+            ProblemKind::EmptyAxis,
+            "above 0",
+        ),
+        (
+            "{ from = 0.1, to = 0.5, step = -0.1 }",
+            ProblemKind::EmptyAxis,
+            "above 0",
+        ),
+        (
+            "{ from = 0.5, to = 0.1, step = 0.1 }",
+            ProblemKind::EmptyAxis,
+            "not be above",
+        ),
+        (
+            "{ from = 0.0, to = 1.0, step = 1e-9 }",
+            ProblemKind::TooManyPoints,
+            "2000000",
+        ),
+    ] {
+        let text = format!("{HEAD}[[axis]]\nkey = \"acceptance.pof_max\"\nrange = {range}\n");
+        assert_problem(&text, kind, range, "acceptance.pof_max", help);
+    }
+    let text = format!("{HEAD}[[axis]]\nkey = \"acceptance.pof_max\"\nvalues = []\n");
+    assert_problem(
+        &text,
+        ProblemKind::EmptyAxis,
+        "[]",
+        "acceptance.pof_max",
+        "at least one",
+    );
+    let range = "{ from = 1.0, to = 2.0, step = 0.5 }";
+    let text = format!("{HEAD}[[axis]]\nkey = \"workload.nodes\"\nrange = {range}\n");
+    assert_problem(
+        &text,
+        ProblemKind::WrongType,
+        range,
+        "workload.nodes",
+        "whole numbers",
+    );
+}
+
+#[test]
+fn a_product_of_too_many_points_is_refused_before_it_is_made() {
+    let mut text = HEAD.to_owned();
+    for key in [
+        "workload.nodes",
+        "workload.battery_jobs",
+        "estimates.top_users",
+    ] {
+        text +=
+            &format!("[[axis]]\nkey = \"{key}\"\nrange = {{ from = 1, to = 100000, step = 1 }}\n");
+    }
+    assert_problem(
+        &text,
+        ProblemKind::TooManyPoints,
+        "\"workload.nodes\"",
+        "axis",
+        "2000000",
+    );
+}
+
+#[test]
+fn an_axis_needs_a_key_that_exists_and_values_of_its_type() {
+    let text = format!("{HEAD}[[axis]]\nkey = \"acceptance.pofmax\"\nvalues = [0.1]\n");
+    let key = "acceptance.pofmax";
+    assert_problem(
+        &text,
+        ProblemKind::UnknownAxisKey,
+        "\"acceptance.pofmax\"",
+        key,
+        "did you mean `acceptance.pof_max`",
+    );
+    let text = format!("{HEAD}[[axis]]\nkey = \"acceptance.pof_max\"\nvalues = [0.1, \"high\"]\n");
+    assert_problem(
+        &text,
+        ProblemKind::WrongType,
+        "\"high\"",
+        "acceptance.pof_max",
+        "0 to 1",
+    );
+    let text = format!("{HEAD}[[axis]]\nkey = \"acceptance.pof_max\"\nvalues = [0.1, 1.1]\n");
+    assert_problem(
+        &text,
+        ProblemKind::OutOfRange,
+        "1.1",
+        "acceptance.pof_max",
+        "0 to 1",
+    );
+    let text =
+        format!("{HEAD}[[axis]]\nkey = \"scheduling.strategy\"\nvalues = [\"fcfs\", \"fifo\"]\n");
+    assert_problem(
+        &text,
+        ProblemKind::UnknownName,
+        "\"fifo\"",
+        "scheduling.strategy",
+        "`fcfs`",
+    );
+    let text = format!("{HEAD}[[axis]]\nkey = \"experiment.seed\"\nvalues = [1, 2]\n");
+    assert_problem(
+        &text,
+        ProblemKind::UnknownAxisKey,
+        "\"experiment.seed\"",
+        "experiment.seed",
+        "--seed",
+    );
+    let text = format!("{HEAD}[[axis]]\nkey = \"acceptance.pof_max\"\nvalue = [0.1]\n");
+    assert_problem(
+        &text,
+        ProblemKind::UnknownKey,
+        "value",
+        "axis",
+        "`values = […]`",
+    );
+}
+
+#[test]
+fn a_key_has_one_axis_and_an_axis_has_each_value_once() {
+    let axis = "[[axis]]\nkey = \"acceptance.pof_max\"\nvalues = [0.1]\n";
+    let zip = "[[zip]]\nkeys = [\"acceptance.pof_max\"]\nvalues = [[0.2]]\n";
+    for second in [axis, zip] {
+        let error = parse(&format!("{HEAD}{axis}{second}")).expect_err("a duplicate");
+        assert_eq!(error.problems().len(), 1, "{error}");
+        assert_eq!(error.problems()[0].kind, ProblemKind::Duplicate);
+    }
+    let text = format!("{HEAD}[[axis]]\nkey = \"acceptance.pof_max\"\nvalues = [0.1, 0.2, 0.1]\n");
+    let error = parse(&text).expect_err("a duplicate");
+    assert_eq!(error.problems()[0].kind, ProblemKind::Duplicate);
+}
+
+#[test]
+fn a_row_of_a_zip_has_one_value_a_key() {
+    let text = format!(
+        "{HEAD}[[zip]]\nkeys = [\"workload.nodes\", \"workload.target_load\"]\nvalues = [[64, 1.0], [128]]\n"
+    );
+    assert_problem(
+        &text,
+        ProblemKind::RowLength,
+        "[128]",
+        "zip",
+        "workload.nodes, workload.target_load",
+    );
+}
+
+const PRODUCT: &str = r#"
+[[axis]]
+key = "scheduling.strategy"
+values = ["heuristic-planning", "heuristic-overbooking"]
+[[zip]]
+keys = ["workload.nodes", "workload.target_load"]
+values = [[64, 1.0], [128, 2.0], [256, 1.0]]
+[[axis]]
+key = "acceptance.pof_max"
+values = [0.1, 0.2, 0.3, 0.4, 0.5]
+"#;
+
+#[test]
+fn the_product_runs_over_axes_and_zips_in_the_order_of_the_file() {
+    let sweep = sweep(&format!("{HEAD}{PRODUCT}"));
+    assert_eq!(sweep.points.len(), 2 * 3 * 5 * 2);
+    let keys: Vec<&str> = sweep.axes.iter().map(|axis| axis.key.as_str()).collect();
+    assert_eq!(
+        keys,
+        [
+            "scheduling.strategy",
+            "workload.nodes",
+            "workload.target_load",
+            "acceptance.pof_max"
+        ]
+    );
+    let second = &sweep.points[2];
+    assert_eq!(second.axes["acceptance.pof_max"], AxisValue::Real(0.2));
+    assert_eq!(second.axes["workload.nodes"], AxisValue::Integer(64));
+    // 3 machines × 2 batteries for planning, × 5 thresholds for overbooking.
+    assert_eq!(sweep.simulations.len(), 6 + 30);
+}
+
+#[test]
+fn an_exclusion_takes_out_every_combination_that_matches_all_of_it() {
+    let exclude = "[[exclude]]\n\"scheduling.strategy\" = \"heuristic-planning\"\n\"acceptance.pof_max\" = [0.1, 0.2]\n";
+    let experiment = parse(&format!("{HEAD}{PRODUCT}{exclude}")).expect("valid");
+    assert_eq!(experiment.sweep.points.len(), (2 * 3 * 5 - 3 * 2) * 2);
+    assert!(experiment.warnings.is_empty());
+}
+
+#[test]
+fn an_exclusion_that_matches_nothing_is_a_warning_and_one_of_everything_an_error() {
+    let exclude = "[[exclude]]\n\"acceptance.pof_max\" = 0.15\n";
+    let experiment = parse(&format!("{HEAD}{PRODUCT}{exclude}")).expect("valid");
+    assert_eq!(experiment.warnings[0].kind, ProblemKind::NeverMatches);
+    assert_eq!(experiment.sweep.points.len(), 60);
+    let exclude = "[[exclude]]\n\"workload.nodes\" = [64, 128, 256]\n";
+    let error = parse(&format!("{HEAD}{PRODUCT}{exclude}")).expect_err("nothing left");
+    assert_eq!(error.problems()[0].kind, ProblemKind::EmptyAxis);
+    let exclude = "[[exclude]]\n\"workload.laxity\" = 2.0\n";
+    let error = parse(&format!("{HEAD}{PRODUCT}{exclude}")).expect_err("no axis");
+    assert_eq!(error.problems()[0].kind, ProblemKind::UnknownAxisKey);
+}
+
+const PAPER: &str = r#"[experiment]
+name = "paper"
+[workload]
+trace = "CTC-SP2-1996-3.1-cln.swf"
+nodes = 430
+compression = 0.15
+[[axis]]
+key = "scheduling.strategy"
+values = ["conservative-backfilling", "heuristic-planning", "comprehensive-overbooking", "heuristic-overbooking"]
+"#;
+
+const THRESHOLDS: &str =
+    "[[axis]]\nkey = \"acceptance.pof_max\"\nrange = { from = 0.05, to = 1.0, step = 0.05 }\n";
+
+#[test]
+fn the_papers_pof_sweep_needs_42_simulations_a_battery() {
+    // Spec §16: 2 overbooking strategies × 20 thresholds + 2 baselines.
+    let sweep = sweep(&format!("{PAPER}{THRESHOLDS}"));
+    assert_eq!((sweep.points.len(), sweep.simulations.len()), (80, 42));
+}
+
+#[test]
+fn the_papers_risk_sweep_adds_five_thresholds() {
+    // Spec §16: heuristic 1/3 and 1/9, comprehensive 1/3, 1/9 and 1/17.
+    let ratios = "[[axis]]\nkey = \"acceptance.penalty_ratio\"\nvalues = [0.5, 1, 2, 4]\n[acceptance]\ntest = \"risk\"\n";
+    let pof = sweep(&format!("{PAPER}{THRESHOLDS}"));
+    let risk = sweep(&format!("{PAPER}{ratios}"));
+    assert_eq!(risk.points.len(), 16);
+    let texts = |sweep: &Sweep| -> Vec<String> {
+        sweep
+            .simulations
+            .iter()
+            .map(|spec| canonical_json(spec).expect("JSON"))
+            .collect()
+    };
+    let known = texts(&pof);
+    let added = texts(&risk)
+        .into_iter()
+        .filter(|text| !known.contains(text))
+        .count();
+    assert_eq!(added, 5);
+}
+
+#[test]
+fn classes_and_reliability_do_not_multiply_baselines() {
+    let axes = "[[axis]]\nkey = \"estimates.classes\"\nvalues = [\"runtime\", \"resources\", \"runtime+resources\"]\n\
+                [[axis]]\nkey = \"reliability.failure_rate_per_hour\"\nvalues = [1e-4, 1e-3]\n";
+    let sweep = sweep(&format!("{PAPER}{axes}"));
+    assert_eq!(
+        (sweep.points.len(), sweep.simulations.len()),
+        (24, 2 + 2 * 6)
+    );
+    let repair = "[[axis]]\nkey = \"reliability.repair_rate_per_hour\"\nvalues = [0.4, 0.5]\n";
+    let horizon = "[[axis]]\nkey = \"scheduling.down_horizon\"\nvalues = [\"mttr\", \"none\"]\n";
+    // Baselines: two repair rates with mttr, one without.
+    let sweep = super::tests::sweep(&format!("{PAPER}{repair}{horizon}"));
+    assert_eq!(sweep.simulations.len(), 2 * 3 + 2 * 4);
+}
+
+fn identified(text: &str) -> Sweep {
+    let mut sweep = sweep(text);
+    let hashes = |_: &SimulationSpec| -> Result<_, std::convert::Infallible> {
+        Ok(crate::sweep::ContentHashes {
+            workload: "content".to_owned(),
+            failures: None,
+        })
+    };
+    let Ok(()) = sweep.identify(hashes);
+    sweep
+}
+
+#[test]
+fn the_order_of_tables_and_keys_in_the_file_does_not_change_the_points() {
+    let one = identified(&format!("{PAPER}{THRESHOLDS}"));
+    let blocks: Vec<&str> = PAPER.split("[workload]\n").collect();
+    let (head, rest) = (blocks[0], blocks[1]);
+    let (workload, axis) = rest.split_once("[[axis]]").expect("an axis");
+    let turned: String = workload
+        .lines()
+        .rev()
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let other = identified(&format!(
+        "[[axis]]{axis}{THRESHOLDS}[workload]\n{turned}{head}"
+    ));
+    assert_eq!(one.points, other.points);
+    assert_eq!(one.simulation_ids, other.simulation_ids);
+}
+
+#[test]
+fn identity_follows_content_and_accounting_and_not_position() {
+    let all = identified(&format!("{PAPER}{THRESHOLDS}"));
+    let less = identified(&format!(
+        "{PAPER}[[axis]]\nkey = \"acceptance.pof_max\"\nvalues = [0.4, 0.15]\n"
+    ));
+    assert!(
+        less.points
+            .iter()
+            .all(|point| all.points.iter().any(|other| other.id == point.id))
+    );
+    assert!(all.points.iter().all(|point| point.id.len() == 32));
+    let costly = identified(&format!(
+        "{PAPER}{THRESHOLDS}[acceptance]\npenalty_ratio = 2.0\n"
+    ));
+    assert_eq!(all.simulation_ids, costly.simulation_ids);
+    assert!(
+        costly
+            .points
+            .iter()
+            .all(|point| all.points.iter().all(|other| other.id != point.id))
+    );
+    let mut other = sweep(PAPER);
+    let hashes = |_: &SimulationSpec| -> Result<_, std::convert::Infallible> {
+        Ok(crate::sweep::ContentHashes {
+            workload: "another".to_owned(),
+            failures: None,
+        })
+    };
+    let Ok(()) = other.identify(hashes);
+    assert!(
+        other
+            .points
+            .iter()
+            .all(|point| all.points.iter().all(|known| known.id != point.id))
+    );
+}
+
+#[test]
+fn a_baseline_has_a_point_of_its_own_at_every_threshold() {
+    // Found in the store: 20 points with one identity were one row, and the flat line was gone.
+    let sweep = identified(&format!("{PAPER}{THRESHOLDS}"));
+    let ids: std::collections::BTreeSet<&str> =
+        sweep.points.iter().map(|point| point.id.as_str()).collect();
+    assert_eq!(ids.len(), 80);
+}
+
+#[test]
+fn pof_and_risk_runs_with_one_threshold_and_one_ratio_share_their_points() {
+    // Spec §3.4.4: comprehensive overbooking at ρ = 1 is PoF_max = 0.2.
+    let pof = identified(&format!("{PAPER}{THRESHOLDS}"));
+    let ratios = "[[axis]]\nkey = \"acceptance.penalty_ratio\"\nvalues = [0.5, 1, 2, 4]\n[acceptance]\ntest = \"risk\"\n";
+    let risk = identified(&format!("{PAPER}{ratios}"));
+    let shared = risk
+        .points
+        .iter()
+        .filter(|point| pof.points.iter().any(|other| other.id == point.id))
+        .count();
+    assert_eq!(shared, 1);
+}
+
+#[test]
+fn every_key_of_the_list_can_be_read() {
+    // The list of keys and the structures that serde reads must be the same.
+    use crate::sweep::keys::{KEYS, Kind};
+    for key in KEYS {
+        let text = match key.kind {
+            Kind::Integer | Kind::Real => "1",
+            Kind::Text => "\"nonsense\"",
+            Kind::Flag => "true",
+            Kind::List => "[1]",
+        };
+        let mut problems = Problems::new("test.toml", "");
+        let document = Document::parse("", &mut problems).expect("empty is TOML");
+        let node = node_of(text, 0..0).expect("a value");
+        let _ = document.read(&[(key.path, &node)], &mut problems);
+        if let Err(error) = problems.check() {
+            let kinds: Vec<ProblemKind> = error
+                .problems()
+                .iter()
+                .map(|problem| problem.kind)
+                .collect();
+            assert_eq!(kinds, [ProblemKind::UnknownName], "{}: {error}", key.path);
+        }
+    }
+}
+
+#[test]
+fn a_rendered_problem_shows_the_line_of_the_file() {
+    let error = parse(&with("nodes = 128", "nodes = 0")).expect_err("no nodes");
+    let picture = error.problems()[0].render(false);
+    assert!(picture.contains("nodes = 0"), "{picture}");
+    assert!(picture.contains("test.toml:8"), "{picture}");
+    assert!(
+        picture.contains("help: allowed: a whole number of 1 or more"),
+        "{picture}"
+    );
+}

@@ -1,0 +1,121 @@
+//! Identities: what determines a result, in one canonical text, hashed.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use super::spec::{RESULT_FORMAT, SimulationSpec, Sweep};
+
+/// The content of a simulation's inputs, known once they are loaded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ContentHashes {
+    /// The jobs: hash of the trace's content, or of the generated jobs.
+    pub workload: String,
+    /// The replayed failures; `None` where they follow from settings and seed alone.
+    pub failures: Option<String>,
+}
+
+/// JSON with sorted keys and no white space: equal values give equal texts.
+///
+/// # Errors
+///
+/// When a value has no JSON form (never for the settings of this crate).
+pub fn canonical_json<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
+    let mut text = String::new();
+    write_sorted(&serde_json::to_value(value)?, &mut text);
+    Ok(text)
+}
+
+fn write_sorted(value: &Value, into: &mut String) {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.iter().collect();
+            entries.sort_by_key(|(key, _)| key.as_str());
+            into.push('{');
+            for (position, (key, child)) in entries.into_iter().enumerate() {
+                if position > 0 {
+                    into.push(',');
+                }
+                into.push_str(&Value::from(key.as_str()).to_string());
+                into.push(':');
+                write_sorted(child, into);
+            }
+            into.push('}');
+        }
+        Value::Array(items) => {
+            into.push('[');
+            for (position, child) in items.iter().enumerate() {
+                if position > 0 {
+                    into.push(',');
+                }
+                write_sorted(child, into);
+            }
+            into.push(']');
+        }
+        leaf => into.push_str(&leaf.to_string()),
+    }
+}
+
+/// The first 32 hexadecimal digits of the SHA-256 of a text.
+#[must_use]
+pub fn digest(text: &str) -> String {
+    let hash = Sha256::digest(text.as_bytes());
+    hash.iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+impl Sweep {
+    /// Gives every simulation and every point its identity, now that the content of the inputs is known.
+    ///
+    /// A simulation's identity is the digest of result format, specification (with seed and replication) and content
+    /// hashes; a point's adds the penalty ratio. Points with the same identity have the same result, whatever the sweep.
+    /// Points of this sweep that would be the same, because their strategy does not read the values in which they differ,
+    /// are told apart by their axis values, so that a baseline has a point at every threshold.
+    ///
+    /// # Errors
+    ///
+    /// What `hashes` returns for a simulation.
+    pub fn identify<E>(
+        &mut self,
+        mut hashes: impl FnMut(&SimulationSpec) -> Result<ContentHashes, E>,
+    ) -> Result<(), E> {
+        let mut contents = Vec::with_capacity(self.simulations.len());
+        for spec in &self.simulations {
+            contents.push(hashes(spec)?);
+        }
+        let base = |index: usize| {
+            json!({
+                "format": RESULT_FORMAT,
+                "simulation": self.simulations[index],
+                "content": contents[index],
+            })
+        };
+        let texts: Vec<String> = (0..self.simulations.len())
+            .map(|index| sorted(&base(index)))
+            .collect();
+        self.simulation_ids = texts.iter().map(|text| digest(text)).collect();
+        let mut uses: HashMap<String, u32> = HashMap::new();
+        for point in &mut self.points {
+            let ratio = sorted(&json!({ "penalty_ratio": point.penalty_ratio }));
+            point.id = digest(&format!("{}{ratio}", texts[point.simulation]));
+            *uses.entry(point.id.clone()).or_default() += 1;
+        }
+        for point in &mut self.points {
+            if uses[&point.id] > 1 {
+                let axes = sorted(&json!(point.axes));
+                point.id = digest(&format!("{}{axes}", point.id));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn sorted(value: &Value) -> String {
+    let mut text = String::new();
+    write_sorted(value, &mut text);
+    text
+}

@@ -1,0 +1,422 @@
+//! What simulations read: jobs, statistics and failures, each prepared once and shared.
+//!
+//! This file is the only seam between a sweep and the rooms that make inputs: [`Rooms`] is what a sweep asks of them.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use sha2::{Digest, Sha256};
+
+use super::coordinator::Simulate;
+use super::identity::{ContentHashes, canonical_json};
+use super::spec::{SimulationSpec, Sweep};
+use crate::estimates::{EstimateModel, EstimateSettings};
+use crate::failures::{FailureSettings, FailureSource, FailureTrace};
+use crate::simulation::{SimulationInputs, SimulationResult};
+use crate::units::{NodeSeconds, Nodes, Seconds};
+use crate::workload::{Job, WorkloadSettings};
+
+/// Folders in which inputs are looked for when they are not found as they stand.
+#[derive(Clone, Debug, Default)]
+pub struct InputFolders {
+    /// Traces: the environment variable `BOOKAHEAD_TRACES`.
+    pub traces: Option<PathBuf>,
+    /// Failure data: the environment variable `BOOKAHEAD_FAILURES`, else a folder `failures` beside the folder of traces.
+    pub failures: Option<PathBuf>,
+}
+
+impl InputFolders {
+    /// The folders that the environment names.
+    #[must_use]
+    pub fn from_environment() -> Self {
+        let folder = |name| {
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        let traces = folder("BOOKAHEAD_TRACES");
+        let beside = || {
+            let folder = traces.as_ref()?.parent()?.join("failures");
+            folder.is_dir().then_some(folder)
+        };
+        let failures = folder("BOOKAHEAD_FAILURES").or_else(beside);
+        Self { traces, failures }
+    }
+}
+
+/// Why the inputs of a sweep cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum InputError {
+    /// The jobs.
+    #[error("the workload cannot be prepared: {0}")]
+    Workload(String),
+    /// The statistics.
+    #[error("the estimates of {workload} cannot be learned: {reason}")]
+    Estimates {
+        /// The workload.
+        workload: String,
+        /// Why.
+        reason: String,
+    },
+    /// The failures.
+    #[error("the node failures cannot be prepared: {0}")]
+    Failures(String),
+    /// The trace is too short.
+    #[error(
+        "{workload} has {have} batteries of {jobs} jobs, and replication {wanted} asks for one more: \
+         lower `experiment.replications` or `workload.battery_jobs`"
+    )]
+    TooFewBatteries {
+        /// The workload.
+        workload: String,
+        /// Its batteries.
+        have: usize,
+        /// Jobs a battery.
+        jobs: u32,
+        /// The replication, from 1.
+        wanted: u32,
+    },
+}
+
+/// The jobs of a workload as a sweep needs them.
+#[derive(Clone, Debug)]
+pub struct PreparedWorkload {
+    /// Its name for people.
+    pub label: String,
+    /// The jobs that statistics are learned from.
+    pub learning: Vec<Job>,
+    /// The jobs of each replication.
+    pub batteries: Vec<Arc<[Job]>>,
+    /// Hash of everything that determines the jobs.
+    pub content_hash: String,
+}
+
+/// What a sweep asks of the rooms that make inputs.
+pub trait Rooms: Send + Sync {
+    /// Records of a trace or a model before cleaning and scaling.
+    type Records: Send + Sync;
+    /// A table of recorded failures, or that there is none.
+    type FailureTable: Send + Sync;
+
+    /// Settings with the same text share records.
+    fn source_key(&self, settings: &WorkloadSettings) -> String;
+
+    /// A text that names the workload with everything that shapes its jobs.
+    fn workload_key(&self, settings: &WorkloadSettings) -> String;
+
+    /// Reads or generates the records.
+    ///
+    /// # Errors
+    ///
+    /// When a trace is missing or faulty.
+    fn records(&self, settings: &WorkloadSettings, seed: u64) -> Result<Self::Records, InputError>;
+
+    /// Cleans, splits and scales the records.
+    ///
+    /// # Errors
+    ///
+    /// When the settings ask for what the records do not hold.
+    fn workload(
+        &self,
+        records: &Self::Records,
+        settings: &WorkloadSettings,
+    ) -> Result<PreparedWorkload, InputError>;
+
+    /// Learns the statistics.
+    ///
+    /// # Errors
+    ///
+    /// When there is nothing to learn from.
+    fn estimates(
+        &self,
+        workload: &PreparedWorkload,
+        settings: &EstimateSettings,
+    ) -> Result<EstimateModel, InputError>;
+
+    /// Reads the table of failures that the settings name, if they name one.
+    ///
+    /// # Errors
+    ///
+    /// When the failure data is missing or faulty.
+    fn failure_table(&self, settings: &FailureSettings) -> Result<Self::FailureTable, InputError>;
+
+    /// Replays or generates node failures up to a horizon.
+    ///
+    /// # Errors
+    ///
+    /// When a setting is impossible.
+    fn failures(
+        &self,
+        table: &Self::FailureTable,
+        request: &FailureRequest<'_>,
+    ) -> Result<FailureTrace, InputError>;
+}
+
+/// Which failures are asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct FailureRequest<'a> {
+    /// Where they come from.
+    pub settings: &'a FailureSettings,
+    /// Size of the machine.
+    pub nodes: Nodes,
+    /// No event is needed from here on.
+    pub horizon: Seconds,
+    /// The sweep's seed.
+    pub seed: u64,
+    /// Names the workload for random streams.
+    pub workload_key: &'a str,
+    /// The replication.
+    pub replication: u32,
+}
+
+type Shared<T> = Arc<OnceLock<Result<Arc<T>, Arc<InputError>>>>;
+
+/// Values made once, by whoever asks first, while others wait for that one only.
+struct Cache<T>(Mutex<BTreeMap<String, Shared<T>>>);
+
+impl<T> Cache<T> {
+    fn new() -> Self {
+        Self(Mutex::new(BTreeMap::new()))
+    }
+
+    fn clear(&self) {
+        self.0
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clear();
+    }
+
+    fn get(
+        &self,
+        key: String,
+        make: impl FnOnce() -> Result<T, InputError>,
+    ) -> Result<Arc<T>, Arc<InputError>> {
+        self.get_shared(key, || make().map_err(Arc::new))
+    }
+
+    fn get_shared(
+        &self,
+        key: String,
+        make: impl FnOnce() -> Result<T, Arc<InputError>>,
+    ) -> Result<Arc<T>, Arc<InputError>> {
+        let slot = Arc::clone(
+            self.0
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .entry(key)
+                .or_default(),
+        );
+        slot.get_or_init(|| make().map(Arc::new)).clone()
+    }
+}
+
+/// All inputs of a sweep.
+pub struct Inputs<R: Rooms> {
+    rooms: R,
+    keep_outcomes: bool,
+    records: Cache<R::Records>,
+    workloads: Cache<PreparedWorkload>,
+    models: Cache<EstimateModel>,
+    tables: Cache<R::FailureTable>,
+    failures: Cache<FailureTrace>,
+}
+
+impl<R: Rooms> Inputs<R> {
+    /// No inputs yet; simulations will keep every job's outcome or totals only.
+    #[must_use]
+    pub fn new(rooms: R, keep_outcomes: bool) -> Self {
+        Self {
+            rooms,
+            keep_outcomes,
+            records: Cache::new(),
+            workloads: Cache::new(),
+            models: Cache::new(),
+            tables: Cache::new(),
+            failures: Cache::new(),
+        }
+    }
+
+    /// Loads what identities need and gives every point its own.
+    ///
+    /// # Errors
+    ///
+    /// When a trace or failure table is missing or faulty, or has too few jobs.
+    pub fn identify(&self, sweep: &mut Sweep) -> Result<(), Arc<InputError>> {
+        sweep.identify(|spec| {
+            let workload = self.workload(spec)?;
+            let failures = match spec.failures.source {
+                FailureSource::Lanl { .. } => Some(events_hash(self.failure_trace(spec)?.as_ref())),
+                FailureSource::None | FailureSource::Generated { .. } => None,
+            };
+            Ok::<_, Arc<InputError>>(ContentHashes {
+                workload: workload.content_hash.clone(),
+                failures,
+            })
+        })?;
+        // Every workload is made: the raw records are not needed any more.
+        self.records.clear();
+        Ok(())
+    }
+
+    /// Makes everything that a simulation reads, so that what is missing is known before the first one runs.
+    ///
+    /// # Errors
+    ///
+    /// When something cannot be made.
+    pub fn prepare(&self, spec: &SimulationSpec) -> Result<(), Arc<InputError>> {
+        self.simulation_inputs(spec).map(drop)
+    }
+
+    /// The workload's name for people.
+    ///
+    /// # Errors
+    ///
+    /// When the workload cannot be prepared.
+    pub fn label(&self, spec: &SimulationSpec) -> Result<String, Arc<InputError>> {
+        Ok(self.workload(spec)?.label.clone())
+    }
+
+    fn simulation_inputs(
+        &self,
+        spec: &SimulationSpec,
+    ) -> Result<SimulationInputs, Arc<InputError>> {
+        let workload = self.workload(spec)?;
+        let estimates = match &spec.estimates {
+            Some(settings) => Some(self.model(spec, &workload, settings)?),
+            None => None,
+        };
+        Ok(SimulationInputs {
+            nodes: spec.workload.nodes,
+            policy: spec.scheduling.clone(),
+            jobs: battery(&workload, spec)?,
+            estimates,
+            failures: self.failure_trace(spec)?,
+        })
+    }
+
+    fn workload(&self, spec: &SimulationSpec) -> Result<Arc<PreparedWorkload>, Arc<InputError>> {
+        let settings = &spec.workload;
+        let key = format!("{}|{}", spec.seed, self.rooms.workload_key(settings));
+        let source = format!("{}|{}", spec.seed, self.rooms.source_key(settings));
+        self.workloads.get_shared(key, || {
+            let records = self
+                .records
+                .get(source, || self.rooms.records(settings, spec.seed))?;
+            Ok(self.rooms.workload(&records, settings)?)
+        })
+    }
+
+    fn model(
+        &self,
+        spec: &SimulationSpec,
+        workload: &PreparedWorkload,
+        settings: &EstimateSettings,
+    ) -> Result<Arc<EstimateModel>, Arc<InputError>> {
+        let key = format!(
+            "{}|{}|{}",
+            spec.seed,
+            self.rooms.workload_key(&spec.workload),
+            json(settings)
+        );
+        self.models
+            .get(key, || self.rooms.estimates(workload, settings))
+    }
+
+    fn failure_trace(&self, spec: &SimulationSpec) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+        if spec.failures.source == FailureSource::None {
+            return self
+                .failures
+                .get(String::new(), || Ok(FailureTrace::default()));
+        }
+        let workload = self.workload(spec)?;
+        let jobs = battery(&workload, spec)?;
+        let workload_key = self.rooms.workload_key(&spec.workload);
+        let settings = json(&spec.failures);
+        let key = format!(
+            "{}|{workload_key}|{settings}|{}",
+            spec.seed, spec.replication
+        );
+        self.failures.get_shared(key, || {
+            let table = self
+                .tables
+                .get(settings, || self.rooms.failure_table(&spec.failures))?;
+            let request = FailureRequest {
+                settings: &spec.failures,
+                nodes: spec.workload.nodes,
+                horizon: horizon(&jobs, spec.workload.nodes),
+                seed: spec.seed,
+                workload_key: &workload_key,
+                replication: spec.replication,
+            };
+            Ok(self.rooms.failures(&table, &request)?)
+        })
+    }
+}
+
+impl<R: Rooms> Simulate for Inputs<R> {
+    fn simulate(&self, spec: &SimulationSpec) -> Result<SimulationResult, String> {
+        let inputs = self
+            .simulation_inputs(spec)
+            .map_err(|error| error.to_string())?;
+        crate::simulation::run(&inputs, self.keep_outcomes).map_err(|error| error.to_string())
+    }
+
+    fn workload_label(&self, spec: &SimulationSpec) -> String {
+        self.label(spec).unwrap_or_default()
+    }
+}
+
+fn battery(
+    workload: &PreparedWorkload,
+    spec: &SimulationSpec,
+) -> Result<Arc<[Job]>, Arc<InputError>> {
+    workload
+        .batteries
+        .get(spec.replication as usize)
+        .map(Arc::clone)
+        .ok_or_else(|| {
+            Arc::new(InputError::TooFewBatteries {
+                workload: workload.label.clone(),
+                have: workload.batteries.len(),
+                jobs: spec.workload.battery_jobs,
+                wanted: spec.replication + 1,
+            })
+        })
+}
+
+/// When no job of a battery can be on the machine any more. Planned jobs end by their deadlines; a queue that promises
+/// nothing works off what was submitted, for which twice the time of a packed machine and the longest job are added.
+fn horizon(jobs: &[Job], nodes: Nodes) -> Seconds {
+    let last = jobs
+        .iter()
+        .map(|job| job.deadline)
+        .max()
+        .unwrap_or(Seconds::ZERO);
+    let longest = jobs
+        .iter()
+        .map(|job| job.estimate)
+        .max()
+        .unwrap_or(Seconds::ZERO);
+    let area = jobs.iter().fold(NodeSeconds(0), |sum, job| sum + job.fee());
+    let packed = Seconds(area.0 / i64::from(nodes.0.max(1)));
+    last + packed * 2 + longest + Seconds::HOUR
+}
+
+fn events_hash(trace: &FailureTrace) -> String {
+    let mut hash = Sha256::new();
+    for event in &trace.events {
+        hash.update(event.time.0.to_le_bytes());
+        hash.update(event.node.0.to_le_bytes());
+        hash.update([u8::from(event.up)]);
+    }
+    hash.finalize()
+        .iter()
+        .take(16)
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
+fn json<T: serde::Serialize>(settings: &T) -> String {
+    canonical_json(settings).unwrap_or_default()
+}

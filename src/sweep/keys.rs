@@ -1,0 +1,440 @@
+//! The keys of an experiment file: their types, what is allowed, and the nearest name to a mistyped one.
+//!
+//! This is the one list behind "unknown key" errors, the check of axis keys and the type that an axis value has in the
+//! store. A test holds it against the structures of [`super::raw`], which are what serde reads.
+
+/// What a value of a key looks like in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number.
+    Integer,
+    /// A real number; a whole number is taken as one.
+    Real,
+    /// A quoted name.
+    Text,
+    /// `true` or `false`.
+    Flag,
+    /// A list of numbers.
+    List,
+}
+
+impl Kind {
+    /// The type in words, for messages.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Integer => "a whole number",
+            Self::Real => "a number",
+            Self::Text => "a text in quotes",
+            Self::Flag => "true or false",
+            Self::List => "a list in brackets",
+        }
+    }
+}
+
+/// One key of the experiment file.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Dotted path from the top of the file.
+    pub path: &'static str,
+    /// Type of its value.
+    pub kind: Kind,
+    /// What is allowed, with unit and default, in one line.
+    pub allowed: &'static str,
+}
+
+const fn key(path: &'static str, kind: Kind, allowed: &'static str) -> Key {
+    Key {
+        path,
+        kind,
+        allowed,
+    }
+}
+
+/// Every key that may stand in a section, in the order of the documentation.
+pub const KEYS: &[Key] = &[
+    key(
+        "experiment.name",
+        Kind::Text,
+        "letters, digits, `-`, `_` and `.`, beginning with a letter or digit",
+    ),
+    key("experiment.description", Kind::Text, "any text"),
+    key(
+        "experiment.seed",
+        Kind::Integer,
+        "a whole number of 0 or more (default 1)",
+    ),
+    key(
+        "experiment.replications",
+        Kind::Integer,
+        "a whole number of 1 or more: how many batteries (default 1)",
+    ),
+    key(
+        "workload.trace",
+        Kind::Text,
+        "the file name of a trace, with or without .gz or .xz",
+    ),
+    key(
+        "workload.model",
+        Kind::Text,
+        "\"lublin-feitelson\" or \"arminius\"",
+    ),
+    key(
+        "workload.jobs",
+        Kind::Integer,
+        "a whole number of 1 or more: jobs that the model generates in all",
+    ),
+    key(
+        "workload.nodes",
+        Kind::Integer,
+        "a whole number of 1 or more: the size of the machine",
+    ),
+    key(
+        "workload.evaluation_jobs",
+        Kind::Integer,
+        "a whole number of at least replications × battery_jobs (the default)",
+    ),
+    key(
+        "workload.battery_jobs",
+        Kind::Integer,
+        "a whole number of 1 or more (default 1000)",
+    ),
+    key("workload.compression", Kind::Real, "a factor above 0"),
+    key(
+        "workload.target_load",
+        Kind::Real,
+        "an offered load above 0, where 1 is the whole machine",
+    ),
+    key(
+        "workload.battery_load",
+        Kind::Real,
+        "an offered load above 0, where 1 is the whole machine",
+    ),
+    key(
+        "workload.laxity",
+        Kind::Real,
+        "1 or more: the deadline is submission + laxity × estimate (default 2)",
+    ),
+    key(
+        "workload.cleaning.processors",
+        Kind::Text,
+        "\"allocated-else-requested\" (default) or \"requested-else-allocated\"",
+    ),
+    key(
+        "workload.cleaning.drop_zero_runtime",
+        Kind::Flag,
+        "true (default) or false",
+    ),
+    key(
+        "workload.cleaning.drop_overruns",
+        Kind::Flag,
+        "true or false (default)",
+    ),
+    key(
+        "workload.cleaning.drop_cancelled",
+        Kind::Flag,
+        "true or false (default)",
+    ),
+    key(
+        "estimates.classes",
+        Kind::Text,
+        "\"all\", \"runtime\" (default), \"resources\", \"user\", \"application\", or two of them joined by +",
+    ),
+    key(
+        "estimates.runtime_borders_seconds",
+        Kind::List,
+        "ascending whole numbers of seconds above 0 (default [600, 3600, 7200, 10800, 18000, 43200])",
+    ),
+    key(
+        "estimates.resource_upper_bounds",
+        Kind::List,
+        "ascending whole numbers of nodes above 0 (default [1, 2, 4, 8, 16, 32, 64])",
+    ),
+    key(
+        "estimates.top_users",
+        Kind::Integer,
+        "a whole number of 1 or more (default 10)",
+    ),
+    key(
+        "estimates.top_applications",
+        Kind::Integer,
+        "a whole number of 1 or more (default 10)",
+    ),
+    key(
+        "estimates.binning",
+        Kind::Text,
+        "\"round\" (default), \"floor\" or \"ceil\"",
+    ),
+    key(
+        "estimates.overrun",
+        Kind::Text,
+        "\"clamp\" (default) or \"drop\"",
+    ),
+    key(
+        "estimates.minimum_class_size",
+        Kind::Integer,
+        "a whole number of 1 or more (default 1)",
+    ),
+    key(
+        "failures.source",
+        Kind::Text,
+        "\"none\" (default), \"lanl\" or \"generated\"",
+    ),
+    key(
+        "failures.file",
+        Kind::Text,
+        "the file name of the LANL table, with or without .gz or .xz",
+    ),
+    key(
+        "failures.systems",
+        Kind::List,
+        "different system numbers of the LANL table (default [18, 19])",
+    ),
+    key(
+        "failures.offset_hours",
+        Kind::Real,
+        "0 or more hours (default 0)",
+    ),
+    key(
+        "failures.survival",
+        Kind::Text,
+        "\"poisson\" (default), \"weibull\" or \"hyper-exponential\"",
+    ),
+    key(
+        "failures.rate_per_hour",
+        Kind::Real,
+        "0 or more failures an hour and node (default 1.2904e-4)",
+    ),
+    key(
+        "failures.shape",
+        Kind::Real,
+        "a Weibull shape above 0 (default 0.7)",
+    ),
+    key(
+        "failures.scale_hours",
+        Kind::Real,
+        "a Weibull scale above 0 hours (default 7749.5)",
+    ),
+    key(
+        "failures.probabilities",
+        Kind::List,
+        "probabilities that sum to 1, one for each of rates_per_hour",
+    ),
+    key(
+        "failures.rates_per_hour",
+        Kind::List,
+        "rates of 0 or more an hour, one for each of probabilities",
+    ),
+    key(
+        "failures.repair_rate_per_hour",
+        Kind::Real,
+        "above 0 repairs an hour (default 0.4333)",
+    ),
+    key("scheduling.strategy", Kind::Text, "a registered strategy"),
+    key(
+        "scheduling.placing",
+        Kind::Text,
+        "\"first-fit\", \"near-best-fit\" (default), \"last-fit\", \"highest-pos\" or \"best-opportunity\"",
+    ),
+    key(
+        "scheduling.test_full_length",
+        Kind::Flag,
+        "true or false (default)",
+    ),
+    key(
+        "scheduling.time_step_seconds",
+        Kind::Integer,
+        "a whole number of seconds of 1 or more (default 60)",
+    ),
+    key(
+        "scheduling.condition_on_elapsed",
+        Kind::Flag,
+        "true or false (default)",
+    ),
+    key(
+        "scheduling.predecessors",
+        Kind::Text,
+        "\"joint\" (default) or \"planned\"",
+    ),
+    key(
+        "scheduling.down_horizon",
+        Kind::Text,
+        "\"mttr\" (default), \"forever\" or \"none\"",
+    ),
+    key(
+        "scheduling.replan",
+        Kind::Text,
+        "\"once\" (default) or \"fixed-point\"",
+    ),
+    key(
+        "scheduling.restart",
+        Kind::Text,
+        "\"strategy\" (default), \"full\" or \"short\"",
+    ),
+    key(
+        "scheduling.early_start",
+        Kind::Text,
+        "\"strategy\" (default), \"yes\" or \"no\"",
+    ),
+    key(
+        "acceptance.test",
+        Kind::Text,
+        "\"pof\" (default) or \"risk\"",
+    ),
+    key(
+        "acceptance.pof_max",
+        Kind::Real,
+        "a probability from 0 to 1 (default 0.2)",
+    ),
+    key(
+        "acceptance.penalty_ratio",
+        Kind::Real,
+        "0 or more: penalty ÷ fee (default 1)",
+    ),
+    key(
+        "acceptance.security_factor",
+        Kind::Real,
+        "0 or more (default: the strategy's own)",
+    ),
+    key(
+        "reliability.survival",
+        Kind::Text,
+        "\"poisson\" (default), \"weibull\" or \"hyper-exponential\"",
+    ),
+    key(
+        "reliability.rate_per_hour",
+        Kind::Real,
+        "0 or more failures an hour and node (default 1.2904e-4)",
+    ),
+    key(
+        "reliability.shape",
+        Kind::Real,
+        "a Weibull shape above 0 (default 0.7)",
+    ),
+    key(
+        "reliability.scale_hours",
+        Kind::Real,
+        "a Weibull scale above 0 hours (default 7749.5)",
+    ),
+    key(
+        "reliability.probabilities",
+        Kind::List,
+        "probabilities that sum to 1, one for each of rates_per_hour",
+    ),
+    key(
+        "reliability.rates_per_hour",
+        Kind::List,
+        "rates of 0 or more an hour, one for each of probabilities",
+    ),
+    key(
+        "reliability.failure_rate_per_hour",
+        Kind::Real,
+        "0 or more failures an hour (default 1.2904e-4)",
+    ),
+    key(
+        "reliability.repair_rate_per_hour",
+        Kind::Real,
+        "above 0 repairs an hour (default 0.4333)",
+    ),
+    key(
+        "reliability.form",
+        Kind::Text,
+        "\"survival\" (default) or \"literal\"",
+    ),
+];
+
+/// The tables that may stand at the top of the file.
+pub const SECTIONS: &[&str] = &[
+    "experiment",
+    "workload",
+    "estimates",
+    "failures",
+    "scheduling",
+    "acceptance",
+    "reliability",
+    "axis",
+    "zip",
+    "exclude",
+];
+
+/// Finds a key by its dotted path.
+#[must_use]
+pub fn find(path: &str) -> Option<&'static Key> {
+    KEYS.iter().find(|key| key.path == path)
+}
+
+/// The names that may stand directly in a table: keys and subtables.
+#[must_use]
+pub fn children(table: &str) -> Vec<&'static str> {
+    let prefix = format!("{table}.");
+    let mut names: Vec<&'static str> = Vec::new();
+    for key in KEYS {
+        if let Some(rest) = key.path.strip_prefix(prefix.as_str()) {
+            let name = rest.split('.').next().unwrap_or(rest);
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    names
+}
+
+/// "Did you mean …?" where a known name is near, then everything that is allowed.
+#[must_use]
+pub fn suggest(wrong: &str, allowed: &[&str]) -> String {
+    let list = allowed
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    match nearest(wrong, allowed) {
+        Some(name) => format!("did you mean `{name}`? Allowed are: {list}"),
+        None => format!("allowed are: {list}"),
+    }
+}
+
+/// The allowed name with the smallest edit distance, where that is small enough to be a slip.
+#[must_use]
+pub fn nearest<'a>(wrong: &str, allowed: &[&'a str]) -> Option<&'a str> {
+    allowed
+        .iter()
+        .map(|name| (edit_distance(wrong, name), *name))
+        .min()
+        .filter(|(distance, name)| *distance <= (name.len() / 3).max(1))
+        .map(|(_, name)| name)
+}
+
+fn edit_distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (i, a) in left.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, b) in right.iter().enumerate() {
+            let substituted = diagonal + usize::from(a != *b);
+            diagonal = row[j + 1];
+            row[j + 1] = substituted.min(row[j] + 1).min(row[j + 1] + 1);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_slip_finds_its_key_and_nonsense_finds_none() {
+        let names = children("acceptance");
+        assert_eq!(nearest("pofmax", &names), Some("pof_max"));
+        assert_eq!(nearest("penalty_raito", &names), Some("penalty_ratio"));
+        assert_eq!(nearest("colour", &names), None);
+    }
+
+    #[test]
+    fn subtables_are_listed_once_among_the_children() {
+        let names = children("workload");
+        assert_eq!(names.iter().filter(|name| **name == "cleaning").count(), 1);
+        assert!(names.contains(&"laxity"));
+    }
+}

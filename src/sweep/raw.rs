@@ -1,0 +1,261 @@
+//! What an experiment file says: every key optional where the file may leave it out, every value with its place.
+//!
+//! Nothing below `sweep` sees these types; [`super::resolve`] turns them into settings. Values of axes are put into the
+//! TOML tree before it is read, so they pass through here like any other value.
+
+use serde::Deserialize;
+use toml::Spanned;
+
+use crate::estimates::{Binning, Overrun};
+use crate::scheduling::{
+    DownHorizon, EarlyStart, Placing, PredecessorRule, ReplanPasses, RestartRule, SurvivalForm,
+};
+use crate::workload::ProcessorsField;
+
+/// One combination of axis values as the file states it: all sections except `axis`, `zip` and `exclude`.
+#[derive(Debug, Default)]
+pub struct RawExperiment {
+    /// `[experiment]`.
+    pub experiment: Option<Spanned<RawHeader>>,
+    /// `[workload]`.
+    pub workload: Option<Spanned<RawWorkload>>,
+    /// `[estimates]`.
+    pub estimates: RawEstimates,
+    /// `[failures]`.
+    pub failures: RawFailures,
+    /// `[scheduling]`.
+    pub scheduling: Option<Spanned<RawScheduling>>,
+    /// `[acceptance]`.
+    pub acceptance: RawAcceptance,
+    /// `[reliability]`.
+    pub reliability: RawReliability,
+}
+
+/// A value with its place in the file, where it was given.
+pub type Given<T> = Option<Spanned<T>>;
+
+/// `[experiment]`: what no axis may change.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawHeader {
+    /// The name of the experiment.
+    pub name: Given<String>,
+    /// One paragraph for the report.
+    pub description: Given<String>,
+    /// The seed of all random streams.
+    pub seed: Given<u64>,
+    /// How many batteries.
+    pub replications: Given<u32>,
+}
+
+/// `[workload]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawWorkload {
+    /// A trace file…
+    pub trace: Given<String>,
+    /// …or a model.
+    pub model: Given<String>,
+    /// Jobs that the model generates.
+    pub jobs: Given<u32>,
+    /// Size of the machine.
+    pub nodes: Given<u32>,
+    /// Jobs that are evaluated.
+    pub evaluation_jobs: Given<u32>,
+    /// Jobs a battery.
+    pub battery_jobs: Given<u32>,
+    /// One factor…
+    pub compression: Given<f64>,
+    /// …or one load for the trace…
+    pub target_load: Given<f64>,
+    /// …or one load for each battery.
+    pub battery_load: Given<f64>,
+    /// Deadline over estimate.
+    pub laxity: Given<f64>,
+    /// Which records are usable.
+    #[serde(default)]
+    pub cleaning: RawCleaning,
+}
+
+/// `[workload.cleaning]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawCleaning {
+    /// Which field gives the node count.
+    pub processors: Option<ProcessorsField>,
+    /// Whether records with run time 0 are dropped.
+    pub drop_zero_runtime: Option<bool>,
+    /// Whether records that overran are dropped.
+    pub drop_overruns: Option<bool>,
+    /// Whether cancelled records are dropped.
+    pub drop_cancelled: Option<bool>,
+}
+
+/// `[estimates]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawEstimates {
+    /// The class family.
+    pub classes: Given<String>,
+    /// Borders of runtime classes.
+    pub runtime_borders_seconds: Given<Vec<i64>>,
+    /// Bounds of resource classes.
+    pub resource_upper_bounds: Given<Vec<u32>>,
+    /// Users with a class of their own.
+    pub top_users: Given<u32>,
+    /// Applications with a class of their own.
+    pub top_applications: Given<u32>,
+    /// How a ratio becomes a percent.
+    pub binning: Option<Binning>,
+    /// What happens to overruns.
+    pub overrun: Option<Overrun>,
+    /// The smallest class.
+    pub minimum_class_size: Given<u32>,
+}
+
+/// `[failures]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawFailures {
+    /// Where failures come from.
+    pub source: Given<String>,
+    /// The LANL table.
+    pub file: Given<String>,
+    /// Systems of the LANL table.
+    pub systems: Given<Vec<u32>>,
+    /// Where in failure time a simulation starts.
+    pub offset_hours: Given<f64>,
+    /// The model of up-times.
+    pub survival: Given<String>,
+    /// Poisson rate.
+    pub rate_per_hour: Given<f64>,
+    /// Weibull shape.
+    pub shape: Given<f64>,
+    /// Weibull scale.
+    pub scale_hours: Given<f64>,
+    /// Hyper-exponential weights.
+    pub probabilities: Given<Vec<f64>>,
+    /// Hyper-exponential rates.
+    pub rates_per_hour: Given<Vec<f64>>,
+    /// Repairs an hour.
+    pub repair_rate_per_hour: Given<f64>,
+}
+
+/// `[scheduling]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawScheduling {
+    /// The policy.
+    pub strategy: Given<String>,
+    /// Which slot is taken.
+    pub placing: Option<Placing>,
+    /// Whether full-length slots are tested.
+    pub test_full_length: Option<bool>,
+    /// Step of distributions.
+    pub time_step_seconds: Given<i64>,
+    /// Whether distributions are conditioned on elapsed time.
+    pub condition_on_elapsed: Option<bool>,
+    /// What is believed of the jobs in front.
+    pub predecessors: Option<PredecessorRule>,
+    /// How long a node stays down in a plan.
+    pub down_horizon: Option<DownHorizon>,
+    /// How often a re-planning pass is repeated.
+    pub replan: Option<ReplanPasses>,
+    /// What a restart needs.
+    pub restart: Option<RestartRule>,
+    /// Whether planned jobs start early.
+    pub early_start: Option<EarlyStart>,
+}
+
+/// `[acceptance]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawAcceptance {
+    /// The test.
+    pub test: Given<String>,
+    /// Threshold of the PoF test.
+    pub pof_max: Given<f64>,
+    /// Penalty over fee.
+    pub penalty_ratio: Given<f64>,
+    /// S of the risk test.
+    pub security_factor: Given<f64>,
+}
+
+/// `[reliability]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawReliability {
+    /// The model of survival.
+    pub survival: Given<String>,
+    /// Poisson rate.
+    pub rate_per_hour: Given<f64>,
+    /// Weibull shape.
+    pub shape: Given<f64>,
+    /// Weibull scale.
+    pub scale_hours: Given<f64>,
+    /// Hyper-exponential weights.
+    pub probabilities: Given<Vec<f64>>,
+    /// Hyper-exponential rates.
+    pub rates_per_hour: Given<Vec<f64>>,
+    /// λ of the availability term.
+    pub failure_rate_per_hour: Given<f64>,
+    /// μ.
+    pub repair_rate_per_hour: Given<f64>,
+    /// The right or the printed formula.
+    pub form: Option<SurvivalForm>,
+}
+
+/// `[[axis]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawAxis {
+    /// A dotted key.
+    pub key: Spanned<String>,
+    /// Its values…
+    pub values: Given<Vec<Spanned<toml::Value>>>,
+    /// …or a range of them.
+    pub range: Given<RawRange>,
+}
+
+/// `range = { from, to, step }`, inclusive.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawRange {
+    /// The first value.
+    pub from: Number,
+    /// The last value, where a whole number of steps reaches it.
+    pub to: Number,
+    /// The distance between two values.
+    pub step: Number,
+}
+
+/// A number of a range: three whole numbers give whole values.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(untagged, expecting = "a number")]
+pub enum Number {
+    /// A whole number.
+    Integer(i64),
+    /// A real number.
+    Real(f64),
+}
+
+impl Number {
+    /// The number as a real one.
+    #[must_use]
+    pub fn real(self) -> f64 {
+        match self {
+            Self::Integer(value) => value as f64,
+            Self::Real(value) => value,
+        }
+    }
+}
+
+/// `[[zip]]`.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawZip {
+    /// Dotted keys that move together.
+    pub keys: Vec<Spanned<String>>,
+    /// Rows with one value for each key.
+    pub values: Spanned<Vec<Spanned<Vec<Spanned<toml::Value>>>>>,
+}

@@ -1,0 +1,312 @@
+//! A sweep from beginning to end: inputs, what is done already, the work, the store, the summary.
+
+use std::collections::HashSet;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::coordinator::{Observer, Simulate, Tally, Task, tasks, work_off};
+use super::cost::{CostModel, megabytes, wall_time};
+use super::inputs::{InputError, InputFolders, Inputs, Rooms};
+use super::interrupt::Interrupt;
+use super::progress::Progress;
+use super::sink::{OutcomeDetail, ResultStore, RunState, SinkError};
+use super::spec::{Point, SimulationSpec, Sweep};
+
+/// How a sweep is run; nothing here changes a result.
+#[derive(Clone, Debug)]
+pub struct SweepOptions {
+    /// The store's file.
+    pub store: PathBuf,
+    /// Worker threads.
+    pub workers: usize,
+    /// How much of the results is kept.
+    pub outcomes: OutcomeDetail,
+    /// No bar, only a log line now and then.
+    pub quiet: bool,
+    /// Where inputs are looked for.
+    pub folders: InputFolders,
+    /// Whose wish to stop is heeded.
+    pub interrupt: Interrupt,
+}
+
+impl SweepOptions {
+    /// Options with all cores, everything kept, and the folders that the environment names.
+    #[must_use]
+    pub fn new(store: PathBuf) -> Self {
+        Self {
+            store,
+            workers: std::thread::available_parallelism().map_or(1, usize::from),
+            outcomes: OutcomeDetail::All,
+            quiet: false,
+            folders: InputFolders::from_environment(),
+            interrupt: Interrupt::new(),
+        }
+    }
+}
+
+/// Why a sweep could not be run.
+#[derive(Debug, thiserror::Error)]
+pub enum SweepError {
+    /// A trace or another input is missing or faulty.
+    #[error("{0}")]
+    Input(Arc<InputError>),
+    /// The store cannot be used.
+    #[error("{0}")]
+    Store(SinkError),
+    /// The store broke under way; what it has committed stays.
+    #[error("the sweep stopped: {0}")]
+    Broken(SinkError),
+}
+
+/// What became of a sweep.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SweepSummary {
+    /// The run's number in the store; `None` where nothing was kept.
+    pub run: Option<i64>,
+    /// How it ended.
+    pub state: RunState,
+    /// Points of the sweep.
+    pub points: usize,
+    /// Of those, points that were done before.
+    pub done_before: usize,
+    /// What was done now.
+    pub tally: Tally,
+    /// How long it took.
+    pub wall: Duration,
+}
+
+impl SweepSummary {
+    /// The exit code of a program that ran this sweep: 0 done, 1 some points failed, 130 interrupted.
+    #[must_use]
+    pub fn exit_code(&self) -> u8 {
+        match self.state {
+            RunState::Interrupted => 130,
+            RunState::Done if self.tally.failed_points == 0 => 0,
+            RunState::Done | RunState::Failed => 1,
+        }
+    }
+}
+
+/// What is to be done, said before it begins.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// Points of the sweep.
+    pub points: usize,
+    /// Its simulations.
+    pub simulations: usize,
+    /// Points that are done already.
+    pub done: usize,
+    /// What is left, dearest first.
+    pub tasks: Vec<Task>,
+    /// Expected wall time.
+    pub wall: Duration,
+    /// Expected growth of the store.
+    pub megabytes: f64,
+    /// Workers that the wall time is for.
+    pub workers: usize,
+}
+
+impl Plan {
+    /// Plans the points that are not among `done`.
+    #[must_use]
+    pub fn new(
+        sweep: &Sweep,
+        done: &HashSet<String>,
+        costs: &CostModel,
+        options: &SweepOptions,
+    ) -> Self {
+        let tasks = tasks(sweep, done, costs);
+        let seconds: Vec<f64> = tasks.iter().map(|task| task.seconds).collect();
+        Self {
+            points: sweep.points.len(),
+            simulations: sweep.simulations.len(),
+            done: sweep
+                .points
+                .iter()
+                .filter(|point| done.contains(&point.id))
+                .count(),
+            wall: wall_time(&seconds, options.workers),
+            megabytes: megabytes(
+                tasks.iter().map(|task| &sweep.simulations[task.simulation]),
+                options.outcomes,
+            ),
+            tasks,
+            workers: options.workers,
+        }
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let left: usize = self.tasks.iter().map(|task| task.points.len()).sum();
+        write!(
+            formatter,
+            "{} points ({} simulations), {} points done already, {left} points ({} simulations) to do: about {} \
+             with {} workers, about {:.1} MB",
+            self.points,
+            self.simulations,
+            self.done,
+            self.tasks.len(),
+            about(self.wall),
+            self.workers,
+            self.megabytes
+        )
+    }
+}
+
+/// A span in words that do not pretend to be exact.
+#[must_use]
+pub fn about(span: Duration) -> String {
+    match span.as_secs() {
+        0 => "a second".to_owned(),
+        seconds @ 1..120 => format!("{} s", seconds + 1),
+        seconds @ 120..7200 => format!("{} min", (seconds + 30) / 60),
+        seconds => format!("{:.1} h", seconds as f64 / 3600.0),
+    }
+}
+
+/// Loads the inputs of a sweep, gives its points their identities, and makes everything that simulations read.
+///
+/// # Errors
+///
+/// When a trace or another input is missing or faulty.
+pub fn load_inputs<R: Rooms>(
+    sweep: &mut Sweep,
+    rooms: R,
+    options: &SweepOptions,
+) -> Result<Inputs<R>, SweepError> {
+    let inputs = Inputs::new(rooms, options.outcomes == OutcomeDetail::All);
+    inputs.identify(sweep).map_err(SweepError::Input)?;
+    Ok(inputs)
+}
+
+/// Which points are done in the store, and what is left to do.
+///
+/// # Errors
+///
+/// When the store cannot be read.
+pub fn plan(
+    sweep: &Sweep,
+    store: &dyn ResultStore,
+    options: &SweepOptions,
+) -> Result<(HashSet<String>, Plan), SweepError> {
+    let ids: Vec<&str> = sweep.points.iter().map(|point| point.id.as_str()).collect();
+    let done = store
+        .done(&ids, options.outcomes)
+        .map_err(SweepError::Store)?;
+    let plan = Plan::new(
+        sweep,
+        &done,
+        &CostModel::new(store.seconds_per_job()),
+        options,
+    );
+    Ok((done, plan))
+}
+
+/// Runs an identified sweep into a store. Says on the log what it will do, shows progress, and heeds the wish to stop.
+///
+/// # Errors
+///
+/// When the store cannot be used any more. What it has committed stays.
+pub fn run_planned(
+    sweep: &Sweep,
+    simulate: &dyn Simulate,
+    prepare: &dyn Fn(&SimulationSpec) -> Result<(), Arc<InputError>>,
+    store: &mut dyn ResultStore,
+    options: &SweepOptions,
+) -> Result<SweepSummary, SweepError> {
+    let begun = Instant::now();
+    let (done, plan) = plan(sweep, store, options)?;
+    tracing::info!("{}: {plan}", sweep.name);
+    for task in &plan.tasks {
+        prepare(&sweep.simulations[task.simulation]).map_err(SweepError::Input)?;
+    }
+    let done_points: Vec<Point> = sweep
+        .points
+        .iter()
+        .filter(|point| done.contains(&point.id))
+        .cloned()
+        .collect();
+    let sink = store
+        .begin(
+            sweep,
+            &done_points,
+            options.outcomes,
+            2 * options.workers.max(1),
+        )
+        .map_err(SweepError::Store)?;
+    let left: usize = plan.tasks.iter().map(|task| task.points.len()).sum();
+    let progress = Progress::new(sweep, left, options.quiet);
+    let observer: &dyn Observer = &progress;
+    let worked = work_off(
+        sweep,
+        &plan.tasks,
+        options.workers,
+        simulate,
+        sink.as_ref(),
+        observer,
+        &options.interrupt,
+    );
+    progress.finish();
+    drop(sink);
+    let (state, tally) = match &worked {
+        Ok(tally) if tally.left_out > 0 => (RunState::Interrupted, *tally),
+        Ok(tally) => (RunState::Done, *tally),
+        Err(_) => (RunState::Failed, Tally::default()),
+    };
+    let closed = store.finish(state);
+    // The writer's own reason is better than that of a worker who found it gone.
+    closed.map_err(SweepError::Broken)?;
+    worked.map_err(SweepError::Broken)?;
+    let summary = SweepSummary {
+        run: store.run(),
+        state,
+        points: sweep.points.len(),
+        done_before: done_points.len(),
+        tally,
+        wall: begun.elapsed(),
+    };
+    tracing::info!("{}: {summary}", sweep.name);
+    Ok(summary)
+}
+
+impl fmt::Display for SweepSummary {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Tally {
+            simulations,
+            points,
+            failed_simulations,
+            failed_points,
+            left_out,
+        } = self.tally;
+        match self.state {
+            RunState::Interrupted => {
+                write!(formatter, "interrupted, everything finished so far is kept")?
+            }
+            RunState::Done | RunState::Failed => write!(formatter, "done")?,
+        }
+        write!(
+            formatter,
+            " after {:.1} s: {points} points from {simulations} simulations",
+            self.wall.as_secs_f64()
+        )?;
+        if self.done_before > 0 {
+            write!(formatter, ", {} points done before", self.done_before)?;
+        }
+        if failed_points > 0 {
+            write!(
+                formatter,
+                ", {failed_points} points failed with {failed_simulations} simulations"
+            )?;
+        }
+        if left_out > 0 {
+            write!(
+                formatter,
+                ", {left_out} simulations left: run the same command again to go on"
+            )?;
+        }
+        Ok(())
+    }
+}

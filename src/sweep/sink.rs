@@ -1,0 +1,111 @@
+//! Where results go: what the coordinator needs of a store, and nothing more, so that it can be tested without one.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+pub use crate::store::{FailedSimulation, FinishedSimulation, OutcomeDetail, RunState};
+
+use super::spec::{Point, Sweep};
+
+/// Why a result was not taken.
+#[derive(Debug, thiserror::Error)]
+pub enum SinkError {
+    /// This result cannot be kept; others can.
+    #[error("the result was refused: {0}")]
+    Refused(String),
+    /// Nothing can be kept any more.
+    #[error("{0}")]
+    Stopped(String),
+}
+
+/// Takes results from several workers at once, and lets them wait while it is behind.
+pub trait ResultSink: Send + Sync {
+    /// Takes a finished simulation.
+    ///
+    /// # Errors
+    ///
+    /// [`SinkError::Refused`] for this one alone, [`SinkError::Stopped`] when the sink is broken.
+    fn write(&self, finished: FinishedSimulation) -> Result<(), SinkError>;
+
+    /// Takes note of a simulation that failed.
+    ///
+    /// # Errors
+    ///
+    /// [`SinkError::Stopped`] when the sink is broken.
+    fn fail(&self, failed: FailedSimulation) -> Result<(), SinkError>;
+}
+
+/// A store as a sweep sees it.
+pub trait ResultStore {
+    /// Which of these points (by identity) are done with at least this much kept.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    fn done(&self, ids: &[&str], detail: OutcomeDetail) -> Result<HashSet<String>, SinkError>;
+
+    /// Begins a run: enters it, makes the points that are done already part of it, and opens a sink that lets `queue`
+    /// simulations wait.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be written.
+    fn begin(
+        &mut self,
+        sweep: &Sweep,
+        done: &[Point],
+        detail: OutcomeDetail,
+        queue: usize,
+    ) -> Result<Arc<dyn ResultSink>, SinkError>;
+
+    /// Writes everything that waits and closes the run.
+    ///
+    /// # Errors
+    ///
+    /// When something could not be written, now or earlier.
+    fn finish(&mut self, state: RunState) -> Result<(), SinkError>;
+
+    /// The number of the run that was begun.
+    fn run(&self) -> Option<i64> {
+        None
+    }
+
+    /// Seconds a job of earlier simulations, by strategy, where they are recorded.
+    fn seconds_per_job(&self) -> BTreeMap<String, f64> {
+        BTreeMap::new()
+    }
+}
+
+/// The store of a sweep that keeps nothing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoStore;
+
+impl ResultSink for NoStore {
+    fn write(&self, _: FinishedSimulation) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    fn fail(&self, _: FailedSimulation) -> Result<(), SinkError> {
+        Ok(())
+    }
+}
+
+impl ResultStore for NoStore {
+    fn done(&self, _: &[&str], _: OutcomeDetail) -> Result<HashSet<String>, SinkError> {
+        Ok(HashSet::new())
+    }
+
+    fn begin(
+        &mut self,
+        _: &Sweep,
+        _: &[Point],
+        _: OutcomeDetail,
+        _: usize,
+    ) -> Result<Arc<dyn ResultSink>, SinkError> {
+        Ok(Arc::new(Self))
+    }
+
+    fn finish(&mut self, _: RunState) -> Result<(), SinkError> {
+        Ok(())
+    }
+}

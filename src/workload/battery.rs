@@ -1,0 +1,341 @@
+//! Batteries of consecutive jobs: selection, learning/evaluation split, arrival compression, execution windows
+//! (spec `overbooking.md` §5.1–5.3, A-35, A-36).
+
+use std::sync::Arc;
+
+use super::error::WorkloadError;
+use super::job::{Job, JobId};
+use super::settings::{Compression, WorkloadSettings};
+use crate::units::{Nodes, Seconds};
+
+/// The evaluation part of a workload, ready to be simulated, and what its scaling did.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Batteries {
+    /// The jobs of each battery: ids from 0, first submit time 0.
+    pub batteries: Vec<Arc<[Job]>>,
+    /// The compression factor f of each battery.
+    pub factors: Vec<f64>,
+    /// Offered load of the evaluation jobs by their estimates over their own span, before compression; `None` where
+    /// they were all submitted at once.
+    pub offered_load: Option<f64>,
+}
+
+/// Splits usable jobs into what is learned from and the last `evaluation_jobs`, in batteries.
+///
+/// Within a battery `o = ⌊(submit − submit of its first job) · f⌋`, `e = o`, `d = o + ⌊laxity · x⌋`.
+///
+/// # Errors
+/// [`WorkloadError`] where settings are impossible, there are too few jobs, or a load is asked of jobs without a span.
+pub fn split(
+    label: &str,
+    records: u64,
+    mut usable: Vec<Job>,
+    settings: &WorkloadSettings,
+) -> Result<(Vec<Job>, Batteries), WorkloadError> {
+    check(settings)?;
+    let evaluation = settings.evaluation_jobs as usize;
+    if usable.len() < evaluation {
+        return Err(WorkloadError::TooFewJobs {
+            label: label.to_owned(),
+            usable: usable.len(),
+            records,
+            needed: settings.evaluation_jobs,
+        });
+    }
+    let evaluated = usable.split_off(usable.len() - evaluation);
+    for job in &mut usable {
+        job.deadline = job.submit + window(job.estimate, settings.laxity);
+    }
+    let offered_load = offered_load(&evaluated, settings.nodes);
+    let common_factor = match settings.compression {
+        Compression::Factor { factor } => Some(factor),
+        Compression::TargetLoad { load } => Some(factor_for(
+            offered_load,
+            load,
+            label,
+            "the evaluation jobs",
+        )?),
+        Compression::BatteryLoad { .. } => None,
+    };
+    let mut batteries = Vec::new();
+    let mut factors = Vec::new();
+    for (index, jobs) in evaluated
+        .chunks_exact(settings.battery_jobs as usize)
+        .enumerate()
+    {
+        let factor = match (common_factor, settings.compression) {
+            (Some(factor), _) => factor,
+            (None, Compression::BatteryLoad { load } | Compression::TargetLoad { load }) => {
+                let offered = self::offered_load(jobs, settings.nodes);
+                factor_for(offered, load, label, &format!("battery {index}"))?
+            }
+            (None, Compression::Factor { factor }) => factor,
+        };
+        batteries.push(rebase(jobs, factor, settings.laxity));
+        factors.push(factor);
+    }
+    Ok((
+        usable,
+        Batteries {
+            batteries,
+            factors,
+            offered_load,
+        },
+    ))
+}
+
+/// Offered load by estimates, `Σ n·x / (nodes · span)` with the span from the first to the last submit time
+/// (spec §5.2); 1 is the whole machine. Jobs wider than the machine are left out, because they are dropped at
+/// submission. `None` without a span.
+#[must_use]
+pub fn offered_load(jobs: &[Job], machine: Nodes) -> Option<f64> {
+    let span = jobs.last()?.submit - jobs.first()?.submit;
+    let booked: i128 = jobs
+        .iter()
+        .filter(|job| job.nodes <= machine)
+        .map(|job| i128::from(job.fee().0))
+        .sum();
+    let capacity = i128::from(machine.0) * i128::from(span.0);
+    (capacity > 0).then(|| booked as f64 / capacity as f64)
+}
+
+/// Arrival time after compression: `⌊(submit − first) · f⌋`.
+#[must_use]
+pub fn compressed(submit: Seconds, first: Seconds, factor: f64) -> Seconds {
+    Seconds(((submit - first).0 as f64 * factor).floor() as i64)
+}
+
+fn rebase(jobs: &[Job], factor: f64, laxity: f64) -> Arc<[Job]> {
+    let first = jobs.first().map_or(Seconds::ZERO, |job| job.submit);
+    (0..)
+        .zip(jobs)
+        .map(|(index, job)| {
+            let submit = compressed(job.submit, first, factor);
+            Job {
+                id: JobId(index),
+                submit,
+                release: submit,
+                deadline: submit + window(job.estimate, laxity),
+                ..job.clone()
+            }
+        })
+        .collect()
+}
+
+fn window(estimate: Seconds, laxity: f64) -> Seconds {
+    Seconds((estimate.0 as f64 * laxity).floor() as i64)
+}
+
+fn factor_for(
+    offered: Option<f64>,
+    target: f64,
+    label: &str,
+    part: &str,
+) -> Result<f64, WorkloadError> {
+    match offered {
+        Some(offered) if offered > 0.0 => Ok(offered / target),
+        _ => Err(WorkloadError::NoLoad {
+            label: label.to_owned(),
+            part: part.to_owned(),
+        }),
+    }
+}
+
+fn check(settings: &WorkloadSettings) -> Result<(), WorkloadError> {
+    let impossible = |key: &'static str, found: String, allowed: &'static str| {
+        Err(WorkloadError::ImpossibleSetting {
+            key,
+            found,
+            allowed,
+        })
+    };
+    if settings.nodes.0 == 0 {
+        return impossible("nodes", "0".to_owned(), "at least 1");
+    }
+    if settings.battery_jobs == 0 {
+        return impossible("battery_jobs", "0".to_owned(), "at least 1");
+    }
+    if settings.evaluation_jobs == 0
+        || !settings
+            .evaluation_jobs
+            .is_multiple_of(settings.battery_jobs)
+    {
+        return impossible(
+            "evaluation_jobs",
+            settings.evaluation_jobs.to_string(),
+            "a positive multiple of battery_jobs",
+        );
+    }
+    let (key, value) = match settings.compression {
+        Compression::Factor { factor } => ("compression.factor", factor),
+        Compression::TargetLoad { load } | Compression::BatteryLoad { load } => {
+            ("compression.load", load)
+        }
+    };
+    if !(value.is_finite() && value > 0.0) {
+        return impossible(key, value.to_string(), "a finite number above 0");
+    }
+    if !(settings.laxity.is_finite() && settings.laxity > 0.0) {
+        return impossible(
+            "laxity",
+            settings.laxity.to_string(),
+            "a finite number above 0",
+        );
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::workload::settings::{CleaningRules, WorkloadSource};
+
+    fn settings(evaluation: u32, battery: u32, compression: Compression) -> WorkloadSettings {
+        WorkloadSettings {
+            source: WorkloadSource::Trace {
+                file: "test.swf".to_owned(),
+            },
+            nodes: Nodes(10),
+            evaluation_jobs: evaluation,
+            battery_jobs: battery,
+            cleaning: CleaningRules::default(),
+            compression,
+            laxity: 2.0,
+        }
+    }
+
+    fn job(submit: i64, nodes: u32, estimate: i64) -> Job {
+        Job {
+            id: JobId(0),
+            trace_number: submit,
+            submit: Seconds(submit),
+            release: Seconds(submit),
+            estimate: Seconds(estimate),
+            runtime: Seconds(1),
+            deadline: Seconds(submit),
+            nodes: Nodes(nodes),
+            user: None,
+            application: None,
+        }
+    }
+
+    #[test]
+    fn batteries_are_rebased_compressed_and_given_windows() {
+        let jobs = vec![
+            job(5, 1, 9),
+            job(100, 2, 10),
+            job(107, 2, 11),
+            job(200, 1, 60),
+            job(233, 1, 60),
+        ];
+        let settings = WorkloadSettings {
+            laxity: 2.5,
+            ..settings(4, 2, Compression::Factor { factor: 0.15 })
+        };
+        let (learning, split) = split("test", 5, jobs, &settings).unwrap();
+        assert_eq!(learning.len(), 1);
+        // ⌊7 · 0.15⌋ = 1; ⌊33 · 0.15⌋ = 4; ⌊11 · 2.5⌋ = 27.
+        let times: Vec<Vec<(i64, i64)>> = split
+            .batteries
+            .iter()
+            .map(|jobs| {
+                jobs.iter()
+                    .map(|job| (job.submit.0, job.deadline.0))
+                    .collect()
+            })
+            .collect();
+        assert_eq!(times, [[(0, 25), (1, 28)], [(0, 150), (4, 154)]]);
+        assert_eq!(split.batteries[1][1].id, JobId(1));
+        assert_eq!(split.batteries[1][1].trace_number, 233);
+    }
+
+    #[test]
+    fn a_target_load_divides_the_offered_load() {
+        // Σ n·x = 2·50 + 1·100 = 200 on 10 nodes for 100 s: load 0.2; for a load of 2 the arrivals shrink to a tenth.
+        // The job of 11 nodes does not fit the machine and offers nothing to it.
+        let jobs = vec![job(0, 2, 50), job(40, 11, 1_000), job(100, 1, 100)];
+        assert_eq!(offered_load(&jobs, Nodes(10)), Some(0.2));
+        let whole = settings(3, 3, Compression::TargetLoad { load: 2.0 });
+        let (_, split_whole) = split("test", 3, jobs.clone(), &whole).unwrap();
+        assert_eq!(split_whole.factors, [0.1]);
+        let own = settings(2, 1, Compression::BatteryLoad { load: 2.0 });
+        assert!(matches!(
+            split("test", 3, jobs, &own),
+            Err(WorkloadError::NoLoad { .. })
+        ));
+    }
+
+    #[test]
+    fn too_few_jobs_are_an_error_that_says_how_many_there_are() {
+        let wanted = settings(4, 2, Compression::Factor { factor: 1.0 });
+        let error = split("short log", 9, vec![job(0, 1, 1); 3], &wanted).unwrap_err();
+        let message = error.to_string();
+        assert!(
+            message.contains("short log") && message.contains("3 usable") && message.contains('9')
+        );
+    }
+
+    #[test]
+    fn impossible_settings_name_their_key() {
+        for (settings, key) in [
+            (
+                settings(3, 2, Compression::Factor { factor: 1.0 }),
+                "evaluation_jobs",
+            ),
+            (
+                settings(0, 2, Compression::Factor { factor: 1.0 }),
+                "evaluation_jobs",
+            ),
+            (
+                settings(2, 0, Compression::Factor { factor: 1.0 }),
+                "battery_jobs",
+            ),
+            (
+                settings(2, 2, Compression::Factor { factor: 0.0 }),
+                "compression.factor",
+            ),
+            (
+                settings(2, 2, Compression::TargetLoad { load: f64::NAN }),
+                "compression.load",
+            ),
+        ] {
+            let error = split("test", 2, vec![job(0, 1, 1); 2], &settings).unwrap_err();
+            assert!(
+                matches!(error, WorkloadError::ImpossibleSetting { key: found, .. } if found == key)
+            );
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_job_is_used_once_and_arrivals_keep_their_order(
+            gaps in prop::collection::vec((0_i64..10_000, 1_u32..20, 1_i64..100_000), 1..80),
+            factor in 0.01_f64..2.0,
+            battery in 1_u32..6,
+        ) {
+            let mut clock = 0;
+            let jobs: Vec<Job> = gaps
+                .iter()
+                .map(|&(gap, nodes, estimate)| { clock += gap; job(clock, nodes, estimate) })
+                .collect();
+            let evaluation = (jobs.len() as u32 / battery) * battery;
+            prop_assume!(evaluation > 0);
+            let settings = settings(evaluation, battery, Compression::Factor { factor });
+            let (learning, split) = split("test", 0, jobs.clone(), &settings).unwrap();
+            let numbers: Vec<i64> = learning
+                .iter()
+                .chain(split.batteries.iter().flat_map(|jobs| jobs.iter()))
+                .map(|job| job.trace_number)
+                .collect();
+            prop_assert_eq!(numbers, jobs.iter().map(|job| job.trace_number).collect::<Vec<_>>());
+            for jobs in &split.batteries {
+                prop_assert_eq!(jobs[0].submit, Seconds::ZERO);
+                prop_assert!(jobs.windows(2).all(|pair| pair[0].submit <= pair[1].submit));
+                prop_assert!(jobs.iter().all(|job| job.deadline == job.submit + job.estimate * 2 && job.release == job.submit));
+                prop_assert!((0..).zip(jobs.iter()).all(|(index, job)| job.id == JobId(index)));
+            }
+        }
+    }
+}

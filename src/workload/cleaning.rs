@@ -1,0 +1,384 @@
+//! Which records are usable jobs, and a count of everything that was dropped or bent (spec `overbooking.md` §5.3, A-08,
+//!
+//!
+//! A record is dropped by the first rule of [`CleaningReport::dropped`] that it breaks, so the counts of that list and the
+//! usable jobs add up to the records. Rules of [`CleaningReport::noted`] drop nothing.
+
+use serde::{Deserialize, Serialize};
+
+use super::job::{Job, JobId};
+use super::settings::{CleaningRules, ProcessorsField};
+use super::swf::{ParsedTrace, SwfRecord};
+use crate::units::{Nodes, Seconds};
+
+/// Status of a record whose job was cancelled.
+const CANCELLED: i64 = 5;
+
+/// What cleaning did to a trace: how many records each named rule dropped, and what was kept but noted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CleaningReport {
+    /// Records in the trace.
+    pub records: u64,
+    /// Records that became jobs.
+    pub usable: u64,
+    /// Dropped: submit time missing or negative.
+    pub missing_submit: u64,
+    /// Dropped: run time missing or negative.
+    pub missing_runtime: u64,
+    /// Dropped: run time 0, where the rules say so.
+    pub zero_runtime: u64,
+    /// Dropped: neither allocated nor requested processors are positive.
+    pub missing_processors: u64,
+    /// Dropped: requested time missing, zero or negative.
+    pub missing_estimate: u64,
+    /// Dropped: ran longer than requested, where the rules say so.
+    pub overrun: u64,
+    /// Dropped: status "cancelled", where the rules say so.
+    pub cancelled: u64,
+    /// Kept: ran longer than requested; the job ends at its estimate, its ratio counts as 100 % (A-08).
+    pub kept_overruns: u64,
+    /// Kept: run time 0.
+    pub kept_zero_runtime: u64,
+    /// Kept: status "cancelled" although it ran.
+    pub kept_cancelled: u64,
+    /// Kept: the preferred processor field was missing and the other one was used.
+    pub other_processors_field: u64,
+    /// Kept: wider than the machine; such jobs are dropped at submission and counted there.
+    pub wider_than_machine: u64,
+    /// Kept: stood below a record that was submitted later; sorted by submit time.
+    pub out_of_order: u64,
+    /// Fields of whole numbers that held a decimal and were rounded.
+    pub rounded_decimals: u64,
+}
+
+impl CleaningReport {
+    /// Every rule that drops records, in the order in which they are tried: name, meaning, count.
+    #[must_use]
+    pub fn dropped(&self) -> [(&'static str, &'static str, u64); 7] {
+        [
+            (
+                "missing-submit",
+                "submit time missing or negative",
+                self.missing_submit,
+            ),
+            (
+                "missing-runtime",
+                "run time missing or negative",
+                self.missing_runtime,
+            ),
+            ("zero-runtime", "run time 0", self.zero_runtime),
+            (
+                "missing-processors",
+                "no positive processor count in field 5 or 8",
+                self.missing_processors,
+            ),
+            (
+                "missing-estimate",
+                "requested time missing, zero or negative",
+                self.missing_estimate,
+            ),
+            ("overrun", "ran longer than requested", self.overrun),
+            ("cancelled", "status is cancelled", self.cancelled),
+        ]
+    }
+
+    /// Everything that was kept but noted: name, meaning, count.
+    #[must_use]
+    pub fn noted(&self) -> [(&'static str, &'static str, u64); 7] {
+        [
+            (
+                "overrun",
+                "ran longer than requested: ends at its estimate",
+                self.kept_overruns,
+            ),
+            ("zero-runtime", "run time 0", self.kept_zero_runtime),
+            (
+                "cancelled",
+                "status is cancelled although it ran",
+                self.kept_cancelled,
+            ),
+            (
+                "other-processors-field",
+                "the preferred processor field is missing, the other one was used",
+                self.other_processors_field,
+            ),
+            (
+                "wider-than-machine",
+                "wider than the machine: dropped at submission",
+                self.wider_than_machine,
+            ),
+            (
+                "out-of-order",
+                "stood below a record submitted later: sorted by submit time",
+                self.out_of_order,
+            ),
+            (
+                "rounded-decimals",
+                "fields with a decimal where a whole number belongs: rounded",
+                self.rounded_decimals,
+            ),
+        ]
+    }
+
+    /// Records dropped in all.
+    #[must_use]
+    pub fn dropped_total(&self) -> u64 {
+        self.records - self.usable
+    }
+}
+
+/// The usable jobs of a trace in order of submission, and what was dropped.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CleanedTrace {
+    /// The jobs: submit times as in the trace, no execution window yet (release and deadline equal the submit time).
+    pub jobs: Vec<Job>,
+    /// For each job, the index of its record in the trace.
+    pub origins: Vec<u32>,
+    /// The counts.
+    pub report: CleaningReport,
+}
+
+/// Applies the rules to every record. `machine` only decides which jobs are counted as wider than the machine.
+#[must_use]
+pub fn clean(trace: &ParsedTrace, rules: &CleaningRules, machine: Nodes) -> CleanedTrace {
+    let mut report = CleaningReport {
+        records: trace.records.len() as u64,
+        out_of_order: trace.out_of_order,
+        rounded_decimals: trace.rounded_decimals,
+        ..CleaningReport::default()
+    };
+    let mut jobs = Vec::with_capacity(trace.records.len());
+    let mut origins = Vec::with_capacity(trace.records.len());
+    for (index, record) in trace.records.iter().enumerate() {
+        let Some(mut job) = usable(record, rules, &mut report) else {
+            continue;
+        };
+        job.id = JobId(u32::try_from(jobs.len()).unwrap_or(u32::MAX));
+        report.wider_than_machine += u64::from(job.nodes > machine);
+        jobs.push(job);
+        origins.push(u32::try_from(index).unwrap_or(u32::MAX));
+    }
+    report.usable = jobs.len() as u64;
+    CleanedTrace {
+        jobs,
+        origins,
+        report,
+    }
+}
+
+fn usable(record: &SwfRecord, rules: &CleaningRules, report: &mut CleaningReport) -> Option<Job> {
+    let overrun = record.run > record.requested_time;
+    let cancelled = record.status == CANCELLED;
+    let (preferred, other) = match rules.processors {
+        ProcessorsField::AllocatedElseRequested => {
+            (record.allocated_processors, record.requested_processors)
+        }
+        ProcessorsField::RequestedElseAllocated => {
+            (record.requested_processors, record.allocated_processors)
+        }
+    };
+    let processors = if preferred > 0 { preferred } else { other };
+    let broken = if record.submit < 0 {
+        Some(&mut report.missing_submit)
+    } else if record.run < 0 {
+        Some(&mut report.missing_runtime)
+    } else if record.run == 0 && rules.drop_zero_runtime {
+        Some(&mut report.zero_runtime)
+    } else if processors <= 0 {
+        Some(&mut report.missing_processors)
+    } else if record.requested_time <= 0 {
+        Some(&mut report.missing_estimate)
+    } else if overrun && rules.drop_overruns {
+        Some(&mut report.overrun)
+    } else if cancelled && rules.drop_cancelled {
+        Some(&mut report.cancelled)
+    } else {
+        None
+    };
+    if let Some(count) = broken {
+        *count += 1;
+        return None;
+    }
+    report.kept_overruns += u64::from(overrun);
+    report.kept_cancelled += u64::from(cancelled);
+    report.kept_zero_runtime += u64::from(record.run == 0);
+    report.other_processors_field += u64::from(preferred <= 0);
+    let submit = Seconds(record.submit);
+    Some(Job {
+        id: JobId(0),
+        trace_number: record.job_number,
+        submit,
+        release: submit,
+        estimate: Seconds(record.requested_time),
+        runtime: Seconds(record.run),
+        deadline: submit,
+        // More nodes than 32 bits count are wider than any machine all the same.
+        nodes: Nodes(u32::try_from(processors).unwrap_or(u32::MAX)),
+        user: known(record.user),
+        application: known(record.executable),
+    })
+}
+
+fn known(number: i64) -> Option<i64> {
+    (number >= 0).then_some(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::swf::{Provenance, SwfHeader};
+
+    const USABLE: SwfRecord = SwfRecord {
+        job_number: 7,
+        submit: 10,
+        run: 50,
+        allocated_processors: 4,
+        requested_processors: 8,
+        requested_time: 100,
+        status: 1,
+        user: 3,
+        ..SwfRecord::MISSING
+    };
+
+    fn report_of(record: SwfRecord, rules: CleaningRules) -> (Option<Job>, CleaningReport) {
+        let trace = ParsedTrace::from_records(
+            "test".to_owned(),
+            Provenance::Model,
+            SwfHeader::default(),
+            vec![record],
+        );
+        let mut cleaned = clean(&trace, &rules, Nodes(6));
+        (cleaned.jobs.pop(), cleaned.report)
+    }
+
+    #[test]
+    fn a_whole_record_is_a_job() {
+        let (job, report) = report_of(USABLE, CleaningRules::default());
+        let job = job.unwrap();
+        assert_eq!((job.trace_number, job.nodes), (7, Nodes(4)));
+        assert_eq!((job.estimate, job.runtime), (Seconds(100), Seconds(50)));
+        assert_eq!((job.user, job.application), (Some(3), None));
+        assert_eq!(report.dropped_total(), 0);
+        assert!(report.noted().iter().all(|(_, _, count)| *count == 0));
+    }
+
+    #[test]
+    fn each_broken_rule_drops_the_record_and_is_counted_once() {
+        let strict = CleaningRules {
+            drop_overruns: true,
+            drop_cancelled: true,
+            ..CleaningRules::default()
+        };
+        for (record, rule) in [
+            (
+                SwfRecord {
+                    submit: -1,
+                    ..USABLE
+                },
+                "missing-submit",
+            ),
+            (SwfRecord { run: -1, ..USABLE }, "missing-runtime"),
+            (SwfRecord { run: -20, ..USABLE }, "missing-runtime"),
+            (SwfRecord { run: 0, ..USABLE }, "zero-runtime"),
+            (
+                SwfRecord {
+                    allocated_processors: 0,
+                    requested_processors: -1,
+                    ..USABLE
+                },
+                "missing-processors",
+            ),
+            (
+                SwfRecord {
+                    requested_time: 0,
+                    ..USABLE
+                },
+                "missing-estimate",
+            ),
+            (
+                SwfRecord {
+                    requested_time: -1,
+                    ..USABLE
+                },
+                "missing-estimate",
+            ),
+            (SwfRecord { run: 101, ..USABLE }, "overrun"),
+            (
+                SwfRecord {
+                    status: 5,
+                    ..USABLE
+                },
+                "cancelled",
+            ),
+            (
+                SwfRecord {
+                    submit: -1,
+                    run: -1,
+                    requested_time: -1,
+                    ..USABLE
+                },
+                "missing-submit",
+            ),
+        ] {
+            let (job, report) = report_of(record, strict);
+            assert_eq!(job, None, "{rule}");
+            for (name, _, count) in report.dropped() {
+                assert_eq!(count, u64::from(name == rule), "{name} for {rule}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_kept_against_a_rule_is_noted() {
+        let lenient = CleaningRules {
+            drop_zero_runtime: false,
+            ..CleaningRules::default()
+        };
+        for (record, note) in [
+            (SwfRecord { run: 0, ..USABLE }, "zero-runtime"),
+            (SwfRecord { run: 101, ..USABLE }, "overrun"),
+            (
+                SwfRecord {
+                    status: 5,
+                    ..USABLE
+                },
+                "cancelled",
+            ),
+            (
+                SwfRecord {
+                    allocated_processors: -1,
+                    requested_processors: 5,
+                    ..USABLE
+                },
+                "other-processors-field",
+            ),
+            (
+                SwfRecord {
+                    allocated_processors: 7,
+                    ..USABLE
+                },
+                "wider-than-machine",
+            ),
+        ] {
+            let (job, report) = report_of(record, lenient);
+            assert!(job.is_some(), "{note}");
+            for (name, _, count) in report.noted() {
+                assert_eq!(count, u64::from(name == note), "{name} for {note}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_processor_field_is_a_rule() {
+        let requested = CleaningRules {
+            processors: ProcessorsField::RequestedElseAllocated,
+            ..CleaningRules::default()
+        };
+        assert_eq!(report_of(USABLE, requested).0.unwrap().nodes, Nodes(8));
+        let missing = SwfRecord {
+            requested_processors: -1,
+            ..USABLE
+        };
+        assert_eq!(report_of(missing, requested).0.unwrap().nodes, Nodes(4));
+    }
+}

@@ -1,0 +1,49 @@
+//! Why a workload cannot be prepared.
+
+use thiserror::Error;
+
+use super::swf::SwfError;
+
+/// A fault of a trace, or settings that a trace or a model cannot meet.
+#[derive(Debug, Error)]
+pub enum WorkloadError {
+    /// The trace cannot be found or read.
+    #[error(transparent)]
+    Trace(#[from] SwfError),
+    /// Fewer usable jobs than are to be evaluated.
+    #[error(
+        "{label}: {usable} usable jobs of {records} records, but evaluation_jobs asks for {needed}; ask for fewer, \
+         generate more, or relax the cleaning rules"
+    )]
+    TooFewJobs {
+        /// The workload.
+        label: String,
+        /// Jobs left after cleaning.
+        usable: usize,
+        /// Records before cleaning.
+        records: u64,
+        /// Jobs asked for.
+        needed: u32,
+    },
+    /// A load is asked for, but the jobs offer none that arrivals could scale.
+    #[error(
+        "{label}: {part} have no span (all submitted at once) or no job that fits the machine, so no factor gives a \
+         target load; give a compression factor instead"
+    )]
+    NoLoad {
+        /// The workload.
+        label: String,
+        /// Which jobs.
+        part: String,
+    },
+    /// A setting is outside of what is possible.
+    #[error("{key} is {found}; allowed is {allowed}")]
+    ImpossibleSetting {
+        /// The configuration key.
+        key: &'static str,
+        /// The value found.
+        found: String,
+        /// What is allowed.
+        allowed: &'static str,
+    },
+}

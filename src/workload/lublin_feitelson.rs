@@ -1,0 +1,399 @@
+//! The workload model of Lublin and Feitelson, "The workload on parallel supercomputers: modeling the characteristics of
+//! rigid jobs", Journal of Parallel and Distributed Computing 63 (2003), with user estimates of
+//! [`tsafrir`](super::tsafrir).
+//!
+//! * **Sizes**: 1 with probability `serial`; otherwise `2^u` with `u` from a two-stage uniform distribution, rounded to a
+//!   whole power of two with probability `power_of_two`.
+//! * **Runtimes**: `e^g` with `g` from a hyper-gamma distribution whose first branch has probability
+//!   `p = slope · size + intercept`, so that larger jobs run longer.
+//! * **Arrivals**: gaps `e^a` with `a` from a gamma distribution, stretched by a daily cycle.
+//!
+//! The constants are the published ones, fitted to machines of 128 nodes. For another machine size the upper bounds of the
+//! sizes move with its logarithm, as the authors advise; everything else stays. Three things are ours: a power of two
+//! that would exceed the machine becomes the largest that fits; on machines of fewer than 8 nodes, where the published
+//! bounds would cross, they are pulled together; and users and applications are added (see [`generate`]).
+
+use super::daily_cycle::DailyCycle;
+use super::error::WorkloadError;
+use super::swf::{ParsedTrace, Provenance, SwfHeader, SwfRecord};
+use super::tsafrir::EstimateModel;
+use super::users;
+use super::variates::{Gamma, uniform};
+use crate::random::{Stream, stream};
+use crate::units::Nodes;
+
+/// No runtime above e^12 s, about 45 hours.
+const LARGEST_LOG_RUNTIME: f64 = 12.0;
+/// No gap above e^13 s, about 5 days.
+const LARGEST_LOG_GAP: f64 = 13.0;
+
+/// The published constants of one kind of jobs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JobKind {
+    /// Probability of a serial job.
+    pub serial: f64,
+    /// Probability that a job is parallel and its size a power of two.
+    pub power_of_two: f64,
+    /// log₂ of the smallest parallel size.
+    pub low: f64,
+    /// How far log₂ of the size at which the distribution changes its slope lies below `high`.
+    pub medium_below_high: f64,
+    /// How far log₂ of the largest size lies below that of the machine.
+    pub high_below_machine: f64,
+    /// Probability of the first stage of the sizes, from `low` to medium.
+    pub first_stage: f64,
+    /// Logarithm of the runtime of short jobs.
+    pub short_runtime: Gamma,
+    /// Logarithm of the runtime of long jobs.
+    pub long_runtime: Gamma,
+    /// Change of the probability of a short runtime with each node.
+    pub short_slope: f64,
+    /// Probability of a short runtime at size 0.
+    pub short_intercept: f64,
+    /// Logarithm of the gap between arrivals in the rush hours.
+    pub rush_gap: Gamma,
+    /// Stretches the shape of the rush-hour gaps to those of the whole day.
+    pub all_day_ratio: f64,
+    /// Arrivals over the day, in half hours.
+    pub daily_arrivals: Gamma,
+}
+
+const fn gamma(shape: f64, scale: f64) -> Gamma {
+    Gamma { shape, scale }
+}
+
+/// All jobs of the logs together.
+pub const ALL_JOBS: JobKind = JobKind {
+    serial: 0.244,
+    power_of_two: 0.576,
+    low: 0.8,
+    medium_below_high: 2.5,
+    high_below_machine: 0.0,
+    first_stage: 0.86,
+    short_runtime: gamma(4.2, 0.94),
+    long_runtime: gamma(312.0, 0.03),
+    short_slope: -0.0054,
+    short_intercept: 0.78,
+    rush_gap: gamma(10.2303, 0.4871),
+    all_day_ratio: 1.0225,
+    daily_arrivals: gamma(8.1737, 3.9631),
+};
+
+/// Batch jobs only.
+pub const BATCH_JOBS: JobKind = JobKind {
+    serial: 0.2927,
+    power_of_two: 0.6686,
+    low: 1.2,
+    medium_below_high: 2.0,
+    high_below_machine: 0.0,
+    first_stage: 0.875,
+    short_runtime: gamma(6.57, 0.823),
+    long_runtime: gamma(639.1, 0.0156),
+    short_slope: -0.003,
+    short_intercept: 0.6986,
+    rush_gap: gamma(6.0415, 0.8531),
+    all_day_ratio: 1.0519,
+    daily_arrivals: gamma(6.1271, 5.2740),
+};
+
+/// Interactive jobs only.
+pub const INTERACTIVE_JOBS: JobKind = JobKind {
+    serial: 0.1541,
+    power_of_two: 0.625,
+    low: 1.0,
+    medium_below_high: 2.5,
+    high_below_machine: 1.5,
+    first_stage: 0.705,
+    short_runtime: gamma(3.8351, 0.6605),
+    long_runtime: gamma(7.073, 0.6856),
+    short_slope: -0.0118,
+    short_intercept: 0.9156,
+    rush_gap: gamma(6.5510, 0.6621),
+    all_day_ratio: 0.9797,
+    daily_arrivals: gamma(8.9186, 3.6680),
+};
+
+/// Which kinds of jobs arrive.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobMix {
+    /// One stream of [`ALL_JOBS`].
+    Together,
+    /// Two streams, [`BATCH_JOBS`] (queue 1) and [`INTERACTIVE_JOBS`] (queue 0), as the authors' program does by default; more
+    /// than four fifths of the jobs are then interactive and run for seconds.
+    BatchAndInteractive,
+}
+
+/// Generates `jobs` records for a machine of `nodes`: [`JobMix::Together`], estimates up to 18 hours, users and applications.
+///
+/// The model knows no users. Ours are drawn by a Zipf-like law, each with a habit of estimating well or badly and with few
+/// applications, so that statistics by user and by application have something to find; sizes, runtimes, estimates and
+/// arrivals do not depend on that.
+///
+/// # Errors
+/// [`WorkloadError::ImpossibleSetting`] for no jobs or no nodes.
+pub fn generate(jobs: u32, nodes: Nodes, seed: u64) -> Result<ParsedTrace, WorkloadError> {
+    generate_mix(jobs, nodes, JobMix::Together, seed)
+}
+
+/// Like [`generate`], with a choice of the mix.
+///
+/// # Errors
+/// [`WorkloadError::ImpossibleSetting`] for no jobs or no nodes.
+pub fn generate_mix(
+    jobs: u32,
+    nodes: Nodes,
+    mix: JobMix,
+    seed: u64,
+) -> Result<ParsedTrace, WorkloadError> {
+    for (key, found) in [("source.jobs", jobs), ("nodes", nodes.0)] {
+        if found == 0 {
+            return Err(WorkloadError::ImpossibleSetting {
+                key,
+                found: "0".to_owned(),
+                allowed: "at least 1",
+            });
+        }
+    }
+    let key = format!("lublin-feitelson {mix:?} {} nodes", nodes.0);
+    let named = |name: &str| stream(seed, &key, 0, name);
+    let mut records = rigid_jobs(jobs, nodes, mix, &mut named("jobs"));
+
+    let mut runtimes: Vec<i64> = records.iter().map(|record| record.run).collect();
+    let model = EstimateModel::default();
+    let assigned = model.assign(&mut runtimes, &mut named("estimates"));
+    for (record, (run, estimate)) in records
+        .iter_mut()
+        .zip(runtimes.into_iter().zip(&assigned.estimates))
+    {
+        record.run = run;
+        record.requested_time = *estimate;
+    }
+    users::assign(&mut records, &mut named("users"));
+
+    let header = SwfHeader {
+        lines: [
+            "; Version: 2.2".to_owned(),
+            "; Computer: none: generated by a model".to_owned(),
+            "; Acknowledge: Uri Lublin and Dror Feitelson (model of jobs), Dan Tsafrir, Yoav Etsion and Dror Feitelson \
+             (model of user estimates)"
+                .to_owned(),
+            "; Information: https://www.cs.huji.ac.il/labs/parallel/workload/m_lublin99/".to_owned(),
+            format!("; MaxJobs: {jobs}"),
+            format!("; MaxRecords: {jobs}"),
+            format!("; MaxNodes: {}", nodes.0),
+            format!("; MaxProcs: {}", nodes.0),
+            "; MaxQueues: 2".to_owned(),
+            "; Queue: 0 interactive".to_owned(),
+            "; Queue: 1 batch".to_owned(),
+            format!(
+                "; Note: {mix:?}, seed {seed}; {} runtimes cut to the largest estimate of {} s, {} estimates raised to a \
+                 longer runtime; users and applications are not part of the model",
+                assigned.cut_runtimes, model.largest, assigned.raised_estimates
+            ),
+        ]
+        .into(),
+    };
+    Ok(ParsedTrace::from_records(
+        "Lublin-Feitelson 2003 model with Tsafrir 2005 estimates".to_owned(),
+        Provenance::Model,
+        header,
+        records,
+    ))
+}
+
+/// Jobs of the model without estimates and users, in order of arrival.
+fn rigid_jobs(jobs: u32, nodes: Nodes, mix: JobMix, stream: &mut Stream) -> Vec<SwfRecord> {
+    let kinds: &[(&JobKind, i64)] = match mix {
+        JobMix::Together => &[(&ALL_JOBS, 1)],
+        JobMix::BatchAndInteractive => &[(&INTERACTIVE_JOBS, 0), (&BATCH_JOBS, 1)],
+    };
+    let mut sources: Vec<Source<'_>> = kinds
+        .iter()
+        .map(|&(kind, queue)| Source::new(kind, queue, nodes, stream))
+        .collect();
+    let mut records = Vec::with_capacity(jobs as usize);
+    for number in 1..=i64::from(jobs) {
+        let mut first = 0;
+        for index in 1..sources.len() {
+            if sources[index].next_arrival < sources[first].next_arrival {
+                first = index;
+            }
+        }
+        let source = &mut sources[first];
+        let submit = source.next_arrival as i64;
+        source.advance(stream);
+        let size = source.size(stream);
+        records.push(SwfRecord {
+            job_number: number,
+            submit,
+            run: source.runtime(size, stream),
+            allocated_processors: i64::from(size),
+            requested_processors: i64::from(size),
+            status: 1,
+            queue: source.queue,
+            ..SwfRecord::MISSING
+        });
+    }
+    records
+}
+
+/// One stream of arriving jobs.
+struct Source<'kind> {
+    kind: &'kind JobKind,
+    queue: i64,
+    machine: u32,
+    low: f64,
+    medium: f64,
+    high: f64,
+    gap: Gamma,
+    cycle: DailyCycle,
+    points: f64,
+    next_arrival: f64,
+}
+
+impl<'kind> Source<'kind> {
+    fn new(kind: &'kind JobKind, queue: i64, nodes: Nodes, stream: &mut Stream) -> Self {
+        let machine = libm::log2(f64::from(nodes.0));
+        let high = (machine - kind.high_below_machine).max(machine.min(1.0));
+        let low = kind.low.min(high);
+        let medium = high - kind.medium_below_high;
+        let mut source = Self {
+            kind,
+            queue,
+            machine: nodes.0,
+            low,
+            medium: if medium > low {
+                medium
+            } else {
+                (low + high) / 2.0
+            },
+            high,
+            gap: Gamma {
+                shape: kind.rush_gap.shape * kind.all_day_ratio,
+                ..kind.rush_gap
+            },
+            cycle: DailyCycle::new(kind.daily_arrivals),
+            points: 0.0,
+            next_arrival: 0.0,
+        };
+        source.advance(stream);
+        source
+    }
+
+    fn advance(&mut self, stream: &mut Stream) {
+        let gap = sample_up_to(self.gap, LARGEST_LOG_GAP, stream);
+        self.points += libm::exp(gap);
+        self.next_arrival = self.cycle.moment(self.points);
+    }
+
+    fn size(&self, stream: &mut Stream) -> u32 {
+        let kind = uniform(stream);
+        if kind < self.kind.serial || self.machine == 1 {
+            return 1;
+        }
+        let (from, to) = if uniform(stream) < self.kind.first_stage {
+            (self.low, self.medium)
+        } else {
+            (self.medium, self.high)
+        };
+        let exponent = from + uniform(stream) * (to - from);
+        if kind < self.kind.serial + self.kind.power_of_two {
+            let largest = self.machine.ilog2();
+            return 1 << (exponent.round() as u32).min(largest);
+        }
+        (libm::exp2(exponent).round() as u32).clamp(1, self.machine)
+    }
+
+    fn runtime(&self, size: u32, stream: &mut Stream) -> i64 {
+        let kind = self.kind;
+        let short = kind.short_slope * f64::from(size) + kind.short_intercept;
+        let logarithm = loop {
+            let branch = if uniform(stream) < short {
+                kind.short_runtime
+            } else {
+                kind.long_runtime
+            };
+            let value = branch.sample(stream);
+            if value <= LARGEST_LOG_RUNTIME {
+                break value;
+            }
+        };
+        libm::exp(logarithm) as i64
+    }
+}
+
+fn sample_up_to(gamma: Gamma, largest: f64, stream: &mut Stream) -> f64 {
+    loop {
+        let value = gamma.sample(stream);
+        if value <= largest {
+            return value;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_fit_the_machine_and_have_the_published_shares() {
+        let trace = generate_mix(40_000, Nodes(128), JobMix::Together, 1).unwrap();
+        let share = |test: &dyn Fn(i64) -> bool| {
+            let count = trace
+                .records
+                .iter()
+                .filter(|record| test(record.allocated_processors))
+                .count();
+            count as f64 / trace.records.len() as f64
+        };
+        assert!((share(&|n| n == 1) - 0.244).abs() < 0.01);
+        // Some of the other sizes are powers of two by rounding, so the share of 0.576 is a lower bound.
+        let powers = share(&|n| n > 1 && n.count_ones() == 1);
+        assert!((0.566..0.70).contains(&powers), "{powers}");
+        assert_eq!(share(&|n| (1..=128).contains(&n)), 1.0);
+    }
+
+    #[test]
+    fn every_machine_size_gives_jobs_that_fit_it() {
+        for nodes in [1, 2, 3, 5, 8, 100, 240, 4_000] {
+            for mix in [JobMix::Together, JobMix::BatchAndInteractive] {
+                let trace = generate_mix(500, Nodes(nodes), mix, 3).unwrap();
+                assert_eq!(trace.records.len(), 500);
+                for record in &trace.records {
+                    assert!((1..=i64::from(nodes)).contains(&record.allocated_processors));
+                    assert!(record.run >= 1 && record.run <= record.requested_time);
+                }
+                assert_eq!(trace.out_of_order, 0);
+            }
+        }
+        assert!(generate(10, Nodes(0), 1).is_err() && generate(0, Nodes(8), 1).is_err());
+    }
+
+    #[test]
+    fn the_jobs_of_a_seed_are_the_same_on_every_machine() {
+        // Bytes of our own making, pinned so that a change of a model, of libm or of rand is seen.
+        for (mix, hash) in [
+            (
+                JobMix::Together,
+                "33ade817628074f1bb5b496dce5f62ab3a006637ea0a4f6718cb6b6704e7a7d4",
+            ),
+            (
+                JobMix::BatchAndInteractive,
+                "3585f0ab8fe0a7e0865fbc9daecb2731355f2e28be0b359a3c88887bab28aab4",
+            ),
+        ] {
+            let trace = generate_mix(1_000, Nodes(128), mix, 1).unwrap();
+            assert_eq!(trace.content_hash, hash);
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_jobs_and_another_seed_others() {
+        let first = generate(2_000, Nodes(128), 5).unwrap();
+        assert_eq!(first, generate(2_000, Nodes(128), 5).unwrap());
+        assert_ne!(
+            first.content_hash,
+            generate(2_000, Nodes(128), 6).unwrap().content_hash
+        );
+    }
+}

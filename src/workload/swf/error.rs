@@ -1,0 +1,137 @@
+//! What can be wrong with a trace, said so that its owner can mend it.
+
+use std::path::PathBuf;
+
+use thiserror::Error;
+
+/// A fault of a trace file, or of the search for one.
+#[derive(Debug, Error)]
+pub enum SwfError {
+    /// No file of that name where traces are looked for.
+    #[error("{}", not_found(.name, .looked, *.folder_is_set, .page))]
+    NotFound {
+        /// The name that was asked for.
+        name: String,
+        /// Every path that was tried, in order.
+        looked: Vec<PathBuf>,
+        /// Whether a folder of traces was named.
+        folder_is_set: bool,
+        /// The page of the archive that offers the log.
+        page: String,
+    },
+    /// The file cannot be opened or read.
+    #[error("cannot read the trace {}: {source}", .path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The compressed data is damaged or cut short.
+    #[error(
+        "{}: the {format} data is damaged or cut short after line {line}: {source}; fetch the file again",
+        .path.display()
+    )]
+    Decompression {
+        /// The file.
+        path: PathBuf,
+        /// `gzip` or `xz`.
+        format: &'static str,
+        /// Complete lines read before the fault.
+        line: u64,
+        /// What the decoder said.
+        source: std::io::Error,
+    },
+    /// A record has fewer than 18 fields.
+    #[error(
+        "{}, line {line}: the record is cut short: {found} of 18 fields; complete or remove the line",
+        .path.display()
+    )]
+    TooFewFields {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// Fields found.
+        found: usize,
+    },
+    /// A record has more than 18 fields.
+    #[error(
+        "{}, line {line}: the record has more than the 18 fields of the Standard Workload Format; \
+         remove what follows the 18th",
+        .path.display()
+    )]
+    TooManyFields {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+    },
+    /// A field is not a number.
+    #[error(
+        "{}, line {line}: field {field} ({name}) is {text:?}, which is not a number; missing values are written as -1",
+        .path.display()
+    )]
+    NotANumber {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// The field, from 1.
+        field: usize,
+        /// What the field holds.
+        name: &'static str,
+        /// The text found.
+        text: String,
+    },
+    /// A number is larger than any log can mean.
+    #[error(
+        "{}, line {line}: field {field} ({name}) is {text}, larger than any log can mean (times and processors: \
+         at most 10^10)",
+        .path.display()
+    )]
+    OutOfRange {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// The field, from 1.
+        field: usize,
+        /// What the field holds.
+        name: &'static str,
+        /// The text found.
+        text: String,
+    },
+    /// The trace holds no record at all.
+    #[error("{}: the trace is empty: no record in {lines} lines", .path.display())]
+    Empty {
+        /// The file.
+        path: PathBuf,
+        /// Lines read.
+        lines: u64,
+    },
+    /// The file cannot be written.
+    #[error("cannot write the trace {}: {source}", .path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+fn not_found(name: &str, looked: &[PathBuf], folder_is_set: bool, page: &str) -> String {
+    let places: Vec<String> = looked
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    let advice = if folder_is_set {
+        "put it into the folder that BOOKAHEAD_TRACES names"
+    } else {
+        "put it into a folder and let the environment variable BOOKAHEAD_TRACES (now unset) name that folder"
+    };
+    format!(
+        "the trace {name} was not found; looked for {}. The Parallel Workloads Archive offers it: {page} - {advice}",
+        places.join(", ")
+    )
+}

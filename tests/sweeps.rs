@@ -1,0 +1,214 @@
+//! Sweeps through the real rooms: the same content with any number of workers, resumed or not, and the command line.
+
+use std::path::Path;
+
+use assert_cmd::Command;
+use bookahead::store::{AxisColumn, RunSelector, Store};
+use bookahead::sweep::{
+    Experiment, InputFolders, OutcomeDetail, RunState, SweepOptions, SweepSummary, run_sweep,
+};
+
+const TEXT: &str = r#"
+[experiment]
+name = "small"
+replications = 3
+[workload]
+model = "lublin-feitelson"
+jobs = 1500
+nodes = 64
+battery_jobs = 100
+target_load = 2.0
+[failures]
+source = "generated"
+[[axis]]
+key = "scheduling.strategy"
+values = ["conservative-backfilling", "comprehensive-overbooking", "heuristic-overbooking"]
+[[axis]]
+key = "acceptance.pof_max"
+values = [0.05, 0.2, 0.5]
+"#;
+
+fn run(text: &str, store: &Path, workers: usize) -> SweepSummary {
+    let sweep = Experiment::parse("small.toml", text, None)
+        .expect("valid")
+        .sweep;
+    let options = SweepOptions {
+        workers,
+        quiet: true,
+        outcomes: OutcomeDetail::All,
+        folders: InputFolders::default(),
+        ..SweepOptions::new(store.to_owned())
+    };
+    run_sweep(sweep, &options).expect("inputs and store are sound")
+}
+
+/// The points of the latest run without anything that depends on the clock, in an order of their own.
+fn content(store: &Path) -> Vec<String> {
+    let store = Store::open(store).expect("a store");
+    let run = store.run(&RunSelector::Latest).expect("a run");
+    let points = store.points(run.id).expect("points");
+    let mut rows: Vec<String> = (0..points.len())
+        .map(|row| {
+            let value = |axis: &AxisColumn| axis.positions[row].map(|at| axis.axis.values[at as usize].clone());
+            let axes: Vec<_> = points.axes.iter().map(value).collect();
+            format!(
+                "{} {axes:?} #{} fees {} forfeited {} accepted {} failed {} overbooked {} slowdown {:?}",
+                points.identity[row],
+                points.replication[row],
+                points.fees[row],
+                points.forfeited[row],
+                points.accepted[row],
+                points.failed[row],
+                points.overbooked[row],
+                points.slowdown[row],
+            )
+        })
+        .collect();
+    rows.sort();
+    rows
+}
+
+#[test]
+fn one_worker_and_four_leave_the_same_points() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (one, four) = (folder.path().join("one.db"), folder.path().join("four.db"));
+    let summary = run(TEXT, &one, 1);
+    assert_eq!((summary.points, summary.tally.simulations), (27, 21));
+    assert_eq!(summary.exit_code(), 0);
+    run(TEXT, &four, 4);
+    assert_eq!(content(&one).len(), 27);
+    assert_eq!(content(&one), content(&four));
+}
+
+#[test]
+fn an_interrupted_sweep_goes_on_where_it_stopped_and_ends_with_the_same_points() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (whole, parts) = (
+        folder.path().join("whole.db"),
+        folder.path().join("parts.db"),
+    );
+    run(TEXT, &whole, 2);
+    // A part of the axis first, as if the rest had been cut off.
+    let first = run(&TEXT.replace("[0.05, 0.2, 0.5]", "[0.2, 0.5]"), &parts, 2);
+    assert_eq!(first.tally.simulations, 15);
+    let sweep = Experiment::parse("small.toml", TEXT, None)
+        .expect("valid")
+        .sweep;
+    let options = SweepOptions {
+        quiet: true,
+        folders: InputFolders::default(),
+        ..SweepOptions::new(parts.clone())
+    };
+    options.interrupt.request();
+    let stopped = run_sweep(sweep, &options).expect("sound");
+    assert_eq!(
+        (stopped.state, stopped.exit_code()),
+        (RunState::Interrupted, 130)
+    );
+    // The new threshold: one simulation for each strategy and battery; the baseline's is the one it had.
+    assert_eq!(stopped.tally.left_out, 9);
+    let rest = run(TEXT, &parts, 3);
+    assert_eq!((rest.done_before, rest.tally.simulations), (18, 9));
+    assert_eq!(content(&whole), content(&parts));
+    let again = run(TEXT, &parts, 3);
+    assert_eq!((again.done_before, again.tally.simulations), (27, 0));
+    assert_eq!(content(&whole), content(&parts));
+}
+
+#[test]
+fn keeping_nothing_touches_no_store() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let store = folder.path().join("none.db");
+    let sweep = Experiment::parse("small.toml", TEXT, None)
+        .expect("valid")
+        .sweep;
+    let options = SweepOptions {
+        quiet: true,
+        outcomes: OutcomeDetail::None,
+        ..SweepOptions::new(store.clone())
+    };
+    let summary = run_sweep(sweep, &options).expect("sound");
+    assert_eq!((summary.run, summary.tally.points), (None, 27));
+    assert!(!store.exists());
+}
+
+fn command(arguments: &[&str], folder: &Path) -> assert_cmd::assert::Assert {
+    Command::cargo_bin("bookahead")
+        .expect("the binary")
+        .args(arguments)
+        .current_dir(folder)
+        .env_remove("BOOKAHEAD_TRACES")
+        .env_remove("RUST_LOG")
+        .assert()
+}
+
+#[test]
+fn a_dry_run_prints_every_point_to_standard_output_and_makes_no_store() {
+    let folder = tempfile::tempdir().expect("a folder");
+    std::fs::write(folder.path().join("small.toml"), TEXT).expect("written");
+    let assert = command(&["run", "small.toml", "--dry-run"], folder.path()).code(0);
+    let text = String::from_utf8(assert.get_output().stdout.clone()).expect("text");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(
+        lines
+            .iter()
+            .filter(|line| line.contains("-overbooking") || line.contains("-backfilling"))
+            .count(),
+        27
+    );
+    let last = lines.last().expect("a last line");
+    assert!(
+        last.starts_with("27 points (21 simulations), 0 points done already, 27 points"),
+        "{last}"
+    );
+    assert!(!folder.path().join("data").exists());
+}
+
+#[test]
+fn wrong_use_and_missing_traces_end_with_code_2_and_say_where() {
+    let folder = tempfile::tempdir().expect("a folder");
+    command(&["run"], folder.path()).code(2);
+    command(&["run", "absent.toml"], folder.path()).code(2);
+    std::fs::write(
+        folder.path().join("bad.toml"),
+        TEXT.replace("nodes = 64", "nodes = 0"),
+    )
+    .expect("written");
+    let assert = command(&["run", "bad.toml"], folder.path()).code(2);
+    let text = String::from_utf8(assert.get_output().stderr.clone()).expect("text");
+    assert!(
+        text.contains("bad.toml:8") && text.contains("workload.nodes"),
+        "{text}"
+    );
+    let trace = TEXT.replace(
+        "model = \"lublin-feitelson\"\njobs = 1500",
+        "trace = \"ABSENT-1.swf\"",
+    );
+    std::fs::write(folder.path().join("trace.toml"), trace).expect("written");
+    let assert = command(&["run", "trace.toml"], folder.path()).code(2);
+    let text = String::from_utf8(assert.get_output().stderr.clone()).expect("text");
+    assert!(text.contains("ABSENT-1.swf"), "{text}");
+    assert!(assert.get_output().stdout.is_empty());
+}
+
+#[test]
+fn the_quick_start_and_every_configuration_of_the_project_is_valid() {
+    let mut seen = 0;
+    let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("configs")];
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).expect("readable") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "toml")
+                && !path.ends_with("published.toml")
+            {
+                if let Err(error) = Experiment::load(&path, None) {
+                    panic!("{error}");
+                }
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 0);
+}
