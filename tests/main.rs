@@ -1,5 +1,6 @@
 //! Tests that cross rooms, one module a subject.
 
+mod convolution;
 mod golden_scenarios;
 mod real_traces;
 mod support;

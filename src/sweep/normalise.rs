@@ -47,6 +47,7 @@ pub fn normalise(spec: SimulationSpec) -> SimulationSpec {
             acceptance: default.acceptance,
             test_full_length: default.test_full_length,
             time_step: default.time_step,
+            convolution: default.convolution,
             condition_on_elapsed: default.condition_on_elapsed,
             predecessors: default.predecessors,
         },
