@@ -166,7 +166,10 @@ impl Shortening {
                 place_shortened(std::slice::from_ref(anchor), &request, self.max_pof)
             };
             let placement = search(&anchor).or_else(|| {
-                anchor.predecessors = self.direct_predecessors(&nodes, from, start);
+                // As much must be gained that even the shortened duration ends in time.
+                let needed = start + shortened_duration(job.estimate, self.max_pof)
+                    - slot_end.min(job.deadline);
+                anchor.predecessors = self.direct_predecessors(&nodes, from, start, needed)?;
                 search(&anchor)
             })?;
             let nodes = match placement.kind {
@@ -189,20 +192,32 @@ impl Shortening {
     }
 
     /// The jobs whose reservation ends exactly at `anchor` on one of `nodes`, with what may be cut of them. Nodes on
-    /// which none ends then cannot be had before their last reservation ends: that limits the cut of all.
+    /// which none ends then cannot be had before their last reservation ends: that limits the cut of all. `None` if there is
+    /// none, or if less than `needed` can be gained.
     fn direct_predecessors(
         &self,
         nodes: &NodeSet,
         from: Seconds,
         anchor: Seconds,
-    ) -> Vec<AnchorPredecessor> {
+        needed: Seconds,
+    ) -> Option<Vec<AnchorPredecessor>> {
+        if anchor - from < needed {
+            return None;
+        }
         let mut others = nodes.clone();
         let mut overbookable = Vec::new();
-        for booking in self.bookings.values() {
-            if booking.end == anchor && booking.nodes.intersects(nodes) {
-                others.subtract(&booking.nodes);
-                overbookable.push(booking.overbookable());
+        for reservation in self.plan.reservations() {
+            if reservation.end == anchor && reservation.nodes.intersects(nodes) {
+                let each = self.bookings.get(&reservation.job)?.overbookable();
+                if each < needed {
+                    return None;
+                }
+                others.subtract(&reservation.nodes);
+                overbookable.push(each);
             }
+        }
+        if overbookable.is_empty() {
+            return None;
         }
         let free_from = self
             .plan
@@ -216,13 +231,11 @@ impl Shortening {
             .map(|reservation| reservation.end)
             .max()
             .unwrap_or(from);
-        overbookable
-            .into_iter()
-            .map(|each| AnchorPredecessor {
-                overbookable: each.min(anchor - free_from),
-                fixed: false,
-            })
-            .collect()
+        let predecessors = overbookable.into_iter().map(|each| AnchorPredecessor {
+            overbookable: each.min(anchor - free_from),
+            fixed: false,
+        });
+        Some(predecessors.collect())
     }
 
     fn forget_before(&mut self, now: Seconds) {
