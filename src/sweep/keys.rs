@@ -247,6 +247,11 @@ pub const KEYS: &[Key] = &[
         "a whole number of seconds of 1 or more (default 60)",
     ),
     key(
+        "scheduling.convolution",
+        Kind::Text,
+        "\"direct\" (default) or \"fourier\"",
+    ),
+    key(
         "scheduling.condition_on_elapsed",
         Kind::Flag,
         "true or false (default)",
