@@ -9,6 +9,8 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 use tracing_subscriber::{EnvFilter, Layer, fmt};
 
+use crate::sweep::above_bar;
+
 /// Why there is no log.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum LogError {
@@ -23,6 +25,19 @@ pub(super) enum LogError {
     Twice(#[from] TryInitError),
 }
 
+/// Standard error above the progress bar, so that neither tears the other. An event arrives in one piece.
+struct AboveBar;
+
+impl io::Write for AboveBar {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        above_bar(|| io::stderr().write(bytes))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
+
 /// Starts both logs. Without `RUST_LOG` people see what happens at level info; the file takes debug of this program.
 pub(super) fn start(file: Option<&Path>) -> Result<(), LogError> {
     let filter = match std::env::var_os(EnvFilter::DEFAULT_ENV) {
@@ -30,7 +45,7 @@ pub(super) fn start(file: Option<&Path>) -> Result<(), LogError> {
         _ => EnvFilter::new("info"),
     };
     let people = fmt::layer()
-        .with_writer(io::stderr)
+        .with_writer(|| AboveBar)
         .with_ansi(io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
         .with_target(false)
         .without_time()

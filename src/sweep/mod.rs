@@ -34,7 +34,7 @@ pub use inputs::{FailureRequest, InputError, InputFolders, Inputs, PreparedWorkl
 pub use interrupt::{INTERRUPTED, Interrupt};
 pub use normalise::normalise;
 pub use problem::{ExperimentError, Problem, ProblemKind};
-pub use progress::{Progress, describe, shown};
+pub use progress::{Progress, above_bar, describe, shown};
 pub use resolve::LANL_FILE;
 pub use run::{
     Plan, SweepError, SweepOptions, SweepSummary, about, load_inputs, plan, run_planned,

@@ -237,8 +237,7 @@ pub fn run_planned(
             2 * options.workers.max(1),
         )
         .map_err(SweepError::Store)?;
-    let left: usize = plan.tasks.iter().map(|task| task.points.len()).sum();
-    let progress = Progress::new(sweep, left, options.quiet);
+    let progress = Progress::new(sweep, &plan.tasks, options.quiet);
     let observer: &dyn Observer = &progress;
     let worked = work_off(
         sweep,
@@ -282,9 +281,7 @@ impl fmt::Display for SweepSummary {
             left_out,
         } = self.tally;
         match self.state {
-            RunState::Interrupted => {
-                write!(formatter, "interrupted, everything finished so far is kept")?
-            }
+            RunState::Interrupted => write!(formatter, "interrupted")?,
             RunState::Done | RunState::Failed => write!(formatter, "done")?,
         }
         write!(
@@ -304,7 +301,7 @@ impl fmt::Display for SweepSummary {
         if left_out > 0 {
             write!(
                 formatter,
-                ", {left_out} simulations left: run the same command again to go on"
+                "; all of that is kept, {left_out} simulations are left: run the same command again to go on"
             )?;
         }
         Ok(())
