@@ -2,7 +2,7 @@
 
 use bookahead::estimates::{Binning, Overrun, RatioDistribution};
 use bookahead::failures::{FailureTrace, SurvivalModel};
-use bookahead::scheduling::registry::STRATEGIES;
+use bookahead::scheduling::registry::{self, STRATEGIES};
 use bookahead::scheduling::{
     Acceptance, Hardware, JobOutcome, Reliability, SimulationMetrics, SuccessFactors, Verdict,
 };
@@ -129,7 +129,14 @@ proptest! {
         for strategy in STRATEGIES {
             for outcome in run(&case, strategy.name).1 {
                 let Some(promise) = outcome.promise else { continue };
-                prop_assert!(outcome.start.is_some_and(|start| start <= promise.start), "{}", strategy.name);
+                // On top of its predecessors a job of the 2008 algorithm starts when they have ended, its nominal start or
+                // later (spec §3.1.3, case c): there only the end of its slot is a promise.
+                let latest = if strategy.name == "overbooking-2008" && promise.overbooked {
+                    promise.end
+                } else {
+                    promise.start
+                };
+                prop_assert!(outcome.start.is_some_and(|start| start <= latest), "{}", strategy.name);
                 prop_assert_eq!(outcome.restarts, 0);
                 prop_assert!(outcome.verdict.is_successful() || promise.overbooked, "{}", strategy.name);
                 prop_assert!(strategy.overbooks || !promise.overbooked, "{}", strategy.name);
@@ -213,7 +220,9 @@ proptest! {
 
     #[test]
     fn accepted_overbooked_slots_pass_the_test(case in either()) {
-        for strategy in STRATEGIES.iter().filter(|strategy| strategy.overbooks) {
+        // The 2008 algorithm computes no probability of success: it cuts by a fixed share.
+        let tested = |strategy: &&registry::Strategy| strategy.overbooks && strategy.name != "overbooking-2008";
+        for strategy in STRATEGIES.iter().filter(tested) {
             for outcome in run(&case, strategy.name).1 {
                 let Some(promise) = outcome.promise else { continue };
                 prop_assert_eq!(promise.success.is_some(), promise.overbooked, "{}", strategy.name);

@@ -302,7 +302,11 @@ impl ScoreCard {
                 ),
             );
         }
-        if self.comparisons.is_empty() {
+        let nothing_judged = self
+            .comparisons
+            .iter()
+            .all(|comparison| matches!(comparison.claim.expected, Expected::KeptAside(_)));
+        if nothing_judged {
             for table in &self.measured {
                 line(&mut page, &format!("\n{}", table.title));
                 line(
@@ -310,7 +314,8 @@ impl ScoreCard {
                     &terminal_table(table.header.clone(), table.rows.iter().cloned()),
                 );
             }
-        } else {
+        }
+        if !self.comparisons.is_empty() {
             page.push('\n');
             for comparison in self.orders() {
                 let [subject, published, measured] = order_lines(comparison);

@@ -503,10 +503,11 @@ impl Policy for Shortening {
     }
 
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
-        self.disabled.remove(&job);
+        let bound = self.disabled.remove(&job);
         cluster.fail(job);
-        if let Some(nodes) = self.release(cluster, job) {
-            self.retry_disabled(cluster);
+        let held = self.release(cluster, job);
+        self.retry_disabled(cluster);
+        if let Some(nodes) = held.or(bound) {
             self.start_waiting(cluster, &nodes);
         }
     }
