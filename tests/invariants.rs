@@ -2,7 +2,7 @@
 
 use bookahead::estimates::{Binning, Overrun, RatioDistribution};
 use bookahead::failures::{FailureTrace, SurvivalModel};
-use bookahead::scheduling::registry::STRATEGIES;
+use bookahead::scheduling::registry::{self, STRATEGIES};
 use bookahead::scheduling::{
     Acceptance, Hardware, JobOutcome, Reliability, SimulationMetrics, SuccessFactors, Verdict,
 };
@@ -129,12 +129,22 @@ proptest! {
         for strategy in STRATEGIES {
             for outcome in run(&case, strategy.name).1 {
                 let Some(promise) = outcome.promise else { continue };
-                prop_assert!(outcome.start.is_some_and(|start| start <= promise.start), "{}", strategy.name);
+                // On top of its predecessors a job of the 2008 algorithm starts when they have ended, at its nominal start or
+                // later (spec §3.1.3, case c): only its deadline is certain then, and the nominal slot may be as long as the
+                // estimate.
+                let on_top = strategy.name == "overbooking-2008" && promise.overbooked;
+                let latest = if on_top {
+                    outcome.job.deadline
+                } else {
+                    promise.start
+                };
+                prop_assert!(outcome.start.is_some_and(|start| start <= latest), "{}: {outcome:?}", strategy.name);
                 prop_assert_eq!(outcome.restarts, 0);
                 prop_assert!(outcome.verdict.is_successful() || promise.overbooked, "{}", strategy.name);
                 prop_assert!(strategy.overbooks || !promise.overbooked, "{}", strategy.name);
                 let length = promise.end - promise.start;
-                prop_assert_eq!(length < outcome.job.estimate, promise.overbooked, "{}", strategy.name);
+                let short = length < outcome.job.estimate;
+                prop_assert!(short == promise.overbooked || on_top, "{}", strategy.name);
                 prop_assert!(length > Seconds::ZERO && promise.end <= outcome.job.deadline);
             }
         }
@@ -213,7 +223,9 @@ proptest! {
 
     #[test]
     fn accepted_overbooked_slots_pass_the_test(case in either()) {
-        for strategy in STRATEGIES.iter().filter(|strategy| strategy.overbooks) {
+        // The 2008 algorithm computes no probability of success: it cuts by a fixed share.
+        let tested = |strategy: &&registry::Strategy| strategy.overbooks && strategy.name != "overbooking-2008";
+        for strategy in STRATEGIES.iter().filter(tested) {
             for outcome in run(&case, strategy.name).1 {
                 let Some(promise) = outcome.promise else { continue };
                 prop_assert_eq!(promise.success.is_some(), promise.overbooked, "{}", strategy.name);

@@ -33,7 +33,7 @@ pub struct RunArgs {
     /// What is kept: every job's outcome, the points' metrics only, or nothing at all (to measure speed)
     #[arg(long, value_enum, default_value = "all")]
     pub outcomes: Outcomes,
-    /// Where the report goes [default: reports/<experiment name>]
+    /// Where the report goes [default: reports/ and the experiment's name]
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
     /// Print every point and an estimate of time and size, and run nothing

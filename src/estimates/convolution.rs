@@ -1,22 +1,35 @@
 //! The completion time of a job: the density of its start convolved with its runtime (spec §3.7).
 //!
 //! A runtime has at most 101 steps with any probability, so adding up that many shifted copies of the start's density
-//! ("direct") is as fast as three Fourier transforms without SIMD at any length of interest, and it uses nothing but
-//! additions and multiplications. Transforms take their twiddle factors from the machine's own sine and cosine, whose
-//! last bit may differ, so they are kept for runtimes with many more steps, where they are several times faster. Which
-//! of the two is taken depends on the sizes alone.
+//! ([`Convolution::Direct`]) ties with or beats three Fourier transforms at every length of interest (the table in
+//! `benches/README.md`), and it uses nothing but additions and multiplications, so it gives the same bits on every
+//! machine. Transforms take their twiddle factors from the machine's own sine and cosine, whose last bit may differ;
+//! [`Convolution::Fourier`] is there for comparison and for much finer steps.
 
 use std::fmt;
 
 use realfft::RealFftPlanner;
 use realfft::num_complex::Complex;
+use serde::{Deserialize, Serialize};
 
 use super::completion::grid_points;
 use super::{CompletionDistribution, RuntimeSteps};
 use crate::units::Seconds;
 
+/// How the density of a job's start is convolved with its runtime.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Convolution {
+    /// One shifted copy for each of the at most 101 steps of the runtime that have any probability.
+    #[default]
+    Direct,
+    /// Real Fourier transforms, always, whatever the lengths. Agrees with the direct sum to rounding.
+    Fourier,
+}
+
 /// Convolves densities; owns Fourier plans and buffers, which it reuses.
 pub struct Convolver {
+    way: Convolution,
     planner: RealFftPlanner<f64>,
     padded: Vec<f64>,
     spectrum: Vec<Complex<f64>>,
@@ -33,15 +46,25 @@ impl Default for Convolver {
 
 impl fmt::Debug for Convolver {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Convolver").finish_non_exhaustive()
+        formatter
+            .debug_struct("Convolver")
+            .field("way", &self.way)
+            .finish_non_exhaustive()
     }
 }
 
 impl Convolver {
-    /// A convolver with no plans yet; plans are made when a length is first met.
+    /// A convolver that sums directly.
     #[must_use]
     pub fn new() -> Self {
+        Self::by(Convolution::Direct)
+    }
+
+    /// A convolver of this kind with no plans yet; plans are made when a length is first met.
+    #[must_use]
+    pub fn by(way: Convolution) -> Self {
         Self {
+            way,
             planner: RealFftPlanner::new(),
             padded: Vec::new(),
             spectrum: Vec::new(),
@@ -73,19 +96,20 @@ impl Convolver {
         let start = &start[..start.len().min(points)];
         let entries = runtime.entries();
         let entries = &entries[..entries.partition_point(|&(steps, _)| (steps as usize) < points)];
-        let mut values = if direct_is_cheaper(start.len(), entries, points) {
-            convolve_sparse(start, entries, points)
-        } else {
-            let longest = entries.last().map_or(0, |&(steps, _)| steps as usize);
-            let mut dense = std::mem::take(&mut self.dense_runtime);
-            dense.clear();
-            dense.resize(longest + 1, 0.0);
-            for &(steps, probability) in entries {
-                dense[steps as usize] = probability;
+        let mut values = match self.way {
+            Convolution::Direct => convolve_sparse(start, entries, points),
+            Convolution::Fourier => {
+                let longest = entries.last().map_or(0, |&(steps, _)| steps as usize);
+                let mut dense = std::mem::take(&mut self.dense_runtime);
+                dense.clear();
+                dense.resize(longest + 1, 0.0);
+                for &(steps, probability) in entries {
+                    dense[steps as usize] = probability;
+                }
+                let values = self.convolve_fft(start, &dense);
+                self.dense_runtime = dense;
+                values
             }
-            let values = self.convolve_fft(start, &dense);
-            self.dense_runtime = dense;
-            values
         };
         let mut sum = 0.0;
         for value in &mut values {
@@ -196,22 +220,6 @@ fn fourier_length(length: usize) -> usize {
     }
 }
 
-/// Whether shifted sums are taken instead of three transforms.
-fn direct_is_cheaper(start: usize, entries: &[(u32, f64)], points: usize) -> bool {
-    let direct: usize = entries
-        .iter()
-        .map(|&(steps, _)| start.min(points - steps as usize))
-        .sum();
-    let longest = entries.last().map_or(0, |&(steps, _)| steps as usize);
-    let length = fourier_length(start + longest + 1);
-    direct <= FOURIER_COST * length * (length.ilog2() as usize)
-}
-
-/// Where the direct way is given up, in its multiply-and-adds for each point and doubling of the transforms. They cost
-/// 4 to 6 of them (ignored test `which_convolution_is_faster`, 2 to 4,096 points); twice that keeps every runtime of
-/// percent bins on the direct way.
-const FOURIER_COST: usize = 12;
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -273,45 +281,6 @@ mod tests {
         }
     }
 
-    /// Run with `cargo test --release --lib which_convolution -- --ignored --nocapture`.
-    #[test]
-    #[ignore = "prints timings, asserts nothing"]
-    fn which_convolution_is_faster() {
-        let mut convolver = Convolver::new();
-        for points in [64_usize, 256, 1_024, 4_096, 16_384] {
-            for bins in [1_u32, 10, 30, 101] {
-                let start = vec![1.0 / points as f64; points];
-                let stride = points as u32 / bins.max(2);
-                let entries: Vec<(u32, f64)> = (0..bins)
-                    .map(|bin| (bin * stride.max(1), 1.0 / f64::from(bins)))
-                    .collect();
-                let mut dense = vec![0.0; points];
-                for &(steps, probability) in
-                    entries.iter().filter(|entry| (entry.0 as usize) < points)
-                {
-                    dense[steps as usize] = probability;
-                }
-                let time = |run: &mut dyn FnMut() -> usize| {
-                    let begin = std::time::Instant::now();
-                    let mut rounds = 0_u32;
-                    while begin.elapsed().as_millis() < 50 {
-                        std::hint::black_box(run());
-                        rounds += 1;
-                    }
-                    begin.elapsed().as_secs_f64() / f64::from(rounds) * 1e6
-                };
-                let direct = time(&mut || convolve_sparse(&start, &entries, 2 * points).len());
-                let fourier = time(&mut || convolver.convolve_fft(&start, &dense).len());
-                let length = fourier_length(2 * points);
-                let unit = direct / (points as f64 * f64::from(bins));
-                println!(
-                    "{points:6} points {bins:4} bins: direct {direct:9.2} µs, Fourier {fourier:9.2} µs, cost {:.1}",
-                    fourier / unit / (length as f64 * f64::from(length.ilog2()))
-                );
-            }
-        }
-    }
-
     fn density() -> impl Strategy<Value = Vec<f64>> {
         prop::collection::vec(prop_oneof![2 => Just(0.0), 3 => 0.0_f64..1.0], 1..300).prop_map(
             |weights| {
@@ -363,20 +332,19 @@ mod tests {
         }
 
         #[test]
-        fn a_large_convolution_agrees_whichever_way_is_taken(length in 3_000_usize..6_000, seed in 0_u64..1_000) {
-            // Long starts with dense runtimes take the Fourier way, the same cut to few bins takes the direct one.
-            let start: Vec<f64> = (0..length).map(|at| ((at as u64 * 37 + seed) % 101) as f64).collect();
-            let total: f64 = start.iter().sum();
-            let start: Vec<f64> = start.iter().map(|weight| weight / total).collect();
-            let weights: Vec<(u32, f64)> = (0..length as u32).map(|at| (at, 1.0 + f64::from(at % 7))).collect();
-            let runtime = RuntimeSteps::from_weights(&weights, Seconds(1)).unwrap();
-            prop_assert!(!direct_is_cheaper(length, runtime.entries(), 2 * length));
-            let job = Convolver::new().complete(&start, Seconds(0), &runtime, Seconds(2 * length as i64));
-            let dense: Vec<f64> = runtime.entries().iter().map(|entry| entry.1).collect();
-            let mut sum = 0.0;
-            for (time, mass) in convolve_direct(&start, &dense).into_iter().enumerate() {
-                sum += mass;
-                prop_assert!((job.cdf_at(Seconds(time as i64)) - sum).abs() < 1e-11);
+        fn the_completion_is_the_same_whichever_way_is_taken(
+            start in density(),
+            runtime in prop::collection::btree_map(0_u32..3_000, 0.01_f64..1.0, 1..101),
+            window in 0_i64..4_000,
+        ) {
+            let entries: Vec<(u32, f64)> = runtime.into_iter().collect();
+            let runtime = RuntimeSteps::from_weights(&entries, Seconds(1)).unwrap();
+            let [direct, fourier] = [Convolution::Direct, Convolution::Fourier].map(|way| {
+                Convolver::by(way).complete(&start, Seconds(7), &runtime, Seconds(7 + window))
+            });
+            prop_assert_eq!(direct.cdf().len(), fourier.cdf().len());
+            for (one, other) in direct.cdf().iter().zip(fourier.cdf()) {
+                prop_assert!((one - other).abs() < 1e-11);
             }
         }
     }

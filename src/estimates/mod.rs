@@ -19,7 +19,7 @@ pub use classes::{
     RESOURCE_UPPER_BOUNDS, TOP_USERS,
 };
 pub use completion::CompletionDistribution;
-pub use convolution::{Convolver, convolve_direct};
+pub use convolution::{Convolution, Convolver, convolve_direct};
 pub use joint::{joint_cdf_at, joint_density, probability_executable};
 pub use model::{ClassSummary, EstimateError, EstimateModel};
 pub use ratio::{RATIO_BINS, RatioDistribution};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use crate::units::{NodeIndex, Seconds};
+use crate::units::{NodeIndex, Nodes, Seconds};
 
 /// Why there are no node failures to simulate with.
 #[derive(Debug, thiserror::Error)]
@@ -16,6 +16,17 @@ pub enum FailureError {
         allowed: &'static str,
         /// What was found.
         found: String,
+    },
+    /// A rate that fills the memory with failures.
+    #[error(
+        "more than two million node failures on {nodes} within {:.0} days: lower the failure rate, raise the mean time to \
+         repair, or shorten the workload", horizon.hours() / 24.0
+    )]
+    TooManyOutages {
+        /// Size of the machine.
+        nodes: Nodes,
+        /// How long it is simulated.
+        horizon: Seconds,
     },
     /// An outage ends before it begins.
     #[error("node {} is repaired at {end}, before it fails at {start}", node.0)]

@@ -37,6 +37,9 @@ pub struct FailureTrace {
     pub events: Vec<NodeEvent>,
 }
 
+/// More outages than this in one simulation (about 100 MB of events) are a wrong rate or a wrong horizon, not a study.
+const MOST_OUTAGES: usize = 2_000_000;
+
 impl FailureTrace {
     /// The events of these outages, in any order. Outages of one node that overlap or touch are merged into one; an outage
     /// of no length lasts one second, because the node did fail.
@@ -117,7 +120,7 @@ impl FailureTrace {
     ///
     /// # Errors
     ///
-    /// When the model or the repair rate is impossible.
+    /// When the model or the repair rate is impossible, or when there would be millions of outages.
     pub fn generate(
         survival: &SurvivalModel,
         repair_rate_per_hour: f64,
@@ -129,6 +132,9 @@ impl FailureTrace {
         check("repair_rate_per_hour", repair_rate_per_hour, false)?;
         let mut outages = Vec::new();
         for node in (0..nodes.0).map(NodeIndex) {
+            if outages.len() > MOST_OUTAGES {
+                return Err(FailureError::TooManyOutages { nodes, horizon });
+            }
             let mut stream = stream_of(node);
             let mut now = Seconds::ZERO;
             loop {
@@ -139,8 +145,14 @@ impl FailureTrace {
                 let end =
                     start + whole_seconds(draw_exponential(repair_rate_per_hour, &mut stream));
                 outages.push(Outage { node, start, end });
+                if outages.len() > MOST_OUTAGES {
+                    break;
+                }
                 now = end;
             }
+        }
+        if outages.len() > MOST_OUTAGES {
+            return Err(FailureError::TooManyOutages { nodes, horizon });
         }
         Self::from_outages(outages)
     }

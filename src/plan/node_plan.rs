@@ -176,35 +176,44 @@ impl NodePlan {
         nodes: Nodes,
         usable_now: Option<(Seconds, &NodeSet)>,
     ) -> Option<(NodeSet, Seconds)> {
+        if self.counted.free_at(start) < nodes.0 as i32 {
+            // Most candidate starts of a full plan end here, without a look at concrete nodes.
+            return None;
+        }
         let mut remaining = self.free_throughout(start, start + Seconds(1), usable_now);
-        if remaining.count() < nodes {
+        let mut left = remaining.count().0;
+        if left < nodes.0 {
             return None;
         }
         let first = self
             .reservations
             .partition_point(|reservation| reservation.start <= start);
         let later = &self.reservations[first..];
-        let mut index = 0;
-        while index < later.len() {
-            let next_start = later[index].start;
-            let mut group = NodeSet::empty(self.nodes);
-            while index < later.len() && later[index].start == next_start {
-                group.union_with(&later[index].nodes);
-                index += 1;
+        let mut group = NodeSet::empty(self.nodes);
+        for same_start in later.chunk_by(|one, other| one.start == other.start) {
+            // Their reservations overlap, so their nodes differ.
+            let shared: u32 = same_start
+                .iter()
+                .map(|reservation| reservation.nodes.shared_count(&remaining).0)
+                .sum();
+            if shared == 0 {
+                continue;
+            }
+            if left - shared >= nodes.0 {
+                for reservation in same_start {
+                    remaining.subtract(&reservation.nodes);
+                }
+                left -= shared;
+                continue;
+            }
+            for reservation in same_start {
+                group.union_with(&reservation.nodes);
             }
             group.intersect_with(&remaining);
-            if group.is_empty() {
-                continue;
-            }
-            let beyond = remaining.count().0 - group.count().0;
-            if beyond >= nodes.0 {
-                remaining.subtract(&group);
-                continue;
-            }
             remaining.subtract(&group);
-            let fill = group.lowest(Nodes(nodes.0 - beyond))?;
+            let fill = group.lowest(Nodes(nodes.0 - (left - shared)))?;
             remaining.union_with(&fill);
-            return Some((remaining, next_start));
+            return Some((remaining, same_start[0].start));
         }
         Some((remaining.lowest(nodes)?, Seconds::FAR))
     }

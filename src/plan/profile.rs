@@ -361,6 +361,8 @@ impl Profile {
     }
 
     fn add(&mut self, from: Seconds, to: Seconds, delta: i32) {
+        // What was forgotten stays forgotten: a breakpoint before the first one would stand out of order.
+        let from = from.max(self.blocks[0].times[0]);
         if from >= to || delta == 0 {
             return;
         }
@@ -526,6 +528,17 @@ mod tests {
                 prop_assert_eq!(profile.free_at(Seconds(time as i64)), expected);
             }
         }
+    }
+
+    #[test]
+    fn a_release_that_reaches_into_the_forgotten_past_leaves_the_breakpoints_in_order() {
+        let mut profile = Profile::new(10, Seconds::ZERO);
+        profile.reserve(Seconds(0), Seconds(100), 3);
+        profile.reserve(Seconds(50), Seconds(200), 2);
+        profile.forget_before(Seconds(60));
+        profile.release(Seconds(0), Seconds(100), 3);
+        let segments: Vec<_> = profile.segments().collect();
+        assert_eq!(segments, [(Seconds(50), 8), (Seconds(200), 10)]);
     }
 
     #[test]

@@ -80,6 +80,14 @@ pub enum Expected {
     },
     /// Names of strategies or of families, from the highest gain down.
     Order(Vec<String>),
+    /// The published value is kept aside for independent validation: the measured one is shown, nothing is judged. Holds the
+    /// names that an order is to be made of; `null` in JSON.
+    #[serde(serialize_with = "kept_aside")]
+    KeptAside(Vec<String>),
+}
+
+fn kept_aside<S: serde::Serializer>(_: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_none()
 }
 
 /// Where a number comes from.
@@ -288,10 +296,20 @@ struct RawClaim {
     order: Option<Vec<String>>,
     #[serde(rename = "at-least")]
     at_least: Option<f64>,
+    #[serde(rename = "kept-aside")]
+    kept_aside: Option<Vec<String>>,
     printed: Option<f64>,
     resolves: Option<String>,
     provenance: Option<Provenance>,
     note: Option<String>,
+}
+
+impl Quantity {
+    /// Whether it is an order of names and not a number.
+    #[must_use]
+    pub fn is_order(self) -> bool {
+        matches!(self, Self::Order | Self::OrderOfFamilies)
+    }
 }
 
 /// Reads a file of published claims.
@@ -452,19 +470,27 @@ fn resolve_claim(
         at = at.or(Some(1.0));
         family = family.or_else(|| Some(FAMILIES[0].to_owned()));
     }
-    let expected = match (raw.value, raw.at_least, raw.order) {
-        (Some(value), None, None) if value.is_finite() => Expected::Value(value),
-        (None, Some(at_least), None) if at_least.is_finite() => Expected::AtLeast { at_least },
-        (None, None, Some(order)) if order.len() > 1 => Expected::Order(order),
+    let expected = match (raw.value, raw.at_least, raw.order, raw.kept_aside) {
+        (Some(value), None, None, None) if value.is_finite() => Expected::Value(value),
+        (None, Some(at_least), None, None) if at_least.is_finite() => {
+            Expected::AtLeast { at_least }
+        }
+        (None, None, Some(order), None) if order.len() > 1 => Expected::Order(order),
+        (None, None, None, Some(among)) => Expected::KeptAside(among),
         _ => {
             return Err(
-                "give exactly one of `value`, `at-least` and `order` (two names or more)"
+                "give exactly one of `value`, `at-least`, `order` (two names or more) and `kept-aside`"
                     .to_owned(),
             );
         }
     };
-    let ordered = matches!(quantity, Quantity::Order | Quantity::OrderOfFamilies);
-    if ordered != matches!(expected, Expected::Order(_)) {
+    let ordered = quantity.is_order();
+    let has_order = match &expected {
+        Expected::Order(_) => true,
+        Expected::KeptAside(among) => among.len() > 1,
+        Expected::Value(_) | Expected::AtLeast { .. } => false,
+    };
+    if ordered != has_order {
         return Err("an order has `order`, everything else has `value`".to_owned());
     }
     let mut rules = published

@@ -202,7 +202,7 @@ impl ScoreCard {
         let numbers = self
             .comparisons
             .iter()
-            .filter(|comparison| !matches!(comparison.claim.expected, Expected::Order(_)));
+            .filter(|comparison| !comparison.claim.quantity.is_order());
         for comparison in numbers {
             let title = table_title(&comparison.claim);
             match tables.iter_mut().find(|(known, _)| *known == title) {
@@ -217,7 +217,7 @@ impl ScoreCard {
     fn orders(&self) -> impl Iterator<Item = &Comparison> {
         self.comparisons
             .iter()
-            .filter(|comparison| matches!(comparison.claim.expected, Expected::Order(_)))
+            .filter(|comparison| comparison.claim.quantity.is_order())
     }
 
     /// The score card as a page of Markdown.
@@ -302,7 +302,11 @@ impl ScoreCard {
                 ),
             );
         }
-        if self.comparisons.is_empty() {
+        let nothing_judged = self
+            .comparisons
+            .iter()
+            .all(|comparison| matches!(comparison.claim.expected, Expected::KeptAside(_)));
+        if nothing_judged {
             for table in &self.measured {
                 line(&mut page, &format!("\n{}", table.title));
                 line(
@@ -310,7 +314,8 @@ impl ScoreCard {
                     &terminal_table(table.header.clone(), table.rows.iter().cloned()),
                 );
             }
-        } else {
+        }
+        if !self.comparisons.is_empty() {
             page.push('\n');
             for comparison in self.orders() {
                 let [subject, published, measured] = order_lines(comparison);
@@ -428,6 +433,7 @@ fn cells(comparison: &Comparison) -> [String; 7] {
         Expected::Value(value) => compact(*value),
         Expected::AtLeast { at_least } => format!("at least {}", compact(*at_least)),
         Expected::Order(names) => names.join(" > "),
+        Expected::KeptAside(_) => "kept aside".to_owned(),
     };
     let (measured, interval) = match &comparison.found {
         Some(Found::Value {
@@ -461,7 +467,7 @@ fn cells(comparison: &Comparison) -> [String; 7] {
         Verdict::NotTested(why) => format!("not tested: {why}"),
     };
     let tolerance = match claim.expected {
-        Expected::Value(_) => tolerance(claim.tolerance),
+        Expected::Value(_) | Expected::KeptAside(_) => tolerance(claim.tolerance),
         Expected::AtLeast { .. } | Expected::Order(_) => "exact".to_owned(),
     };
     [
@@ -510,6 +516,7 @@ fn order_lines(comparison: &Comparison) -> [String; 3] {
     };
     let published = match &claim.expected {
         Expected::Order(order) => names(order),
+        Expected::KeptAside(_) => "kept aside".to_owned(),
         Expected::Value(_) | Expected::AtLeast { .. } => "–".to_owned(),
     };
     let measured = match &comparison.found {

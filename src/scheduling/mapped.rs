@@ -79,7 +79,7 @@ impl Mapped {
             estimates,
             plan: NodePlan::new(nodes),
             completions: BTreeMap::new(),
-            convolver: Convolver::new(),
+            convolver: Convolver::by(settings.convolution),
             disabled: BTreeMap::new(),
         }
     }

@@ -14,6 +14,7 @@ mod policy;
 mod queueing;
 pub mod registry;
 mod settings;
+mod shortening;
 
 pub use cluster::{Cluster, ClusterMachine, Phase};
 pub use counted::Counted;
@@ -28,6 +29,7 @@ pub use overbooking_2008::{
 pub use policy::Policy;
 pub use queueing::Queueing;
 pub use settings::{
-    Acceptance, DownHorizon, EarlyStart, PROBABILITY_TOLERANCE, Placing, PolicySettings,
-    PredecessorRule, Reliability, ReplanPasses, RestartRule, SurvivalForm,
+    Acceptance, Convolution, DownHorizon, EarlyStart, PROBABILITY_TOLERANCE, Placing,
+    PolicySettings, PredecessorRule, Reliability, ReplanPasses, RestartRule, SurvivalForm,
 };
+pub use shortening::Shortening;

@@ -6,7 +6,7 @@ use crate::workload::JobId;
 
 /// A scheduling policy: it plans, the [`Cluster`] carries out.
 ///
-/// A policy is called once for each event, in the order of events (see [`crate::scheduling::cluster`]), with the cluster
+/// A policy is called once for each event, in the order of events (see [`crate::scheduling::ClusterMachine`]), with the cluster
 /// already updated: at [`Policy::ended`] the job's outcome is final and its nodes are idle, at [`Policy::node_failed`] the node
 /// is down and its job lost all progress and holds no node any more. It never sees a job's real runtime.
 pub trait Policy: Send {

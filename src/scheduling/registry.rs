@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Counted, Mapped, Policy, PolicySettings, Queueing};
+use super::{Counted, Mapped, Policy, PolicySettings, Queueing, Shortening};
 use crate::estimates::EstimateModel;
 use crate::units::Nodes;
 
@@ -84,7 +84,7 @@ pub const STRATEGIES: &[Strategy] = &[
         overbooks: true,
         security_factor: 1.0,
         baseline: Some("conservative-backfilling"),
-        build: |nodes, settings, estimates| Box::new(Mapped::new(nodes, settings, true, estimates)),
+        build: |nodes, settings, estimates| Box::new(Shortening::new(nodes, settings, estimates)),
     },
 ];
 

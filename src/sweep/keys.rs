@@ -1,7 +1,7 @@
 //! The keys of an experiment file: their types, what is allowed, and the nearest name to a mistyped one.
 //!
 //! This is the one list behind "unknown key" errors, the check of axis keys and the type that an axis value has in the
-//! store. A test holds it against the structures of [`super::raw`], which are what serde reads.
+//! store. A test holds it against the structures of `sweep/raw.rs`, which are what serde reads.
 
 /// What a value of a key looks like in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -245,6 +245,11 @@ pub const KEYS: &[Key] = &[
         "scheduling.time_step_seconds",
         Kind::Integer,
         "a whole number of seconds of 1 or more (default 60)",
+    ),
+    key(
+        "scheduling.convolution",
+        Kind::Text,
+        "\"direct\" (default) or \"fourier\"",
     ),
     key(
         "scheduling.condition_on_elapsed",

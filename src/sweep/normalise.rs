@@ -66,6 +66,7 @@ pub fn normalise(spec: SimulationSpec) -> SimulationSpec {
             acceptance,
             test_full_length: policy.test_full_length,
             time_step: default.time_step,
+            convolution: default.convolution,
             condition_on_elapsed: default.condition_on_elapsed,
             predecessors: default.predecessors,
         },

@@ -8,7 +8,8 @@ use toml::Spanned;
 
 use crate::estimates::{Binning, Overrun};
 use crate::scheduling::{
-    DownHorizon, EarlyStart, Placing, PredecessorRule, ReplanPasses, RestartRule, SurvivalForm,
+    Convolution, DownHorizon, EarlyStart, Placing, PredecessorRule, ReplanPasses, RestartRule,
+    SurvivalForm,
 };
 use crate::workload::ProcessorsField;
 
@@ -153,6 +154,8 @@ pub struct RawScheduling {
     pub test_full_length: Option<bool>,
     /// Step of distributions.
     pub time_step_seconds: Given<i64>,
+    /// How distributions are convolved.
+    pub convolution: Option<Convolution>,
     /// Whether distributions are conditioned on elapsed time.
     pub condition_on_elapsed: Option<bool>,
     /// What is believed of the jobs in front.

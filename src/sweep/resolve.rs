@@ -630,6 +630,7 @@ pub(super) fn policy(
         test_full_length: raw.test_full_length.unwrap_or(default.test_full_length),
         reliability: reliability?,
         time_step: time_step?,
+        convolution: raw.convolution.unwrap_or_default(),
         condition_on_elapsed: raw
             .condition_on_elapsed
             .unwrap_or(default.condition_on_elapsed),

@@ -145,7 +145,7 @@ fn without_a_trace_name_missing_files_are_named_and_the_rest_is_run() {
         ran.log
     );
     let json: Vec<serde_json::Value> = serde_json::from_str(&ran.output).unwrap();
-    assert_eq!(json.len(), 725, "every claim appears, tested or not");
+    assert_eq!(json.len(), 817, "every claim appears, tested or not");
     let lanl = json
         .iter()
         .find(|record| record["trace"] == "lanl")

@@ -180,8 +180,10 @@ impl Reader<'_> {
     }
 
     fn find(&self, claim: &Claim) -> Outcome {
-        if let Expected::Order(names) = &claim.expected {
-            return self.order(claim, names);
+        match &claim.expected {
+            Expected::Order(names) => return self.order(claim, names),
+            Expected::KeptAside(among) if !among.is_empty() => return self.order(claim, among),
+            _ => {}
         }
         let subject = Subject {
             experiment: claim.experiment,
@@ -503,6 +505,9 @@ fn percent_of(part: f64, whole: f64, otherwise: &str) -> Result<f64, Missing> {
 
 fn judge(claim: &Claim, found: &Found) -> Verdict {
     match (&claim.expected, found) {
+        (Expected::KeptAside(_), _) => {
+            Verdict::NotTested("the published value is kept aside".to_owned())
+        }
         (Expected::Value(expected), Found::Value { value, .. }) => {
             let width = claim.tolerance.width(*expected);
             let away = (value - expected).abs();

@@ -1,0 +1,111 @@
+//! Whole batteries of 1,000 jobs on 430 nodes through every strategy, called directly and through the actors.
+//!
+//! With `BOOKAHEAD_TRACES` set it is the first battery of CTC as in the cross-checks (f = 0.15); else 1,000 jobs of the
+//! Lublin–Feitelson model at 200 % offered load.
+
+use std::sync::{Arc, LazyLock};
+
+use bookahead::estimates::{Binning, ClassFamily, EstimateModel, EstimateSettings, Overrun};
+use bookahead::failures::FailureTrace;
+use bookahead::scheduling::{PolicySettings, simulate};
+use bookahead::simulation::{SimulationInputs, run};
+use bookahead::units::Nodes;
+use bookahead::workload::{
+    CleaningRules, Compression, Job, TraceFolder, WorkloadSettings, WorkloadSource, prepare,
+};
+use divan::Bencher;
+use divan::counter::ItemsCount;
+
+const NODES: Nodes = Nodes(430);
+const STRATEGIES: [&str; 7] = [
+    "fcfs",
+    "easy-backfilling",
+    "conservative-backfilling",
+    "heuristic-planning",
+    "comprehensive-overbooking",
+    "heuristic-overbooking",
+    "overbooking-2008",
+];
+
+struct Battery {
+    jobs: Arc<[Job]>,
+    estimates: Arc<EstimateModel>,
+}
+
+static BATTERY: LazyLock<Battery> = LazyLock::new(|| {
+    let folder = std::env::var_os(TraceFolder::VARIABLE).map(TraceFolder::new);
+    let settings = WorkloadSettings {
+        source: WorkloadSource::LublinFeitelson { jobs: 6_000 },
+        nodes: NODES,
+        evaluation_jobs: 1_000,
+        battery_jobs: 1_000,
+        cleaning: CleaningRules::default(),
+        compression: Compression::BatteryLoad { load: 2.0 },
+        laxity: 2.0,
+    };
+    let settings = match folder {
+        Some(_) => WorkloadSettings {
+            source: WorkloadSource::Trace {
+                file: "CTC-SP2-1996-3.1-cln.swf".to_owned(),
+            },
+            evaluation_jobs: 20_000,
+            compression: Compression::Factor { factor: 0.15 },
+            ..settings
+        },
+        None => settings,
+    };
+    let workload = prepare(&settings, &folder.unwrap_or_default(), 1)
+        .expect("the model is whole, and the folder named by BOOKAHEAD_TRACES holds CTC");
+    let settings = EstimateSettings {
+        family: ClassFamily::archive_runtime(),
+        binning: Binning::Round,
+        overrun: Overrun::Clamp,
+        minimum_class_size: 1,
+    };
+    let estimates = EstimateModel::learn(&workload.learning, &settings).expect("learning jobs");
+    eprintln!("battery: {}", workload.label);
+    Battery {
+        jobs: Arc::clone(&workload.batteries[0]),
+        estimates: Arc::new(estimates),
+    }
+});
+
+fn inputs(strategy: &str) -> SimulationInputs {
+    SimulationInputs {
+        nodes: NODES,
+        policy: PolicySettings {
+            strategy: strategy.to_owned(),
+            ..PolicySettings::default()
+        },
+        jobs: Arc::clone(&BATTERY.jobs),
+        estimates: Some(Arc::clone(&BATTERY.estimates)),
+        failures: Arc::new(FailureTrace::default()),
+    }
+}
+
+/// Job decisions through the state machines, called directly.
+#[divan::bench(args = STRATEGIES)]
+fn direct(bencher: Bencher, strategy: &str) {
+    let inputs = inputs(strategy);
+    bencher
+        .counter(ItemsCount::new(inputs.jobs.len()))
+        .bench_local(|| {
+            let estimates = inputs.estimates.clone();
+            simulate(
+                inputs.nodes,
+                &inputs.policy,
+                estimates,
+                &inputs.jobs,
+                &inputs.failures,
+            )
+        });
+}
+
+/// The same through the actor system.
+#[divan::bench(args = STRATEGIES)]
+fn actors(bencher: Bencher, strategy: &str) {
+    let inputs = inputs(strategy);
+    bencher
+        .counter(ItemsCount::new(inputs.jobs.len()))
+        .bench_local(|| run(&inputs, true).expect("every strategy finishes its battery"));
+}

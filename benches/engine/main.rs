@@ -1,0 +1,9 @@
+//! Throughput of the engine: `cargo bench --bench engine`. What each group measures stands in `benches/README.md`.
+
+mod batteries;
+mod estimates;
+mod plans;
+
+fn main() {
+    divan::main();
+}

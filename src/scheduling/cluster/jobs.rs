@@ -1,0 +1,117 @@
+//! What the cluster knows of each job that has no final outcome yet.
+
+use std::collections::VecDeque;
+
+use crate::plan::NodeSet;
+use crate::scheduling::outcome::{JobOutcome, Promise, Verdict};
+use crate::units::Seconds;
+use crate::workload::{Job, JobId};
+
+/// Where a job stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Phase {
+    /// Not yet decided about.
+    Incoming,
+    /// Accepted; its start is planned, or it waits in a queue.
+    Planned,
+    /// On its nodes.
+    Running,
+    /// Accepted, but it lost its nodes or could not start.
+    Disabled,
+    /// Its outcome is final.
+    Done,
+}
+
+/// Everything the cluster knows of a job that has no final outcome yet.
+#[derive(Debug)]
+pub(super) struct JobRecord {
+    pub(super) job: Job,
+    pub(super) phase: Phase,
+    pub(super) promise: Option<Promise>,
+    pub(super) class: Option<u16>,
+    pub(super) start: Option<Seconds>,
+    pub(super) nodes: Option<NodeSet>,
+    pub(super) restarts: u32,
+    pub(super) node_failures: u32,
+    /// Raised whenever the job's pending event is replaced, so that the old one is stale.
+    pub(super) version: u32,
+}
+
+/// Open jobs by id; memory is bounded by the jobs in flight, not by the trace.
+#[derive(Debug, Default)]
+pub(super) struct JobTable {
+    /// Id of the first record.
+    base: u32,
+    records: VecDeque<JobRecord>,
+    open: usize,
+}
+
+impl JobTable {
+    pub(super) fn push(&mut self, job: Job) {
+        if self.records.is_empty() {
+            self.base = job.id.0;
+        }
+        debug_assert_eq!(job.id.0, self.base + self.records.len() as u32);
+        self.open += 1;
+        self.records.push_back(JobRecord {
+            job,
+            phase: Phase::Incoming,
+            promise: None,
+            class: None,
+            start: None,
+            nodes: None,
+            restarts: 0,
+            node_failures: 0,
+            version: 0,
+        });
+    }
+
+    pub(super) fn open(&self) -> usize {
+        self.open
+    }
+
+    pub(super) fn find(&self, job: JobId) -> Option<&JobRecord> {
+        let record = self.records.get(job.0.checked_sub(self.base)? as usize)?;
+        (record.phase != Phase::Done).then_some(record)
+    }
+
+    pub(super) fn get(&self, job: JobId) -> &JobRecord {
+        &self.records[(job.0 - self.base) as usize]
+    }
+
+    pub(super) fn get_mut(&mut self, job: JobId) -> &mut JobRecord {
+        &mut self.records[(job.0 - self.base) as usize]
+    }
+
+    pub(super) fn close(
+        &mut self,
+        job: JobId,
+        verdict: Verdict,
+        end: Option<Seconds>,
+    ) -> JobOutcome {
+        let record = self.get_mut(job);
+        record.phase = Phase::Done;
+        record.nodes = None;
+        let outcome = JobOutcome {
+            job: record.job.clone(),
+            verdict,
+            class: record.class,
+            promise: record.promise,
+            start: record.start,
+            end,
+            restarts: record.restarts,
+            node_failures: record.node_failures,
+        };
+        self.open -= 1;
+        while self
+            .records
+            .front()
+            .is_some_and(|record| record.phase == Phase::Done)
+            && self.records.len() > 1
+        {
+            self.records.pop_front();
+            self.base += 1;
+        }
+        outcome
+    }
+}
