@@ -190,3 +190,12 @@ fn each_library_of_weight_has_one_room() {
         );
     }
 }
+
+#[test]
+fn only_two_files_of_the_sweep_know_the_store() {
+    let allowed = [
+        "sweep/house.rs: crate::store",
+        "sweep/sink.rs: crate::store",
+    ];
+    assert_eq!(violations("sweep", &["crate::store"]), allowed);
+}
