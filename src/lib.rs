@@ -1,14 +1,89 @@
 //! bookahead: a laboratory for planning-based resource management.
+//!
+//! A machine that *plans* promises each job a start time when it is submitted, or rejects it. These are the nouns:
+//!
+//! * A [`Job`](workload::Job) is a rigid parallel request: so many nodes for so long, between its release and its deadline. Its
+//!   *estimate* is what the user asked for and pays; its *runtime* is known to the simulator only.
+//! * A *plan* says who holds which nodes when: as a [`Profile`](plan::Profile) that counts free nodes, or as a
+//!   [`NodePlan`](plan::NodePlan) of concrete ones. A *gap* or *slot* is a time at which enough nodes are free, until they are not;
+//!   a [`Reservation`](plan::Reservation) is a slot that was given away.
+//! * A [`Policy`](scheduling::Policy) accepts or rejects jobs and places them; a [`ClusterMachine`](scheduling::ClusterMachine)
+//!   carries out what it planned.
+//! * *Overbooking* gives a job a slot shorter than its estimate. The *probability of success* (PoS) says how likely it ends in time on
+//!   nodes that stay up, learned from how well users of its *class* estimated before; PoF is 1 − PoS, the *risk* PoF × penalty.
+//! * A *battery* is a block of consecutive jobs that is simulated on an empty machine; a *sweep* simulates many, along axes of settings; a
+//!   *point* is one combination of settings and one battery, read off one simulation.
+//!
+//! A whole simulation is one call:
+//!
+//! ```
+//! use bookahead::failures::FailureTrace;
+//! use bookahead::scheduling::{PolicySettings, Verdict, simulate};
+//! use bookahead::units::{Nodes, Seconds};
+//! use bookahead::workload::{Job, JobId};
+//!
+//! // Both jobs want the whole machine of two nodes for eight hours, within sixteen.
+//! let job = |id, submit: i64, runtime: i64| Job {
+//!     id: JobId(id),
+//!     trace_number: 0,
+//!     submit: Seconds::HOUR * submit,
+//!     release: Seconds::HOUR * submit,
+//!     estimate: Seconds::HOUR * 8,
+//!     runtime: Seconds::HOUR * runtime,
+//!     deadline: Seconds::HOUR * (submit + 16),
+//!     nodes: Nodes(2),
+//!     user: None,
+//!     application: None,
+//! };
+//! let settings = PolicySettings {
+//!     strategy: "heuristic-planning".to_owned(),
+//!     ..PolicySettings::default()
+//! };
+//! let jobs = [job(0, 0, 2), job(1, 1, 8)];
+//! let (metrics, outcomes) =
+//!     simulate(Nodes(2), &settings, None, &jobs, &FailureTrace::default()).expect("a registered strategy");
+//!
+//! // The second is promised hour 8, and starts at hour 2, when the first has ended early.
+//! assert_eq!(outcomes[1].promise.unwrap().start, Seconds::HOUR * 8);
+//! assert_eq!(outcomes[1].start, Some(Seconds::HOUR * 2));
+//! assert_eq!(outcomes[1].verdict, Verdict::SuccessfulFinished);
+//! assert_eq!(metrics.gain(1.0).0, 32.0);
+//! ```
+//!
+//! The house has one direction. Each room below may call those above it in this list, and no other:
 
-pub mod cli;
-pub mod estimates;
-pub mod failures;
-pub mod plan;
-pub mod random;
-pub mod report;
-pub mod scheduling;
-pub mod simulation;
-pub mod store;
-pub mod sweep;
+/// Quantities that must not be mixed up: seconds, node counts, node-time, coins.
 pub mod units;
+
+/// Named random streams.
+pub mod random;
+
+/// What arrives: jobs, traces, cleaning, load scaling, model generators.
 pub mod workload;
+
+/// How well users estimate: distributions by class, joint and convolved.
+pub mod estimates;
+
+/// Node failures: models and replayed tables.
+pub mod failures;
+
+/// Who holds which nodes when.
+pub mod plan;
+
+/// Policies on a plan, and the cluster that carries them out.
+pub mod scheduling;
+
+/// The actors of one simulation.
+pub mod simulation;
+
+/// Experiment files, axes, points, and the coordinator that shards them over cores.
+pub mod sweep;
+
+/// SQLite: schema, migrations, the writer, the readers.
+pub mod store;
+
+/// Tables, intervals, plots, claims.
+pub mod report;
+
+/// One file a subcommand.
+pub mod cli;

@@ -1,0 +1,130 @@
+//! The rules of the house, held against the source: who may mention whom (`ARCHITECTURE.md`).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Every Rust file below `src/`, with its room (the first folder or file name) and its text without comments.
+fn sources() -> Vec<(PathBuf, String, String)> {
+    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+        let mut entries: Vec<PathBuf> = fs::read_dir(folder)
+            .expect("a folder of the house")
+            .map(|entry| entry.expect("an entry").path())
+            .collect();
+        entries.sort();
+        for path in entries {
+            if path.is_dir() {
+                walk(&path, found);
+            } else if path.extension().is_some_and(|ending| ending == "rs") {
+                found.push(path);
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut files = Vec::new();
+    walk(&root, &mut files);
+    files
+        .into_iter()
+        .map(|path| {
+            let inside = path.strip_prefix(&root).expect("below src").to_owned();
+            let first = inside.components().next().expect("a name");
+            let room = first.as_os_str().to_string_lossy().replace(".rs", "");
+            let text = fs::read_to_string(&path).expect("a source file");
+            let code: Vec<&str> = text
+                .lines()
+                .filter(|line| !line.trim_start().starts_with("//"))
+                .collect();
+            (inside, room, code.join("\n"))
+        })
+        .collect()
+}
+
+fn assert_only(word: &str, rooms: &[&str]) {
+    for (path, room, code) in sources() {
+        // The tests of a report run the SQL that it prints.
+        if path.to_string_lossy().contains("tests") {
+            continue;
+        }
+        assert!(
+            rooms.contains(&room.as_str()) || !code.contains(word),
+            "{} mentions `{word}`, which only {rooms:?} may",
+            path.display()
+        );
+    }
+}
+
+const DOMAIN: [&str; 5] = ["workload", "estimates", "failures", "plan", "scheduling"];
+
+#[test]
+fn the_domain_knows_no_actor_runtime_clock_thread_or_room_above_it() {
+    for (path, room, code) in sources() {
+        if !DOMAIN.contains(&room.as_str()) {
+            continue;
+        }
+        for word in [
+            "tokio",
+            "kameo",
+            "rusqlite",
+            "polars",
+            "clap::",
+            "std::thread",
+            "Instant::now",
+            "SystemTime",
+            "std::env",
+            "rand::rng",
+            "crate::simulation",
+            "crate::sweep",
+            "crate::store",
+            "crate::report",
+            "crate::cli",
+        ] {
+            // Tests of a room may look where real traces lie.
+            let production = code.split("#[cfg(test)]").next().unwrap_or_default();
+            let is_test = path.to_string_lossy().contains("tests");
+            assert!(
+                is_test || !production.contains(word),
+                "{} mentions `{word}`",
+                path.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn estimates_failures_and_plans_do_not_know_policies() {
+    for (path, room, code) in sources() {
+        if ["workload", "estimates", "failures", "plan"].contains(&room.as_str()) {
+            assert!(
+                !code.contains("crate::scheduling"),
+                "{} knows policies",
+                path.display()
+            );
+        }
+    }
+}
+
+#[test]
+fn only_the_store_holds_a_connection() {
+    assert_only("Connection::open", &["store"]);
+    assert_only("rusqlite", &["store"]);
+}
+
+#[test]
+fn only_reports_use_polars_only_simulations_use_actors_only_the_command_line_parses_arguments() {
+    assert_only("polars::", &["report"]);
+    assert_only("kameo", &["simulation"]);
+    assert_only("clap::", &["cli"]);
+}
+
+#[test]
+fn the_page_of_the_configuration_has_every_key_and_no_other() {
+    let page = include_str!("../docs/configuration.md");
+    let rows: Vec<&str> = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
+        .collect();
+    let keys: Vec<&str> = bookahead::sweep::keys::KEYS
+        .iter()
+        .map(|key| key.path)
+        .collect();
+    assert_eq!(rows, keys);
+}
