@@ -1,88 +1,89 @@
-//! bookahead: a laboratory for planning-based resource management, in which clusters promise start times instead of
-//! queueing.
+//! bookahead: a laboratory for planning-based resource management.
 //!
-//! # The nouns
+//! A machine that *plans* promises each job a start time when it is submitted, or rejects it. These are the nouns:
 //!
-//! * A **job** asks for a number of nodes for an **estimate** of time, between its release and its deadline. How long it really
-//!   runs is known to the simulator only.
-//! * A **plan** says which job holds how many, or which, nodes when. The **profile** is a plan that only counts nodes: free
-//!   nodes as a step function of time.
-//! * A **gap** is free space in a plan. A **slot** is what a gap offers one job: a start, an end, nodes. A slot is full-length if it
-//!   holds the estimate; one that is shorter is **overbooked**.
-//! * A **reservation** is a job's place in the plan, nodes and an interval. (Reservations that customers ask for as such are
-//!   planned for a later version.)
-//! * **PoS** is the probability of success of an overbooked slot: nodes there at the start, job done before the slot ends, no
-//!   node lost on the way. **PoF** = 1 − PoS. **Risk** is PoF × penalty, against the opportunity PoS × fee.
-//! * An **estimate class** is a group of jobs (by estimate, by nodes, by user …) with one learned distribution of run time ÷
-//!   estimate.
-//! * A **battery** is a block of consecutive jobs that starts on an empty machine: one replication.
-//! * A **simulation** is one battery under one policy: one schedule. A **point** is a combination of axis values and a
-//!   replication; it reads its totals off a simulation, which it may share with others. A **sweep** is all points of an
-//!   experiment file.
+//! * A [`Job`](workload::Job) is a rigid parallel request: so many nodes for so long, between its release and its deadline. Its
+//!   *estimate* is what the user asked for and pays; its *runtime* is known to the simulator only.
+//! * A *plan* says who holds which nodes when: as a [`Profile`](plan::Profile) that counts free nodes, or as a
+//!   [`NodePlan`](plan::NodePlan) of concrete ones. A *gap* or *slot* is a time at which enough nodes are free, until they are not;
+//!   a [`Reservation`](plan::Reservation) is a slot that was given away.
+//! * A [`Policy`](scheduling::Policy) accepts or rejects jobs and places them; a [`ClusterMachine`](scheduling::ClusterMachine)
+//!   carries out what it planned.
+//! * *Overbooking* gives a job a slot shorter than its estimate. The *probability of success* (PoS) says how likely it ends in time on
+//!   nodes that stay up, learned from how well users of its *class* estimated before; PoF is 1 − PoS, the *risk* PoF × penalty.
+//! * A *battery* is a block of consecutive jobs that is simulated on an empty machine; a *sweep* simulates many, along axes of settings; a
+//!   *point* is one combination of settings and one battery, read off one simulation.
 //!
-//! # An example
-//!
-//! Two jobs of two hours want all four nodes. The second has five hours until its deadline, so it is promised the time after
-//! the first. The first ends after half an hour; conservative backfilling keeps what it promised, heuristic planning plans
-//! anew and starts the second job early.
+//! A whole simulation is one call:
 //!
 //! ```
 //! use bookahead::failures::FailureTrace;
-//! use bookahead::scheduling::{PolicySettings, simulate};
+//! use bookahead::scheduling::{PolicySettings, Verdict, simulate};
 //! use bookahead::units::{Nodes, Seconds};
 //! use bookahead::workload::{Job, JobId};
 //!
-//! let job = |id: u32, runtime: i64| Job {
+//! // Both jobs want the whole machine of two nodes for eight hours, within sixteen.
+//! let job = |id, submit: i64, runtime: i64| Job {
 //!     id: JobId(id),
 //!     trace_number: 0,
-//!     submit: Seconds::ZERO,
-//!     release: Seconds::ZERO,
-//!     estimate: Seconds::HOUR * 2,
-//!     runtime: Seconds(runtime),
-//!     deadline: Seconds::HOUR * 5,
-//!     nodes: Nodes(4),
+//!     submit: Seconds::HOUR * submit,
+//!     release: Seconds::HOUR * submit,
+//!     estimate: Seconds::HOUR * 8,
+//!     runtime: Seconds::HOUR * runtime,
+//!     deadline: Seconds::HOUR * (submit + 16),
+//!     nodes: Nodes(2),
 //!     user: None,
 //!     application: None,
 //! };
-//! let jobs = [job(0, 1_800), job(1, 3_600)];
-//! let start_of_second = |strategy: &str| {
-//!     let settings = PolicySettings { strategy: strategy.to_owned(), ..PolicySettings::default() };
-//!     let nobody_fails = FailureTrace { events: Vec::new() };
-//!     let (metrics, outcomes) = simulate(Nodes(4), &settings, None, &jobs, &nobody_fails)?;
-//!     assert_eq!(metrics.successful, 2);
-//!     outcomes[1].start
+//! let settings = PolicySettings {
+//!     strategy: "heuristic-planning".to_owned(),
+//!     ..PolicySettings::default()
 //! };
-//! assert_eq!(start_of_second("conservative-backfilling"), Some(Seconds(7_200)));
-//! assert_eq!(start_of_second("heuristic-planning"), Some(Seconds(1_800)));
+//! let jobs = [job(0, 0, 2), job(1, 1, 8)];
+//! let (metrics, outcomes) =
+//!     simulate(Nodes(2), &settings, None, &jobs, &FailureTrace::default()).expect("a registered strategy");
+//!
+//! // The second is promised hour 8, and starts at hour 2, when the first has ended early.
+//! assert_eq!(outcomes[1].promise.unwrap().start, Seconds::HOUR * 8);
+//! assert_eq!(outcomes[1].start, Some(Seconds::HOUR * 2));
+//! assert_eq!(outcomes[1].verdict, Verdict::SuccessfulFinished);
+//! assert_eq!(metrics.gain(1.0).0, 32.0);
 //! ```
 //!
-//! # The rooms
-//!
-//! Each calls only rooms above it in this list, with one exception: [`sweep`] hands its results to [`store`]. `tests/architecture.rs`
-//! holds that. The first five are the domain: pure and deterministic, without clock, thread, actor or database.
-//!
-//! * [`workload`]: what arrives.
-//! * [`estimates`]: how well users estimate.
-//! * [`failures`]: which nodes fail when.
-//! * [`plan`]: who holds which nodes when.
-//! * [`scheduling`]: policies on a plan.
-//! * [`simulation`]: the actors around the domain's state machines.
-//! * [`sweep`]: experiment files, points, and the coordinator that shards them over threads.
-//! * [`store`]: the SQLite file.
-//! * [`report`]: tables, intervals, plots and score cards, from the store alone.
-//! * [`cli`]: one file a subcommand.
-//!
-//! Beside them, for everybody: [`units`] and [`random`].
+//! The house has one direction. Each room below may call those above it in this list, and no other:
 
-pub mod cli;
-pub mod estimates;
-pub mod failures;
-pub mod plan;
-pub mod random;
-pub mod report;
-pub mod scheduling;
-pub mod simulation;
-pub mod store;
-pub mod sweep;
+/// Quantities that must not be mixed up: seconds, node counts, node-time, coins.
 pub mod units;
+
+/// Named random streams.
+pub mod random;
+
+/// What arrives: jobs, traces, cleaning, load scaling, model generators.
 pub mod workload;
+
+/// How well users estimate: distributions by class, joint and convolved.
+pub mod estimates;
+
+/// Node failures: models and replayed tables.
+pub mod failures;
+
+/// Who holds which nodes when.
+pub mod plan;
+
+/// Policies on a plan, and the cluster that carries them out.
+pub mod scheduling;
+
+/// The actors of one simulation.
+pub mod simulation;
+
+/// Experiment files, axes, points, and the coordinator that shards them over cores.
+pub mod sweep;
+
+/// SQLite: schema, migrations, the writer, the readers.
+pub mod store;
+
+/// Tables, intervals, plots, claims.
+pub mod report;
+
+/// One file a subcommand.
+pub mod cli;

@@ -1,7 +1,6 @@
 //! Tests that cross rooms, one module a subject.
 
 mod architecture;
-mod configuration_page;
 mod convolution;
 mod cross_checks;
 mod golden_scenarios;

@@ -85,7 +85,7 @@ impl Counted {
             overbooks,
             restarts_short: match settings.restart {
                 RestartRule::Strategy => overbooks,
-                RestartRule::Full => false,
+                RestartRule::Full | RestartRule::Never => false,
                 RestartRule::Short => true,
             },
             hardware: Hardware::new(settings.reliability.clone()),
@@ -327,6 +327,9 @@ impl Counted {
 
     /// Tries to give every accepted job without a slot a new one.
     fn retry_waiting(&mut self, cluster: &mut Cluster) {
+        if self.settings.restart == RestartRule::Never {
+            return;
+        }
         let now = cluster.now();
         let mut index = 0;
         while index < self.waiting.len() {
@@ -367,7 +370,9 @@ impl Counted {
 
     /// Puts an accepted job that lost its slot aside until there is one again.
     fn put_aside(&mut self, cluster: &mut Cluster, slot: Slot) {
-        let give_up = if self.restarts_short {
+        let give_up = if self.settings.restart == RestartRule::Never {
+            cluster.now()
+        } else if self.restarts_short {
             slot.deadline
         } else {
             slot.deadline - slot.estimate + Seconds(1)

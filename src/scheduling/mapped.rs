@@ -66,7 +66,7 @@ impl Mapped {
             overbooks,
             restarts_short: match settings.restart {
                 RestartRule::Strategy => overbooks,
-                RestartRule::Full => false,
+                RestartRule::Full | RestartRule::Never => false,
                 RestartRule::Short => true,
             },
             releases_early: match settings.early_start {
@@ -374,7 +374,9 @@ impl Mapped {
 
     fn put_aside(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet) {
         let asked = cluster.job(job);
-        let give_up = if self.restarts_short {
+        let give_up = if self.settings.restart == RestartRule::Never {
+            cluster.now()
+        } else if self.restarts_short {
             asked.deadline
         } else {
             asked.deadline - asked.estimate + Seconds(1)
@@ -385,6 +387,9 @@ impl Mapped {
 
     /// Starts disabled jobs whose nodes are all there again, in order of job id.
     fn retry_disabled(&mut self, cluster: &mut Cluster) {
+        if self.settings.restart == RestartRule::Never {
+            return;
+        }
         let now = cluster.now();
         let jobs: Vec<JobId> = self.disabled.keys().copied().collect();
         for job in jobs {

@@ -202,6 +202,8 @@ pub enum RestartRule {
     Full,
     /// Any time that is left will do.
     Short,
+    /// A job that lost a node, or finds one missing at its start, has failed (an ablation: spec §11.5).
+    Never,
 }
 
 /// Whether a node-mapped strategy releases nodes at the real end and starts planned jobs early.

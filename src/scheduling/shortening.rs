@@ -45,6 +45,7 @@ use crate::workload::{Job, JobId};
 /// Conservative backfilling with shortened durations (Birkenheuer et al. 2008).
 pub struct Shortening {
     max_pof: f64,
+    restart: RestartRule,
     restarts_short: bool,
     starts_early: bool,
     estimates: Option<Arc<EstimateModel>>,
@@ -104,7 +105,8 @@ impl Shortening {
     ) -> Self {
         Self {
             max_pof: settings.acceptance.threshold(),
-            restarts_short: settings.restart != RestartRule::Full,
+            restart: settings.restart,
+            restarts_short: !matches!(settings.restart, RestartRule::Full | RestartRule::Never),
             starts_early: settings.early_start != EarlyStart::No,
             estimates,
             plan: NodePlan::new(nodes),
@@ -399,7 +401,9 @@ impl Shortening {
 
     fn put_aside(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet) {
         let asked = cluster.job(job);
-        let give_up = if self.restarts_short {
+        let give_up = if self.restart == RestartRule::Never {
+            cluster.now()
+        } else if self.restarts_short {
             asked.deadline
         } else {
             asked.deadline - asked.estimate + Seconds(1)
@@ -410,6 +414,9 @@ impl Shortening {
 
     /// Starts disabled jobs whose nodes are all there again, in order of job id.
     fn retry_disabled(&mut self, cluster: &mut Cluster) {
+        if self.restart == RestartRule::Never {
+            return;
+        }
         let now = cluster.now();
         let jobs: Vec<JobId> = self.disabled.keys().copied().collect();
         for job in jobs {

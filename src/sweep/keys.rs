@@ -274,7 +274,7 @@ pub const KEYS: &[Key] = &[
     key(
         "scheduling.restart",
         Kind::Text,
-        "\"strategy\" (default), \"full\" or \"short\"",
+        "\"strategy\" (default), \"full\", \"short\" or \"never\"",
     ),
     key(
         "scheduling.early_start",

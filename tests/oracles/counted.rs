@@ -48,7 +48,7 @@ impl Twin {
             overbooks,
             short: match settings.restart {
                 RestartRule::Strategy => overbooks,
-                RestartRule::Full => false,
+                RestartRule::Full | RestartRule::Never => false,
                 RestartRule::Short => true,
             },
             to_fixed_point: settings.replan_passes == ReplanPasses::FixedPoint,

@@ -56,7 +56,7 @@ impl Twin {
             },
             short: match settings.restart {
                 RestartRule::Strategy => overbooks,
-                RestartRule::Full => false,
+                RestartRule::Full | RestartRule::Never => false,
                 RestartRule::Short => true,
             },
             threshold: settings.acceptance,
