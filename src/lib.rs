@@ -52,38 +52,38 @@
 //!
 //! The house has one direction. Each room below may call those above it in this list, and no other:
 
-/// Quantities that must not be mixed up: seconds, node counts, node-time, coins.
+// Quantities that must not be mixed up: seconds, node counts, node-time, coins.
 pub mod units;
 
-/// Named random streams.
+// Named random streams.
 pub mod random;
 
-/// What arrives: jobs, traces, cleaning, load scaling, model generators.
+// What arrives: jobs, traces, cleaning, load scaling, model generators.
 pub mod workload;
 
-/// How well users estimate: distributions by class, joint and convolved.
+// How well users estimate: distributions by class, joint and convolved.
 pub mod estimates;
 
-/// Node failures: models and replayed tables.
+// Node failures: models and replayed tables.
 pub mod failures;
 
-/// Who holds which nodes when.
+// Who holds which nodes when.
 pub mod plan;
 
-/// Policies on a plan, and the cluster that carries them out.
+// Policies on a plan, and the cluster that carries them out.
 pub mod scheduling;
 
-/// The actors of one simulation.
+// The actors of one simulation.
 pub mod simulation;
 
-/// Experiment files, axes, points, and the coordinator that shards them over cores.
+// Experiment files, axes, points, and the coordinator that shards them over cores.
 pub mod sweep;
 
-/// SQLite: schema, migrations, the writer, the readers.
+// SQLite: schema, migrations, the writer, the readers.
 pub mod store;
 
-/// Tables, intervals, plots, claims.
+// Tables, intervals, plots, claims.
 pub mod report;
 
-/// One file a subcommand.
+// One file a subcommand.
 pub mod cli;
