@@ -1,5 +1,6 @@
 //! Tests that cross rooms, one module a subject.
 
+mod actors;
 mod architecture;
 mod convolution;
 mod cross_checks;
