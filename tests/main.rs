@@ -2,6 +2,7 @@
 
 mod actors;
 mod architecture;
+mod broken;
 mod convolution;
 mod cross_checks;
 mod golden_scenarios;

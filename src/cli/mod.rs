@@ -10,6 +10,7 @@ pub mod run;
 pub mod trace;
 
 use std::ffi::OsString;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -49,7 +50,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     if let Err(error) = logging::start(cli.log.as_deref()) {
-        eprintln!("error: {error}");
+        say(format_args!("error: {error}"));
         return ExitCode::from(2);
     }
     match cli.command {
@@ -59,7 +60,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
         Command::Reproduce(arguments) => ended(reproduce::execute(&arguments)),
         Command::Trace(arguments) => trace::execute(&arguments).unwrap_or_else(|error| {
-            eprintln!("error: {error:?}");
+            say(format_args!("error: {error}"));
             ExitCode::from(2)
         }),
     }
@@ -68,7 +69,35 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
 /// Prints an error, if there is one; every error of these commands is wrong use or a wrong file.
 fn ended(result: Result<ExitCode, impl std::error::Error>) -> ExitCode {
     result.unwrap_or_else(|error| {
-        eprintln!("error: {error}");
+        say(format_args!("error: {error}"));
         ExitCode::from(2)
     })
+}
+
+/// A line for people on standard error. That nobody can read it (a closed pipe, a full disk) changes nothing about what was
+/// done: `eprintln!` would panic.
+fn say(line: impl std::fmt::Display) {
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
+/// Standard error as a place to write that never fails, as [`say`].
+#[derive(Debug)]
+struct StandardError;
+
+impl Write for StandardError {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let _ = io::stderr().write_all(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let _ = io::stderr().flush();
+        Ok(())
+    }
+}
+
+/// A number of workers, with an error that says what is allowed.
+fn workers(text: &str) -> Result<std::num::NonZeroUsize, String> {
+    text.parse()
+        .map_err(|_| "allowed is a whole number of 1 or more".to_owned())
 }

@@ -52,7 +52,7 @@ pub fn print_best(summary: &report::ReportSummary) -> io::Result<()> {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
         _ => {}
     }
-    let mut errors = io::stderr().lock();
+    let mut errors = super::StandardError;
     if !summary.failed.is_empty() {
         writeln!(
             errors,

@@ -36,7 +36,7 @@ pub struct ReproduceArgs {
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
     pub store: PathBuf,
     /// Worker threads [default: the cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::workers)]
     pub workers: Option<std::num::NonZeroUsize>,
     /// The folder of reports; score cards go to DIR/PAPER/TRACE/
     #[arg(long, value_name = "DIR", default_value = "reports")]
@@ -66,9 +66,16 @@ pub fn execute(args: &ReproduceArgs) -> Result<ExitCode, ReproduceError> {
         Path::new(""),
         &mut runner,
         &mut io::stdout(),
-        &mut io::stderr(),
-    )?;
-    Ok(ExitCode::from(ending.exit_code()))
+        &mut super::StandardError,
+    );
+    match ending {
+        Ok(ending) => Ok(ExitCode::from(ending.exit_code())),
+        // A reader that has seen enough (`| head`) is no error.
+        Err(ReproduceError::Print(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            Ok(ExitCode::SUCCESS)
+        }
+        Err(error) => Err(error),
+    }
 }
 
 /// Any error of another room, as it came.

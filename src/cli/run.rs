@@ -25,7 +25,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
     pub store: PathBuf,
     /// Worker threads [default: the cores]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = super::workers)]
     pub workers: Option<NonZeroUsize>,
     /// Takes the place of the file's seed
     #[arg(long, value_name = "N")]
@@ -72,8 +72,16 @@ enum RunError {
     Experiment(#[from] ExperimentError),
     #[error("{0}")]
     Sweep(#[from] SweepError),
-    #[error("{0}")]
-    Report(#[from] ReportError),
+    #[error(
+        "{source}. Nothing is lost: the results of run {run} are in {store}; \
+         `bookahead report {run} --store {store} --out DIR` writes their report",
+        store = store.display()
+    )]
+    Report {
+        run: i64,
+        store: PathBuf,
+        source: ReportError,
+    },
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
     #[error("Ctrl-C cannot be received: {0}")]
@@ -92,11 +100,11 @@ pub fn run(arguments: &RunArgs) -> ExitCode {
             ExitCode::from(2)
         }
         Err(error @ RunError::Sweep(SweepError::Broken(_))) => {
-            eprintln!("error: {error}");
+            super::say(format_args!("error: {error}"));
             ExitCode::from(1)
         }
         Err(error) => {
-            eprintln!("error: {error}");
+            super::say(format_args!("error: {error}"));
             ExitCode::from(2)
         }
     }
@@ -139,16 +147,21 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
 
 /// Writes the report of the run and prints its best table.
 fn write_report(store: &Path, run: i64, folder: &Path) -> Result<(), RunError> {
-    let summary = report::write(store, &RunSelector::Id(run), folder)?;
-    super::report::print_best(&summary)?;
-    eprintln!("run {run} is in {}", store.display());
-    Ok(())
+    let summary =
+        report::write(store, &RunSelector::Id(run), folder).map_err(|source| RunError::Report {
+            run,
+            store: store.to_owned(),
+            source,
+        })?;
+    let printed = super::report::print_best(&summary);
+    super::say(format_args!("run {run} is in {}", store.display()));
+    Ok(printed?)
 }
 
 /// Prints every problem of an experiment with the line underlined.
 pub fn complain(error: &ExperimentError) {
     if error.problems().is_empty() {
-        eprintln!("error: {error}");
+        super::say(format_args!("error: {error}"));
     }
     for problem in error.problems() {
         show(problem);
@@ -157,7 +170,7 @@ pub fn complain(error: &ExperimentError) {
 
 fn show(problem: &Problem) {
     let colours = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    eprintln!("{}", problem.render(colours));
+    super::say(problem.render(colours));
 }
 
 /// Every point of a sweep: axis values, replication, and the simulation that it shares.

@@ -19,7 +19,7 @@ pub enum ReportError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// A file of the report cannot be written.
-    #[error("cannot write `{path}`: {source}; choose another folder with --out")]
+    #[error("cannot write `{path}`: {source}; check the folder, or choose another one")]
     Write {
         /// The file or folder.
         path: PathBuf,

@@ -212,3 +212,49 @@ impl<A: Actor<Args = A>> Member<A> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::JobId;
+
+    fn inputs() -> SimulationInputs {
+        let jobs = (0..3).map(|number| Job {
+            id: JobId(number),
+            trace_number: 1,
+            submit: Seconds(i64::from(number)),
+            release: Seconds(i64::from(number)),
+            estimate: Seconds(100),
+            runtime: Seconds(50),
+            deadline: Seconds(1_000),
+            nodes: Nodes(1),
+            user: None,
+            application: None,
+        });
+        SimulationInputs {
+            nodes: Nodes(2),
+            policy: PolicySettings {
+                strategy: "heuristic-planning".to_owned(),
+                ..PolicySettings::default()
+            },
+            jobs: jobs.collect(),
+            estimates: None,
+            failures: Arc::default(),
+        }
+    }
+
+    #[test]
+    fn a_panic_inside_the_cluster_is_an_error_of_its_simulation_and_the_next_one_runs() {
+        let mut broken = inputs();
+        // Jobs must come in the order of their ids: the table of jobs is left where they do not.
+        broken.jobs = broken.jobs.iter().rev().cloned().collect();
+        let error = run(&broken, true).unwrap_err();
+        assert!(matches!(error, SimulationError::Stopped { .. }), "{error}");
+        assert!(
+            error.to_string().starts_with("the cluster stopped: "),
+            "{error}"
+        );
+        let result = run(&inputs(), true).unwrap();
+        assert_eq!(result.outcomes.len(), 3);
+    }
+}

@@ -76,7 +76,7 @@ pub enum StoreError {
     /// An older store was opened for reading only, so that it cannot be brought up to date.
     #[error(
         "the store `{path}` has the older schema version {found} (now {supported}) and was opened for reading only: \
-         make the file writable and run the command again, which brings it up to date"
+         `bookahead run` with this --store brings it up to date"
     )]
     OlderVersion {
         /// The file.

@@ -51,6 +51,11 @@ pub(super) fn inspect(connection: &Connection, path: &Path) -> Result<FileVersio
 /// Refuses a file that would have to be migrated first.
 pub(super) fn require_current(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let found = inspect(connection, path)?;
+    if found.empty {
+        return Err(StoreError::Missing {
+            path: path.to_owned(),
+        });
+    }
     if found.version < SCHEMA_VERSION {
         return Err(StoreError::OlderVersion {
             path: path.to_owned(),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
+use std::io::Read as _;
 use std::path::Path;
 
 use super::axes::{
@@ -30,10 +31,7 @@ impl Experiment {
     ///
     /// When the file cannot be read, or with every problem found in it (up to twenty).
     pub fn load(path: &Path, seed: Option<u64>) -> Result<Self, ExperimentError> {
-        let text = fs::read_to_string(path).map_err(|source| ExperimentError::Unreadable {
-            path: path.to_owned(),
-            source,
-        })?;
+        let text = read(path)?;
         let mut experiment = Self::parse(&path.display().to_string(), &text, seed)?;
         experiment.sweep.source = Some(path.to_owned());
         Ok(experiment)
@@ -82,6 +80,8 @@ impl Experiment {
             .unwrap_or(1);
         loop {
             if !exclusions.matches(&dimensions, &rows) {
+                plan.places
+                    .push((place_of(&dimensions, &rows), plan.points.len()));
                 plan.combination(
                     &document,
                     &dimensions,
@@ -97,6 +97,7 @@ impl Experiment {
         }
         problems.check()?;
         exclusions.warn_unmatched(&mut problems);
+        plan.warn_idle(&dimensions, &mut problems);
         if plan.points.is_empty() {
             let place = document
                 .excludes
@@ -137,6 +138,32 @@ impl Experiment {
     }
 }
 
+/// More is no experiment file (and a device such as /dev/zero has no end).
+const LARGEST_FILE: u64 = 16 << 20;
+
+fn read(path: &Path) -> Result<String, ExperimentError> {
+    let mut bytes = Vec::new();
+    fs::File::open(path)
+        .and_then(|file| file.take(LARGEST_FILE + 1).read_to_end(&mut bytes))
+        .map_err(|source| ExperimentError::Unreadable {
+            path: path.to_owned(),
+            source,
+        })?;
+    if bytes.len() as u64 > LARGEST_FILE {
+        return Err(ExperimentError::TooLarge {
+            path: path.to_owned(),
+            limit: LARGEST_FILE,
+        });
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        ExperimentError::NotText {
+            path: path.to_owned(),
+            line: 1 + good.iter().filter(|byte| **byte == b'\n').count(),
+        }
+    })
+}
+
 /// The value of every cell as a node of the tree: by dimension, row and column.
 type CellNodes<'a> = Vec<Vec<Vec<Option<Node<'a>>>>>;
 
@@ -159,9 +186,49 @@ struct Plan {
     simulations: Vec<SimulationSpec>,
     points: Vec<Point>,
     known: HashMap<String, usize>,
+    /// For every combination its place in the full product and the index of its first point.
+    places: Vec<(u64, usize)>,
+}
+
+/// The number of a combination in the full product, the last dimension counting fastest.
+fn place_of(dimensions: &[Dimension], rows: &[usize]) -> u64 {
+    dimensions
+        .iter()
+        .zip(rows)
+        .fold(0, |place, (dimension, row)| {
+            place * dimension.rows.len() as u64 + *row as u64
+        })
 }
 
 impl Plan {
+    /// Warns of dimensions along which neither a simulation nor its accounting ever changes.
+    fn warn_idle(&self, dimensions: &[Dimension], problems: &mut Problems) {
+        let mut stride = 1;
+        for dimension in dimensions.iter().rev() {
+            let count = dimension.rows.len() as u64;
+            let mut first = HashMap::new();
+            let idle = self.places.iter().all(|(place, index)| {
+                let Some(point) = self.points.get(*index) else {
+                    return true;
+                };
+                let outcome = (point.simulation, point.penalty_ratio.to_bits());
+                let elsewhere = place - place / stride % count * stride;
+                *first.entry(elsewhere).or_insert(outcome) == outcome
+            });
+            if idle && count > 1 {
+                let keys: Vec<&str> = dimension.keys.iter().map(|key| key.path).collect();
+                problems.warn(
+                    ProblemKind::Conflict,
+                    &keys.join(", "),
+                    dimension.rows[0][0].span.clone(),
+                    "nothing in this sweep reads this key: all values give the same results",
+                    "delete the axis, or choose the strategy, test, source or model that reads it",
+                );
+            }
+            stride *= count;
+        }
+    }
+
     fn combination<'i>(
         &mut self,
         document: &Document<'i>,

@@ -124,7 +124,7 @@ fn a_value_of_the_wrong_type_says_which_type_and_unit_is_wanted() {
         ProblemKind::WrongType,
         "\"128\"",
         "workload.nodes",
-        "a whole number of 1 or more",
+        "a whole number from 1 to 10000000",
     );
     let text = with("nodes = 128", "nodes = 128.5");
     assert_problem(
@@ -132,7 +132,7 @@ fn a_value_of_the_wrong_type_says_which_type_and_unit_is_wanted() {
         ProblemKind::WrongType,
         "128.5",
         "workload.nodes",
-        "a whole number of 1 or more",
+        "a whole number from 1 to 10000000",
     );
     let text = format!("{HEAD}time_step_seconds = \"60 s\"\n");
     assert_problem(
@@ -261,7 +261,7 @@ fn impossible_values_are_refused() {
         ProblemKind::OutOfRange,
         "-3",
         "workload.nodes",
-        "1 or more",
+        "from 1 to 10000000",
     );
 }
 
@@ -822,7 +822,73 @@ fn a_rendered_problem_shows_the_line_of_the_file() {
     assert!(picture.contains("nodes = 0"), "{picture}");
     assert!(picture.contains("test.toml:8"), "{picture}");
     assert!(
-        picture.contains("help: allowed: a whole number of 1 or more"),
+        picture.contains("help: allowed: a whole number from 1 to 10000000"),
         "{picture}"
     );
+}
+
+#[test]
+fn a_file_that_is_not_text_is_refused_with_its_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("latin.toml");
+    let latin = [HEAD.as_bytes(), b"# caf\xe9\n"].concat();
+    std::fs::write(&path, latin).expect("written");
+    let error = Experiment::load(&path, None).expect_err("not UTF-8");
+    let line = HEAD.lines().count() + 1;
+    assert!(
+        error.to_string().contains(&format!("latin.toml:{line}: ")),
+        "{error}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_device_without_end_was_read_until_the_memory_was_full() {
+    let error = Experiment::load(Path::new("/dev/zero"), None).expect_err("no experiment");
+    assert!(matches!(error, ExperimentError::TooLarge { .. }), "{error}");
+}
+
+#[test]
+fn a_line_of_a_megabyte_was_printed_whole() {
+    let text = format!("{HEAD}{}\n", "x".repeat(1_000_000));
+    let error = parse(&text).expect_err("a key without a value");
+    let shown = error.problems()[0].render(false);
+    assert!(
+        shown.len() < 1_000 && shown.contains("test.toml:14"),
+        "{}",
+        shown.len()
+    );
+}
+
+#[test]
+fn an_axis_that_nothing_reads_is_a_warning() {
+    let axis = |key: &str, values: &str| format!("[[axis]]\nkey = \"{key}\"\nvalues = {values}\n");
+    let warned = |text: &str| -> Vec<String> {
+        let experiment = parse(text).expect("valid");
+        experiment
+            .warnings
+            .iter()
+            .map(|warning| warning.key.clone())
+            .collect()
+    };
+    let read = axis("acceptance.pof_max", "[0.1, 0.2]");
+    let idle = axis("acceptance.security_factor", "[1.0, 2.0]");
+    assert_eq!(
+        warned(&format!("{HEAD}{read}{idle}")),
+        ["acceptance.security_factor"]
+    );
+    assert_eq!(
+        warned(&format!("{HEAD}{idle}{read}")),
+        ["acceptance.security_factor"]
+    );
+    let accounted = axis("acceptance.penalty_ratio", "[1.0, 2.0]");
+    assert!(warned(&format!("{HEAD}{accounted}{read}")).is_empty());
+    // A single value is a label in the tables, not an oversight.
+    assert!(warned(&format!("{HEAD}{}", axis("failures.shape", "[0.7]"))).is_empty());
+}
+
+#[test]
+fn a_machine_of_four_billion_nodes_never_ended_and_is_refused() {
+    let error = parse(&with("nodes = 128", "nodes = 4294967295")).expect_err("too large");
+    assert!(error.to_string().contains("from 1 to 10000000"), "{error}");
 }

@@ -87,7 +87,7 @@ pub const KEYS: &[Key] = &[
     key(
         "workload.nodes",
         Kind::Integer,
-        "a whole number of 1 or more: the size of the machine",
+        "a whole number from 1 to 10000000: the size of the machine",
     ),
     key(
         "workload.evaluation_jobs",

@@ -18,6 +18,28 @@ pub enum ExperimentError {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The file is no experiment file at all, but something large.
+    #[error(
+        "the experiment file {path} has more than {limit} bytes: an experiment is a short text; name its file",
+        path = path.display()
+    )]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// How many bytes are read at most.
+        limit: u64,
+    },
+    /// The file is not text.
+    #[error(
+        "{path}:{line}: the experiment file is not UTF-8 text from this line on; save it as UTF-8",
+        path = path.display()
+    )]
+    NotText {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+    },
     /// The file was read and something in it is wrong.
     #[error("{}", summary(.0))]
     Invalid(Vec<Problem>),
@@ -40,7 +62,7 @@ impl ExperimentError {
     #[must_use]
     pub fn problems(&self) -> &[Problem] {
         match self {
-            Self::Unreadable { .. } => &[],
+            Self::Unreadable { .. } | Self::TooLarge { .. } | Self::NotText { .. } => &[],
             Self::Invalid(problems) => problems,
         }
     }
@@ -151,10 +173,37 @@ impl Diagnostic for Rendered<'_> {
     }
 }
 
+/// A longer line (a megabyte without a line end) is no picture for a terminal.
+const LONGEST_LINE: usize = 400;
+
 impl Problem {
+    /// The longest of the lines that a picture of the place shows: the place's own, the one before and the one after.
+    fn longest_line_shown(&self) -> usize {
+        let first = self.line.saturating_sub(2);
+        let lines = self.text.inner().split('\n').skip(first).take(3);
+        lines.map(str::len).max().unwrap_or(0)
+    }
+
+    fn headline(&self) -> String {
+        if self.key.is_empty() {
+            self.message.clone()
+        } else {
+            format!("`{}`: {}", self.key, self.message)
+        }
+    }
+
     /// The problem as a picture of the file with the place underlined, for a terminal (with colours where it has them).
     #[must_use]
     pub fn render(&self, colours: bool) -> String {
+        if self.longest_line_shown() > LONGEST_LINE {
+            return format!(
+                "  × {}:{}: {}\n  help: {}\n",
+                self.file,
+                self.line,
+                self.headline(),
+                self.help
+            );
+        }
         let theme = if colours {
             miette::GraphicalTheme::unicode()
         } else {

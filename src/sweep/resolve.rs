@@ -19,6 +19,9 @@ use crate::scheduling::{Acceptance, PolicySettings, Reliability};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{CleaningRules, Compression, WorkloadSettings, WorkloadSource};
 
+/// Nodes of the largest machine: as many as the largest of today, and the plan of nodes holds each of them.
+const LARGEST_MACHINE: u32 = 10_000_000;
+
 /// The file of the LANL table where none is named.
 pub const LANL_FILE: &str = "LA-UR-05-7318-failure-data-1996-2005.csv";
 /// λ of the thesis, failures per node-hour (spec §5.5).
@@ -113,6 +116,11 @@ pub(super) fn workload(
     );
     let source = source(raw, &place, problems);
     let nodes = match &raw.nodes {
+        Some(given) if *given.get_ref() > LARGEST_MACHINE => {
+            let message = format!("{} is too large", given.get_ref());
+            out_of_range("workload.nodes", given.span(), &message, problems);
+            None
+        }
         Some(_) => at_least("workload.nodes", &raw.nodes, 1, 1, problems).map(Nodes),
         None => {
             let help = "add `nodes = …`, the size of the machine";

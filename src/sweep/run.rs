@@ -221,6 +221,9 @@ pub fn run_planned(
     let (done, plan) = plan(sweep, store, options)?;
     tracing::info!("{}: {plan}", sweep.name);
     for task in &plan.tasks {
+        if options.interrupt.is_requested() {
+            break;
+        }
         prepare(&sweep.simulations[task.simulation]).map_err(SweepError::Input)?;
     }
     let done_points: Vec<Point> = sweep

@@ -20,6 +20,9 @@ pub struct Batteries {
     pub offered_load: Option<f64>,
 }
 
+/// No deadline of a battery may be later: ten times the longest time of a trace. Sums of node-time stay exact up to here.
+const LATEST_DEADLINE: Seconds = Seconds(100_000_000_000);
+
 /// Splits usable jobs into what is learned from and the last `evaluation_jobs`, in batteries.
 ///
 /// Within a battery `o = ⌊(submit − submit of its first job) · f⌋`, `e = o`, `d = o + ⌊laxity · x⌋`.
@@ -44,7 +47,7 @@ pub fn split(
     }
     let evaluated = usable.split_off(usable.len() - evaluation);
     for job in &mut usable {
-        job.deadline = job.submit + window(job.estimate, settings.laxity);
+        job.deadline = deadline(job.submit, job.estimate, settings.laxity);
     }
     let offered_load = offered_load(&evaluated, settings.nodes);
     let common_factor = match settings.compression {
@@ -71,7 +74,15 @@ pub fn split(
             }
             (None, Compression::Factor { factor }) => factor,
         };
-        batteries.push(rebase(jobs, factor, settings.laxity));
+        let jobs = rebase(jobs, factor, settings.laxity);
+        if jobs.iter().any(|job| job.deadline > LATEST_DEADLINE) {
+            return Err(WorkloadError::TooLong {
+                label: label.to_owned(),
+                battery: index,
+                limit: LATEST_DEADLINE,
+            });
+        }
+        batteries.push(jobs);
         factors.push(factor);
     }
     Ok((
@@ -115,15 +126,17 @@ fn rebase(jobs: &[Job], factor: f64, laxity: f64) -> Arc<[Job]> {
                 id: JobId(index),
                 submit,
                 release: submit,
-                deadline: submit + window(job.estimate, laxity),
+                deadline: deadline(submit, job.estimate, laxity),
                 ..job.clone()
             }
         })
         .collect()
 }
 
-fn window(estimate: Seconds, laxity: f64) -> Seconds {
-    Seconds((estimate.0 as f64 * laxity).floor() as i64)
+/// `o + ⌊laxity · x⌋`; the largest number of seconds where that is too much for one.
+fn deadline(submit: Seconds, estimate: Seconds, laxity: f64) -> Seconds {
+    let window = (estimate.0 as f64 * laxity).floor() as i64;
+    Seconds(submit.0.saturating_add(window))
 }
 
 fn factor_for(
@@ -336,6 +349,19 @@ mod tests {
                 prop_assert!(jobs.iter().all(|job| job.deadline == job.submit + job.estimate * 2 && job.release == job.submit));
                 prop_assert!((0..).zip(jobs.iter()).all(|(index, job)| job.id == JobId(index)));
             }
+        }
+    }
+
+    #[test]
+    fn times_scaled_beyond_every_calendar_were_an_endless_simulation_and_are_an_error() {
+        let jobs = vec![job(0, 1, 10), job(100, 2, 10)];
+        for (factor, laxity) in [(1e300, 2.0), (1e18, 2.0), (1.0, 1e12), (1.0, 1e300)] {
+            let settings = WorkloadSettings {
+                laxity,
+                ..settings(2, 2, Compression::Factor { factor })
+            };
+            let error = split("test", 2, jobs.clone(), &settings).unwrap_err();
+            assert!(error.to_string().contains("3169 years"), "{error}");
         }
     }
 }

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::swf::SwfError;
+use crate::units::Seconds;
 
 /// A fault of a trace, or settings that a trace or a model cannot meet.
 #[derive(Debug, Error)]
@@ -35,6 +36,20 @@ pub enum WorkloadError {
         label: String,
         /// Which jobs.
         part: String,
+    },
+    /// Arrivals or deadlines are scaled to times that nobody can mean.
+    #[error(
+        "{label}: scaled as asked, battery {battery} lasts longer than {} seconds ({:.0} years); use a smaller \
+         compression factor, a larger load or a smaller laxity",
+        limit.0, limit.hours() / 8_766.0
+    )]
+    TooLong {
+        /// The workload.
+        label: String,
+        /// The battery, from 0.
+        battery: usize,
+        /// The latest deadline that is allowed.
+        limit: Seconds,
     },
     /// A setting is outside of what is possible.
     #[error("{key} is {found}; allowed is {allowed}")]

@@ -111,7 +111,10 @@ pub enum SwfError {
         lines: u64,
     },
     /// The file cannot be written.
-    #[error("cannot write the trace {}: {source}", .path.display())]
+    #[error(
+        "cannot write the trace {}: {source}; nothing was written: check the folder and the room on its disk",
+        .path.display()
+    )]
     Write {
         /// The file.
         path: PathBuf,

@@ -15,6 +15,7 @@ use super::record::{FIELD_NAMES, SwfRecord};
 
 const BUFFER_BYTES: usize = 1 << 18;
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 const XZ_MAGIC: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0x00];
 
 /// Reads records one by one, in the order of the file; memory does not grow with the file, apart from header lines.
@@ -221,6 +222,8 @@ impl<R: BufRead> Iterator for SwfReader<R> {
 }
 
 fn classify(line: &[u8]) -> Line {
+    // Editors of some systems put a byte order mark before the first line.
+    let line = line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line);
     let blanks = line
         .iter()
         .take_while(|byte| byte.is_ascii_whitespace())
@@ -274,6 +277,16 @@ mod tests {
         assert_eq!(records.len(), 3);
         assert!(records.iter().all(|record| *record == records[0]));
         assert_eq!(header.lines, ["; A: 1", "; B: 2"]);
+    }
+
+    #[test]
+    fn a_byte_order_mark_was_taken_for_a_number_and_is_passed_over() {
+        for text in [
+            format!("\u{feff}; A: 1\n{GOOD}\n"),
+            format!("\u{feff}{GOOD}\n"),
+        ] {
+            assert_eq!(read(text.as_bytes()).unwrap().0.len(), 1);
+        }
     }
 
     #[test]
