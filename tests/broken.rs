@@ -43,11 +43,7 @@ fn dump(store: &Path) -> Vec<String> {
     let mut lines = Vec::new();
     for table in TABLES {
         let mut statement = connection.prepare(table).expect("a table");
-        let columns: Vec<String> = statement
-            .column_names()
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let mut rows = statement.query([]).expect("rows");
         while let Some(row) = rows.next().expect("a row") {
             let shown = columns

@@ -80,7 +80,7 @@ enum RunError {
     Report {
         run: i64,
         store: PathBuf,
-        source: ReportError,
+        source: Box<ReportError>,
     },
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
@@ -151,7 +151,7 @@ fn write_report(store: &Path, run: i64, folder: &Path) -> Result<(), RunError> {
         report::write(store, &RunSelector::Id(run), folder).map_err(|source| RunError::Report {
             run,
             store: store.to_owned(),
-            source,
+            source: Box::new(source),
         })?;
     let printed = super::report::print_best(&summary);
     super::say(format_args!("run {run} is in {}", store.display()));
