@@ -7,6 +7,7 @@
 
 mod analysis;
 pub mod claims;
+pub mod figure;
 mod format;
 mod plot;
 pub mod reproduction;

@@ -1,0 +1,117 @@
+//! A figure before it is drawn: data with names, so that the SVG file, the page and the CSV file of a figure say the same.
+
+/// One picture of a report with everything that is needed to draw it, to read it, and to get its numbers again.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Figure {
+    /// Name of its files, without extension; unique within a report.
+    pub name: String,
+    /// Which part of the report it belongs to.
+    pub section: Section,
+    /// Its heading.
+    pub title: String,
+    /// What the other axes are fixed at, `(key, value)`: what the filter of the page looks at. Empty where all are folded.
+    pub given: Vec<(String, String)>,
+    /// The horizontal scale.
+    pub x: Scale,
+    /// The vertical scale.
+    pub y: Scale,
+    /// What is drawn, in the order of the legend.
+    pub series: Vec<Series>,
+    /// What a reader must know; shown below it.
+    pub note: String,
+    /// The query that gives its numbers.
+    pub sql: String,
+}
+
+/// The parts of a report that have figures, in their order on the page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Section {
+    /// Gain, fees, penalties.
+    Money,
+    /// Accepted, successful, failed, dropped jobs; rejection rate.
+    Jobs,
+    /// Utilisation of the machine.
+    Machine,
+    /// Mean waits and slowdowns.
+    Waits,
+    /// Distributions of waits and slowdowns.
+    Distributions,
+    /// Predicted against realised failures.
+    Calibration,
+    /// What the simulator itself took.
+    Simulator,
+}
+
+/// A scale of a figure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scale {
+    /// What it shows, with the unit: "mean wait (s)".
+    pub title: String,
+    /// How values are laid out.
+    pub kind: ScaleKind,
+}
+
+/// How values are laid out on a scale.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ScaleKind {
+    /// In proportion.
+    Linear,
+    /// By magnitude; values of 0 or less are drawn at the lower end.
+    Logarithmic,
+    /// One place a name; the values of marks are indices, from 0.
+    Categories(Vec<String>),
+}
+
+/// Marks that belong together: one strategy, usually.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Series {
+    /// Its name in the legend.
+    pub label: String,
+    /// Decides its colour: the place of its strategy in the registry, so that a strategy has one colour in all figures.
+    pub rank: usize,
+    /// Its marks.
+    pub marks: Marks,
+}
+
+/// The marks of a series.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Marks {
+    /// A line through means, with a band where there are intervals. In order of x.
+    Curve(Vec<Mark>),
+    /// Points with an interval each, not joined (calibration).
+    Points(Vec<Mark>),
+    /// A step function `(x, share of values at or below x)`, in order of x (ECDF).
+    Steps(Vec<(f64, f64)>),
+    /// Boxes.
+    Boxes(Vec<BoxMark>),
+    /// Bars from zero with an interval each.
+    Bars(Vec<Mark>),
+}
+
+/// A mean at a place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mark {
+    /// Place on the horizontal scale.
+    pub x: f64,
+    /// The value.
+    pub mean: f64,
+    /// Lower end of its 95 % interval; the mean itself where there is none.
+    pub low: f64,
+    /// Upper end of its 95 % interval; the mean itself where there is none.
+    pub high: f64,
+    /// How many values it is made of: replications, or jobs.
+    pub count: u64,
+}
+
+/// Five quantiles of a distribution at a place.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BoxMark {
+    /// Place on the horizontal scale.
+    pub x: f64,
+    /// The quantiles at 5, 25, 50, 75 and 95 %.
+    pub quantiles: [f64; 5],
+    /// The mean.
+    pub mean: f64,
+    /// How many values it is made of.
+    pub count: u64,
+}
