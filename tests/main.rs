@@ -5,6 +5,7 @@ mod architecture;
 mod broken;
 mod convolution;
 mod cross_checks;
+mod durability;
 mod golden_scenarios;
 mod invariants;
 mod oracles;

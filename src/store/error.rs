@@ -104,6 +104,20 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// The system refused to read or write the file.
+    #[error(
+        "the system refused to read or write the store `{path}` while {action}: {reason}; is it at a size limit \
+         (`ulimit -f`, a quota), or is its disk failing or gone? Everything that was committed is kept: put that right \
+         and run the same command again, only simulations that are missing will run"
+    )]
+    InputOutput {
+        /// The file.
+        path: PathBuf,
+        /// What was being done.
+        action: &'static str,
+        /// What SQLite said.
+        reason: String,
+    },
     /// The file is damaged.
     #[error(
         "the store `{path}` is damaged: {reason}; keep a copy, try `sqlite3 {path} .recover`, or start a new one with --store"
@@ -162,6 +176,11 @@ impl StoreError {
             Some(ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => Self::ReadOnly { path },
             Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => Self::Busy { path },
             Some(ErrorCode::DiskFull) => Self::DiskFull { path },
+            Some(ErrorCode::SystemIoFailure) => Self::InputOutput {
+                path,
+                action,
+                reason,
+            },
             Some(ErrorCode::DatabaseCorrupt) => Self::Damaged { path, reason },
             Some(ErrorCode::CannotOpen) => Self::CannotOpen { path, reason },
             _ => Self::Sql {

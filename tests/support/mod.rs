@@ -1,5 +1,7 @@
 //! Small workloads for the tests of policies.
 
+pub mod program;
+
 use bookahead::failures::{FailureTrace, NodeEvent};
 use bookahead::scheduling::{
     Acceptance, JobOutcome, PolicySettings, Reliability, SimulationMetrics, simulate,

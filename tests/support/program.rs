@@ -1,0 +1,127 @@
+//! The program as people call it, and everything that its store holds.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A small sweep: 80 points, 48 simulations of 400 jobs.
+pub const TEXT: &str = r#"
+[experiment]
+name = "small"
+replications = 4
+[workload]
+model = "lublin-feitelson"
+jobs = 4000
+nodes = 64
+battery_jobs = 400
+target_load = 2.0
+[failures]
+source = "generated"
+[[axis]]
+key = "scheduling.strategy"
+values = ["easy-backfilling", "heuristic-planning", "comprehensive-overbooking", "heuristic-overbooking"]
+[[axis]]
+key = "acceptance.pof_max"
+range = { from = 0.1, to = 0.5, step = 0.1 }
+"#;
+
+/// Everything that a store keeps, by identity, without clocks, processes and row numbers.
+const TABLES: [&str; 6] = [
+    "SELECT m.identity, m.spec, m.workload_label, w.identity, m.strategy, m.replication, m.state, m.detail
+     FROM simulation m LEFT JOIN workload w ON w.id = m.workload ORDER BY 1",
+    "SELECT m.identity, k.* FROM simulation_metrics k JOIN simulation m ON m.id = k.simulation ORDER BY 1",
+    "SELECT p.identity, m.identity, p.penalty_ratio, p.replication
+     FROM point p JOIN simulation m ON m.id = p.simulation ORDER BY 1",
+    "SELECT m.identity, o.* FROM job_outcome o JOIN simulation m ON m.id = o.simulation ORDER BY 1, o.job",
+    "SELECT m.identity, e.* FROM node_event e JOIN simulation m ON m.id = e.simulation ORDER BY 1, e.sequence",
+    "SELECT w.identity, j.* FROM job j JOIN workload w ON w.id = j.workload ORDER BY 1, j.job",
+];
+
+/// Every row of a store that does not depend on clocks, processes or the order of arrival, sorted.
+pub fn dump(store: &Path) -> Vec<String> {
+    let connection = rusqlite::Connection::open(store).expect("a store");
+    let mut lines = Vec::new();
+    for table in TABLES {
+        let mut statement = connection.prepare(table).expect("a table");
+        let columns: Vec<String> = statement.column_names().map(str::to_owned).collect();
+        let mut rows = statement.query([]).expect("rows");
+        while let Some(row) = rows.next().expect("a row") {
+            let shown = columns
+                .iter()
+                .enumerate()
+                // Row numbers depend on the order in which simulations end.
+                .filter(|(_, name)| !matches!(name.as_str(), "simulation" | "workload"))
+                .map(|(column, _)| format!("{:?}", row.get_ref_unwrap(column)));
+            lines.push(shown.collect::<Vec<_>>().join("|"));
+        }
+    }
+    lines
+}
+
+/// Every file of a report but the one that tells when and how long the run was.
+pub fn report(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut files = Vec::new();
+    let mut folders = vec![folder.to_owned()];
+    while let Some(next) = folders.pop() {
+        for entry in fs::read_dir(next).expect("a report") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if !path.ends_with("run.md") && !path.ends_with("tables/run.csv") {
+                let name = path.strip_prefix(folder).expect("inside").to_owned();
+                files.push((name, fs::read(&path).expect("readable")));
+            }
+        }
+    }
+    files.sort();
+    files
+}
+
+/// The program in a folder, silent.
+pub fn program(folder: &Path, arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bookahead"));
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .env_remove("RUST_LOG")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
+    command
+}
+
+/// `run` of `small.toml` into `NAME.db`, with its report in `NAME-report`.
+pub fn run(folder: &Path, name: &str, more: &[&str]) -> Command {
+    let (store, out) = (format!("{name}.db"), format!("{name}-report"));
+    let arguments = [
+        "run",
+        "small.toml",
+        "--quiet",
+        "--store",
+        &store,
+        "--report",
+        &out,
+    ];
+    program(folder, &[&arguments, more].concat())
+}
+
+/// A temporary folder with `small.toml`.
+pub fn folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("small.toml"), TEXT).expect("written");
+    folder
+}
+
+/// Bytes as text.
+pub fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Runs a command to its end and keeps what it said.
+pub fn output(mut command: Command) -> Output {
+    command
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .output()
+        .expect("the program starts")
+}
