@@ -228,7 +228,7 @@ fn a_limit_to_the_size_of_files_is_said_and_the_same_command_goes_on_without_it(
     let mut limited = Command::new("bash");
     limited.current_dir(path).args([
         "-c",
-        "trap '' XFSZ; ulimit -f 3000; exec \"$@\"",
+        "trap '' XFSZ; ulimit -f 5000; exec \"$@\"",
         "limited",
         program,
         "run",

@@ -212,3 +212,78 @@ fn the_quick_start_and_every_configuration_of_the_project_is_valid() {
     }
     assert!(seen > 0);
 }
+
+/// A sweep in the words of `resume`: what it says before it starts, and how it ends.
+fn resume(folder: &Path, more: &[&str]) -> (Option<i32>, String) {
+    let ended = std::process::Command::new(env!("CARGO_BIN_EXE_bookahead"))
+        .args(["run", "small.toml", "--store", "s.db", "--report", "r"])
+        .args(more)
+        .current_dir(folder)
+        .env_remove("RUST_LOG")
+        .output()
+        .expect("the program starts");
+    (
+        ended.status.code(),
+        String::from_utf8_lossy(&ended.stderr).into_owned(),
+    )
+}
+
+#[test]
+fn failed_points_are_left_alone_until_they_are_to_be_retried_and_fresh_runs_leave_the_old_ones() {
+    let folder = crate::support::program::folder();
+    let path = folder.path();
+    assert_eq!(resume(path, &[]).0, Some(0));
+    let store = rusqlite::Connection::open(path.join("s.db")).expect("a store");
+    // As a panic would leave them.
+    store
+        .execute(
+            "UPDATE simulation SET state = 3, error = 'it panicked' WHERE id IN (SELECT simulation FROM point
+             GROUP BY simulation HAVING count(*) = 1 ORDER BY simulation LIMIT 2)",
+            [],
+        )
+        .expect("written");
+    let (code, said) = resume(path, &[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(
+        said.contains("2 points failed before and are not tried again without --retry-failed"),
+        "{said}"
+    );
+    let (code, said) = resume(path, &["--retry-failed"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains("2 points from 2 simulations, 78 points done before"),
+        "{said}"
+    );
+    let (code, said) = resume(path, &["--fresh"]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("80 points from 48 simulations"), "{said}");
+    let (_, said) = resume(path, &[]);
+    assert!(said.contains("80 points done already"), "{said}");
+    let count = |query: &str| -> i64 { store.query_row(query, [], |row| row.get(0)).expect(query) };
+    assert_eq!(count("SELECT count(*) FROM simulation"), 96);
+    assert_eq!(count("SELECT max(attempts) FROM simulation"), 2);
+    assert_eq!(
+        count(
+            "SELECT count(DISTINCT identity) FROM v_point WHERE run = 1 AND generation = 1 AND state = 'done'"
+        ),
+        count(
+            "SELECT count(DISTINCT identity) FROM v_point WHERE run = 4 AND generation = 2 AND state = 'done'"
+        ),
+    );
+    // The results of a program of another version are used, and said to be.
+    store
+        .execute("UPDATE run SET program_version = '0.0.9'", [])
+        .expect("written");
+    let (_, said) = resume(path, &[]);
+    assert!(said.contains("were computed by bookahead 0.0.9"), "{said}");
+    store
+        .execute("UPDATE run_input SET content = 'other'", [])
+        .expect("written");
+    let (_, said) = resume(path, &["--dry-run"]);
+    assert!(!said.contains("panicked"), "{said}");
+    let (_, said) = resume(path, &[]);
+    assert!(
+        said.contains("has changed since the last run that read it"),
+        "{said}"
+    );
+}

@@ -39,6 +39,12 @@ pub struct RunArgs {
     /// Print every point and an estimate of time and size, and run nothing
     #[arg(long)]
     pub dry_run: bool,
+    /// Try simulations again that failed before
+    #[arg(long)]
+    pub retry_failed: bool,
+    /// Compute every point anew, whatever the store has; older runs keep their results
+    #[arg(long, conflicts_with = "retry_failed")]
+    pub fresh: bool,
     /// No progress bar
     #[arg(long)]
     pub quiet: bool,
@@ -118,6 +124,8 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
     let mut options = SweepOptions::new(arguments.store.clone());
     options.outcomes = arguments.outcomes.into();
     options.quiet = arguments.quiet;
+    options.retry_failed = arguments.retry_failed;
+    options.fresh = arguments.fresh;
     if let Some(workers) = arguments.workers {
         options.workers = workers.get();
     }
@@ -126,6 +134,9 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
         let mut out = io::stdout().lock();
         out.write_all(points_table(&sweep).as_bytes())?;
         writeln!(out, "\n{plan}")?;
+        for remark in &plan.remarks {
+            writeln!(out, "note: {remark}")?;
+        }
         return Ok(0);
     }
     options.interrupt.listen().map_err(RunError::Signals)?;

@@ -40,6 +40,7 @@ pub(crate) fn record(name: &str, axes: Vec<Axis>, points: u64) -> RunRecord {
         machine_os: "test".to_owned(),
         points,
         axes,
+        inputs: Vec::new(),
     }
 }
 

@@ -4,8 +4,8 @@ use std::path::Path;
 
 use rusqlite::{Connection, params};
 
-use super::StoreError;
 use super::schema::{APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION, VIEWS};
+use super::{StoreError, distributions};
 use crate::scheduling::Verdict;
 
 /// What a file says about itself.
@@ -72,6 +72,20 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), St
         return Ok(());
     }
     let sql = |error| StoreError::from_sql(path, "bringing its tables up to date", error);
+    // Tables are made anew under their names, which rows of other tables refer to; nothing can refer to nothing in the end,
+    // which is checked before the commit. Inside a transaction the switch would have no effect.
+    connection
+        .execute_batch("PRAGMA foreign_keys = OFF;")
+        .map_err(sql)?;
+    let migrated = forward(connection, path);
+    connection
+        .execute_batch("PRAGMA foreign_keys = ON;")
+        .map_err(sql)?;
+    migrated
+}
+
+fn forward(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
+    let sql = |error| StoreError::from_sql(path, "bringing its tables up to date", error);
     let transaction = connection
         .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
         .map_err(sql)?;
@@ -109,11 +123,29 @@ pub(super) fn migrate(connection: &mut Connection, path: &Path) -> Result<(), St
             )
             .map_err(sql)?;
     }
+    for (bin, (low, high)) in distributions::bins().enumerate() {
+        transaction
+            .execute(
+                "INSERT INTO histogram_bin (bin, low, high) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+                params![bin as i64, low, high],
+            )
+            .map_err(sql)?;
+    }
     transaction
         .pragma_update(None, "application_id", APPLICATION_ID)
         .map_err(sql)?;
     transaction
         .pragma_update(None, "user_version", SCHEMA_VERSION)
         .map_err(sql)?;
+    let orphans = transaction
+        .prepare("PRAGMA foreign_key_check")
+        .and_then(|mut statement| statement.exists([]))
+        .map_err(sql)?;
+    if orphans {
+        return Err(StoreError::Damaged {
+            path: path.to_owned(),
+            reason: "rows refer to rows that are not there".to_owned(),
+        });
+    }
     transaction.commit().map_err(sql)
 }

@@ -5,11 +5,13 @@
 //! it is done and its points commit together, so a kill at any instant loses at most the simulations under way.
 //! `docs/schema.md` explains every table and column.
 
+mod distributions;
 mod error;
 #[cfg(test)]
 pub(crate) mod fixtures;
 mod migrate;
 mod open;
+mod processes;
 mod read;
 mod record;
 mod rows;
@@ -17,13 +19,17 @@ mod runs;
 mod schema;
 #[cfg(test)]
 mod tests;
+mod version_2;
 mod write;
 
 pub use error::StoreError;
 pub use open::Store;
+pub use processes::SimulationProgress;
 pub use read::{AxisColumn, FailedPoint, PointColumns, RunSelector, RunSummary};
 pub use record::{
-    FailedSimulation, FinishedSimulation, OutcomeDetail, RunId, RunRecord, RunState, WriteSummary,
+    FailedSimulation, FinishedSimulation, OutcomeDetail, RunId, RunInput, RunRecord, RunState,
+    WriteSummary,
 };
+pub use runs::{EarlierWork, PendingSimulation};
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub use write::{Writer, WriterHandle};

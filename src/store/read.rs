@@ -2,10 +2,12 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::path::Path;
 use std::str::FromStr;
 
 use rusqlite::{OptionalExtension, Row, params};
 
+use super::processes::Process;
 use super::runs::axis_value;
 use super::{RunId, Store, StoreError};
 use crate::sweep::Axis;
@@ -86,6 +88,8 @@ pub struct RunSummary {
     pub ended: Option<i64>,
     /// Sum of the wall times of the simulations of its points, seconds.
     pub simulation_seconds: f64,
+    /// Name of the machine, where it is known.
+    pub machine_host: Option<String>,
 }
 
 /// One axis with every point's place on it.
@@ -177,10 +181,19 @@ const RUN: &str = "SELECT r.id, r.name, r.description, r.source, r.configuration
     (SELECT count(*) FROM run_point rp JOIN point p ON p.id = rp.point JOIN simulation m ON m.id = p.simulation
      WHERE rp.run = r.id AND m.state = 3),
     (SELECT total(t.wall_seconds) FROM simulation_timing t WHERE t.simulation IN
-     (SELECT p.simulation FROM run_point rp JOIN point p ON p.id = rp.point WHERE rp.run = r.id))
+     (SELECT p.simulation FROM run_point rp JOIN point p ON p.id = rp.point WHERE rp.run = r.id)),
+    r.machine_host, r.last_commit, r.process, r.process_started, r.boot, r.machine_host, r.store_file
     FROM run r JOIN run_state s ON s.code = r.state";
 
-fn run_summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
+fn run_summary(row: &Row<'_>, store: &Path) -> rusqlite::Result<RunSummary> {
+    let mut state: String = row.get(13)?;
+    let mut ended: Option<i64> = row.get(16)?;
+    let last_commit: Option<i64> = row.get(21)?;
+    // A process that died must not look running, although nobody has written down its end.
+    if state == "running" && !Process::read(row, 22)?.is_alive(store) {
+        "interrupted".clone_into(&mut state);
+        ended = last_commit;
+    }
     Ok(RunSummary {
         id: RunId(row.get(0)?),
         name: row.get(1)?,
@@ -195,13 +208,14 @@ fn run_summary(row: &Row<'_>) -> rusqlite::Result<RunSummary> {
         result_format: row.get(10)?,
         machine_cores: row.get(11)?,
         machine_os: row.get(12)?,
-        state: row.get(13)?,
+        state,
         points: row.get::<_, i64>(14)?.unsigned_abs(),
         started: row.get(15)?,
-        ended: row.get(16)?,
+        ended,
         points_done: row.get::<_, i64>(17)?.unsigned_abs(),
         points_failed: row.get::<_, i64>(18)?.unsigned_abs(),
         simulation_seconds: row.get(19)?,
+        machine_host: row.get(20)?,
     })
 }
 
@@ -218,7 +232,7 @@ impl Store {
             .prepare(&format!("{RUN} ORDER BY r.id"))
             .map_err(sql)?;
         statement
-            .query_map([], run_summary)
+            .query_map([], |row| run_summary(row, &self.path))
             .and_then(Iterator::collect)
             .map_err(sql)
     }
@@ -240,7 +254,7 @@ impl Store {
             .query_row(
                 &format!("{RUN} WHERE {condition} ORDER BY r.id DESC LIMIT 1"),
                 [value],
-                run_summary,
+                |row| run_summary(row, &self.path),
             )
             .optional()
             .map_err(sql)?;

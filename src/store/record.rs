@@ -15,7 +15,7 @@ pub struct RunId(pub i64);
 pub enum OutcomeDetail {
     /// The totals.
     None,
-    /// The totals, and the node events where the simulation kept them.
+    /// The totals and the distributions of waits, slowdowns and failures.
     Metrics,
     /// The totals, the node events and every job's outcome.
     #[default]
@@ -84,7 +84,11 @@ pub struct RunRecord {
     pub points: u64,
     /// The axes in the order of the file.
     pub axes: Vec<Axis>,
+    /// What the simulations read.
+    pub inputs: Vec<RunInput>,
 }
+
+pub use crate::sweep::RunInput;
 
 impl RunRecord {
     /// The record of a sweep that this program is about to run on this machine.
@@ -105,6 +109,7 @@ impl RunRecord {
             machine_os: format!("{} {}", std::env::consts::OS, std::env::consts::ARCH),
             points: sweep.points.len() as u64,
             axes: sweep.axes.clone(),
+            inputs: sweep.inputs.clone(),
         }
     }
 }

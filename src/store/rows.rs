@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension, Statement, params};
 use sha2::{Digest, Sha256};
 
+use super::distributions::Distributions;
 use super::record::{FailedSimulation, FinishedSimulation, OutcomeDetail};
 use super::runs::{RunAxes, hex, link_point, unix_milliseconds};
 use super::{RunId, StoreError, WriteSummary};
@@ -17,6 +18,7 @@ pub(super) struct Prepared {
     pub(super) finished: FinishedSimulation,
     spec: String,
     workload: Option<String>,
+    distributions: Option<Distributions>,
 }
 
 impl Prepared {
@@ -25,12 +27,6 @@ impl Prepared {
         mut finished: FinishedSimulation,
         detail: OutcomeDetail,
     ) -> Result<Self, StoreError> {
-        if detail != OutcomeDetail::All {
-            finished.result.outcomes = Vec::new();
-        }
-        if detail == OutcomeDetail::None {
-            finished.result.node_events = Vec::new();
-        }
         let outcomes = &finished.result.outcomes;
         let invalid = |reason: String| StoreError::InvalidResult {
             simulation: finished.id.clone(),
@@ -61,11 +57,20 @@ impl Prepared {
                 )));
             }
         }
+        // Before the outcomes go: reports need their distributions whatever is kept.
+        let distributions = (!finished.result.outcomes.is_empty())
+            .then(|| Distributions::of(&finished.result.outcomes));
+        if detail != OutcomeDetail::All {
+            finished.result.outcomes = Vec::new();
+            finished.result.node_events = Vec::new();
+        }
+        let outcomes = &finished.result.outcomes;
         let spec = spec_json(&finished.id, &finished.spec)?;
         let workload = (!outcomes.is_empty()).then(|| workload_identity(outcomes));
         Ok(Self {
             spec,
             workload,
+            distributions,
             finished,
         })
     }
@@ -120,6 +125,11 @@ pub(super) struct Rows<'c> {
     job: Statement<'c>,
     outcome: Statement<'c>,
     event: Statement<'c>,
+    histogram: Statement<'c>,
+    calibration: Statement<'c>,
+    fresh: bool,
+    /// Of simulations that are computed anew: found once, because a newer one exists as soon as it is entered.
+    generations: HashMap<String, i64>,
     pub(super) summary: WriteSummary,
 }
 
@@ -128,6 +138,7 @@ impl<'c> Rows<'c> {
         connection: &'c Connection,
         run: RunId,
         detail: OutcomeDetail,
+        fresh: bool,
     ) -> rusqlite::Result<Self> {
         Ok(Self {
             connection,
@@ -141,6 +152,12 @@ impl<'c> Rows<'c> {
                 "INSERT INTO job_outcome VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
             )?,
             event: connection.prepare("INSERT INTO node_event VALUES (?1, ?2, ?3, ?4, ?5)")?,
+            histogram: connection
+                .prepare("INSERT INTO simulation_histogram VALUES (?1, ?2, ?3, ?4)")?,
+            calibration: connection
+                .prepare("INSERT INTO simulation_calibration VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?,
+            fresh,
+            generations: HashMap::new(),
             summary: WriteSummary::default(),
         })
     }
@@ -150,16 +167,20 @@ impl<'c> Rows<'c> {
         let finished = &prepared.finished;
         let known: Option<(i64, i64, i64)> = self
             .connection
-            .prepare_cached("SELECT id, state, detail FROM simulation WHERE identity = ?1")?
-            .query_row([&finished.id], |row| {
-                Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-            })
+            .prepare_cached(
+                "SELECT id, state, detail FROM simulation WHERE identity = ?1 AND generation = ?2",
+            )?
+            .query_row(
+                params![finished.id, self.generation(&finished.id)?],
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+            )
             .optional()?;
         if let Some((simulation, 2, detail)) = known
             && detail >= self.detail.code()
         {
             self.summary.already_there += 1;
             self.points(simulation, &finished.points)?;
+            self.moment()?;
             return Ok(finished.points.len() as u64);
         }
         let workload = match &prepared.workload {
@@ -175,9 +196,9 @@ impl<'c> Rows<'c> {
         self.connection
             .prepare_cached(
                 "UPDATE simulation SET state = 2, detail = ?2, workload = ?3, error = NULL, running_since = NULL,
-                 running_process = NULL WHERE id = ?1",
+                 running_in = NULL, computed_by = ?4, attempts = attempts + (state <> 1) WHERE id = ?1",
             )?
-            .execute(params![simulation, self.detail.code(), workload])?;
+            .execute(params![simulation, self.detail.code(), workload, self.run.0])?;
         self.connection
             .prepare_cached("INSERT OR REPLACE INTO simulation_timing VALUES (?1, ?2, ?3)")?
             .execute(params![
@@ -187,7 +208,12 @@ impl<'c> Rows<'c> {
             ])?;
         self.metrics(simulation, &finished.result.metrics)?;
         if known.is_some() {
-            for table in ["job_outcome", "node_event"] {
+            for table in [
+                "job_outcome",
+                "node_event",
+                "simulation_histogram",
+                "simulation_calibration",
+            ] {
                 self.connection.execute(
                     &format!("DELETE FROM {table} WHERE simulation = ?1"),
                     [simulation],
@@ -206,7 +232,11 @@ impl<'c> Rows<'c> {
                 event.up
             ])?;
         }
+        if let Some(distributions) = &prepared.distributions {
+            self.distributions(simulation, distributions)?;
+        }
         self.points(simulation, &finished.points)?;
+        self.moment()?;
         self.summary.simulations += 1;
         self.summary.job_rows += finished.result.outcomes.len() as u64;
         self.summary.node_event_rows += finished.result.node_events.len() as u64;
@@ -221,13 +251,15 @@ impl<'c> Rows<'c> {
     ) -> rusqlite::Result<u64> {
         let done: bool = self
             .connection
-            .prepare_cached("SELECT 1 FROM simulation WHERE identity = ?1 AND state = 2")?
-            .exists([&failed.id])?;
+            .prepare_cached(
+                "SELECT 1 FROM simulation WHERE identity = ?1 AND generation = ?2 AND state = 2",
+            )?
+            .exists(params![failed.id, self.generation(&failed.id)?])?;
         let simulation = if done {
             // A result that another run has is not taken away by a failure of this one.
             self.connection.query_row(
-                "SELECT id FROM simulation WHERE identity = ?1",
-                [&failed.id],
+                "SELECT id FROM simulation WHERE identity = ?1 AND generation = ?2",
+                params![failed.id, self.generation(&failed.id)?],
                 |row| row.get(0),
             )?
         } else {
@@ -235,7 +267,8 @@ impl<'c> Rows<'c> {
                 self.simulation(&failed.id, spec, &failed.workload_label, &failed.spec)?;
             self.connection
                 .prepare_cached(
-                    "UPDATE simulation SET state = 3, error = ?2, running_since = NULL, running_process = NULL
+                    "UPDATE simulation SET state = 3, error = ?2, attempts = attempts + (state <> 1), running_since = NULL,
+                        running_in = NULL
                      WHERE id = ?1",
                 )?
                 .execute(params![simulation, failed.error])?;
@@ -253,37 +286,134 @@ impl<'c> Rows<'c> {
         label: &str,
         spec: &SimulationSpec,
     ) -> rusqlite::Result<i64> {
+        let generation = self.generation(identity)?;
         let strategy = self.strategy(&spec.scheduling.strategy)?;
         self.connection
             .prepare_cached(
-                "INSERT INTO simulation (identity, spec, workload_label, strategy, replication, state, detail, attempts)
-                 VALUES (?1, ?2, ?3, ?4, ?5, 1, 0, 1)
-                 ON CONFLICT (identity) DO UPDATE SET attempts = attempts + 1
+                "INSERT INTO simulation
+                    (identity, generation, spec, workload_label, strategy, replication, state, detail, attempts)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, 0)
+                 ON CONFLICT (identity, generation) DO UPDATE SET workload_label =
+                    CASE excluded.workload_label WHEN '' THEN workload_label ELSE excluded.workload_label END
                  RETURNING id",
             )?
             .query_row(
-                params![identity, json, label, strategy, spec.replication],
+                params![identity, generation, json, label, strategy, spec.replication],
                 |row| row.get(0),
             )
     }
 
+    /// The generation that this run reads and writes: the newest one that there is; one beyond it, once, where everything is
+    /// to be computed anew.
+    fn generation(&mut self, identity: &str) -> rusqlite::Result<i64> {
+        if let Some(generation) = self.generations.get(identity) {
+            return Ok(*generation);
+        }
+        let newest: Option<i64> = self
+            .connection
+            .prepare_cached("SELECT max(generation) FROM simulation WHERE identity = ?1")?
+            .query_row([identity], |row| row.get(0))?;
+        let generation = newest.map_or(1, |newest| newest + i64::from(self.fresh));
+        if self.fresh {
+            self.generations.insert(identity.to_owned(), generation);
+        }
+        Ok(generation)
+    }
+
+    /// Enters a simulation that is to be done, with its points, so that what is missing is known.
+    pub(super) fn pending(
+        &mut self,
+        identity: &str,
+        spec: &SimulationSpec,
+        json: &str,
+        points: &[&Point],
+    ) -> rusqlite::Result<()> {
+        let simulation = self.simulation(identity, json, "", spec)?;
+        for point in points {
+            self.point(simulation, point)?;
+        }
+        Ok(())
+    }
+
+    /// Marks a simulation as under way in this run, and counts the attempt.
+    pub(super) fn started(&mut self, identity: &str) -> rusqlite::Result<u64> {
+        let generation = self.generation(identity)?;
+        self.connection
+            .prepare_cached(
+                "UPDATE simulation SET state = 1, attempts = attempts + 1, running_since = ?3, running_in = ?4
+                 WHERE identity = ?1 AND generation = ?2 AND state <> 2",
+            )?
+            .execute(params![identity, generation, unix_milliseconds(), self.run.0])?;
+        Ok(1)
+    }
+
+    /// Makes points whose simulation another program has done part of this run.
+    pub(super) fn adopted(&mut self, identity: &str, points: &[Point]) -> rusqlite::Result<u64> {
+        let generation = self.generation(identity)?;
+        let simulation = self.connection.query_row(
+            "SELECT id FROM simulation WHERE identity = ?1 AND generation = ?2",
+            params![identity, generation],
+            |row| row.get(0),
+        )?;
+        self.points(simulation, points)?;
+        Ok(points.len() as u64)
+    }
+
+    fn moment(&self) -> rusqlite::Result<()> {
+        self.connection
+            .prepare_cached("UPDATE run SET last_commit = ?2 WHERE id = ?1")?
+            .execute(params![self.run.0, unix_milliseconds()])?;
+        Ok(())
+    }
+
+    fn distributions(
+        &mut self,
+        simulation: i64,
+        distributions: &Distributions,
+    ) -> rusqlite::Result<()> {
+        for (quantity, counts) in distributions.histograms.iter().enumerate() {
+            for (bin, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+                self.histogram
+                    .execute(params![simulation, quantity as i64, bin as i64, count])?;
+            }
+        }
+        for (index, entry) in distributions.calibration.iter().enumerate() {
+            if entry.jobs > 0 {
+                self.calibration.execute(params![
+                    simulation,
+                    index as i64 + 1,
+                    entry.jobs as i64,
+                    entry.failed as i64,
+                    entry.failed_overbooked as i64,
+                    entry.pof_sum,
+                    entry.brier_sum
+                ])?;
+            }
+        }
+        Ok(())
+    }
+
     fn points(&mut self, simulation: i64, points: &[Point]) -> rusqlite::Result<()> {
         for point in points {
-            let id: i64 = self
-                .connection
-                .prepare_cached(
-                    "INSERT INTO point (identity, simulation, penalty_ratio, replication) VALUES (?1, ?2, ?3, ?4)
-                     ON CONFLICT (identity) DO UPDATE SET simulation = excluded.simulation
-                     RETURNING id",
-                )?
-                .query_row(
-                    params![point.id, simulation, point.penalty_ratio, point.replication],
-                    |row| row.get(0),
-                )?;
-            link_point(self.connection, self.run, id, point, &mut self.axes)?;
+            self.point(simulation, point)?;
         }
         self.summary.points += points.len() as u64;
         Ok(())
+    }
+
+    fn point(&mut self, simulation: i64, point: &Point) -> rusqlite::Result<()> {
+        let id: i64 = self
+            .connection
+            .prepare_cached(
+                "INSERT INTO point (identity, simulation, penalty_ratio, replication) VALUES (?1, ?2, ?3, ?4)
+                 ON CONFLICT (identity, simulation) DO UPDATE SET replication = excluded.replication
+                 RETURNING id",
+            )?
+            .query_row(
+                params![point.id, simulation, point.penalty_ratio, point.replication],
+                |row| row.get(0),
+            )?;
+        link_point(self.connection, self.run, id, point, &mut self.axes)
     }
 
     fn strategy(&mut self, name: &str) -> rusqlite::Result<i64> {

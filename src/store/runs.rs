@@ -1,14 +1,16 @@
 //! Runs: how they begin and end, and which points they contain.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
-use super::{RunId, RunRecord, RunState, Store, StoreError};
-use crate::sweep::{AxisValue, Point};
+use super::processes::Process;
+use super::rows::{Rows, spec_json};
+use super::{OutcomeDetail, RunId, RunRecord, RunState, Store, StoreError};
+use crate::sweep::{AxisValue, Point, SimulationSpec};
 
 impl Store {
     /// Enters a run in state "running" with its axes. Runs whose process is gone are marked as interrupted first.
@@ -19,13 +21,14 @@ impl Store {
     pub fn begin_run(&self, record: &RunRecord) -> Result<RunId, StoreError> {
         let sql = |error| self.error("beginning a run", error);
         let transaction = immediate(&self.connection).map_err(sql)?;
-        mark_dead_runs(&transaction).map_err(sql)?;
+        mark_dead_runs(&transaction, &self.path).map_err(sql)?;
+        let process = Process::this(&self.path);
         transaction
             .execute(
                 "INSERT INTO run (name, description, source, configuration, configuration_hash, seed, replications,
                     program_version, program_commit, result_format, machine_cores, machine_os, points, state, started,
-                    process)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, ?14, ?15)",
+                    process, process_started, boot, machine_host, store_file)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, 0, ?14, ?15, ?16, ?17, ?18, ?19)",
                 params![
                     record.name,
                     record.description,
@@ -42,11 +45,23 @@ impl Store {
                     record.machine_os,
                     record.points as i64,
                     unix_milliseconds(),
-                    std::process::id(),
+                    process.number,
+                    process.started,
+                    process.boot,
+                    process.host,
+                    process.store_file,
                 ],
             )
             .map_err(sql)?;
         let run = RunId(transaction.last_insert_rowid());
+        for input in &record.inputs {
+            transaction
+                .execute(
+                    "INSERT INTO run_input (run, source, content) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+                    params![run.0, input.source, input.content],
+                )
+                .map_err(sql)?;
+        }
         let mut axes = RunAxes::default();
         for axis in &record.axes {
             axes.axis(&transaction, run, &axis.key).map_err(sql)?;
@@ -82,8 +97,10 @@ impl Store {
         let mut statement = self
             .connection
             .prepare(
-                "SELECT 1 FROM point p JOIN simulation m ON m.id = p.simulation
-                 WHERE p.identity = ?1 AND m.state = 2 AND m.detail >= ?2",
+                "SELECT 1 FROM (
+                    SELECT m.state, m.detail FROM point p JOIN simulation m ON m.id = p.simulation
+                    WHERE p.identity = ?1 ORDER BY m.generation DESC LIMIT 1
+                 ) WHERE state = 2 AND detail >= ?2",
             )
             .map_err(sql)?;
         let mut done = HashSet::new();
@@ -109,8 +126,10 @@ impl Store {
         {
             let mut find = transaction
                 .prepare(
-                    "SELECT p.id FROM point p JOIN simulation m ON m.id = p.simulation
-                     WHERE p.identity = ?1 AND m.state = 2",
+                    "SELECT id FROM (
+                        SELECT p.id, m.state FROM point p JOIN simulation m ON m.id = p.simulation
+                        WHERE p.identity = ?1 ORDER BY m.generation DESC LIMIT 1
+                     ) WHERE state = 2",
                 )
                 .map_err(sql)?;
             for point in points {
@@ -127,6 +146,150 @@ impl Store {
         transaction.commit().map_err(sql)?;
         Ok(linked)
     }
+
+    /// Enters simulations that are to be done, each with its points, as pending in a run. With `fresh` they begin a new
+    /// generation: what older runs have stays theirs.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be written.
+    pub fn enter_pending(
+        &self,
+        run: RunId,
+        pending: &[PendingSimulation<'_>],
+        fresh: bool,
+    ) -> Result<(), StoreError> {
+        let sql = |error| self.error("entering what is to be done", error);
+        let transaction = immediate(&self.connection).map_err(sql)?;
+        let mut rows = Rows::new(&transaction, run, OutcomeDetail::None, fresh).map_err(sql)?;
+        for simulation in pending {
+            let json = spec_json(simulation.id, simulation.spec)?;
+            rows.pending(simulation.id, simulation.spec, &json, &simulation.points)
+                .map_err(sql)?;
+        }
+        drop(rows);
+        transaction.commit().map_err(sql)
+    }
+
+    /// What is known of earlier work on these simulations (by identity), before a run begins.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn earlier_work(
+        &self,
+        record: &RunRecord,
+        ids: &[&str],
+    ) -> Result<EarlierWork, StoreError> {
+        let sql = |error| self.error("looking for earlier work", error);
+        let mut found = EarlierWork::default();
+        let mut statement = self
+            .connection
+            .prepare(&format!(
+                "SELECT m.state, m.running_in, c.program_version, c.program_commit, {}
+                 FROM simulation m LEFT JOIN run r ON r.id = m.running_in LEFT JOIN run c ON c.id = m.computed_by
+                 WHERE m.identity = ?1 ORDER BY m.generation DESC LIMIT 1",
+                Process::COLUMNS
+            ))
+            .map_err(sql)?;
+        for id in ids {
+            let row = statement
+                .query_row([id], |row| {
+                    Ok((
+                        row.get::<_, i64>(0)?,
+                        row.get::<_, Option<i64>>(1)?,
+                        row.get::<_, Option<String>>(2)?,
+                        row.get::<_, Option<String>>(3)?,
+                        Process::read(row, 4)?,
+                    ))
+                })
+                .optional()
+                .map_err(sql)?;
+            match row {
+                Some((1, Some(_), _, _, process)) if process.is_alive(&self.path) => {
+                    found.elsewhere.insert((*id).to_owned());
+                }
+                Some((2, _, Some(version), commit, _))
+                    if version != record.program_version || commit != record.program_commit =>
+                {
+                    let program = match commit {
+                        Some(commit) => format!("{version} ({commit})"),
+                        None => version,
+                    };
+                    *found.other_programs.entry(program).or_default() += 1;
+                }
+                Some((3, ..)) => {
+                    found.failed.insert((*id).to_owned());
+                }
+                _ => {}
+            }
+        }
+        drop(statement);
+        let mut statement = self
+            .connection
+            .prepare(
+                "SELECT content FROM run_input i WHERE i.source = ?1 AND i.run =
+                    (SELECT max(run) FROM run_input WHERE source = ?1)",
+            )
+            .map_err(sql)?;
+        for input in &record.inputs {
+            let before: Vec<String> = statement
+                .query_map([&input.source], |row| row.get(0))
+                .and_then(Iterator::collect)
+                .map_err(sql)?;
+            if !before.is_empty() && !before.contains(&input.content) {
+                found.changed_inputs.push(input.source.clone());
+            }
+        }
+        Ok(found)
+    }
+
+    /// Seconds a job that earlier simulations in this store took, by strategy: the mean of the last thousand of each.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn seconds_per_job(&self) -> Result<BTreeMap<String, f64>, StoreError> {
+        self.connection
+            .prepare(
+                "SELECT s.name, avg(t.wall_seconds / k.submitted)
+                 FROM (SELECT simulation, wall_seconds FROM simulation_timing ORDER BY simulation DESC LIMIT 4000) t
+                 JOIN simulation m ON m.id = t.simulation
+                 JOIN strategy s ON s.code = m.strategy
+                 JOIN simulation_metrics k ON k.simulation = m.id
+                 WHERE k.submitted > 0 GROUP BY s.name",
+            )
+            .and_then(|mut statement| {
+                statement
+                    .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+                    .and_then(Iterator::collect)
+            })
+            .map_err(|error| self.error("reading how long simulations took", error))
+    }
+}
+
+/// A simulation that is to be done in a run, and the points that need it.
+#[derive(Clone, Debug)]
+pub struct PendingSimulation<'s> {
+    /// Its identity.
+    pub id: &'s str,
+    /// What determines its result.
+    pub spec: &'s SimulationSpec,
+    /// The points.
+    pub points: Vec<&'s Point>,
+}
+
+/// What others have done of a sweep, as far as it matters to whoever begins it again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct EarlierWork {
+    /// Simulations that failed.
+    pub failed: HashSet<String>,
+    /// Simulations that a live process has under way.
+    pub elsewhere: HashSet<String>,
+    /// How many done simulations were computed by another version of the program, by version.
+    pub other_programs: BTreeMap<String, usize>,
+    /// Inputs that had other content the last time that a run read them.
+    pub changed_inputs: Vec<String>,
 }
 
 /// Writes the end of a run, without a transaction of its own.
@@ -279,20 +442,34 @@ pub(super) fn axis_value(kind: &str, value: Value) -> AxisValue {
     }
 }
 
-/// A process that died must not look running. Where processes cannot be looked up, runs stay as they are.
-fn mark_dead_runs(connection: &Connection) -> rusqlite::Result<()> {
-    let mut statement = connection.prepare("SELECT id, process FROM run WHERE state = 0")?;
-    let running: Vec<(i64, Option<u32>)> = statement
-        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))?
+/// A process that died must not look running: its runs were interrupted, and what it had under way waits again.
+fn mark_dead_runs(connection: &Connection, store: &std::path::Path) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare(&format!(
+        "SELECT r.id, r.started, r.last_commit, {} FROM run r WHERE r.state = 0",
+        Process::COLUMNS
+    ))?;
+    let running: Vec<(i64, i64, Option<i64>, Process)> = statement
+        .query_map([], |row| {
+            Ok((
+                row.get(0)?,
+                row.get(1)?,
+                row.get(2)?,
+                Process::read(row, 3)?,
+            ))
+        })?
         .collect::<Result<_, _>>()?;
-    let processes = std::path::Path::new("/proc/self");
-    for (id, process) in running {
-        let dead = process.is_none_or(|process| {
-            processes.exists() && !std::path::Path::new(&format!("/proc/{process}")).exists()
-        });
-        if dead {
-            connection.execute("UPDATE run SET state = 2 WHERE id = ?1", [id])?;
+    for (id, started, last_commit, process) in running {
+        if process.is_alive(store) {
+            continue;
         }
+        connection.execute(
+            "UPDATE run SET state = 2, ended = ?2 WHERE id = ?1",
+            params![id, last_commit.unwrap_or(started)],
+        )?;
+        connection.execute(
+            "UPDATE simulation SET state = 0, running_since = NULL, running_in = NULL WHERE state = 1 AND running_in = ?1",
+            [id],
+        )?;
     }
     Ok(())
 }

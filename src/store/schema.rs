@@ -9,7 +9,7 @@
 pub const APPLICATION_ID: i32 = 0x424B_4148;
 
 /// The version that this program writes (`PRAGMA user_version`).
-pub const SCHEMA_VERSION: i32 = 1;
+pub const SCHEMA_VERSION: i32 = 2;
 
 /// One step forward: the version that it leads to and what it executes on the version before.
 pub(super) struct Migration {
@@ -18,12 +18,18 @@ pub(super) struct Migration {
 }
 
 /// Every step from an empty file to [`SCHEMA_VERSION`], oldest first. Steps that were released are never edited.
-pub(super) const MIGRATIONS: &[Migration] = &[Migration {
-    version: 1,
-    sql: VERSION_1,
-}];
+pub(super) const MIGRATIONS: &[Migration] = &[
+    Migration {
+        version: 1,
+        sql: VERSION_1,
+    },
+    Migration {
+        version: 2,
+        sql: super::version_2::VERSION_2,
+    },
+];
 
-const VERSION_1: &str = "
+pub(super) const VERSION_1: &str = "
 CREATE TABLE run_state (
     code INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE
@@ -232,6 +238,7 @@ pub(super) const VIEWS: &[(&str, &str)] = &[
              WHERE rp.run = r.id AND m.state = 3) AS points_failed,
             r.replications, r.seed, r.source, r.configuration_hash, r.program_version, r.program_commit, r.result_format,
             r.machine_cores, r.machine_os,
+            r.machine_host, r.process, datetime(r.last_commit / 1000, 'unixepoch') AS last_commit_utc,
             datetime(r.started / 1000, 'unixepoch') AS started_utc,
             datetime(r.ended / 1000, 'unixepoch') AS ended_utc,
             (r.ended - r.started) / 1000.0 AS duration_seconds
@@ -246,17 +253,19 @@ pub(super) const VIEWS: &[(&str, &str)] = &[
     ),
     (
         "v_simulation",
-        "SELECT m.id AS simulation, m.identity, st.name AS state, m.attempts, m.error, m.workload_label, m.workload,
-            s.name AS strategy, m.replication, m.spec, t.wall_seconds,
+        "SELECT m.id AS simulation, m.identity, m.generation, st.name AS state, m.attempts, m.error, m.workload_label,
+            m.workload, s.name AS strategy, m.replication, m.spec, m.computed_by, r.program_version, r.program_commit,
+            t.wall_seconds,
             datetime(t.finished / 1000, 'unixepoch') AS finished_utc
          FROM simulation m
          JOIN simulation_state st ON st.code = m.state
          JOIN strategy s ON s.code = m.strategy
+         LEFT JOIN run r ON r.id = m.computed_by
          LEFT JOIN simulation_timing t ON t.simulation = m.id",
     ),
     (
         "v_point",
-        "SELECT rp.run, rp.place, p.id AS point, p.identity, st.name AS state, m.error,
+        "SELECT rp.run, rp.place, p.id AS point, p.identity, m.generation, st.name AS state, m.attempts, m.error,
             (SELECT json_group_object(x.key, x.value) FROM (
                 SELECT key, value FROM v_point_axis va WHERE va.run = rp.run AND va.place = rp.place ORDER BY axis
             ) x) AS axes,
@@ -272,13 +281,28 @@ pub(super) const VIEWS: &[(&str, &str)] = &[
             CAST(k.useful AS REAL) / nullif(k.capacity, 0) AS useful_utilisation,
             CAST(k.wait_total AS REAL) / nullif(k.started, 0) AS mean_wait,
             CAST(k.weighted_response AS REAL) / nullif(k.weighted_run, 0) AS slowdown,
-            k.makespan, k.pof_evaluations, k.convolutions, k.replans, k.moves
+            CAST(k.dropped AS REAL) / nullif(k.submitted, 0) AS rejection_rate,
+            k.makespan, k.pof_evaluations, k.convolutions, k.replans, k.moves, t.wall_seconds
          FROM run_point rp
          JOIN point p ON p.id = rp.point
          JOIN simulation m ON m.id = p.simulation
          JOIN simulation_state st ON st.code = m.state
          JOIN strategy s ON s.code = m.strategy
-         LEFT JOIN simulation_metrics k ON k.simulation = m.id",
+         LEFT JOIN simulation_metrics k ON k.simulation = m.id
+         LEFT JOIN simulation_timing t ON t.simulation = m.id",
+    ),
+    (
+        "v_histogram",
+        "SELECT h.simulation, q.name AS quantity, q.unit, h.bin, b.low, b.high, h.count
+         FROM simulation_histogram h
+         JOIN quantity q ON q.code = h.quantity
+         JOIN histogram_bin b ON b.bin = h.bin",
+    ),
+    (
+        "v_calibration",
+        "SELECT c.simulation, s.name AS strategy, c.bin, (c.bin - 1) / 20.0 AS pof_from, c.bin / 20.0 AS pof_to, c.jobs,
+            c.failed, c.failed_overbooked, c.pof_sum, c.brier_sum
+         FROM simulation_calibration c JOIN simulation m ON m.id = c.simulation JOIN strategy s ON s.code = m.strategy",
     ),
     (
         "v_job",

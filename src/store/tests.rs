@@ -6,8 +6,8 @@ use rusqlite::{Connection, Row};
 
 use super::fixtures::{axis, finished, outcome, point, record, result, spec, text, write_run};
 use super::{
-    APPLICATION_ID, FailedSimulation, OutcomeDetail, RunSelector, RunState, SCHEMA_VERSION, Store,
-    StoreError, Writer,
+    APPLICATION_ID, FailedSimulation, OutcomeDetail, PendingSimulation, RunId, RunSelector,
+    RunState, SCHEMA_VERSION, SimulationProgress, Store, StoreError, Writer,
 };
 use crate::failures::NodeEvent;
 use crate::scheduling::{
@@ -432,7 +432,7 @@ fn points_of_an_earlier_run_are_linked_and_failures_do_not_count_as_done() {
             summary.job_rows,
             summary.node_event_rows
         ),
-        (1, 1, 2, 0, 2)
+        (1, 1, 2, 0, 0)
     );
     // A handle that outlives the writer hears why nothing is written any more.
     let refused = handle
@@ -977,4 +977,162 @@ fn the_schema_document_names_every_table_and_column() {
         checked += 1;
     }
     assert!(checked > 150, "{checked}");
+}
+
+#[test]
+fn a_store_of_version_1_is_brought_forward_with_everything_in_it() {
+    let folder = folder();
+    let path = folder.path().join("old.db");
+    let old = rusqlite::Connection::open(&path).unwrap();
+    old.execute_batch(super::schema::VERSION_1).unwrap();
+    old.execute_batch(&format!(
+        "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 1;
+         INSERT INTO strategy VALUES (1, 'fcfs', 0, NULL);
+         INSERT INTO run VALUES (1, 'old', '', NULL, 'x', 'h', 1, 1, '0.1.0', NULL, 1, 4, 'linux', 2, 1, 10, 20, 99);
+         INSERT INTO axis VALUES (1, 0, 'x');
+         INSERT INTO axis_value VALUES (1, 0, 0, 'integer', 7);
+         INSERT INTO simulation VALUES (5, 'done', '{{}}', 'w', NULL, 1, 0, 2, 1, 1, NULL, NULL, NULL),
+            (6, 'failed', '{{}}', 'w', NULL, 1, 0, 3, 0, 2, 'why', NULL, NULL);
+         INSERT INTO simulation_metrics VALUES (5, 9, 9, 0, 0, 0, 9, 0, 0, 0, 0, 0, 7200, 0, 1, 1, 1, 2, 0, 9, 1, 1, 0, 0, 0, 0);
+         INSERT INTO point VALUES (3, 'p-done', 5, 1.0, 0), (4, 'p-failed', 6, 1.0, 0);
+         INSERT INTO run_point VALUES (1, 0, 3), (1, 1, 4);
+         INSERT INTO point_axis VALUES (1, 0, 0, 0), (1, 1, 0, 0);
+         CREATE VIEW v_run AS SELECT 1 AS run;"
+    ))
+    .unwrap();
+    drop(old);
+    // Readers do not change a file; the next writer does.
+    assert!(matches!(
+        Store::open_read_only(&path),
+        Err(StoreError::OlderVersion { found: 1, .. })
+    ));
+    drop(Store::open(&path).unwrap());
+    let store = Store::open_read_only(&path).unwrap();
+    let run = store.run(&RunSelector::Latest).unwrap();
+    assert_eq!(
+        (run.points_done, run.points_failed, run.state.as_str()),
+        (1, 1, "done")
+    );
+    let points = store.points(run.id).unwrap();
+    assert_eq!(
+        (points.identity, points.fees),
+        (vec!["p-done".to_owned()], vec![2.0])
+    );
+    assert_eq!(store.failed_points(run.id).unwrap()[0].attempts, 2);
+    assert_eq!(
+        count(
+            &store.connection,
+            "SELECT computed_by FROM simulation WHERE identity = 'done'"
+        ),
+        1
+    );
+}
+
+#[test]
+fn a_fresh_run_begins_a_new_generation_and_leaves_the_old_one_to_older_runs() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let one = point("one", &[], 0, 1.0);
+    let specification = spec("fcfs", 0);
+    for (fresh, gain) in [(false, 9), (true, 11)] {
+        let store = Store::open(&path).unwrap();
+        let run = store.begin_run(&record("again", vec![], 1)).unwrap();
+        let pending = [PendingSimulation {
+            id: "s1",
+            spec: &specification,
+            points: vec![&one],
+        }];
+        store.enter_pending(run, &pending, fresh).unwrap();
+        assert!(store.done_points(&["one"]).unwrap().is_empty());
+        assert_eq!(store.run(&RunSelector::Id(run.0)).unwrap().points_done, 0);
+        let writer = Writer::start(store, run, OutcomeDetail::Metrics, 1);
+        let handle = writer.handle();
+        handle.started("s1").unwrap();
+        handle
+            .write(finished("s1", "fcfs", 0, result(gain), vec![one.clone()]))
+            .unwrap();
+        assert_eq!(writer.finish(RunState::Done).unwrap().simulations, 1);
+    }
+    let store = Store::open_read_only(&path).unwrap();
+    let submitted = |run| store.points(RunId(run)).unwrap().submitted;
+    assert_eq!((submitted(1).len(), submitted(2).len()), (1, 1));
+    assert_eq!(
+        count(&store.connection, "SELECT count(*) FROM simulation"),
+        2
+    );
+    assert_eq!(
+        count(&store.connection, "SELECT max(attempts) FROM simulation"),
+        1
+    );
+    assert_eq!(store.done_points(&["one"]).unwrap().len(), 1);
+}
+
+#[test]
+fn work_under_way_belongs_to_its_process_and_waits_again_when_that_died() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let one = point("one", &[], 0, 1.0);
+    let specification = spec("fcfs", 0);
+    let store = Store::open(&path).unwrap();
+    let run = store.begin_run(&record("first", vec![], 1)).unwrap();
+    let pending = [PendingSimulation {
+        id: "s1",
+        spec: &specification,
+        points: vec![&one],
+    }];
+    store.enter_pending(run, &pending, false).unwrap();
+    let writer = Writer::start(store, run, OutcomeDetail::Metrics, 1);
+    let handle = writer.handle();
+    handle.started("s1").unwrap();
+    drop(handle);
+    drop(writer);
+    let begun = std::time::Instant::now();
+    let other = loop {
+        let other = Store::open(&path).unwrap();
+        if count(
+            &other.connection,
+            "SELECT count(*) FROM simulation WHERE state = 1",
+        ) == 1
+        {
+            break other;
+        }
+        assert!(begun.elapsed().as_secs() < 20, "the mark is committed");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    // This process lives: another run would leave the simulation to it.
+    let work = other
+        .earlier_work(&record("second", vec![], 1), &["s1"])
+        .unwrap();
+    assert!(work.elsewhere.contains("s1"));
+    let second = other.begin_run(&record("second", vec![], 1)).unwrap();
+    assert_eq!(other.run(&RunSelector::Id(run.0)).unwrap().state, "running");
+    let writer = Writer::start(
+        Store::open(&path).unwrap(),
+        second,
+        OutcomeDetail::Metrics,
+        1,
+    );
+    assert_eq!(
+        writer.handle().progress("s1"),
+        SimulationProgress::Elsewhere
+    );
+    drop(writer);
+    // As if it had been another process, which has gone.
+    other
+        .connection
+        .execute(
+            "UPDATE run SET process_started = 1, boot = 'gone' WHERE id = ?1",
+            [run.0],
+        )
+        .unwrap();
+    assert_eq!(
+        other.run(&RunSelector::Id(run.0)).unwrap().state,
+        "interrupted"
+    );
+    other.begin_run(&record("third", vec![], 1)).unwrap();
+    assert_eq!(count(&other.connection, "SELECT state FROM simulation"), 0);
+    assert_eq!(
+        count(&other.connection, "SELECT state FROM run WHERE id = 1"),
+        2
+    );
 }

@@ -11,10 +11,12 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
+use super::processes::{ProgressReader, SimulationProgress};
 use super::record::{FailedSimulation, FinishedSimulation, OutcomeDetail};
 use super::rows::{Prepared, Rows, spec_json};
 use super::runs::end_run;
 use super::{RunId, RunState, Store, StoreError, WriteSummary};
+use crate::sweep::Point;
 
 /// A transaction is committed when it has this many rows …
 const BATCH_ROWS: u64 = 20_000;
@@ -24,6 +26,8 @@ const BATCH_TIME: Duration = Duration::from_millis(200);
 enum Message {
     Finished(Box<Prepared>),
     Failed(Box<FailedSimulation>, String),
+    Started(String),
+    Adopted(String, Vec<Point>),
     End(RunState),
 }
 
@@ -38,6 +42,7 @@ pub struct Writer {
     thread: Option<JoinHandle<Result<WriteSummary, StoreError>>>,
     detail: OutcomeDetail,
     fault: Fault,
+    reader: Arc<ProgressReader>,
 }
 
 /// Hands results to the writer; cheap to clone, one for every worker.
@@ -46,6 +51,7 @@ pub struct WriterHandle {
     sender: SyncSender<Message>,
     detail: OutcomeDetail,
     fault: Fault,
+    reader: Arc<ProgressReader>,
 }
 
 impl std::fmt::Debug for Message {
@@ -53,6 +59,8 @@ impl std::fmt::Debug for Message {
         formatter.write_str(match self {
             Self::Finished(_) => "Finished",
             Self::Failed(..) => "Failed",
+            Self::Started(_) => "Started",
+            Self::Adopted(..) => "Adopted",
             Self::End(_) => "End",
         })
     }
@@ -64,6 +72,7 @@ impl Writer {
     pub fn start(store: Store, run: RunId, detail: OutcomeDetail, queue: usize) -> Self {
         let (sender, receiver) = sync_channel(queue.max(1));
         let fault = Fault::default();
+        let reader = Arc::new(ProgressReader::new(&store.path, run));
         let shared = Arc::clone(&fault);
         let thread = std::thread::Builder::new()
             .name("store".to_owned())
@@ -83,6 +92,7 @@ impl Writer {
             thread: Some(thread),
             detail,
             fault,
+            reader,
         }
     }
 
@@ -96,6 +106,7 @@ impl Writer {
                 .expect("the sender goes only when the writer is finished or dropped"),
             detail: self.detail,
             fault: Arc::clone(&self.fault),
+            reader: Arc::clone(&self.reader),
         }
     }
 
@@ -105,6 +116,8 @@ impl Writer {
     ///
     /// When the store could not be written, now or earlier.
     pub fn finish(mut self, state: RunState) -> Result<WriteSummary, StoreError> {
+        // The last connection to close brings the journal into the file, which one for reading cannot.
+        self.reader.close();
         if let Some(sender) = self.sender.take() {
             // A writer that stopped says why when it is joined.
             let _ = sender.send(Message::End(state));
@@ -147,6 +160,30 @@ impl WriterHandle {
         self.send(Message::Failed(Box::new(failed), spec))
     }
 
+    /// Says that a simulation is under way in this run.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::WriterStopped`] when the writer has stopped, with its reason.
+    pub fn started(&self, id: &str) -> Result<(), StoreError> {
+        self.send(Message::Started(id.to_owned()))
+    }
+
+    /// Makes points whose simulation another program has done part of this run.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::WriterStopped`] when the writer has stopped, with its reason.
+    pub fn adopt(&self, id: &str, points: Vec<Point>) -> Result<(), StoreError> {
+        self.send(Message::Adopted(id.to_owned(), points))
+    }
+
+    /// How far the simulation is in the store, whoever works on it: a look that does not wait for the writer.
+    #[must_use]
+    pub fn progress(&self, id: &str) -> SimulationProgress {
+        self.reader.progress(id, self.detail)
+    }
+
     fn send(&self, message: Message) -> Result<(), StoreError> {
         self.sender
             .send(message)
@@ -177,7 +214,7 @@ fn write_all(
 ) -> Result<WriteSummary, StoreError> {
     let path = PathBuf::from(path);
     let sql = |error| StoreError::from_sql(&path, "writing results", error);
-    let mut rows = Rows::new(connection, run, detail).map_err(sql)?;
+    let mut rows = Rows::new(connection, run, detail, false).map_err(sql)?;
     let mut batch = Batch::new(connection);
     let result = loop {
         match batch.next(receiver) {
@@ -193,6 +230,18 @@ fn write_all(
                 match written.and_then(|count| batch.wrote(count)) {
                     Ok(()) => {}
                     Err(error) => break Err(error),
+                }
+            }
+            Next::Message(Message::Started(id)) => {
+                let written = batch.begin().and_then(|()| rows.started(&id));
+                if let Err(error) = written.and_then(|count| batch.wrote(count)) {
+                    break Err(error);
+                }
+            }
+            Next::Message(Message::Adopted(id, points)) => {
+                let written = batch.begin().and_then(|()| rows.adopted(&id, &points));
+                if let Err(error) = written.and_then(|count| batch.wrote(count)) {
+                    break Err(error);
                 }
             }
             Next::Message(Message::End(state)) => {

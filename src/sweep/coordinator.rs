@@ -12,7 +12,9 @@ use std::time::{Duration, Instant};
 
 use super::cost::CostModel;
 use super::interrupt::Interrupt;
-use super::sink::{FailedSimulation, FinishedSimulation, ResultSink, SinkError};
+use super::sink::{
+    FailedSimulation, FinishedSimulation, ResultSink, SimulationProgress, SinkError,
+};
 use super::spec::{Point, SimulationSpec, Sweep};
 use crate::simulation::SimulationResult;
 
@@ -89,6 +91,8 @@ pub struct Tally {
     pub failed_simulations: usize,
     /// Points missing for them.
     pub failed_points: usize,
+    /// Points of simulations that another program did meanwhile.
+    pub adopted_points: usize,
     /// Simulations not begun, because of an interruption.
     pub left_out: usize,
 }
@@ -111,28 +115,72 @@ pub fn work_off(
     let broken = AtomicBool::new(false);
     let first_error: Mutex<Option<SinkError>> = Mutex::new(None);
     let tally = Mutex::new(Tally::default());
+    // Simulations that another program has under way: looked at again when nothing else is left.
+    let waiting: Mutex<Vec<&Task>> = Mutex::new(Vec::new());
+    let adopted = AtomicUsize::new(0);
+    let stop = |error| {
+        broken.store(true, Ordering::SeqCst);
+        first_error
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .get_or_insert(error);
+    };
+    let simulate_one = |task: &Task| match one(sweep, task, simulate, sink, observer) {
+        Ok(finished) => {
+            let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+            if finished {
+                tally.simulations += 1;
+                tally.points += task.points.len();
+            } else {
+                tally.failed_simulations += 1;
+                tally.failed_points += task.points.len();
+            }
+        }
+        Err(error) => stop(error),
+    };
+    let adopt = |task: &Task| {
+        let points = task.points.iter().map(|point| sweep.points[*point].clone());
+        if let Err(error) = sink.adopt(identity(sweep, task), points.collect()) {
+            stop(error);
+        }
+        adopted.fetch_add(1, Ordering::SeqCst);
+        let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
+        tally.adopted_points += task.points.len();
+        drop(tally);
+        let points: Vec<&Point> = task
+            .points
+            .iter()
+            .map(|point| &sweep.points[*point])
+            .collect();
+        observer.ended(&points, Duration::ZERO, None);
+    };
+    let going_on = || !broken.load(Ordering::SeqCst) && !interrupt.is_requested();
     let worker = || {
-        while !broken.load(Ordering::SeqCst) && !interrupt.is_requested() {
+        while going_on() {
             let Some(task) = tasks.get(next.fetch_add(1, Ordering::SeqCst)) else {
                 break;
             };
-            match one(sweep, task, simulate, sink, observer) {
-                Ok(finished) => {
-                    let mut tally = tally.lock().unwrap_or_else(PoisonError::into_inner);
-                    if finished {
-                        tally.simulations += 1;
-                        tally.points += task.points.len();
-                    } else {
-                        tally.failed_simulations += 1;
-                        tally.failed_points += task.points.len();
-                    }
-                }
-                Err(error) => {
-                    broken.store(true, Ordering::SeqCst);
-                    first_error
+            match sink.progress(identity(sweep, task)) {
+                SimulationProgress::Open => simulate_one(task),
+                SimulationProgress::Done => adopt(task),
+                SimulationProgress::Elsewhere => waiting
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(task),
+            }
+        }
+        while going_on() {
+            let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
+            let Some(task) = next else { break };
+            match sink.progress(identity(sweep, task)) {
+                SimulationProgress::Open => simulate_one(task),
+                SimulationProgress::Done => adopt(task),
+                SimulationProgress::Elsewhere => {
+                    waiting
                         .lock()
                         .unwrap_or_else(PoisonError::into_inner)
-                        .get_or_insert(error);
+                        .insert(0, task);
+                    std::thread::sleep(LOOK_AGAIN);
                 }
             }
         }
@@ -156,8 +204,20 @@ pub fn work_off(
         return Err(error);
     }
     let mut tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
-    tally.left_out = tasks.len() - tally.simulations - tally.failed_simulations;
+    tally.left_out =
+        tasks.len() - tally.simulations - tally.failed_simulations - adopted.load(Ordering::SeqCst);
     Ok(tally)
+}
+
+/// Until a simulation that another program has under way is looked at again.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// The identity of a task's simulation; empty before the sweep has any.
+fn identity<'s>(sweep: &'s Sweep, task: &Task) -> &'s str {
+    sweep
+        .simulation_ids
+        .get(task.simulation)
+        .map_or("", String::as_str)
 }
 
 /// Whether the simulation of a task finished and its result was kept.
@@ -186,6 +246,7 @@ fn one(
             .collect::<Vec<Point>>()
     };
     observer.started(&points);
+    sink.started(&id)?;
     let begun = Instant::now();
     let result =
         catch_unwind(AssertUnwindSafe(|| simulate.simulate(spec))).unwrap_or_else(|panic| {

@@ -130,6 +130,7 @@ impl Experiment {
             simulation_ids: Vec::new(),
             simulations: plan.simulations,
             points: plan.points,
+            inputs: Vec::new(),
         };
         Ok(Self {
             sweep,

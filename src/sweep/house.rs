@@ -1,19 +1,20 @@
 //! The sweep in the house: its inputs made by the real rooms, its results in the real store.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::coordinator::Task;
 use super::inputs::{FailureRequest, InputError, InputFolders, PreparedWorkload, Rooms};
 use super::run::{Plan, SweepError, SweepOptions, SweepSummary, load_inputs, plan, run_planned};
 use super::sink::{
-    FailedSimulation, FinishedSimulation, NoStore, OutcomeDetail, ResultSink, ResultStore,
-    RunState, SinkError,
+    EarlierWork, FailedSimulation, FinishedSimulation, NoStore, OutcomeDetail, ResultSink,
+    ResultStore, RunState, SimulationProgress, SinkError,
 };
 use super::spec::{Point, Sweep};
 use crate::estimates::{EstimateModel, EstimateSettings};
 use crate::failures::{self, FailureFolder, FailureSettings, FailureTrace, LanlTable};
-use crate::store::{RunId, RunRecord, Store, StoreError, Writer, WriterHandle};
+use crate::store::{PendingSimulation, RunId, RunRecord, Store, StoreError, Writer, WriterHandle};
 use crate::workload::{self, ParsedTrace, TraceFolder, WorkloadSettings};
 
 /// Runs a sweep into the store that the options name, or goes on with it: points that are done are not run again. With
@@ -193,6 +194,18 @@ impl ResultSink for WriterHandle {
     fn fail(&self, failed: FailedSimulation) -> Result<(), SinkError> {
         WriterHandle::fail(self, failed).map_err(|error| stopped(&error))
     }
+
+    fn started(&self, id: &str) -> Result<(), SinkError> {
+        WriterHandle::started(self, id).map_err(|error| stopped(&error))
+    }
+
+    fn adopt(&self, id: &str, points: Vec<Point>) -> Result<(), SinkError> {
+        WriterHandle::adopt(self, id, points).map_err(|error| stopped(&error))
+    }
+
+    fn progress(&self, id: &str) -> SimulationProgress {
+        WriterHandle::progress(self, id)
+    }
 }
 
 impl ResultStore for StoreFile {
@@ -209,6 +222,8 @@ impl ResultStore for StoreFile {
         &mut self,
         sweep: &Sweep,
         done: &[Point],
+        pending: &[Task],
+        fresh: bool,
         detail: OutcomeDetail,
         queue: usize,
     ) -> Result<Arc<dyn ResultSink>, SinkError> {
@@ -221,10 +236,43 @@ impl ResultStore for StoreFile {
         store
             .link_done_points(run, done)
             .map_err(|error| stopped(&error))?;
+        let pending: Vec<PendingSimulation<'_>> = pending
+            .iter()
+            .map(|task| PendingSimulation {
+                id: &sweep.simulation_ids[task.simulation],
+                spec: &sweep.simulations[task.simulation],
+                points: task
+                    .points
+                    .iter()
+                    .map(|point| &sweep.points[*point])
+                    .collect(),
+            })
+            .collect();
+        store
+            .enter_pending(run, &pending, fresh)
+            .map_err(|error| stopped(&error))?;
         let writer = Writer::start(store, run, detail, queue);
         let handle = writer.handle();
         *self = Self::Writing { run, writer };
         Ok(Arc::new(handle))
+    }
+
+    fn earlier_work(&self, sweep: &Sweep) -> Result<EarlierWork, SinkError> {
+        let Self::Open(store) = self else {
+            return Err(begun());
+        };
+        let ids: Vec<&str> = sweep.simulation_ids.iter().map(String::as_str).collect();
+        store
+            .earlier_work(&RunRecord::of(sweep), &ids)
+            .map_err(|error| stopped(&error))
+    }
+
+    fn seconds_per_job(&self) -> BTreeMap<String, f64> {
+        match self {
+            // Without them the estimate is rougher, and nothing else.
+            Self::Open(store) => store.seconds_per_job().unwrap_or_default(),
+            Self::Writing { .. } | Self::Closed { .. } => BTreeMap::new(),
+        }
     }
 
     fn finish(&mut self, state: RunState) -> Result<(), SinkError> {

@@ -1,10 +1,12 @@
 //! Identities: what determines a result, in one canonical text, hashed.
 
+use std::collections::BTreeSet;
+
 use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::spec::{RESULT_FORMAT, SimulationSpec, Sweep};
+use super::spec::{RESULT_FORMAT, RunInput, SimulationSpec, Sweep};
 
 /// The content of a simulation's inputs, known once they are loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -95,6 +97,14 @@ impl Sweep {
         let texts: Vec<String> = (0..self.simulations.len())
             .map(|index| sorted(&base(index)))
             .collect();
+        self.inputs = self
+            .simulations
+            .iter()
+            .zip(&contents)
+            .flat_map(|(spec, content)| inputs(spec, content))
+            .collect::<BTreeSet<_>>()
+            .into_iter()
+            .collect();
         self.simulation_ids = texts.iter().map(|text| digest(text)).collect();
         for point in &mut self.points {
             let ratio = sorted(&json!({ "penalty_ratio": point.penalty_ratio }));
@@ -102,6 +112,26 @@ impl Sweep {
         }
         Ok(())
     }
+}
+
+fn inputs(spec: &SimulationSpec, content: &ContentHashes) -> Vec<RunInput> {
+    let workload = spec.workload.key();
+    let mut inputs = vec![RunInput {
+        source: format!("workload {workload} seed={}", spec.seed),
+        content: content.workload.clone(),
+    }];
+    if let Some(failures) = &content.failures {
+        inputs.push(RunInput {
+            source: format!(
+                "failures {} of workload {workload} seed={} replication={}",
+                sorted(&json!(spec.failures)),
+                spec.seed,
+                spec.replication
+            ),
+            content: failures.clone(),
+        });
+    }
+    inputs
 }
 
 fn sorted(value: &Value) -> String {

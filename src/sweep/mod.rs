@@ -40,7 +40,7 @@ pub use run::{
     Plan, SweepError, SweepOptions, SweepSummary, about, load_inputs, plan, run_planned,
 };
 pub use sink::{
-    FailedSimulation, FinishedSimulation, NoStore, OutcomeDetail, ResultSink, ResultStore,
-    RunState, SinkError,
+    EarlierWork, FailedSimulation, FinishedSimulation, NoStore, OutcomeDetail, ResultSink,
+    ResultStore, RunState, SimulationProgress, SinkError,
 };
-pub use spec::{Axis, AxisValue, Point, RESULT_FORMAT, SimulationSpec, Sweep};
+pub use spec::{Axis, AxisValue, Point, RESULT_FORMAT, RunInput, SimulationSpec, Sweep};

@@ -11,7 +11,7 @@ use super::cost::{CostModel, megabytes, wall_time};
 use super::inputs::{InputError, InputFolders, Inputs, Rooms};
 use super::interrupt::Interrupt;
 use super::progress::Progress;
-use super::sink::{OutcomeDetail, ResultStore, RunState, SinkError};
+use super::sink::{EarlierWork, OutcomeDetail, ResultStore, RunState, SinkError};
 use super::spec::{Point, SimulationSpec, Sweep};
 
 /// How a sweep is run; nothing here changes a result.
@@ -23,6 +23,10 @@ pub struct SweepOptions {
     pub workers: usize,
     /// How much of the results is kept.
     pub outcomes: OutcomeDetail,
+    /// Whether simulations that failed before are tried again.
+    pub retry_failed: bool,
+    /// Whether everything is computed anew, whatever the store has; older runs keep their results.
+    pub fresh: bool,
     /// No bar, only a log line now and then.
     pub quiet: bool,
     /// Where inputs are looked for.
@@ -39,6 +43,8 @@ impl SweepOptions {
             store,
             workers: std::thread::available_parallelism().map_or(1, usize::from),
             outcomes: OutcomeDetail::All,
+            retry_failed: false,
+            fresh: false,
             quiet: false,
             folders: InputFolders::from_environment(),
             interrupt: Interrupt::new(),
@@ -71,6 +77,8 @@ pub struct SweepSummary {
     pub points: usize,
     /// Of those, points that were done before.
     pub done_before: usize,
+    /// Points that failed before and were not tried again.
+    pub failed_before: usize,
     /// What was done now.
     pub tally: Tally,
     /// How long it took.
@@ -83,7 +91,7 @@ impl SweepSummary {
     pub fn exit_code(&self) -> u8 {
         match self.state {
             RunState::Interrupted => 130,
-            RunState::Done if self.tally.failed_points == 0 => 0,
+            RunState::Done if self.tally.failed_points + self.failed_before == 0 => 0,
             RunState::Done | RunState::Failed => 1,
         }
     }
@@ -100,6 +108,12 @@ pub struct Plan {
     pub done: usize,
     /// What is left, dearest first.
     pub tasks: Vec<Task>,
+    /// What failed before and is not tried again.
+    pub failed: Vec<Task>,
+    /// How many of the tasks a live process has under way: they come last.
+    pub elsewhere: usize,
+    /// What else a person should know: results of other programs, inputs that have changed.
+    pub remarks: Vec<String>,
     /// Expected wall time.
     pub wall: Duration,
     /// Expected growth of the store.
@@ -109,15 +123,34 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Plans the points that are not among `done`.
+    /// Plans the points that are not among `done`, in the light of earlier work.
     #[must_use]
     pub fn new(
         sweep: &Sweep,
         done: &HashSet<String>,
+        earlier: &EarlierWork,
         costs: &CostModel,
         options: &SweepOptions,
     ) -> Self {
-        let tasks = tasks(sweep, done, costs);
+        let id = |task: &Task| &sweep.simulation_ids[task.simulation];
+        let known = !sweep.simulation_ids.is_empty();
+        let (failed, mut tasks): (Vec<Task>, Vec<Task>) =
+            tasks(sweep, done, costs).into_iter().partition(|task| {
+                known
+                    && !options.retry_failed
+                    && !options.fresh
+                    && earlier.failed.contains(id(task))
+            });
+        if known && !options.fresh && !earlier.elsewhere.is_empty() {
+            // Another program works on the same points from the dear end: this one begins at the cheap end, so that they
+            // meet once.
+            tasks.reverse();
+            tasks.sort_by_key(|task| earlier.elsewhere.contains(id(task)));
+        }
+        let elsewhere = tasks
+            .iter()
+            .filter(|task| known && earlier.elsewhere.contains(id(task)))
+            .count();
         let seconds: Vec<f64> = tasks.iter().map(|task| task.seconds).collect();
         Self {
             points: sweep.points.len(),
@@ -132,9 +165,40 @@ impl Plan {
                 tasks.iter().map(|task| &sweep.simulations[task.simulation]),
                 options.outcomes,
             ),
+            remarks: remarks(earlier, options.fresh),
+            failed,
+            elsewhere,
             tasks,
             workers: options.workers,
         }
+    }
+}
+
+fn remarks(earlier: &EarlierWork, fresh: bool) -> Vec<String> {
+    let mut remarks = Vec::new();
+    if !fresh {
+        for (program, simulations) in &earlier.other_programs {
+            remarks.push(format!(
+                "{simulations} simulations that are done already were computed by bookahead {program}, this is {}; \
+                 --fresh computes everything anew and leaves those to the older runs",
+                this_program()
+            ));
+        }
+    }
+    for source in &earlier.changed_inputs {
+        remarks.push(format!(
+            "the content of `{source}` has changed since the last run that read it: its points are new, those of the old \
+             content stay with the older runs"
+        ));
+    }
+    remarks
+}
+
+fn this_program() -> String {
+    let version = env!("CARGO_PKG_VERSION");
+    match option_env!("BOOKAHEAD_COMMIT") {
+        Some(commit) => format!("{version} ({commit})"),
+        None => version.to_owned(),
     }
 }
 
@@ -152,7 +216,22 @@ impl fmt::Display for Plan {
             about(self.wall),
             self.workers,
             self.megabytes
-        )
+        )?;
+        let failed: usize = self.failed.iter().map(|task| task.points.len()).sum();
+        if failed > 0 {
+            write!(
+                formatter,
+                "; {failed} points failed before and are not tried again without --retry-failed"
+            )?;
+        }
+        if self.elsewhere > 0 {
+            write!(
+                formatter,
+                "; another program has {} of the simulations under way: they come last",
+                self.elsewhere
+            )?;
+        }
+        Ok(())
     }
 }
 
@@ -177,7 +256,7 @@ pub fn load_inputs<R: Rooms>(
     rooms: R,
     options: &SweepOptions,
 ) -> Result<Inputs<R>, SweepError> {
-    let inputs = Inputs::new(rooms, options.outcomes == OutcomeDetail::All);
+    let inputs = Inputs::new(rooms, options.outcomes != OutcomeDetail::None);
     inputs.identify(sweep).map_err(SweepError::Input)?;
     Ok(inputs)
 }
@@ -192,13 +271,18 @@ pub fn plan(
     store: &dyn ResultStore,
     options: &SweepOptions,
 ) -> Result<(HashSet<String>, Plan), SweepError> {
-    let ids: Vec<&str> = sweep.points.iter().map(|point| point.id.as_str()).collect();
-    let done = store
-        .done(&ids, options.outcomes)
-        .map_err(SweepError::Store)?;
+    let done = if options.fresh {
+        HashSet::new()
+    } else {
+        let ids: Vec<&str> = sweep.points.iter().map(|point| point.id.as_str()).collect();
+        store
+            .done(&ids, options.outcomes)
+            .map_err(SweepError::Store)?
+    };
     let plan = Plan::new(
         sweep,
         &done,
+        &store.earlier_work(sweep).map_err(SweepError::Store)?,
         &CostModel::new(store.seconds_per_job()),
         options,
     );
@@ -220,6 +304,9 @@ pub fn run_planned(
     let begun = Instant::now();
     let (done, plan) = plan(sweep, store, options)?;
     tracing::info!("{}: {plan}", sweep.name);
+    for remark in &plan.remarks {
+        tracing::warn!("{}: {remark}", sweep.name);
+    }
     for task in &plan.tasks {
         if options.interrupt.is_requested() {
             break;
@@ -232,10 +319,13 @@ pub fn run_planned(
         .filter(|point| done.contains(&point.id))
         .cloned()
         .collect();
+    let pending = [plan.tasks.as_slice(), plan.failed.as_slice()].concat();
     let sink = store
         .begin(
             sweep,
             &done_points,
+            &pending,
+            options.fresh,
             options.outcomes,
             2 * options.workers.max(1),
         )
@@ -267,6 +357,7 @@ pub fn run_planned(
         state,
         points: sweep.points.len(),
         done_before: done_points.len(),
+        failed_before: plan.failed.iter().map(|task| task.points.len()).sum(),
         tally,
         wall: begun.elapsed(),
     };
@@ -281,6 +372,7 @@ impl fmt::Display for SweepSummary {
             points,
             failed_simulations,
             failed_points,
+            adopted_points,
             left_out,
         } = self.tally;
         match self.state {
@@ -294,6 +386,19 @@ impl fmt::Display for SweepSummary {
         )?;
         if self.done_before > 0 {
             write!(formatter, ", {} points done before", self.done_before)?;
+        }
+        if adopted_points > 0 {
+            write!(
+                formatter,
+                ", {adopted_points} points done by another program meanwhile"
+            )?;
+        }
+        if self.failed_before > 0 {
+            write!(
+                formatter,
+                ", {} points failed before (--retry-failed tries them again)",
+                self.failed_before
+            )?;
         }
         if failed_points > 0 {
             write!(

@@ -3,8 +3,11 @@
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
-pub use crate::store::{FailedSimulation, FinishedSimulation, OutcomeDetail, RunState};
+pub use crate::store::{
+    EarlierWork, FailedSimulation, FinishedSimulation, OutcomeDetail, RunState, SimulationProgress,
+};
 
+use super::coordinator::Task;
 use super::spec::{Point, Sweep};
 
 /// Why a result was not taken.
@@ -33,6 +36,29 @@ pub trait ResultSink: Send + Sync {
     ///
     /// [`SinkError::Stopped`] when the sink is broken.
     fn fail(&self, failed: FailedSimulation) -> Result<(), SinkError>;
+
+    /// Takes note that a simulation (by identity) begins.
+    ///
+    /// # Errors
+    ///
+    /// [`SinkError::Stopped`] when the sink is broken.
+    fn started(&self, _id: &str) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    /// Makes points of a simulation that another program has done part of this run.
+    ///
+    /// # Errors
+    ///
+    /// [`SinkError::Stopped`] when the sink is broken.
+    fn adopt(&self, _id: &str, _points: Vec<Point>) -> Result<(), SinkError> {
+        Ok(())
+    }
+
+    /// What other programs have done of a simulation since this run began.
+    fn progress(&self, _id: &str) -> SimulationProgress {
+        SimulationProgress::Open
+    }
 }
 
 /// A store as a sweep sees it.
@@ -44,8 +70,8 @@ pub trait ResultStore {
     /// When it cannot be read.
     fn done(&self, ids: &[&str], detail: OutcomeDetail) -> Result<HashSet<String>, SinkError>;
 
-    /// Begins a run: enters it, makes the points that are done already part of it, and opens a sink that lets `queue`
-    /// simulations wait.
+    /// Begins a run: enters it, makes the points that are done already part of it, enters what is to be done as pending (with
+    /// `fresh` as a new generation), and opens a sink that lets `queue` simulations wait.
     ///
     /// # Errors
     ///
@@ -54,9 +80,20 @@ pub trait ResultStore {
         &mut self,
         sweep: &Sweep,
         done: &[Point],
+        pending: &[Task],
+        fresh: bool,
         detail: OutcomeDetail,
         queue: usize,
     ) -> Result<Arc<dyn ResultSink>, SinkError>;
+
+    /// What is known of earlier work on a sweep.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read.
+    fn earlier_work(&self, _sweep: &Sweep) -> Result<EarlierWork, SinkError> {
+        Ok(EarlierWork::default())
+    }
 
     /// Writes everything that waits and closes the run.
     ///
@@ -99,6 +136,8 @@ impl ResultStore for NoStore {
         &mut self,
         _: &Sweep,
         _: &[Point],
+        _: &[Task],
+        _: bool,
         _: OutcomeDetail,
         _: usize,
     ) -> Result<Arc<dyn ResultSink>, SinkError> {

@@ -37,6 +37,17 @@ pub struct Sweep {
     pub simulation_ids: Vec<String>,
     /// Every point, in the order of the axes, then replications.
     pub points: Vec<Point>,
+    /// What the simulations read, each once: empty until [`Sweep::identify`].
+    pub inputs: Vec<RunInput>,
+}
+
+/// Something that simulations read and that may change behind its name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunInput {
+    /// What it is called, with everything of the configuration that shapes it.
+    pub source: String,
+    /// The hash of its content.
+    pub content: String,
 }
 
 /// One axis: a configuration key and its values in order.
