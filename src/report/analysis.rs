@@ -39,7 +39,7 @@ const fn metric(key: &'static str, title: &'static str, decimals: usize) -> Metr
 }
 
 /// Every reported quantity, in the order of the columns (spec §6).
-pub const METRICS: [Metric; 12] = [
+pub const METRICS: [Metric; 13] = [
     metric("gain", "Gain (VC)", 0),
     metric("fees", "Fees (VC)", 0),
     metric("penalties", "Penalties (VC)", 0),
@@ -48,6 +48,7 @@ pub const METRICS: [Metric; 12] = [
     metric("successful", "Successful", 1),
     metric("failed", "Failed", 1),
     metric("dropped", "Dropped", 1),
+    metric("rejection_rate", "Rejection rate", 3),
     metric("overbooked", "Overbooked", 1),
     metric("utilisation", "Utilisation", 3),
     metric("mean_wait", "Mean wait (s)", 0),
@@ -398,6 +399,12 @@ fn fold(
     let penalties: Vec<f64> = (0..points.len())
         .map(|index| points.penalty_ratio[index] * points.forfeited[index])
         .collect();
+    let rejection: Vec<Option<f64>> = points
+        .dropped
+        .iter()
+        .zip(&points.submitted)
+        .map(|(dropped, submitted)| (*submitted > 0).then(|| *dropped as f64 / *submitted as f64))
+        .collect();
     let frame = DataFrame::new(
         points.len(),
         vec![
@@ -410,6 +417,7 @@ fn fold(
             whole("successful", &points.successful),
             whole("failed", &points.failed),
             whole("dropped", &points.dropped),
+            optional("rejection_rate", &rejection),
             whole("overbooked", &points.overbooked),
             optional("utilisation", &points.utilisation),
             optional("mean_wait", &points.mean_wait),

@@ -8,11 +8,14 @@
 mod analysis;
 pub mod claims;
 pub mod figure;
+mod figures;
 mod format;
-mod plot;
+mod html;
+
 pub mod reproduction;
 mod sql;
 mod statistics;
+mod svg;
 mod table;
 mod tables;
 #[cfg(test)]

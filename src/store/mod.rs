@@ -5,6 +5,7 @@
 //! it is done and its points commit together, so a kill at any instant loses at most the simulations under way.
 //! `docs/schema.md` explains every table and column.
 
+mod aggregates;
 mod distributions;
 mod error;
 #[cfg(test)]
@@ -22,6 +23,7 @@ mod tests;
 mod version_2;
 mod write;
 
+pub use aggregates::{Bin, CalibrationRow, MissingPoint, Quantity, SimulatorRow};
 pub use error::StoreError;
 pub use open::Store;
 pub use processes::SimulationProgress;

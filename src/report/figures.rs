@@ -1,0 +1,72 @@
+//! What a report draws: one file a kind of figure, each from readers of the store or from the folded points.
+
+mod calibration;
+mod curves;
+mod distributions;
+mod simulator;
+
+pub(super) use calibration::{calibration, Calibration};
+pub(super) use curves::curves;
+pub(super) use distributions::distributions;
+pub(super) use simulator::simulator;
+
+use super::analysis::Analysis;
+use super::table::value_text;
+use crate::sweep::AxisValue;
+
+/// A number on an axis.
+fn number(value: &AxisValue) -> Option<f64> {
+    match value {
+        AxisValue::Integer(value) => Some(*value as f64),
+        AxisValue::Real(value) if value.is_finite() => Some(*value),
+        _ => None,
+    }
+}
+
+/// `(key, value)` of the axes in `others` at these places.
+fn given(analysis: &Analysis, others: &[usize], places: &[Option<u32>]) -> Vec<(String, String)> {
+    others
+        .iter()
+        .zip(places)
+        .filter_map(|(other, place)| {
+            let axis = &analysis.axes[*other];
+            let value = axis.values.get((*place)? as usize)?;
+            Some((axis.key.clone(), value_text(value)))
+        })
+        .collect()
+}
+
+/// `title (laxity 2, nodes 64)`.
+fn titled(title: &str, given: &[(String, String)]) -> String {
+    if given.is_empty() {
+        return title.to_owned();
+    }
+    let words: Vec<String> = given
+        .iter()
+        .map(|(key, value)| format!("{} {value}", super::tables::short(key)))
+        .collect();
+    format!("{title} ({})", words.join(", "))
+}
+
+/// The condition of a query that fixes axes.
+fn condition(given: &[(String, String)]) -> String {
+    given
+        .iter()
+        .map(|(key, value)| {
+            let value = match value.parse::<f64>() {
+                Ok(_) => value.clone(),
+                Err(_) if value == "true" => "1".to_owned(),
+                Err(_) if value == "false" => "0".to_owned(),
+                Err(_) => format!("'{}'", value.replace('\'', "''")),
+            };
+            format!("\n    AND axes ->> '$.\"{key}\"' = {value}")
+        })
+        .collect()
+}
+
+/// Letters, digits and hyphens only.
+fn file_name(text: &str) -> String {
+    text.chars()
+        .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' })
+        .collect()
+}

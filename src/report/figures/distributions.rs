@@ -1,0 +1,273 @@
+//! Distributions of waits and slowdowns, read off the counts that were kept with every simulation.
+
+use super::{condition, file_name, given, titled};
+use crate::report::analysis::{Analysis, Combination, STRATEGY_AXIS, strategy_rank};
+use crate::report::figure::{BoxMark, Figure, Marks, Scale, ScaleKind, Section, Series};
+use crate::report::sql::this_run;
+use crate::report::table::value_text;
+use crate::store::{Bin, PointColumns, Quantity, Store, StoreError};
+
+/// More situations than this are left to SQL.
+const MOST_SITUATIONS: usize = 12;
+const NOTE: &str = "Read off counts in bins of a sixteenth of a decade: values are the upper edges of bins, at most 15.5 % \
+                    above the true ones. All replications together.";
+
+/// For every situation (a combination of the axes that are neither strategy nor tuned): the shares of jobs by wait and by
+/// slowdown of every strategy at its best value, and boxes over the tuned axis.
+///
+/// # Errors
+///
+/// When the store cannot be read.
+pub(in crate::report) fn distributions(
+    store: &Store,
+    points: &PointColumns,
+    analysis: &Analysis,
+    configuration_hash: &str,
+) -> Result<Vec<Figure>, StoreError> {
+    let mut figures = Vec::new();
+    let best = analysis.best();
+    let situations = analysis.given_axes();
+    let mut groups: Vec<(Vec<Option<u32>>, Vec<&Combination>)> = Vec::new();
+    for combination in best {
+        let key: Vec<Option<u32>> = situations
+            .iter()
+            .map(|axis| combination.places[*axis])
+            .collect();
+        match groups.last_mut().filter(|(last, _)| *last == key) {
+            Some((_, members)) => members.push(combination),
+            None => groups.push((key, vec![combination])),
+        }
+    }
+    let simulations = Simulations::new(points);
+    for quantity in [Quantity::Wait, Quantity::Slowdown] {
+        for (number, (key, members)) in groups.iter().take(MOST_SITUATIONS).enumerate() {
+            let given = given(analysis, &situations, key);
+            let suffix = if groups.len() == 1 {
+                String::new()
+            } else {
+                format!("-{}", number + 1)
+            };
+            let mut series = Vec::new();
+            for combination in members {
+                let bins = store.histogram(&simulations.of(combination), quantity)?;
+                let steps = shares(&bins);
+                if !steps.is_empty() {
+                    series.push(Series {
+                        label: combination.strategy.clone(),
+                        rank: strategy_rank(&combination.strategy),
+                        marks: Marks::Steps(steps),
+                    });
+                }
+            }
+            if series.is_empty() {
+                continue;
+            }
+            let (name, title, unit) = words(quantity);
+            figures.push(Figure {
+                name: format!("{name}-distribution{suffix}"),
+                section: Section::Distributions,
+                title: titled(
+                    &format!("Jobs by {title}, every strategy at its best value"),
+                    &given,
+                ),
+                x: Scale {
+                    title: format!("{title}{unit}"),
+                    kind: ScaleKind::Logarithmic,
+                },
+                y: Scale {
+                    title: "share of jobs at or below".to_owned(),
+                    kind: ScaleKind::Linear,
+                },
+                series,
+                note: NOTE.to_owned(),
+                sql: sql(name, configuration_hash, &given),
+                given,
+            });
+        }
+        for axis in analysis.tuned_axes() {
+            figures.extend(boxes(
+                store,
+                &simulations,
+                analysis,
+                axis,
+                quantity,
+                configuration_hash,
+            )?);
+        }
+    }
+    Ok(figures)
+}
+
+fn words(quantity: Quantity) -> (&'static str, &'static str, &'static str) {
+    match quantity {
+        Quantity::Wait => ("wait", "wait", " (s)"),
+        Quantity::Slowdown => ("slowdown", "slowdown", ""),
+    }
+}
+
+fn sql(name: &str, configuration_hash: &str, given: &[(String, String)]) -> String {
+    format!(
+        "SELECT p.strategy, p.axes, h.low, h.high, sum(h.count) AS jobs
+FROM (SELECT DISTINCT strategy, axes, simulation FROM v_point
+      WHERE state = 'done' AND run = {}{}) p
+JOIN v_histogram h ON h.simulation = p.simulation AND h.quantity = '{name}'
+GROUP BY p.strategy, p.axes, h.bin
+ORDER BY p.strategy, p.axes, h.bin;",
+        this_run(configuration_hash),
+        condition(given)
+    )
+}
+
+/// Boxes over a tuned axis, where it has few enough values to stand beside each other and one situation.
+fn boxes(
+    store: &Store,
+    simulations: &Simulations<'_>,
+    analysis: &Analysis,
+    axis: usize,
+    quantity: Quantity,
+    configuration_hash: &str,
+) -> Result<Option<Figure>, StoreError> {
+    let values = &analysis.axes[axis].values;
+    let alone = (0..analysis.axes.len()).all(|other| {
+        other == axis
+            || analysis.axes[other].key == STRATEGY_AXIS
+            || analysis.axes[other].values.len() == 1
+    });
+    if !alone || values.len() > 24 {
+        return Ok(None);
+    }
+    let mut series: Vec<Series> = Vec::new();
+    for combination in &analysis.combinations {
+        let Some(place) = combination.places[axis] else {
+            continue;
+        };
+        let bins = store.histogram(&simulations.of(combination), quantity)?;
+        let Some(mark) = box_mark(&bins, f64::from(place)) else {
+            continue;
+        };
+        match series
+            .iter_mut()
+            .find(|series| series.label == combination.strategy)
+        {
+            Some(series) => {
+                if let Marks::Boxes(boxes) = &mut series.marks {
+                    boxes.push(mark);
+                }
+            }
+            None => series.push(Series {
+                label: combination.strategy.clone(),
+                rank: strategy_rank(&combination.strategy),
+                marks: Marks::Boxes(vec![mark]),
+            }),
+        }
+    }
+    series.sort_by_key(|series| (series.rank, series.label.clone()));
+    let (name, title, unit) = words(quantity);
+    let key = &analysis.axes[axis].key;
+    Ok((!series.is_empty()).then(|| Figure {
+        name: format!("{name}-boxes-by-{}", file_name(key)),
+        section: Section::Distributions,
+        title: format!("Jobs by {title} over {}", crate::report::tables::short(key)),
+        given: Vec::new(),
+        x: Scale {
+            title: key.clone(),
+            kind: ScaleKind::Categories(values.iter().map(value_text).collect()),
+        },
+        y: Scale {
+            title: format!("{title}{unit}"),
+            kind: ScaleKind::Logarithmic,
+        },
+        series,
+        note: format!("Boxes hold the middle half, whiskers reach from 5 to 95 %. {NOTE}"),
+        sql: sql(name, configuration_hash, &[]),
+    }))
+}
+
+/// `(upper edge, share at or below)` of every bin that has jobs; jobs below 1 stand at 1.
+fn shares(bins: &[Bin]) -> Vec<(f64, f64)> {
+    let total: u64 = bins.iter().map(|bin| bin.count).sum();
+    let mut below = 0;
+    bins.iter()
+        .filter(|bin| bin.count > 0)
+        .map(|bin| {
+            below += bin.count;
+            (bin.high.max(1.0), below as f64 / total as f64)
+        })
+        .collect()
+}
+
+fn box_mark(bins: &[Bin], x: f64) -> Option<BoxMark> {
+    let count: u64 = bins.iter().map(|bin| bin.count).sum();
+    if count == 0 {
+        return None;
+    }
+    let quantile = |share: f64| {
+        let wanted = (share * count as f64).ceil().max(1.0) as u64;
+        let mut below = 0;
+        bins.iter()
+            .find(|bin| {
+                below += bin.count;
+                below >= wanted
+            })
+            .map_or(f64::NAN, |bin| bin.high)
+    };
+    let middle = |bin: &Bin| (bin.low * bin.high).sqrt();
+    let sum: f64 = bins.iter().map(|bin| middle(bin) * bin.count as f64).sum();
+    Some(BoxMark {
+        x,
+        quantiles: [0.05, 0.25, 0.5, 0.75, 0.95].map(quantile),
+        mean: sum / count as f64,
+        count,
+    })
+}
+
+/// Which simulations are behind a combination.
+struct Simulations<'p> {
+    by_combination: std::collections::HashMap<(Vec<Option<u32>>, &'p str), Vec<i64>>,
+}
+
+impl<'p> Simulations<'p> {
+    fn new(points: &'p PointColumns) -> Self {
+        let mut by_combination: std::collections::HashMap<_, Vec<i64>> =
+            std::collections::HashMap::new();
+        for point in 0..points.len() {
+            let places: Vec<Option<u32>> = points
+                .axes
+                .iter()
+                .map(|column| column.positions[point])
+                .collect();
+            let simulations = by_combination
+                .entry((places, points.strategy[point].as_str()))
+                .or_default();
+            if !simulations.contains(&points.simulation[point]) {
+                simulations.push(points.simulation[point]);
+            }
+        }
+        Self { by_combination }
+    }
+
+    fn of(&self, combination: &Combination) -> Vec<i64> {
+        let key = (combination.places.clone(), combination.strategy.as_str());
+        self.by_combination.get(&key).cloned().unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_the_upper_edges_of_the_bins_that_hold_them() {
+        let bins = [
+            Bin { low: 0.0, high: 0.0, count: 2 },
+            Bin { low: 1.0, high: 10.0, count: 0 },
+            Bin { low: 10.0, high: 100.0, count: 6 },
+            Bin { low: 100.0, high: 1000.0, count: 2 },
+        ];
+        let mark = box_mark(&bins, 3.0).unwrap();
+        assert_eq!(mark.quantiles, [0.0, 100.0, 100.0, 100.0, 1000.0]);
+        assert_eq!((mark.count, mark.x), (10, 3.0));
+        assert_eq!(shares(&bins), [(1.0, 0.2), (100.0, 0.8), (1000.0, 1.0)]);
+        assert_eq!(box_mark(&[], 0.0), None);
+    }
+}

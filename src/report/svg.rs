@@ -1,0 +1,317 @@
+//! Figures as SVG, written by hand: no font, script or network needed.
+//!
+//! Colours are classes, so that a page can give them other values in the dark; a file of its own brings a style with both.
+
+mod marks;
+mod scale;
+
+use std::fmt::Write as _;
+
+use super::figure::{Figure, Marks, Scale, ScaleKind};
+use super::table::grouped;
+use scale::Axis;
+
+const WIDTH: f64 = 760.0;
+const LEFT: f64 = 84.0;
+const RIGHT: f64 = 20.0;
+const TOP: f64 = 44.0;
+const PLOT_HEIGHT: f64 = 292.0;
+const LEGEND_LEFT: f64 = 30.0;
+
+/// Colours that people with any kind of colour vision can tell apart (Okabe and Ito), for light and for dark paper.
+pub(super) const COLOURS: [(&str, &str); 7] = [
+    ("#0072b2", "#56a8e0"),
+    ("#d55e00", "#ff8a3d"),
+    ("#009e73", "#2fc79a"),
+    ("#b0508c", "#e39ac6"),
+    ("#b07800", "#f0b429"),
+    ("#4a6fa5", "#9cc4ee"),
+    ("#444444", "#cccccc"),
+];
+
+/// The styles of a figure's classes, in the page and in files.
+pub(super) fn style(scope: &str) -> String {
+    let mut light = format!(
+        "{scope} .ink{{fill:#24292f}}{scope} .soft{{fill:#57606a}}{scope} .grid{{stroke:#d8dee4}}{scope} .edge{{stroke:#57606a}}\
+         {scope} .paper{{fill:#ffffff}}"
+    );
+    let mut dark = format!(
+        "{scope} .ink{{fill:#e6edf3}}{scope} .soft{{fill:#9da7b1}}{scope} .grid{{stroke:#30363d}}{scope} .edge{{stroke:#9da7b1}}\
+         {scope} .paper{{fill:#0d1117}}"
+    );
+    for (index, (by_day, by_night)) in COLOURS.iter().enumerate() {
+        for (text, colour) in [(&mut light, by_day), (&mut dark, by_night)] {
+            let _ = write!(
+                text,
+                "{scope} .f{index}{{fill:{colour}}}{scope} .s{index}{{stroke:{colour};fill:none}}"
+            );
+        }
+    }
+    // A page switches by an attribute of its root, a file by the wish of the reader's system.
+    if scope.is_empty() {
+        format!("{light}@media (prefers-color-scheme:dark){{{dark}}}")
+    } else {
+        let switched = dark.replace(scope, &format!("[data-theme=dark] {scope}"));
+        format!("{light}{switched}")
+    }
+}
+
+/// A whole SVG file.
+pub(super) fn file(figure: &Figure) -> String {
+    draw(figure, Some(&style("")))
+}
+
+/// The `<svg>` element of a page that has the styles.
+pub(super) fn inline(figure: &Figure) -> String {
+    draw(figure, None)
+}
+
+/// The class number of a series: a strategy has the same colour in every figure.
+fn colour(rank: usize, index: usize) -> usize {
+    rank.min(index + COLOURS.len()) % COLOURS.len()
+}
+
+fn draw(figure: &Figure, style: Option<&str>) -> String {
+    let legend_lines = legend_lines(figure);
+    let height = TOP + PLOT_HEIGHT + 62.0 + 17.0 * legend_lines as f64;
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
+         font-family=\"system-ui,sans-serif\" font-size=\"12\" role=\"img\" aria-label=\"{0}\">\n",
+        escape(&figure.title)
+    );
+    if let Some(style) = style {
+        let _ = write!(
+            svg,
+            "<title>{}</title><style>{style}</style><rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
+            escape(&figure.title)
+        );
+        text(&mut svg, (LEGEND_LEFT, 24.0), "ink", "start\" font-size=\"15", &figure.title);
+    }
+    let (xs, ys) = extent(figure);
+    if xs.is_empty() || ys.is_empty() {
+        text(&mut svg, (WIDTH / 2.0, TOP + PLOT_HEIGHT / 2.0), "soft", "middle", "no data");
+        svg.push_str("</svg>\n");
+        return svg;
+    }
+    let bottom = TOP + PLOT_HEIGHT;
+    let from_zero = figure
+        .series
+        .iter()
+        .any(|series| matches!(series.marks, Marks::Bars(_)));
+    let x = Axis::new(&figure.x, &xs, (LEFT, WIDTH - RIGHT), 9.0, false, false);
+    let y = Axis::new(&figure.y, &ys, (bottom, TOP), 6.0, true, from_zero);
+    frame(&mut svg, figure, &x, &y, bottom);
+    let offset = marks::Offsets::new(figure, &x);
+    for (index, series) in figure.series.iter().enumerate() {
+        marks::draw(&mut svg, figure, series, colour(series.rank, index), &x, &y, offset.of(index));
+    }
+    legend(&mut svg, figure, bottom + 60.0);
+    svg.push_str("</svg>\n");
+    svg
+}
+
+/// All places and values of a figure.
+fn extent(figure: &Figure) -> (Vec<f64>, Vec<f64>) {
+    let (mut xs, mut ys) = (Vec::new(), Vec::new());
+    for series in &figure.series {
+        match &series.marks {
+            Marks::Curve(marks) | Marks::Points(marks) | Marks::Bars(marks) => {
+                for mark in marks {
+                    xs.push(mark.x);
+                    ys.extend([mark.low, mark.mean, mark.high]);
+                }
+            }
+            Marks::Steps(steps) => {
+                for (at, share) in steps {
+                    xs.push(*at);
+                    ys.push(*share);
+                }
+            }
+            Marks::Boxes(boxes) => {
+                for mark in boxes {
+                    xs.push(mark.x);
+                    ys.extend(mark.quantiles);
+                }
+            }
+        }
+    }
+    xs.retain(|value| value.is_finite());
+    ys.retain(|value| value.is_finite());
+    (xs, ys)
+}
+
+fn frame(svg: &mut String, figure: &Figure, x: &Axis, y: &Axis, bottom: f64) {
+    for (place, label) in y.ticks() {
+        line(svg, (LEFT, place), (WIDTH - RIGHT, place), "grid");
+        text(svg, (LEFT - 8.0, place + 4.0), "soft", "end", &label);
+    }
+    for (place, label) in x.ticks() {
+        line(svg, (place, bottom), (place, bottom + 5.0), "edge");
+        text(svg, (place, bottom + 19.0), "soft", "middle", &label);
+    }
+    line(svg, (LEFT, bottom), (WIDTH - RIGHT, bottom), "edge");
+    text(
+        svg,
+        (f64::midpoint(LEFT, WIDTH - RIGHT), bottom + 38.0),
+        "ink",
+        "middle",
+        &figure.x.title,
+    );
+    let _ = writeln!(
+        svg,
+        "<text class=\"ink\" transform=\"translate(18 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+        f64::midpoint(TOP, bottom),
+        escape(&figure.y.title)
+    );
+}
+
+/// Sans-serif letters of this size are about 6.7 wide on average.
+fn legend_width(label: &str) -> f64 {
+    44.0 + 6.7 * label.chars().count() as f64
+}
+
+fn legend_places(figure: &Figure) -> Vec<(f64, usize)> {
+    let (mut left, mut line) = (LEGEND_LEFT, 0);
+    figure
+        .series
+        .iter()
+        .map(|series| {
+            let width = legend_width(&series.label);
+            if left + width > WIDTH && left > LEGEND_LEFT {
+                left = LEGEND_LEFT;
+                line += 1;
+            }
+            let place = (left, line);
+            left += width;
+            place
+        })
+        .collect()
+}
+
+fn legend_lines(figure: &Figure) -> usize {
+    legend_places(figure).last().map_or(0, |(_, line)| line + 1)
+}
+
+fn legend(svg: &mut String, figure: &Figure, top: f64) {
+    for (index, (series, (left, line))) in
+        figure.series.iter().zip(legend_places(figure)).enumerate()
+    {
+        let class = colour(series.rank, index);
+        let top = top + 17.0 * line as f64;
+        let _ = writeln!(
+            svg,
+            "<line class=\"s{class}\" stroke-width=\"3\"{} x1=\"{left:.1}\" x2=\"{:.1}\" y1=\"{1:.1}\" y2=\"{1:.1}\"/>",
+            marks::dashes(class),
+            top - 4.0,
+            left + 20.0
+        );
+        text(svg, (left + 26.0, top), "ink", "start", &series.label);
+    }
+}
+
+fn line(svg: &mut String, from: (f64, f64), to: (f64, f64), class: &str) {
+    let _ = writeln!(
+        svg,
+        "<line class=\"{class}\" x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\"/>",
+        from.0, from.1, to.0, to.1
+    );
+}
+
+fn text(svg: &mut String, at: (f64, f64), class: &str, anchor: &str, content: &str) {
+    let _ = writeln!(
+        svg,
+        "<text class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
+        at.0,
+        at.1,
+        escape(content)
+    );
+}
+
+/// Text inside elements and attributes of SVG and HTML.
+pub(super) fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+}
+
+/// A number with about four significant digits.
+pub(super) fn short_number(value: f64) -> String {
+    let magnitude = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
+    grouped(value, (3.0 - magnitude).clamp(0.0, 6.0) as usize)
+}
+
+/// A scale for people: its title, or what a category is called at this place.
+pub(super) fn place_name(scale: &Scale, at: f64) -> String {
+    match &scale.kind {
+        ScaleKind::Categories(names) => names
+            .get(at.max(0.0) as usize)
+            .cloned()
+            .unwrap_or_default(),
+        ScaleKind::Linear | ScaleKind::Logarithmic => short_number(at),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::figure::{Mark, Section, Series};
+    use super::*;
+
+    fn figure(kind: ScaleKind, marks: Marks) -> Figure {
+        Figure {
+            name: "f".to_owned(),
+            section: Section::Money,
+            title: "Gain <of> all".to_owned(),
+            given: Vec::new(),
+            x: Scale {
+                title: "x".to_owned(),
+                kind,
+            },
+            y: Scale {
+                title: "y".to_owned(),
+                kind: ScaleKind::Linear,
+            },
+            series: vec![Series {
+                label: "a & b".to_owned(),
+                rank: 1,
+                marks,
+            }],
+            note: String::new(),
+            sql: String::new(),
+        }
+    }
+
+    fn mark(x: f64, mean: f64) -> Mark {
+        Mark {
+            x,
+            mean,
+            low: mean,
+            high: mean,
+            count: 3,
+        }
+    }
+
+    #[test]
+    fn figures_without_data_with_one_value_and_with_equal_values_are_drawn() {
+        for marks in [
+            Vec::new(),
+            vec![mark(1.0, 5.0)],
+            vec![mark(0.1, 0.0), mark(0.2, 0.0)],
+            vec![mark(1.0, f64::NAN)],
+        ] {
+            for kind in [ScaleKind::Linear, ScaleKind::Logarithmic] {
+                let svg = file(&figure(kind, Marks::Curve(marks.clone())));
+                assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
+                assert!(svg.contains("Gain &lt;of&gt; all"));
+                assert_eq!(svg.contains("no data"), marks.iter().all(|mark| mark.mean.is_nan()));
+            }
+        }
+    }
+
+    #[test]
+    fn an_inline_figure_leaves_its_colours_to_the_page() {
+        let figure = figure(ScaleKind::Linear, Marks::Curve(vec![mark(1.0, 2.0), mark(2.0, 3.0)]));
+        assert!(file(&figure).contains("<style>") && !inline(&figure).contains("<style>"));
+        assert!(inline(&figure).contains("class=\"s1\""));
+    }
+}

@@ -1,0 +1,158 @@
+//! From values to places in the picture, and round numbers along an axis.
+
+use super::super::figure::{Scale, ScaleKind};
+use super::super::table::grouped;
+
+/// A scale with its range.
+pub(super) struct Axis {
+    kind: ScaleKind,
+    from: f64,
+    to: f64,
+    start: f64,
+    end: f64,
+    ticks: Vec<(f64, String)>,
+}
+
+impl Axis {
+    /// A scale over the values, drawn from `places.0` to `places.1`, with about `count` ticks. With `rounded` the ends are
+    /// ticks, with `zero` the range contains 0.
+    pub(super) fn new(
+        scale: &Scale,
+        values: &[f64],
+        places: (f64, f64),
+        count: f64,
+        rounded: bool,
+        zero: bool,
+    ) -> Self {
+        let kind = scale.kind.clone();
+        let (mut from, mut to) = values
+            .iter()
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(from, to), value| {
+                (from.min(*value), to.max(*value))
+            });
+        let ticks;
+        match &kind {
+            ScaleKind::Categories(names) => {
+                (from, to) = (-0.5, names.len().max(1) as f64 - 0.5);
+                ticks = names
+                    .iter()
+                    .enumerate()
+                    .map(|(index, name)| (index as f64, shortened(name, names.len())))
+                    .collect();
+            }
+            ScaleKind::Logarithmic => {
+                let least = values
+                    .iter()
+                    .copied()
+                    .filter(|value| *value > 0.0)
+                    .fold(f64::INFINITY, f64::min);
+                let least = if least.is_finite() { least } else { 1.0 };
+                from = least.log10().floor();
+                to = to.max(least).log10().ceil().max(from + 1.0);
+                ticks = (from as i32..=to as i32)
+                    .map(|power| {
+                        let value = 10f64.powi(power);
+                        (value, grouped(value, (-power).max(0) as usize))
+                    })
+                    .collect();
+            }
+            ScaleKind::Linear => {
+                if zero {
+                    (from, to) = (from.min(0.0), to.max(0.0));
+                }
+                if to <= from {
+                    let margin = if from == 0.0 { 1.0 } else { from.abs() * 0.1 };
+                    (from, to) = (from - margin, to + margin);
+                }
+                let (places, decimals) = round_steps(from, to, count);
+                if rounded {
+                    (from, to) = (places[0], places[places.len() - 1]);
+                }
+                let margin = (to - from) * 1e-9;
+                ticks = places
+                    .into_iter()
+                    .filter(|place| *place >= from - margin && *place <= to + margin)
+                    .map(|place| (place, grouped(place, decimals)))
+                    .collect();
+            }
+        }
+        Self {
+            kind,
+            from,
+            to,
+            start: places.0,
+            end: places.1,
+            ticks,
+        }
+    }
+
+    /// The place of a value.
+    pub(super) fn at(&self, value: f64) -> f64 {
+        let value = match self.kind {
+            ScaleKind::Logarithmic if value > 0.0 => value.log10().max(self.from),
+            ScaleKind::Logarithmic => self.from,
+            _ => value,
+        };
+        self.start + (value - self.from) / (self.to - self.from) * (self.end - self.start)
+    }
+
+    /// Half of the room of a category; for other scales a few points.
+    pub(super) fn half_slot(&self, marks: usize) -> f64 {
+        let slots = match &self.kind {
+            ScaleKind::Categories(names) => names.len().max(1),
+            _ => marks.max(1) + 1,
+        };
+        ((self.end - self.start).abs() / slots as f64 / 2.0).min(48.0)
+    }
+
+    /// Places and labels of the ticks.
+    pub(super) fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
+        self.ticks
+            .iter()
+            .map(|(value, label)| (self.at(*value), label.clone()))
+    }
+}
+
+/// A name that leaves room for its neighbours.
+fn shortened(name: &str, names: usize) -> String {
+    let room = (96 / names.max(1)).max(5);
+    if name.chars().count() <= room {
+        return name.to_owned();
+    }
+    let mut short: String = name.chars().take(room - 1).collect();
+    short.push('…');
+    short
+}
+
+/// Round steps of 1, 2 or 5 times a power of ten that cover the range in about `count` steps, and their decimals.
+fn round_steps(from: f64, to: f64, count: f64) -> (Vec<f64>, usize) {
+    let raw = (to - from) / count;
+    let power = 10f64.powi(raw.log10().floor() as i32);
+    let step = [1.0, 2.0, 5.0, 10.0]
+        .into_iter()
+        .map(|factor| factor * power)
+        .find(|step| *step >= raw * 0.999)
+        .unwrap_or(raw);
+    let decimals = (-step.log10().floor()).clamp(0.0, 12.0) as usize;
+    let first = (from / step).floor() as i64;
+    let last = (to / step).ceil() as i64;
+    (
+        (first..=last).map(|index| index as f64 * step).collect(),
+        decimals,
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_round_and_cover_the_range() {
+        assert_eq!(
+            round_steps(9_100.0, 28_700.0, 6.0).0,
+            [5_000.0, 10_000.0, 15_000.0, 20_000.0, 25_000.0, 30_000.0]
+        );
+        let (steps, decimals) = round_steps(0.05, 1.0, 10.0);
+        assert_eq!((steps[0], steps.len(), decimals), (0.0, 11, 1));
+    }
+}

@@ -1,0 +1,205 @@
+//! Readers of what was counted when simulations finished: distributions, calibration, times. None of them reads a job row.
+
+use rusqlite::params;
+
+use super::{RunId, Store, StoreError};
+
+/// The number of a quantity in the table `quantity`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantity {
+    /// Last start − release of jobs that started, seconds.
+    Wait,
+    /// Response ÷ run of successful jobs.
+    Slowdown,
+}
+
+/// A bin of a histogram: how many jobs had a value from `low` up to, but without, `high`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bin {
+    /// Lower edge; 0 for the bin of everything below 1.
+    pub low: f64,
+    /// Upper edge; 0 for the bin of everything below 1.
+    pub high: f64,
+    /// Jobs.
+    pub count: u64,
+}
+
+/// Predicted against realised failures of overbooked jobs, one strategy and one bin of predictions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CalibrationRow {
+    /// Strategy.
+    pub strategy: String,
+    /// The predictions lie above (bin − 1)/20 up to bin/20.
+    pub bin: u32,
+    /// Jobs.
+    pub jobs: u64,
+    /// Of those, failed for whatever reason.
+    pub failed: u64,
+    /// Of the failed, killed at the end of their window.
+    pub failed_overbooked: u64,
+    /// Σ PoF.
+    pub pof_sum: f64,
+    /// Σ (PoF − failed)².
+    pub brier_sum: f64,
+}
+
+/// What the simulations of a strategy took.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SimulatorRow {
+    /// Strategy.
+    pub strategy: String,
+    /// Simulations with a time.
+    pub simulations: u64,
+    /// Mean wall time of a simulation, seconds.
+    pub mean_seconds: f64,
+    /// Shortest and longest.
+    pub range_seconds: (f64, f64),
+    /// Submitted jobs of all of them.
+    pub jobs: u64,
+}
+
+/// A point of a run that has no result, whether it failed or was not run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MissingPoint {
+    /// Its place in the sweep.
+    pub place: u32,
+    /// Its axes as JSON.
+    pub axes: String,
+    /// Strategy.
+    pub strategy: String,
+    /// Replication.
+    pub replication: u32,
+    /// `pending` or `running`.
+    pub state: String,
+}
+
+/// The distinct simulations of a run.
+const OF_RUN: &str =
+    "(SELECT DISTINCT p.simulation FROM run_point rp JOIN point p ON p.id = rp.point WHERE rp.run = ?1)";
+
+impl Store {
+    /// The histogram of a quantity over simulations (by number), in order of the bins; empty where nothing was counted.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn histogram(&self, simulations: &[i64], quantity: Quantity) -> Result<Vec<Bin>, StoreError> {
+        let sql = |error| self.error("reading distributions", error);
+        let mut counts: Vec<u64> = Vec::new();
+        let mut statement = self
+            .connection
+            .prepare_cached(
+                "SELECT bin, count FROM simulation_histogram WHERE simulation = ?1 AND quantity = ?2",
+            )
+            .map_err(sql)?;
+        for simulation in simulations {
+            let mut rows = statement
+                .query(params![simulation, quantity as i64])
+                .map_err(sql)?;
+            while let Some(row) = rows.next().map_err(sql)? {
+                let bin = row.get::<_, u32>(0).map_err(sql)? as usize;
+                if counts.len() <= bin {
+                    counts.resize(bin + 1, 0);
+                }
+                counts[bin] += row.get::<_, i64>(1).map_err(sql)?.unsigned_abs();
+            }
+        }
+        Ok(super::distributions::bins()
+            .zip(counts)
+            .map(|((low, high), count)| Bin { low, high, count })
+            .collect())
+    }
+
+    /// Predicted against realised failures of a run, in order of strategy and bin.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn calibration(&self, run: RunId) -> Result<Vec<CalibrationRow>, StoreError> {
+        let query = format!(
+            "SELECT s.name, c.bin, sum(c.jobs), sum(c.failed), sum(c.failed_overbooked), sum(c.pof_sum), sum(c.brier_sum)
+             FROM (SELECT m.strategy, m.identity, c.* FROM simulation_calibration c JOIN simulation m ON m.id = c.simulation
+                   WHERE c.simulation IN {OF_RUN} ORDER BY m.identity) c
+             JOIN strategy s ON s.code = c.strategy
+             GROUP BY s.name, c.bin ORDER BY s.name, c.bin"
+        );
+        let whole = |row: &rusqlite::Row<'_>, column| row.get::<_, i64>(column).map(i64::unsigned_abs);
+        self.connection
+            .prepare(&query)
+            .and_then(|mut statement| {
+                statement
+                    .query_map([run.0], |row| {
+                        Ok(CalibrationRow {
+                            strategy: row.get(0)?,
+                            bin: row.get(1)?,
+                            jobs: whole(row, 2)?,
+                            failed: whole(row, 3)?,
+                            failed_overbooked: whole(row, 4)?,
+                            pof_sum: row.get(5)?,
+                            brier_sum: row.get(6)?,
+                        })
+                    })
+                    .and_then(Iterator::collect)
+            })
+            .map_err(|error| self.error("reading the calibration", error))
+    }
+
+    /// What the simulations of a run took, in order of strategy.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn simulator_times(&self, run: RunId) -> Result<Vec<SimulatorRow>, StoreError> {
+        let query = format!(
+            "SELECT s.name, count(*), avg(t.wall_seconds), min(t.wall_seconds), max(t.wall_seconds), sum(k.submitted)
+             FROM simulation_timing t
+             JOIN simulation m ON m.id = t.simulation
+             JOIN strategy s ON s.code = m.strategy
+             JOIN simulation_metrics k ON k.simulation = m.id
+             WHERE t.simulation IN {OF_RUN} GROUP BY s.name ORDER BY s.name"
+        );
+        self.connection
+            .prepare(&query)
+            .and_then(|mut statement| {
+                statement
+                    .query_map([run.0], |row| {
+                        Ok(SimulatorRow {
+                            strategy: row.get(0)?,
+                            simulations: row.get::<_, i64>(1)?.unsigned_abs(),
+                            mean_seconds: row.get(2)?,
+                            range_seconds: (row.get(3)?, row.get(4)?),
+                            jobs: row.get::<_, i64>(5)?.unsigned_abs(),
+                        })
+                    })
+                    .and_then(Iterator::collect)
+            })
+            .map_err(|error| self.error("reading how long simulations took", error))
+    }
+
+    /// The points of a run that were neither done nor failed, in the order of the sweep; at most `most`.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn missing_points(&self, run: RunId, most: u32) -> Result<Vec<MissingPoint>, StoreError> {
+        self.connection
+            .prepare(
+                "SELECT place, axes, strategy, replication, state FROM v_point
+                 WHERE run = ?1 AND state IN ('pending', 'running') ORDER BY place LIMIT ?2",
+            )
+            .and_then(|mut statement| {
+                statement
+                    .query_map(params![run.0, most], |row| {
+                        Ok(MissingPoint {
+                            place: row.get(0)?,
+                            axes: row.get(1)?,
+                            strategy: row.get(2)?,
+                            replication: row.get(3)?,
+                            state: row.get(4)?,
+                        })
+                    })
+                    .and_then(Iterator::collect)
+            })
+            .map_err(|error| self.error("reading missing points", error))
+    }
+}
