@@ -20,7 +20,7 @@ mod tests;
 mod write;
 
 pub use analysis::{Additional, Analysis, Combination, METRICS, Metric, STRATEGY_AXIS, TUNED_AXES};
-pub use format::{Csv, Markdown, TableFormat, Terminal};
+pub use format::{ColumnKind, Csv, Markdown, Parquet, ParquetRows, TableFormat, Terminal};
 pub use statistics::{Estimate, student_t_95};
 pub use table::{Cell, Column, Table};
 pub use tables::{best_table, failed_table, run_table, summary_table};

@@ -10,6 +10,7 @@ mod error;
 pub(crate) mod fixtures;
 mod migrate;
 mod open;
+mod query;
 mod read;
 mod record;
 mod rows;
@@ -21,6 +22,7 @@ mod write;
 
 pub use error::StoreError;
 pub use open::Store;
+pub use query::{QueryError, SqlValue};
 pub use read::{AxisColumn, FailedPoint, PointColumns, RunSelector, RunSummary};
 pub use record::{
     FailedSimulation, FinishedSimulation, OutcomeDetail, RunId, RunRecord, RunState, WriteSummary,
