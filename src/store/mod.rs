@@ -6,8 +6,10 @@
 //! `docs/schema.md` explains every table and column.
 
 mod error;
+mod export;
 #[cfg(test)]
 pub(crate) mod fixtures;
+mod history;
 mod migrate;
 mod open;
 mod query;
@@ -21,6 +23,8 @@ mod tests;
 mod write;
 
 pub use error::StoreError;
+pub use export::{Export, ExportKind, ExportType};
+pub use history::{JobDetail, MEASURES, MeasuredPoint, PlaceDetail};
 pub use open::Store;
 pub use query::{QueryError, SqlValue};
 pub use read::{AxisColumn, FailedPoint, PointColumns, RunSelector, RunSummary};

@@ -23,7 +23,7 @@ pub enum SqlValue {
 }
 
 impl SqlValue {
-    fn from_ref(value: ValueRef<'_>) -> Self {
+    pub(super) fn from_ref(value: ValueRef<'_>) -> Self {
         match value {
             ValueRef::Null => Self::Null,
             ValueRef::Integer(value) => Self::Integer(value),
@@ -46,7 +46,8 @@ impl fmt::Display for SqlValue {
         match self {
             Self::Null => Ok(()),
             Self::Integer(value) => write!(formatter, "{value}"),
-            Self::Real(value) => write!(formatter, "{value}"),
+            // With a point or an exponent, so that a number never looks like an integer.
+            Self::Real(value) => write!(formatter, "{value:?}"),
             Self::Text(text) => formatter.write_str(text),
             Self::Blob(bytes) => bytes
                 .iter()
