@@ -6,6 +6,7 @@ mod broken;
 mod convolution;
 mod cross_checks;
 mod golden_scenarios;
+mod history;
 mod invariants;
 mod oracles;
 mod real_traces;

@@ -233,8 +233,16 @@ pub(super) fn interrupt_on_ctrl_c(store: &crate::store::Store) {
 /// A file that appears at its place only when it is whole.
 #[derive(Debug)]
 pub(super) struct WholeFile {
-    file: io::BufWriter<tempfile::NamedTempFile>,
+    target: Target,
     path: PathBuf,
+}
+
+#[derive(Debug)]
+enum Target {
+    /// A new file beside its place.
+    Beside(tempfile::NamedTempFile),
+    /// A device or a named pipe, which must not be replaced.
+    Through(std::fs::File),
 }
 
 impl WholeFile {
@@ -244,16 +252,28 @@ impl WholeFile {
             path: path.to_owned(),
             source,
         };
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
         if path.is_dir() {
             return Err(error(io::Error::new(
                 io::ErrorKind::InvalidInput,
                 "it is a folder: name a file in it",
             )));
         }
+        // Behind a link it is the file that is replaced, not the link.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if path.exists() && !path.is_file() {
+            let file = std::fs::OpenOptions::new()
+                .write(true)
+                .open(&path)
+                .map_err(error)?;
+            return Ok(Self {
+                target: Target::Through(file),
+                path,
+            });
+        }
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
         std::fs::create_dir_all(folder).map_err(error)?;
         let mut builder = tempfile::Builder::new();
         builder.prefix(".bookahead-").suffix(".part");
@@ -264,41 +284,39 @@ impl WholeFile {
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
         Ok(Self {
-            file: io::BufWriter::with_capacity(
-                1 << 18,
-                builder.tempfile_in(folder).map_err(error)?,
-            ),
-            path: path.to_owned(),
+            target: Target::Beside(builder.tempfile_in(folder).map_err(error)?),
+            path,
         })
     }
 
     /// Writes it with `work` and moves it to its place; after an error nothing is left.
     pub(super) fn write<T>(
-        mut self,
+        self,
         work: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, LookError>,
     ) -> Result<T, LookError> {
-        let path = self.path.clone();
+        let Self { mut target, path } = self;
+        let result = (|| {
+            let file: &mut (dyn Write + Send) = match &mut target {
+                Target::Beside(file) => file,
+                Target::Through(file) => file,
+            };
+            let mut buffered = io::BufWriter::with_capacity(1 << 18, file);
+            let result = work(&mut buffered)?;
+            buffered.flush()?;
+            drop(buffered);
+            if let Target::Beside(file) = target {
+                file.as_file().sync_all()?;
+                file.persist(&path).map_err(|error| error.error)?;
+            }
+            Ok(result)
+        })();
         // What fails while a file is written is about this file, whoever passed the error on.
-        let about = |error: LookError| match error {
+        result.map_err(|error| match error {
             LookError::Output(source) | LookError::Query(QueryError::Output(source)) => {
-                LookError::File {
-                    path: path.clone(),
-                    source,
-                }
+                LookError::File { path, source }
             }
             error => error,
-        };
-        let result = work(&mut self.file).map_err(&about)?;
-        let file = self
-            .file
-            .into_inner()
-            .map_err(|error| about(LookError::Output(error.into_error())))?;
-        file.as_file()
-            .sync_all()
-            .map_err(|error| about(LookError::Output(error)))?;
-        file.persist(&self.path)
-            .map_err(|error| about(LookError::Output(error.error)))?;
-        Ok(result)
+        })
     }
 }
 

@@ -349,7 +349,7 @@ fn show_point(
     line("penalty ratio", &point.penalty_ratio.to_string());
     line("attempts", &point.attempts.to_string());
     if let Some(wall) = point.wall_seconds {
-        line("simulated in", &span((wall * 1_000.0) as i64));
+        line("simulated in", &format!("{wall:.3} s"));
     }
     line("identity", &point.identity);
     line("simulation", &point.simulation.to_string());

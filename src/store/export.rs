@@ -132,10 +132,11 @@ const AXIS: &[(&str, ExportType)] = &[
     ("value_position", Integer),
 ];
 
-/// The simulations of a run, once each, in the order of their numbers.
+/// The simulations of a run, once each, in the order of their numbers (which SQLite would drop without a LIMIT). The rows of
+/// each come in the order of their keys, as the CROSS JOIN keeps the simulations outside: nothing is sorted in memory.
 const SIMULATIONS: &str =
     "(SELECT DISTINCT p.simulation AS id FROM run_point rp JOIN point p ON p.id = rp.point
-    WHERE rp.run = RUN ORDER BY 1)";
+    WHERE rp.run = RUN ORDER BY 1 LIMIT -1)";
 
 impl Store {
     /// The question whose rows are an export of this kind. Rows come in a fixed order.

@@ -155,7 +155,7 @@ impl Store {
             .map_err(|error| self.query_error(sql, error))?;
         if !statement.readonly() {
             return Err(QueryError::Refused {
-                word: first_words(sql).0,
+                word: format!("{} … that writes", first_words(sql).0),
             });
         }
         let names: Vec<String> = statement
@@ -227,6 +227,14 @@ impl Store {
                     near,
                 }
             }
+            rusqlite::Error::SqliteFailure(code, _)
+                if code.code == ErrorCode::AuthorizationForStatementDenied
+                    || error.to_string().contains("not authorized") =>
+            {
+                QueryError::Refused {
+                    word: "load_extension".to_owned(),
+                }
+            }
             rusqlite::Error::MultipleStatement => QueryError::NotOne("there is more than one"),
             rusqlite::Error::SqliteFailure(code, Some(message))
                 if code.code == ErrorCode::Unknown =>
@@ -247,6 +255,9 @@ impl Store {
         let Some(wanted) = unknown_name(message) else {
             return Vec::new();
         };
+        if message.starts_with("no such function") {
+            return Vec::new();
+        }
         let wanted = wanted.rsplit('.').next().unwrap_or(wanted).to_lowercase();
         let source = if message.starts_with("no such table") {
             "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name"
