@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
-use super::screen::{LookError, WholeFile, interrupt_on_ctrl_c};
+use super::screen::{LookError, WholeFile, csv_error, interrupt_on_ctrl_c};
 use crate::report::{ColumnKind, ParquetRows};
 use crate::store::{Export, ExportKind, ExportType, RunSelector, SqlValue, Store};
 
@@ -181,7 +181,7 @@ fn comma_separated(
 ) -> Result<u64, LookError> {
     let mut writer = csv::Writer::from_writer(target);
     let header = export.columns.iter().map(|(name, _)| name);
-    writer.write_record(header).map_err(io::Error::from)?;
+    writer.write_record(header).map_err(csv_error)?;
     let mut count = 0;
     store.query(&export.sql, &mut |_| Ok(()), &mut |row| {
         count += 1;
@@ -195,7 +195,7 @@ fn comma_separated(
                 (_, value) => value.to_string(),
             }
         });
-        writer.write_record(fields)?;
+        writer.write_record(fields).map_err(csv_error)?;
         Ok(true)
     })?;
     writer.flush()?;

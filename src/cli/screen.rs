@@ -77,6 +77,14 @@ pub(super) fn print_json(value: &Value) -> io::Result<()> {
     io::stdout().lock().write_all(&text)
 }
 
+/// The error below one of CSV: the crate's own conversion forgets that a pipe is closed or a disk is full.
+pub(super) fn csv_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        kind => io::Error::other(format!("{kind:?}")),
+    }
+}
+
 /// A value as JSON; numbers that JSON does not have become null.
 pub(super) fn json(value: &SqlValue) -> Value {
     match value {

@@ -4,7 +4,7 @@ use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
 use std::path::PathBuf;
 
 use super::aligned::{Aligned, Heading, screen};
-use super::screen::{LookError, WholeFile, interrupt_on_ctrl_c, json};
+use super::screen::{LookError, WholeFile, csv_error, interrupt_on_ctrl_c, json};
 use crate::report::{ColumnKind, ParquetRows};
 use crate::store::{SqlValue, Store};
 
@@ -23,7 +23,7 @@ Examples:
   bookahead sql --format parquet --out late.parquet - < question.sql")]
 pub struct SqlArguments {
     /// The question; `-` reads it from standard input
-    #[arg(required_unless_present = "tables")]
+    #[arg(required_unless_present = "tables", allow_hyphen_values = true)]
     pub question: Option<String>,
     /// The store to read
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
@@ -111,10 +111,13 @@ fn answer(
             let writer = std::cell::RefCell::new(csv::Writer::from_writer(target));
             store.query(
                 question,
-                &mut |names| Ok(writer.borrow_mut().write_record(names)?),
+                &mut |names| writer.borrow_mut().write_record(names).map_err(csv_error),
                 &mut |row| {
                     let fields = row.iter().map(ToString::to_string);
-                    writer.borrow_mut().write_record(fields)?;
+                    writer
+                        .borrow_mut()
+                        .write_record(fields)
+                        .map_err(csv_error)?;
                     Ok(true)
                 },
             )?;
