@@ -171,22 +171,21 @@ impl Store {
         }
         if kind == ExportKind::Points {
             // After the columns that say which point it is.
-            let mut at = 3;
+            const BEFORE: usize = 3;
             for (position, axis) in self.axes(run)?.into_iter().enumerate() {
                 let name = if fixed.iter().any(|(fixed, _)| *fixed == axis.key) {
                     format!("axis.{}", axis.key)
                 } else {
                     axis.key
                 };
-                columns.insert(at, (name, axis_type(&axis.values)));
+                columns.insert(BEFORE + position, (name, axis_type(&axis.values)));
                 chosen.insert(
-                    at,
+                    BEFORE + position,
                     format!(
                         "(SELECT x.value FROM v_point_axis x
                           WHERE x.run = t.run AND x.place = t.place AND x.axis = {position})"
                     ),
                 );
-                at += 1;
             }
         }
         let sql = format!("SELECT {} FROM {source}", chosen.join(", "))

@@ -158,11 +158,7 @@ impl Store {
                 word: format!("{} … that writes", first_words(sql).0),
             });
         }
-        let names: Vec<String> = statement
-            .column_names()
-            .into_iter()
-            .map(str::to_owned)
-            .collect();
+        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         if statement.parameter_count() > 0 {
             return Err(QueryError::Wrong {
                 message: "the question has a parameter (`?` or `:name`) and nothing to put there: write the value itself"
