@@ -7,6 +7,7 @@ mod convolution;
 mod cross_checks;
 mod durability;
 mod golden_scenarios;
+mod history;
 mod invariants;
 mod oracles;
 mod real_traces;

@@ -1,7 +1,7 @@
 //! The log: for people on standard error, and as JSON in a file where one is wanted.
 
 use std::fs::OpenOptions;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -46,7 +46,7 @@ pub(super) fn start(file: Option<&Path>) -> Result<(), LogError> {
     };
     let people = fmt::layer()
         .with_writer(|| AboveBar)
-        .with_ansi(io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none())
+        .with_ansi(super::colours())
         .with_target(false)
         .without_time()
         .with_filter(filter);

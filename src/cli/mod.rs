@@ -3,28 +3,87 @@
 //! Data goes to standard output, progress and logs to standard error. Exit codes: 0 done; 1 done, but some points failed;
 //! 2 wrong use or configuration; 130 interrupted, everything finished so far kept.
 
+mod aligned;
+pub mod compare;
+pub mod completions;
+pub mod export;
 mod logging;
+pub mod man;
 pub mod report;
 pub mod reproduce;
 pub mod run;
+pub mod runs;
+mod screen;
+pub mod show;
+pub mod sql;
 pub mod trace;
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+
+pub use screen::LookError;
 
 /// A laboratory for planning-based resource management: overbooked plans, reservations and the sweeps that compare them.
 #[derive(Debug, Parser)]
 #[command(name = "bookahead", version, about, max_term_width = 110)]
+#[command(after_help = "\
+Exit codes: 0 done; 1 done, but some points failed (compare --exit-code: something differs); 2 wrong use, configuration or
+file; 130 interrupted, everything finished so far kept.
+
+Data goes to standard output, messages to standard error; NO_COLOR is obeyed.
+
+Examples:
+  bookahead run configs/quickstart.toml          what is done is not run again
+  bookahead runs                                 what is in the store
+  bookahead show latest --points                 how far it is, what failed, what is missing
+  bookahead compare 1 2                          what a change moved
+  bookahead sql \"SELECT * FROM v_run\"            any other question")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
     /// Write a structured log (JSON, one event a line) to this file
     #[arg(long, value_name = "FILE", global = true)]
     log: Option<PathBuf>,
+    /// Colours: where a terminal shows them, always, or never
+    #[arg(
+        long,
+        value_name = "WHEN",
+        value_enum,
+        default_value = "auto",
+        global = true
+    )]
+    color: ColorWhen,
+}
+
+/// Values of `--color`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ColorWhen {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// What `--color` said, for everybody who writes to standard error.
+static COLOR: OnceLock<ColorWhen> = OnceLock::new();
+
+/// Whether standard error gets colours.
+fn colours() -> bool {
+    match COLOR.get() {
+        Some(ColorWhen::Always) => true,
+        Some(ColorWhen::Never) => false,
+        _ => {
+            io::stderr().is_terminal()
+                && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -33,15 +92,34 @@ enum Command {
     Run(run::RunArgs),
     /// Write the report of a run again
     Report(report::ReportArguments),
+    /// List the runs of a store, newest first
+    Runs(runs::RunsArguments),
+    /// Show one run, or one point with the jobs behind it
+    Show(show::ShowArguments),
+    /// Compare two runs point by point
+    Compare(compare::CompareArguments),
+    /// Write a run as Parquet or CSV
+    Export(export::ExportArguments),
+    /// Ask the store a question in SQL; nothing is changed
+    Sql(sql::SqlArguments),
     /// Run a paper's evaluation and lay measured beside published
     Reproduce(reproduce::ReproduceArgs),
     /// Look at a trace, convert it, or make one
     Trace(trace::TraceArguments),
+    /// Print the completions of a shell
+    Completions(completions::CompletionsArguments),
+    /// Print the manual page, or write all of them into a folder
+    Man(man::ManArguments),
 }
 
 /// Parses the arguments (the first is the program's name), does what they say, and returns the exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
-    let cli = match Cli::try_parse_from(arguments) {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    let parsed = Cli::command()
+        .color(help_colours(&arguments))
+        .try_get_matches_from(arguments)
+        .and_then(|matches| Cli::from_arg_matches(&matches));
+    let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
             // Help and version are answers, not errors; clap knows which stream each belongs to.
@@ -49,6 +127,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
+    let _ = COLOR.set(cli.color);
     if let Err(error) = logging::start(cli.log.as_deref()) {
         say(format_args!("error: {error}"));
         return ExitCode::from(2);
@@ -58,11 +137,55 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Report(arguments) => {
             ended(report::execute(&arguments).map(|()| ExitCode::SUCCESS))
         }
+        Command::Runs(arguments) => looked(runs::execute(&arguments)),
+        Command::Show(arguments) => looked(show::execute(&arguments)),
+        Command::Compare(arguments) => looked_with(compare::execute(&arguments)),
+        Command::Export(arguments) => looked(export::execute(&arguments)),
+        Command::Sql(arguments) => looked(sql::execute(&arguments)),
+        Command::Completions(arguments) => {
+            looked(completions::execute(&arguments, Cli::command()).map_err(LookError::from))
+        }
+        Command::Man(arguments) => looked(man::execute(&arguments, Cli::command())),
         Command::Reproduce(arguments) => ended(reproduce::execute(&arguments)),
         Command::Trace(arguments) => trace::execute(&arguments).unwrap_or_else(|error| {
             say(format_args!("error: {error}"));
             ExitCode::from(2)
         }),
+    }
+}
+
+/// Help and wrong use are printed before the arguments are known, so `--color` is looked for by hand.
+fn help_colours(arguments: &[OsString]) -> clap::ColorChoice {
+    let mut texts = arguments.iter().filter_map(|argument| argument.to_str());
+    while let Some(text) = texts.next() {
+        let value = match text.strip_prefix("--color") {
+            Some("") => texts.next(),
+            Some(rest) => rest.strip_prefix('='),
+            None => continue,
+        };
+        match value {
+            Some("always") => return clap::ColorChoice::Always,
+            Some("never") => return clap::ColorChoice::Never,
+            _ => {}
+        }
+    }
+    clap::ColorChoice::Auto
+}
+
+/// The end of a command that looks at a store.
+fn looked(result: Result<(), LookError>) -> ExitCode {
+    looked_with(result.map(|()| ExitCode::SUCCESS))
+}
+
+/// The end of a command that looks at a store: a reader who has seen enough is no error, Ctrl-C is 130.
+fn looked_with(result: Result<ExitCode, LookError>) -> ExitCode {
+    match result {
+        Ok(code) => code,
+        Err(error) if error.is_closed_pipe() => ExitCode::SUCCESS,
+        Err(error) => {
+            say(format_args!("error: {error}"));
+            ExitCode::from(if error.is_interrupted() { 130 } else { 2 })
+        }
     }
 }
 

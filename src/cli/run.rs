@@ -1,7 +1,7 @@
 //! `bookahead run`: an experiment file from check to summary.
 
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal, Write as _};
+use std::io::{self, Write as _};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -180,8 +180,7 @@ pub fn complain(error: &ExperimentError) {
 }
 
 fn show(problem: &Problem) {
-    let colours = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    super::say(problem.render(colours));
+    super::say(problem.render(super::colours()));
 }
 
 /// Every point of a sweep: axis values, replication, and the simulation that it shares.

@@ -5,7 +5,7 @@ mod curves;
 mod distributions;
 mod simulator;
 
-pub(super) use calibration::{calibration, Calibration};
+pub(super) use calibration::{Calibration, calibration};
 pub(super) use curves::curves;
 pub(super) use distributions::distributions;
 pub(super) use simulator::simulator;
@@ -67,6 +67,12 @@ fn condition(given: &[(String, String)]) -> String {
 /// Letters, digits and hyphens only.
 fn file_name(text: &str) -> String {
     text.chars()
-        .map(|letter| if letter.is_ascii_alphanumeric() { letter } else { '-' })
+        .map(|letter| {
+            if letter.is_ascii_alphanumeric() {
+                letter
+            } else {
+                '-'
+            }
+        })
         .collect()
 }

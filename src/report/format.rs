@@ -2,12 +2,14 @@
 
 mod csv;
 mod markdown;
+mod parquet;
 mod terminal;
 
 use std::io;
 
 pub use csv::Csv;
 pub use markdown::Markdown;
+pub use parquet::{ColumnKind, Parquet, ParquetRows};
 pub use terminal::Terminal;
 
 use super::Table;

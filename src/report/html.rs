@@ -89,11 +89,18 @@ impl Page<'_> {
             .iter()
             .partition(|table| matches!(table.name.as_str(), "failed" | "missing"));
         for table in troubles {
-            section(&mut page, &table.name, &table.title, |page| table_html(page, table));
+            section(&mut page, &table.name, &table.title, |page| {
+                table_html(page, table)
+            });
         }
         if let Some(claims) = self.claims {
             section(&mut page, "claims", "Which findings held", |page| {
-                let _ = writeln!(page, "<p>{}</p><p><strong>{}</strong></p>", escape(&claims.title), escape(&claims.tally));
+                let _ = writeln!(
+                    page,
+                    "<p>{}</p><p><strong>{}</strong></p>",
+                    escape(&claims.title),
+                    escape(&claims.tally)
+                );
                 table_html(page, &claims.table);
             });
         }
@@ -114,16 +121,28 @@ impl Page<'_> {
             });
         }
         for table in results {
-            section(&mut page, &table.name, &table.title, |page| table_html(page, table));
+            section(&mut page, &table.name, &table.title, |page| {
+                table_html(page, table)
+            });
         }
         let _ = writeln!(page, "{RUN_BEGINS}");
-        section(&mut page, "simulator", "Time of the simulator", |page| table_html(page, &self.simulator));
+        section(&mut page, "simulator", "Time of the simulator", |page| {
+            table_html(page, &self.simulator)
+        });
         let _ = writeln!(page, "{RUN_ENDS}");
         section(&mut page, "configuration", "The configuration", |page| {
-            let _ = writeln!(page, "<pre>{}</pre>", escape(self.run.configuration.trim_end()));
+            let _ = writeln!(
+                page,
+                "<pre>{}</pre>",
+                escape(self.run.configuration.trim_end())
+            );
         });
         page.push_str("</main>\n<div id=\"tip\" role=\"status\" hidden></div>\n");
-        let _ = writeln!(page, "<script>\n{}\n</script>\n</body>\n</html>", include_str!("html/script.js"));
+        let _ = writeln!(
+            page,
+            "<script>\n{}\n</script>\n</body>\n</html>",
+            include_str!("html/script.js")
+        );
         page
     }
 
@@ -135,7 +154,18 @@ impl Page<'_> {
             escape(&run.name)
         );
         if !run.description.trim().is_empty() {
-            let _ = writeln!(page, "<p class=\"lead\">{}</p>", escape(run.description.trim()));
+            let _ = writeln!(
+                page,
+                "<p class=\"lead\">{}</p>",
+                escape(run.description.trim())
+            );
+        }
+        if let Some(banner) = super::write::shortfall(run) {
+            let _ = writeln!(
+                page,
+                "<p class=\"banner\" role=\"alert\">{}</p>",
+                escape(&banner)
+            );
         }
         page.push_str("<div class=\"cards\">\n<section class=\"card\" id=\"what\"><h2>What was run</h2><dl>\n");
         for (key, value) in &self.facts {
@@ -144,10 +174,14 @@ impl Page<'_> {
         page.push_str("</dl>\n");
         let _ = writeln!(page, "{RUN_BEGINS}");
         let commit = run.program_commit.as_deref().unwrap_or("not recorded");
-        let duration = run
-            .ended
-            .map_or_else(|| "–".to_owned(), |ended| seconds((ended - run.started) as f64 / 1e3));
-        let host = run.machine_host.as_deref().map_or(String::new(), |host| format!("{host}, "));
+        let duration = run.ended.map_or_else(
+            || "–".to_owned(),
+            |ended| seconds((ended - run.started) as f64 / 1e3),
+        );
+        let host = run
+            .machine_host
+            .as_deref()
+            .map_or(String::new(), |host| format!("{host}, "));
         let _ = writeln!(
             page,
             "<dl><dt>run</dt><dd>{} ({}), begun {}, took {duration}</dd><dt>machine</dt><dd>{}{} cores, {}</dd>\
@@ -162,12 +196,20 @@ impl Page<'_> {
             escape(commit)
         );
         let _ = writeln!(page, "{RUN_ENDS}");
-        page.push_str("</section>\n<section class=\"card wide\" id=\"outcome\"><h2>What came out</h2>\n");
+        page.push_str(
+            "</section>\n<section class=\"card wide\" id=\"outcome\"><h2>What came out</h2>\n",
+        );
         plain_table(page, self.best, 8);
         if self.best.rows.len() > 8 {
-            let _ = writeln!(page, "<p class=\"note\">The first 8 of {} rows; <a href=\"#best\">all of them</a>.</p>", self.best.rows.len());
+            let _ = writeln!(
+                page,
+                "<p class=\"note\">The first 8 of {} rows; <a href=\"#best\">all of them</a>.</p>",
+                self.best.rows.len()
+            );
         }
-        page.push_str("</section>\n<section class=\"card\" id=\"trust\"><h2>Can I trust it?</h2>\n<ul>\n");
+        page.push_str(
+            "</section>\n<section class=\"card\" id=\"trust\"><h2>Can I trust it?</h2>\n<ul>\n",
+        );
         for (good, sentence) in self.trust() {
             let _ = writeln!(
                 page,
@@ -204,7 +246,9 @@ impl Page<'_> {
             })
             .filter_map(|(half, mean)| Some(100.0 * half? / mean.abs()))
             .filter(|share| share.is_finite())
-            .fold(None, |widest: Option<f64>, share| Some(widest.map_or(share, |widest| widest.max(share))));
+            .fold(None, |widest: Option<f64>, share| {
+                Some(widest.map_or(share, |widest| widest.max(share)))
+            });
         found.push(match widest {
             Some(share) => (
                 run.replications >= 5,
@@ -214,9 +258,15 @@ impl Page<'_> {
                     svg::short_number(share)
                 ),
             ),
-            None => (false, "one replication: no intervals, so differences may be chance".to_owned()),
+            None => (
+                false,
+                "one replication: no intervals, so differences may be chance".to_owned(),
+            ),
         });
-        found.push((true, "all strategies saw the same jobs and the same failures".to_owned()));
+        found.push((
+            true,
+            "all strategies saw the same jobs and the same failures".to_owned(),
+        ));
         if let Some(calibration) = self.calibration {
             found.push((
                 calibration.brier <= calibration.reference,
@@ -264,7 +314,9 @@ impl Page<'_> {
         if axes.is_empty() {
             return;
         }
-        page.push_str("<form id=\"filters\" aria-label=\"filter by axis value\"><strong>Show</strong>\n");
+        page.push_str(
+            "<form id=\"filters\" aria-label=\"filter by axis value\"><strong>Show</strong>\n",
+        );
         for (key, values) in axes {
             let _ = write!(
                 page,
@@ -285,7 +337,10 @@ impl Page<'_> {
         let mut figures: Vec<&Figure> = self.figures.iter().collect();
         figures.sort_by_key(|figure| figure.section);
         for figure in figures {
-            match sections.last_mut().filter(|(section, _)| *section == figure.section) {
+            match sections
+                .last_mut()
+                .filter(|(section, _)| *section == figure.section)
+            {
                 Some((_, members)) => members.push(figure),
                 None => sections.push((figure.section, vec![figure])),
             }
@@ -342,7 +397,12 @@ fn title_of(section: Section) -> &'static str {
 }
 
 fn section(page: &mut String, id: &str, title: &str, body: impl FnOnce(&mut String)) {
-    let _ = writeln!(page, "<section id=\"{}\"><h2>{}</h2>", escape(id), escape(title));
+    let _ = writeln!(
+        page,
+        "<section id=\"{}\"><h2>{}</h2>",
+        escape(id),
+        escape(title)
+    );
     body(page);
     page.push_str("</section>\n");
 }
@@ -385,7 +445,11 @@ fn table_html(page: &mut String, table: &Table) {
         sql_html(page, &table.sql);
         return;
     }
-    let _ = writeln!(page, "<div class=\"scroll\"><table class=\"sorts\" id=\"table-{}\"><thead><tr>", escape(&table.name));
+    let _ = writeln!(
+        page,
+        "<div class=\"scroll\"><table class=\"sorts\" id=\"table-{}\"><thead><tr>",
+        escape(&table.name)
+    );
     for (index, column) in table.columns.iter().enumerate() {
         let _ = write!(
             page,
@@ -418,7 +482,12 @@ fn table_html(page: &mut String, table: &Table) {
 fn plain_table(page: &mut String, table: &Table, most: usize) {
     page.push_str("<div class=\"scroll\"><table><thead><tr>");
     for (index, column) in table.columns.iter().enumerate() {
-        let _ = write!(page, "<th scope=\"col\"{}>{}</th>", numeric_class(table, index), escape(&column.title));
+        let _ = write!(
+            page,
+            "<th scope=\"col\"{}>{}</th>",
+            numeric_class(table, index),
+            escape(&column.title)
+        );
     }
     page.push_str("</tr></thead><tbody>\n");
     rows_html(page, table, most);
@@ -445,7 +514,12 @@ fn rows_html(page: &mut String, table: &Table, most: usize) {
             };
             match value {
                 Some(value) => {
-                    let _ = write!(page, "<td class=\"n\" data-v=\"{}\">{}</td>", rounded(value), escape(&cell.text(column.decimals)));
+                    let _ = write!(
+                        page,
+                        "<td class=\"n\" data-v=\"{}\">{}</td>",
+                        rounded(value),
+                        escape(&cell.text(column.decimals))
+                    );
                 }
                 None => {
                     let _ = write!(page, "<td>{}</td>", escape(&cell.text(column.decimals)));
@@ -458,7 +532,9 @@ fn rows_html(page: &mut String, table: &Table, most: usize) {
 
 /// Nine significant digits: the last bits may depend on the processor, the page must not.
 fn rounded(value: f64) -> String {
-    format!("{value:.8e}").parse::<f64>().map_or_else(|_| String::new(), |value| (value + 0.0).to_string())
+    format!("{value:.8e}")
+        .parse::<f64>()
+        .map_or_else(|_| String::new(), |value| (value + 0.0).to_string())
 }
 
 fn seconds(span: f64) -> String {

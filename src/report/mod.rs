@@ -2,8 +2,9 @@
 //!
 //! [`write()`] reads the points of a run, folds replications into means with 95 % intervals (`analysis`, on Polars), shapes
 //! them into tables (`tables`) and writes each in several formats (`format`), with the SQL that gives its numbers below it.
+//! The figures are data first (`figure`, `figures`), drawn by `svg`, and laid out with the tables as one page (`html`).
 //! Everything in `report.md`, `tables/` and `plots/` is a function of the run's content; what depends on the machine and
-//! the clock is in `run.md` alone.
+//! the clock is in `run.md`, the tables `run` and `run-simulator`, and between two comments of `index.html`.
 
 mod analysis;
 pub mod claims;
@@ -23,8 +24,9 @@ mod tests;
 mod write;
 
 pub use analysis::{Additional, Analysis, Combination, METRICS, Metric, STRATEGY_AXIS, TUNED_AXES};
-pub use format::{Csv, Markdown, TableFormat, Terminal};
+pub use format::{ColumnKind, Csv, Markdown, Parquet, ParquetRows, TableFormat, Terminal};
+pub use html::{ClaimsSection, PlanSection, RUN_BEGINS, RUN_ENDS};
 pub use statistics::{Estimate, student_t_95};
 pub use table::{Cell, Column, Table};
 pub use tables::{best_table, failed_table, run_table, summary_table};
-pub use write::{ReportError, ReportSummary, write};
+pub use write::{ReportError, ReportExtras, ReportSummary, write, write_with};

@@ -77,6 +77,15 @@ ORDER BY strategy, axes, replication;",
     )
 }
 
+pub(super) fn missing(configuration_hash: &str) -> String {
+    format!(
+        "SELECT place, strategy, axes, replication, state FROM v_point
+WHERE state IN ('pending', 'running') AND run = {}
+ORDER BY place LIMIT 1000;",
+        this_run(configuration_hash)
+    )
+}
+
 pub(super) fn run(configuration_hash: &str) -> String {
     format!(
         "SELECT * FROM v_run WHERE run = {};",

@@ -25,7 +25,7 @@ pub(super) const COLOURS: [(&str, &str); 7] = [
     ("#009e73", "#2fc79a"),
     ("#b0508c", "#e39ac6"),
     ("#b07800", "#f0b429"),
-    ("#4a6fa5", "#9cc4ee"),
+    ("#7d3fbf", "#c297ff"),
     ("#444444", "#cccccc"),
 ];
 
@@ -74,10 +74,13 @@ fn colour(rank: usize, index: usize) -> usize {
 fn draw(figure: &Figure, style: Option<&str>) -> String {
     let legend_lines = legend_lines(figure);
     let height = TOP + PLOT_HEIGHT + 62.0 + 17.0 * legend_lines as f64;
+    // A page has its own heading where a file has its title.
+    let top = if style.is_some() { 0.0 } else { TOP - 16.0 };
     let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" \
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 {top} {WIDTH} {1}\" width=\"{WIDTH}\" height=\"{1}\" \
          font-family=\"system-ui,sans-serif\" font-size=\"12\" role=\"img\" aria-label=\"{0}\">\n",
-        escape(&figure.title)
+        escape(&figure.title),
+        height - top
     );
     if let Some(style) = style {
         let _ = write!(
@@ -85,11 +88,23 @@ fn draw(figure: &Figure, style: Option<&str>) -> String {
             "<title>{}</title><style>{style}</style><rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
             escape(&figure.title)
         );
-        text(&mut svg, (LEGEND_LEFT, 24.0), "ink", "start\" font-size=\"15", &figure.title);
+        text(
+            &mut svg,
+            (LEGEND_LEFT, 24.0),
+            "ink",
+            "start\" font-size=\"15",
+            &figure.title,
+        );
     }
     let (xs, ys) = extent(figure);
     if xs.is_empty() || ys.is_empty() {
-        text(&mut svg, (WIDTH / 2.0, TOP + PLOT_HEIGHT / 2.0), "soft", "middle", "no data");
+        text(
+            &mut svg,
+            (WIDTH / 2.0, TOP + PLOT_HEIGHT / 2.0),
+            "soft",
+            "middle",
+            "no data",
+        );
         svg.push_str("</svg>\n");
         return svg;
     }
@@ -103,7 +118,15 @@ fn draw(figure: &Figure, style: Option<&str>) -> String {
     frame(&mut svg, figure, &x, &y, bottom);
     let offset = marks::Offsets::new(figure, &x);
     for (index, series) in figure.series.iter().enumerate() {
-        marks::draw(&mut svg, figure, series, colour(series.rank, index), &x, &y, offset.of(index));
+        marks::draw(
+            &mut svg,
+            figure,
+            series,
+            colour(series.rank, index),
+            &x,
+            &y,
+            offset.of(index),
+        );
     }
     legend(&mut svg, figure, bottom + 60.0);
     svg.push_str("</svg>\n");
@@ -200,7 +223,7 @@ fn legend(svg: &mut String, figure: &Figure, top: f64) {
         let top = top + 17.0 * line as f64;
         let _ = writeln!(
             svg,
-            "<line class=\"s{class}\" stroke-width=\"3\"{} x1=\"{left:.1}\" x2=\"{:.1}\" y1=\"{1:.1}\" y2=\"{1:.1}\"/>",
+            "<line class=\"s{class}\" stroke-width=\"3\"{} x1=\"{left:.1}\" x2=\"{2:.1}\" y1=\"{1:.1}\" y2=\"{1:.1}\"/>",
             marks::dashes(class),
             top - 4.0,
             left + 20.0
@@ -237,18 +260,29 @@ pub(super) fn escape(text: &str) -> String {
 
 /// A number with about four significant digits.
 pub(super) fn short_number(value: f64) -> String {
-    let magnitude = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
+    let magnitude = if value == 0.0 {
+        0.0
+    } else {
+        value.abs().log10().floor()
+    };
     grouped(value, (3.0 - magnitude).clamp(0.0, 6.0) as usize)
 }
 
 /// A scale for people: its title, or what a category is called at this place.
 pub(super) fn place_name(scale: &Scale, at: f64) -> String {
     match &scale.kind {
-        ScaleKind::Categories(names) => names
-            .get(at.max(0.0) as usize)
-            .cloned()
-            .unwrap_or_default(),
+        ScaleKind::Categories(names) => {
+            names.get(at.max(0.0) as usize).cloned().unwrap_or_default()
+        }
         ScaleKind::Linear | ScaleKind::Logarithmic => short_number(at),
+    }
+}
+
+/// As [`place_name`], with all digits: for programs.
+pub(super) fn place_name_or_digits(scale: &Scale, at: f64) -> String {
+    match &scale.kind {
+        ScaleKind::Categories(_) => place_name(scale, at),
+        ScaleKind::Linear | ScaleKind::Logarithmic => at.to_string(),
     }
 }
 
@@ -303,14 +337,20 @@ mod tests {
                 let svg = file(&figure(kind, Marks::Curve(marks.clone())));
                 assert!(!svg.contains("NaN") && !svg.contains("inf"), "{svg}");
                 assert!(svg.contains("Gain &lt;of&gt; all"));
-                assert_eq!(svg.contains("no data"), marks.iter().all(|mark| mark.mean.is_nan()));
+                assert_eq!(
+                    svg.contains("no data"),
+                    marks.iter().all(|mark| mark.mean.is_nan())
+                );
             }
         }
     }
 
     #[test]
     fn an_inline_figure_leaves_its_colours_to_the_page() {
-        let figure = figure(ScaleKind::Linear, Marks::Curve(vec![mark(1.0, 2.0), mark(2.0, 3.0)]));
+        let figure = figure(
+            ScaleKind::Linear,
+            Marks::Curve(vec![mark(1.0, 2.0), mark(2.0, 3.0)]),
+        );
         assert!(file(&figure).contains("<style>") && !inline(&figure).contains("<style>"));
         assert!(inline(&figure).contains("class=\"s1\""));
     }

@@ -4,7 +4,7 @@ use super::analysis::{Analysis, Combination, METRICS, STRATEGY_AXIS};
 use super::sql;
 use super::table::{Cell, Column, Table, value_text};
 use crate::scheduling::registry;
-use crate::store::{FailedPoint, RunSummary};
+use crate::store::{FailedPoint, MissingPoint, RunSummary};
 
 /// Every strategy at its best threshold beside its baseline: the shape of Tables 6.1 and 6.2 of the dissertation.
 #[must_use]
@@ -219,6 +219,38 @@ pub fn failed_table(failed: &[FailedPoint], run: &RunSummary) -> Table {
             .collect(),
         note: String::new(),
         sql: sql::failures(&run.configuration_hash),
+    }
+}
+
+/// The points that were not run, or are under way.
+#[must_use]
+pub fn missing_table(points: &[MissingPoint], run: &RunSummary) -> Table {
+    Table {
+        name: "missing".to_owned(),
+        title: "Points that are missing".to_owned(),
+        columns: vec![
+            Column::plain("place", "Place"),
+            Column::plain("strategy", "Strategy"),
+            Column::plain("axes", "Axes"),
+            Column::plain("replication", "Replication"),
+            Column::plain("state", "State"),
+        ],
+        rows: points
+            .iter()
+            .map(|point| {
+                vec![
+                    Cell::Integer(i64::from(point.place)),
+                    Cell::Text(point.strategy.clone()),
+                    Cell::Text(point.axes.clone()),
+                    Cell::Integer(i64::from(point.replication)),
+                    Cell::Text(point.state.clone()),
+                ]
+            })
+            .collect(),
+        note:
+            "The same `bookahead run` command runs them and nothing else. At most 1,000 are listed."
+                .to_owned(),
+        sql: sql::missing(&run.configuration_hash),
     }
 }
 

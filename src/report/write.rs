@@ -7,9 +7,13 @@ use std::path::{Path, PathBuf};
 use polars::prelude::PolarsError;
 
 use super::analysis::Analysis;
-use super::format::{Csv, Markdown, TableFormat};
-use super::table::Table;
-use super::tables::{best_table, failed_table, missing, run_table, summary_table};
+use super::figure::{Figure, Marks};
+use super::figures::{calibration, curves, distributions, simulator};
+use super::format::{Csv, Markdown, Parquet, TableFormat};
+use super::html::{ClaimsSection, Page, PlanSection};
+use super::svg;
+use super::table::{Table, value_text};
+use super::tables::{best_table, failed_table, missing, missing_table, run_table, summary_table};
 use crate::store::{FailedPoint, RunSelector, RunSummary, Store, StoreError};
 
 /// Why a report could not be written.
@@ -46,54 +50,102 @@ pub struct ReportSummary {
     pub report: PathBuf,
 }
 
-/// Writes the report of a run: `report.md`, `tables/*.csv` and `plots/*.svg`, which depend on the run's content alone, and
-/// `run.md` with times and machine.
+/// What a report may contain beyond what the store says.
+#[derive(Clone, Debug, Default)]
+pub struct ReportExtras {
+    /// Which findings of a paper held.
+    pub claims: Option<ClaimsSection>,
+    /// Drawings of plans, with their pages as `(name, text)`.
+    pub plans: Vec<(PlanSection, String)>,
+}
+
+/// Writes the report of a run: `index.html`, one page that needs nothing else; `report.md`, `tables/*` as CSV and Parquet and
+/// `plots/*` as SVG and CSV, which depend on the run's content alone; and `run.md` with times and machine.
 ///
 /// # Errors
 ///
 /// When the store cannot be read, the run does not exist, or the folder cannot be written.
 pub fn write(store: &Path, run: &RunSelector, out: &Path) -> Result<ReportSummary, ReportError> {
+    write_with(store, run, out, &ReportExtras::default())
+}
+
+/// Points without a result that are listed one by one.
+const MOST_MISSING: u32 = 1_000;
+
+/// As [`write()`], with more sections.
+///
+/// # Errors
+///
+/// As [`write()`].
+pub fn write_with(
+    store: &Path,
+    run: &RunSelector,
+    out: &Path,
+    extras: &ReportExtras,
+) -> Result<ReportSummary, ReportError> {
     let store = Store::open_read_only(store)?;
     let run = store.run(run)?;
+    let hash = run.configuration_hash.as_str();
     let failed = store.failed_points(run.id)?;
-    let analysis = Analysis::new(&store.points(run.id)?)?;
+    let missing_points = store.missing_points(run.id, MOST_MISSING)?;
+    let points = store.points(run.id)?;
+    let analysis = Analysis::new(&points)?;
+    let (mut figures, left_out) = curves(&analysis, hash);
+    figures.extend(distributions(&store, &points, &analysis, hash)?);
+    let calibration = calibration(&store.calibration(run.id)?, hash);
+    if let Some(calibration) = &calibration {
+        figures.push(calibration.figure.clone());
+    }
+    let simulator = simulator(&store.simulator_times(run.id)?, hash);
     drop(store);
 
     let best = best_table(&analysis, &run);
-    let mut tables = vec![
-        run_table(&run, &analysis),
-        best.clone(),
-        summary_table(&analysis, &run),
-    ];
+    let what = run_table(&run, &analysis);
+    let mut tables = Vec::new();
     if !failed.is_empty() {
         tables.push(failed_table(&failed, &run));
     }
-    let folder = Folder { path: out };
-    for table in &tables {
-        let format = Csv;
-        folder.file(
-            &format!("tables/{}.{}", table.name, format.extension()),
-            |target| format.write(table, target),
-        )?;
+    if !missing_points.is_empty() {
+        tables.push(missing_table(&missing_points, &run));
     }
-    let plots = super::plot::gain_plots(&analysis);
-    for plot in &plots {
-        folder.file(&format!("plots/{}.svg", plot.name), |target| {
-            target.write_all(plot.svg.as_bytes())
+    tables.push(best.clone());
+    tables.push(summary_table(&analysis, &run));
+
+    let mut folder = Folder::new(out)?;
+    let score = calibration.as_ref().map(|calibration| &calibration.table);
+    let claims = extras.claims.as_ref().map(|claims| &claims.table);
+    for table in tables
+        .iter()
+        .chain([&what, &simulator])
+        .chain(score)
+        .chain(claims)
+    {
+        folder.table(table)?;
+    }
+    for figure in &figures {
+        folder.file(&format!("plots/{}.svg", figure.name), |target| {
+            target.write_all(svg::file(figure).as_bytes())
+        })?;
+        folder.file(&format!("plots/{}.csv", figure.name), |target| {
+            write_figure(figure, target)
         })?;
     }
+    for (section, page) in &extras.plans {
+        folder.file(&section.page, |target| target.write_all(page.as_bytes()))?;
+    }
     folder.file("run.md", |target| write_run(&run, target))?;
-    let report = folder.file("report.md", |target| {
+    folder.file("report.md", |target| {
         write_head(&run, target)?;
         let markdown = Markdown::default();
-        let (what, numbers) = tables.split_at(1);
-        markdown.write(&what[0], target)?;
-        let (first, rest) = numbers.split_at(1);
-        markdown.write(&first[0], target)?;
-        for plot in &plots {
-            writeln!(target, "![{}](plots/{}.svg)\n", plot.title, plot.name)?;
+        markdown.write(&what, target)?;
+        markdown.write(&best, target)?;
+        for figure in figures.iter().take(MARKDOWN_FIGURES) {
+            writeln!(target, "![{}](plots/{}.svg)\n", figure.title, figure.name)?;
         }
-        for table in rest {
+        for table in score
+            .into_iter()
+            .chain(tables.iter().filter(|table| table.name != "best"))
+        {
             markdown.write(table, target)?;
         }
         writeln!(
@@ -102,6 +154,40 @@ pub fn write(store: &Path, run: &RunSelector, out: &Path) -> Result<ReportSummar
             run.configuration.trim_end()
         )
     })?;
+    let plans: Vec<PlanSection> = extras.plans.iter().map(|(plan, _)| plan.clone()).collect();
+    let page = Page {
+        run: &run,
+        missing: missing(&run),
+        best: &best,
+        tables: &tables,
+        figures: &figures,
+        calibration: calibration.as_ref(),
+        axes: analysis
+            .axes
+            .iter()
+            .map(|axis| {
+                (
+                    axis.key.clone(),
+                    axis.values.iter().map(value_text).collect(),
+                )
+            })
+            .collect(),
+        simulator,
+        claims: extras.claims.as_ref(),
+        plans: &plans,
+        facts: facts(&run, &analysis),
+        remarks: if left_out > 0 {
+            vec![format!(
+                "{left_out} figures of further situations are not drawn; the tables have their numbers"
+            )]
+        } else {
+            Vec::new()
+        },
+    };
+    let report = folder.file("index.html", |target| {
+        target.write_all(page.html().as_bytes())
+    })?;
+    folder.finish()?;
     Ok(ReportSummary {
         missing: missing(&run),
         run,
@@ -111,13 +197,158 @@ pub fn write(store: &Path, run: &RunSelector, out: &Path) -> Result<ReportSummar
     })
 }
 
-struct Folder<'p> {
-    path: &'p Path,
+/// Figures in `report.md`; all are in the folder `plots`.
+const MARKDOWN_FIGURES: usize = 12;
+
+fn facts(run: &RunSummary, analysis: &Analysis) -> Vec<(String, String)> {
+    let mut facts = vec![
+        (
+            "points".to_owned(),
+            format!("{} of {} done", run.points_done, run.points),
+        ),
+        (
+            "replications".to_owned(),
+            format!("{}, seed {}", run.replications, run.seed),
+        ),
+    ];
+    for axis in &analysis.axes {
+        let values: Vec<String> = axis.values.iter().map(value_text).collect();
+        let shown = if values.len() > 8 {
+            format!(
+                "{} … {} ({} values)",
+                values[..3].join(", "),
+                values[values.len() - 1],
+                values.len()
+            )
+        } else {
+            values.join(", ")
+        };
+        facts.push((super::tables::short(&axis.key).to_owned(), shown));
+    }
+    facts.push((
+        "configuration".to_owned(),
+        run.configuration_hash.chars().take(12).collect(),
+    ));
+    facts
 }
 
-impl Folder<'_> {
+/// The data of a figure, one row a mark.
+fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Result<()> {
+    let digits = |value: f64| {
+        format!("{value:.11e}")
+            .parse::<f64>()
+            .map_or(String::new(), |value| (value + 0.0).to_string())
+    };
+    let mut writer = csv::Writer::from_writer(target);
+    writer.write_record([
+        "series", "x", "mean", "low", "high", "q05", "q25", "median", "q75", "q95", "count",
+    ])?;
+    let empty = String::new;
+    for series in &figure.series {
+        let row = |x: f64, cells: [String; 9]| {
+            let mut record = vec![
+                series.label.clone(),
+                svg::place_name_or_digits(&figure.x, x),
+            ];
+            record.extend(cells);
+            record
+        };
+        match &series.marks {
+            Marks::Curve(marks) | Marks::Points(marks) | Marks::Bars(marks) => {
+                for mark in marks {
+                    writer.write_record(row(
+                        mark.x,
+                        [
+                            digits(mark.mean),
+                            digits(mark.low),
+                            digits(mark.high),
+                            empty(),
+                            empty(),
+                            empty(),
+                            empty(),
+                            empty(),
+                            mark.count.to_string(),
+                        ],
+                    ))?;
+                }
+            }
+            Marks::Steps(steps) => {
+                for (x, share) in steps {
+                    writer.write_record(row(
+                        *x,
+                        [
+                            digits(*share),
+                            empty(),
+                            empty(),
+                            empty(),
+                            empty(),
+                            empty(),
+                            empty(),
+                            empty(),
+                            empty(),
+                        ],
+                    ))?;
+                }
+            }
+            Marks::Boxes(boxes) => {
+                for mark in boxes {
+                    let [q05, q25, median, q75, q95] = mark.quantiles.map(digits);
+                    writer.write_record(row(
+                        mark.x,
+                        [
+                            digits(mark.mean),
+                            empty(),
+                            empty(),
+                            q05,
+                            q25,
+                            median,
+                            q75,
+                            q95,
+                            mark.count.to_string(),
+                        ],
+                    ))?;
+                }
+            }
+        }
+    }
+    writer.flush()
+}
+
+/// The list of the files of a report, so that the next one can take away what no longer belongs to it.
+const MANIFEST: &str = ".files";
+
+/// A report's folder while it is written: every file appears whole, and what an earlier report left goes in the end.
+struct Folder<'p> {
+    path: &'p Path,
+    before: Vec<String>,
+    written: Vec<String>,
+}
+
+impl<'p> Folder<'p> {
+    fn new(path: &'p Path) -> Result<Self, ReportError> {
+        let before = match fs::read_to_string(path.join(MANIFEST)) {
+            Ok(text) => text.lines().map(str::to_owned).collect(),
+            Err(_) => Vec::new(),
+        };
+        Ok(Self {
+            path,
+            before,
+            written: Vec::new(),
+        })
+    }
+
+    fn table(&mut self, table: &Table) -> Result<(), ReportError> {
+        for format in [&Csv as &dyn TableFormat, &Parquet] {
+            self.file(
+                &format!("tables/{}.{}", table.name, format.extension()),
+                |target| format.write(table, target),
+            )?;
+        }
+        Ok(())
+    }
+
     fn file(
-        &self,
+        &mut self,
         name: &str,
         write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>,
     ) -> Result<PathBuf, ReportError> {
@@ -126,13 +357,54 @@ impl Folder<'_> {
             path: path.clone(),
             source,
         };
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(fault)?;
-        }
+        let folder = path.parent().unwrap_or(self.path);
+        fs::create_dir_all(folder).map_err(fault)?;
         let mut bytes = Vec::new();
         write(&mut bytes).map_err(fault)?;
-        fs::write(&path, bytes).map_err(fault)?;
+        let mut file = tempfile::Builder::new()
+            .prefix(".writing-")
+            .permissions_as_others()
+            .tempfile_in(folder)
+            .map_err(fault)?;
+        file.write_all(&bytes).map_err(fault)?;
+        file.persist(&path).map_err(|error| fault(error.error))?;
+        self.written.push(name.to_owned());
         Ok(path)
+    }
+
+    /// Takes away the files of an earlier report that this one did not write again.
+    fn finish(mut self) -> Result<(), ReportError> {
+        let stale: Vec<String> = self
+            .before
+            .iter()
+            .filter(|name| !self.written.contains(name) && !name.contains(".."))
+            .cloned()
+            .collect();
+        for name in stale {
+            // Somebody may have taken it away already.
+            let _ = fs::remove_file(self.path.join(name));
+        }
+        let list = self.written.join("\n") + "\n";
+        self.file(MANIFEST, |target| target.write_all(list.as_bytes()))
+            .map(drop)
+    }
+}
+
+/// Temporary files are for their owner's eyes only; a report is like any other file.
+trait LikeOthers {
+    fn permissions_as_others(&mut self) -> &mut Self;
+}
+
+impl LikeOthers for tempfile::Builder<'_, '_> {
+    #[cfg(unix)]
+    fn permissions_as_others(&mut self) -> &mut Self {
+        use std::os::unix::fs::PermissionsExt as _;
+        self.permissions(fs::Permissions::from_mode(0o666))
+    }
+
+    #[cfg(not(unix))]
+    fn permissions_as_others(&mut self) -> &mut Self {
+        self
     }
 }
 
@@ -141,33 +413,38 @@ fn write_head(run: &RunSummary, target: &mut Vec<u8>) -> std::io::Result<()> {
     if !run.description.trim().is_empty() {
         writeln!(target, "{}\n", run.description.trim())?;
     }
-    if run.points_done == 0 {
-        writeln!(
-            target,
-            "**No point of this run has a result: {} of {} points failed{}.** The tables below are empty.\n",
-            run.points_failed,
-            run.points,
-            if run.points_failed > 0 {
-                ", see \"Points that failed\""
-            } else {
-                ""
-            }
-        )?;
-    } else if run.points_done < run.points {
-        writeln!(
-            target,
-            "**{} of {} points have a result; {} failed, {} were not run.** The means are over the replications that \
-             are there (column n).\n",
-            run.points_done,
-            run.points,
-            run.points_failed,
-            missing(run)
-        )?;
+    if let Some(shortfall) = shortfall(run) {
+        writeln!(target, "**{shortfall}**\n")?;
     }
     writeln!(
         target,
         "Every number comes from the store; the query stands under its table. When, where and how long: `run.md`.\n"
     )
+}
+
+/// What a reader must know first: that results are missing.
+pub(super) fn shortfall(run: &RunSummary) -> Option<String> {
+    if run.points_done == 0 {
+        let why = if run.points_failed > 0 {
+            ", see \"Points that failed\""
+        } else {
+            ""
+        };
+        return Some(format!(
+            "No point of this run has a result: {} of {} points failed{why}. The tables below are empty.",
+            run.points_failed, run.points
+        ));
+    }
+    (run.points_done < run.points).then(|| {
+        format!(
+            "{} of {} points have a result; {} failed, {} were not run. The means are over the replications that are there \
+             (column n).",
+            run.points_done,
+            run.points,
+            run.points_failed,
+            missing(run)
+        )
+    })
 }
 
 /// The part that differs between two runs of the same configuration.
@@ -205,7 +482,7 @@ fn write_run(run: &RunSummary, target: &mut Vec<u8>) -> std::io::Result<()> {
 }
 
 /// Milliseconds since 1970 as a date and time (proleptic Gregorian calendar).
-fn utc(milliseconds: i64) -> String {
+pub(super) fn utc(milliseconds: i64) -> String {
     let seconds = milliseconds.div_euclid(1_000);
     let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     // Days are counted from 1 March of year 0, so that the leap day is the last day of a year; 400 years are 146,097 days.

@@ -74,8 +74,7 @@ pub struct MissingPoint {
 }
 
 /// The distinct simulations of a run.
-const OF_RUN: &str =
-    "(SELECT DISTINCT p.simulation FROM run_point rp JOIN point p ON p.id = rp.point WHERE rp.run = ?1)";
+const OF_RUN: &str = "(SELECT DISTINCT p.simulation FROM run_point rp JOIN point p ON p.id = rp.point WHERE rp.run = ?1)";
 
 impl Store {
     /// The histogram of a quantity over simulations (by number), in order of the bins; empty where nothing was counted.
@@ -83,7 +82,11 @@ impl Store {
     /// # Errors
     ///
     /// When the store cannot be read.
-    pub fn histogram(&self, simulations: &[i64], quantity: Quantity) -> Result<Vec<Bin>, StoreError> {
+    pub fn histogram(
+        &self,
+        simulations: &[i64],
+        quantity: Quantity,
+    ) -> Result<Vec<Bin>, StoreError> {
         let sql = |error| self.error("reading distributions", error);
         let mut counts: Vec<u64> = Vec::new();
         let mut statement = self
@@ -123,7 +126,8 @@ impl Store {
              JOIN strategy s ON s.code = c.strategy
              GROUP BY s.name, c.bin ORDER BY s.name, c.bin"
         );
-        let whole = |row: &rusqlite::Row<'_>, column| row.get::<_, i64>(column).map(i64::unsigned_abs);
+        let whole =
+            |row: &rusqlite::Row<'_>, column| row.get::<_, i64>(column).map(i64::unsigned_abs);
         self.connection
             .prepare(&query)
             .and_then(|mut statement| {

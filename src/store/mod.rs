@@ -8,11 +8,14 @@
 mod aggregates;
 mod distributions;
 mod error;
+mod export;
 #[cfg(test)]
 pub(crate) mod fixtures;
+mod history;
 mod migrate;
 mod open;
 mod processes;
+mod query;
 mod read;
 mod record;
 mod rows;
@@ -25,8 +28,11 @@ mod write;
 
 pub use aggregates::{Bin, CalibrationRow, MissingPoint, Quantity, SimulatorRow};
 pub use error::StoreError;
+pub use export::{Export, ExportKind, ExportType};
+pub use history::{JobDetail, MEASURES, MeasuredPoint, PlaceDetail};
 pub use open::Store;
 pub use processes::SimulationProgress;
+pub use query::{QueryError, SqlValue};
 pub use read::{AxisColumn, FailedPoint, PointColumns, RunSelector, RunSummary};
 pub use record::{
     FailedSimulation, FinishedSimulation, OutcomeDetail, RunId, RunInput, RunRecord, RunState,

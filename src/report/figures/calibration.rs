@@ -68,7 +68,8 @@ pub(in crate::report) fn calibration(
     strategies.sort_by_key(|name| (strategy_rank(name), *name));
     let of = |name: &str| {
         let name = name.to_owned();
-        rows.iter().filter(move |row| row.strategy == name && row.jobs > 0)
+        rows.iter()
+            .filter(move |row| row.strategy == name && row.jobs > 0)
     };
     let mut series: Vec<Series> = strategies
         .iter()
@@ -218,8 +219,7 @@ mod tests {
             failed_overbooked: failed,
             pof_sum: pof * jobs as f64,
             // (p − 1)² for the failed, p² for the others.
-            brier_sum: failed as f64 * (pof - 1.0).powi(2)
-                + (jobs - failed) as f64 * pof * pof,
+            brier_sum: failed as f64 * (pof - 1.0).powi(2) + (jobs - failed) as f64 * pof * pof,
         }
     }
 
@@ -238,7 +238,10 @@ mod tests {
     #[test]
     fn wilson_intervals_are_those_of_the_textbook() {
         let (low, high) = wilson(0.1, 100.0);
-        assert!((low - 0.0552).abs() < 5e-4 && (high - 0.1744).abs() < 5e-4, "{low} {high}");
+        assert!(
+            (low - 0.0552).abs() < 5e-4 && (high - 0.1744).abs() < 5e-4,
+            "{low} {high}"
+        );
         assert_eq!(wilson(0.0, 10.0).0, 0.0);
     }
 }

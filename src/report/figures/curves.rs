@@ -31,7 +31,10 @@ type Panels<'a> = BTreeMap<Vec<Option<u32>>, BTreeMap<(usize, &'a str), Vec<Mark
 
 /// One figure for every quantity, axis and combination of the other axes, as many as are worth looking at; and how many were
 /// left out.
-pub(in crate::report) fn curves(analysis: &Analysis, configuration_hash: &str) -> (Vec<Figure>, usize) {
+pub(in crate::report) fn curves(
+    analysis: &Analysis,
+    configuration_hash: &str,
+) -> (Vec<Figure>, usize) {
     let mut figures = Vec::new();
     let mut left_out = 0;
     let strategies = analysis
@@ -44,7 +47,13 @@ pub(in crate::report) fn curves(analysis: &Analysis, configuration_hash: &str) -
             continue;
         };
         if strategies == 0 {
-            figures.extend(by_strategy(analysis, index, metric, *section, configuration_hash));
+            figures.extend(by_strategy(
+                analysis,
+                index,
+                metric,
+                *section,
+                configuration_hash,
+            ));
             continue;
         }
         for axis in 0..analysis.axes.len() {
@@ -60,8 +69,15 @@ pub(in crate::report) fn curves(analysis: &Analysis, configuration_hash: &str) -
             left_out += panels.len().saturating_sub(MOST_PANELS);
             let alone = panels.len() == 1;
             for (number, (places, curves)) in panels.into_iter().take(MOST_PANELS).enumerate() {
-                let mut figure =
-                    figure(analysis, axis, &places, curves, metric, *section, configuration_hash);
+                let mut figure = figure(
+                    analysis,
+                    axis,
+                    &places,
+                    curves,
+                    metric,
+                    *section,
+                    configuration_hash,
+                );
                 if !alone {
                     figure.name = format!("{}-{}", figure.name, number + 1);
                 }
@@ -95,8 +111,13 @@ fn panels<'a>(analysis: &'a Analysis, axis: usize, metric: usize) -> Panels<'a> 
         ) else {
             continue;
         };
-        let x = number(value).filter(|_| numeric).unwrap_or(f64::from(place));
-        let key = others.iter().map(|other| combination.places[*other]).collect();
+        let x = number(value)
+            .filter(|_| numeric)
+            .unwrap_or(f64::from(place));
+        let key = others
+            .iter()
+            .map(|other| combination.places[*other])
+            .collect();
         let strategy = combination.strategy.as_str();
         panels
             .entry(key)

@@ -259,10 +259,26 @@ mod tests {
     #[test]
     fn quantiles_are_the_upper_edges_of_the_bins_that_hold_them() {
         let bins = [
-            Bin { low: 0.0, high: 0.0, count: 2 },
-            Bin { low: 1.0, high: 10.0, count: 0 },
-            Bin { low: 10.0, high: 100.0, count: 6 },
-            Bin { low: 100.0, high: 1000.0, count: 2 },
+            Bin {
+                low: 0.0,
+                high: 0.0,
+                count: 2,
+            },
+            Bin {
+                low: 1.0,
+                high: 10.0,
+                count: 0,
+            },
+            Bin {
+                low: 10.0,
+                high: 100.0,
+                count: 6,
+            },
+            Bin {
+                low: 100.0,
+                high: 1000.0,
+                count: 2,
+            },
         ];
         let mark = box_mark(&bins, 3.0).unwrap();
         assert_eq!(mark.quantiles, [0.0, 100.0, 100.0, 100.0, 1000.0]);

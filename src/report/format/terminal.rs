@@ -2,10 +2,14 @@
 
 use std::io;
 
-use comfy_table::{CellAlignment, ContentArrangement, presets};
+use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
 
 use super::TableFormat;
 use crate::report::Table;
+
+/// A line below the headings and none between rows.
+const STYLE: TableStyle =
+    TableStyle::new().header_separator(LineStyle::none().fill('─').junction('─'));
 
 /// An aligned table without colours.
 #[derive(Clone, Copy, Debug, Default)]
@@ -20,28 +24,45 @@ impl TableFormat for Terminal {
     }
 
     fn write(&self, table: &Table, target: &mut dyn io::Write) -> io::Result<()> {
-        writeln!(target, "{}", table.title)?;
+        if !table.title.is_empty() {
+            writeln!(target, "{}", table.title)?;
+        }
         if table.rows.is_empty() {
             return writeln!(target, "Nothing to show.");
         }
+        // A column of numbers reads from the right, with its heading and its gaps.
+        let right: Vec<bool> = (0..table.columns.len())
+            .map(|column| table.rows.iter().any(|row| row[column].is_numeric()))
+            .collect();
         let mut drawn = comfy_table::Table::new();
         drawn
-            .load_style(presets::UTF8_HORIZONTAL_ONLY)
+            .load_style(STYLE)
             .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_header(table.columns.iter().map(|column| column.title.as_str()));
+            .set_header(table.columns.iter().zip(&right).map(|(column, right)| {
+                comfy_table::Cell::new(&column.title).set_alignment(alignment(*right))
+            }));
         if let Some(width) = self.width {
             drawn.set_width(width);
         }
         for row in &table.rows {
-            drawn.add_row(row.iter().zip(&table.columns).map(|(cell, column)| {
-                let aligned = if cell.is_numeric() {
-                    CellAlignment::Right
-                } else {
-                    CellAlignment::Left
-                };
-                comfy_table::Cell::new(cell.text(column.decimals)).set_alignment(aligned)
-            }));
+            drawn.add_row(row.iter().zip(&table.columns).zip(&right).map(
+                |((cell, column), right)| {
+                    comfy_table::Cell::new(cell.text(column.decimals))
+                        .set_alignment(alignment(*right))
+                },
+            ));
         }
-        writeln!(target, "{drawn}")
+        for line in drawn.lines() {
+            writeln!(target, "{}", line.trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+fn alignment(right: bool) -> CellAlignment {
+    if right {
+        CellAlignment::Right
+    } else {
+        CellAlignment::Left
     }
 }

@@ -194,7 +194,10 @@ fn stairs(
     }
 }
 
-#[expect(clippy::too_many_arguments, reason = "a box, its figure and its place in it")]
+#[expect(
+    clippy::too_many_arguments,
+    reason = "a box, its figure and its place in it"
+)]
 fn boxed(
     svg: &mut String,
     figure: &Figure,

@@ -1,0 +1,230 @@
+//! Rows in aligned columns, streamed: the first rows decide the widths, the others follow without being held.
+
+use std::io::{self, Write};
+
+/// Rows that are looked at before the widths are decided.
+const SAMPLE: usize = 500;
+
+/// Between two columns.
+const GAP: &str = "  ";
+
+/// No column is cut to less than this.
+const NARROWEST: usize = 6;
+
+/// A column: heading, and whether it reads from the right.
+#[derive(Clone, Debug)]
+pub(super) struct Heading {
+    pub(super) title: String,
+    pub(super) right: bool,
+}
+
+impl Heading {
+    pub(super) fn new(title: impl Into<String>, right: bool) -> Self {
+        Self {
+            title: title.into(),
+            right,
+        }
+    }
+}
+
+/// An aligned table under way.
+///
+/// On a screen the widest columns are cut, with `…` at the end of a cut cell, until a row fits; elsewhere nothing is cut.
+pub(super) struct Aligned<'a> {
+    target: &'a mut dyn Write,
+    headings: Vec<Heading>,
+    waiting: Vec<Vec<String>>,
+    widths: Option<Vec<usize>>,
+    screen: Option<usize>,
+    cut: bool,
+}
+
+impl<'a> Aligned<'a> {
+    /// Begins a table for a screen of so many columns, or for no screen.
+    pub(super) fn new(
+        target: &'a mut dyn Write,
+        headings: Vec<Heading>,
+        screen: Option<usize>,
+    ) -> Self {
+        Self {
+            target,
+            headings,
+            waiting: Vec::new(),
+            widths: None,
+            screen,
+            cut: false,
+        }
+    }
+
+    /// Adds a row: as many cells as there are headings.
+    pub(super) fn push(&mut self, row: Vec<String>) -> io::Result<()> {
+        let row: Vec<String> = row.into_iter().map(one_line).collect();
+        match &self.widths {
+            Some(widths) => {
+                let line = self.line(&row, widths);
+                self.cut |= self.screen.is_some() && is_cut(&row, widths);
+                writeln!(self.target, "{line}")
+            }
+            None => {
+                self.waiting.push(row);
+                if self.waiting.len() == SAMPLE {
+                    self.begin()?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Ends the table; returns whether a cell was cut.
+    pub(super) fn finish(mut self) -> io::Result<bool> {
+        if self.widths.is_none() {
+            self.begin()?;
+        }
+        self.target.flush()?;
+        Ok(self.cut)
+    }
+
+    fn begin(&mut self) -> io::Result<()> {
+        let rows = std::mem::take(&mut self.waiting);
+        let mut widths: Vec<usize> = self
+            .headings
+            .iter()
+            .enumerate()
+            .map(|(at, heading)| {
+                rows.iter()
+                    .map(|row| length(&row[at]))
+                    .chain([length(&heading.title)])
+                    .max()
+                    .unwrap_or(0)
+            })
+            .collect();
+        if let Some(screen) = self.screen {
+            fit(&mut widths, screen);
+        }
+        let titles: Vec<String> = self
+            .headings
+            .iter()
+            .map(|heading| one_line(heading.title.clone()))
+            .collect();
+        let line = self.line(&titles, &widths);
+        writeln!(self.target, "{line}")?;
+        let rules: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
+        writeln!(self.target, "{}", rules.join(GAP))?;
+        for row in &rows {
+            let line = self.line(row, &widths);
+            writeln!(self.target, "{line}")?;
+            self.cut |= self.screen.is_some() && is_cut(row, &widths);
+        }
+        self.widths = Some(widths);
+        self.target.flush()
+    }
+
+    fn line(&self, row: &[String], widths: &[usize]) -> String {
+        let cells: Vec<String> = row
+            .iter()
+            .zip(widths)
+            .zip(&self.headings)
+            .map(|((text, width), heading)| {
+                let text = match self.screen {
+                    Some(_) if length(text) > *width => shortened(text, *width),
+                    _ => text.clone(),
+                };
+                let room = " ".repeat(width.saturating_sub(length(&text)));
+                if heading.right {
+                    room + &text
+                } else {
+                    text + &room
+                }
+            })
+            .collect();
+        cells.join(GAP).trim_end().to_owned()
+    }
+}
+
+/// Takes from the widest columns until all of them fit, or are as narrow as may be.
+fn fit(widths: &mut [usize], screen: usize) {
+    let gaps = GAP.len() * widths.len().saturating_sub(1);
+    while widths.iter().sum::<usize>() + gaps > screen {
+        match widths.iter_mut().max() {
+            Some(widest) if *widest > NARROWEST => *widest -= 1,
+            _ => break,
+        }
+    }
+}
+
+fn is_cut(row: &[String], widths: &[usize]) -> bool {
+    row.iter()
+        .zip(widths)
+        .any(|(text, width)| length(text) > *width)
+}
+
+fn shortened(text: &str, width: usize) -> String {
+    let mut text: String = text.chars().take(width.saturating_sub(1)).collect();
+    text.push('…');
+    text
+}
+
+fn length(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// Line ends would tear the table, and other control characters the screen.
+fn one_line(text: String) -> String {
+    if text.chars().any(char::is_control) {
+        text.chars()
+            .map(|letter| if letter.is_control() { ' ' } else { letter })
+            .collect()
+    } else {
+        text
+    }
+}
+
+/// Columns of the screen behind standard output, if it is one.
+pub(super) fn screen() -> Option<usize> {
+    comfy_table::Table::new().width().map(usize::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn drawn(screen: Option<usize>, rows: &[[&str; 2]]) -> (String, bool) {
+        let mut out = Vec::new();
+        let headings = vec![Heading::new("name", false), Heading::new("n", true)];
+        let mut table = Aligned::new(&mut out, headings, screen);
+        for row in rows {
+            table.push(row.map(str::to_owned).to_vec()).unwrap();
+        }
+        let cut = table.finish().unwrap();
+        (String::from_utf8(out).unwrap(), cut)
+    }
+
+    #[test]
+    fn columns_are_as_wide_as_their_widest_cell() {
+        let (text, cut) = drawn(None, &[["a", "1"], ["bcdefg", "1000"]]);
+        assert_eq!(
+            text,
+            "name       n\n──────  ────\na          1\nbcdefg  1000\n"
+        );
+        assert!(!cut);
+    }
+
+    #[test]
+    fn on_a_screen_the_widest_column_is_cut_and_in_a_pipe_it_is_not() {
+        let long = "a very long name indeed";
+        let (text, cut) = drawn(Some(15), &[[long, "1"]]);
+        assert!(cut && text.contains("a very long…  1"), "{text}");
+        assert!(
+            text.lines().all(|line| line.chars().count() <= 15),
+            "{text}"
+        );
+        let (text, cut) = drawn(None, &[[long, "1"]]);
+        assert!(!cut && text.contains(long));
+    }
+
+    #[test]
+    fn a_line_end_in_a_cell_does_not_tear_the_table() {
+        let (text, _) = drawn(None, &[["a\nb", "1"]]);
+        assert!(text.contains("a b"), "{text}");
+    }
+}

@@ -1,0 +1,203 @@
+//! `bookahead export RUN`: a run as files for Polars, pandas, DuckDB or a spreadsheet.
+
+use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::path::{Path, PathBuf};
+
+use super::screen::{LookError, WholeFile, csv_error, interrupt_on_ctrl_c};
+use crate::report::{ColumnKind, ParquetRows};
+use crate::store::{Export, ExportKind, ExportType, RunSelector, SqlValue, Store};
+
+/// Writes the points, jobs, node events or axes of a run as Parquet or CSV.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "\
+Columns have the names and units of the views in docs/schema.md; points have a column for each axis besides. `simulation` joins
+jobs and node events to points. Rows are streamed: memory does not grow with the run.
+
+Examples:
+  bookahead export latest --format parquet
+  bookahead export 3 --format parquet --what jobs --out jobs.parquet
+  bookahead export 3 --format csv --out - | head")]
+pub struct ExportArguments {
+    /// The number of a run, the name of an experiment (its last run), or `latest`
+    #[arg(value_name = "RUN|latest")]
+    pub run: RunSelector,
+    /// The store to read
+    #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
+    pub store: PathBuf,
+    /// The format of the file
+    #[arg(long, value_enum)]
+    pub format: ExportFormat,
+    /// Which rows
+    #[arg(long, value_enum, default_value = "points")]
+    pub what: What,
+    /// The file, or a folder for it; `-` is standard output [default: run-N-points.parquet and so on in this folder]
+    #[arg(long, value_name = "FILE|DIR")]
+    pub out: Option<PathBuf>,
+}
+
+/// The format of an export.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum ExportFormat {
+    /// Apache Parquet with typed columns.
+    Parquet,
+    /// Comma-separated values with a header; what is missing is empty, flags are true and false.
+    Csv,
+}
+
+/// Which rows are exported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum What {
+    /// One row for each place of the sweep.
+    Points,
+    /// One row for each job of each simulation.
+    Jobs,
+    /// One row for each failure and repair of a node.
+    NodeEvents,
+    /// One row for each place and axis.
+    Axes,
+}
+
+impl From<What> for ExportKind {
+    fn from(what: What) -> Self {
+        match what {
+            What::Points => Self::Points,
+            What::Jobs => Self::Jobs,
+            What::NodeEvents => Self::NodeEvents,
+            What::Axes => Self::Axes,
+        }
+    }
+}
+
+/// Writes the file and says where it is.
+///
+/// # Errors
+///
+/// When the store cannot be read, has no such run or rows, or the file cannot be written.
+pub fn execute(arguments: &ExportArguments) -> Result<(), LookError> {
+    let store = Store::open_read_only(&arguments.store)?;
+    let run = store.run(&arguments.run)?;
+    if arguments.what == What::Jobs {
+        let (done, with_jobs) = store.simulations_with_jobs(run.id)?;
+        let again = format!(
+            "`bookahead run {} --store {} --outcomes all` runs them again and keeps them",
+            run.source.as_deref().unwrap_or("CONFIG"),
+            arguments.store.display()
+        );
+        if done > 0 && with_jobs == 0 {
+            return Err(LookError::Use(format!(
+                "run {} has no jobs to export: only its points' metrics were stored; {again}",
+                run.id.0
+            )));
+        }
+        if with_jobs < done {
+            super::say(format_args!(
+                "warning: {} of {done} simulations were stored without their jobs; {again}",
+                done - with_jobs
+            ));
+        }
+    }
+    let name = format!(
+        "run-{}-{}.{}",
+        run.id.0,
+        match arguments.what {
+            What::Points => "points",
+            What::Jobs => "jobs",
+            What::NodeEvents => "node-events",
+            What::Axes => "axes",
+        },
+        match arguments.format {
+            ExportFormat::Parquet => "parquet",
+            ExportFormat::Csv => "csv",
+        }
+    );
+    interrupt_on_ctrl_c(&store);
+    let export = store.export(run.id, arguments.what.into())?;
+    let about = format!("run {} of {}", run.id.0, run.name);
+    let write = |target: &mut (dyn Write + Send)| match arguments.format {
+        ExportFormat::Parquet => parquet(&store, &export, &about, target),
+        ExportFormat::Csv => comma_separated(&store, &export, target),
+    };
+    if arguments.out.as_deref() == Some(Path::new("-")) {
+        if arguments.format == ExportFormat::Parquet && io::stdout().is_terminal() {
+            return Err(LookError::Use(
+                "Parquet is nothing for a screen: name a file with --out".to_owned(),
+            ));
+        }
+        let mut out = BufWriter::with_capacity(1 << 16, io::stdout());
+        write(&mut out)?;
+        return Ok(out.flush()?);
+    }
+    let path = match &arguments.out {
+        None => PathBuf::from(name),
+        // A folder, or something that is written as one.
+        Some(out) if out.is_dir() || out.as_os_str().to_string_lossy().ends_with('/') => {
+            out.join(name)
+        }
+        Some(out) => out.clone(),
+    };
+    let rows = WholeFile::create(&path)?.write(write)?;
+    super::say(format_args!(
+        "{rows} rows, {} columns: {}",
+        export.columns.len(),
+        path.display()
+    ));
+    Ok(())
+}
+
+fn parquet(
+    store: &Store,
+    export: &Export,
+    about: &str,
+    target: &mut (dyn Write + Send),
+) -> Result<u64, LookError> {
+    let columns: Vec<(String, ColumnKind)> = export
+        .columns
+        .iter()
+        .map(|(name, kind)| {
+            let kind = match kind {
+                ExportType::Integer => ColumnKind::Integer,
+                ExportType::Number => ColumnKind::Number,
+                ExportType::Text => ColumnKind::Text,
+                ExportType::Flag => ColumnKind::Flag,
+            };
+            (name.clone(), kind)
+        })
+        .collect();
+    let mut rows = ParquetRows::new(target, &columns, &[("title", about), ("sql", &export.sql)])?;
+    let mut count = 0;
+    store.query(&export.sql, &mut |_| Ok(()), &mut |row| {
+        count += 1;
+        rows.push(row)?;
+        Ok(true)
+    })?;
+    rows.finish()?;
+    Ok(count)
+}
+
+fn comma_separated(
+    store: &Store,
+    export: &Export,
+    target: &mut (dyn Write + Send),
+) -> Result<u64, LookError> {
+    let mut writer = csv::Writer::from_writer(target);
+    let header = export.columns.iter().map(|(name, _)| name);
+    writer.write_record(header).map_err(csv_error)?;
+    let mut count = 0;
+    store.query(&export.sql, &mut |_| Ok(()), &mut |row| {
+        count += 1;
+        let fields = row.iter().zip(&export.columns).map(|(value, (_, kind))| {
+            match (kind, value) {
+                (ExportType::Flag, SqlValue::Integer(flag)) => (*flag != 0).to_string(),
+                // `1.0` and not `1`: a reader that guesses types must not take a column of numbers for integers.
+                (ExportType::Number, SqlValue::Integer(value)) => {
+                    SqlValue::Real(*value as f64).to_string()
+                }
+                (_, value) => value.to_string(),
+            }
+        });
+        writer.write_record(fields).map_err(csv_error)?;
+        Ok(true)
+    })?;
+    writer.flush()?;
+    Ok(count)
+}

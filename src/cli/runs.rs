@@ -1,0 +1,138 @@
+//! `bookahead runs`: what is in a store.
+
+use std::path::PathBuf;
+
+use serde_json::json;
+
+use super::screen::{LookError, age, moment, now, print_json, print_table, span};
+use crate::report::{Cell, Column, Table};
+use crate::store::{RunSummary, Store};
+
+/// Lists the runs of a store, newest first.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "Examples:
+  bookahead runs
+  bookahead runs --json | jq '.[0].points_done'")]
+pub struct RunsArguments {
+    /// The store to read
+    #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
+    pub store: PathBuf,
+    /// A JSON array, for scripts
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Prints the list.
+///
+/// # Errors
+///
+/// When the store cannot be read.
+pub fn execute(arguments: &RunsArguments) -> Result<(), LookError> {
+    let mut runs = Store::open_read_only(&arguments.store)?.runs()?;
+    runs.reverse();
+    let now = now();
+    if arguments.json {
+        let all: Vec<_> = runs.iter().map(|run| run_json(run, now)).collect();
+        return Ok(print_json(&all.into())?);
+    }
+    if runs.is_empty() {
+        super::say(format_args!(
+            "no runs in {}: `bookahead run CONFIG` makes one",
+            arguments.store.display()
+        ));
+        return Ok(());
+    }
+    Ok(print_table(&table(&runs, now))?)
+}
+
+fn table(runs: &[RunSummary], now: i64) -> Table {
+    let number = |value: u64| Cell::Integer(i64::try_from(value).unwrap_or(i64::MAX));
+    Table {
+        name: "runs".to_owned(),
+        title: String::new(),
+        columns: [
+            "Run",
+            "Name",
+            "State",
+            "Done",
+            "Failed",
+            "Of",
+            "Took",
+            "Configuration",
+            "Hash",
+            "Version",
+            "Began",
+        ]
+        .map(|title| Column::plain(title.to_lowercase(), title))
+        .into(),
+        rows: runs
+            .iter()
+            .map(|run| {
+                vec![
+                    Cell::Integer(run.id.0),
+                    Cell::Text(run.name.clone()),
+                    Cell::Text(run.state.clone()),
+                    number(run.points_done),
+                    number(run.points_failed),
+                    number(run.points),
+                    took(run, now).map_or(Cell::Missing, |took| Cell::Text(span(took))),
+                    Cell::Text(run.source.clone().unwrap_or_else(|| "–".to_owned())),
+                    Cell::Text(short(&run.configuration_hash).to_owned()),
+                    Cell::Text(version(run)),
+                    Cell::Text(age(now - run.started)),
+                ]
+            })
+            .collect(),
+        note: String::new(),
+        sql: String::new(),
+    }
+}
+
+/// Milliseconds from begin to end, or to now for a run under way; `None` for one that died at an unknown moment.
+pub(super) fn took(run: &RunSummary, now: i64) -> Option<i64> {
+    match run.ended {
+        Some(ended) => Some(ended - run.started),
+        None if run.state == "running" => Some(now - run.started),
+        None => None,
+    }
+}
+
+/// The first eight digits of a hash.
+pub(super) fn short(hash: &str) -> &str {
+    hash.get(..8).unwrap_or(hash)
+}
+
+/// Version of the program with its commit, where known.
+pub(super) fn version(run: &RunSummary) -> String {
+    match &run.program_commit {
+        Some(commit) => format!("{} ({})", run.program_version, short(commit)),
+        None => run.program_version.clone(),
+    }
+}
+
+/// A run as JSON.
+pub(super) fn run_json(run: &RunSummary, now: i64) -> serde_json::Value {
+    json!({
+        "run": run.id.0,
+        "name": run.name,
+        "description": run.description,
+        "state": run.state,
+        "points": run.points,
+        "points_done": run.points_done,
+        "points_failed": run.points_failed,
+        "points_missing": run.points.saturating_sub(run.points_done + run.points_failed),
+        "replications": run.replications,
+        "seed": run.seed,
+        "source": run.source,
+        "configuration_hash": run.configuration_hash,
+        "program_version": run.program_version,
+        "program_commit": run.program_commit,
+        "result_format": run.result_format,
+        "machine_cores": run.machine_cores,
+        "machine_os": run.machine_os,
+        "started_utc": moment(run.started),
+        "ended_utc": run.ended.map(moment),
+        "duration_seconds": took(run, now).map(|took| took as f64 / 1_000.0),
+        "simulation_seconds": run.simulation_seconds,
+    })
+}

@@ -1,0 +1,376 @@
+//! What the commands for people and scripts share: tables, JSON, ages in words, whole files, and how they fail.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use serde_json::Value;
+
+use crate::report::{Cell, Table, TableFormat as _, Terminal};
+use crate::store::{QueryError, SqlValue, StoreError};
+use crate::sweep::AxisValue;
+
+/// Why a command that looks at a store ends without an answer.
+#[derive(Debug, thiserror::Error)]
+pub enum LookError {
+    /// The store cannot be read, or has no such run.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// The question.
+    #[error("{0}")]
+    Query(#[from] QueryError),
+    /// Standard output.
+    #[error("standard output: {0}")]
+    Output(#[from] io::Error),
+    /// A file that was to be written.
+    #[error("{}", unwritten(.path, .source))]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// Options that do not go together, or name nothing.
+    #[error("{0}")]
+    Use(String),
+}
+
+impl LookError {
+    /// Whether nobody reads any more, which is no error.
+    pub(super) fn is_closed_pipe(&self) -> bool {
+        matches!(self, Self::Output(error) | Self::Query(QueryError::Output(error))
+            if error.kind() == io::ErrorKind::BrokenPipe)
+    }
+
+    /// Whether it was Ctrl-C.
+    pub(super) fn is_interrupted(&self) -> bool {
+        matches!(self, Self::Query(QueryError::Interrupted))
+    }
+}
+
+fn unwritten(path: &Path, source: &io::Error) -> String {
+    let path = path.display();
+    match source.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => format!(
+            "the disk of `{path}` is full: nothing was left there; make room, or name another place with --out"
+        ),
+        io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
+            format!("cannot write `{path}`: {source}")
+        }
+        _ => format!(
+            "cannot write `{path}`: {source}; check the folder, or name another place with --out"
+        ),
+    }
+}
+
+/// Prints a table to standard output.
+pub(super) fn print_table(table: &Table) -> io::Result<()> {
+    let mut text = Vec::new();
+    Terminal::default().write(table, &mut text)?;
+    io::stdout().lock().write_all(&text)
+}
+
+/// Prints a value as JSON with two spaces an indent and a line's end.
+pub(super) fn print_json(value: &Value) -> io::Result<()> {
+    let mut text = serde_json::to_vec_pretty(value)?;
+    text.push(b'\n');
+    io::stdout().lock().write_all(&text)
+}
+
+/// The error below one of CSV: the crate's own conversion forgets that a pipe is closed or a disk is full.
+pub(super) fn csv_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        kind => io::Error::other(format!("{kind:?}")),
+    }
+}
+
+/// A value as JSON; numbers that JSON does not have become null.
+pub(super) fn json(value: &SqlValue) -> Value {
+    match value {
+        SqlValue::Null => Value::Null,
+        SqlValue::Integer(value) => (*value).into(),
+        SqlValue::Real(value) => (*value).into(),
+        SqlValue::Text(_) | SqlValue::Blob(_) => value.to_string().into(),
+    }
+}
+
+/// An axis value as JSON in its own type.
+pub(super) fn axis_json(value: &AxisValue) -> Value {
+    match value {
+        AxisValue::Integer(value) => (*value).into(),
+        AxisValue::Real(value) => (*value).into(),
+        AxisValue::Text(value) => value.clone().into(),
+        AxisValue::Flag(value) => (*value).into(),
+    }
+}
+
+/// Axes as a JSON object.
+pub(super) fn axes_json(axes: &[(String, AxisValue)]) -> Value {
+    axes.iter()
+        .map(|(key, value)| (key.clone(), axis_json(value)))
+        .collect::<serde_json::Map<_, _>>()
+        .into()
+}
+
+/// Axes in one line: `acceptance.pof_max = 0.2, …`.
+pub(super) fn axes_text(axes: &[(String, AxisValue)]) -> String {
+    let each: Vec<String> = axes
+        .iter()
+        .map(|(key, value)| format!("{key} = {}", crate::sweep::shown(value)))
+        .collect();
+    each.join(", ")
+}
+
+/// A value as a cell for people.
+pub(super) fn cell(value: &SqlValue) -> Cell {
+    match value {
+        SqlValue::Null => Cell::Missing,
+        SqlValue::Integer(value) => Cell::Integer(*value),
+        SqlValue::Real(value) => Cell::Number(*value),
+        SqlValue::Text(_) | SqlValue::Blob(_) => Cell::Text(value.to_string()),
+    }
+}
+
+/// Milliseconds since 1970 (UTC).
+pub(super) fn now() -> i64 {
+    SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |since| i64::try_from(since.as_millis()).unwrap_or(0))
+}
+
+/// A span in words, from milliseconds: `0.3 s`, `4 min 05 s`, `2 h 07 min`, `3 days`.
+pub(super) fn span(milliseconds: i64) -> String {
+    let seconds = milliseconds.max(0) / 1_000;
+    let minutes = seconds / 60;
+    match seconds {
+        0..10 => format!("{:.1} s", milliseconds.max(0) as f64 / 1_000.0),
+        10..60 => format!("{seconds} s"),
+        60..3_600 => format!("{minutes} min {:02} s", seconds % 60),
+        3_600..172_800 => format!("{} h {:02} min", minutes / 60, minutes % 60),
+        _ => format!("{} days", minutes / 1_440),
+    }
+}
+
+/// How long ago, in words.
+pub(super) fn age(milliseconds: i64) -> String {
+    let minutes = milliseconds.max(0) / 60_000;
+    let several = |number: i64, unit: &str| {
+        let plural = if number == 1 { "" } else { "s" };
+        format!("{number} {unit}{plural} ago")
+    };
+    match minutes {
+        0 => "just now".to_owned(),
+        1..60 => several(minutes, "minute"),
+        60..1_440 => several(minutes / 60, "hour"),
+        1_440..43_200 => several(minutes / 1_440, "day"),
+        43_200..525_600 => several(minutes / 43_200, "month"),
+        _ => several(minutes / 525_600, "year"),
+    }
+}
+
+/// Milliseconds since 1970 as date and time (UTC), `2026-03-01 04:05:06`.
+pub(super) fn moment(milliseconds: i64) -> String {
+    let seconds = milliseconds.div_euclid(1_000);
+    let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    // Civil date from days (H. Hinnant): years begin in March, so that the leap day comes last.
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day = shifted.rem_euclid(146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = year + era * 400 + i64::from(month <= 2);
+    format!(
+        "{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}",
+        rest / 3_600,
+        rest / 60 % 60,
+        rest % 60
+    )
+}
+
+/// Places as ranges: `3, 5–9`; after twenty of them the rest is only counted.
+pub(super) fn ranges(places: &[i64]) -> String {
+    let mut parts: Vec<(i64, i64)> = Vec::new();
+    for place in places {
+        match parts.last_mut() {
+            Some((_, last)) if *last + 1 == *place => *last = *place,
+            _ => parts.push((*place, *place)),
+        }
+    }
+    let mut text: Vec<String> = parts
+        .iter()
+        .take(20)
+        .map(|(first, last)| match first == last {
+            true => first.to_string(),
+            false => format!("{first}–{last}"),
+        })
+        .collect();
+    if parts.len() > 20 {
+        text.push(format!("and {} ranges more", parts.len() - 20));
+    }
+    text.join(", ")
+}
+
+/// From now on Ctrl-C ends the question under way, so that half a file can be taken away; a second one ends the process.
+/// Where no thread or signal handler can be had, Ctrl-C ends the process at once, as without this.
+pub(super) fn interrupt_on_ctrl_c(store: &crate::store::Store) {
+    let handle = store.interrupt_handle();
+    let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
+        .enable_io()
+        .build()
+    else {
+        return;
+    };
+    let _ = std::thread::Builder::new()
+        .name("signals".to_owned())
+        .spawn(move || {
+            runtime.block_on(async {
+                if tokio::signal::ctrl_c().await.is_ok() {
+                    handle.interrupt();
+                    if tokio::signal::ctrl_c().await.is_ok() {
+                        std::process::exit(crate::sweep::INTERRUPTED);
+                    }
+                }
+            });
+        });
+}
+
+/// A file that appears at its place only when it is whole.
+#[derive(Debug)]
+pub(super) struct WholeFile {
+    target: Target,
+    path: PathBuf,
+}
+
+#[derive(Debug)]
+enum Target {
+    /// A new file beside its place.
+    Beside(tempfile::NamedTempFile),
+    /// A device or a named pipe, which must not be replaced.
+    Through(std::fs::File),
+}
+
+impl WholeFile {
+    /// Begins it beside its place; missing folders are made.
+    pub(super) fn create(path: &Path) -> Result<Self, LookError> {
+        let error = |source| LookError::File {
+            path: path.to_owned(),
+            source,
+        };
+        if path.is_dir() {
+            return Err(error(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "it is a folder: name a file in it",
+            )));
+        }
+        // Behind a link it is the file that is replaced, not the link.
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        if path.exists() && !path.is_file() {
+            let file = std::fs::OpenOptions::new()
+                .write(true)
+                .open(&path)
+                .map_err(error)?;
+            return Ok(Self {
+                target: Target::Through(file),
+                path,
+            });
+        }
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        std::fs::create_dir_all(folder).map_err(error)?;
+        let mut builder = tempfile::Builder::new();
+        builder.prefix(".bookahead-").suffix(".part");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            // Readable as any new file (the umask still counts), not for its owner alone.
+            builder.permissions(std::fs::Permissions::from_mode(0o666));
+        }
+        Ok(Self {
+            target: Target::Beside(builder.tempfile_in(folder).map_err(error)?),
+            path,
+        })
+    }
+
+    /// Writes it with `work` and moves it to its place; after an error nothing is left.
+    pub(super) fn write<T>(
+        self,
+        work: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, LookError>,
+    ) -> Result<T, LookError> {
+        let Self { mut target, path } = self;
+        let result = (|| {
+            let file: &mut (dyn Write + Send) = match &mut target {
+                Target::Beside(file) => file,
+                Target::Through(file) => file,
+            };
+            let mut buffered = io::BufWriter::with_capacity(1 << 18, file);
+            let result = work(&mut buffered)?;
+            buffered.flush()?;
+            drop(buffered);
+            if let Target::Beside(file) = target {
+                file.as_file().sync_all()?;
+                file.persist(&path).map_err(|error| error.error)?;
+            }
+            Ok(result)
+        })();
+        // What fails while a file is written is about this file, whoever passed the error on.
+        result.map_err(|error| match error {
+            LookError::Output(source) | LookError::Query(QueryError::Output(source)) => {
+                LookError::File { path, source }
+            }
+            error => error,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_and_ages_are_words() {
+        assert_eq!(span(269), "0.3 s");
+        assert_eq!(span(245_000), "4 min 05 s");
+        assert_eq!(span(7_620_000), "2 h 07 min");
+        assert_eq!(age(59_000), "just now");
+        assert_eq!(age(60_000), "1 minute ago");
+        assert_eq!(age(3 * 86_400_000), "3 days ago");
+        assert_eq!(age(366 * 86_400_000), "1 year ago");
+    }
+
+    #[test]
+    fn moments_are_dates() {
+        assert_eq!(moment(0), "1970-01-01 00:00:00");
+        // 2024-02-29 12:34:56 UTC.
+        assert_eq!(moment(1_709_210_096_789), "2024-02-29 12:34:56");
+        assert_eq!(moment(-1_000), "1969-12-31 23:59:59");
+    }
+
+    #[test]
+    fn neighbouring_places_are_ranges() {
+        assert_eq!(ranges(&[3, 5, 6, 7, 9]), "3, 5–7, 9");
+        assert_eq!(ranges(&[]), "");
+    }
+
+    #[test]
+    fn a_file_that_fails_leaves_nothing_and_the_old_one_as_it_was() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out.csv");
+        std::fs::write(&path, "old").unwrap();
+        let error = WholeFile::create(&path)
+            .unwrap()
+            .write(|file| -> Result<(), LookError> {
+                file.write_all(b"half")?;
+                Err(io::Error::from(io::ErrorKind::StorageFull).into())
+            })
+            .unwrap_err();
+        assert!(error.to_string().contains("is full"), "{error}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+    }
+}

@@ -1,0 +1,266 @@
+//! `bookahead sql "SELECT …"`: a question that no report foresaw.
+
+use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
+use std::path::PathBuf;
+
+use super::aligned::{Aligned, Heading, screen};
+use super::screen::{LookError, WholeFile, csv_error, interrupt_on_ctrl_c, json};
+use crate::report::{ColumnKind, ParquetRows};
+use crate::store::{SqlValue, Store};
+
+/// Asks a store a question in SQL; nothing is ever changed.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "\
+Formats: `table` is for people (cells that do not fit the screen end in `…`; in a pipe nothing is cut); `csv` has a header
+and empty fields for NULL; `json` is one object a line; `parquet` has one type a column and asks the question twice, first to
+see the types of all rows. All but parquet's row groups are streamed row by row.
+
+The tables and views are explained in docs/schema.md; `bookahead sql --tables` lists them.
+
+Examples:
+  bookahead sql \"SELECT strategy, avg(gain) FROM v_point WHERE run = 1 GROUP BY strategy\"
+  bookahead sql --format csv \"SELECT * FROM v_job WHERE simulation = 7\" | head
+  bookahead sql --format parquet --out late.parquet - < question.sql")]
+pub struct SqlArguments {
+    /// The question; `-` reads it from standard input
+    #[arg(required_unless_present = "tables", allow_hyphen_values = true)]
+    pub question: Option<String>,
+    /// The store to read
+    #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
+    pub store: PathBuf,
+    /// How the rows are written
+    #[arg(long, value_enum, default_value = "table")]
+    pub format: RowFormat,
+    /// A file instead of standard output; it appears when it is whole
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// List the views and tables, and ask nothing
+    #[arg(long, conflicts_with = "question")]
+    pub tables: bool,
+}
+
+/// How rows are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum RowFormat {
+    /// Aligned columns for people.
+    Table,
+    /// Comma-separated values with a header.
+    Csv,
+    /// One JSON object a line.
+    Json,
+    /// Apache Parquet.
+    Parquet,
+}
+
+/// Answers the question.
+///
+/// # Errors
+///
+/// When the store cannot be read, the question is wrong or would write, or the answer cannot be written.
+pub fn execute(arguments: &SqlArguments) -> Result<(), LookError> {
+    let store = Store::open_read_only(&arguments.store)?;
+    if arguments.tables {
+        let names = store.table_names()?.join("\n");
+        return Ok(writeln!(io::stdout().lock(), "{names}")?);
+    }
+    let question = match arguments.question.as_deref() {
+        Some("-") => {
+            let mut text = String::new();
+            io::stdin().lock().read_to_string(&mut text)?;
+            text
+        }
+        question => question.unwrap_or_default().to_owned(),
+    };
+    if arguments.format == RowFormat::Parquet
+        && arguments.out.is_none()
+        && io::stdout().is_terminal()
+    {
+        return Err(LookError::Use(
+            "Parquet is nothing for a screen: name a file with --out, or send it into a pipe"
+                .to_owned(),
+        ));
+    }
+    interrupt_on_ctrl_c(&store);
+    let cut = match &arguments.out {
+        Some(path) => WholeFile::create(path)?
+            .write(|file| answer(&store, &question, arguments.format, file, None))?,
+        None => {
+            let mut out = BufWriter::with_capacity(1 << 16, io::stdout());
+            let cut = answer(&store, &question, arguments.format, &mut out, screen())?;
+            out.flush()?;
+            cut
+        }
+    };
+    if cut {
+        super::say("some cells end in … to fit the screen: --format csv has all of them");
+    }
+    Ok(())
+}
+
+/// Writes the answer; returns whether cells were cut.
+fn answer(
+    store: &Store,
+    question: &str,
+    format: RowFormat,
+    target: &mut (dyn Write + Send),
+    screen: Option<usize>,
+) -> Result<bool, LookError> {
+    match format {
+        RowFormat::Table => table(store, question, target, screen),
+        RowFormat::Csv => {
+            let writer = std::cell::RefCell::new(csv::Writer::from_writer(target));
+            store.query(
+                question,
+                &mut |names| writer.borrow_mut().write_record(names).map_err(csv_error),
+                &mut |row| {
+                    let fields = row.iter().map(ToString::to_string);
+                    writer
+                        .borrow_mut()
+                        .write_record(fields)
+                        .map_err(csv_error)?;
+                    Ok(true)
+                },
+            )?;
+            writer.into_inner().flush()?;
+            Ok(false)
+        }
+        RowFormat::Json => {
+            json_lines(store, question, target)?;
+            Ok(false)
+        }
+        RowFormat::Parquet => {
+            store.standing_still(|| parquet(store, question, target))?;
+            Ok(false)
+        }
+    }
+}
+
+fn table(
+    store: &Store,
+    question: &str,
+    target: &mut dyn Write,
+    screen: Option<usize>,
+) -> Result<bool, LookError> {
+    let mut names = Vec::new();
+    let mut drawn: Option<Aligned<'_>> = None;
+    let mut target = Some(target);
+    let names_of = std::cell::RefCell::new(&mut names);
+    store.query(
+        question,
+        &mut |found| {
+            **names_of.borrow_mut() = found.to_vec();
+            Ok(())
+        },
+        &mut |row| {
+            if let Some(target) = target.take() {
+                // The first row tells which columns are numbers.
+                let headings = names_of
+                    .borrow()
+                    .iter()
+                    .zip(row)
+                    .map(|(name, value)| Heading::new(name, value.is_numeric()))
+                    .collect();
+                drawn = Some(Aligned::new(target, headings, screen));
+            }
+            let cells = row
+                .iter()
+                .map(|value| match value {
+                    SqlValue::Null => "–".to_owned(),
+                    value => value.to_string(),
+                })
+                .collect();
+            if let Some(drawn) = &mut drawn {
+                drawn.push(cells)?;
+            }
+            Ok(true)
+        },
+    )?;
+    match (drawn, target) {
+        (Some(drawn), _) => Ok(drawn.finish()?),
+        (None, Some(target)) => {
+            let headings = names.iter().map(|name| Heading::new(name, false)).collect();
+            let cut = Aligned::new(target, headings, screen).finish()?;
+            super::say("no rows");
+            Ok(cut)
+        }
+        (None, None) => Ok(false),
+    }
+}
+
+fn json_lines(store: &Store, question: &str, target: &mut dyn Write) -> Result<(), LookError> {
+    let names = std::cell::RefCell::new(Vec::new());
+    store.query(
+        question,
+        &mut |found| {
+            let mut keys: Vec<String> = Vec::new();
+            for name in found {
+                // An object has each key once: the second `n` becomes `n_2`.
+                let mut key = name.clone();
+                let mut number = 2;
+                while keys.contains(&key) {
+                    key = format!("{name}_{number}");
+                    number += 1;
+                }
+                keys.push(key);
+            }
+            *names.borrow_mut() = keys;
+            Ok(())
+        },
+        &mut |row| {
+            // By hand, so that the keys stay in the order of the columns.
+            target.write_all(b"{")?;
+            for (at, (name, value)) in names.borrow().iter().zip(row).enumerate() {
+                if at > 0 {
+                    target.write_all(b",")?;
+                }
+                serde_json::to_writer(&mut *target, name)?;
+                target.write_all(b":")?;
+                serde_json::to_writer(&mut *target, &json(value))?;
+            }
+            target.write_all(b"}\n")?;
+            Ok(true)
+        },
+    )?;
+    Ok(target.flush()?)
+}
+
+/// The question twice over data that stand still: once for the types of all rows, once for the rows.
+fn parquet(
+    store: &Store,
+    question: &str,
+    target: &mut (dyn Write + Send),
+) -> Result<(), LookError> {
+    let names = std::cell::RefCell::new(Vec::new());
+    let mut kinds: Vec<Option<ColumnKind>> = Vec::new();
+    store.query(
+        question,
+        &mut |found| {
+            *names.borrow_mut() = found.to_vec();
+            Ok(())
+        },
+        &mut |row| {
+            kinds.resize(row.len(), None);
+            for (kind, value) in kinds.iter_mut().zip(row) {
+                *kind = match (*kind, ColumnKind::of(value)) {
+                    (Some(one), Some(other)) => Some(one.or(other)),
+                    (one, other) => one.or(other),
+                };
+            }
+            Ok(true)
+        },
+    )?;
+    let names = names.into_inner();
+    kinds.resize(names.len(), None);
+    let columns: Vec<(String, ColumnKind)> = names
+        .into_iter()
+        .zip(kinds)
+        // A column of nothing but NULL can be anything.
+        .map(|(name, kind)| (name, kind.unwrap_or(ColumnKind::Text)))
+        .collect();
+    let mut rows = ParquetRows::new(target, &columns, &[("sql", question)])?;
+    store.query(question, &mut |_| Ok(()), &mut |row| {
+        rows.push(row)?;
+        Ok(true)
+    })?;
+    Ok(rows.finish()?)
+}

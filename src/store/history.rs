@@ -1,0 +1,308 @@
+//! What earlier runs left behind: single points with their jobs, and whole runs as columns to be laid side by side.
+
+use rusqlite::types::Value;
+use rusqlite::{OptionalExtension, params};
+
+use super::runs::axis_value;
+use super::{RunId, SqlValue, Store, StoreError};
+use crate::sweep::AxisValue;
+
+/// The numbers of a point that runs are compared by: columns of `v_point`, in the order in which they are shown.
+pub const MEASURES: &[&str] = &[
+    "gain",
+    "fees",
+    "penalties",
+    "booked",
+    "submitted",
+    "accepted",
+    "successful",
+    "failed",
+    "dropped",
+    "overbooked",
+    "failed_overbooked",
+    "failed_nodes",
+    "failed_unstartable",
+    "restarts",
+    "utilisation",
+    "useful_utilisation",
+    "mean_wait",
+    "slowdown",
+    "makespan",
+    "pof_evaluations",
+    "convolutions",
+    "replans",
+    "moves",
+];
+
+/// One done point of a run with everything that is measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MeasuredPoint {
+    /// Its place in the sweep of the run, from 0.
+    pub place: i64,
+    /// Its content hash.
+    pub identity: String,
+    /// Its simulation: a number that means something inside one store only.
+    pub simulation: i64,
+    /// Value on every axis of the run, in the order of the file.
+    pub axes: Vec<(String, AxisValue)>,
+    /// Replication.
+    pub replication: u32,
+    /// Everything that determines its simulation, as JSON.
+    pub spec: String,
+    /// One value for each of [`MEASURES`]; `None` where it means nothing (no job started).
+    pub values: Vec<Option<f64>>,
+}
+
+/// One place of a run, done or not.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlaceDetail {
+    /// Its place in the sweep of the run, from 0.
+    pub place: i64,
+    /// Its content hash.
+    pub identity: String,
+    /// Its simulation.
+    pub simulation: i64,
+    /// `pending`, `running`, `done` or `failed`.
+    pub state: String,
+    /// Why it failed.
+    pub error: Option<String>,
+    /// How often it was tried.
+    pub attempts: u32,
+    /// Strategy.
+    pub strategy: String,
+    /// Name of the workload.
+    pub workload: String,
+    /// Replication.
+    pub replication: u32,
+    /// Penalty ÷ fee.
+    pub penalty_ratio: f64,
+    /// Value on every axis.
+    pub axes: Vec<(String, AxisValue)>,
+    /// Whether the outcomes of its jobs are stored.
+    pub has_jobs: bool,
+    /// What the simulation took, seconds; `None` before it is done.
+    pub wall_seconds: Option<f64>,
+    /// The numbers of [`MEASURES`].
+    pub values: Vec<(&'static str, SqlValue)>,
+}
+
+/// A job behind a point.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobDetail {
+    /// Position in its workload.
+    pub job: i64,
+    /// Number in the trace.
+    pub trace_number: i64,
+    /// Requested nodes.
+    pub nodes: i64,
+    /// Booked runtime, seconds.
+    pub estimate: i64,
+    /// Real runtime, seconds.
+    pub runtime: i64,
+    /// Length of the promised slot, seconds.
+    pub slot_length: Option<i64>,
+    /// Predicted probability of failure.
+    pub pof: Option<f64>,
+    /// How it ended.
+    pub reason: String,
+    /// Last start − release, seconds.
+    pub waiting: Option<i64>,
+    /// What it earned, coins.
+    pub fee: f64,
+    /// What it cost, coins, at the point's penalty ratio.
+    pub penalty: f64,
+}
+
+impl Store {
+    /// The done points of a run with all measures, in the order of the sweep.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn measured_points(&self, run: RunId) -> Result<Vec<MeasuredPoint>, StoreError> {
+        let sql = |error| self.error("reading points", error);
+        let mut axes = self.axis_values(run, None)?;
+        let measures = MEASURES.join(", v.");
+        let mut statement = self
+            .connection
+            .prepare(&format!(
+                "SELECT v.place, v.identity, v.simulation, v.replication, m.spec, v.{measures}
+                 FROM v_point v JOIN simulation m ON m.id = v.simulation
+                 WHERE v.run = ?1 AND v.state = 'done' ORDER BY v.place"
+            ))
+            .map_err(sql)?;
+        statement
+            .query_map([run.0], |row| {
+                let place = row.get(0)?;
+                Ok(MeasuredPoint {
+                    place,
+                    identity: row.get(1)?,
+                    simulation: row.get(2)?,
+                    axes: axes.remove(&place).unwrap_or_default(),
+                    replication: row.get(3)?,
+                    spec: row.get(4)?,
+                    values: (0..MEASURES.len())
+                        .map(|at| row.get(5 + at))
+                        .collect::<Result<_, _>>()?,
+                })
+            })
+            .and_then(Iterator::collect)
+            .map_err(sql)
+    }
+
+    /// Every value on every axis by place, for a run or one place of it.
+    fn axis_values(
+        &self,
+        run: RunId,
+        place: Option<i64>,
+    ) -> Result<std::collections::BTreeMap<i64, Vec<(String, AxisValue)>>, StoreError> {
+        let sql = |error| self.error("reading the axes of points", error);
+        let mut statement = self
+            .connection
+            .prepare(
+                "SELECT place, key, kind, value FROM v_point_axis
+                 WHERE run = ?1 AND place BETWEEN ?2 AND ?3 ORDER BY place, axis",
+            )
+            .map_err(sql)?;
+        let (first, last) = place.map_or((0, i64::MAX), |place| (place, place));
+        let mut rows = statement.query(params![run.0, first, last]).map_err(sql)?;
+        let mut axes = std::collections::BTreeMap::<i64, Vec<_>>::new();
+        while let Some(row) = rows.next().map_err(sql)? {
+            let kind: String = row.get(2).map_err(sql)?;
+            let value: Value = row.get(3).map_err(sql)?;
+            axes.entry(row.get(0).map_err(sql)?)
+                .or_default()
+                .push((row.get(1).map_err(sql)?, axis_value(&kind, value)));
+        }
+        Ok(axes)
+    }
+
+    /// The state of every place that the run came to, in the order of places.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn place_states(&self, run: RunId) -> Result<Vec<(i64, String)>, StoreError> {
+        let sql = |error| self.error("reading the states of points", error);
+        let mut statement = self
+            .connection
+            .prepare(
+                "SELECT rp.place, st.name FROM run_point rp JOIN point p ON p.id = rp.point
+                 JOIN simulation m ON m.id = p.simulation JOIN simulation_state st ON st.code = m.state
+                 WHERE rp.run = ?1 ORDER BY rp.place",
+            )
+            .map_err(sql)?;
+        statement
+            .query_map([run.0], |row| Ok((row.get(0)?, row.get(1)?)))
+            .and_then(Iterator::collect)
+            .map_err(sql)
+    }
+
+    /// One place of a run; `None` where the run has no such place, or never came to it.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn place(&self, run: RunId, place: i64) -> Result<Option<PlaceDetail>, StoreError> {
+        let sql = |error| self.error("reading a point", error);
+        let mut axes = self.axis_values(run, Some(place))?;
+        let measures = MEASURES.join(", v.");
+        self.connection
+            .query_row(
+                &format!(
+                    "SELECT v.place, v.identity, v.simulation, v.state, v.error, m.attempts, v.strategy,
+                        v.workload_label, v.replication, v.penalty_ratio,
+                        EXISTS (SELECT 1 FROM job_outcome o WHERE o.simulation = v.simulation),
+                        (SELECT wall_seconds FROM simulation_timing t WHERE t.simulation = v.simulation), v.{measures}
+                     FROM v_point v JOIN simulation m ON m.id = v.simulation WHERE v.run = ?1 AND v.place = ?2"
+                ),
+                params![run.0, place],
+                |row| {
+                    Ok(PlaceDetail {
+                        place: row.get(0)?,
+                        identity: row.get(1)?,
+                        simulation: row.get(2)?,
+                        state: row.get(3)?,
+                        error: row.get(4)?,
+                        attempts: row.get(5)?,
+                        strategy: row.get(6)?,
+                        workload: row.get(7)?,
+                        replication: row.get(8)?,
+                        penalty_ratio: row.get(9)?,
+                        has_jobs: row.get(10)?,
+                        wall_seconds: row.get(11)?,
+                        axes: axes.remove(&place).unwrap_or_default(),
+                        values: MEASURES
+                            .iter()
+                            .enumerate()
+                            .map(|(at, name)| Ok((*name, SqlValue::from_ref(row.get_ref(12 + at)?))))
+                            .collect::<rusqlite::Result<_>>()?,
+                    })
+                },
+            )
+            .optional()
+            .map_err(sql)
+    }
+
+    /// The jobs behind a point, the dearest penalties first, then the dearest fees.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn jobs_behind(
+        &self,
+        point: &PlaceDetail,
+        most: u32,
+    ) -> Result<Vec<JobDetail>, StoreError> {
+        let sql = |error| self.error("reading the jobs of a point", error);
+        let mut statement = self
+            .connection
+            .prepare(
+                "SELECT job, trace_number, nodes, estimate, runtime, slot_length, pof, reason, waiting, fee,
+                    penalty * ?2
+                 FROM v_job WHERE simulation = ?1 ORDER BY penalty DESC, fee DESC, job LIMIT ?3",
+            )
+            .map_err(sql)?;
+        statement
+            .query_map(
+                params![point.simulation, point.penalty_ratio, most],
+                |row| {
+                    Ok(JobDetail {
+                        job: row.get(0)?,
+                        trace_number: row.get(1)?,
+                        nodes: row.get(2)?,
+                        estimate: row.get(3)?,
+                        runtime: row.get(4)?,
+                        slot_length: row.get(5)?,
+                        pof: row.get(6)?,
+                        reason: row.get(7)?,
+                        waiting: row.get(8)?,
+                        fee: row.get(9)?,
+                        penalty: row.get(10)?,
+                    })
+                },
+            )
+            .and_then(Iterator::collect)
+            .map_err(sql)
+    }
+
+    /// The names of the workloads behind the points of a run, sorted.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn workload_labels(&self, run: RunId) -> Result<Vec<String>, StoreError> {
+        let sql = |error| self.error("reading the workloads of a run", error);
+        let mut statement = self
+            .connection
+            .prepare(
+                "SELECT DISTINCT m.workload_label FROM run_point rp JOIN point p ON p.id = rp.point
+                 JOIN simulation m ON m.id = p.simulation WHERE rp.run = ?1 ORDER BY 1",
+            )
+            .map_err(sql)?;
+        statement
+            .query_map([run.0], |row| row.get(0))
+            .and_then(Iterator::collect)
+            .map_err(sql)
+    }
+}

@@ -1,0 +1,394 @@
+//! Questions in SQL from outside: read only, streamed row by row, with errors that show where.
+
+use std::fmt;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{ErrorCode, InterruptHandle};
+
+use super::{Store, StoreError};
+
+/// A value in a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SqlValue {
+    /// No value.
+    Null,
+    /// A whole number.
+    Integer(i64),
+    /// A number.
+    Real(f64),
+    /// A text; bytes that are no UTF-8 are replaced.
+    Text(String),
+    /// Bytes.
+    Blob(Vec<u8>),
+}
+
+impl SqlValue {
+    pub(super) fn from_ref(value: ValueRef<'_>) -> Self {
+        match value {
+            ValueRef::Null => Self::Null,
+            ValueRef::Integer(value) => Self::Integer(value),
+            ValueRef::Real(value) => Self::Real(value),
+            ValueRef::Text(bytes) => Self::Text(String::from_utf8_lossy(bytes).into_owned()),
+            ValueRef::Blob(bytes) => Self::Blob(bytes.to_vec()),
+        }
+    }
+
+    /// Whether it reads from the right.
+    #[must_use]
+    pub fn is_numeric(&self) -> bool {
+        matches!(self, Self::Integer(_) | Self::Real(_))
+    }
+}
+
+/// As text: numbers with all the digits that they need, nothing for `Null`, bytes in hexadecimal.
+impl fmt::Display for SqlValue {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => Ok(()),
+            Self::Integer(value) => write!(formatter, "{value}"),
+            // With a point or an exponent, so that a number never looks like an integer.
+            Self::Real(value) => write!(formatter, "{value:?}"),
+            Self::Text(text) => formatter.write_str(text),
+            Self::Blob(bytes) => bytes
+                .iter()
+                .try_for_each(|byte| write!(formatter, "{byte:02x}")),
+        }
+    }
+}
+
+/// Why a question has no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum QueryError {
+    /// The text is not SQL, or names something that is not there.
+    #[error("{message}{}", shown(.sql, *.offset, .near))]
+    Wrong {
+        /// What SQLite said.
+        message: String,
+        /// The question.
+        sql: String,
+        /// Byte where the trouble begins, where known.
+        offset: Option<usize>,
+        /// Names that are like the unknown one, most alike first.
+        near: Vec<String>,
+    },
+    /// It would write, or reach for another file.
+    #[error(
+        "`{word}` is refused: `bookahead sql` only reads, so that no question can change a store; \
+         begin with SELECT, WITH, VALUES or EXPLAIN (or PRAGMA table_info(TABLE)); to change a copy use the program sqlite3"
+    )]
+    Refused {
+        /// The word or statement that is refused.
+        word: String,
+    },
+    /// More than one statement, or none.
+    #[error("{0}: give one statement; several questions are several calls")]
+    NotOne(&'static str),
+    /// Ctrl-C.
+    #[error("interrupted")]
+    Interrupted,
+    /// The store itself.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Whoever takes the rows failed.
+    #[error("{0}")]
+    Output(#[from] std::io::Error),
+}
+
+/// The question with a mark below the place, and the near names.
+fn shown(sql: &str, offset: Option<usize>, near: &[String]) -> String {
+    let mut text = String::new();
+    if let Some(offset) = offset.filter(|offset| sql.is_char_boundary(*offset)) {
+        let begin = sql[..offset].rfind('\n').map_or(0, |at| at + 1);
+        let end = sql[offset..].find('\n').map_or(sql.len(), |at| offset + at);
+        // Long lines are cut around the mark, so that it stays below its place on any screen.
+        let before: Vec<char> = sql[begin..offset].chars().collect();
+        let skipped = before.len().saturating_sub(50);
+        let head: String = before[skipped..].iter().collect();
+        let tail: String = sql[offset..end].chars().take(60).collect();
+        let lead = if skipped > 0 { "…" } else { "" };
+        let line = sql[..offset].matches('\n').count() + 1;
+        let gap = " ".repeat(lead.chars().count() + head.chars().count());
+        text.push_str(&format!("\n  line {line}: {lead}{head}{tail}\n"));
+        text.push_str(&format!(
+            "  {}{gap}^",
+            " ".repeat(format!("line {line}: ").len())
+        ));
+    } else if !sql.is_empty() {
+        text.push_str(&format!("\n  in: {sql}"));
+    }
+    if !near.is_empty() {
+        text.push_str(&format!("\nnear names: {}", near.join(", ")));
+    }
+    text
+}
+
+/// What a question does with each row; `false` ends it.
+type Take<'a> = &'a mut dyn FnMut(&[SqlValue]) -> std::io::Result<bool>;
+
+impl Store {
+    /// A handle with which another thread can interrupt a question.
+    #[must_use]
+    pub fn interrupt_handle(&self) -> InterruptHandle {
+        self.connection.get_interrupt_handle()
+    }
+
+    /// Answers one question that reads: `begin` gets the names of the columns, `take` each row in turn. Nothing is held
+    /// but one row.
+    ///
+    /// # Errors
+    ///
+    /// When the text is wrong, when it would write ([`QueryError::Refused`]), or when `begin` or `take` fail.
+    pub fn query(
+        &self,
+        sql: &str,
+        begin: &mut dyn FnMut(&[String]) -> std::io::Result<()>,
+        take: Take<'_>,
+    ) -> Result<(), QueryError> {
+        check(sql)?;
+        // The file is open read-only; this also refuses temporary tables and changes that a function might make.
+        self.connection
+            .execute_batch("PRAGMA query_only = ON")
+            .map_err(|error| self.error("asking", error))?;
+        let mut statement = self
+            .connection
+            .prepare(sql)
+            .map_err(|error| self.query_error(sql, error))?;
+        if !statement.readonly() {
+            return Err(QueryError::Refused {
+                word: format!("{} … that writes", first_words(sql).0),
+            });
+        }
+        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
+        if statement.parameter_count() > 0 {
+            return Err(QueryError::Wrong {
+                message: "the question has a parameter (`?` or `:name`) and nothing to put there: write the value itself"
+                    .to_owned(),
+                sql: sql.to_owned(),
+                offset: sql.find(['?', ':', '@', '$']),
+                near: Vec::new(),
+            });
+        }
+        begin(&names)?;
+        let mut rows = statement
+            .query([])
+            .map_err(|error| self.query_error(sql, error))?;
+        let mut row_values = Vec::with_capacity(names.len());
+        while let Some(row) = rows.next().map_err(|error| self.query_error(sql, error))? {
+            row_values.clear();
+            for column in 0..names.len() {
+                let value = row
+                    .get_ref(column)
+                    .map_err(|error| self.query_error(sql, error))?;
+                row_values.push(SqlValue::from_ref(value));
+            }
+            if !take(&row_values)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs `work` while the store stands still: every question in it sees the same data, whatever a running sweep adds.
+    ///
+    /// # Errors
+    ///
+    /// Those of `work`, and of the store.
+    pub fn standing_still<T, E: From<StoreError>>(
+        &self,
+        work: impl FnOnce() -> Result<T, E>,
+    ) -> Result<T, E> {
+        let transaction = self
+            .connection
+            .unchecked_transaction()
+            .map_err(|error| self.error("reading", error))?;
+        let result = work();
+        drop(transaction);
+        result
+    }
+
+    fn query_error(&self, sql: &str, error: rusqlite::Error) -> QueryError {
+        if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) {
+            return QueryError::Interrupted;
+        }
+        match error {
+            rusqlite::Error::SqlInputError { msg, offset, .. } => {
+                let near = self.near_names(&msg);
+                QueryError::Wrong {
+                    offset: usize::try_from(offset)
+                        .ok()
+                        .filter(|offset| *offset < sql.len())
+                        .or_else(|| unknown_name(&msg).and_then(|name| sql.find(name))),
+                    message: msg,
+                    sql: sql.to_owned(),
+                    near,
+                }
+            }
+            rusqlite::Error::SqliteFailure(code, _)
+                if code.code == ErrorCode::AuthorizationForStatementDenied
+                    || error.to_string().contains("not authorized") =>
+            {
+                QueryError::Refused {
+                    word: "load_extension".to_owned(),
+                }
+            }
+            rusqlite::Error::MultipleStatement => QueryError::NotOne("there is more than one"),
+            rusqlite::Error::SqliteFailure(code, Some(message))
+                if code.code == ErrorCode::Unknown =>
+            {
+                QueryError::Wrong {
+                    near: self.near_names(&message),
+                    offset: unknown_name(&message).and_then(|name| sql.find(name)),
+                    message,
+                    sql: sql.to_owned(),
+                }
+            }
+            error => QueryError::Store(self.error("asking", error)),
+        }
+    }
+
+    /// Names of tables, views or columns that are like the one that SQLite did not find.
+    fn near_names(&self, message: &str) -> Vec<String> {
+        let Some(wanted) = unknown_name(message) else {
+            return Vec::new();
+        };
+        if message.starts_with("no such function") {
+            return Vec::new();
+        }
+        let wanted = wanted.rsplit('.').next().unwrap_or(wanted).to_lowercase();
+        let source = if message.starts_with("no such table") {
+            "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%' ORDER BY name"
+        } else {
+            "SELECT DISTINCT c.name FROM sqlite_schema s, pragma_table_info(s.name) c
+             WHERE s.type IN ('table', 'view') ORDER BY c.name"
+        };
+        let names: Result<Vec<String>, _> = self.connection.prepare(source).and_then(|mut all| {
+            all.query_map([], |row| row.get(0))
+                .and_then(Iterator::collect)
+        });
+        let mut names: Vec<(usize, String)> = names
+            .unwrap_or_default()
+            .into_iter()
+            .map(|name| {
+                let plain = name.to_lowercase();
+                let inside = plain.contains(&wanted) || wanted.contains(&plain);
+                let away = distance(&wanted, &plain);
+                (if inside { away.min(2) } else { away }, name)
+            })
+            .filter(|(away, _)| *away <= 2.max(wanted.chars().count() / 3))
+            .collect();
+        names.sort();
+        names.into_iter().take(5).map(|(_, name)| name).collect()
+    }
+
+    /// The views and tables of the store, views first.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn table_names(&self) -> Result<Vec<String>, StoreError> {
+        let sql = |error| self.error("listing its tables", error);
+        let mut statement = self
+            .connection
+            .prepare(
+                "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite_%'
+                 ORDER BY type DESC, name",
+            )
+            .map_err(sql)?;
+        statement
+            .query_map([], |row| row.get(0))
+            .and_then(Iterator::collect)
+            .map_err(sql)
+    }
+}
+
+/// The name that a message of SQLite says is unknown.
+fn unknown_name(message: &str) -> Option<&str> {
+    ["no such column: ", "no such table: ", "no such function: "]
+        .iter()
+        .find_map(|lead| message.strip_prefix(lead))
+        .map(|name| name.split([' ', '\n']).next().unwrap_or(name))
+}
+
+/// Refuses by the first word, before SQLite sees the text: a read-only connection would still let VACUUM INTO and ATTACH
+/// write other files.
+fn check(sql: &str) -> Result<(), QueryError> {
+    let (first, rest) = first_words(sql);
+    match first.as_str() {
+        "" => Err(QueryError::NotOne("there is no question")),
+        "SELECT" | "WITH" | "VALUES" | "EXPLAIN" => Ok(()),
+        "PRAGMA" => {
+            let name: String = rest
+                .trim_start()
+                .chars()
+                .take_while(|letter| letter.is_alphanumeric() || *letter == '_')
+                .collect();
+            let looks = [
+                "table_info",
+                "table_xinfo",
+                "table_list",
+                "index_list",
+                "index_info",
+                "foreign_key_list",
+                "user_version",
+                "application_id",
+                "page_count",
+                "page_size",
+                "integrity_check",
+                "quick_check",
+                "foreign_key_check",
+                "compile_options",
+            ];
+            if looks.contains(&name.to_lowercase().as_str()) && !rest.contains('=') {
+                Ok(())
+            } else {
+                Err(QueryError::Refused {
+                    word: format!("PRAGMA {name}"),
+                })
+            }
+        }
+        _ => Err(QueryError::Refused { word: first }),
+    }
+}
+
+/// The first word in capitals, and what follows it; comments before it are passed over.
+fn first_words(sql: &str) -> (String, &str) {
+    let mut rest = sql.trim_start();
+    loop {
+        rest = if let Some(comment) = rest.strip_prefix("--") {
+            comment.split_once('\n').map_or("", |(_, after)| after)
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            comment.split_once("*/").map_or("", |(_, after)| after)
+        } else if let Some(after) = rest.strip_prefix(';') {
+            after
+        } else {
+            break;
+        }
+        .trim_start();
+    }
+    let end = rest
+        .find(|letter: char| !letter.is_alphanumeric() && letter != '_')
+        .unwrap_or(rest.len());
+    // Something that is no word at all is left to SQLite, whose message marks the place.
+    let word = if end == 0 && !rest.is_empty() {
+        "SELECT".to_owned()
+    } else {
+        rest[..end].to_uppercase()
+    };
+    (word, &rest[end..])
+}
+
+/// Levenshtein distance.
+fn distance(one: &str, other: &str) -> usize {
+    let other: Vec<char> = other.chars().collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, letter) in one.chars().enumerate() {
+        let mut corner = row[0];
+        row[0] = line + 1;
+        for (column, counterpart) in other.iter().enumerate() {
+            let changed = corner + usize::from(letter != *counterpart);
+            corner = row[column + 1];
+            row[column + 1] = changed.min(corner + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
+}
