@@ -42,10 +42,13 @@ pub fn execute(arguments: &ReportArguments) -> Result<(), ReportError> {
     } else {
         print_best(&summary)
     };
-    printed.map_err(|source| ReportError::Write {
-        path: PathBuf::from("standard output"),
-        source,
-    })
+    match printed {
+        Err(source) if source.kind() != io::ErrorKind::BrokenPipe => Err(ReportError::Write {
+            path: PathBuf::from("standard output"),
+            source,
+        }),
+        _ => Ok(()),
+    }
 }
 
 /// What a report found, for scripts: an estimate has its mean and the ends of its interval.
