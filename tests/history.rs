@@ -369,7 +369,13 @@ fn a_wrong_question_is_shown_with_the_place_and_near_names() {
         "{said}"
     );
     assert!(said.contains("near names: gain"), "{said}");
-    assert!(refused(&["sql", "SELECT * FROM points"]).contains("point"));
+    assert!(refused(&["sql", "SELECT * FROM points"]).contains("near names: point"));
+    // SQLite would take an unknown name in double quotes for a text.
+    let said = refused(&["sql", "SELECT \"gian\" FROM v_point"]);
+    assert!(
+        said.contains("no such column") && said.contains("near names: gain"),
+        "{said}"
+    );
 }
 
 #[test]

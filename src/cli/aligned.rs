@@ -29,7 +29,8 @@ impl Heading {
 
 /// An aligned table under way.
 ///
-/// On a screen the widest columns are cut, with `…` at the end of a cut cell, until a row fits; elsewhere nothing is cut.
+/// On a screen the widest columns of text are cut, with `…` at the end of a cut cell, until a row fits. Numbers are never
+/// cut: where even that does not fit, every cell gets a line of its own. Elsewhere nothing is cut.
 pub(super) struct Aligned<'a> {
     target: &'a mut dyn Write,
     headings: Vec<Heading>,
@@ -37,6 +38,8 @@ pub(super) struct Aligned<'a> {
     widths: Option<Vec<usize>>,
     screen: Option<usize>,
     cut: bool,
+    /// So wide that every cell gets a line of its own: how many rows were written like that.
+    unfolded: Option<usize>,
 }
 
 impl<'a> Aligned<'a> {
@@ -53,12 +56,16 @@ impl<'a> Aligned<'a> {
             widths: None,
             screen,
             cut: false,
+            unfolded: None,
         }
     }
 
     /// Adds a row: as many cells as there are headings.
     pub(super) fn push(&mut self, row: Vec<String>) -> io::Result<()> {
         let row: Vec<String> = row.into_iter().map(one_line).collect();
+        if self.unfolded.is_some() {
+            return self.unfold(&row);
+        }
         match &self.widths {
             Some(widths) => {
                 let line = self.line(&row, widths);
@@ -77,7 +84,7 @@ impl<'a> Aligned<'a> {
 
     /// Ends the table; returns whether a cell was cut.
     pub(super) fn finish(mut self) -> io::Result<bool> {
-        if self.widths.is_none() {
+        if self.widths.is_none() && self.unfolded.is_none() {
             self.begin()?;
         }
         self.target.flush()?;
@@ -99,7 +106,11 @@ impl<'a> Aligned<'a> {
             })
             .collect();
         if let Some(screen) = self.screen {
-            fit(&mut widths, screen);
+            let right: Vec<bool> = self.headings.iter().map(|heading| heading.right).collect();
+            if !fit(&mut widths, &right, screen) && !rows.is_empty() {
+                self.unfolded = Some(0);
+                return rows.iter().try_for_each(|row| self.unfold(row));
+            }
         }
         let titles: Vec<String> = self
             .headings
@@ -117,6 +128,25 @@ impl<'a> Aligned<'a> {
         }
         self.widths = Some(widths);
         self.target.flush()
+    }
+
+    /// A row with a line for each cell.
+    fn unfold(&mut self, row: &[String]) -> io::Result<()> {
+        let number = self.unfolded.unwrap_or(0) + 1;
+        self.unfolded = Some(number);
+        let widest = self
+            .headings
+            .iter()
+            .map(|heading| length(&heading.title))
+            .max()
+            .unwrap_or(0);
+        writeln!(self.target, "── row {number}")?;
+        for (heading, text) in self.headings.iter().zip(row) {
+            let title = one_line(heading.title.clone());
+            let room = " ".repeat(widest.saturating_sub(length(&title)));
+            writeln!(self.target, "{title}{room}{GAP}{text}")?;
+        }
+        Ok(())
     }
 
     fn line(&self, row: &[String], widths: &[usize]) -> String {
@@ -141,15 +171,17 @@ impl<'a> Aligned<'a> {
     }
 }
 
-/// Takes from the widest columns until all of them fit, or are as narrow as may be.
-fn fit(widths: &mut [usize], screen: usize) {
+/// Takes from the widest columns of text until all columns fit; `false` where that is not enough.
+fn fit(widths: &mut [usize], right: &[bool], screen: usize) -> bool {
     let gaps = GAP.len() * widths.len().saturating_sub(1);
     while widths.iter().sum::<usize>() + gaps > screen {
-        match widths.iter_mut().max() {
+        let texts = widths.iter_mut().zip(right).filter(|(_, right)| !**right);
+        match texts.map(|(width, _)| width).max() {
             Some(widest) if *widest > NARROWEST => *widest -= 1,
-            _ => break,
+            _ => return false,
         }
     }
+    true
 }
 
 fn is_cut(row: &[String], widths: &[usize]) -> bool {
@@ -220,6 +252,13 @@ mod tests {
         );
         let (text, cut) = drawn(None, &[[long, "1"]]);
         assert!(!cut && text.contains(long));
+    }
+
+    #[test]
+    fn numbers_are_never_cut_but_get_a_line_of_their_own() {
+        let (text, cut) = drawn(Some(12), &[["abcdefgh", "1234567890"]]);
+        assert_eq!(text, "── row 1\nname  abcdefgh\nn     1234567890\n");
+        assert!(!cut);
     }
 
     #[test]

@@ -89,8 +89,20 @@ fn colours() -> bool {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Run an experiment, or go on with it: points that are done are not run again
+    #[command(after_help = "\
+Exit codes: 0 done; 1 some points failed; 2 wrong use or configuration; 130 interrupted, the same command goes on.
+
+Examples:
+  bookahead run configs/quickstart.toml --dry-run
+  bookahead run configs/quickstart.toml
+  bookahead run night.toml --outcomes metrics --workers 3 --log night.jsonl")]
     Run(run::RunArgs),
     /// Write the report of a run again
+    #[command(after_help = "\
+Examples:
+  bookahead report latest
+  bookahead report 3 --out /tmp/report
+  bookahead report latest --json | jq .best")]
     Report(report::ReportArguments),
     /// List the runs of a store, newest first
     Runs(runs::RunsArguments),
@@ -103,8 +115,16 @@ enum Command {
     /// Ask the store a question in SQL; nothing is changed
     Sql(sql::SqlArguments),
     /// Run a paper's evaluation and lay measured beside published
+    #[command(after_help = "\
+Examples:
+  bookahead reproduce birkenheuer2012 --list
+  BOOKAHEAD_TRACES=~/traces bookahead reproduce birkenheuer2012 --trace ctc")]
     Reproduce(reproduce::ReproduceArgs),
     /// Look at a trace, convert it, or make one
+    #[command(after_help = "\
+Examples:
+  bookahead trace info CTC-SP2-1996-3.1-cln.swf
+  bookahead trace convert --help")]
     Trace(trace::TraceArguments),
     /// Print the completions of a shell
     Completions(completions::CompletionsArguments),

@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use crate::report::{self, ReportError, TableFormat as _, Terminal};
+use crate::report::{self, Cell, ReportError, TableFormat as _, Terminal};
 use crate::store::{RunSelector, Store};
 
 /// Writes the report of a run.
@@ -18,6 +18,9 @@ pub struct ReportArguments {
     /// The folder to write [default: reports/ and the experiment's name]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// The best table, failures and the report's place as JSON, for scripts
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// Writes the report, prints the best table to standard output and where the report is to standard error.
@@ -34,9 +37,48 @@ pub fn execute(arguments: &ReportArguments) -> Result<(), ReportError> {
         }
     };
     let summary = report::write(&arguments.store, &arguments.run, &out)?;
-    print_best(&summary).map_err(|source| ReportError::Write {
-        path: PathBuf::from("standard output"),
-        source,
+    let printed = if arguments.json {
+        super::screen::print_json(&as_json(&summary))
+    } else {
+        print_best(&summary)
+    };
+    match printed {
+        Err(source) if source.kind() != io::ErrorKind::BrokenPipe => Err(ReportError::Write {
+            path: PathBuf::from("standard output"),
+            source,
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// What a report found, for scripts: an estimate has its mean and the ends of its interval.
+fn as_json(summary: &report::ReportSummary) -> serde_json::Value {
+    let best = &summary.best;
+    let rows = best.rows.iter().map(|row| {
+        let mut object = serde_json::Map::new();
+        for (column, cell) in best.columns.iter().zip(row) {
+            let value = match cell {
+                Cell::Missing | Cell::Undefined => serde_json::Value::Null,
+                Cell::Text(text) => text.clone().into(),
+                Cell::Integer(value) => (*value).into(),
+                Cell::Number(value) => (*value).into(),
+                Cell::Estimate(estimate) => {
+                    object.insert(format!("{}_low", column.key), estimate.low().into());
+                    object.insert(format!("{}_high", column.key), estimate.high().into());
+                    estimate.mean.into()
+                }
+            };
+            object.insert(column.key.clone(), value);
+        }
+        serde_json::Value::Object(object)
+    });
+    serde_json::json!({
+        "run": summary.run.id.0,
+        "name": summary.run.name,
+        "report": summary.report.display().to_string(),
+        "points_failed": summary.failed.len(),
+        "points_missing": summary.missing,
+        "best": rows.collect::<Vec<_>>(),
     })
 }
 

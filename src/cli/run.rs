@@ -45,6 +45,9 @@ pub struct RunArgs {
     /// Compute every point anew, whatever the store has; older runs keep their results
     #[arg(long, conflicts_with = "retry_failed")]
     pub fresh: bool,
+    /// With --dry-run: the points as a JSON array, for scripts
+    #[arg(long, requires = "dry_run")]
+    pub json: bool,
     /// No progress bar
     #[arg(long)]
     pub quiet: bool,
@@ -131,6 +134,11 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
     }
     if arguments.dry_run {
         let (sweep, plan) = crate::sweep::dry_run(sweep, &options)?;
+        if arguments.json {
+            super::screen::print_json(&points_json(&sweep))?;
+            super::say(plan);
+            return Ok(0);
+        }
         let mut out = io::stdout().lock();
         out.write_all(points_table(&sweep).as_bytes())?;
         writeln!(out, "\n{plan}")?;
@@ -181,6 +189,28 @@ pub fn complain(error: &ExperimentError) {
 
 fn show(problem: &Problem) {
     super::say(problem.render(super::colours()));
+}
+
+/// Every point of a sweep for scripts; `place` is what `bookahead show --point` takes.
+fn points_json(sweep: &Sweep) -> serde_json::Value {
+    sweep
+        .points
+        .iter()
+        .map(|point| {
+            let axes = sweep.axes.iter().filter_map(|axis| {
+                let value = point.axes.get(&axis.key)?;
+                Some((axis.key.clone(), super::screen::axis_json(value)))
+            });
+            serde_json::json!({
+                "place": point.place,
+                "identity": point.id,
+                "axes": axes.collect::<serde_json::Map<_, _>>(),
+                "replication": point.replication,
+                "penalty_ratio": point.penalty_ratio,
+                "simulation": point.simulation,
+            })
+        })
+        .collect()
 }
 
 /// Every point of a sweep: axis values, replication, and the simulation that it shares.

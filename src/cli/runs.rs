@@ -1,11 +1,12 @@
 //! `bookahead runs`: what is in a store.
 
+use std::io;
 use std::path::PathBuf;
 
 use serde_json::json;
 
-use super::screen::{LookError, age, moment, now, print_json, print_table, span};
-use crate::report::{Cell, Column, Table};
+use super::aligned::{Aligned, Heading, screen};
+use super::screen::{LookError, age, moment, now, print_json, span};
 use crate::store::{RunSummary, Store};
 
 /// Lists the runs of a store, newest first.
@@ -42,50 +43,42 @@ pub fn execute(arguments: &RunsArguments) -> Result<(), LookError> {
         ));
         return Ok(());
     }
-    Ok(print_table(&table(&runs, now))?)
+    Ok(print(&runs, now)?)
 }
 
-fn table(runs: &[RunSummary], now: i64) -> Table {
-    let number = |value: u64| Cell::Integer(i64::try_from(value).unwrap_or(i64::MAX));
-    Table {
-        name: "runs".to_owned(),
-        title: String::new(),
-        columns: [
-            "Run",
-            "Name",
-            "State",
-            "Done",
-            "Failed",
-            "Of",
-            "Took",
-            "Configuration",
-            "Hash",
-            "Version",
-            "Began",
-        ]
-        .map(|title| Column::plain(title.to_lowercase(), title))
-        .into(),
-        rows: runs
-            .iter()
-            .map(|run| {
-                vec![
-                    Cell::Integer(run.id.0),
-                    Cell::Text(run.name.clone()),
-                    Cell::Text(run.state.clone()),
-                    number(run.points_done),
-                    number(run.points_failed),
-                    number(run.points),
-                    took(run, now).map_or(Cell::Missing, |took| Cell::Text(span(took))),
-                    Cell::Text(run.source.clone().unwrap_or_else(|| "–".to_owned())),
-                    Cell::Text(short(&run.configuration_hash).to_owned()),
-                    Cell::Text(version(run)),
-                    Cell::Text(age(now - run.started)),
-                ]
-            })
-            .collect(),
-        note: String::new(),
-        sql: String::new(),
+fn print(runs: &[RunSummary], now: i64) -> io::Result<()> {
+    let headings = [
+        ("Run", true),
+        ("Name", false),
+        ("State", false),
+        ("Done", true),
+        ("Failed", true),
+        ("Of", true),
+        ("Took", true),
+        ("Configuration", false),
+        ("Hash", false),
+        ("Version", false),
+        ("Began", false),
+    ];
+    let headings = headings.map(|(title, right)| Heading::new(title, right));
+    let mut out = io::stdout().lock();
+    let mut table = Aligned::new(&mut out, headings.into(), screen());
+    for run in runs {
+        table.push(vec![
+            run.id.0.to_string(),
+            run.name.clone(),
+            run.state.clone(),
+            run.points_done.to_string(),
+            run.points_failed.to_string(),
+            run.points.to_string(),
+            took(run, now).map_or("–".to_owned(), span),
+            run.source.clone().unwrap_or_else(|| "–".to_owned()),
+            short(&run.configuration_hash).to_owned(),
+            version(run),
+            age(now - run.started),
+        ])?;
     }
+    table.finish().map(|_| ())
 }
 
 /// Milliseconds from begin to end, or to now for a run under way; `None` for one that died at an unknown moment.

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use rusqlite::config::DbConfig;
 use rusqlite::types::ValueRef;
 use rusqlite::{ErrorCode, InterruptHandle};
 
@@ -148,6 +149,11 @@ impl Store {
         // The file is open read-only; this also refuses temporary tables and changes that a function might make.
         self.connection
             .execute_batch("PRAGMA query_only = ON")
+            // A misspelt column in double quotes would be taken for a text, and the answer would be wrong without a word.
+            .and_then(|()| {
+                self.connection
+                    .set_db_config(DbConfig::SQLITE_DBCONFIG_DQS_DML, false)
+            })
             .map_err(|error| self.error("asking", error))?;
         let mut statement = self
             .connection
@@ -306,7 +312,12 @@ fn unknown_name(message: &str) -> Option<&str> {
     ["no such column: ", "no such table: ", "no such function: "]
         .iter()
         .find_map(|lead| message.strip_prefix(lead))
-        .map(|name| name.split([' ', '\n']).next().unwrap_or(name))
+        .map(
+            |name| match name.strip_prefix('"').and_then(|name| name.split_once('"')) {
+                Some((quoted, _)) => quoted,
+                None => name.split([' ', '\n']).next().unwrap_or(name),
+            },
+        )
 }
 
 /// Refuses by the first word, before SQLite sees the text: a read-only connection would still let VACUUM INTO and ATTACH

@@ -2,7 +2,9 @@
 
 use std::io;
 
-use comfy_table::{CellAlignment, ContentArrangement, LineStyle, TableStyle};
+use comfy_table::{
+    CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, TableStyle, Width,
+};
 
 use super::TableFormat;
 use crate::report::Table;
@@ -51,6 +53,20 @@ impl TableFormat for Terminal {
                         .set_alignment(alignment(*right))
                 },
             ));
+        }
+        // On a narrow screen headings and names break into lines; a number in two pieces would be misread.
+        for (at, column) in drawn.column_iter_mut().enumerate() {
+            if right[at] {
+                let decimals = table.columns[at].decimals;
+                let widest = table
+                    .rows
+                    .iter()
+                    .map(|row| row[at].text(decimals).chars().count())
+                    .max()
+                    .unwrap_or(0);
+                let room = u16::try_from(widest + 2).unwrap_or(u16::MAX);
+                column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(room)));
+            }
         }
         for line in drawn.lines() {
             writeln!(target, "{}", line.trim_end())?;
