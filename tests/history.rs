@@ -477,6 +477,10 @@ fn completions_and_manual_pages_know_every_command() {
     ] {
         assert!(pages.join(page).exists(), "{page}");
     }
+    assert!(
+        !pages.join("bookahead-help.1").exists(),
+        "help repeats every page"
+    );
     let help = program(made.folder.path())
         .arg("--help")
         .output()

@@ -20,7 +20,7 @@ use pairs::{Difference, Pairing, differences, pair};
 /// Compares two runs: pairs their points by axis values and replication and shows what differs.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-A difference is the second run minus the first, in the same point; ± is the 95 % interval of its mean (Student's t over the
+A difference is the second run minus the first, in the same point; ± is the 95 % interval of its mean (Student's t over the \
 pairs). `equal` counts pairs whose numbers are the same bit by bit.
 
 Exit code: 0 whether or not something differs; with --exit-code 1 when a number differs or a point has no partner.

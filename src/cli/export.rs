@@ -10,7 +10,7 @@ use crate::store::{Export, ExportKind, ExportType, RunSelector, SqlValue, Store}
 /// Writes the points, jobs, node events or axes of a run as Parquet or CSV.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-Columns have the names and units of the views in docs/schema.md; points have a column for each axis besides. `simulation` joins
+Columns have the names and units of the views in docs/schema.md; points have a column for each axis besides. `simulation` joins \
 jobs and node events to points. Rows are streamed: memory does not grow with the run.
 
 Examples:

@@ -34,8 +34,22 @@ pub fn execute(arguments: &ManArguments, mut command: clap::Command) -> Result<(
         source,
     };
     fs::create_dir_all(folder).map_err(error)?;
+    // `help` repeats every page.
+    command = without_help(command);
     command.build();
     clap_mangen::generate_to(command, folder).map_err(error)?;
     super::say(format_args!("manual pages: {}", folder.display()));
     Ok(())
+}
+
+fn without_help(command: clap::Command) -> clap::Command {
+    let names: Vec<String> = command
+        .get_subcommands()
+        .map(|command| command.get_name().to_owned())
+        .collect();
+    names
+        .into_iter()
+        .fold(command.disable_help_subcommand(true), |command, name| {
+            command.mut_subcommand(name, without_help)
+        })
 }

@@ -32,7 +32,7 @@ pub use screen::LookError;
 #[derive(Debug, Parser)]
 #[command(name = "bookahead", version, about, max_term_width = 110)]
 #[command(after_help = "\
-Exit codes: 0 done; 1 done, but some points failed (compare --exit-code: something differs); 2 wrong use, configuration or
+Exit codes: 0 done; 1 done, but some points failed (compare --exit-code: something differs); 2 wrong use, configuration or \
 file; 130 interrupted, everything finished so far kept.
 
 Data goes to standard output, messages to standard error; NO_COLOR is obeyed.

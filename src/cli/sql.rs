@@ -11,8 +11,8 @@ use crate::store::{SqlValue, Store};
 /// Asks a store a question in SQL; nothing is ever changed.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-Formats: `table` is for people (cells that do not fit the screen end in `…`; in a pipe nothing is cut); `csv` has a header
-and empty fields for NULL; `json` is one object a line; `parquet` has one type a column and asks the question twice, first to
+Formats: `table` is for people (cells that do not fit the screen end in `…`; in a pipe nothing is cut); `csv` has a header \
+and empty fields for NULL; `json` is one object a line; `parquet` has one type a column and asks the question twice, first to \
 see the types of all rows. All but parquet's row groups are streamed row by row.
 
 The tables and views are explained in docs/schema.md; `bookahead sql --tables` lists them.
