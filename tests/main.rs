@@ -3,6 +3,7 @@
 mod actors;
 mod architecture;
 mod broken;
+mod browser;
 mod convolution;
 mod cross_checks;
 mod durability;

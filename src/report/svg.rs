@@ -13,7 +13,7 @@ use scale::Axis;
 
 const WIDTH: f64 = 760.0;
 const LEFT: f64 = 84.0;
-const RIGHT: f64 = 20.0;
+const RIGHT: f64 = 32.0;
 const TOP: f64 = 44.0;
 const PLOT_HEIGHT: f64 = 292.0;
 const LEGEND_LEFT: f64 = 30.0;
@@ -112,7 +112,7 @@ fn draw(figure: &Figure, style: Option<&str>) -> String {
     let from_zero = figure
         .series
         .iter()
-        .any(|series| matches!(series.marks, Marks::Bars(_)));
+        .any(|series| matches!(series.marks, Marks::Bars(_) | Marks::Steps(_)));
     let x = Axis::new(&figure.x, &xs, (LEFT, WIDTH - RIGHT), 9.0, false, false);
     let y = Axis::new(&figure.y, &ys, (bottom, TOP), 6.0, true, from_zero);
     frame(&mut svg, figure, &x, &y, bottom);

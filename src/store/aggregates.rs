@@ -119,33 +119,49 @@ impl Store {
     ///
     /// When the store cannot be read.
     pub fn calibration(&self, run: RunId) -> Result<Vec<CalibrationRow>, StoreError> {
+        let sql = |error| self.error("reading the calibration", error);
+        // Added up here in the order of identities: a sum of fractions depends on its order, and SQL promises none.
         let query = format!(
-            "SELECT s.name, c.bin, sum(c.jobs), sum(c.failed), sum(c.failed_overbooked), sum(c.pof_sum), sum(c.brier_sum)
-             FROM (SELECT m.strategy, m.identity, c.* FROM simulation_calibration c JOIN simulation m ON m.id = c.simulation
-                   WHERE c.simulation IN {OF_RUN} ORDER BY m.identity) c
-             JOIN strategy s ON s.code = c.strategy
-             GROUP BY s.name, c.bin ORDER BY s.name, c.bin"
+            "SELECT s.name, c.bin, c.jobs, c.failed, c.failed_overbooked, c.pof_sum, c.brier_sum
+             FROM simulation_calibration c
+             JOIN simulation m ON m.id = c.simulation
+             JOIN strategy s ON s.code = m.strategy
+             WHERE c.simulation IN {OF_RUN} ORDER BY s.name, c.bin, m.identity, m.generation"
         );
-        let whole =
-            |row: &rusqlite::Row<'_>, column| row.get::<_, i64>(column).map(i64::unsigned_abs);
-        self.connection
-            .prepare(&query)
-            .and_then(|mut statement| {
-                statement
-                    .query_map([run.0], |row| {
-                        Ok(CalibrationRow {
-                            strategy: row.get(0)?,
-                            bin: row.get(1)?,
-                            jobs: whole(row, 2)?,
-                            failed: whole(row, 3)?,
-                            failed_overbooked: whole(row, 4)?,
-                            pof_sum: row.get(5)?,
-                            brier_sum: row.get(6)?,
-                        })
-                    })
-                    .and_then(Iterator::collect)
-            })
-            .map_err(|error| self.error("reading the calibration", error))
+        let mut statement = self.connection.prepare(&query).map_err(sql)?;
+        let mut rows = statement.query([run.0]).map_err(sql)?;
+        let mut found: Vec<CalibrationRow> = Vec::new();
+        while let Some(row) = rows.next().map_err(sql)? {
+            let whole = |column| {
+                row.get::<_, i64>(column)
+                    .map(i64::unsigned_abs)
+                    .map_err(sql)
+            };
+            let (strategy, bin): (String, u32) =
+                (row.get(0).map_err(sql)?, row.get(1).map_err(sql)?);
+            if found
+                .last()
+                .is_none_or(|last| last.strategy != strategy || last.bin != bin)
+            {
+                found.push(CalibrationRow {
+                    strategy,
+                    bin,
+                    jobs: 0,
+                    failed: 0,
+                    failed_overbooked: 0,
+                    pof_sum: 0.0,
+                    brier_sum: 0.0,
+                });
+            }
+            if let Some(sums) = found.last_mut() {
+                sums.jobs += whole(2)?;
+                sums.failed += whole(3)?;
+                sums.failed_overbooked += whole(4)?;
+                sums.pof_sum += row.get::<_, f64>(5).map_err(sql)?;
+                sums.brier_sum += row.get::<_, f64>(6).map_err(sql)?;
+            }
+        }
+        Ok(found)
     }
 
     /// What the simulations of a run took, in order of strategy.

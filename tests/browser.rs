@@ -1,0 +1,327 @@
+//! The report in a real browser: it opens from a file without a complaint, sorts, filters, tells values, and fits.
+//!
+//! Needs `chromium` and `chromedriver` (`BOOKAHEAD_CHROMIUM` names another browser); without them the test says that it was
+//! skipped.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::support::program::{folder, run};
+
+/// A browser behind its driver, spoken to in the words of WebDriver.
+struct Browser {
+    driver: Child,
+    port: u16,
+    session: String,
+    _profile: tempfile::TempDir,
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // A driver that is gone already must not hide what failed before.
+        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            self.call("DELETE", "", &Value::Null)
+        }));
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
+
+impl Browser {
+    /// `None` where there is none.
+    fn start() -> Option<Self> {
+        let binary =
+            std::env::var("BOOKAHEAD_CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned());
+        if !Path::new(&binary).exists() {
+            println!(
+                "skipped: no browser at {binary}; install chromium and chromium-driver, or set BOOKAHEAD_CHROMIUM"
+            );
+            return None;
+        }
+        let mut driver = match Command::new("chromedriver")
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+        {
+            Ok(driver) => driver,
+            Err(error) => {
+                println!("skipped: chromedriver cannot be started: {error}");
+                return None;
+            }
+        };
+        let mut lines = BufReader::new(driver.stdout.take().expect("it is piped")).lines();
+        let port = lines
+            .by_ref()
+            .map_while(Result::ok)
+            .find_map(|line| {
+                let (_, port) = line.split_once("successfully on port ")?;
+                port.trim_end_matches('.').parse().ok()
+            })
+            .expect("the driver says its port");
+        // A driver whose words nobody hears would stop.
+        std::thread::spawn(move || lines.for_each(drop));
+        let profile = tempfile::tempdir().expect("a folder");
+        let mut browser = Self {
+            driver,
+            port,
+            session: String::new(),
+            _profile: profile,
+        };
+        let options = json!({ "capabilities": { "alwaysMatch": {
+            "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
+            "goog:chromeOptions": {
+                "binary": binary,
+                "args": [
+                    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+                    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+                    "--window-size=1366,768", "--force-device-scale-factor=1",
+                    format!("--user-data-dir={}", browser._profile.path().display()),
+                ],
+            },
+        }}});
+        let answer = browser.send("POST", "/session", &options);
+        browser.session = answer["sessionId"]
+            .as_str()
+            .unwrap_or_else(|| panic!("no session: {answer}"))
+            .to_owned();
+        Some(browser)
+    }
+
+    fn send(&self, method: &str, path: &str, body: &Value) -> Value {
+        let body = if body.is_null() {
+            "{}".to_owned()
+        } else {
+            body.to_string()
+        };
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("the driver listens");
+        stream
+            .set_read_timeout(Some(Duration::from_secs(60)))
+            .expect("a time-out");
+        write!(
+            stream,
+            "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+             Connection: close\r\n\r\n{body}",
+            self.port,
+            body.len()
+        )
+        .expect("sent");
+        let mut reader = BufReader::new(stream);
+        let mut length = 0;
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).expect("a head");
+            if line.trim().is_empty() {
+                break;
+            }
+            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
+                length = value.trim().parse().expect("a length");
+            }
+        }
+        let mut content = vec![0; length];
+        reader.read_exact(&mut content).expect("an answer");
+        let answer: Value = serde_json::from_slice(&content).expect("JSON");
+        answer["value"].clone()
+    }
+
+    fn call(&self, method: &str, path: &str, body: &Value) -> Value {
+        self.send(method, &format!("/session/{}{path}", self.session), body)
+    }
+
+    fn open(&self, page: &Path) {
+        let url = format!("file://{}", page.display());
+        self.call("POST", "/url", &json!({ "url": url }));
+    }
+
+    /// The value of an expression in the page.
+    fn ask(&self, expression: &str) -> Value {
+        let body = json!({ "script": format!("return ({expression});"), "args": [] });
+        let answer = self.call("POST", "/execute/sync", &body);
+        assert!(answer.get("error").is_none(), "{expression}: {answer}");
+        answer
+    }
+
+    fn log(&self, kind: &str) -> Vec<Value> {
+        let log = self.call("POST", "/se/log", &json!({ "type": kind }));
+        log.as_array()
+            .unwrap_or_else(|| panic!("no log: {log}"))
+            .clone()
+    }
+
+    fn size(&self, width: u32, height: u32) {
+        let body = json!({ "cmd": "Emulation.setDeviceMetricsOverride", "params": {
+            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false } });
+        self.call("POST", "/goog/cdp/execute", &body);
+    }
+}
+
+#[test]
+fn the_report_opens_from_a_file_sorts_filters_tells_values_and_fits() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let folder = folder();
+    let status = run(folder.path(), "seen", &[]).status();
+    assert!(status.expect("it starts").success());
+    let page = folder.path().join("seen-report/index.html");
+    browser.size(1366, 768);
+    browser.open(&page);
+
+    // The first screen says what was run, what came out, and whether to trust it.
+    for id in ["what", "outcome", "trust"] {
+        let bottom = browser.ask(&format!(
+            "document.getElementById('{id}').getBoundingClientRect().bottom"
+        ));
+        assert!(
+            bottom
+                .as_f64()
+                .is_some_and(|bottom| bottom > 50.0 && bottom <= 768.0),
+            "{id}: {bottom}"
+        );
+    }
+    assert_eq!(
+        browser.ask("document.querySelectorAll('#outcome tbody tr').length"),
+        4
+    );
+    assert!(
+        browser
+            .ask("document.querySelectorAll('figure svg').length")
+            .as_u64()
+            >= Some(10)
+    );
+    let empty = "[...document.querySelectorAll('figure svg')].filter(s => s.textContent.includes('no data')).length";
+    assert_eq!(browser.ask(empty), 0);
+
+    // Sorting by a number, both ways.
+    let column = "(() => { const t = document.getElementById('table-summary'); \
+                  const i = [...t.tHead.rows[0].cells].findIndex(c => c.dataset.key === 'gain'); \
+                  return [...t.tBodies[0].rows].map(r => Number(r.cells[i].dataset.v)); })()";
+    let press = "document.querySelector('#table-summary th[data-key=gain] button').click()";
+    for ascending in [true, false] {
+        browser.ask(press);
+        let values: Vec<f64> = serde_json::from_value(browser.ask(column)).expect("numbers");
+        assert_eq!(values.len(), 20);
+        let sorted = values.windows(2).all(|pair| {
+            if ascending {
+                pair[0] <= pair[1]
+            } else {
+                pair[0] >= pair[1]
+            }
+        });
+        assert!(sorted, "{values:?}");
+    }
+
+    // Filtering acts on rows, and the way back shows everything.
+    let shown =
+        "[...document.querySelectorAll('#table-summary tbody tr')].filter(r => !r.hidden).length";
+    let choose = |axis: &str, value: &str| {
+        browser.ask(&format!(
+            "(() => {{ const s = document.querySelector('select[data-axis=\"{axis}\"]'); s.value = '{value}'; \
+             s.dispatchEvent(new Event('change', {{ bubbles: true }})); return s.value; }})()"
+        ))
+    };
+    assert_eq!(browser.ask(shown), 20);
+    assert_eq!(
+        choose("scheduling.strategy", "easy-backfilling"),
+        "easy-backfilling"
+    );
+    assert_eq!(browser.ask(shown), 5);
+    choose("acceptance.pof_max", "0.3");
+    assert_eq!(browser.ask(shown), 1);
+    choose("scheduling.strategy", "");
+    choose("acceptance.pof_max", "");
+    assert_eq!(browser.ask(shown), 20);
+
+    // Values under the keyboard's focus, and what is behind a mark.
+    let mark = "document.querySelector('#figure-gain-by-acceptance-pof-max .m')";
+    browser.ask(&format!("{mark}.focus()"));
+    let tip = browser.ask(
+        "document.getElementById('tip').hidden ? '' : document.getElementById('tip').textContent",
+    );
+    assert!(
+        tip.as_str()
+            .is_some_and(|tip| tip.contains("pof_max") && tip.contains("n = 4")),
+        "{tip}"
+    );
+    browser.ask(&format!(
+        "{mark}.dispatchEvent(new MouseEvent('click', {{ bubbles: true }}))"
+    ));
+    let behind = browser.ask("document.querySelector('.behind:not([hidden]) code').textContent");
+    assert!(
+        behind
+            .as_str()
+            .is_some_and(|text| text.starts_with("bookahead sql") && text.contains("0.1")),
+        "{behind}"
+    );
+
+    // Dark and light.
+    let paper = "getComputedStyle(document.body).backgroundColor";
+    let before = browser.ask(paper);
+    browser.ask("document.getElementById('theme').click()");
+    assert_ne!(browser.ask(paper), before);
+
+    // A phone shows it without scrolling sideways.
+    browser.size(390, 844);
+    let over =
+        browser.ask("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+    assert_eq!(over, 0);
+
+    // Not a word of complaint, and nothing was fetched but the page itself.
+    let complaints: Vec<Value> = browser.log("browser");
+    assert!(complaints.is_empty(), "{complaints:?}");
+    let fetched: Vec<String> = browser
+        .log("performance")
+        .iter()
+        .filter_map(|entry| serde_json::from_str::<Value>(entry["message"].as_str()?).ok())
+        .filter(|event| event["message"]["method"] == "Network.requestWillBeSent")
+        .filter_map(|event| {
+            Some(
+                event["message"]["params"]["request"]["url"]
+                    .as_str()?
+                    .to_owned(),
+            )
+        })
+        .filter(|url| url.starts_with("http") || url.starts_with("ws"))
+        .collect();
+    assert!(fetched.is_empty(), "{fetched:?}");
+}
+
+#[test]
+fn the_command_behind_a_mark_gives_its_points() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let folder = folder();
+    let status = run(folder.path(), "seen", &[]).status();
+    assert!(status.expect("it starts").success());
+    browser.open(&folder.path().join("seen-report/index.html"));
+    browser.ask(
+        "document.querySelector('#figure-gain-by-acceptance-pof-max .m').dispatchEvent(new MouseEvent('click', { bubbles: true }))",
+    );
+    let command = browser.ask("document.querySelector('.behind:not([hidden]) code').textContent");
+    let command = command.as_str().expect("a text").replacen(
+        "bookahead sql",
+        &format!(
+            "{} sql --store seen.db --format csv",
+            env!("CARGO_BIN_EXE_bookahead")
+        ),
+        1,
+    );
+    let output = Command::new("sh")
+        .args(["-c", &command])
+        .current_dir(folder.path())
+        .output()
+        .expect("a shell");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert_eq!(
+        said.lines().count(),
+        5,
+        "a head and four replications: {said}{}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+}
