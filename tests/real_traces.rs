@@ -354,3 +354,71 @@ fn the_traps_of_the_logs_are_rules() {
             && text.contains("Regents of the University of California")
     }));
 }
+
+/// The committed score cards, line by line: every claim that was missed names its explanation, and every explanation is used.
+#[test]
+fn every_missed_claim_of_the_committed_score_cards_is_explained() {
+    use std::collections::BTreeSet;
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(root.join("configs/birkenheuer2012/explanations.toml"))
+        .expect("the explanations");
+    let known =
+        bookahead::report::claims::parse_explanations("explanations.toml", &text).expect("valid");
+    let configurations: BTreeSet<String> = std::fs::read_dir(root.join("configs/birkenheuer2012"))
+        .expect("a folder")
+        .filter_map(|entry| entry.ok()?.path().file_stem()?.to_str().map(str::to_owned))
+        .collect();
+    for explanation in &known {
+        for name in &explanation.evidence {
+            assert!(
+                configurations.contains(name),
+                "{}: there is no {name}.toml",
+                explanation.id
+            );
+        }
+    }
+    let mut used = BTreeSet::new();
+    let mut misses = 0;
+    for trace in ["arminius", "ctc", "hpc2n", "lanl", "sdsc-blue", "sdsc-sp2"] {
+        let path = root
+            .join("reports/birkenheuer2012")
+            .join(trace)
+            .join("score-card.md");
+        let card = std::fs::read_to_string(&path).expect("a committed score card");
+        let first = card.lines().next().unwrap_or_default();
+        assert!(
+            first.contains(&format!(
+                "bookahead reproduce birkenheuer2012 --trace {trace}"
+            )),
+            "{first}"
+        );
+        for line in card
+            .lines()
+            .filter(|line| line.starts_with('|') && line.contains("| no: "))
+        {
+            misses += 1;
+            let why = line
+                .trim_end_matches('|')
+                .rsplit('|')
+                .next()
+                .unwrap_or_default()
+                .trim();
+            let id = why.split(['[', ']']).nth(1).unwrap_or_default();
+            assert!(
+                known.iter().any(|explanation| explanation.id == id),
+                "{trace}: {line}"
+            );
+            used.insert(id.to_owned());
+        }
+    }
+    assert!(misses > 100, "{misses}");
+    let unused: Vec<&str> = known
+        .iter()
+        .map(|explanation| explanation.id.as_str())
+        .filter(|id| !used.contains(*id))
+        .collect();
+    assert!(
+        unused.is_empty(),
+        "explanations that explain nothing: {unused:?}"
+    );
+}

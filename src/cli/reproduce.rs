@@ -13,10 +13,15 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-pub use paper::{Configuration, ConfigurationError, PAPERS, PUBLISHED, Paper, PaperTrace, paper};
+pub use paper::{
+    Configuration, ConfigurationError, EXPLANATIONS, PAPERS, PUBLISHED, Paper, PaperTrace, paper,
+};
 pub use runner::HouseRunner;
 
-use crate::report::claims::{self, Claim, ClaimsError, Expected, Measured, Published, Tolerance};
+use crate::report::ClaimsSection;
+use crate::report::claims::{
+    self, Claim, ClaimsError, Expected, Explanation, Measured, Published, Tolerance,
+};
 use crate::report::reproduction::{ScoreCard, Tally, measured_tables};
 use crate::sweep::{OutcomeDetail, SweepOptions};
 
@@ -108,6 +113,18 @@ pub trait SweepRunner {
         runs: &[SweepOutcome],
         batteries: usize,
     ) -> Result<Box<dyn Measured>, RoomError>;
+
+    /// Writes the report of a run with the findings of the paper into a folder.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read or the folder not be written.
+    fn report(
+        &self,
+        run: &SweepOutcome,
+        folder: &Path,
+        claims: ClaimsSection,
+    ) -> Result<(), RoomError>;
 }
 
 /// How a sweep ended.
@@ -225,6 +242,8 @@ pub fn reproduce(
     let mut ending = Ending::Done;
     for paper in papers {
         let published = published(paper, root)?;
+        let file = paper.configuration(root, EXPLANATIONS)?;
+        let explanations = claims::parse_explanations(&file.origin(), &file.text)?;
         let traces: Vec<&'static PaperTrace> = match &args.trace {
             Some(name) => vec![
                 paper
@@ -240,8 +259,17 @@ pub fn reproduce(
         if args.list {
             list(paper, &published, &traces, root, runner, output)?;
         } else {
-            let ended =
-                reproduce_paper(args, paper, &published, &traces, root, runner, output, log)?;
+            let ended = reproduce_paper(
+                args,
+                paper,
+                &published,
+                &explanations,
+                &traces,
+                root,
+                runner,
+                output,
+                log,
+            )?;
             ending = ending.max(ended);
         }
     }
@@ -272,6 +300,7 @@ fn reproduce_paper(
     args: &ReproduceArgs,
     paper: &Paper,
     published: &Published,
+    explanations: &[Explanation],
     traces: &[&'static PaperTrace],
     root: &Path,
     runner: &mut dyn SweepRunner,
@@ -292,7 +321,7 @@ fn reproduce_paper(
             }
             writeln!(log, "{}: not tested: {missing}", trace.name)?;
             let why = format!("the trace file {file} was not found");
-            let mut card = score_card(published, trace);
+            let mut card = score_card(published, explanations, trace);
             card.remarks.push(format!("Not tested: {why}."));
             card.comparisons = claims::not_tested(claims_of(published, trace.name), &why);
             cards.push(card);
@@ -323,7 +352,7 @@ fn reproduce_paper(
                 configuration: trace.configurations().join(" and "),
                 source,
             })?;
-        let mut card = score_card(published, trace);
+        let mut card = score_card(published, explanations, trace);
         if failed > 0 {
             card.remarks.push(format!(
                 "{failed} points failed; what depends on them is not tested."
@@ -333,6 +362,15 @@ fn reproduce_paper(
             claims::evaluate(published, claims_of(published, trace.name), &*measured);
         card.measured = measured_tables(published, trace.families, &*measured);
         write_card(&args.report, &card)?;
+        if let Some(run) = outcomes.first() {
+            let folder = args.report.join(&card.paper).join(&card.trace);
+            runner
+                .report(run, &folder, card.section())
+                .map_err(|source| ReproduceError::Sweep {
+                    configuration: trace.configurations().join(" and "),
+                    source,
+                })?;
+        }
         if !args.json {
             writeln!(output, "{}", card.terminal())?;
         }
@@ -364,8 +402,17 @@ fn run_sweep(
         })
 }
 
-fn score_card(published: &Published, trace: &PaperTrace) -> ScoreCard {
+fn score_card(
+    published: &Published,
+    explanations: &[Explanation],
+    trace: &PaperTrace,
+) -> ScoreCard {
     ScoreCard {
+        explanations: explanations.to_vec(),
+        command: format!(
+            "bookahead reproduce {} --trace {}",
+            published.paper, trace.name
+        ),
         paper: published.paper.clone(),
         title: published.title.clone(),
         trace: trace.name.to_owned(),

@@ -5,6 +5,7 @@
 //! here reads a store or a trace.
 
 mod evaluate;
+mod explanations;
 mod measured;
 
 use std::collections::BTreeSet;
@@ -13,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use evaluate::compact;
 pub use evaluate::{Comparison, Found, Verdict, evaluate, measure, not_tested};
+pub use explanations::{Explanation, explain, parse_explanations};
 pub use measured::{Estimate, Experiment, Measured, Metric, Query, Sample, Samples};
 
 /// Everything that one paper published, and how close a measured value must come.
@@ -65,6 +67,29 @@ pub struct Claim {
     pub note: Option<String>,
     /// How close a measured value must come.
     pub tolerance: Tolerance,
+}
+
+impl Claim {
+    /// The claim's subject in words: trace, experiment, classes, strategy, quantity, setting.
+    #[must_use]
+    pub fn statement(&self) -> String {
+        let mut words = vec![match self.experiment {
+            Experiment::Pof => "PoF test".to_owned(),
+            Experiment::Risk => "risk test".to_owned(),
+        }];
+        words.extend(
+            self.family
+                .as_ref()
+                .map(|family| format!("{family} classes")),
+        );
+        words.extend(self.strategy.clone());
+        let setting = match (self.at, self.experiment) {
+            (Some(at), Experiment::Pof) => format!(" At PoF_max {at}."),
+            (Some(at), Experiment::Risk) => format!(" At penalty ratio {at}."),
+            (None, _) => String::new(),
+        };
+        format!("{}: {}{setting}", words.join(", "), self.quantity.meaning())
+    }
 }
 
 /// What a claim says.
@@ -141,10 +166,10 @@ enum Setting {
 }
 
 macro_rules! quantities {
-    ($($(#[$doc:meta])* $variant:ident = $name:literal, $setting:ident;)*) => {
+    ($($(#[doc = $doc:literal])* $variant:ident = $name:literal, $setting:ident;)*) => {
         /// What a claim measures. Money in virtual coins a battery, shares in percent, jobs a battery.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-        pub enum Quantity { $($(#[$doc])* #[serde(rename = $name)] $variant,)* }
+        pub enum Quantity { $($(#[doc = $doc])* #[serde(rename = $name)] $variant,)* }
 
         impl Quantity {
             /// Every quantity.
@@ -154,6 +179,12 @@ macro_rules! quantities {
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self { $(Self::$variant => $name),* }
+            }
+
+            /// What it is, in a sentence.
+            #[must_use]
+            pub fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($doc),*).trim_ascii()),* }
             }
 
             fn setting(self) -> Setting {

@@ -62,6 +62,8 @@ pub struct ClaimsSection {
     pub title: String,
     /// One sentence: so many held, missed, not tested.
     pub tally: String,
+    /// How many of them were missed.
+    pub missed: usize,
     /// One row a claim.
     pub table: Table,
 }
@@ -278,7 +280,10 @@ impl Page<'_> {
             ));
         }
         if let Some(claims) = self.claims {
-            found.push((true, format!("published findings: {}", claims.tally)));
+            found.push((
+                claims.missed == 0,
+                format!("published findings: {}", claims.tally),
+            ));
         }
         for remark in &self.remarks {
             found.push((true, remark.clone()));
@@ -306,9 +311,14 @@ impl Page<'_> {
     }
 
     fn filters(&self, page: &mut String) {
+        let verdicts = (
+            "verdict".to_owned(),
+            ["held", "missed", "not tested"].map(str::to_owned).to_vec(),
+        );
         let axes: Vec<_> = self
             .axes
             .iter()
+            .chain(self.claims.map(|_| &verdicts))
             .filter(|(_, values)| values.len() > 1 && values.len() <= MOST_CHOICES)
             .collect();
         if axes.is_empty() {
@@ -447,7 +457,8 @@ fn table_html(page: &mut String, table: &Table) {
     }
     let _ = writeln!(
         page,
-        "<div class=\"scroll\"><table class=\"sorts\" id=\"table-{}\"><thead><tr>",
+        "<div class=\"scroll{}\"><table class=\"sorts\" id=\"table-{}\"><thead><tr>",
+        if table.rows.len() > 30 { " tall" } else { "" },
         escape(&table.name)
     );
     for (index, column) in table.columns.iter().enumerate() {

@@ -10,9 +10,11 @@ use comfy_table::{
 use serde::Serialize;
 
 use super::claims::{
-    Claim, Comparison, Expected, Experiment, Found, Measured, Provenance, Published, Quantity,
-    Tolerance, ToleranceRule, Verdict, compact, measure,
+    Claim, Comparison, Expected, Experiment, Explanation, Found, Measured, Provenance, Published,
+    Quantity, Tolerance, ToleranceRule, Verdict, compact, explain, measure,
 };
+use super::html::ClaimsSection;
+use super::table::{Cell, Column};
 
 /// Measured beside published, for one trace of one paper.
 #[derive(Clone, Debug)]
@@ -33,6 +35,10 @@ pub struct ScoreCard {
     pub measured: Vec<MeasuredTable>,
     /// The tolerances and their reasons.
     pub tolerances: Vec<ToleranceRule>,
+    /// Why claims were missed.
+    pub explanations: Vec<Explanation>,
+    /// The command that made it.
+    pub command: String,
 }
 
 /// A table of measured values alone.
@@ -108,6 +114,9 @@ pub struct Record<'a> {
     verdict: &'static str,
     detail: Option<&'a str>,
     note: Option<&'a str>,
+    statement: String,
+    /// Why it was missed, where it was.
+    explanation: Option<&'a str>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -161,11 +170,13 @@ impl<'a> From<&'a Comparison> for Record<'a> {
             verdict,
             detail,
             note: claim.note.as_deref(),
+            statement: claim.statement(),
+            explanation: None,
         }
     }
 }
 
-const HEADER: [&str; 7] = [
+const HEADER: [&str; 8] = [
     "claim",
     "published",
     "measured",
@@ -173,6 +184,7 @@ const HEADER: [&str; 7] = [
     "difference",
     "tolerance",
     "held",
+    "why",
 ];
 
 /// The strategies that the paper compares, in the order of its tables.
@@ -193,7 +205,126 @@ impl ScoreCard {
     /// Every comparison as programs read it.
     #[must_use]
     pub fn records(&self) -> Vec<Record<'_>> {
-        self.comparisons.iter().map(Record::from).collect()
+        self.comparisons
+            .iter()
+            .map(|comparison| Record {
+                explanation: explain(&self.explanations, comparison).map(|found| found.text.trim()),
+                ..Record::from(comparison)
+            })
+            .collect()
+    }
+
+    /// The explanations of this card's misses with how many each is for, in the order of the file.
+    fn used_explanations(&self) -> Vec<(&Explanation, usize)> {
+        self.explanations
+            .iter()
+            .filter_map(|known| {
+                let misses = self
+                    .comparisons
+                    .iter()
+                    .filter(|comparison| {
+                        explain(&self.explanations, comparison)
+                            .is_some_and(|found| found.id == known.id)
+                    })
+                    .count();
+                (misses > 0).then_some((known, misses))
+            })
+            .collect()
+    }
+
+    /// The claims that were missed and that no explanation is for.
+    #[must_use]
+    pub fn unexplained(&self) -> Vec<&str> {
+        self.comparisons
+            .iter()
+            .filter(|comparison| {
+                matches!(comparison.verdict, Verdict::Missed(_))
+                    && explain(&self.explanations, comparison).is_none()
+            })
+            .map(|comparison| comparison.claim.id.as_str())
+            .collect()
+    }
+
+    /// The card as a section of the page of a report.
+    #[must_use]
+    pub fn section(&self) -> ClaimsSection {
+        let rows = self
+            .comparisons
+            .iter()
+            .map(|comparison| {
+                let [
+                    _,
+                    published,
+                    measured,
+                    interval,
+                    difference,
+                    tolerance,
+                    held,
+                ] = cells(comparison);
+                let verdict = match &comparison.verdict {
+                    Verdict::Held => "held",
+                    Verdict::Missed(_) => "missed",
+                    Verdict::NotTested(_) => "not tested",
+                };
+                let why = match &comparison.verdict {
+                    Verdict::Held => String::new(),
+                    Verdict::Missed(_) => explain(&self.explanations, comparison)
+                        .map_or_else(String::new, |found| {
+                            format!("{}: {}", found.id, found.text.trim())
+                        }),
+                    Verdict::NotTested(_) => held,
+                };
+                [
+                    comparison.claim.id.clone(),
+                    comparison.claim.statement(),
+                    published,
+                    measured,
+                    interval,
+                    difference,
+                    tolerance,
+                    verdict.to_owned(),
+                    why,
+                ]
+                .map(Cell::Text)
+                .to_vec()
+            })
+            .collect();
+        let columns = [
+            ("claim", "Claim"),
+            ("statement", "What is claimed"),
+            ("published", "Published"),
+            ("measured", "Measured"),
+            ("interval", "95 % interval"),
+            ("difference", "Difference"),
+            ("tolerance", "Tolerance"),
+            ("verdict", "Verdict"),
+            ("why", "Why"),
+        ];
+        ClaimsSection {
+            title: format!("{}. {}.", self.title, self.subject),
+            tally: self.tally().sentence(),
+            missed: self.tally().missed,
+            table: super::Table {
+                name: "claims".to_owned(),
+                title: "Which findings held".to_owned(),
+                columns: columns
+                    .into_iter()
+                    .map(|(key, title)| Column::plain(key, title))
+                    .collect(),
+                rows,
+                note: format!("Made by `{}`.", self.command),
+                sql: String::new(),
+            },
+        }
+    }
+
+    fn cells(&self, comparison: &Comparison, shown: impl Fn(&str) -> String) -> Vec<String> {
+        let mut row = cells(comparison).to_vec();
+        row.push(
+            explain(&self.explanations, comparison)
+                .map_or_else(String::new, |found| shown(&found.id)),
+        );
+        row
     }
 
     /// The comparisons of each published table, in the order of the claims. Orders stand apart: see [`Self::orders`].
@@ -223,7 +354,10 @@ impl ScoreCard {
     /// The score card as a page of Markdown.
     #[must_use]
     pub fn markdown(&self) -> String {
-        let mut page = format!("# {}: {}\n\n{}.\n\n", self.paper, self.subject, self.title);
+        let mut page = format!(
+            "<!-- made by: {} -->\n\n# {}: {}\n\n{}. Made by `{0}`.\n\n",
+            self.command, self.paper, self.subject, self.title
+        );
         for remark in &self.remarks {
             line(&mut page, &format!("> {remark}\n"));
         }
@@ -239,6 +373,9 @@ impl ScoreCard {
                 if let Some(note) = footnote(comparison) {
                     line(&mut page, &format!("  - {note}"));
                 }
+                if let Some(found) = explain(&self.explanations, comparison) {
+                    line(&mut page, &format!("  - why: {}", link(&found.id)));
+                }
             }
             page.push('\n');
         }
@@ -248,7 +385,7 @@ impl ScoreCard {
             markdown_table(
                 &mut page,
                 &HEADER,
-                rows.iter().map(|row| cells(row).to_vec()),
+                rows.iter().map(|row| self.cells(row, link)),
             );
             for comparison in rows {
                 if let Some(note) = footnote(comparison) {
@@ -262,6 +399,25 @@ impl ScoreCard {
             let header: Vec<&str> = table.header.iter().map(String::as_str).collect();
             markdown_table(&mut page, &header, table.rows.iter().cloned());
             page.push('\n');
+        }
+        let used = self.used_explanations();
+        if !used.is_empty() {
+            line(&mut page, "## Why\n");
+            for (found, misses) in used {
+                let evidence = if found.evidence.is_empty() {
+                    String::new()
+                } else {
+                    format!(" Looked at: {}.", found.evidence.join(", "))
+                };
+                line(
+                    &mut page,
+                    &format!(
+                        "### {}\n\n{misses} claims. {}{evidence}\n",
+                        found.id,
+                        found.text.trim().replace('\n', " ")
+                    ),
+                );
+            }
         }
         if !self.comparisons.is_empty() {
             line(
@@ -298,7 +454,7 @@ impl ScoreCard {
                 &mut page,
                 &terminal_table(
                     HEADER.iter().map(|head| (*head).to_owned()).collect(),
-                    rows.iter().map(|row| cells(row).to_vec()),
+                    rows.iter().map(|row| self.cells(row, str::to_owned)),
                 ),
             );
         }
@@ -399,6 +555,11 @@ pub fn measured_tables(
         });
     }
     tables
+}
+
+/// A link to the explanation below.
+fn link(id: &str) -> String {
+    format!("[{id}](#{id})")
 }
 
 fn line(page: &mut String, text: &str) {
@@ -636,6 +797,8 @@ claims = [
             comparisons: evaluate(&published, &published.claims, &samples),
             measured: measured_tables(&published, &["runtime"], &samples),
             tolerances: published.tolerances.clone(),
+            explanations: Vec::new(),
+            command: "bookahead reproduce p --trace ctc".to_owned(),
         }
     }
 

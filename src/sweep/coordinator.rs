@@ -4,7 +4,7 @@
 //! run to run; the results do not.
 
 use std::any::Any;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -56,10 +56,18 @@ pub struct Task {
 /// The simulations that points not yet done need, dearest first.
 #[must_use]
 pub fn tasks(sweep: &Sweep, done: &HashSet<String>, costs: &CostModel) -> Vec<Task> {
+    // Specifications that differ in what their strategy does not read have one identity: the first stands for all.
+    let mut first: HashMap<&str, usize> = HashMap::new();
+    let canonical: Vec<usize> = (0..sweep.simulations.len())
+        .map(|index| match sweep.simulation_ids.get(index) {
+            Some(id) => *first.entry(id).or_insert(index),
+            None => index,
+        })
+        .collect();
     let mut by_simulation: Vec<Vec<usize>> = vec![Vec::new(); sweep.simulations.len()];
     for (index, point) in sweep.points.iter().enumerate() {
         if !done.contains(&point.id) {
-            by_simulation[point.simulation].push(index);
+            by_simulation[canonical[point.simulation]].push(index);
         }
     }
     let mut tasks: Vec<Task> = by_simulation

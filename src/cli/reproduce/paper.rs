@@ -159,6 +159,7 @@ pub const PAPERS: &[Paper] = &[Paper {
         "hpc2n-risk",
         "lanl-pof",
         "lanl-risk",
+        "explanations",
         "published",
         "sdsc-blue-pof",
         "sdsc-blue-risk",
@@ -290,7 +291,7 @@ impl Paper {
         } else {
             stems.extend(self.built_in.iter().map(|(name, _)| (*name).to_owned()));
         }
-        stems.retain(|stem| stem != PUBLISHED);
+        stems.retain(|stem| stem != PUBLISHED && stem != EXPLANATIONS);
         stems.sort();
         Ok(stems)
     }
@@ -298,6 +299,9 @@ impl Paper {
 
 /// The stem of the file of published claims.
 pub const PUBLISHED: &str = "published";
+
+/// The stem of the file that explains missed claims.
+pub const EXPLANATIONS: &str = "explanations";
 
 #[cfg(test)]
 mod tests {
@@ -313,7 +317,11 @@ mod tests {
             let nowhere = Path::new("/no/such/folder");
             let files = paper.stems(here()).unwrap();
             assert_eq!(paper.stems(nowhere).unwrap(), files);
-            for stem in files.iter().map(String::as_str).chain([PUBLISHED]) {
+            for stem in files
+                .iter()
+                .map(String::as_str)
+                .chain([PUBLISHED, EXPLANATIONS])
+            {
                 let file = paper.configuration(here(), stem).unwrap();
                 let copy = paper.configuration(nowhere, stem).unwrap();
                 assert_eq!(file.text, copy.text, "{stem}");

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{Configuration, RoomError, SweepOutcome, SweepRunner};
 use crate::cli::run::complain;
 use crate::report::claims::{Experiment as Part, Measured, Sample, Samples};
-use crate::report::{self};
+use crate::report::{self, ClaimsSection, ReportExtras};
 use crate::store::{PointColumns, RunSelector, Store};
 use crate::sweep::{AxisValue, Experiment, RunState, SweepOptions, run_sweep};
 use crate::workload::TraceFolder;
@@ -66,6 +66,21 @@ impl SweepRunner for HouseRunner {
             read_samples(&self.options.store, outcome.run, part, &mut samples)?;
         }
         Ok(Box::new(samples))
+    }
+
+    fn report(
+        &self,
+        run: &SweepOutcome,
+        folder: &Path,
+        claims: ClaimsSection,
+    ) -> Result<(), RoomError> {
+        let extras = ReportExtras {
+            claims: Some(claims),
+            ..ReportExtras::default()
+        };
+        let run = RunSelector::Id(run.run);
+        report::write_with(&self.options.store, &run, folder, &extras)?;
+        Ok(())
     }
 }
 

@@ -29,6 +29,16 @@ struct Fake {
 }
 
 impl SweepRunner for Fake {
+    fn report(
+        &self,
+        _: &SweepOutcome,
+        folder: &Path,
+        claims: crate::report::ClaimsSection,
+    ) -> Result<(), RoomError> {
+        std::fs::write(folder.join("claims.txt"), claims.tally)?;
+        Ok(())
+    }
+
     fn find_trace(&self, file: &str) -> Result<PathBuf, RoomError> {
         if self.files.contains(file) {
             Ok(PathBuf::from("/traces").join(file))

@@ -12,7 +12,7 @@
   const value = (cell) => {
     if (cell.dataset.v !== undefined) return Number(cell.dataset.v);
     const text = cell.textContent.trim();
-    const number = Number(text);
+    const number = Number(text.replaceAll(",", "").replace(/ ?%$/, ""));
     return text !== "" && !Number.isNaN(number) ? number : text;
   };
   const missing = (item) => item === "–" || item === "undefined" || item === "";
