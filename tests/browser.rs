@@ -271,6 +271,21 @@ fn the_report_opens_from_a_file_sorts_filters_tells_values_and_fits() {
         browser.ask("document.documentElement.scrollWidth - document.documentElement.clientWidth");
     assert_eq!(over, 0);
 
+    // The plans stand in the report, and the page that zooms does.
+    assert_eq!(
+        browser.ask("document.querySelectorAll('#plans svg.gantt').length"),
+        4
+    );
+    browser.open(
+        &folder
+            .path()
+            .join("seen-report/plots/plan-heuristic-overbooking.html"),
+    );
+    let width = "document.querySelector('svg.gantt').viewBox.baseVal.width";
+    let whole = browser.ask(width).as_f64();
+    browser.ask("document.querySelector('[data-zoom=\"0.5\"]').click()");
+    assert!(browser.ask(width).as_f64() < whole);
+
     // Not a word of complaint, and nothing was fetched but the page itself.
     let complaints: Vec<Value> = browser.log("browser");
     assert!(complaints.is_empty(), "{complaints:?}");

@@ -7,6 +7,7 @@ mod aligned;
 pub mod compare;
 pub mod completions;
 pub mod export;
+pub mod gantt;
 mod logging;
 pub mod man;
 pub mod report;
@@ -112,6 +113,14 @@ Examples:
     Compare(compare::CompareArguments),
     /// Write a run as Parquet or CSV
     Export(export::ExportArguments),
+    /// Draw the plan of one point: nodes × time
+    #[command(after_help = "\
+The point is simulated again from its stored specification and checked against the store, so its trace must be found.
+
+Examples:
+  bookahead gantt latest --point 12 --out plan.svg
+  bookahead gantt 3 --point 12 --from 2d --to 60h --out plan.html")]
+    Gantt(gantt::GanttArguments),
     /// Ask the store a question in SQL; nothing is changed
     Sql(sql::SqlArguments),
     /// Run a paper's evaluation and lay measured beside published
@@ -161,6 +170,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Show(arguments) => looked(show::execute(&arguments)),
         Command::Compare(arguments) => looked_with(compare::execute(&arguments)),
         Command::Export(arguments) => looked(export::execute(&arguments)),
+        Command::Gantt(arguments) => ended(gantt::execute(&arguments).map(|()| ExitCode::SUCCESS)),
         Command::Sql(arguments) => looked(sql::execute(&arguments)),
         Command::Completions(arguments) => {
             looked(completions::execute(&arguments, Cli::command()).map_err(LookError::from))

@@ -1,10 +1,11 @@
 //! `bookahead report RUN|latest`: writes the report of a run and prints its best table.
 
 use std::io::{self, Write as _};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::report::{self, Cell, ReportError, TableFormat as _, Terminal};
 use crate::store::{RunSelector, Store};
+use crate::sweep::InputFolders;
 
 /// Writes the report of a run.
 #[derive(Clone, Debug, clap::Args)]
@@ -36,7 +37,12 @@ pub fn execute(arguments: &ReportArguments) -> Result<(), ReportError> {
             PathBuf::from("reports").join(folder_name(&run.name))
         }
     };
-    let summary = report::write(&arguments.store, &arguments.run, &out)?;
+    let summary = write(
+        &arguments.store,
+        &arguments.run,
+        &out,
+        &InputFolders::from_environment(),
+    )?;
     let printed = if arguments.json {
         super::screen::print_json(&as_json(&summary))
     } else {
@@ -49,6 +55,28 @@ pub fn execute(arguments: &ReportArguments) -> Result<(), ReportError> {
         }),
         _ => Ok(()),
     }
+}
+
+/// Writes a report with the plans that can be drawn; says which cannot.
+///
+/// # Errors
+///
+/// When the store cannot be read, the run does not exist, or the report cannot be written.
+pub fn write(
+    store: &Path,
+    run: &RunSelector,
+    out: &Path,
+    folders: &InputFolders,
+) -> Result<report::ReportSummary, ReportError> {
+    let (plans, missing) = super::gantt::plan_sections(store, run, folders)?;
+    for sentence in &missing {
+        super::say(sentence);
+    }
+    let extras = report::ReportExtras {
+        plans,
+        ..report::ReportExtras::default()
+    };
+    report::write_with(store, run, out, &extras)
 }
 
 /// What a report found, for scripts: an estimate has its mean and the ends of its interval.

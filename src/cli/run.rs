@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use clap::{Args, ValueEnum};
 use comfy_table::{CellAlignment, Table, presets};
 
-use crate::report::{self, ReportError};
+use crate::report::ReportError;
 use crate::store::RunSelector;
 use crate::sweep::{
     Experiment, ExperimentError, OutcomeDetail, Problem, RunState, Sweep, SweepError, SweepOptions,
@@ -159,17 +159,18 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
             .report
             .clone()
             .unwrap_or_else(|| PathBuf::from("reports").join(name));
-        write_report(&options.store, run, &folder)?;
+        write_report(&options, run, &folder)?;
     }
     Ok(summary.exit_code())
 }
 
 /// Writes the report of the run and prints its best table.
-fn write_report(store: &Path, run: i64, folder: &Path) -> Result<(), RunError> {
-    let summary =
-        report::write(store, &RunSelector::Id(run), folder).map_err(|source| RunError::Report {
+fn write_report(options: &SweepOptions, run: i64, folder: &Path) -> Result<(), RunError> {
+    let store = &options.store;
+    let summary = super::report::write(store, &RunSelector::Id(run), folder, &options.folders)
+        .map_err(|source| RunError::Report {
             run,
-            store: store.to_owned(),
+            store: store.clone(),
             source: Box::new(source),
         })?;
     let printed = super::report::print_best(&summary);

@@ -11,6 +11,7 @@ pub mod claims;
 pub mod figure;
 mod figures;
 mod format;
+pub mod gantt;
 mod html;
 
 pub mod reproduction;

@@ -33,6 +33,20 @@ impl ClusterMachine {
         }
     }
 
+    /// From now on, which nodes jobs hold and when is written down: [`ClusterMachine::take_allocations`].
+    pub fn record_allocations(&mut self) {
+        self.cluster.allocations.get_or_insert_default();
+    }
+
+    /// What was written down since the last time, in the order of the ends.
+    pub fn take_allocations(&mut self) -> Vec<Allocation> {
+        self.cluster
+            .allocations
+            .as_mut()
+            .map(std::mem::take)
+            .unwrap_or_default()
+    }
+
     /// Hands over arrivals. Job ids must continue those of the earlier arrivals, and no arrival may lie in the past.
     pub fn submit(&mut self, jobs: impl IntoIterator<Item = Job>) {
         for job in jobs {
@@ -137,6 +151,23 @@ pub struct Cluster {
     last_end: Seconds,
     /// What the policy did; it counts for itself.
     pub work: WorkCounters,
+    /// Which nodes jobs held and when, where somebody wants to know.
+    allocations: Option<Vec<Allocation>>,
+}
+
+/// Nodes that a job held from a start to its end, its kill, or the failure of one of them: one attempt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Allocation {
+    /// The job.
+    pub job: JobId,
+    /// Its nodes.
+    pub nodes: NodeSet,
+    /// When it started.
+    pub start: Seconds,
+    /// When it left them.
+    pub end: Seconds,
+    /// A node failed under it.
+    pub lost: bool,
 }
 
 impl Cluster {
@@ -154,6 +185,7 @@ impl Cluster {
             first_submit: None,
             last_end: Seconds::ZERO,
             work: WorkCounters::default(),
+            allocations: None,
         }
     }
 
@@ -309,12 +341,12 @@ impl Cluster {
         } else {
             Verdict::FailedOverbooked
         };
-        self.vacate(job);
+        self.vacate(job, false);
         self.finish(job, verdict, Some(self.now));
     }
 
     /// Frees the nodes of a running job and counts what it used.
-    fn vacate(&mut self, job: JobId) {
+    fn vacate(&mut self, job: JobId, lost: bool) {
         let now = self.now;
         let record = self.jobs.get(job);
         let ran = now - record.start.unwrap_or(now);
@@ -322,6 +354,15 @@ impl Cluster {
         let Some(nodes) = record.nodes.clone() else {
             return;
         };
+        if let Some(allocations) = &mut self.allocations {
+            allocations.push(Allocation {
+                job,
+                nodes: nodes.clone(),
+                start: now - ran,
+                end: now,
+                lost,
+            });
+        }
         self.totals.busy += held;
         for node in nodes.iter() {
             self.occupant[node.0 as usize] = None;
@@ -336,7 +377,7 @@ impl Cluster {
         self.idle.remove(node);
         let victim = self.occupant[node.0 as usize];
         if let Some(job) = victim {
-            self.vacate(job);
+            self.vacate(job, true);
             let record = self.jobs.get_mut(job);
             record.node_failures += 1;
             record.phase = Phase::Disabled;

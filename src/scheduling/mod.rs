@@ -16,9 +16,9 @@ pub mod registry;
 mod settings;
 mod shortening;
 
-pub use cluster::{Cluster, ClusterMachine, Phase};
+pub use cluster::{Allocation, Cluster, ClusterMachine, Phase};
 pub use counted::Counted;
-pub use direct::simulate;
+pub use direct::{Replay, replay, simulate};
 pub use hardware::Hardware;
 pub use mapped::Mapped;
 pub use outcome::{JobOutcome, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters};

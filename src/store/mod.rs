@@ -18,6 +18,7 @@ mod processes;
 mod query;
 mod read;
 mod record;
+mod replays;
 mod rows;
 mod runs;
 mod schema;
@@ -38,6 +39,7 @@ pub use record::{
     FailedSimulation, FinishedSimulation, OutcomeDetail, RunId, RunInput, RunRecord, RunState,
     WriteSummary,
 };
+pub use replays::ReplaySource;
 pub use runs::{EarlierWork, PendingSimulation};
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub use write::{Writer, WriterHandle};

@@ -277,7 +277,12 @@ impl<R: Rooms> Inputs<R> {
         Ok(self.workload(spec)?.label.clone())
     }
 
-    fn simulation_inputs(
+    /// Everything that one simulation reads.
+    ///
+    /// # Errors
+    ///
+    /// When something cannot be made.
+    pub fn simulation_inputs(
         &self,
         spec: &SimulationSpec,
     ) -> Result<SimulationInputs, Arc<InputError>> {

@@ -19,6 +19,7 @@ mod normalise;
 mod problem;
 mod progress;
 mod raw;
+mod replay;
 mod resolve;
 mod run;
 mod sink;
@@ -35,6 +36,7 @@ pub use interrupt::{INTERRUPTED, Interrupt};
 pub use normalise::normalise;
 pub use problem::{ExperimentError, Problem, ProblemKind};
 pub use progress::{Progress, above_bar, describe, shown};
+pub use replay::{ReplayError, ReplayedPoint, replay_point};
 pub use resolve::LANL_FILE;
 pub use run::{
     Plan, SweepError, SweepOptions, SweepSummary, about, load_inputs, plan, run_planned,

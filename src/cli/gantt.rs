@@ -1,0 +1,311 @@
+//! `bookahead gantt RUN --point P`: the plan of one point, nodes × time. The one place outside of `run` that simulates: the
+//! store does not keep which nodes a job ran on, so the point is replayed and checked against what is stored.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use crate::report::PlanSection;
+use crate::report::gantt::Gantt;
+use crate::store::{ReplaySource, RunSelector, Store, StoreError};
+use crate::sweep::{InputFolders, ReplayError, ReplayedPoint, replay_point};
+use crate::units::Seconds;
+
+/// Draws the plan of one point.
+#[derive(Clone, Debug, clap::Args)]
+pub struct GanttArguments {
+    /// The number of a run, the name of an experiment (its last run), or `latest`
+    #[arg(value_name = "RUN|latest")]
+    pub run: RunSelector,
+    /// The point's place in the sweep, from 0 (`show RUN --points` lists them) [default: the point with the highest gain of the
+    /// first strategy]
+    #[arg(long, value_name = "PLACE")]
+    pub point: Option<u32>,
+    /// Which cluster of the simulation; there is one, number 0, in the studies so far
+    #[arg(long, value_name = "C", default_value_t = 0)]
+    pub cluster: u32,
+    /// From this time since the start of the simulation on: seconds, or with a unit as in 90m, 36h, 2.5d
+    #[arg(long, value_name = "T", value_parser = time)]
+    pub from: Option<Seconds>,
+    /// Up to this time
+    #[arg(long, value_name = "T", value_parser = time)]
+    pub to: Option<Seconds>,
+    /// The store to read
+    #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
+    pub store: PathBuf,
+    /// The file to write: .svg, or .html for the page that zooms [default: gantt-RUN-PLACE.html]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Draw it even where inputs or totals are not those of the store any more
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Why nothing was drawn.
+#[derive(Debug, thiserror::Error)]
+pub enum GanttError {
+    /// The store cannot be read, or has no such run.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// There is no such point, or it is not done.
+    #[error(
+        "run {run} has no finished point {place}: `bookahead show {run} --points` lists its points, `bookahead run` finishes them"
+    )]
+    Point {
+        /// The run.
+        run: i64,
+        /// What was asked for.
+        place: String,
+    },
+    /// There is one cluster.
+    #[error("there is no cluster {0} in this simulation: it has one, number 0")]
+    Cluster(u32),
+    /// Nothing lies between the times.
+    #[error(
+        "nothing lies between --from {from} s and --to {to} s: this simulation lasts from 0 to {end} s"
+    )]
+    Window {
+        /// From.
+        from: i64,
+        /// To.
+        to: i64,
+        /// Last end of a job.
+        end: i64,
+    },
+    /// The point cannot be replayed.
+    #[error("point {place} cannot be replayed: {source}")]
+    Replay {
+        /// The point.
+        place: u32,
+        /// Why.
+        source: ReplayError,
+    },
+    /// The ending says neither.
+    #[error("`{0}` ends neither in .svg nor in .html, which decides what is drawn")]
+    Ending(PathBuf),
+    /// The file cannot be written.
+    #[error("cannot write `{path}`: {source}; choose another file with --out")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+}
+
+/// Draws and writes the file, and says on standard output where it is.
+///
+/// # Errors
+///
+/// When the point cannot be found or replayed, or the file cannot be written.
+pub fn execute(arguments: &GanttArguments) -> Result<(), GanttError> {
+    if arguments.cluster != 0 {
+        return Err(GanttError::Cluster(arguments.cluster));
+    }
+    let store = Store::open_read_only(&arguments.store)?;
+    let run = store.run(&arguments.run)?.id;
+    let place = match arguments.point {
+        Some(place) => Some(place),
+        None => store.best_places(run)?.first().map(|(place, _)| *place),
+    };
+    let missing = || GanttError::Point {
+        run: run.0,
+        place: place.map_or_else(String::new, |place| place.to_string()),
+    };
+    let source = store
+        .replay_source(run, place.ok_or_else(missing)?)?
+        .ok_or_else(missing)?;
+    drop(store);
+    let drawn = Drawn::new(&source, &InputFolders::from_environment(), arguments.force)?;
+    let (from, to) = drawn.window(arguments.from, arguments.to)?;
+    let gantt = drawn.gantt(&source, from, to);
+    let path = arguments
+        .out
+        .clone()
+        .unwrap_or_else(|| PathBuf::from(format!("gantt-{}-{}.html", run.0, source.place)));
+    let text = match path.extension().and_then(|ending| ending.to_str()) {
+        Some("svg") => gantt.svg(),
+        Some("html") => gantt.page(&drawn.note(&gantt)),
+        _ => return Err(GanttError::Ending(path)),
+    };
+    write(&path, &text)?;
+    // A reader who has gone does not matter: the file is written.
+    let _ = writeln!(std::io::stdout(), "{}", path.display());
+    Ok(())
+}
+
+fn write(path: &Path, text: &str) -> Result<(), GanttError> {
+    let fault = |source| GanttError::Write {
+        path: path.to_owned(),
+        source,
+    };
+    if let Some(folder) = path
+        .parent()
+        .filter(|folder| !folder.as_os_str().is_empty())
+    {
+        std::fs::create_dir_all(folder).map_err(fault)?;
+    }
+    std::fs::write(path, text).map_err(fault)
+}
+
+/// A replayed point that can be drawn.
+struct Drawn {
+    point: ReplayedPoint,
+    end: Seconds,
+}
+
+impl Drawn {
+    fn new(source: &ReplaySource, folders: &InputFolders, force: bool) -> Result<Self, GanttError> {
+        let point = replay_point(source, folders, force).map_err(|error| GanttError::Replay {
+            place: source.place,
+            source: error,
+        })?;
+        let end = point
+            .replay
+            .allocations
+            .iter()
+            .map(|allocation| allocation.end)
+            .max()
+            .unwrap_or(Seconds(1));
+        Ok(Self { point, end })
+    }
+
+    /// From the first start to the last end, unless somebody says otherwise.
+    fn window(
+        &self,
+        from: Option<Seconds>,
+        to: Option<Seconds>,
+    ) -> Result<(Seconds, Seconds), GanttError> {
+        let first = self
+            .point
+            .replay
+            .allocations
+            .first()
+            .map_or(Seconds::ZERO, |allocation| allocation.start);
+        let (from, to) = (from.unwrap_or(first), to.unwrap_or(self.end));
+        if from >= to || from >= self.end {
+            return Err(GanttError::Window {
+                from: from.0,
+                to: to.0,
+                end: self.end.0,
+            });
+        }
+        Ok((from, to))
+    }
+
+    fn gantt<'d>(&'d self, source: &ReplaySource, from: Seconds, to: Seconds) -> Gantt<'d> {
+        Gantt {
+            title: title(source),
+            nodes: self.point.inputs.nodes,
+            from,
+            to,
+            allocations: &self.point.replay.allocations,
+            outcomes: &self.point.replay.outcomes,
+            events: &self.point.inputs.failures.events,
+        }
+    }
+
+    fn note(&self, gantt: &Gantt<'_>) -> String {
+        let checked = if self.point.agrees {
+            "Replayed from the stored specification; its totals agree with the store."
+        } else {
+            "FORCED: replayed from the stored specification, but inputs or totals are NOT those of the store."
+        };
+        format!("{} {checked}", gantt.note())
+    }
+}
+
+/// The strategy and the other axes.
+fn title(source: &ReplaySource) -> String {
+    let axes: serde_json::Map<String, serde_json::Value> =
+        serde_json::from_str(&source.axes).unwrap_or_default();
+    let mut words = vec![source.strategy.clone()];
+    words.extend(
+        axes.iter()
+            .filter(|(key, _)| key.as_str() != "scheduling.strategy")
+            .map(|(key, value)| {
+                let value = value
+                    .as_str()
+                    .map_or_else(|| value.to_string(), str::to_owned);
+                format!("{} {value}", key.rsplit('.').next().unwrap_or(key))
+            }),
+    );
+    words.push(format!("replication {}", source.replication));
+    words.join(", ")
+}
+
+/// A time that reports show at most, from the first start on.
+const REPORT_WINDOW: Seconds = Seconds(14 * 86_400);
+
+/// For the report of a run: of every strategy the plan of its best point in the first replication, two weeks at most, with the
+/// page of each; and in words which plans are missing and why.
+///
+/// # Errors
+///
+/// When the store cannot be read.
+pub fn plan_sections(
+    store: &Path,
+    run: &RunSelector,
+    folders: &InputFolders,
+) -> Result<(Vec<(PlanSection, String)>, Vec<String>), StoreError> {
+    let store = Store::open_read_only(store)?;
+    let run = store.run(run)?.id;
+    let (mut sections, mut missing) = (Vec::new(), Vec::new());
+    for (place, strategy) in store.best_places(run)? {
+        let Some(source) = store.replay_source(run, place)? else {
+            continue;
+        };
+        let drawn = Drawn::new(&source, folders, false).and_then(|drawn| {
+            let (from, to) = drawn.window(None, None)?;
+            Ok((drawn, from, to))
+        });
+        match drawn {
+            Ok((drawn, from, to)) => {
+                let gantt = drawn.gantt(&source, from, to.min(from + REPORT_WINDOW));
+                let note = drawn.note(&gantt);
+                let page = format!("plots/plan-{strategy}.html");
+                sections.push((
+                    PlanSection {
+                        title: gantt.title.clone(),
+                        svg: gantt.fragment(),
+                        note: note.clone(),
+                        page,
+                    },
+                    gantt.page(&note),
+                ));
+            }
+            Err(error) => missing.push(format!("no plan of {strategy}: {error}")),
+        }
+    }
+    Ok((sections, missing))
+}
+
+/// Seconds, or a number with a unit.
+fn time(text: &str) -> Result<Seconds, String> {
+    let text = text.trim();
+    let (number, factor) = match text.char_indices().last() {
+        Some((end, 's')) => (&text[..end], 1.0),
+        Some((end, 'm')) => (&text[..end], 60.0),
+        Some((end, 'h')) => (&text[..end], 3_600.0),
+        Some((end, 'd')) => (&text[..end], 86_400.0),
+        _ => (text, 1.0),
+    };
+    match number.parse::<f64>() {
+        Ok(value) if value.is_finite() && (0.0..=1e12).contains(&(value * factor)) => {
+            Ok(Seconds((value * factor).round() as i64))
+        }
+        _ => Err("allowed are seconds, or a number with a unit as in 90m, 36h, 2.5d".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(time("90"), Ok(Seconds(90)));
+        assert_eq!(time("36h"), Ok(Seconds(129_600)));
+        assert_eq!(time("2.5d"), Ok(Seconds(216_000)));
+        assert!(time("soon").is_err() && time("-3h").is_err() && time("").is_err());
+    }
+}

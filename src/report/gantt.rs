@@ -1,0 +1,514 @@
+//! The plan, seen: nodes × time, as SVG and as a page that zooms.
+//!
+//! Few jobs are drawn one by one, each on its own nodes. Where rows would be thinner than a pixel or bars too many to look
+//! at, the picture shows the busy share of cells instead, and says so.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::svg::escape;
+use super::table::grouped;
+use crate::failures::NodeEvent;
+use crate::scheduling::{Allocation, JobOutcome, Verdict};
+use crate::units::{Nodes, Seconds};
+
+/// What is drawn.
+#[derive(Clone, Debug)]
+pub struct Gantt<'g> {
+    /// Its heading.
+    pub title: String,
+    /// Size of the cluster.
+    pub nodes: Nodes,
+    /// From this time …
+    pub from: Seconds,
+    /// … to this one.
+    pub to: Seconds,
+    /// Who held which nodes when.
+    pub allocations: &'g [Allocation],
+    /// What became of the jobs, by id.
+    pub outcomes: &'g [JobOutcome],
+    /// Failures and repairs, in order of time.
+    pub events: &'g [NodeEvent],
+}
+
+/// How a bar ended, for its colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Kind {
+    Planned,
+    Overbooked,
+    Killed,
+    Lost,
+}
+
+impl Kind {
+    const ALL: [Self; 4] = [Self::Planned, Self::Overbooked, Self::Killed, Self::Lost];
+
+    fn class(self) -> &'static str {
+        match self {
+            Self::Planned => "planned",
+            Self::Overbooked => "overbooked",
+            Self::Killed => "killed",
+            Self::Lost => "lost",
+        }
+    }
+
+    fn words(self) -> &'static str {
+        match self {
+            Self::Planned => "job in a slot of full length",
+            Self::Overbooked => "overbooked job",
+            Self::Killed => "overbooked job, killed at the end of its slot",
+            Self::Lost => "lost to a node failure",
+        }
+    }
+}
+
+/// Bars beyond this number are drawn as shares.
+const MOST_BARS: usize = 12_000;
+const WIDTH: f64 = 1_180.0;
+const LEFT: f64 = 70.0;
+const RIGHT: f64 = 34.0;
+const TOP: f64 = 66.0;
+/// Cells of a picture of shares.
+const COLUMNS: usize = 560;
+const MOST_ROWS: u32 = 180;
+
+impl Gantt<'_> {
+    /// A stand-alone SVG file.
+    #[must_use]
+    pub fn svg(&self) -> String {
+        self.draw(true)
+    }
+
+    /// The drawing for a page that has the styles of [`Gantt::page`] or of a report.
+    #[must_use]
+    pub fn fragment(&self) -> String {
+        self.draw(true)
+    }
+
+    /// A page that zooms and tells what is under the pointer.
+    #[must_use]
+    pub fn page(&self, note: &str) -> String {
+        format!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
+             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n\
+             <title>{0}</title>\n<style>\n{1}\n</style>\n</head>\n<body>\n<header><h1>{0}</h1><p>{2}</p>\n\
+             <p id=\"tools\"><button data-zoom=\"0.5\">＋</button><button data-zoom=\"2\">－</button><button data-zoom=\"0\">all</button> \
+             <label>show <select id=\"kind\"><option value=\"\">every job</option>{3}</select></label> \
+             <span>wheel or + − zooms, dragging or arrows move, 0 shows all</span></p></header>\n<main>{4}</main>\n\
+             <div id=\"tip\" role=\"status\" hidden></div>\n<script>\n{5}\n</script>\n</body>\n</html>\n",
+            escape(&self.title),
+            include_str!("html/gantt.css"),
+            escape(note),
+            Kind::ALL
+                .iter()
+                .map(|kind| format!(
+                    "<option value=\"{}\">{}</option>",
+                    kind.class(),
+                    kind.words()
+                ))
+                .collect::<String>(),
+            self.draw(true),
+            include_str!("html/gantt.js"),
+        )
+    }
+
+    /// What a reader must know about the picture.
+    #[must_use]
+    pub fn note(&self) -> String {
+        if self.bars().is_some() {
+            "One bar a job and attempt, on its nodes. The dashed outline is the slot that was promised to an overbooked job; the thin \
+             line behind it is what of its estimate was not reserved: the gap that was accepted. Grey: nodes that are down."
+                .to_owned()
+        } else {
+            format!(
+                "Too much for single bars: each cell of {} nodes × {} shows its busy share by its strength, coloured by what held most \
+                 of it. A shorter time (--from, --to) shows the jobs. Grey: nodes that are down.",
+                grouped(self.node_rows().1, 1),
+                span(self.to.0.saturating_sub(self.from.0) as f64 / COLUMNS as f64)
+            )
+        }
+    }
+
+    fn kind(&self, allocation: &Allocation) -> Kind {
+        if allocation.lost {
+            return Kind::Lost;
+        }
+        let Some(outcome) = self.outcome(allocation) else {
+            return Kind::Planned;
+        };
+        if outcome.verdict == Verdict::FailedOverbooked {
+            Kind::Killed
+        } else if outcome.promise.is_some_and(|promise| promise.overbooked) {
+            Kind::Overbooked
+        } else {
+            Kind::Planned
+        }
+    }
+
+    fn outcome(&self, allocation: &Allocation) -> Option<&JobOutcome> {
+        self.outcomes
+            .binary_search_by_key(&allocation.job, |outcome| outcome.job.id)
+            .ok()
+            .map(|index| &self.outcomes[index])
+    }
+
+    fn visible(&self) -> impl Iterator<Item = &Allocation> {
+        self.allocations
+            .iter()
+            .filter(|allocation| allocation.end > self.from && allocation.start < self.to)
+    }
+
+    /// Ranges of nodes of every visible bar, or `None` where they are too many.
+    fn bars(&self) -> Option<Vec<(&Allocation, Vec<(u32, u32)>)>> {
+        if self.nodes.0 > 2_000 {
+            return None;
+        }
+        let mut count = 0;
+        let mut bars = Vec::new();
+        for allocation in self.visible() {
+            let ranges = ranges(allocation);
+            count += ranges.len();
+            if count > MOST_BARS {
+                return None;
+            }
+            bars.push((allocation, ranges));
+        }
+        Some(bars)
+    }
+
+    /// Rows of a picture of shares, and nodes in each.
+    fn node_rows(&self) -> (u32, f64) {
+        let rows = self.nodes.0.clamp(1, MOST_ROWS);
+        (rows, f64::from(self.nodes.0) / f64::from(rows))
+    }
+
+    fn height(&self) -> f64 {
+        (f64::from(self.nodes.0) * 12.0).clamp(120.0, 640.0)
+    }
+
+    fn x(&self, time: Seconds) -> f64 {
+        let time = time.0.clamp(self.from.0, self.to.0);
+        LEFT + (time - self.from.0) as f64 / (self.to.0 - self.from.0).max(1) as f64
+            * (WIDTH - LEFT - RIGHT)
+    }
+
+    fn y(&self, node: f64) -> f64 {
+        TOP + node / f64::from(self.nodes.0.max(1)) * self.height()
+    }
+
+    fn draw(&self, styled: bool) -> String {
+        let height = TOP + self.height() + 46.0;
+        let mut svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gantt\" viewBox=\"0 0 {WIDTH} {height:.0}\" width=\"{WIDTH}\" \
+             height=\"{height:.0}\" font-family=\"system-ui,sans-serif\" font-size=\"12\" role=\"img\" aria-label=\"{}\">\n",
+            escape(&self.title)
+        );
+        if styled {
+            let _ = writeln!(
+                svg,
+                "<style>{}</style><rect class=\"paper\" width=\"100%\" height=\"100%\"/>",
+                include_str!("html/gantt-svg.css")
+            );
+        }
+        let _ = writeln!(
+            svg,
+            "<text class=\"ink\" x=\"{LEFT}\" y=\"22\" font-size=\"15\">{}</text>",
+            escape(&self.title)
+        );
+        self.legend(&mut svg);
+        let _ = writeln!(
+            svg,
+            "<g class=\"field\"><rect class=\"floor\" x=\"{LEFT}\" y=\"{TOP}\" width=\"{:.1}\" height=\"{:.1}\"/>",
+            WIDTH - LEFT - RIGHT,
+            self.height()
+        );
+        self.outages(&mut svg);
+        match self.bars() {
+            Some(bars) => self.single_bars(&mut svg, &bars),
+            None => self.shares(&mut svg),
+        }
+        svg.push_str("</g>\n");
+        self.axes(&mut svg);
+        svg.push_str("</svg>\n");
+        svg
+    }
+
+    fn legend(&self, svg: &mut String) {
+        let mut left = LEFT;
+        let entries = Kind::ALL
+            .iter()
+            .map(|kind| (kind.class(), kind.words()))
+            .chain([("down", "node down"), ("promise", "promised slot")]);
+        for (class, words) in entries {
+            let _ = writeln!(
+                svg,
+                "<rect class=\"{class}\" x=\"{left:.0}\" y=\"36\" width=\"14\" height=\"12\"/><text class=\"ink\" x=\"{:.0}\" y=\"46\">{words}</text>",
+                left + 19.0
+            );
+            left += 40.0 + 6.4 * words.len() as f64;
+        }
+    }
+
+    fn outages(&self, svg: &mut String) {
+        let mut down: BTreeMap<u32, Seconds> = BTreeMap::new();
+        let mut draw = |node: u32, since: Seconds, until: Seconds| {
+            if until > self.from && since < self.to {
+                let _ = writeln!(
+                    svg,
+                    "<rect class=\"down\" data-t=\"node {node} down\n{} to {}\" x=\"{:.1}\" y=\"{:.2}\" width=\"{:.1}\" height=\"{:.2}\"/>",
+                    moment(since),
+                    moment(until),
+                    self.x(since),
+                    self.y(f64::from(node)),
+                    (self.x(until) - self.x(since)).max(0.6),
+                    (self.y(f64::from(node) + 1.0) - self.y(f64::from(node))).max(0.6)
+                );
+            }
+        };
+        for event in self
+            .events
+            .iter()
+            .filter(|event| event.node.0 < self.nodes.0)
+        {
+            if event.up {
+                if let Some(since) = down.remove(&event.node.0) {
+                    draw(event.node.0, since, event.time);
+                }
+            } else {
+                down.entry(event.node.0).or_insert(event.time);
+            }
+        }
+        for (node, since) in down {
+            draw(node, since, self.to);
+        }
+    }
+
+    fn single_bars(&self, svg: &mut String, bars: &[(&Allocation, Vec<(u32, u32)>)]) {
+        for (allocation, ranges) in bars {
+            let kind = self.kind(allocation);
+            let _ = write!(
+                svg,
+                "<g class=\"{}\" data-t=\"{}\">",
+                kind.class(),
+                escape(&self.words(allocation, kind))
+            );
+            for (first, last) in ranges {
+                let top = self.y(f64::from(*first));
+                let _ = write!(
+                    svg,
+                    "<rect x=\"{:.1}\" y=\"{top:.2}\" width=\"{:.1}\" height=\"{:.2}\"/>",
+                    self.x(allocation.start),
+                    (self.x(allocation.end) - self.x(allocation.start)).max(0.5),
+                    (self.y(f64::from(*last) + 1.0) - top).max(0.5)
+                );
+            }
+            svg.push_str("</g>\n");
+            self.promise(svg, allocation, ranges);
+        }
+    }
+
+    /// The promised slot of an overbooked job on its first nodes, and what of its estimate was not reserved.
+    fn promise(&self, svg: &mut String, allocation: &Allocation, ranges: &[(u32, u32)]) {
+        let Some((promise, estimate)) = self
+            .outcome(allocation)
+            .and_then(|outcome| Some((outcome.promise?, outcome.job.estimate)))
+            .filter(|(promise, _)| {
+                promise.overbooked && promise.end > self.from && promise.start < self.to
+            })
+        else {
+            return;
+        };
+        let Some((first, last)) = ranges.first() else {
+            return;
+        };
+        let (top, bottom) = (self.y(f64::from(*first)), self.y(f64::from(*last) + 1.0));
+        let _ = writeln!(
+            svg,
+            "<rect class=\"promise\" x=\"{:.1}\" y=\"{top:.2}\" width=\"{:.1}\" height=\"{:.2}\"/>\
+             <path class=\"gap\" d=\"M{:.1} {:.2}H{:.1}\"/>",
+            self.x(promise.start),
+            (self.x(promise.end) - self.x(promise.start)).max(0.5),
+            bottom - top,
+            self.x(promise.end),
+            f64::midpoint(top, bottom),
+            self.x(promise.start + estimate)
+        );
+    }
+
+    fn words(&self, allocation: &Allocation, kind: Kind) -> String {
+        let mut words = format!(
+            "job {} on {} nodes: {}\nran {} to {}",
+            allocation.job.0,
+            allocation.nodes.count().0,
+            kind.words(),
+            moment(allocation.start),
+            moment(allocation.end)
+        );
+        if let Some(outcome) = self.outcome(allocation) {
+            let _ = write!(
+                words,
+                "\nestimate {}, outcome: {}",
+                span(outcome.job.estimate.0 as f64),
+                outcome.verdict.name()
+            );
+            if let Some(promise) = outcome.promise {
+                let _ = write!(
+                    words,
+                    "\npromised {} to {}",
+                    moment(promise.start),
+                    moment(promise.end)
+                );
+                if let Some(success) = promise.success {
+                    let _ = write!(words, ", PoF {:.3}", success.pof());
+                }
+            }
+            if outcome.restarts > 0 {
+                let _ = write!(words, "\n{} restarts", outcome.restarts);
+            }
+        }
+        words
+    }
+
+    /// Busy shares of cells, equal neighbours in one rectangle.
+    fn shares(&self, svg: &mut String) {
+        let (rows, per_row) = self.node_rows();
+        let step = (self.to.0 - self.from.0).max(1) as f64 / COLUMNS as f64;
+        let mut cells = vec![[0.0f32; 4]; rows as usize * COLUMNS];
+        for allocation in self.visible() {
+            let kind = self.kind(allocation) as usize;
+            let from = ((allocation.start.0 - self.from.0) as f64 / step).max(0.0);
+            let to = ((allocation.end.0 - self.from.0) as f64 / step).min(COLUMNS as f64);
+            for node in allocation.nodes.iter() {
+                let row = ((f64::from(node.0) / per_row) as usize).min(rows as usize - 1);
+                let mut at = from;
+                while at < to {
+                    let column = at as usize;
+                    let end = (column as f64 + 1.0).min(to);
+                    if let Some(cell) = cells.get_mut(row * COLUMNS + column) {
+                        cell[kind] += ((end - at) / per_row) as f32;
+                    }
+                    at = column as f64 + 1.0;
+                }
+            }
+        }
+        let width = (WIDTH - LEFT - RIGHT) / COLUMNS as f64;
+        let shade = |cell: &[f32; 4]| {
+            let share: f32 = cell.iter().sum();
+            let most = (0..4)
+                .max_by(|a, b| cell[*a].total_cmp(&cell[*b]))
+                .unwrap_or(0);
+            let level = (share.min(1.0) * 8.0).ceil() as u32;
+            (level > 0).then_some((most, level))
+        };
+        for row in 0..rows as usize {
+            let line = &cells[row * COLUMNS..(row + 1) * COLUMNS];
+            let mut begin = 0;
+            while begin < COLUMNS {
+                let found = shade(&line[begin]);
+                let end = (begin..COLUMNS)
+                    .find(|column| shade(&line[*column]) != found)
+                    .unwrap_or(COLUMNS);
+                if let Some((kind, level)) = found {
+                    let top = self.y(row as f64 * per_row);
+                    let _ = write!(
+                        svg,
+                        "<rect class=\"{}\" fill-opacity=\"{:.2}\" x=\"{:.1}\" y=\"{top:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>",
+                        Kind::ALL[kind].class(),
+                        f64::from(level) / 8.0,
+                        LEFT + begin as f64 * width,
+                        (end - begin) as f64 * width + 0.1,
+                        self.y((row as f64 + 1.0) * per_row) - top + 0.1
+                    );
+                }
+                begin = end;
+            }
+            svg.push('\n');
+        }
+    }
+
+    fn axes(&self, svg: &mut String) {
+        let bottom = TOP + self.height();
+        let range = (self.to.0 - self.from.0).max(1) as f64;
+        let step = [
+            60.0,
+            300.0,
+            900.0,
+            3_600.0,
+            7_200.0,
+            21_600.0,
+            43_200.0,
+            86_400.0,
+            172_800.0,
+            604_800.0,
+            2_592_000.0,
+            31_536_000.0,
+        ]
+        .into_iter()
+        .find(|step| range / step <= 12.0)
+        .unwrap_or(315_360_000.0);
+        let mut at = (self.from.0 as f64 / step).ceil() * step;
+        while at <= self.to.0 as f64 {
+            let place = self.x(Seconds(at as i64));
+            let _ = writeln!(
+                svg,
+                "<path class=\"edge\" d=\"M{place:.1} {bottom:.1}v5\"/><text class=\"soft\" x=\"{place:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
+                bottom + 18.0,
+                moment(Seconds(at as i64))
+            );
+            at += step;
+        }
+        let nodes = self.nodes.0.max(1);
+        for node in [0, nodes / 4, nodes / 2, 3 * (nodes / 4), nodes - 1] {
+            let _ = writeln!(
+                svg,
+                "<text class=\"soft\" x=\"{:.0}\" y=\"{:.1}\" text-anchor=\"end\">{node}</text>",
+                LEFT - 7.0,
+                self.y(f64::from(node) + 0.5) + 4.0
+            );
+        }
+        let _ = writeln!(
+            svg,
+            "<text class=\"ink\" x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"middle\">time since the start of the simulation</text>\
+             <text class=\"ink\" transform=\"translate(16 {:.0}) rotate(-90)\" text-anchor=\"middle\">node</text>",
+            f64::midpoint(LEFT, WIDTH),
+            bottom + 38.0,
+            TOP + self.height() / 2.0
+        );
+    }
+}
+
+/// Contiguous nodes, first and last.
+fn ranges(allocation: &Allocation) -> Vec<(u32, u32)> {
+    let mut ranges: Vec<(u32, u32)> = Vec::new();
+    for node in allocation.nodes.iter() {
+        match ranges.last_mut().filter(|(_, last)| *last + 1 == node.0) {
+            Some((_, last)) => *last = node.0,
+            None => ranges.push((node.0, node.0)),
+        }
+    }
+    ranges
+}
+
+/// `3d 07:30`, or with seconds where they are not zero.
+fn moment(time: Seconds) -> String {
+    let (days, rest) = (time.0.div_euclid(86_400), time.0.rem_euclid(86_400));
+    let (hours, minutes, seconds) = (rest / 3_600, rest / 60 % 60, rest % 60);
+    let days = if days == 0 {
+        String::new()
+    } else {
+        format!("{days}d ")
+    };
+    if seconds == 0 {
+        format!("{days}{hours:02}:{minutes:02}")
+    } else {
+        format!("{days}{hours:02}:{minutes:02}:{seconds:02}")
+    }
+}
+
+fn span(seconds: f64) -> String {
+    match seconds {
+        seconds if seconds < 120.0 => format!("{seconds:.0} s"),
+        seconds if seconds < 7_200.0 => format!("{:.0} min", seconds / 60.0),
+        seconds => format!("{:.1} h", seconds / 3_600.0),
+    }
+}

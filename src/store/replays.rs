@@ -1,0 +1,98 @@
+//! What a simulation was, so that it can be carried out once more.
+
+use rusqlite::{OptionalExtension, params};
+
+use super::{RunId, Store, StoreError};
+
+/// A done point of a run, with what determines it and what it came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplaySource {
+    /// Place in the sweep.
+    pub place: u32,
+    /// The simulation's content hash.
+    pub identity: String,
+    /// What determines it, as JSON.
+    pub spec: String,
+    /// Strategy.
+    pub strategy: String,
+    /// Values of the axes as JSON.
+    pub axes: String,
+    /// Replication.
+    pub replication: u32,
+    /// The program that computed it.
+    pub program: Option<String>,
+    /// Accepted, successful, failed and dropped jobs; fees and forfeited fees, node-seconds; makespan, seconds.
+    pub totals: [i64; 7],
+}
+
+const SOURCE: &str = "SELECT v.place, m.identity, m.spec, v.strategy, v.axes, v.replication, c.program_version,
+        c.program_commit, k.accepted, k.successful, k.failed, k.dropped, k.fees, k.forfeited, k.makespan
+    FROM v_point v JOIN simulation m ON m.id = v.simulation JOIN simulation_metrics k ON k.simulation = m.id
+    LEFT JOIN run c ON c.id = m.computed_by";
+
+fn source(row: &rusqlite::Row<'_>) -> rusqlite::Result<ReplaySource> {
+    let (version, commit): (Option<String>, Option<String>) = (row.get(6)?, row.get(7)?);
+    let mut totals = [0; 7];
+    for (index, total) in totals.iter_mut().enumerate() {
+        *total = row.get(8 + index)?;
+    }
+    Ok(ReplaySource {
+        place: row.get(0)?,
+        identity: row.get(1)?,
+        spec: row.get(2)?,
+        strategy: row.get(3)?,
+        axes: row.get(4)?,
+        replication: row.get(5)?,
+        program: version.map(|version| match commit {
+            Some(commit) => format!("{version} ({commit})"),
+            None => version,
+        }),
+        totals,
+    })
+}
+
+impl Store {
+    /// The done point at a place of a run; `None` where there is none.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn replay_source(
+        &self,
+        run: RunId,
+        place: u32,
+    ) -> Result<Option<ReplaySource>, StoreError> {
+        self.connection
+            .prepare(&format!(
+                "{SOURCE} WHERE v.run = ?1 AND v.place = ?2 AND v.state = 'done'"
+            ))
+            .and_then(|mut statement| {
+                statement
+                    .query_row(params![run.0, place], source)
+                    .optional()
+            })
+            .map_err(|error| self.error("reading a point", error))
+    }
+
+    /// Of every strategy the point of the first replication with the highest gain: place and strategy.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn best_places(&self, run: RunId) -> Result<Vec<(u32, String)>, StoreError> {
+        self.connection
+            .prepare(
+                "SELECT place, strategy FROM (
+                    SELECT place, strategy, row_number() OVER (PARTITION BY strategy ORDER BY gain DESC, place) AS rank
+                    FROM v_point WHERE run = ?1 AND replication =
+                        (SELECT min(replication) FROM v_point WHERE run = ?1 AND state = 'done') AND state = 'done')
+                 WHERE rank = 1 ORDER BY strategy",
+            )
+            .and_then(|mut statement| {
+                statement
+                    .query_map([run.0], |row| Ok((row.get(0)?, row.get(1)?)))
+                    .and_then(Iterator::collect)
+            })
+            .map_err(|error| self.error("looking for the best points", error))
+    }
+}

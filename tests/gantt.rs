@@ -1,0 +1,176 @@
+//! The plan, seen: what is replayed agrees with the store and with itself, and the drawing says what it cannot show.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+use bookahead::store::{RunId, Store};
+use bookahead::sweep::{InputFolders, ReplayError, replay_point};
+use bookahead::units::Seconds;
+
+use crate::support::program::{folder, output, program, run, text};
+
+#[test]
+fn a_replay_agrees_with_the_store_and_no_node_is_held_twice_or_while_it_is_down() {
+    let folder = folder();
+    let status = run(folder.path(), "plans", &[]).status();
+    assert!(status.expect("it starts").success());
+    let store = Store::open_read_only(&folder.path().join("plans.db")).expect("a store");
+    let places = store.best_places(RunId(1)).expect("places");
+    assert_eq!(places.len(), 4, "one of every strategy");
+    let mut lost = 0;
+    for (place, strategy) in places {
+        let source = store
+            .replay_source(RunId(1), place)
+            .expect("read")
+            .expect("done");
+        let point = replay_point(&source, &InputFolders::default(), false).expect("it agrees");
+        assert!(point.agrees);
+        // Every node's holders follow each other.
+        let mut free_from: BTreeMap<u32, Seconds> = BTreeMap::new();
+        let mut last = BTreeMap::new();
+        for allocation in &point.replay.allocations {
+            lost += usize::from(allocation.lost);
+            assert!(allocation.start <= allocation.end);
+            for node in allocation.nodes.iter() {
+                let free = free_from.entry(node.0).or_insert(Seconds::ZERO);
+                assert!(
+                    *free <= allocation.start,
+                    "{strategy}: node {} is held twice",
+                    node.0
+                );
+                *free = allocation.end;
+            }
+            last.insert(allocation.job, allocation);
+        }
+        // No node is down in the middle of an allocation.
+        for event in point
+            .inputs
+            .failures
+            .events
+            .iter()
+            .filter(|event| !event.up)
+        {
+            let holder = point.replay.allocations.iter().find(|allocation| {
+                allocation.start < event.time
+                    && event.time < allocation.end
+                    && allocation.nodes.contains(event.node)
+            });
+            assert!(
+                holder.is_none(),
+                "{strategy}: {holder:?} outlives {event:?}"
+            );
+        }
+        // The last attempt of every job is the one of its outcome.
+        for outcome in &point.replay.outcomes {
+            let attempt = last.get(&outcome.job.id);
+            assert_eq!(
+                outcome.start,
+                attempt.map(|attempt| attempt.start),
+                "{strategy}"
+            );
+            if let Some(attempt) = attempt {
+                assert_eq!(attempt.nodes.count(), outcome.job.nodes);
+                if outcome.verdict.is_successful() {
+                    assert_eq!(outcome.end, Some(attempt.end));
+                }
+            }
+        }
+    }
+    assert!(lost > 0, "failures hit jobs in this sweep");
+}
+
+#[test]
+fn a_stored_result_that_does_not_come_out_again_is_refused_unless_somebody_insists() {
+    let folder = folder();
+    let status = run(folder.path(), "moved", &[]).status();
+    assert!(status.expect("it starts").success());
+    let path = folder.path().join("moved.db");
+    let store = rusqlite::Connection::open(&path).expect("a store");
+    store
+        .execute("UPDATE simulation_metrics SET fees = fees + 3600", [])
+        .expect("written");
+    let source = Store::open_read_only(&path)
+        .expect("a store")
+        .replay_source(RunId(1), 0)
+        .expect("read")
+        .expect("done");
+    let folders = InputFolders::default();
+    assert!(matches!(
+        replay_point(&source, &folders, false),
+        Err(ReplayError::OtherTotals { .. })
+    ));
+    assert!(
+        !replay_point(&source, &folders, true)
+            .expect("forced")
+            .agrees
+    );
+    let draw = |more: &[&str]| {
+        let arguments = [
+            "gantt", "latest", "--store", "moved.db", "--point", "0", "--out", "p.html",
+        ];
+        output(program(folder.path(), &[&arguments, more].concat()))
+    };
+    let refused = draw(&[]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert!(
+        text(&refused.stderr).contains("--fresh"),
+        "{}",
+        text(&refused.stderr)
+    );
+    assert!(draw(&["--force"]).status.success());
+    let page = std::fs::read_to_string(folder.path().join("p.html")).expect("written");
+    assert!(page.contains("NOT those of the store"));
+}
+
+#[test]
+fn few_jobs_are_drawn_one_by_one_and_many_as_shares() {
+    let folder = folder();
+    let many = crate::support::program::TEXT
+        .replace("nodes = 64", "nodes = 4000")
+        .replace("replications = 4", "replications = 1");
+    std::fs::write(folder.path().join("many.toml"), many).expect("written");
+    let call = |arguments: &[&str]| {
+        let ended = Command::new(env!("CARGO_BIN_EXE_bookahead"))
+            .args(arguments)
+            .current_dir(folder.path())
+            .output()
+            .expect("it starts");
+        (ended.status.success(), text(&ended.stderr))
+    };
+    for name in ["small", "many"] {
+        let (well, said) = call(&[
+            "run",
+            &format!("{name}.toml"),
+            "--store",
+            &format!("{name}.db"),
+            "--report",
+            name,
+        ]);
+        assert!(well, "{said}");
+        let svg = format!("{name}.svg");
+        let (well, said) = call(&[
+            "gantt",
+            "latest",
+            "--store",
+            &format!("{name}.db"),
+            "--out",
+            &svg,
+        ]);
+        assert!(well, "{said}");
+        let drawing = std::fs::read_to_string(folder.path().join(&svg)).expect("written");
+        assert!(drawing.len() < 6_000_000, "{} bytes", drawing.len());
+        assert_eq!(drawing.contains("fill-opacity"), name == "many");
+        assert_eq!(drawing.contains("estimate "), name == "small");
+    }
+    for (arguments, words) in [
+        (["--point", "99999"], "has no finished point 99999"),
+        (["--cluster", "3"], "no cluster 3"),
+        (["--from", "900d"], "nothing lies between"),
+        (["--to", "soon"], "36h"),
+        (["--out", "p.png"], "neither in .svg nor in .html"),
+    ] {
+        let (well, said) =
+            call(&[&["gantt", "latest", "--store", "small.db"], &arguments[..]].concat());
+        assert!(!well && said.contains(words), "{arguments:?}: {said}");
+    }
+}
