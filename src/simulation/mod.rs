@@ -169,7 +169,7 @@ async fn conduct(
     let Ok(totals) = cluster.actor.ask(ReportTotals).await else {
         return Err(cluster.why_stopped().await);
     };
-    outcomes.sort_unstable_by_key(|outcome| outcome.job.id);
+    let outcomes = by_job(outcomes);
     let last_end = outcomes.iter().filter_map(|outcome| outcome.end).max();
     node_events.retain(|event| {
         event.node.0 < inputs.nodes.0 && last_end.is_some_and(|end| event.time <= end)
@@ -179,6 +179,26 @@ async fn conduct(
         outcomes,
         node_events,
     })
+}
+
+/// Outcomes in order of job id. Each is moved to its place at once, which is cheaper than sorting such large records.
+fn by_job(mut outcomes: Vec<JobOutcome>) -> Vec<JobOutcome> {
+    let count = outcomes.len();
+    let mut slots: Vec<Option<JobOutcome>> = Vec::new();
+    slots.resize_with(count, || None);
+    if outcomes
+        .iter()
+        .any(|outcome| outcome.job.id.0 as usize >= count)
+    {
+        // Ids of a part of a workload do not begin at 0.
+        outcomes.sort_unstable_by_key(|outcome| outcome.job.id);
+        return outcomes;
+    }
+    for outcome in outcomes {
+        let place = outcome.job.id.0 as usize;
+        slots[place] = Some(outcome);
+    }
+    slots.into_iter().flatten().collect()
 }
 
 /// An actor of this simulation and the task that it runs on.

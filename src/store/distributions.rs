@@ -1,5 +1,5 @@
-//! What is kept of the distributions of one simulation, so that no report has to read its job rows: counts of waits,
-//! responses and slowdowns in logarithmic bins, and of predicted against realised failures.
+//! What is kept of the distributions of one simulation, so that no report has to read its job rows: counts of waits
+//! and slowdowns in logarithmic bins, and of predicted against realised failures.
 //!
 //! A bin is a sixteenth of a decade: a quantile that is read off the counts is at most 15.5 % above the bin's lower edge.
 
@@ -47,9 +47,9 @@ pub(super) struct Calibration {
 /// The distributions of one simulation.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Distributions {
-    /// Counts by bin, one list a quantity: waits (last start − release) and responses (end − release) in seconds of jobs that
-    /// started and of successful jobs; slowdown is response ÷ runtime of successful jobs that ran at least a second.
-    pub(super) histograms: [Vec<u32>; 3],
+    /// Counts by bin, one list a quantity: waits (last start − release) in seconds of jobs that started; slowdown is
+    /// response ÷ run of successful jobs that ran at least a second.
+    pub(super) histograms: [Vec<u32>; 2],
     /// One entry a bin of the predicted probability of failure: bin i holds ((i − 1)/20, i/20], the first one 0 as well.
     pub(super) calibration: [Calibration; POF_BINS],
 }
@@ -57,7 +57,7 @@ pub(super) struct Distributions {
 impl Distributions {
     /// Counts the outcomes of a simulation.
     pub(super) fn of(outcomes: &[JobOutcome]) -> Self {
-        let mut histograms: [Vec<u32>; 3] = std::array::from_fn(|_| vec![0; BINS + 1]);
+        let mut histograms: [Vec<u32>; 2] = std::array::from_fn(|_| vec![0; BINS + 1]);
         let mut calibration = [Calibration::default(); POF_BINS];
         for outcome in outcomes {
             let release = outcome.job.release;
@@ -68,7 +68,6 @@ impl Distributions {
                 (outcome.verdict.is_successful(), outcome.start, outcome.end)
             {
                 let (response, run) = ((end - release).0 as f64, (end - start).0 as f64);
-                histograms[2][bin(response)] += 1;
                 if run >= 1.0 {
                     histograms[1][bin(response / run)] += 1;
                 }

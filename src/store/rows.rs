@@ -124,6 +124,7 @@ pub(super) struct Rows<'c> {
     workloads: HashMap<String, i64>,
     job: Statement<'c>,
     outcome: Statement<'c>,
+    outcomes: Statement<'c>,
     event: Statement<'c>,
     histogram: Statement<'c>,
     calibration: Statement<'c>,
@@ -147,15 +148,16 @@ impl<'c> Rows<'c> {
             axes: RunAxes::load(connection, run)?,
             strategies: HashMap::new(),
             workloads: HashMap::new(),
-            job: connection.prepare("INSERT INTO job VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")?,
-            outcome: connection.prepare(
-                "INSERT INTO job_outcome VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)",
-            )?,
+            job: connection
+                .prepare("INSERT INTO job VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")?,
+            outcome: connection.prepare(&insert_outcomes(1))?,
+            outcomes: connection.prepare(&insert_outcomes(ROWS_AT_ONCE))?,
             event: connection.prepare("INSERT INTO node_event VALUES (?1, ?2, ?3, ?4, ?5)")?,
             histogram: connection
                 .prepare("INSERT INTO simulation_histogram VALUES (?1, ?2, ?3, ?4)")?,
-            calibration: connection
-                .prepare("INSERT INTO simulation_calibration VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?,
+            calibration: connection.prepare(
+                "INSERT INTO simulation_calibration VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?,
             fresh,
             generations: HashMap::new(),
             summary: WriteSummary::default(),
@@ -220,9 +222,12 @@ impl<'c> Rows<'c> {
                 )?;
             }
         }
-        for outcome in &finished.result.outcomes {
-            write_outcome(&mut self.outcome, simulation, outcome)?;
-        }
+        write_outcomes(
+            &mut self.outcomes,
+            &mut self.outcome,
+            simulation,
+            &finished.result.outcomes,
+        )?;
         for (sequence, event) in finished.result.node_events.iter().enumerate() {
             self.event.execute(params![
                 simulation,
@@ -534,32 +539,73 @@ fn write_job(statement: &mut Statement<'_>, workload: i64, job: &Job) -> rusqlit
     Ok(())
 }
 
-fn write_outcome(
+/// Rows that one statement inserts at a time: less of its work is done anew for each.
+const ROWS_AT_ONCE: usize = 16;
+const OUTCOME_COLUMNS: usize = 15;
+
+/// `INSERT INTO job_outcome` of so many rows.
+fn insert_outcomes(rows: usize) -> String {
+    let row = format!("({})", vec!["?"; OUTCOME_COLUMNS].join(", "));
+    format!(
+        "INSERT INTO job_outcome VALUES {}",
+        vec![row; rows].join(", ")
+    )
+}
+
+/// Writes the outcomes, in groups of [`ROWS_AT_ONCE`] and the rest one by one.
+fn write_outcomes(
+    many: &mut Statement<'_>,
+    single: &mut Statement<'_>,
+    simulation: i64,
+    outcomes: &[JobOutcome],
+) -> rusqlite::Result<()> {
+    let groups = outcomes.chunks_exact(ROWS_AT_ONCE);
+    let rest = groups.remainder();
+    for group in groups {
+        for (row, outcome) in group.iter().enumerate() {
+            bind_outcome(many, row * OUTCOME_COLUMNS, simulation, outcome)?;
+        }
+        many.raw_execute()?;
+    }
+    for outcome in rest {
+        bind_outcome(single, 0, simulation, outcome)?;
+        single.raw_execute()?;
+    }
+    Ok(())
+}
+
+fn bind_outcome(
     statement: &mut Statement<'_>,
+    before: usize,
     simulation: i64,
     outcome: &JobOutcome,
 ) -> rusqlite::Result<()> {
     let release = outcome.job.release;
     let promise = outcome.promise;
     let success = promise.and_then(|promise| promise.success);
-    statement.execute(params![
-        simulation,
-        outcome.job.id.0,
-        verdict_code(outcome.verdict),
-        outcome.class,
-        promise.map(|promise| promise.overbooked),
-        promise.map(|promise| (promise.start - release).0),
+    let mut column = before;
+    let mut next = || {
+        column += 1;
+        column
+    };
+    statement.raw_bind_parameter(next(), simulation)?;
+    statement.raw_bind_parameter(next(), outcome.job.id.0)?;
+    statement.raw_bind_parameter(next(), verdict_code(outcome.verdict))?;
+    statement.raw_bind_parameter(next(), outcome.class)?;
+    statement.raw_bind_parameter(next(), promise.map(|promise| promise.overbooked))?;
+    statement.raw_bind_parameter(next(), promise.map(|promise| (promise.start - release).0))?;
+    statement.raw_bind_parameter(
+        next(),
         promise.map(|promise| (outcome.job.estimate - (promise.end - promise.start)).0),
-        success.map(|success| success.available),
-        success.map(|success| success.executable),
-        success.map(|success| success.survives),
-        promise.map(|promise| promise.predecessors),
-        outcome.start.map(|start| (start - release).0),
-        outcome.end.map(|end| (end - release).0),
-        outcome.restarts,
-        outcome.node_failures
-    ])?;
-    Ok(())
+    )?;
+    statement.raw_bind_parameter(next(), success.map(|success| success.available))?;
+    statement.raw_bind_parameter(next(), success.map(|success| success.executable))?;
+    statement.raw_bind_parameter(next(), success.map(|success| success.survives))?;
+    statement.raw_bind_parameter(next(), promise.map(|promise| promise.predecessors))?;
+    statement.raw_bind_parameter(next(), outcome.start.map(|start| (start - release).0))?;
+    statement.raw_bind_parameter(next(), outcome.end.map(|end| (end - release).0))?;
+    statement.raw_bind_parameter(next(), outcome.restarts)?;
+    statement.raw_bind_parameter(next(), outcome.node_failures)
 }
 
 #[cfg(test)]

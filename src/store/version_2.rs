@@ -63,7 +63,7 @@ CREATE TABLE quantity (
     name TEXT NOT NULL UNIQUE,
     unit TEXT NOT NULL
 ) STRICT;
-INSERT INTO quantity VALUES (0, 'wait', 's'), (1, 'slowdown', ''), (2, 'response', 's');
+INSERT INTO quantity VALUES (0, 'wait', 's'), (1, 'slowdown', '');
 
 CREATE TABLE histogram_bin (
     bin INTEGER PRIMARY KEY,
