@@ -236,6 +236,9 @@ fn title(source: &ReplaySource) -> String {
 /// A time that reports show at most, from the first start on.
 const REPORT_WINDOW: Seconds = Seconds(14 * 86_400);
 
+/// A drawing of a plan and its page.
+pub type DrawnPlan = (PlanSection, String);
+
 /// For the report of a run: of every strategy the plan of its best point in the first replication, two weeks at most, with the
 /// page of each; and in words which plans are missing and why.
 ///
@@ -246,7 +249,7 @@ pub fn plan_sections(
     store: &Path,
     run: &RunSelector,
     folders: &InputFolders,
-) -> Result<(Vec<(PlanSection, String)>, Vec<String>), StoreError> {
+) -> Result<(Vec<DrawnPlan>, Vec<String>), StoreError> {
     let store = Store::open_read_only(store)?;
     let run = store.run(run)?.id;
     let (mut sections, mut missing) = (Vec::new(), Vec::new());

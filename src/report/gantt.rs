@@ -62,6 +62,9 @@ impl Kind {
     }
 }
 
+/// An attempt with the ranges of its nodes, first and last.
+type Bar<'a> = (&'a Allocation, Vec<(u32, u32)>);
+
 /// Bars beyond this number are drawn as shares.
 const MOST_BARS: usize = 12_000;
 const WIDTH: f64 = 1_180.0;
@@ -159,7 +162,7 @@ impl Gantt<'_> {
     }
 
     /// Ranges of nodes of every visible bar, or `None` where they are too many.
-    fn bars(&self) -> Option<Vec<(&Allocation, Vec<(u32, u32)>)>> {
+    fn bars(&self) -> Option<Vec<Bar<'_>>> {
         if self.nodes.0 > 2_000 {
             return None;
         }
@@ -283,7 +286,7 @@ impl Gantt<'_> {
         }
     }
 
-    fn single_bars(&self, svg: &mut String, bars: &[(&Allocation, Vec<(u32, u32)>)]) {
+    fn single_bars(&self, svg: &mut String, bars: &[Bar<'_>]) {
         for (allocation, ranges) in bars {
             let kind = self.kind(allocation);
             let _ = write!(

@@ -83,9 +83,9 @@ fn draw(figure: &Figure, style: Option<&str>) -> String {
         height - top
     );
     if let Some(style) = style {
-        let _ = write!(
+        let _ = writeln!(
             svg,
-            "<title>{}</title><style>{style}</style><rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n",
+            "<title>{}</title><style>{style}</style><rect class=\"paper\" width=\"100%\" height=\"100%\"/>",
             escape(&figure.title)
         );
         text(

@@ -931,7 +931,7 @@ fn the_ten_queries_of_the_schema_document_give_answers() {
         .map(|rest| rest.split("```").next().unwrap())
         .collect();
     assert_eq!(queries.len(), 10);
-    let expected = [1, 4, 2, 2, 10, 2, 20, 3, 2, 8];
+    let expected = [1, 4, 2, 2, 2, 2, 20, 3, 2, 8];
     for (number, (query, rows)) in queries.into_iter().zip(expected).enumerate() {
         let found = store
             .connection
