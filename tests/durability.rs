@@ -138,7 +138,18 @@ fn same(path: &Path, name: &str, tables: &[String], files: &[(std::path::PathBuf
     );
     let other = report(&path.join(format!("{name}-report")));
     for (one, two) in files.iter().zip(&other) {
-        assert!(one == two, "{name}: {} differs", one.0.display());
+        if one != two {
+            let (left, right) = (text(&one.1), text(&two.1));
+            let pair = left
+                .lines()
+                .zip(right.lines())
+                .find(|(left, right)| left != right);
+            panic!(
+                "{name}: {} and {} differ: {pair:?}",
+                one.0.display(),
+                two.0.display()
+            );
+        }
     }
     assert_eq!(files.len(), other.len(), "{name}: as many files");
 }

@@ -362,7 +362,7 @@ impl<'p> Folder<'p> {
         let mut bytes = Vec::new();
         write(&mut bytes).map_err(fault)?;
         let mut file = tempfile::Builder::new()
-            .prefix(".writing-")
+            .prefix(WRITING)
             .permissions_as_others()
             .tempfile_in(folder)
             .map_err(fault)?;
@@ -384,11 +384,33 @@ impl<'p> Folder<'p> {
             // Somebody may have taken it away already.
             let _ = fs::remove_file(self.path.join(name));
         }
+        for folder in ["", "tables", "plots"] {
+            remove_leftovers(&self.path.join(folder));
+        }
         let list = self.written.join("\n") + "\n";
         self.file(MANIFEST, |target| target.write_all(list.as_bytes()))
             .map(drop)
     }
 }
+
+/// Takes away what writers that were killed left, if it is older than any report takes to be written.
+fn remove_leftovers(folder: &Path) {
+    const OLD: std::time::Duration = std::time::Duration::from_secs(3_600);
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let ours = entry.file_name().to_string_lossy().starts_with(WRITING);
+        let age = entry
+            .metadata()
+            .and_then(|file| file.modified())
+            .ok()
+            .and_then(|moment| moment.elapsed().ok());
+        if ours && age.is_some_and(|age| age > OLD) {
+            let _ = fs::remove_file(entry.path());
+        }
+    }
+}
+
+/// How the names of files begin that are not whole yet.
+const WRITING: &str = ".writing-";
 
 /// Temporary files are for their owner's eyes only; a report is like any other file.
 trait LikeOthers {

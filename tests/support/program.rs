@@ -83,6 +83,8 @@ pub fn report(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
             } else if !path.ends_with("run.md")
                 && !path.to_string_lossy().contains("/tables/run")
                 && !path.ends_with(".files")
+                // What a kill in the middle of a report leaves; a later report takes it away when it is old.
+                && !path.to_string_lossy().contains("/.writing-")
             {
                 let name = path.strip_prefix(folder).expect("inside").to_owned();
                 let mut content = fs::read(&path).expect("readable");
