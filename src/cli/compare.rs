@@ -91,6 +91,10 @@ pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, LookError> {
         &second,
         &store.workload_labels(first.id)?,
         &second_store.workload_labels(second.id)?,
+        &[
+            store.inputs_digest(first.id)?,
+            second_store.inputs_digest(second.id)?,
+        ],
     );
     let configuration = settings::of_texts(&first.configuration, &second.configuration);
     let resolved = settings::of_specs(&pairing.pairs);
@@ -166,7 +170,12 @@ fn headline(
     second: &RunSummary,
     first_workloads: &[String],
     second_workloads: &[String],
+    inputs: &[Option<(usize, String)>; 2],
 ) -> String {
+    let [first_inputs, second_inputs] = inputs.each_ref().map(|digest| match digest {
+        Some((count, digest)) => format!("{count} inputs, {}", short(digest)),
+        None => "not recorded".to_owned(),
+    });
     let commit = |run: &RunSummary| run.program_commit.clone().unwrap_or("unknown".to_owned());
     let of = [
         (
@@ -189,6 +198,11 @@ fn headline(
             "workload",
             first_workloads.join(", "),
             second_workloads.join(", "),
+        ),
+        (
+            "content of traces and failures",
+            first_inputs,
+            second_inputs,
         ),
         ("seed", first.seed.to_string(), second.seed.to_string()),
     ];

@@ -286,6 +286,26 @@ impl Store {
             .map_err(sql)
     }
 
+    /// How many inputs (jobs, replayed failures) a run read, and a hash of their contents: two runs with the same hash read the
+    /// same. `None` for runs of stores that did not keep it.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn inputs_digest(&self, run: RunId) -> Result<Option<(usize, String)>, StoreError> {
+        let contents: Vec<String> = self
+            .connection
+            .prepare("SELECT content FROM run_input WHERE run = ?1 ORDER BY content")
+            .and_then(|mut statement| {
+                statement
+                    .query_map([run.0], |row| row.get(0))
+                    .and_then(Iterator::collect)
+            })
+            .map_err(|error| self.error("reading what a run read", error))?;
+        let digest = super::runs::hex_digest(contents.join("\n").as_bytes());
+        Ok((!contents.is_empty()).then_some((contents.len(), digest)))
+    }
+
     /// The names of the workloads behind the points of a run, sorted.
     ///
     /// # Errors

@@ -178,7 +178,7 @@ fn boxes(
             kind: ScaleKind::Logarithmic,
         },
         series,
-        note: format!("Boxes hold the middle half, whiskers reach from 5 to 95 %. {NOTE}"),
+        note: format!("Boxes hold the middle half, whiskers reach from 5 to 95 %; what is below 1 stands at the lower end of the scale. {NOTE}"),
         sql: sql(name, configuration_hash, &[]),
     }))
 }
