@@ -48,8 +48,8 @@ impl Process {
         })
     }
 
-    /// Whether it still runs and writes to this store. Where nothing can be found out (another machine, a system without
-    /// `/proc`), it counts as alive.
+    /// Whether it still runs and writes to this store. Where nothing can be found out (a system without `/proc`), it counts as
+    /// alive.
     pub(super) fn is_alive(&self, store: &Path) -> bool {
         let Some(number) = self.number else {
             return false;
@@ -60,11 +60,13 @@ impl Process {
         if other(&self.store_file, file_identity(store)) {
             return false;
         }
-        if other(&self.host, host()) || !Path::new("/proc/self").exists() {
-            return true;
-        }
+        // A store is on a disk of its machine (a write-ahead log allows nothing else), so another boot is an earlier one of
+        // the same machine, whatever that was called then.
         if other(&self.boot, boot()) {
             return false;
+        }
+        if !Path::new("/proc/self").exists() {
+            return true;
         }
         match (self.started, started(number)) {
             (_, None) => false,
@@ -160,12 +162,14 @@ impl ProgressReader {
         let found = connection
             .prepare_cached(&format!(
                 "SELECT m.state, m.detail, m.running_in, {} FROM simulation m LEFT JOIN run r ON r.id = m.running_in
-                 WHERE m.identity = ?1 ORDER BY m.generation DESC LIMIT 1",
+                 WHERE m.identity = ?1
+                 ORDER BY EXISTS (SELECT 1 FROM point p JOIN run_point rp ON rp.point = p.id AND rp.run = ?2
+                                  WHERE p.simulation = m.id) DESC, m.generation DESC LIMIT 1",
                 Process::COLUMNS
             ))
             .and_then(|mut statement| {
                 statement
-                    .query_row(params![id], |row| {
+                    .query_row(params![id, self.run.0], |row| {
                         Ok((
                             row.get::<_, i64>(0)?,
                             row.get::<_, i64>(1)?,
@@ -209,6 +213,20 @@ mod tests {
             ..this.clone()
         };
         assert_eq!(another_boot.is_alive(store.path()), this.boot.is_none());
+        // The name of the machine decides nothing: it may change while a store waits.
+        let renamed = Process {
+            host: Some("another".to_owned()),
+            ..this.clone()
+        };
+        assert!(renamed.is_alive(store.path()));
+        let renamed_and_restarted = Process {
+            host: Some("another".to_owned()),
+            ..another_boot
+        };
+        assert_eq!(
+            renamed_and_restarted.is_alive(store.path()),
+            this.boot.is_none()
+        );
     }
 
     #[test]

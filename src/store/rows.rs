@@ -129,7 +129,7 @@ pub(super) struct Rows<'c> {
     histogram: Statement<'c>,
     calibration: Statement<'c>,
     fresh: bool,
-    /// Of simulations that are computed anew: found once, because a newer one exists as soon as it is entered.
+    /// Found once for each simulation, because newer ones may be entered at any time.
     generations: HashMap<String, i64>,
     pub(super) summary: WriteSummary,
 }
@@ -308,20 +308,24 @@ impl<'c> Rows<'c> {
             )
     }
 
-    /// The generation that this run reads and writes: the newest one that there is; one beyond it, once, where everything is
-    /// to be computed anew.
+    /// The generation that this run reads and writes: the one that it was entered with, else the newest one that there is; one
+    /// beyond it, once, where everything is to be computed anew.
     fn generation(&mut self, identity: &str) -> rusqlite::Result<i64> {
         if let Some(generation) = self.generations.get(identity) {
             return Ok(*generation);
         }
-        let newest: Option<i64> = self
+        // What this run was entered with stays its own, whatever another run begins anew meanwhile.
+        let known: Option<i64> = self
             .connection
-            .prepare_cached("SELECT max(generation) FROM simulation WHERE identity = ?1")?
-            .query_row([identity], |row| row.get(0))?;
-        let generation = newest.map_or(1, |newest| newest + i64::from(self.fresh));
-        if self.fresh {
-            self.generations.insert(identity.to_owned(), generation);
-        }
+            .prepare_cached(
+                "SELECT m.generation FROM simulation m WHERE m.identity = ?1
+                 ORDER BY EXISTS (SELECT 1 FROM point p JOIN run_point rp ON rp.point = p.id AND rp.run = ?2
+                                  WHERE p.simulation = m.id) DESC, m.generation DESC LIMIT 1",
+            )?
+            .query_row(params![identity, self.run.0], |row| row.get(0))
+            .optional()?;
+        let generation = known.map_or(1, |known| known + i64::from(self.fresh));
+        self.generations.insert(identity.to_owned(), generation);
         Ok(generation)
     }
 

@@ -244,7 +244,7 @@ impl Store {
         Ok(found)
     }
 
-    /// Seconds a job that earlier simulations in this store took, by strategy: the mean of the last thousand of each.
+    /// Seconds a job that earlier simulations in this store took, by strategy: means over the last 4,000 simulations.
     ///
     /// # Errors
     ///

@@ -1136,3 +1136,50 @@ fn work_under_way_belongs_to_its_process_and_waits_again_when_that_died() {
         2
     );
 }
+
+#[test]
+fn a_run_keeps_its_generation_while_another_one_begins_anew_beside_it() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let one = point("one", &[], 0, 1.0);
+    let specification = spec("fcfs", 0);
+    let pending = [PendingSimulation {
+        id: "s1",
+        spec: &specification,
+        points: vec![&one],
+    }];
+    let writers: Vec<Writer> = [false, true]
+        .into_iter()
+        .map(|fresh| {
+            let store = Store::open(&path).unwrap();
+            let run = store.begin_run(&record("beside", vec![], 1)).unwrap();
+            store.enter_pending(run, &pending, fresh).unwrap();
+            Writer::start(store, run, OutcomeDetail::Metrics, 1)
+        })
+        .collect();
+    for (writer, gain) in writers.into_iter().zip([9, 11]) {
+        let handle = writer.handle();
+        assert_eq!(handle.progress("s1"), SimulationProgress::Open);
+        handle.started("s1").unwrap();
+        handle
+            .write(finished("s1", "fcfs", 0, result(gain), vec![one.clone()]))
+            .unwrap();
+        let summary = writer.finish(RunState::Done).unwrap();
+        assert_eq!((summary.simulations, summary.already_there), (1, 0));
+    }
+    let store = Store::open_read_only(&path).unwrap();
+    for run in [1, 2] {
+        assert_eq!(
+            store.run(&RunSelector::Id(run)).unwrap().points_done,
+            1,
+            "run {run}"
+        );
+    }
+    assert_eq!(
+        count(
+            &store.connection,
+            "SELECT count(*) FROM simulation WHERE state = 2 AND computed_by = generation"
+        ),
+        2
+    );
+}

@@ -126,6 +126,7 @@ pub fn work_off(
     // Simulations that another program has under way: looked at again when nothing else is left.
     let waiting: Mutex<Vec<&Task>> = Mutex::new(Vec::new());
     let adopted = AtomicUsize::new(0);
+    let said = AtomicBool::new(false);
     let stop = |error| {
         broken.store(true, Ordering::SeqCst);
         first_error
@@ -184,6 +185,12 @@ pub fn work_off(
                 SimulationProgress::Open => simulate_one(task),
                 SimulationProgress::Done => adopt(task),
                 SimulationProgress::Elsewhere => {
+                    if !said.swap(true, Ordering::SeqCst) {
+                        tracing::info!(
+                            "waiting for simulations that another program has under way in this store \
+                             (`bookahead runs` shows it); Ctrl-C stops waiting, and what is done is kept"
+                        );
+                    }
                     waiting
                         .lock()
                         .unwrap_or_else(PoisonError::into_inner)

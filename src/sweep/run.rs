@@ -83,6 +83,8 @@ pub struct SweepSummary {
     pub tally: Tally,
     /// How long it took.
     pub wall: Duration,
+    /// Everything was computed anew.
+    pub fresh: bool,
 }
 
 impl SweepSummary {
@@ -360,6 +362,7 @@ pub fn run_planned(
         failed_before: plan.failed.iter().map(|task| task.points.len()).sum(),
         tally,
         wall: begun.elapsed(),
+        fresh: options.fresh,
     };
     tracing::info!("{}: {summary}", sweep.name);
     Ok(summary)
@@ -409,7 +412,8 @@ impl fmt::Display for SweepSummary {
         if left_out > 0 {
             write!(
                 formatter,
-                "; all of that is kept, {left_out} simulations are left: run the same command again to go on"
+                "; all of that is kept, {left_out} simulations are left: run the same command again{} to go on",
+                if self.fresh { ", without --fresh," } else { "" }
             )?;
         }
         Ok(())
