@@ -210,6 +210,16 @@ impl Profile {
         None
     }
 
+    /// The first time after `after` at which the free count changes, or `None`.
+    #[must_use]
+    pub fn next_change(&self, after: Seconds) -> Option<Seconds> {
+        let position = self.locate(after);
+        if self.start(position) > after {
+            return Some(self.start(position));
+        }
+        self.next(position).map(|next| self.start(next))
+    }
+
     /// The earliest start that answers `fit`, or `None`.
     #[must_use]
     pub fn earliest_fit(&self, fit: Fit) -> Option<Seconds> {

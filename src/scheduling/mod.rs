@@ -13,6 +13,8 @@ mod overbooking_2008;
 mod policy;
 mod queueing;
 pub mod registry;
+pub mod reserving;
+pub mod selection;
 mod settings;
 mod shortening;
 

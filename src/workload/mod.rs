@@ -12,6 +12,7 @@ mod error;
 mod job;
 pub mod lublin_feitelson;
 mod prepare;
+mod reservations;
 mod settings;
 mod summary;
 pub mod swf;
@@ -23,6 +24,10 @@ pub use cleaning::{CleanedTrace, CleaningReport, clean};
 pub use error::WorkloadError;
 pub use job::{Job, JobId};
 pub use prepare::{Workload, load, prepare, prepare_parsed};
+pub use reservations::{
+    LeadRounding, MixedWorkload, RequestDuration, RequestId, RequestOrigin, RequestSettings,
+    ReservationRequest, StartRule, WantedStart, generate_requests,
+};
 pub use settings::{CleaningRules, Compression, ProcessorsField, WorkloadSettings, WorkloadSource};
 pub use summary::{Quantiles, TraceSummary, summarise};
 pub use swf::{ParsedTrace, Provenance, SwfError, TraceFolder};

@@ -1,0 +1,151 @@
+//! What became of a reservation request, and what a simulation with reservations adds up to.
+
+use serde::{Deserialize, Serialize};
+
+use super::pricing::Offer;
+use crate::units::{NodeSeconds, Seconds};
+use crate::workload::ReservationRequest;
+
+/// The complete record of one reservation request: what was asked, offered, chosen and kept.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ReservationOutcome {
+    /// What was asked.
+    pub request: ReservationRequest,
+    /// Granted, or why not.
+    pub verdict: RequestVerdict,
+    /// The start that was granted; kept to the second.
+    pub start: Option<Seconds>,
+    /// When the use ended, at most `start + duration`.
+    pub end: Option<Seconds>,
+    /// The externality price f that was paid, where prices are asked.
+    pub price: Option<NodeSeconds>,
+    /// What was offered, where the request chose.
+    pub offers: Vec<Offer>,
+    /// Waiting jobs that were pushed to later starts, where that is recorded.
+    pub displaced_jobs: Option<u32>,
+    /// The sum of their delays, without weights.
+    pub displaced: Option<Seconds>,
+}
+
+/// How a request ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RequestVerdict {
+    /// Admitted, and started exactly at its start.
+    Granted,
+    /// Admitted, and cancelled before it started.
+    Cancelled,
+    /// Running jobs or other reservations hold its nodes.
+    ConflictsWithFixed,
+    /// Planned jobs hold its nodes, and they do not give way.
+    ConflictsWithPlanned,
+    /// It asks for more nodes than the machine has.
+    TooWide,
+    /// It asks for no time.
+    NoDuration,
+    /// It asks for a start before its submission.
+    StartInThePast,
+}
+
+impl RequestVerdict {
+    /// Every verdict, in the order of the codes in the store.
+    pub const ALL: [Self; 7] = [
+        Self::Granted,
+        Self::Cancelled,
+        Self::ConflictsWithFixed,
+        Self::ConflictsWithPlanned,
+        Self::TooWide,
+        Self::NoDuration,
+        Self::StartInThePast,
+    ];
+
+    /// The name in the store and in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Granted => "granted",
+            Self::Cancelled => "cancelled",
+            Self::ConflictsWithFixed => "conflicts-with-fixed",
+            Self::ConflictsWithPlanned => "conflicts-with-planned",
+            Self::TooWide => "too-wide",
+            Self::NoDuration => "no-duration",
+            Self::StartInThePast => "start-in-the-past",
+        }
+    }
+
+    /// The request was refused.
+    #[must_use]
+    pub fn is_rejected(self) -> bool {
+        !matches!(self, Self::Granted | Self::Cancelled)
+    }
+}
+
+/// Totals over the requests of one simulation, and over the machine with them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReservationTotals {
+    /// Requests submitted.
+    pub submitted: u64,
+    /// Of those, granted (cancelled ones included).
+    pub granted: u64,
+    /// Refused because of running jobs or reservations.
+    pub conflicts_with_fixed: u64,
+    /// Refused because of planned jobs.
+    pub conflicts_with_planned: u64,
+    /// Refused because the request itself is impossible.
+    pub impossible: u64,
+    /// Σ externality prices paid.
+    pub price: NodeSeconds,
+    /// Granted requests that paid a price above 0.
+    pub priced: u64,
+    /// Σ (start − submission) of granted requests.
+    pub wait: Seconds,
+    /// Offers made, over all requests that chose.
+    pub offers: u64,
+    /// Jobs pushed to later starts.
+    pub displaced_jobs: u64,
+    /// Σ of their delays.
+    pub displaced: Seconds,
+    /// Node-time that granted requests used.
+    pub used: NodeSeconds,
+    /// Node-time that granted requests held, used or not.
+    pub held: NodeSeconds,
+    /// Node-time used by jobs and reservations from the first to the last submission of a job (A11).
+    pub used_while_submitting: NodeSeconds,
+    /// From the first to the last submission of a job.
+    pub submitting: Seconds,
+    /// Times that planning anew without a new reservation moved a job to a later start (A3), where plans are kept.
+    pub anomalies: u64,
+}
+
+impl ReservationTotals {
+    pub(super) fn count(&mut self, outcome: &ReservationOutcome) {
+        self.submitted += 1;
+        self.offers += outcome.offers.len() as u64;
+        match outcome.verdict {
+            RequestVerdict::Granted | RequestVerdict::Cancelled => self.granted += 1,
+            RequestVerdict::ConflictsWithFixed => self.conflicts_with_fixed += 1,
+            RequestVerdict::ConflictsWithPlanned => self.conflicts_with_planned += 1,
+            RequestVerdict::TooWide
+            | RequestVerdict::NoDuration
+            | RequestVerdict::StartInThePast => self.impossible += 1,
+        }
+        if let Some(price) = outcome.price {
+            self.price += price;
+            self.priced += u64::from(price > NodeSeconds(0));
+        }
+        self.displaced_jobs += u64::from(outcome.displaced_jobs.unwrap_or(0));
+        self.displaced += outcome.displaced.unwrap_or(Seconds::ZERO);
+        if let (Some(start), Some(end)) = (outcome.start, outcome.end) {
+            let request = &outcome.request;
+            self.wait += start - request.submit;
+            self.used += request.nodes.for_span(end - start);
+            self.held += request.nodes.for_span(request.duration);
+        }
+    }
+
+    /// Refused requests.
+    #[must_use]
+    pub fn rejected(&self) -> u64 {
+        self.submitted - self.granted
+    }
+}
