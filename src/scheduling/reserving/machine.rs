@@ -347,6 +347,12 @@ impl ReservingMachine {
         metrics
     }
 
+    /// How much planning was needed to know who starts when.
+    #[must_use]
+    pub fn effort(&self) -> DueEffort {
+        self.effort
+    }
+
     /// Totals of the requests so far.
     #[must_use]
     pub fn reservation_totals(&self) -> ReservationTotals {
