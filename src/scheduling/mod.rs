@@ -15,6 +15,7 @@ mod queueing;
 pub mod registry;
 mod settings;
 mod shortening;
+mod virtual_reservation;
 
 pub use cluster::{Allocation, Cluster, ClusterMachine, Phase};
 pub use counted::Counted;
@@ -33,3 +34,8 @@ pub use settings::{
     PolicySettings, PredecessorRule, Reliability, ReplanPasses, RestartRule, SurvivalForm,
 };
 pub use shortening::Shortening;
+pub use virtual_reservation::{
+    CombinedOutcome, CombinedScheme, Padding, SUBMISSION_STEP, VirtualSubmission,
+    cancellation_penalty, combine, normalised_cost, submission_time, virtual_cost,
+    virtual_cost_bound,
+};
