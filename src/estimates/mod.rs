@@ -4,7 +4,9 @@
 //! [`RatioDistribution`] a class; [`RuntimeSteps`] stretches a class's distribution over one job's estimate;
 //! [`joint_density`] says when the job's predecessors have all ended; [`probability_executable`] whether it ends in its
 //! window; and [`Convolver::complete`] makes the [`CompletionDistribution`] that its successors see.
+//! How long jobs wait in a queue is another matter: [`WaitPredictor`] learns it from the waits before.
 
+mod binomial;
 mod classes;
 mod completion;
 mod convolution;
@@ -13,6 +15,8 @@ mod model;
 mod ratio;
 mod runtime_steps;
 mod settings;
+mod wait_calibration;
+mod waits;
 
 pub use classes::{
     ARCHIVE_RUNTIME_BORDERS_SECONDS, ARMINIUS_RUNTIME_BORDERS_SECONDS, ARMINIUS_WORKERS,
@@ -25,3 +29,8 @@ pub use model::{ClassSummary, EstimateError, EstimateModel};
 pub use ratio::{RATIO_BINS, RatioDistribution};
 pub use runtime_steps::RuntimeSteps;
 pub use settings::{Binning, ClassFamily, EstimateSettings, Overrun};
+pub use wait_calibration::{BoundCoverage, CalibrationBin, WAIT_CALIBRATION_BINS, WaitCalibration};
+pub use waits::{
+    PredictionBasis, PredictionRule, WAIT_NODE_BORDERS, WAIT_WALLTIME_BORDERS, WaitPredictor,
+    WaitPredictorError, WaitPredictorSettings,
+};

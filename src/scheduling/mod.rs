@@ -17,6 +17,7 @@ pub mod reserving;
 pub mod selection;
 mod settings;
 mod shortening;
+mod virtual_reservation;
 
 pub use cluster::{Allocation, Cluster, ClusterMachine, Phase};
 pub use counted::Counted;
@@ -35,3 +36,8 @@ pub use settings::{
     PolicySettings, PredecessorRule, Reliability, ReplanPasses, RestartRule, SurvivalForm,
 };
 pub use shortening::Shortening;
+pub use virtual_reservation::{
+    CombinedOutcome, CombinedScheme, Padding, SUBMISSION_STEP, VirtualSubmission,
+    cancellation_penalty, combine, normalised_cost, submission_time, virtual_cost,
+    virtual_cost_bound,
+};

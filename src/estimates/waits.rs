@@ -1,0 +1,507 @@
+//! How long a job will wait in a queue, learned from the waits before it (spec `provisioning.md` §7.1 and AMB-25).
+//!
+//! QBETS, the prediction service that virtual reservations were made for, is published as an interface only (eq. 21 of the
+//! spec). This is the substitute of AMB-25: the latest waits of jobs of the same shape are taken as independent samples of
+//! the next wait. QBETS also finds the instants at which a machine's habits change and forgets what was before; here that is
+//! left to the bounded history.
+
+use std::sync::{Arc, OnceLock};
+
+use serde::{Deserialize, Serialize};
+
+use super::binomial::{bound_rank, largest_quantile};
+use crate::units::{Nodes, Seconds};
+
+/// Inclusive upper borders of the node bins: 1–4, 5–16, 17–64, 65 and more nodes (AMB-25).
+pub const WAIT_NODE_BORDERS: [Nodes; 3] = [Nodes(4), Nodes(16), Nodes(64)];
+
+/// Inclusive upper borders of the walltime bins: up to 1 h, 4 h, 12 h, and longer.
+///
+/// AMB-25 leaves them open. 1 h and 4 h are the durations of the spec's requests (§7.7), and 12 h is their longest padded
+/// runtime (4 h + 8 h), so a virtual reservation never asks for the last bin; typical site limits (18 to 24 h) are in it.
+pub const WAIT_WALLTIME_BORDERS: [Seconds; 3] =
+    [Seconds(3_600), Seconds(4 * 3_600), Seconds(12 * 3_600)];
+
+/// Predicts the queue waits of one machine from its history (spec `provisioning.md` §7.1, AMB-25).
+///
+/// A job's category is its pair of node bin and walltime bin ([`WAIT_NODE_BORDERS`], [`WAIT_WALLTIME_BORDERS`]). Each category
+/// keeps its latest waits; so do each node bin over all walltimes, and all jobs together. A prediction is made from the
+/// category, or, while that has fewer than [`minimum_history`](WaitPredictorSettings::minimum_history) waits, from its node
+/// bin, or, while that has too few as well, from all jobs, however few these are; [`basis`](Self::basis) says which. Without
+/// any history nothing is promised: probabilities are 0, and quantiles have no bound.
+///
+/// Only jobs that have started have a wait to observe. Those that still queue are missing, so while a queue grows the
+/// predictions are too hopeful; [`WaitCalibration`](super::WaitCalibration) shows by how much.
+///
+/// Consecutive waits resemble each other, so m of them say less than m independent ones, and the stated confidence of the
+/// binomial methods is only approached on real logs.
+///
+/// An observation costs O(log m) comparisons and a move of at most m integers, a prediction O(log m), and the binomial methods
+/// O(√m) on top where they are not remembered. A clone shares its histories until either side observes, and then copies the
+/// three that change.
+#[derive(Clone, Debug)]
+pub struct WaitPredictor {
+    settings: WaitPredictorSettings,
+    categories: [[Arc<History>; BINS]; BINS],
+    by_nodes: [Arc<History>; BINS],
+    all: Arc<History>,
+    /// [`largest_quantile`] of a full history by rank, each found when it is first asked for: it takes microseconds, and the search
+    /// for a submission time asks a thousand times.
+    full: Arc<[OnceLock<f64>]>,
+}
+
+impl WaitPredictor {
+    /// A predictor that has seen nothing.
+    ///
+    /// # Errors
+    /// If the settings are out of range: see [`WaitPredictorSettings::validate`].
+    pub fn new(settings: WaitPredictorSettings) -> Result<Self, WaitPredictorError> {
+        settings.validate()?;
+        Ok(Self {
+            settings,
+            categories: Default::default(),
+            by_nodes: Default::default(),
+            all: Arc::default(),
+            full: (0..=settings.history).map(|_| OnceLock::new()).collect(),
+        })
+    }
+
+    /// What this predictor was made with.
+    #[must_use]
+    pub fn settings(&self) -> &WaitPredictorSettings {
+        &self.settings
+    }
+
+    /// Learns that a job of this shape has started `wait` after its submission; a wait below 0 counts as 0.
+    ///
+    /// `walltime` is what the user asked for, not how long the job ran.
+    pub fn observe(&mut self, nodes: Nodes, walltime: Seconds, wait: Seconds) {
+        let (row, column) = category(nodes, walltime);
+        let wait = wait.max(Seconds::ZERO);
+        for history in [
+            &mut self.categories[row][column],
+            &mut self.by_nodes[row],
+            &mut self.all,
+        ] {
+            Arc::make_mut(history).push(wait, self.settings.history);
+        }
+    }
+
+    /// The probability, in `[0, 1]`, that a job of this shape starts within `deadline` of its submission, if it is submitted now
+    /// (spec `provisioning.md` eq. 21, by [`WaitPredictorSettings::rule`]).
+    ///
+    /// It never falls when the deadline grows. 0 without any history.
+    #[must_use]
+    pub fn probability(&self, nodes: Nodes, walltime: Seconds, deadline: Seconds) -> f64 {
+        let (_, history) = self.select(nodes, walltime);
+        let samples = history.sorted.len();
+        let within = history.sorted.partition_point(|&wait| wait <= deadline);
+        match self.settings.rule {
+            _ if within == 0 => 0.0,
+            PredictionRule::Empirical => within as f64 / samples as f64,
+            PredictionRule::BinomialLowerBound => {
+                let found = || largest_quantile(samples, within, self.settings.confidence);
+                match self.full.get(within) {
+                    Some(known) if samples == self.settings.history => *known.get_or_init(found),
+                    _ => found(),
+                }
+            }
+        }
+    }
+
+    /// An upper bound of the quantile `q` of the wait of a job of this shape, by the binomial method and with the settings'
+    /// confidence: the k-th smallest of the m known waits with the smallest k such that
+    /// `Σ_{i<k} C(m,i) q^i (1−q)^(m−i) ≥ C` (spec `provisioning.md` AMB-25). The rule of the settings does not matter here.
+    ///
+    /// `None` if m is too small for it (q = 0.95 at C = 0.95 needs 59 waits, q = 0.99 needs 299), and for a q of 1 or more. It is
+    /// not then looked for in a wider history, so that all bounds of one shape are of one basis and grow with q.
+    #[must_use]
+    pub fn quantile_bound(&self, nodes: Nodes, walltime: Seconds, q: f64) -> Option<Seconds> {
+        let (_, history) = self.select(nodes, walltime);
+        let rank = bound_rank(history.sorted.len(), q, self.settings.confidence)?;
+        history.sorted.get(rank - 1).copied()
+    }
+
+    /// What predictions for a job of this shape rest on: which history, and how many waits are in it.
+    #[must_use]
+    pub fn basis(&self, nodes: Nodes, walltime: Seconds) -> (PredictionBasis, usize) {
+        let (basis, history) = self.select(nodes, walltime);
+        (basis, history.sorted.len())
+    }
+
+    fn select(&self, nodes: Nodes, walltime: Seconds) -> (PredictionBasis, &History) {
+        let (row, column) = category(nodes, walltime);
+        let enough = |history: &History| history.sorted.len() >= self.settings.minimum_history;
+        if enough(&self.categories[row][column]) {
+            (PredictionBasis::Category, &self.categories[row][column])
+        } else if enough(&self.by_nodes[row]) {
+            (PredictionBasis::NodeBin, &self.by_nodes[row])
+        } else {
+            (PredictionBasis::AllJobs, &self.all)
+        }
+    }
+}
+
+/// How a [`WaitPredictor`] remembers and predicts (spec `provisioning.md` AMB-25).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct WaitPredictorSettings {
+    /// How many of the latest waits each category keeps; so many are kept of each node bin and of all jobs, too (default 1000).
+    pub history: usize,
+    /// C, the confidence of binomial bounds, between 0 and 1 (default 0.95, QBETS's).
+    pub confidence: f64,
+    /// How waits become the probability of a deadline (default [`PredictionRule::Empirical`]).
+    pub rule: PredictionRule,
+    /// A category or node bin with fewer waits is not asked. The default 59 is not the spec's: it is the least number that bounds
+    /// the quantile 0.95 with a confidence of 0.95 (`1 − 0.95^59 ≥ 0.95`).
+    pub minimum_history: usize,
+}
+
+impl WaitPredictorSettings {
+    /// Checks the ranges.
+    ///
+    /// # Errors
+    /// If the history is empty or shorter than the minimum, or if the confidence is not strictly between 0 and 1.
+    pub fn validate(&self) -> Result<(), WaitPredictorError> {
+        let error = |key, allowed, found: String| WaitPredictorError {
+            key,
+            allowed,
+            found,
+        };
+        if self.history == 0 {
+            return Err(error("history", "at least 1", self.history.to_string()));
+        }
+        if self.minimum_history > self.history {
+            let found = self.minimum_history.to_string();
+            return Err(error("minimum_history", "at most `history`", found));
+        }
+        if !(self.confidence > 0.0 && self.confidence < 1.0) {
+            let found = self.confidence.to_string();
+            return Err(error("confidence", "above 0 and below 1", found));
+        }
+        Ok(())
+    }
+}
+
+impl Default for WaitPredictorSettings {
+    fn default() -> Self {
+        Self {
+            history: 1_000,
+            confidence: 0.95,
+            rule: PredictionRule::Empirical,
+            minimum_history: 59,
+        }
+    }
+}
+
+/// How known waits become the probability that a deadline is kept (spec `provisioning.md` AMB-25).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PredictionRule {
+    /// The share of waits up to the deadline.
+    #[default]
+    Empirical,
+    /// The largest quantile whose upper bound, with the settings' confidence, is within the deadline: a cautious share.
+    BinomialLowerBound,
+}
+
+/// Which history a prediction was made from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PredictionBasis {
+    /// Jobs in the same node bin and walltime bin.
+    Category,
+    /// Jobs in the same node bin, for want of the former.
+    NodeBin,
+    /// All jobs, for want of both.
+    AllJobs,
+}
+
+/// A setting of the wait predictor that is out of range.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{key}` of the wait predictor must be {allowed}, but is {found}")]
+pub struct WaitPredictorError {
+    /// The configuration key.
+    pub key: &'static str,
+    /// What is allowed.
+    pub allowed: &'static str,
+    /// What was found.
+    pub found: String,
+}
+
+const BINS: usize = 4;
+
+fn category(nodes: Nodes, walltime: Seconds) -> (usize, usize) {
+    (
+        WAIT_NODE_BORDERS.partition_point(|&border| border < nodes),
+        WAIT_WALLTIME_BORDERS.partition_point(|&border| border < walltime),
+    )
+}
+
+/// The latest waits: in ascending order, and as a ring in the order in which they came.
+#[derive(Clone, Debug, Default)]
+struct History {
+    sorted: Vec<Seconds>,
+    ring: Vec<Seconds>,
+    /// Where the oldest wait is, once the ring is full.
+    oldest: usize,
+}
+
+impl History {
+    fn push(&mut self, wait: Seconds, capacity: usize) {
+        let to = self.sorted.partition_point(|&known| known < wait);
+        if self.ring.len() < capacity {
+            self.sorted.insert(to, wait);
+            self.ring.push(wait);
+            return;
+        }
+        let forgotten = std::mem::replace(&mut self.ring[self.oldest], wait);
+        self.oldest = (self.oldest + 1) % capacity;
+        let from = self.sorted.partition_point(|&known| known < forgotten);
+        if from < to {
+            self.sorted.copy_within(from + 1..to, from);
+            self.sorted[to - 1] = wait;
+        } else {
+            self.sorted.copy_within(to..from, to + 1);
+            self.sorted[to] = wait;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use rand::RngExt;
+
+    use super::*;
+    use crate::random;
+
+    const SHAPE: (Nodes, Seconds) = (Nodes(8), Seconds::HOUR);
+
+    fn predictor(settings: WaitPredictorSettings) -> WaitPredictor {
+        WaitPredictor::new(settings).unwrap()
+    }
+
+    fn taught(
+        settings: WaitPredictorSettings,
+        waits: impl IntoIterator<Item = i64>,
+    ) -> WaitPredictor {
+        let mut predictor = predictor(settings);
+        for wait in waits {
+            predictor.observe(SHAPE.0, SHAPE.1, Seconds(wait));
+        }
+        predictor
+    }
+
+    fn cautious() -> WaitPredictorSettings {
+        WaitPredictorSettings {
+            rule: PredictionRule::BinomialLowerBound,
+            ..WaitPredictorSettings::default()
+        }
+    }
+
+    #[test]
+    fn the_probability_is_the_share_of_waits_within_the_deadline() {
+        let predictor = taught(WaitPredictorSettings::default(), 1..=100);
+        let within = |deadline| predictor.probability(SHAPE.0, SHAPE.1, Seconds(deadline));
+        assert_eq!(within(0), 0.0);
+        assert_eq!(within(38), 0.38);
+        assert_eq!(within(100), 1.0);
+        assert_eq!(within(-1), 0.0);
+    }
+
+    #[test]
+    fn only_the_last_thousand_waits_count() {
+        let old = std::iter::repeat_n(9_000, 1_000);
+        let predictor = taught(WaitPredictorSettings::default(), old.chain(1..=750));
+        let within = |deadline| predictor.probability(SHAPE.0, SHAPE.1, Seconds(deadline));
+        assert_eq!(within(8_999), 0.75);
+        let predictor = taught(WaitPredictorSettings::default(), 1..=2_000);
+        assert_eq!(
+            predictor.probability(SHAPE.0, SHAPE.1, Seconds(1_250)),
+            0.25
+        );
+    }
+
+    #[test]
+    fn quantile_bounds_are_the_order_statistics_of_the_binomial_method() {
+        let of = |waits| taught(WaitPredictorSettings::default(), 1..=waits);
+        let bound = |waits, q| of(waits).quantile_bound(SHAPE.0, SHAPE.1, q);
+        assert_eq!(bound(1_000, 0.95), Some(Seconds(962)));
+        assert_eq!(bound(1_000, 0.5), Some(Seconds(527)));
+        assert_eq!(bound(59, 0.95), Some(Seconds(59)));
+        assert_eq!(bound(58, 0.95), None);
+        assert_eq!(bound(1_000, 1.0), None);
+    }
+
+    #[test]
+    fn the_cautious_probability_is_the_largest_quantile_that_is_bounded_in_time() {
+        let predictor = taught(cautious(), 1..=1_000);
+        let at = |deadline| predictor.probability(SHAPE.0, SHAPE.1, Seconds(deadline));
+        let bound = |q| predictor.quantile_bound(SHAPE.0, SHAPE.1, q);
+        // Rank 962 is the first that bounds the quantile 0.95; one second less does not.
+        assert!(at(962) >= 0.95 && at(961) < 0.95);
+        assert!(bound(at(527)) <= Some(Seconds(527)));
+        assert!(bound(at(527) + 1e-9) > Some(Seconds(527)));
+        assert_eq!(at(0), 0.0);
+        assert!(at(2_000) < 1.0);
+    }
+
+    #[test]
+    fn a_category_without_enough_waits_asks_its_node_bin_and_then_everybody() {
+        let mut predictor = predictor(WaitPredictorSettings::default());
+        let asked = (Nodes(32), Seconds::HOUR * 4);
+        let basis = |predictor: &WaitPredictor| predictor.basis(asked.0, asked.1);
+        let at = |predictor: &WaitPredictor| predictor.probability(asked.0, asked.1, Seconds(60));
+        assert_eq!(basis(&predictor), (PredictionBasis::AllJobs, 0));
+        assert_eq!(at(&predictor), 0.0);
+        assert_eq!(predictor.quantile_bound(asked.0, asked.1, 0.01), None);
+
+        // Others wait a minute, wide jobs two, jobs of exactly this shape half a minute.
+        for _ in 0..58 {
+            predictor.observe(Nodes(1), Seconds::HOUR, Seconds(60));
+            predictor.observe(Nodes(17), Seconds::HOUR * 5, Seconds(120));
+        }
+        assert_eq!(basis(&predictor), (PredictionBasis::AllJobs, 116));
+        assert_eq!(at(&predictor), 0.5);
+        predictor.observe(Nodes(64), Seconds::HOUR * 13, Seconds(120));
+        assert_eq!(basis(&predictor), (PredictionBasis::NodeBin, 59));
+        assert_eq!(at(&predictor), 0.0);
+        for _ in 0..59 {
+            predictor.observe(Nodes(20), Seconds::HOUR + Seconds(1), Seconds(30));
+        }
+        assert_eq!(basis(&predictor), (PredictionBasis::Category, 59));
+        assert_eq!(at(&predictor), 1.0);
+    }
+
+    #[test]
+    fn borders_belong_to_the_lower_bin() {
+        for (nodes, bin) in [
+            (0, 0),
+            (1, 0),
+            (4, 0),
+            (5, 1),
+            (16, 1),
+            (17, 2),
+            (64, 2),
+            (65, 3),
+        ] {
+            assert_eq!(category(Nodes(nodes), Seconds::ZERO).0, bin);
+        }
+        for (hours, bin) in [(0, 0), (1, 0), (2, 1), (4, 1), (5, 2), (12, 2), (13, 3)] {
+            assert_eq!(category(Nodes(1), Seconds::HOUR * hours).1, bin);
+        }
+    }
+
+    #[test]
+    fn a_fork_and_its_origin_do_not_learn_from_each_other() {
+        let mut origin = taught(WaitPredictorSettings::default(), 1..=100);
+        let mut fork = origin.clone();
+        fork.observe(SHAPE.0, SHAPE.1, Seconds(0));
+        assert_eq!(origin.basis(SHAPE.0, SHAPE.1).1, 100);
+        origin.observe(SHAPE.0, SHAPE.1, Seconds(500));
+        origin.observe(SHAPE.0, SHAPE.1, Seconds(500));
+        assert_eq!(fork.basis(SHAPE.0, SHAPE.1).1, 101);
+        assert_eq!(fork.probability(SHAPE.0, SHAPE.1, Seconds(200)), 1.0);
+    }
+
+    #[test]
+    fn settings_out_of_range_are_errors() {
+        let check = |key, spoil: fn(&mut WaitPredictorSettings)| {
+            let mut settings = WaitPredictorSettings::default();
+            spoil(&mut settings);
+            assert_eq!(WaitPredictor::new(settings).unwrap_err().key, key);
+        };
+        check("history", |settings| settings.history = 0);
+        check("minimum_history", |settings| {
+            settings.minimum_history = 1_001;
+        });
+        check("confidence", |settings| settings.confidence = 1.0);
+        check("confidence", |settings| settings.confidence = f64::NAN);
+    }
+
+    #[test]
+    fn settings_are_written_as_they_are_read() {
+        let text = "rule = \"binomial-lower-bound\"\nconfidence = 0.9\n";
+        let settings: WaitPredictorSettings = toml::from_str(text).unwrap();
+        assert_eq!(settings.rule, PredictionRule::BinomialLowerBound);
+        assert_eq!((settings.history, settings.minimum_history), (1_000, 59));
+        let written = toml::to_string(&settings).unwrap();
+        assert_eq!(
+            toml::from_str::<WaitPredictorSettings>(&written).unwrap(),
+            settings
+        );
+    }
+
+    #[test]
+    fn bounds_hold_as_often_as_stated_on_independent_waits() {
+        const TRIALS: u32 = 4_000;
+        let mut stream = random::stream(7, "waits", 0, "bounds");
+        // Uniform waits of up to a million seconds: the quantile q is q million.
+        for (waits, q) in [(60, 0.5), (100, 0.75), (200, 0.95)] {
+            let (mut held, mut below) = (0_u32, 0_u32);
+            for _ in 0..TRIALS {
+                let drawn: Vec<i64> = (0..waits)
+                    .map(|_| stream.random_range(0..1_000_000))
+                    .collect();
+                let predictor = taught(WaitPredictorSettings::default(), drawn);
+                let bound = predictor.quantile_bound(SHAPE.0, SHAPE.1, q).unwrap();
+                held += u32::from(bound.0 as f64 >= q * 1e6);
+                below += u32::from(stream.random_range(0..1_000_000) <= bound.0);
+            }
+            let share = |count: u32| f64::from(count) / f64::from(TRIALS);
+            // Three standard deviations below 0.95; not absurdly wide either.
+            assert!(
+                share(held) > 0.95 - 0.0104 && share(held) < 0.985,
+                "{}",
+                share(held)
+            );
+            assert!(share(below) > q, "{} of {q}", share(below));
+        }
+    }
+
+    #[test]
+    fn the_cautious_probability_is_too_high_no_more_often_than_stated() {
+        const TRIALS: u32 = 4_000;
+        let mut stream = random::stream(8, "waits", 0, "shares");
+        let too_high = (0..TRIALS).filter(|_| {
+            let drawn: Vec<i64> = (0..100).map(|_| stream.random_range(0..1_000)).collect();
+            let predictor = taught(cautious(), drawn);
+            predictor.probability(SHAPE.0, SHAPE.1, Seconds(699)) > 0.7
+        });
+        let share = too_high.count() as f64 / f64::from(TRIALS);
+        assert!(share < 0.05 + 0.0104 && share > 0.01, "{share}");
+    }
+
+    proptest! {
+        #[test]
+        fn histories_agree_with_a_list_that_is_sorted_anew(
+            capacity in 1_usize..40, waits in prop::collection::vec(0_i64..30, 0..200), deadline in -2_i64..32,
+        ) {
+            let settings = WaitPredictorSettings {
+                history: capacity, minimum_history: 1, ..WaitPredictorSettings::default()
+            };
+            let predictor = taught(settings, waits.iter().copied());
+            let mut latest = waits[waits.len().saturating_sub(capacity)..].to_vec();
+            let within = latest.iter().filter(|&&wait| wait <= deadline).count();
+            let share = if latest.is_empty() { 0.0 } else { within as f64 / latest.len() as f64 };
+            prop_assert_eq!(predictor.probability(SHAPE.0, SHAPE.1, Seconds(deadline)), share);
+            latest.sort_unstable();
+            let rank = bound_rank(latest.len(), 0.5, 0.95);
+            let bound = rank.map(|rank| Seconds(latest[rank - 1]));
+            prop_assert_eq!(predictor.quantile_bound(SHAPE.0, SHAPE.1, 0.5), bound);
+        }
+
+        #[test]
+        fn probabilities_grow_with_the_deadline_and_caution_lowers_them(
+            waits in prop::collection::vec(0_i64..1_000, 1..300), deadline in 0_i64..1_000, more in 0_i64..200,
+        ) {
+            let careless = taught(WaitPredictorSettings::default(), waits.iter().copied());
+            let careful = taught(cautious(), waits);
+            let at = |predictor: &WaitPredictor, deadline| predictor.probability(SHAPE.0, SHAPE.1, Seconds(deadline));
+            prop_assert!(at(&careful, deadline) <= at(&careful, deadline + more));
+            prop_assert!(at(&careless, deadline) <= at(&careless, deadline + more));
+            prop_assert!(at(&careful, deadline) <= at(&careless, deadline));
+        }
+    }
+}
