@@ -26,6 +26,7 @@ fn batteries(log: &str, nodes: u32, factor: f64) -> Option<Workload> {
         cleaning: CleaningRules::default(),
         compression: Compression::Factor { factor },
         laxity: 2.0,
+        whole: None,
     };
     let folder = TraceFolder {
         path: Some(folder.into()),

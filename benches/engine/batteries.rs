@@ -42,6 +42,7 @@ static BATTERY: LazyLock<Battery> = LazyLock::new(|| {
         cleaning: CleaningRules::default(),
         compression: Compression::BatteryLoad { load: 2.0 },
         laxity: 2.0,
+        whole: None,
     };
     let settings = match folder {
         Some(_) => WorkloadSettings {

@@ -54,6 +54,7 @@ pub(crate) fn spec(strategy: &str, replication: u32) -> SimulationSpec {
             cleaning: CleaningRules::default(),
             compression: Compression::Factor { factor: 0.5 },
             laxity: 2.0,
+            whole: None,
         },
         estimates: None,
         failures: FailureSettings {

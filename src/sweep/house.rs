@@ -102,8 +102,9 @@ impl Rooms for HouseRooms {
         &self,
         records: &ParsedTrace,
         settings: &WorkloadSettings,
+        seed: u64,
     ) -> Result<PreparedWorkload, InputError> {
-        let workload = workload::prepare_parsed(records, settings)
+        let workload = workload::prepare_parsed(records, settings, seed)
             .map_err(|error| InputError::Workload(error.to_string()))?;
         Ok(PreparedWorkload {
             label: workload.label,

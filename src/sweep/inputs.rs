@@ -112,7 +112,7 @@ pub trait Rooms: Send + Sync {
     /// When a trace is missing or faulty.
     fn records(&self, settings: &WorkloadSettings, seed: u64) -> Result<Self::Records, InputError>;
 
-    /// Cleans, splits and scales the records.
+    /// Cleans, splits and scales the records; the seed matters where a part of them is drawn.
     ///
     /// # Errors
     ///
@@ -121,6 +121,7 @@ pub trait Rooms: Send + Sync {
         &self,
         records: &Self::Records,
         settings: &WorkloadSettings,
+        seed: u64,
     ) -> Result<PreparedWorkload, InputError>;
 
     /// Learns the statistics.
@@ -308,7 +309,7 @@ impl<R: Rooms> Inputs<R> {
             let records = self
                 .records
                 .get(source, || self.rooms.records(settings, spec.seed))?;
-            Ok(self.rooms.workload(&records, settings)?)
+            Ok(self.rooms.workload(&records, settings, spec.seed)?)
         })
     }
 

@@ -198,6 +198,7 @@ pub(super) fn workload(
         cleaning: cleaning(&raw.cleaning),
         compression: compression?,
         laxity: laxity?,
+        whole: None,
     })
 }
 

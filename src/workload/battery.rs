@@ -216,6 +216,7 @@ mod tests {
             cleaning: CleaningRules::default(),
             compression,
             laxity: 2.0,
+            whole: None,
         }
     }
 

@@ -26,6 +26,17 @@ pub enum WorkloadError {
         /// Jobs asked for.
         needed: u32,
     },
+    /// Nothing to simulate.
+    #[error(
+        "{label}: none of {records} records is a usable job: each needs a run time, processors and a requested time \
+         (`bookahead trace describe` counts what is missing); choose another trace, or relax the cleaning rules"
+    )]
+    NoJobs {
+        /// The workload.
+        label: String,
+        /// Records before cleaning.
+        records: u64,
+    },
     /// A load is asked for, but the jobs offer none that arrivals could scale.
     #[error(
         "{label}: {part} have no span (all submitted at once) or no job that fits the machine, so no factor gives a \

@@ -19,6 +19,7 @@ pub mod swf;
 pub mod tsafrir;
 mod users;
 mod variates;
+mod whole;
 
 pub use cleaning::{CleanedTrace, CleaningReport, clean};
 pub use error::WorkloadError;
@@ -28,6 +29,9 @@ pub use reservations::{
     LeadRounding, MixedWorkload, RequestDuration, RequestId, RequestOrigin, RequestSettings,
     ReservationRequest, StartRule, WantedStart, generate_requests,
 };
-pub use settings::{CleaningRules, Compression, ProcessorsField, WorkloadSettings, WorkloadSource};
+pub use settings::{
+    CleaningRules, Compression, CopyShift, ProcessorsField, TraceCopy, WholeTrace, WorkloadSettings,
+    WorkloadSource,
+};
 pub use summary::{Quantiles, TraceSummary, summarise};
 pub use swf::{ParsedTrace, Provenance, SwfError, TraceFolder};

@@ -10,6 +10,7 @@ use super::cleaning::{CleanedTrace, CleaningReport, clean};
 use super::error::WorkloadError;
 use super::job::Job;
 use super::lublin_feitelson;
+use super::whole;
 use super::settings::{WorkloadSettings, WorkloadSource};
 use super::swf::{ParsedTrace, Provenance, TraceFolder};
 use crate::units::Nodes;
@@ -69,19 +70,32 @@ pub fn prepare(
     seed: u64,
 ) -> Result<Workload, WorkloadError> {
     let trace = load(&settings.source, settings.nodes, folder, seed)?;
-    prepare_parsed(&trace, settings)
+    prepare_parsed(&trace, settings, seed)
 }
 
-/// Cleans, splits and scales records that are already in memory.
+/// Cleans, splits and scales records that are already in memory; `seed` draws the second copy of a whole trace.
 ///
 /// # Errors
 /// [`WorkloadError`] where the settings ask for what the trace does not hold.
 pub fn prepare_parsed(
     trace: &ParsedTrace,
     settings: &WorkloadSettings,
+    seed: u64,
 ) -> Result<Workload, WorkloadError> {
     let CleanedTrace { jobs, report, .. } = clean(trace, &settings.cleaning, settings.nodes);
-    let (learning, split) = battery::split(&trace.label, report.records, jobs, settings)?;
+    let (learning, split) = match &settings.whole {
+        None => battery::split(&trace.label, report.records, jobs, settings)?,
+        Some(whole) => {
+            let (jobs, factor) =
+                whole::whole(&trace.label, report.records, &jobs, settings, whole, seed)?;
+            let batteries = Batteries {
+                offered_load: battery::offered_load(&jobs, settings.nodes),
+                batteries: vec![jobs],
+                factors: vec![factor],
+            };
+            (Vec::new(), batteries)
+        }
+    };
     let Batteries {
         batteries,
         factors,

@@ -22,6 +22,41 @@ pub struct WorkloadSettings {
     pub compression: Compression,
     /// Deadline `d = o + laxity · x` (spec §5.1: 2).
     pub laxity: f64,
+    /// The whole trace, or its beginning, in the place of batteries: evaluation and battery jobs are not looked at then.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub whole: Option<WholeTrace>,
+}
+
+/// A trace that is simulated as one, for studies whose machines accept every job (`grid-reservations.md` §4.1,
+/// `provisioning.md` §6.7, §9.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WholeTrace {
+    /// Only the jobs submitted within so many days of the first; `None` for all.
+    pub days: Option<f64>,
+    /// A thinned second copy that raises the load.
+    pub copy: Option<TraceCopy>,
+    /// Whether every job's estimate is set to its runtime.
+    pub exact_estimates: bool,
+}
+
+/// A second copy of a trace of which some jobs are submitted too.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TraceCopy {
+    /// How many of the jobs, in percent: each is drawn on its own with this probability.
+    pub percent: f64,
+    /// How the copy is shifted against the original.
+    pub shift: CopyShift,
+}
+
+/// How the second copy of a trace is shifted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CopyShift {
+    /// Each job by a time of its own, uniform within a day (AMB-20).
+    #[default]
+    WithinADay,
+    /// All by seven days (AMB-19).
+    AWeek,
 }
 
 impl WorkloadSettings {
@@ -51,6 +86,7 @@ impl WorkloadSettings {
             cleaning,
             compression,
             laxity,
+            whole,
         } = self;
         let processors = match cleaning.processors {
             ProcessorsField::AllocatedElseRequested => "allocated",
@@ -62,6 +98,28 @@ impl WorkloadSettings {
             Compression::TargetLoad { load } => format!("target-load:{load}"),
             Compression::BatteryLoad { load } => format!("battery-load:{load}"),
         };
+        if let Some(whole) = whole {
+            let days = whole
+                .days
+                .map_or_else(String::new, |days| format!(";days={days}"));
+            let copy = whole.copy.map_or_else(String::new, |copy| {
+                let shift = match copy.shift {
+                    CopyShift::WithinADay => "within-a-day",
+                    CopyShift::AWeek => "a-week",
+                };
+                format!(";copy={}%,{shift}", copy.percent)
+            });
+            let estimates = if whole.exact_estimates { "exact" } else { "recorded" };
+            return format!(
+                "{};nodes={};whole{days}{copy};estimates={estimates};processors={processors};zero-runtime={};\
+                 overruns={};cancelled={};compression={compression}",
+                self.source_key(),
+                nodes.0,
+                rule(cleaning.drop_zero_runtime),
+                rule(cleaning.drop_overruns),
+                rule(cleaning.drop_cancelled),
+            );
+        }
         format!(
             "{};nodes={};evaluation={evaluation_jobs};battery={battery_jobs};processors={processors};\
              zero-runtime={};overruns={};cancelled={};compression={compression};laxity={laxity}",
@@ -167,6 +225,7 @@ mod tests {
             cleaning: CleaningRules::default(),
             compression: Compression::Factor { factor: 0.15 },
             laxity: 2.0,
+            whole: None,
         };
         assert_eq!(
             settings.key(),

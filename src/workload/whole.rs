@@ -1,0 +1,226 @@
+//! A whole trace as one simulation: no batteries, no deadlines, and a second copy where more load is wanted.
+
+use std::sync::Arc;
+
+use rand::RngExt;
+
+use super::battery::offered_load;
+use super::error::WorkloadError;
+use super::job::{Job, JobId};
+use super::settings::{Compression, CopyShift, TraceCopy, WholeTrace, WorkloadSettings};
+use crate::random::{self, Stream};
+use crate::units::Seconds;
+
+const DAY: Seconds = Seconds(86_400);
+
+/// The jobs of a whole trace, from time 0, with ids from 0 in order of submission, and the compression factor.
+///
+/// Copies of jobs (AMB-19, AMB-20) are drawn from a stream of their own, one draw a job, so that a larger percentage contains
+/// the smaller one. Deadlines are [`Seconds::FAR`]: the machines of these studies promise none.
+///
+/// # Errors
+/// [`WorkloadError`] where no job is left, or settings are impossible.
+pub fn whole(
+    label: &str,
+    records: u64,
+    usable: &[Job],
+    settings: &WorkloadSettings,
+    whole: &WholeTrace,
+    seed: u64,
+) -> Result<(Arc<[Job]>, f64), WorkloadError> {
+    check(settings, whole)?;
+    let first = usable.first().map_or(Seconds::ZERO, |job| job.submit);
+    let end = whole
+        .days
+        .map_or(Seconds::FAR, |days| first + Seconds((days * DAY.0 as f64) as i64));
+    let mut jobs: Vec<Job> = usable
+        .iter()
+        .filter(|job| job.submit < end)
+        .map(|job| Job {
+            submit: job.submit - first,
+            estimate: if whole.exact_estimates {
+                job.runtime.max(Seconds(1))
+            } else {
+                job.estimate
+            },
+            deadline: Seconds::FAR,
+            ..job.clone()
+        })
+        .collect();
+    if jobs.is_empty() {
+        return Err(WorkloadError::NoJobs {
+            label: label.to_owned(),
+            records,
+        });
+    }
+    if let Some(copy) = whole.copy {
+        // The key without the copy: all loads see the same draws.
+        let key = format!("{};days={:?}", settings.source_key(), whole.days);
+        let mut draws = random::stream(seed, &key, 0, "trace copy");
+        let horizon = end - first;
+        add_copies(&mut jobs, copy, horizon, &mut draws);
+    }
+    let factor = match settings.compression {
+        Compression::Factor { factor } => factor,
+        Compression::TargetLoad { load } | Compression::BatteryLoad { load } => {
+            let offered = offered_load(&jobs, settings.nodes).filter(|offered| *offered > 0.0);
+            let none = || WorkloadError::NoLoad {
+                label: label.to_owned(),
+                part: "the jobs of the trace".to_owned(),
+            };
+            offered.ok_or_else(none)? / load
+        }
+    };
+    jobs.sort_by_key(|job| job.submit);
+    for (job, id) in jobs.iter_mut().zip(0..) {
+        job.id = JobId(id);
+        job.submit = Seconds((job.submit.0 as f64 * factor).floor() as i64);
+        job.release = job.submit;
+    }
+    Ok((jobs.into(), factor))
+}
+
+fn add_copies(jobs: &mut Vec<Job>, copy: TraceCopy, horizon: Seconds, draws: &mut Stream) {
+    let mut copies = Vec::new();
+    for job in jobs.iter() {
+        let chance: f64 = draws.random_range(0.0..100.0);
+        let within: i64 = draws.random_range(0..DAY.0);
+        if chance < copy.percent {
+            let shift = match copy.shift {
+                CopyShift::WithinADay => Seconds(within),
+                CopyShift::AWeek => DAY * 7,
+            };
+            copies.push(Job {
+                submit: job.submit + shift,
+                ..job.clone()
+            });
+        }
+    }
+    copies.retain(|job| job.submit < horizon);
+    jobs.append(&mut copies);
+}
+
+fn check(settings: &WorkloadSettings, whole: &WholeTrace) -> Result<(), WorkloadError> {
+    let impossible = |key, found: String, allowed| {
+        Err(WorkloadError::ImpossibleSetting {
+            key,
+            found,
+            allowed,
+        })
+    };
+    if settings.nodes.0 == 0 {
+        return impossible("nodes", "0".to_owned(), "at least 1");
+    }
+    let (Compression::Factor { factor: value }
+    | Compression::TargetLoad { load: value }
+    | Compression::BatteryLoad { load: value }) = settings.compression;
+    if !(value.is_finite() && value > 0.0) {
+        return impossible("compression", value.to_string(), "a finite number above 0");
+    }
+    if let Some(days) = whole.days
+        && !(days.is_finite() && days > 0.0)
+    {
+        return impossible("days", days.to_string(), "a number of days above 0");
+    }
+    if let Some(copy) = whole.copy
+        && !(0.0..=100.0).contains(&copy.percent)
+    {
+        return impossible("copy_percent", copy.percent.to_string(), "0 to 100");
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Nodes;
+    use crate::workload::{CleaningRules, WorkloadSource};
+
+    fn settings(whole: WholeTrace) -> WorkloadSettings {
+        WorkloadSettings {
+            source: WorkloadSource::Trace {
+                file: "test.swf".to_owned(),
+            },
+            nodes: Nodes(10),
+            evaluation_jobs: 1,
+            battery_jobs: 1,
+            cleaning: CleaningRules::default(),
+            compression: Compression::Factor { factor: 1.0 },
+            laxity: 2.0,
+            whole: Some(whole),
+        }
+    }
+
+    /// A job an hour for ten days, from second 500 on.
+    fn hourly() -> Vec<Job> {
+        (0..240)
+            .map(|hour| Job {
+                id: JobId(0),
+                trace_number: hour + 1,
+                submit: Seconds(500 + hour * 3_600),
+                release: Seconds(500 + hour * 3_600),
+                estimate: Seconds(7_200),
+                runtime: Seconds(600),
+                deadline: Seconds(0),
+                nodes: Nodes(2),
+                user: None,
+                application: None,
+            })
+            .collect()
+    }
+
+    fn jobs(whole: WholeTrace) -> Arc<[Job]> {
+        super::whole("test", 240, &hourly(), &settings(whole), &whole, 1)
+            .unwrap()
+            .0
+    }
+
+    #[test]
+    fn a_trace_of_some_days_begins_at_its_first_job() {
+        let two = jobs(WholeTrace {
+            days: Some(2.0),
+            exact_estimates: true,
+            ..WholeTrace::default()
+        });
+        assert_eq!(two.len(), 48);
+        assert_eq!(two[0].submit, Seconds(0));
+        assert!(two.iter().all(|job| job.estimate == Seconds(600)));
+    }
+
+    #[test]
+    fn a_copy_adds_about_its_percentage_and_a_larger_one_contains_the_smaller() {
+        let copied = |percent, shift| {
+            jobs(WholeTrace {
+                copy: Some(TraceCopy { percent, shift }),
+                ..WholeTrace::default()
+            })
+        };
+        let (small, large) = (
+            copied(20.0, CopyShift::WithinADay),
+            copied(40.0, CopyShift::WithinADay),
+        );
+        assert!((270..310).contains(&small.len()), "{}", small.len());
+        assert!(large.len() > small.len());
+        for job in small.iter() {
+            assert!(
+                large
+                    .iter()
+                    .any(|other| (other.submit, other.trace_number)
+                        == (job.submit, job.trace_number))
+            );
+        }
+        assert!(large.is_sorted_by_key(|job| job.submit));
+        let weekly = copied(100.0, CopyShift::AWeek);
+        assert_eq!(weekly.len(), 480);
+        assert_eq!(weekly[479].submit, Seconds(239 * 3_600 + 7 * 86_400));
+    }
+
+    #[test]
+    fn a_trace_without_usable_jobs_is_an_error_that_says_what_a_usable_job_needs() {
+        let settings = settings(WholeTrace::default());
+        let error = super::whole("bare log", 7, &[], &settings, &WholeTrace::default(), 1)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains("bare log") && error.contains("requested time"), "{error}");
+    }
+}
