@@ -15,6 +15,7 @@ mod queueing;
 pub mod registry;
 mod settings;
 mod shortening;
+mod slot_statistics;
 
 pub use cluster::{Allocation, Cluster, ClusterMachine, Phase};
 pub use counted::Counted;
@@ -33,3 +34,4 @@ pub use settings::{
     PolicySettings, PredecessorRule, Reliability, ReplanPasses, RestartRule, SurvivalForm,
 };
 pub use shortening::Shortening;
+pub use slot_statistics::{Quantiles, SlotRun, SlotStatistics, simulate_slots};
