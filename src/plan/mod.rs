@@ -1,4 +1,4 @@
-//! Who holds which nodes when: the counted profile and the node-mapped plan.
+//! Who holds which nodes when: the counted profile, the node-mapped plan and the list of free slots.
 //!
 //! A plan answers where a request fits and remembers what was promised. It does not decide whether a promise is worth
 //! giving (that is [`crate::scheduling`]), and it knows nothing of what really runs.
@@ -6,7 +6,13 @@
 mod node_plan;
 mod node_set;
 mod profile;
+mod slot;
+mod slot_list;
 
 pub use node_plan::{NodePlan, Reservation};
 pub use node_set::NodeSet;
 pub use profile::{Fit, Profile};
+pub use slot::{EXTENSION_MARGIN, Piece, PurchaseError, Slot};
+pub use slot_list::{
+    ADVERTISING_HORIZON, EqualStarts, Placement, Purchase, SlotList, SlotRules, Surplus,
+};

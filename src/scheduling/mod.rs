@@ -18,6 +18,7 @@ pub mod selection;
 mod settings;
 mod shortening;
 mod virtual_reservation;
+mod slot_statistics;
 
 pub use cluster::{Allocation, Cluster, ClusterMachine, Phase};
 pub use counted::Counted;
@@ -41,3 +42,4 @@ pub use virtual_reservation::{
     cancellation_penalty, combine, normalised_cost, submission_time, virtual_cost,
     virtual_cost_bound,
 };
+pub use slot_statistics::{Quantiles, SlotRun, SlotStatistics, simulate_slots};

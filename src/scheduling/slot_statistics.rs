@@ -1,0 +1,377 @@
+//! What a provider of free slots would advertise over a whole trace: how many slots, how wide, how soon, how long.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::plan::{ADVERTISING_HORIZON, Slot, SlotList, SlotRules};
+use crate::units::{NodeSeconds, Nodes, Seconds};
+use crate::workload::Job;
+
+/// Bins of Figure 4: 0–1 slots, 2–4, 5–7, …, 56–58, more.
+const FIGURE_4_BINS: usize = 21;
+
+/// Bins of Figure 7: 1 node, 2–5, 6–9, …, 62–65, more.
+const FIGURE_7_BINS: usize = 18;
+
+/// Samples of advertised slots, gathered in constant memory (spec `provisioning.md` §3.7, §11.1).
+///
+/// Quantiles come from histograms of 5 minutes a bin over 60 days (one more bin holds what is longer), and are given as the
+/// lower end of their bin: they are at most 5 minutes too small.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlotStatistics {
+    samples: u64,
+    slots: u64,
+    extensible: u64,
+    on_the_edge: u64,
+    by_count: [u64; FIGURE_4_BINS],
+    by_width: [u64; FIGURE_7_BINS],
+    starts: TimeHistogram,
+    durations: TimeHistogram,
+    slots_and_tasks: Correlation,
+}
+
+/// Five quantiles of a distribution of spans, in hours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Quantiles {
+    /// A twentieth is not longer than this.
+    pub p5: f64,
+    /// A quarter is not longer than this.
+    pub p25: f64,
+    /// Half is not longer than this.
+    pub median: f64,
+    /// Three quarters are not longer than this.
+    pub p75: f64,
+    /// Nineteen twentieths are not longer than this.
+    pub p95: f64,
+}
+
+/// A trace scheduled on free slots, and what was advertised meanwhile.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlotRun {
+    /// The start of each job, in the order of the jobs given; `None` for jobs that were skipped.
+    pub starts: Vec<Option<Seconds>>,
+    /// Jobs that are wider than the machine.
+    pub skipped: u64,
+    /// What was advertised.
+    pub statistics: SlotStatistics,
+    /// Node-time used between the first and the last submission ÷ all node-time of this span, in `[0, 1]`; 0 without a span.
+    pub utilisation: f64,
+    /// Mean wait of the jobs from submission to start, in hours; 0 without jobs.
+    pub mean_wait_hours: f64,
+    /// The most slots that the list held when a job had just been placed.
+    pub most_slots: usize,
+}
+
+/// Schedules `jobs` on a machine of `nodes` nodes by ALG-1 with exact runtimes, and samples the advertised slots every
+/// `sample_period` from the first submission to the last (spec `provisioning.md` §3.6, EXP-3).
+///
+/// A job lasts as long as its runtime, at most its estimate, at least one second, and starts no earlier than its submission and
+/// release. Jobs are taken in the order of submission, equal ones in the order given. A sample sees what was submitted at its
+/// own instant and not what ended then. No samples are taken where `sample_period` is not positive.
+#[must_use]
+pub fn simulate_slots(
+    jobs: &[Job],
+    nodes: Nodes,
+    rules: SlotRules,
+    sample_period: Seconds,
+) -> SlotRun {
+    let mut order: Vec<usize> = (0..jobs.len()).collect();
+    order.sort_by_key(|&index| jobs[index].submit);
+    let first = order.first().map_or(Seconds::ZERO, |&i| jobs[i].submit);
+    let last = order.last().map_or(Seconds::ZERO, |&i| jobs[i].submit);
+
+    let mut list = SlotList::new(nodes, first, rules);
+    let mut sampler = Sampler {
+        next: first,
+        period: sample_period,
+        ends: BinaryHeap::new(),
+        statistics: SlotStatistics::default(),
+    };
+    let mut run = SlotRun {
+        starts: vec![None; jobs.len()],
+        skipped: 0,
+        statistics: SlotStatistics::default(),
+        utilisation: 0.0,
+        mean_wait_hours: 0.0,
+        most_slots: 0,
+    };
+    let mut used = NodeSeconds(0);
+    let mut waited = Seconds::ZERO;
+    for index in order {
+        let job = &jobs[index];
+        sampler.sample_before(job.submit, &mut list);
+        list.clip(job.submit);
+        let duration = job.runtime.min(job.estimate).max(Seconds(1));
+        let placed = list.place(job.nodes, duration, job.submit.max(job.release));
+        let Some(placement) = placed else {
+            run.skipped += 1;
+            continue;
+        };
+        let (start, end) = (placement.start, placement.start + duration);
+        run.starts[index] = Some(start);
+        run.most_slots = run.most_slots.max(list.slots().len());
+        used += job
+            .nodes
+            .for_span((end.min(last) - start.max(first)).max(Seconds::ZERO));
+        waited += start - job.submit;
+        sampler.ends.push(Reverse(end));
+    }
+    sampler.sample_before(last + Seconds(1), &mut list);
+    run.statistics = sampler.statistics;
+    let capacity = nodes.for_span(last - first);
+    if capacity.0 > 0 {
+        run.utilisation = used.0 as f64 / capacity.0 as f64;
+    }
+    let placed = jobs.len() as u64 - run.skipped;
+    if placed > 0 {
+        run.mean_wait_hours = waited.hours() / placed as f64;
+    }
+    run
+}
+
+/// Takes the samples that fall between events.
+struct Sampler {
+    next: Seconds,
+    period: Seconds,
+    /// Ends of the tasks in the system.
+    ends: BinaryHeap<Reverse<Seconds>>,
+    statistics: SlotStatistics,
+}
+
+impl Sampler {
+    /// Takes all samples that are due before `time`.
+    fn sample_before(&mut self, time: Seconds, list: &mut SlotList) {
+        while self.period.0 > 0 && self.next < time {
+            let now = self.next;
+            while self.ends.peek().is_some_and(|&Reverse(end)| end <= now) {
+                self.ends.pop();
+            }
+            list.clip(now);
+            let advertised = list.advertised(now, list.horizon_end(now));
+            let tasks = u32::try_from(self.ends.len()).unwrap_or(u32::MAX);
+            self.statistics.sample(now, &advertised, tasks);
+            self.next += self.period;
+        }
+        if self.period.0 <= 0 {
+            self.ends.clear();
+        }
+    }
+}
+
+impl Default for SlotStatistics {
+    fn default() -> Self {
+        Self {
+            samples: 0,
+            slots: 0,
+            extensible: 0,
+            on_the_edge: 0,
+            by_count: [0; FIGURE_4_BINS],
+            by_width: [0; FIGURE_7_BINS],
+            starts: TimeHistogram::default(),
+            durations: TimeHistogram::default(),
+            slots_and_tasks: Correlation::default(),
+        }
+    }
+}
+
+impl SlotStatistics {
+    /// Adds what is advertised at `now`, while `tasks_in_system` tasks run or wait.
+    pub fn sample(&mut self, now: Seconds, advertised: &[Slot], tasks_in_system: u32) {
+        let count = advertised.len();
+        self.samples += 1;
+        self.slots += count as u64;
+        self.by_count[bin(count as u64, 2, 3, FIGURE_4_BINS)] += 1;
+        self.slots_and_tasks
+            .add(f64::from(tasks_in_system), count as f64);
+        for slot in advertised {
+            self.by_width[bin(u64::from(slot.nodes.0), 2, 4, FIGURE_7_BINS)] += 1;
+            self.starts.add(slot.start - now);
+            self.durations.add(slot.duration());
+            self.extensible += u64::from(slot.extensible);
+            self.on_the_edge += u64::from(slot.end == now + ADVERTISING_HORIZON);
+        }
+    }
+
+    /// How many samples were taken.
+    #[must_use]
+    pub fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    /// How many slots were advertised in all samples together.
+    #[must_use]
+    pub fn slots(&self) -> u64 {
+        self.slots
+    }
+
+    /// How many of them were extensible.
+    #[must_use]
+    pub fn extensible_slots(&self) -> u64 {
+        self.extensible
+    }
+
+    /// How many of them end exactly 48 h after their sample: the line start + duration = 48 h of Figure 6 (spec §11.1).
+    #[must_use]
+    pub fn edge_slots(&self) -> u64 {
+        self.on_the_edge
+    }
+
+    /// Mean number of slots a sample; 0 without samples.
+    #[must_use]
+    pub fn mean_slots(&self) -> f64 {
+        ratio(self.slots, self.samples)
+    }
+
+    /// Mean number of running and waiting tasks a sample; 0 without samples.
+    #[must_use]
+    pub fn mean_tasks(&self) -> f64 {
+        self.slots_and_tasks.mean_x
+    }
+
+    /// Samples by number of slots, in the bins of Figure 4: label and count.
+    pub fn by_number_of_slots(&self) -> impl Iterator<Item = (String, u64)> + '_ {
+        self.by_count
+            .iter()
+            .enumerate()
+            .map(|(index, &count)| (label(index, 0, 2, 3, FIGURE_4_BINS), count))
+    }
+
+    /// Slots by number of nodes, in the bins of Figure 7: label and count.
+    pub fn by_number_of_nodes(&self) -> impl Iterator<Item = (String, u64)> + '_ {
+        self.by_width
+            .iter()
+            .enumerate()
+            .map(|(index, &count)| (label(index, 1, 2, 4, FIGURE_7_BINS), count))
+    }
+
+    /// Pearson's correlation of the number of slots with the number of tasks in the system (Figure 5); `None` where either
+    /// never varies.
+    #[must_use]
+    pub fn correlation(&self) -> Option<f64> {
+        self.slots_and_tasks.coefficient()
+    }
+
+    /// Slot starts relative to their sample (Figure 6, x); `None` without slots.
+    #[must_use]
+    pub fn starts(&self) -> Option<Quantiles> {
+        self.starts.quantiles()
+    }
+
+    /// Durations of slots (Figure 6, y); `None` without slots.
+    #[must_use]
+    pub fn durations(&self) -> Option<Quantiles> {
+        self.durations.quantiles()
+    }
+}
+
+/// The bin of `value`: the first below `from`, then bins of `width`, the last for the rest.
+fn bin(value: u64, from: u64, width: u64, bins: usize) -> usize {
+    match value.checked_sub(from) {
+        None => 0,
+        Some(above) => usize::try_from(1 + above / width).map_or(bins - 1, |bin| bin.min(bins - 1)),
+    }
+}
+
+fn label(index: usize, lowest: usize, from: usize, width: usize, bins: usize) -> String {
+    if index + 1 == bins {
+        return "more".to_owned();
+    }
+    let (low, high) = if index == 0 {
+        (lowest, from - 1)
+    } else {
+        (from + (index - 1) * width, from + index * width - 1)
+    };
+    if low == high {
+        low.to_string()
+    } else {
+        format!("{low}–{high}")
+    }
+}
+
+fn ratio(part: u64, whole: u64) -> f64 {
+    if whole == 0 {
+        0.0
+    } else {
+        part as f64 / whole as f64
+    }
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct TimeHistogram {
+    counts: Vec<u64>,
+    total: u64,
+}
+
+impl TimeHistogram {
+    const WIDTH: Seconds = Seconds(300);
+    const BINS: usize = 60 * 24 * 12;
+
+    fn add(&mut self, span: Seconds) {
+        let bin = usize::try_from(span.0 / Self::WIDTH.0).unwrap_or(0);
+        self.counts[bin.min(Self::BINS)] += 1;
+        self.total += 1;
+    }
+
+    fn quantiles(&self) -> Option<Quantiles> {
+        Some(Quantiles {
+            p5: self.percentile(5)?,
+            p25: self.percentile(25)?,
+            median: self.percentile(50)?,
+            p75: self.percentile(75)?,
+            p95: self.percentile(95)?,
+        })
+    }
+
+    /// The nearest rank: the smallest value that `percent` of a hundred do not exceed.
+    fn percentile(&self, percent: u64) -> Option<f64> {
+        let rank = (self.total * percent).div_ceil(100).max(1);
+        let mut seen = 0;
+        for (bin, count) in self.counts.iter().enumerate() {
+            seen += count;
+            if seen >= rank {
+                return Some((Self::WIDTH * bin as i64).hours());
+            }
+        }
+        None
+    }
+}
+
+impl Default for TimeHistogram {
+    fn default() -> Self {
+        Self {
+            counts: vec![0; Self::BINS + 1],
+            total: 0,
+        }
+    }
+}
+
+/// Running means and co-moments, which keep their digits over millions of samples where plain sums of squares lose them.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Correlation {
+    count: f64,
+    mean_x: f64,
+    mean_y: f64,
+    squares_x: f64,
+    squares_y: f64,
+    products: f64,
+}
+
+impl Correlation {
+    fn add(&mut self, x: f64, y: f64) {
+        self.count += 1.0;
+        let (from_x, from_y) = (x - self.mean_x, y - self.mean_y);
+        self.mean_x += from_x / self.count;
+        self.mean_y += from_y / self.count;
+        self.squares_x += from_x * (x - self.mean_x);
+        self.squares_y += from_y * (y - self.mean_y);
+        self.products += from_x * (y - self.mean_y);
+    }
+
+    fn coefficient(&self) -> Option<f64> {
+        let scale = (self.squares_x * self.squares_y).sqrt();
+        (scale > 0.0).then(|| self.products / scale)
+    }
+}
+
+#[cfg(test)]
+mod tests;
