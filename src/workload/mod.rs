@@ -21,7 +21,7 @@ mod variates;
 
 pub use cleaning::{CleanedTrace, CleaningReport, clean};
 pub use error::WorkloadError;
-pub use job::{Job, JobId};
+pub use job::{Job, JobId, JobKind};
 pub use prepare::{Workload, load, prepare, prepare_parsed};
 pub use settings::{CleaningRules, Compression, ProcessorsField, WorkloadSettings, WorkloadSource};
 pub use summary::{Quantiles, TraceSummary, summarise};
