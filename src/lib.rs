@@ -20,7 +20,7 @@
 //! use bookahead::failures::FailureTrace;
 //! use bookahead::scheduling::{PolicySettings, Verdict, simulate};
 //! use bookahead::units::{Nodes, Seconds};
-//! use bookahead::workload::{Job, JobId};
+//! use bookahead::workload::{Job, JobId, JobKind};
 //!
 //! // Both jobs want the whole machine of two nodes for eight hours, within sixteen.
 //! let job = |id, submit: i64, runtime: i64| Job {
@@ -34,6 +34,7 @@
 //!     nodes: Nodes(2),
 //!     user: None,
 //!     application: None,
+//!     kind: JobKind::Flexible,
 //! };
 //! let settings = PolicySettings {
 //!     strategy: "heuristic-planning".to_owned(),

@@ -2,15 +2,17 @@
 
 use bookahead::estimates::{Binning, Overrun, RatioDistribution};
 use bookahead::failures::{FailureTrace, SurvivalModel};
+use bookahead::plan::NodeSet;
 use bookahead::scheduling::registry::{self, STRATEGIES};
 use bookahead::scheduling::{
-    Acceptance, Hardware, JobOutcome, Reliability, SimulationMetrics, SuccessFactors, Verdict,
+    Acceptance, Allocation, Hardware, JobOutcome, Reliability, SimulationMetrics, SuccessFactors,
+    Verdict,
 };
 use bookahead::units::{Nodes, Seconds};
 use proptest::prelude::*;
 
 use crate::oracles::config;
-use crate::oracles::workloads::{Case, Kind, case, job};
+use crate::oracles::workloads::{Case, Kind, case, job, mixed};
 
 const BASELINES: [&str; 4] = [
     "fcfs",
@@ -24,7 +26,29 @@ fn run(case: &Case, strategy: &str) -> (SimulationMetrics, Vec<JobOutcome>) {
 }
 
 fn either() -> impl Strategy<Value = Case> {
-    prop_oneof![case(Kind::NoFailures), case(Kind::Failures)]
+    prop_oneof![
+        case(Kind::NoFailures),
+        case(Kind::Failures),
+        mixed(Kind::Failures)
+    ]
+}
+
+/// How many nodes of the machine are held in each second, if no node is held twice.
+fn held(nodes: u32, allocations: &[Allocation]) -> Option<Vec<u32>> {
+    let end = allocations.iter().map(|held| held.end.0).max().unwrap_or(0);
+    let mut occupied = vec![vec![false; nodes as usize]; end as usize];
+    for allocation in allocations {
+        for second in allocation.start.0..allocation.end.0 {
+            for node in allocation.nodes.iter() {
+                let held = &mut occupied[second as usize][node.0 as usize];
+                if std::mem::replace(held, true) {
+                    return None;
+                }
+            }
+        }
+    }
+    let count = |second: &Vec<bool>| second.iter().filter(|&&held| held).count() as u32;
+    Some(occupied.iter().map(count).collect())
 }
 
 /// The last run of a job that ended in a run; earlier runs, which crashed, are not in its outcome.
@@ -47,6 +71,10 @@ fn down(failures: &FailureTrace, end: i64) -> Vec<i64> {
 fn bits(result: &(SimulationMetrics, Vec<JobOutcome>)) -> String {
     // `Debug` prints the shortest text that gives the same `f64` back, so equal texts are equal bits.
     format!("{result:?}")
+}
+
+fn bits_of(outcomes: &[JobOutcome]) -> String {
+    format!("{outcomes:?}")
 }
 
 fn hardware(failure_rate: f64) -> Hardware {
@@ -147,6 +175,112 @@ proptest! {
                 prop_assert!(short == promise.overbooked || on_top, "{}", strategy.name);
                 prop_assert!(length > Seconds::ZERO && promise.end <= outcome.job.deadline);
             }
+        }
+    }
+
+    #[test]
+    fn an_accepted_reservation_starts_exactly_at_its_release_and_nobody_shares_its_nodes(case in mixed(Kind::NoFailures)) {
+        for strategy in STRATEGIES {
+            let replay = case.replay(&case.settings(strategy.name));
+            for outcome in replay.outcomes.iter().filter(|outcome| outcome.job.is_reservation()) {
+                if outcome.verdict.is_dropped() {
+                    prop_assert!(outcome.start.is_none() && outcome.promise.is_none());
+                    continue;
+                }
+                let job = &outcome.job;
+                let end = job.release + job.runtime.min(job.estimate);
+                prop_assert!(outcome.verdict.is_successful(), "{}: {outcome:?}", strategy.name);
+                prop_assert_eq!(outcome.start, Some(job.release), "{}", strategy.name);
+                prop_assert_eq!(outcome.end, Some(end), "{}", strategy.name);
+                let promise = outcome.promise.expect("reservations are promised their window");
+                prop_assert_eq!((promise.start, promise.end), (job.release, job.release + job.estimate));
+                prop_assert!(!promise.overbooked);
+            }
+            let used = held(case.nodes, &replay.allocations);
+            prop_assert!(used.is_some(), "{}: a node is held twice", strategy.name);
+            prop_assert!(used.unwrap_or_default().into_iter().all(|used| used <= case.nodes));
+            let accepted = replay.outcomes.iter().filter(|outcome| outcome.start.is_some()).count();
+            prop_assert_eq!(replay.allocations.len(), accepted);
+        }
+    }
+
+    #[test]
+    fn a_reservation_is_rejected_only_where_the_plan_of_its_submission_lacks_nodes(case in mixed(Kind::NoFailures)) {
+        for strategy in ["fcfs", "easy-backfilling", "conservative-backfilling"] {
+            let replay = case.replay(&case.settings(strategy));
+            for asked in replay.outcomes.iter().map(|outcome| &outcome.job) {
+                if !asked.is_reservation() || asked.nodes.0 > case.nodes {
+                    continue;
+                }
+                let mut free = NodeSet::full(Nodes(case.nodes));
+                let mut used = vec![0; asked.estimate.0 as usize];
+                for allocation in &replay.allocations {
+                    let other = &replay.outcomes[allocation.job.0 as usize].job;
+                    // A queue knows its running jobs and all reservations, and forgets who has ended; nobody from its line
+                    // starts before the arrivals of an instant. Conservative backfilling knows everybody and forgets nobody.
+                    let is_known = if other.is_reservation() || strategy == "conservative-backfilling" {
+                        other.id < asked.id
+                    } else {
+                        allocation.start < asked.submit
+                    };
+                    let is_over = strategy != "conservative-backfilling" && allocation.end <= asked.submit;
+                    let (from, to) = (allocation.start, allocation.start + other.estimate);
+                    if is_known && !is_over && from < asked.deadline && to > asked.release {
+                        free.subtract(&allocation.nodes);
+                        for second in from.max(asked.release).0..to.min(asked.deadline).0 {
+                            used[(second - asked.release.0) as usize] += other.nodes.0;
+                        }
+                    }
+                }
+                let is_free = if strategy == "conservative-backfilling" {
+                    free.count() >= asked.nodes
+                } else {
+                    used.into_iter().all(|used| used + asked.nodes.0 <= case.nodes)
+                };
+                let accepted = replay.outcomes[asked.id.0 as usize].promise.is_some();
+                prop_assert_eq!(accepted, is_free, "{}: {:?}", strategy, asked);
+            }
+        }
+    }
+
+    #[test]
+    fn when_nodes_fail_a_reservation_starts_exactly_at_its_release_or_never_and_once(case in mixed(Kind::Failures)) {
+        for strategy in STRATEGIES {
+            for outcome in case.simulate(&case.settings(strategy.name)).1 {
+                let job = &outcome.job;
+                if !job.is_reservation() || outcome.verdict.is_dropped() {
+                    continue;
+                }
+                prop_assert_eq!(outcome.restarts, 0);
+                prop_assert!(outcome.start.is_none_or(|start| start == job.release), "{}", strategy.name);
+                let end = outcome.end.expect("it is over");
+                match outcome.verdict {
+                    Verdict::FailedUnstartable => prop_assert_eq!((outcome.start, end), (None, job.release)),
+                    Verdict::FailedNodes => prop_assert!(outcome.start.is_some() && end < job.deadline),
+                    verdict => {
+                        prop_assert!(verdict.is_successful(), "{}: {outcome:?}", strategy.name);
+                        prop_assert_eq!(end, job.release + job.runtime.min(job.estimate));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_reservation_of_the_whole_machine_behind_everybody_changes_nothing_for_them(case in either()) {
+        let last = case.jobs.iter().map(|job| job.deadline.0).max().unwrap_or(0);
+        let repaired = case.failures.events.iter().map(|event| event.time.0).max().unwrap_or(0);
+        let id = case.jobs.len() as u32;
+        let first = case.jobs.first().map_or(0, |job| job.submit.0);
+        let mut with = case.clone();
+        let whole = job(id, [first, first, 60, 60, 0, i64::from(case.nodes)]);
+        with.jobs.push(whole.into_reservation(Seconds(10_000 + last.max(repaired))));
+        for strategy in STRATEGIES {
+            // It arrives behind the first job, which must find its nodes before it.
+            let (_, expected) = run(&case, strategy.name);
+            let (_, mut outcomes) = run(&with, strategy.name);
+            prop_assert!(outcomes.pop().is_some_and(|outcome| outcome.verdict.is_successful()), "{}", strategy.name);
+            prop_assert_eq!(bits_of(&outcomes), bits_of(&expected), "{}", strategy.name);
         }
     }
 

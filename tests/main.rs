@@ -7,6 +7,7 @@ mod browser;
 mod convolution;
 mod cross_checks;
 mod durability;
+mod fixed_reservations;
 mod gantt;
 mod golden_scenarios;
 mod history;

@@ -240,7 +240,7 @@ mod tests {
     use super::super::{Binning, Overrun};
     use super::*;
     use crate::units::{Nodes, Seconds};
-    use crate::workload::JobId;
+    use crate::workload::{JobId, JobKind};
 
     fn job(estimate: i64, percent: i64, nodes: u32, user: i64) -> Job {
         Job {
@@ -254,6 +254,7 @@ mod tests {
             nodes: Nodes(nodes),
             user: Some(user),
             application: Some(user / 10),
+            kind: JobKind::Flexible,
         }
     }
 

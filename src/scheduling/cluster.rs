@@ -113,6 +113,9 @@ impl ClusterMachine {
             Event::Arrival(job) => {
                 if cluster.job(job).nodes > cluster.nodes {
                     cluster.drop(job, Verdict::DroppedTooWide);
+                } else if cluster.is_reservation(job) && cluster.job(job).release < cluster.now {
+                    // No policy can start it in the past.
+                    cluster.drop(job, Verdict::DroppedNoSlot);
                 } else {
                     self.policy.arrived(cluster, job);
                 }
@@ -219,6 +222,12 @@ impl Cluster {
         &self.jobs.get(job).job
     }
 
+    /// Whether the job is a fixed reservation, which starts exactly at its release or never.
+    #[must_use]
+    pub fn is_reservation(&self, job: JobId) -> bool {
+        self.job(job).is_reservation()
+    }
+
     /// Where the job stands.
     #[must_use]
     pub fn phase(&self, job: JobId) -> Phase {
@@ -246,6 +255,14 @@ impl Cluster {
         record.class = class;
     }
 
+    /// Accepts a fixed reservation: promises its whole window and plans its start. Nothing happens to a flexible job.
+    pub fn promise_reservation(&mut self, job: JobId) {
+        if let Some((start, end)) = self.job(job).fixed_window() {
+            self.promise(job, Promise::certain(start, end), None);
+            self.plan(job, start);
+        }
+    }
+
     /// Rejects a job at its submission.
     pub fn drop(&mut self, job: JobId, verdict: Verdict) {
         self.finish(job, verdict, None);
@@ -264,6 +281,12 @@ impl Cluster {
     pub fn start(&mut self, job: JobId, nodes: NodeSet, window_end: Seconds) {
         debug_assert!(nodes.is_subset_of(&self.idle), "a job starts on idle nodes");
         debug_assert_eq!(nodes.count(), self.job(job).nodes);
+        debug_assert!(
+            self.job(job)
+                .fixed_window()
+                .is_none_or(|window| window == (self.now, window_end)),
+            "a reservation gets its window"
+        );
         self.idle.subtract(&nodes);
         for node in nodes.iter() {
             self.occupant[node.0 as usize] = Some(job);
@@ -295,7 +318,7 @@ impl Cluster {
             .push(give_up.max(self.now), Event::GiveUp(job, version));
     }
 
-    /// Lets an accepted job fail: by its nodes if one ever crashed under it, else because it could not start.
+    /// Lets an accepted job fail, which no longer runs: by its nodes if one ever crashed under it, else because it could not start.
     pub fn fail(&mut self, job: JobId) {
         let verdict = if self.jobs.get(job).node_failures > 0 {
             Verdict::FailedNodes

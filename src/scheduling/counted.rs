@@ -3,6 +3,11 @@
 //! The plan is a step function of free nodes. A job's slot is a promise of time, not of nodes: concrete nodes (the lowest-numbered
 //! idle ones) are chosen when it starts. After every end, failure and repair each planned job is put back at the earliest
 //! place that is no worse than the one it has.
+//!
+//! A fixed reservation is an entry of the profile like any other, from its acceptance until its end, so that nothing is put into its
+//! window beyond what is left, and slots in front of it end where it starts. It is accepted if the profile (which counts
+//! the nodes that are down as missing for the configured horizon) has its nodes free in its whole window. Re-planning leaves
+//! it alone, because it already has the earliest start that it may have, at full length.
 
 use std::sync::Arc;
 
@@ -368,8 +373,12 @@ impl Counted {
         cluster.plan(slot.job, slot.start);
     }
 
-    /// Puts an accepted job that lost its slot aside until there is one again.
+    /// Puts an accepted job that lost its slot aside until there is one again; a fixed reservation has no other and fails.
     fn put_aside(&mut self, cluster: &mut Cluster, slot: Slot) {
+        if cluster.is_reservation(slot.job) {
+            cluster.fail(slot.job);
+            return;
+        }
         let give_up = if self.settings.restart == RestartRule::Never {
             cluster.now()
         } else if self.restarts_short {
@@ -428,6 +437,15 @@ impl Policy for Counted {
     fn arrived(&mut self, cluster: &mut Cluster, id: JobId) {
         self.refresh_for(cluster);
         let job = cluster.job(id).clone();
+        if let Some((start, end)) = job.fixed_window() {
+            if self.profile.min_free(start, end) >= job.nodes.0 as i32 {
+                cluster.promise_reservation(id);
+                self.enter(cluster, Slot::of(&job, start, end));
+            } else {
+                cluster.drop(id, Verdict::DroppedNoSlot);
+            }
+            return;
+        }
         let (chosen, class) = self.place(cluster, &job);
         let Some(slot) = chosen else {
             cluster.drop(id, Verdict::DroppedNoSlot);

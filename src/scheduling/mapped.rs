@@ -4,6 +4,16 @@
 //! Conservative backfilling books full estimates and keeps each reservation until its planned end. Comprehensive overbooking
 //! also books gaps that are too short, when the completion-time distributions of the predecessors and the job's own runtime
 //! distribution promise success often enough; it releases nodes at the real end and starts the next jobs on them early.
+//!
+//! A fixed reservation is bound to the lowest-numbered nodes that nobody holds in its whole window: reservations in the plan never
+//! overlap, and jobs are killed at the end of theirs, so those in front of it are certainly gone at its start, and no
+//! distribution of theirs is asked for. Jobs that run early in front of it get a window that ends at its start. To the
+//! jobs behind it, it is a predecessor that certainly holds its nodes until its window ends: an early end of a reservation is
+//! not counted on (spec §3.1.3: no predecessor may be a fixed reservation), but it is used when it comes. If its nodes are not all
+//! there at its start, it may take others that are idle and unplanned in its window: unlike for other jobs, which can
+//! wait for theirs, it is then or never.
+
+mod fixed;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -435,6 +445,10 @@ impl Policy for Mapped {
     fn arrived(&mut self, cluster: &mut Cluster, id: JobId) {
         self.refresh(cluster.now());
         let job = cluster.job(id).clone();
+        if let Some(window) = job.fixed_window() {
+            self.reserve(cluster, &job, window);
+            return;
+        }
         let own = self.own_runtime(&job);
         let Some(slot) = self.place(cluster, &job, own.as_ref()) else {
             cluster.drop(id, Verdict::DroppedNoSlot);
@@ -468,9 +482,14 @@ impl Policy for Mapped {
             return;
         };
         let (nodes, end) = (reservation.nodes.clone(), reservation.end);
+        let is_fixed = cluster.is_reservation(job);
         if !nodes.is_subset_of(cluster.idle()) {
-            self.put_aside(cluster, job, nodes);
-        } else if self.releases_early {
+            if is_fixed {
+                self.start_elsewhere(cluster, reservation.clone());
+            } else {
+                self.put_aside(cluster, job, nodes);
+            }
+        } else if self.releases_early && !is_fixed {
             self.run(cluster, job, nodes);
         } else {
             cluster.start(job, nodes, end);
@@ -494,7 +513,11 @@ impl Policy for Mapped {
         if let Some(job) = victim
             && let Some(nodes) = cluster.nodes_of(job).cloned()
         {
-            self.put_aside(cluster, job, nodes);
+            if cluster.is_reservation(job) {
+                self.lose(cluster, job, &nodes);
+            } else {
+                self.put_aside(cluster, job, nodes);
+            }
         }
     }
 
@@ -507,12 +530,7 @@ impl Policy for Mapped {
 
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
         let nodes = self.disabled.remove(&job);
-        cluster.fail(job);
-        self.completions.remove(&job);
-        self.plan.remove(job);
-        self.retry_disabled(cluster);
-        if let Some(nodes) = nodes {
-            self.start_early(cluster, &nodes);
-        }
+        let nodes = nodes.unwrap_or_else(|| NodeSet::empty(cluster.nodes()));
+        self.lose(cluster, job, &nodes);
     }
 }

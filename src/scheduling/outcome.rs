@@ -17,7 +17,8 @@ pub struct JobOutcome {
     pub verdict: Verdict,
     /// Index of the estimate class whose distribution was used, where a policy looked one up.
     pub class: Option<u16>,
-    /// The promise given at acceptance; `None` for dropped jobs and for policies that promise nothing.
+    /// The promise given at acceptance; `None` for dropped jobs and for policies that promise nothing (to anybody but fixed
+    /// reservations, which are promised their window by every policy).
     pub promise: Option<Promise>,
     /// The last actual start, if the job ever started.
     pub start: Option<Seconds>,
@@ -42,6 +43,20 @@ pub struct Promise {
     pub success: Option<SuccessFactors>,
     /// Number of distinct direct predecessors that entered the joint distribution (comprehensive approach).
     pub predecessors: u32,
+}
+
+impl Promise {
+    /// A slot of full length that nobody doubts: no probability was asked for.
+    #[must_use]
+    pub fn certain(start: Seconds, end: Seconds) -> Self {
+        Self {
+            start,
+            end,
+            overbooked: false,
+            success: None,
+            predecessors: 0,
+        }
+    }
 }
 
 /// The three independent factors of a probability of success (spec §3.8, §3.9), each in `[0, 1]`.
@@ -73,7 +88,8 @@ impl SuccessFactors {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// Rejected at submission: no slot that the policy would accept. No fee, no penalty.
+    /// Rejected at submission: no slot that the policy would accept, or a fixed reservation whose window is not free. No fee,
+    /// no penalty.
     DroppedNoSlot,
     /// Rejected at submission: wider than the cluster.
     DroppedTooWide,

@@ -8,7 +8,10 @@
 //!   predecessors (c). The order is that of the listing, so the placing strategies of the dissertation do not apply.
 //! * **Promising** is a job whose class has a mean ratio below 1 / (1 + maxPoF); without statistics none is. maxPoF is
 //!   [`super::Acceptance::threshold`].
-//! * **Fixed reservations** do not exist as jobs here: everything that is submitted may be overbooked and built upon.
+//! * **Fixed reservations** are accepted at full length on the lowest-numbered nodes that nobody holds in their whole window, or not
+//!   at all; nothing may be cut of them, so nobody is placed on top of one. A lead-in (see below) is in their way like any
+//!   reservation. Whoever is in front of one has left its nodes at its start, on top of predecessors or not. If its nodes are
+//!   not all there then, it takes others that are idle and unplanned in its window, or fails.
 //! * **What may be cut of a predecessor** is counted from what it still has: one that was shortened itself is never taken to
 //!   end before its own d'. For a full-length predecessor that is o_k as printed.
 //!
@@ -25,6 +28,8 @@
 //! it may run until its estimate has elapsed, the next reservation on its nodes starts or its deadline comes. Like every
 //! other job it slides forward when its predecessors end early ("straightening out" the schedule), unless
 //! [`EarlyStart::No`] holds each job to its nominal start and each reservation to its planned end.
+
+mod fixed;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -66,7 +71,7 @@ struct Booking {
     start: Seconds,
     end: Seconds,
     estimate: Seconds,
-    /// d', or the estimate of a job that is not promising.
+    /// d', or the estimate of a job that is not promising or a fixed reservation.
     shortened: Seconds,
 }
 
@@ -443,6 +448,10 @@ impl Policy for Shortening {
     fn arrived(&mut self, cluster: &mut Cluster, id: JobId) {
         self.forget_before(cluster.now());
         let job = cluster.job(id).clone();
+        if let Some(window) = job.fixed_window() {
+            self.reserve(cluster, &job, window);
+            return;
+        }
         let (class, promising) = self.judge(&job);
         let Some(slot) = self.place(cluster, &job, promising) else {
             cluster.drop(id, Verdict::DroppedNoSlot);
@@ -472,7 +481,9 @@ impl Policy for Shortening {
             return;
         };
         let booking = booking.clone();
-        if self.can_start(cluster, job, &booking) {
+        if cluster.is_reservation(job) {
+            self.start_reservation(cluster, job, booking);
+        } else if self.can_start(cluster, job, &booking) {
             self.start(cluster, job, booking);
         } else if cluster.now() < booking.start {
             // Its predecessors still run; it is started when they end, at the latest when their time is over.
@@ -498,7 +509,11 @@ impl Policy for Shortening {
         if let Some(job) = victim
             && let Some(nodes) = cluster.nodes_of(job).cloned()
         {
-            self.put_aside(cluster, job, nodes);
+            if cluster.is_reservation(job) {
+                self.lose(cluster, job, Some(nodes));
+            } else {
+                self.put_aside(cluster, job, nodes);
+            }
         }
     }
 
@@ -511,12 +526,7 @@ impl Policy for Shortening {
 
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
         let bound = self.disabled.remove(&job);
-        cluster.fail(job);
-        let held = self.release(cluster, job);
-        self.retry_disabled(cluster);
-        if let Some(nodes) = held.or(bound) {
-            self.start_waiting(cluster, &nodes);
-        }
+        self.lose(cluster, job, bound);
     }
 }
 

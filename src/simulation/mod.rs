@@ -236,7 +236,7 @@ impl<A: Actor<Args = A>> Member<A> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::workload::JobId;
+    use crate::workload::{JobId, JobKind};
 
     fn inputs() -> SimulationInputs {
         let jobs = (0..3).map(|number| Job {
@@ -250,6 +250,7 @@ mod tests {
             nodes: Nodes(1),
             user: None,
             application: None,
+            kind: JobKind::Flexible,
         });
         SimulationInputs {
             nodes: Nodes(2),

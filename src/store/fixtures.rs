@@ -12,7 +12,9 @@ use crate::scheduling::{
 use crate::simulation::SimulationResult;
 use crate::sweep::{Axis, AxisValue, Point, RESULT_FORMAT, SimulationSpec};
 use crate::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
-use crate::workload::{CleaningRules, Compression, Job, JobId, WorkloadSettings, WorkloadSource};
+use crate::workload::{
+    CleaningRules, Compression, Job, JobId, JobKind, WorkloadSettings, WorkloadSource,
+};
 
 pub(crate) fn text(value: &str) -> AxisValue {
     AxisValue::Text(value.to_owned())
@@ -108,6 +110,7 @@ pub(crate) fn outcome(id: u32) -> JobOutcome {
             nodes: Nodes(1 + id % 64),
             user: (!id.is_multiple_of(5)).then_some(i64::from(id % 40)),
             application: (!id.is_multiple_of(4)).then_some(i64::from(id % 90)),
+            kind: JobKind::Flexible,
         },
         verdict,
         class: overbooked.then_some((id % 7) as u16),

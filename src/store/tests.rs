@@ -15,7 +15,7 @@ use crate::scheduling::{
 };
 use crate::sweep::AxisValue;
 use crate::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
-use crate::workload::{Job, JobId};
+use crate::workload::{Job, JobId, JobKind};
 
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
@@ -56,6 +56,7 @@ fn read_outcome(row: &Row<'_>) -> rusqlite::Result<JobOutcome> {
             nodes: Nodes(row.get("nodes")?),
             user: row.get("user")?,
             application: row.get("application")?,
+            kind: JobKind::Flexible,
         },
         verdict: Verdict::ALL[usize::from(row.get::<_, u8>("verdict")?)],
         class: row.get("class")?,

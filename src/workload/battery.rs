@@ -203,6 +203,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::workload::JobKind;
     use crate::workload::settings::{CleaningRules, WorkloadSource};
 
     fn settings(evaluation: u32, battery: u32, compression: Compression) -> WorkloadSettings {
@@ -232,6 +233,7 @@ mod tests {
             nodes: Nodes(nodes),
             user: None,
             application: None,
+            kind: JobKind::Flexible,
         }
     }
 

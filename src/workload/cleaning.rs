@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::job::{Job, JobId};
+use super::job::{Job, JobId, JobKind};
 use super::settings::{CleaningRules, ProcessorsField};
 use super::swf::{ParsedTrace, SwfRecord};
 use crate::units::{Nodes, Seconds};
@@ -216,6 +216,7 @@ fn usable(record: &SwfRecord, rules: &CleaningRules, report: &mut CleaningReport
         nodes: Nodes(u32::try_from(processors).unwrap_or(u32::MAX)),
         user: known(record.user),
         application: known(record.executable),
+        kind: JobKind::Flexible,
     })
 }
 

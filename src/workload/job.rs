@@ -11,6 +11,29 @@ use crate::units::{NodeSeconds, Nodes, Seconds};
 #[serde(transparent)]
 pub struct JobId(pub u32);
 
+/// What a request leaves to the planner.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum JobKind {
+    /// May start anywhere in its window, and may be overbooked.
+    #[default]
+    Flexible,
+    /// A fixed reservation: its execution window is exactly as long as its estimate, so that it starts exactly at its release
+    /// with its full length or is rejected at its submission. It can be neither moved nor overbooked (spec `overbooking.md`
+    /// §2 "fixed reservation", §14.1; `grid-reservations.md` §2 "reservation", option reject).
+    Reservation,
+}
+
+impl JobKind {
+    /// Whether this is the kind that is not written down.
+    #[must_use]
+    pub fn is_flexible(&self) -> bool {
+        *self == Self::Flexible
+    }
+}
+
 /// A rigid parallel job: `nodes` nodes held exclusively for one contiguous interval within `[release, deadline]`
 /// (spec `overbooking.md` §1.2, Table 3.1 of the dissertation).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -35,6 +58,9 @@ pub struct Job {
     pub user: Option<i64>,
     /// The application's (executable's, or worker's) number in the trace, where known.
     pub application: Option<i64>,
+    /// What the request leaves to the planner. Flexible jobs are written without it, as before there were reservations.
+    #[serde(default, skip_serializing_if = "JobKind::is_flexible")]
+    pub kind: JobKind,
 }
 
 impl Job {
@@ -42,5 +68,80 @@ impl Job {
     #[must_use]
     pub fn fee(&self) -> NodeSeconds {
         self.nodes.for_span(self.estimate)
+    }
+
+    /// The same request as a fixed reservation that starts at `start`: its window is `[start, start + estimate)`.
+    #[must_use]
+    pub fn into_reservation(self, start: Seconds) -> Self {
+        Self {
+            release: start,
+            deadline: start + self.estimate,
+            kind: JobKind::Reservation,
+            ..self
+        }
+    }
+
+    /// Whether this is a fixed reservation.
+    #[must_use]
+    pub fn is_reservation(&self) -> bool {
+        self.kind == JobKind::Reservation
+    }
+
+    /// First second held and first second no longer held of a fixed reservation, `[release, release + estimate)`; `None` for
+    /// a flexible job.
+    #[must_use]
+    pub fn fixed_window(&self) -> Option<(Seconds, Seconds)> {
+        self.is_reservation()
+            .then(|| (self.release, self.release + self.estimate))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job() -> Job {
+        Job {
+            id: JobId(3),
+            trace_number: 7,
+            submit: Seconds(10),
+            release: Seconds(10),
+            estimate: Seconds(100),
+            runtime: Seconds(60),
+            deadline: Seconds(210),
+            nodes: Nodes(4),
+            user: Some(1),
+            application: None,
+            kind: JobKind::Flexible,
+        }
+    }
+
+    #[test]
+    fn a_flexible_job_is_written_as_before_there_were_reservations() {
+        let written = serde_json::to_string(&job()).unwrap();
+        assert_eq!(
+            written,
+            r#"{"id":3,"trace_number":7,"submit":10,"release":10,"estimate":100,"runtime":60,"deadline":210,"nodes":4,"user":1,"application":null}"#
+        );
+        assert_eq!(serde_json::from_str::<Job>(&written).unwrap(), job());
+    }
+
+    #[test]
+    fn a_reservation_is_written_as_one_and_comes_back() {
+        let reservation = job().into_reservation(Seconds(500));
+        let written = serde_json::to_string(&reservation).unwrap();
+        assert!(written.ends_with(r#""kind":"reservation"}"#), "{written}");
+        assert_eq!(serde_json::from_str::<Job>(&written).unwrap(), reservation);
+    }
+
+    #[test]
+    fn the_window_of_a_reservation_is_exactly_its_estimate() {
+        let reservation = job().into_reservation(Seconds(500));
+        let window = (Seconds(500), Seconds(600));
+        assert_eq!(reservation.fixed_window(), Some(window));
+        assert_eq!((reservation.release, reservation.deadline), window);
+        assert_eq!(reservation.submit, Seconds(10));
+        assert_eq!(job().fixed_window(), None);
+        assert_eq!(reservation.fee(), job().fee());
     }
 }

@@ -23,7 +23,7 @@ mod whole;
 
 pub use cleaning::{CleanedTrace, CleaningReport, clean};
 pub use error::WorkloadError;
-pub use job::{Job, JobId};
+pub use job::{Job, JobId, JobKind};
 pub use prepare::{Workload, load, prepare, prepare_parsed};
 pub use reservations::{
     LeadRounding, MixedWorkload, RequestDuration, RequestId, RequestOrigin, RequestSettings,

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use bookahead::estimates::{Binning, ClassFamily, EstimateModel, EstimateSettings, Overrun};
 use bookahead::failures::{FailureTrace, NodeEvent, SurvivalModel};
 use bookahead::scheduling::{
-    Acceptance, JobOutcome, PolicySettings, Reliability, SimulationMetrics, Verdict, simulate,
+    Acceptance, JobOutcome, PolicySettings, Reliability, Replay, SimulationMetrics, Verdict, replay,
 };
 use bookahead::units::{NodeIndex, Nodes, Seconds};
-use bookahead::workload::{Job, JobId};
+use bookahead::workload::{Job, JobId, JobKind};
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 
@@ -54,7 +54,8 @@ impl fmt::Debug for Case {
             let (id, nodes) = (job.id.0, job.nodes.0);
             writeln!(
                 formatter,
-                "job({id}, [{submit}, {release}, {estimate}, {runtime}, {deadline}, {nodes}])"
+                "job({id}, [{submit}, {release}, {estimate}, {runtime}, {deadline}, {nodes}]) {:?}",
+                job.kind
             )?;
         }
         for event in &self.failures.events {
@@ -66,6 +67,17 @@ impl fmt::Debug for Case {
 }
 
 impl Case {
+    /// As it is, and some jobs are fixed reservations: `starts` says for each how long after its submission, if it is one.
+    pub fn with_reservations(mut self, starts: &[Option<i64>]) -> Self {
+        for (job, start) in self.jobs.iter_mut().zip(starts) {
+            if let Some(delay) = start {
+                let start = job.submit + Seconds(*delay);
+                *job = job.clone().into_reservation(start);
+            }
+        }
+        self
+    }
+
     pub fn settings(&self, strategy: &str) -> PolicySettings {
         PolicySettings {
             strategy: strategy.to_owned(),
@@ -86,6 +98,11 @@ impl Case {
     }
 
     pub fn simulate(&self, settings: &PolicySettings) -> (SimulationMetrics, Vec<JobOutcome>) {
+        let replay = self.replay(settings);
+        (replay.metrics, replay.outcomes)
+    }
+
+    pub fn replay(&self, settings: &PolicySettings) -> Replay {
         let learning: Vec<Job> = (0..)
             .zip(&self.history)
             .map(|(id, &percent)| job(id, [0, 0, 100, percent, 200, 1]))
@@ -97,7 +114,7 @@ impl Case {
             minimum_class_size: 1,
         };
         let model = EstimateModel::learn(&learning, &rules).expect("there are learning jobs");
-        simulate(
+        replay(
             Nodes(self.nodes),
             settings,
             Some(Arc::new(model)),
@@ -121,6 +138,7 @@ pub fn job(id: u32, [submit, release, estimate, runtime, deadline, nodes]: [i64;
         nodes: Nodes(nodes as u32),
         user: None,
         application: None,
+        kind: JobKind::Flexible,
     }
 }
 
@@ -198,6 +216,48 @@ prop_compose! {
             job(id, [submit, release, estimate, runtime, release + laxity, width])
         }).collect();
         Case { nodes, jobs, failures, history, threshold, failure_rate, mean_time_to_repair }
+    }
+}
+
+prop_compose! {
+    /// As [`case`], with a third of the jobs fixed reservations, now or later.
+    pub fn mixed(kind: Kind)(
+        case in case(kind),
+        starts in prop::collection::vec(
+            prop::option::weighted(0.35, prop_oneof![1 => Just(0_i64), 5 => 1_i64..150]),
+            40,
+        ),
+    ) -> Case {
+        case.with_reservations(&starts)
+    }
+}
+
+#[test]
+fn the_random_mixes_accept_and_reject_reservations_and_lose_some_to_nodes() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let cases: Vec<Case> = (0..256)
+        .map(|_| {
+            let tree = mixed(Kind::Failures).new_tree(&mut runner);
+            tree.expect("nothing is filtered").current()
+        })
+        .collect();
+    for strategy in bookahead::scheduling::registry::STRATEGIES {
+        let outcomes: Vec<JobOutcome> = cases
+            .iter()
+            .flat_map(|case| case.simulate(&case.settings(strategy.name)).1)
+            .filter(|outcome| outcome.job.is_reservation())
+            .collect();
+        for verdict in Verdict::ALL {
+            let count = outcomes
+                .iter()
+                .filter(|outcome| outcome.verdict == verdict)
+                .count();
+            if verdict == Verdict::FailedOverbooked {
+                assert_eq!(count, 0, "{}", strategy.name);
+            } else {
+                assert!(count >= 20, "{count} {} {}", strategy.name, verdict.name());
+            }
+        }
     }
 }
 

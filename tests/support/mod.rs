@@ -7,7 +7,7 @@ use bookahead::scheduling::{
     Acceptance, JobOutcome, PolicySettings, Reliability, SimulationMetrics, simulate,
 };
 use bookahead::units::{NodeIndex, Nodes, Seconds};
-use bookahead::workload::{Job, JobId};
+use bookahead::workload::{Job, JobId, JobKind};
 
 /// A job with times in hours and the deadline of the thesis, `d = o + 2x`.
 pub fn job(id: u32, submit: i64, nodes: u32, estimate: i64, runtime: i64) -> Job {
@@ -23,6 +23,7 @@ pub fn job(id: u32, submit: i64, nodes: u32, estimate: i64, runtime: i64) -> Job
         nodes: Nodes(nodes),
         user: None,
         application: None,
+        kind: JobKind::Flexible,
     }
 }
 

@@ -7,6 +7,7 @@ use super::*;
 use crate::estimates::{Binning, ClassFamily, EstimateSettings, Overrun};
 use crate::failures::{FailureTrace, NodeEvent};
 use crate::scheduling::{Acceptance, ClusterMachine, JobOutcome, SimulationMetrics, simulate};
+use crate::workload::JobKind;
 
 const MINUTE: i64 = 60;
 
@@ -23,6 +24,7 @@ fn job(id: u32, nodes: u32, release: i64, estimate: i64, runtime: i64, deadline:
         nodes: Nodes(nodes),
         user: None,
         application: None,
+        kind: JobKind::Flexible,
     }
 }
 
