@@ -10,6 +10,7 @@ mod analysis;
 pub mod claims;
 pub mod figure;
 mod figures;
+pub mod findings;
 mod format;
 pub mod gantt;
 mod html;

@@ -1,0 +1,308 @@
+//! Findings: what a paper says about its curves ("rejected % rises with the share, under both rules"), as data that a
+//! reproduction can be checked against.
+//!
+//! [`claims`](super::claims) is the form for papers that print tables of numbers; this is the form for those that describe
+//! figures. A finding is a value at a place, a bound, a trend or a comparison, quantified over the axes that it leaves open.
+//! [`parse`] reads the files (`configs/PAPER/findings.toml`), [`evaluate`] judges them, [`FindingsCard`] shows the verdicts.
+//! Nothing here reads a store: what was measured is asked of [`MeasuredCurves`].
+
+mod card;
+mod compare;
+mod curves;
+mod evaluate;
+mod explanations;
+mod file;
+mod trend;
+mod words;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use super::claims::Verdict;
+pub use super::reproduction::Tally;
+pub use card::{FindingsCard, Record};
+pub use curves::{CurveCell, MeasuredCurves};
+pub use evaluate::{FindingResult, Judged, evaluate};
+pub use explanations::{Audit, Explanation, audit, explain, parse_explanations};
+pub use file::{FindingsError, parse};
+pub use words::Place;
+
+/// Everything that one paper says about its curves.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FindingsFile {
+    /// The name in `reproduce PAPER`.
+    pub paper: String,
+    /// Author, title, place and year.
+    pub title: String,
+    /// Every finding in the order of the file.
+    pub findings: Vec<Finding>,
+}
+
+/// One statement about measured curves.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Finding {
+    /// Its short name, such as `H1` or `F23-a`.
+    pub id: String,
+    /// The section of our specification of the paper.
+    pub section: String,
+    /// What is claimed, in one sentence.
+    pub statement: String,
+    /// Where it comes from.
+    pub provenance: Provenance,
+    /// The trace that it is about; `None` where it is about several, or none.
+    pub trace: Option<String>,
+    /// The unit of the judged number, shown after it.
+    pub unit: Option<String>,
+    /// What a reader of the verdict should know.
+    pub note: Option<String>,
+    /// The published number is kept aside for independent validation: what was measured is shown, nothing is judged.
+    pub kept_aside: bool,
+    /// What must hold.
+    pub check: Check,
+}
+
+impl Finding {
+    /// Whether it belongs to a selection of one trace: its own, or any where it names none.
+    #[must_use]
+    pub fn concerns(&self, trace: Option<&str>) -> bool {
+        match (trace, &self.trace) {
+            (Some(wanted), Some(own)) => wanted == own,
+            _ => true,
+        }
+    }
+
+    /// What must hold, in the symbols of the check: `rejected (strategy reject) − rejected (strategy move) >= 20`.
+    #[must_use]
+    pub fn expected(&self) -> String {
+        words::expected(self)
+    }
+}
+
+/// Where a finding comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Provenance {
+    /// The paper says it.
+    Stated,
+    /// It follows from what the paper says by arithmetic.
+    Derived,
+    /// It is read off the range of a figure's axis.
+    Axis,
+}
+
+impl Provenance {
+    /// The word in files and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Stated => "stated",
+            Self::Derived => "derived",
+            Self::Axis => "axis",
+        }
+    }
+}
+
+/// What must hold. Means over replications are judged; equality is equality up to rounding (1e-9 of the larger side).
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Check {
+    /// One cell has about this value.
+    Value(ValueCheck),
+    /// Every cell of a selection lies between bounds.
+    Bound(BoundCheck),
+    /// Every curve of a selection rises or falls along an axis.
+    Trend(TrendCheck),
+    /// One curve lies above or below another, everywhere in a selection.
+    Compare(CompareCheck),
+}
+
+/// A value for each axis that is fixed, by the axis's dotted key.
+pub type Fixed = BTreeMap<String, crate::sweep::AxisValue>;
+
+/// The values of an axis that are looked at, by the axis's dotted key; all values of an axis that is not named.
+pub type Where = BTreeMap<String, Vec<crate::sweep::AxisValue>>;
+
+/// One cell has about this value.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ValueCheck {
+    /// The stem of the configuration.
+    pub run: String,
+    /// What is measured.
+    pub measure: String,
+    /// The cell: a value for every axis of the run that has more than one.
+    pub at: Fixed,
+    /// The published value and the largest difference that holds; `None` where it is kept aside.
+    pub expected: Option<Near>,
+}
+
+/// A number, and how far a measured one may lie from it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Near {
+    /// The published number.
+    pub value: f64,
+    /// As a share of it (`relative`) and not in its own unit.
+    pub is_relative: bool,
+    /// The largest difference that holds, 0 or more.
+    pub tolerance: f64,
+}
+
+impl Near {
+    /// The largest difference that holds, in the unit of the value.
+    #[must_use]
+    pub fn width(self) -> f64 {
+        if self.is_relative {
+            self.tolerance * self.value.abs()
+        } else {
+            self.tolerance
+        }
+    }
+}
+
+/// Every cell of a selection lies between bounds.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct BoundCheck {
+    /// The stem of the configuration.
+    pub run: String,
+    /// What is measured.
+    pub measure: String,
+    /// The cells.
+    #[serde(rename = "where")]
+    pub filter: Where,
+    /// The lowest value that holds.
+    pub at_least: Option<f64>,
+    /// The highest value that holds.
+    pub at_most: Option<f64>,
+    /// The only value that holds.
+    pub equals: Option<f64>,
+    /// The share of cells that may fail, 0 to below 1.
+    pub exceptions: f64,
+}
+
+/// Every curve of a selection rises or falls along an axis.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct TrendCheck {
+    /// The stem of the configuration.
+    pub run: String,
+    /// What is measured.
+    pub measure: String,
+    /// The axis: its numbers ascending, its names in the order of the file.
+    pub along: String,
+    /// Where the curve must go; `None` where that is kept aside.
+    pub direction: Option<Direction>,
+    /// The cells. A curve is one combination of the other axes.
+    #[serde(rename = "where")]
+    pub filter: Where,
+    /// How much a step may go the wrong way and still be noise, in the unit of the measure.
+    pub slack: f64,
+    /// The share of curves that may fail, 0 to below 1.
+    pub exceptions: f64,
+}
+
+/// Where a curve must go. No step may go the wrong way by more than the slack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Direction {
+    /// The last value is strictly above the first.
+    Rises,
+    /// The last value is strictly below the first.
+    Falls,
+    /// The last value is at most the slack below the first.
+    DoesNotFall,
+    /// The last value is at most the slack above the first.
+    DoesNotRise,
+}
+
+impl Direction {
+    /// The words for people.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Rises => "rises",
+            Self::Falls => "falls",
+            Self::DoesNotFall => "does not fall",
+            Self::DoesNotRise => "does not rise",
+        }
+    }
+}
+
+/// One curve lies above or below another, everywhere in a selection.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct CompareCheck {
+    /// The curve on the left of the relation.
+    pub left: Side,
+    /// The curve on its right.
+    pub right: Side,
+    /// How what is compared relates to the number; `None` where that is kept aside.
+    pub relation: Option<Relation>,
+    /// What is compared, with the number.
+    pub by: Contrast,
+    /// With `==`: the largest difference from the number that holds.
+    pub tolerance: f64,
+    /// The axes over which it is quantified; `None` for all that a side leaves open. An axis that both sides leave open takes
+    /// the same value on both.
+    pub for_each: Option<Vec<String>>,
+    /// The cells of both sides; it says nothing about an axis that a side fixes.
+    #[serde(rename = "where")]
+    pub filter: Where,
+    /// The share of pairs that may fail, 0 to below 1.
+    pub exceptions: f64,
+}
+
+/// A curve in a comparison.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Side {
+    /// The stem of the configuration.
+    pub run: String,
+    /// What is measured.
+    pub measure: String,
+    /// The axes that are fixed.
+    pub at: Fixed,
+}
+
+/// What a comparison compares with which number.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Contrast {
+    /// left − right.
+    Difference(f64),
+    /// left ÷ right, of the means. Something over nothing is infinite, nothing over nothing is no number and holds nowhere.
+    Ratio(f64),
+}
+
+/// A relation between two numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Relation {
+    /// At least.
+    #[serde(rename = ">=")]
+    AtLeast,
+    /// More than.
+    #[serde(rename = ">")]
+    Above,
+    /// At most.
+    #[serde(rename = "<=")]
+    AtMost,
+    /// Less than.
+    #[serde(rename = "<")]
+    Below,
+    /// The same.
+    #[serde(rename = "==")]
+    Equals,
+}
+
+impl Relation {
+    /// The sign in files and tables.
+    #[must_use]
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::AtLeast => ">=",
+            Self::Above => ">",
+            Self::AtMost => "<=",
+            Self::Below => "<",
+            Self::Equals => "==",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

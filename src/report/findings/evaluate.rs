@@ -1,0 +1,402 @@
+//! Judging findings: which cells each one is about, what they say, and the verdict.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::curves::{CurveCell, Field, MeasuredCurves, combinations};
+use super::words::{Place, counted, number, quantity, share};
+use super::{BoundCheck, Check, Finding, FindingsFile, ValueCheck, Verdict, Where};
+
+/// A finding beside what was measured.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FindingResult {
+    /// The finding.
+    pub finding: Finding,
+    /// Whether it held. A miss says where and by how much, worst first.
+    pub verdict: Verdict,
+    /// What was measured, in one line; `–` where nothing could be.
+    pub measured: String,
+    /// Cells that were measured: of a trend the curves, of a comparison the pairs.
+    pub cells: usize,
+    /// Those at which the check fails.
+    pub failed_cells: usize,
+    /// Those that the finding is about and that have no value.
+    pub missing_cells: usize,
+    /// The cell that fails by most, or that holds most narrowly; `None` where nothing was judged.
+    pub worst: Option<Judged>,
+    /// Every measured cell, in the order of the axes.
+    pub judged: Vec<Judged>,
+}
+
+/// One cell, curve or pair of a check.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Judged {
+    /// Where, on the axes that leave a choice.
+    pub at: Place,
+    /// The judged number: a mean, the last minus the first value of a curve, a difference or a ratio.
+    pub value: f64,
+    /// Half of its 95 % interval, where it has one.
+    pub half_width: Option<f64>,
+    /// Replications behind it; of a comparison those that both sides have, 0 where they could not be paired.
+    pub replications: u32,
+    /// How far it lies on the right side, in the unit of the number: negative where it fails, NaN where there is no number.
+    pub margin: f64,
+    /// Whether the check holds here. Without meaning where the finding is kept aside.
+    pub held: bool,
+    /// The numbers behind it, and by how much it fails.
+    pub detail: String,
+}
+
+/// Equality up to rounding, as a share of the numbers involved.
+pub(super) const ROUNDING: f64 = 1e-9;
+
+/// What a check found, before the verdict.
+pub(super) struct Survey {
+    pub(super) judged: Vec<Judged>,
+    pub(super) missing: Vec<Place>,
+    /// What is counted: cell or curve.
+    pub(super) noun: &'static str,
+    /// The rest of the line about what was measured.
+    pub(super) line: String,
+}
+
+/// Judges the findings of a trace, or all where none is chosen, in the order of the file. A finding that names no trace belongs
+/// to every choice.
+///
+/// A finding holds when no more of its cells fail than it allows. It is missed when more fail, even if others have no value
+/// yet; where cells without a value could decide it either way, or a run, axis or measure is missing, it is not tested.
+#[must_use]
+pub fn evaluate(
+    file: &FindingsFile,
+    curves: &dyn MeasuredCurves,
+    trace: Option<&str>,
+) -> Vec<FindingResult> {
+    let findings: Vec<&Finding> = file
+        .findings
+        .iter()
+        .filter(|finding| finding.concerns(trace))
+        .collect();
+    let sources = Sources::new(curves, &findings);
+    findings
+        .into_iter()
+        .map(|finding| {
+            let survey = match &finding.check {
+                Check::Value(check) => value(&sources, finding, check),
+                Check::Bound(check) => bound(&sources, finding, check),
+                Check::Trend(check) => super::trend::trend(&sources, finding, check),
+                Check::Compare(check) => super::compare::compare(&sources, finding, check),
+            };
+            match survey {
+                Ok(survey) => survey.result(finding),
+                Err(why) => FindingResult {
+                    finding: finding.clone(),
+                    verdict: Verdict::NotTested(why),
+                    measured: "–".to_owned(),
+                    cells: 0,
+                    failed_cells: 0,
+                    missing_cells: 0,
+                    worst: None,
+                    judged: Vec::new(),
+                },
+            }
+        })
+        .collect()
+}
+
+/// Every curve that the findings ask for, read once.
+pub(super) struct Sources<'m> {
+    curves: &'m dyn MeasuredCurves,
+    cells: BTreeMap<(String, String), Vec<CurveCell>>,
+}
+
+impl<'m> Sources<'m> {
+    fn new(curves: &'m dyn MeasuredCurves, findings: &[&Finding]) -> Self {
+        let mut cells = BTreeMap::new();
+        for (run, measure) in findings.iter().flat_map(|finding| finding.check.sources()) {
+            if curves.axes(run).is_some() {
+                cells
+                    .entry((run.to_owned(), measure.to_owned()))
+                    .or_insert_with(|| curves.cells(run, measure));
+            }
+        }
+        Self { curves, cells }
+    }
+
+    pub(super) fn field(
+        &self,
+        run: &str,
+        measure: &str,
+        at: &super::Fixed,
+        filter: &Where,
+    ) -> Result<Field<'_>, String> {
+        let cells = self
+            .cells
+            .get(&(run.to_owned(), measure.to_owned()))
+            .map_or(&[][..], Vec::as_slice);
+        Field::new(self.curves, (run, measure), cells, at, filter)
+    }
+
+    pub(super) fn has_axis(&self, run: &str, key: &str) -> bool {
+        self.curves
+            .axes(run)
+            .is_some_and(|axes| axes.iter().any(|axis| axis.key == key))
+    }
+}
+
+fn value(sources: &Sources<'_>, finding: &Finding, check: &ValueCheck) -> Result<Survey, String> {
+    let field = sources.field(&check.run, &check.measure, &check.at, &Where::new())?;
+    if let Some(open) = field.axes.iter().find(|part| part.values.len() > 1) {
+        return Err(format!(
+            "`at` leaves `{}` open, which has {} values",
+            open.key,
+            open.values.len()
+        ));
+    }
+    let mut survey = Survey::new("cell");
+    survey.judge_cells(&field, finding, |mean| {
+        let Some(expected) = check.expected else {
+            return (f64::NAN, true, String::new());
+        };
+        let away = (mean - expected.value).abs();
+        let width = expected.width();
+        let rounding = ROUNDING * mean.abs().max(expected.value.abs());
+        (
+            width - away,
+            away <= width + rounding,
+            format!(
+                "{} away from {}, {} allowed",
+                number(away),
+                number(expected.value),
+                number(width)
+            ),
+        )
+    });
+    survey.line = survey.range(finding);
+    Ok(survey)
+}
+
+fn bound(sources: &Sources<'_>, finding: &Finding, check: &BoundCheck) -> Result<Survey, String> {
+    let field = sources.field(
+        &check.run,
+        &check.measure,
+        &super::Fixed::new(),
+        &check.filter,
+    )?;
+    let mut survey = Survey::new("cell");
+    survey.judge_cells(&field, finding, |mean| {
+        // How far inside each bound, and what is wrong where it is outside.
+        let inside = [
+            check.at_least.map(|low| (mean - low, "below", low)),
+            check.at_most.map(|high| (high - mean, "above", high)),
+            check
+                .equals
+                .map(|only| (-(mean - only).abs(), "away from", only)),
+        ];
+        inside
+            .into_iter()
+            .flatten()
+            .map(|(margin, side, bound)| {
+                let rounding = ROUNDING * mean.abs().max(bound.abs());
+                (
+                    margin,
+                    margin >= -rounding,
+                    format!("{} {side} {}", number(-margin), number(bound)),
+                )
+            })
+            .min_by(|left, right| left.0.total_cmp(&right.0))
+            .unwrap_or((f64::NAN, true, String::new()))
+    });
+    survey.line = survey.range(finding);
+    Ok(survey)
+}
+
+impl Survey {
+    pub(super) fn new(noun: &'static str) -> Self {
+        Self {
+            judged: Vec::new(),
+            missing: Vec::new(),
+            noun,
+            line: String::new(),
+        }
+    }
+
+    /// Judges each cell of a field alone, by its mean: margin, whether it holds, and what is wrong where it does not.
+    fn judge_cells(
+        &mut self,
+        field: &Field<'_>,
+        finding: &Finding,
+        judge: impl Fn(f64) -> (f64, bool, String),
+    ) {
+        for index in combinations(&field.sizes()) {
+            let at = field.place(&index);
+            let Some(cell) = field.cell(&index) else {
+                self.missing.push(at);
+                continue;
+            };
+            let estimate = cell.estimate;
+            let (margin, held, problem) = judge(estimate.mean);
+            let held = held && !estimate.mean.is_nan();
+            let mut detail = quantity(estimate.mean, estimate.half_width, finding.unit.as_deref());
+            if !held && !estimate.mean.is_nan() {
+                detail.push_str(&format!(", {problem}"));
+            }
+            self.judged.push(Judged {
+                at,
+                value: estimate.mean,
+                half_width: estimate.half_width,
+                replications: estimate.count,
+                margin,
+                held,
+                detail,
+            });
+        }
+    }
+
+    /// The only value, or the lowest and the highest.
+    fn range(&self, finding: &Finding) -> String {
+        let unit = finding.unit.as_deref();
+        let shown = |judged: &Judged| quantity(judged.value, judged.half_width, unit);
+        let [only] = self.judged.as_slice() else {
+            let end = |word: &str, order: fn(&Judged, &Judged) -> std::cmp::Ordering| {
+                self.numbers()
+                    .min_by(|left, right| order(left, right))
+                    .map(|judged| format!("{word} {}{}", shown(judged), judged.at.at()))
+            };
+            let ends: Vec<String> = [
+                end("lowest", |left, right| left.value.total_cmp(&right.value)),
+                end("highest", |left, right| right.value.total_cmp(&left.value)),
+            ]
+            .into_iter()
+            .flatten()
+            .collect();
+            return ends.join(", ");
+        };
+        format!(
+            "{} ({})",
+            shown(only),
+            counted(only.replications as usize, "replication")
+        )
+    }
+
+    /// What was judged and is a number.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = &Judged> {
+        self.judged.iter().filter(|judged| !judged.value.is_nan())
+    }
+
+    fn result(self, finding: &Finding) -> FindingResult {
+        let failed = self.judged.iter().filter(|judged| !judged.held).count();
+        let total = self.judged.len() + self.missing.len();
+        let exceptions = match &finding.check {
+            Check::Value(_) => 0.0,
+            Check::Bound(check) => check.exceptions,
+            Check::Trend(check) => check.exceptions,
+            Check::Compare(check) => check.exceptions,
+        };
+        let allowed = (exceptions * total as f64 + ROUNDING).floor() as usize;
+        let mut by_margin: Vec<&Judged> = self.judged.iter().collect();
+        by_margin.sort_by(|left, right| rank(left).total_cmp(&rank(right)));
+        let verdict = if self.judged.is_empty() {
+            Verdict::NotTested("none of its cells has a value".to_owned())
+        } else if finding.kept_aside {
+            Verdict::NotTested("the published value is kept aside".to_owned())
+        } else if failed > allowed {
+            Verdict::Missed(missed(&by_margin, (failed, total, allowed), self.noun))
+        } else if failed + self.missing.len() > allowed {
+            Verdict::NotTested(format!(
+                "{} without a value, the first{}",
+                share(self.missing.len(), total, self.noun),
+                self.missing.first().map_or_else(String::new, Place::at)
+            ))
+        } else {
+            Verdict::Held
+        };
+        let worst = by_margin
+            .first()
+            .filter(|_| !finding.kept_aside)
+            .map(|judged| (*judged).clone());
+        FindingResult {
+            finding: finding.clone(),
+            verdict,
+            measured: self.measured(finding, failed),
+            cells: self.judged.len(),
+            failed_cells: if finding.kept_aside { 0 } else { failed },
+            missing_cells: self.missing.len(),
+            worst,
+            judged: self.judged,
+        }
+    }
+
+    /// One line: in how many cells it holds, what stands out, and how many have no value.
+    fn measured(&self, finding: &Finding, failed: usize) -> String {
+        /// So many values are all shown where nothing is judged.
+        const FEW: usize = 6;
+        let mut parts = Vec::new();
+        let count = self.judged.len();
+        if finding.kept_aside && (2..=FEW).contains(&count) {
+            parts.extend(
+                self.judged
+                    .iter()
+                    .map(|judged| format!("{}{}", judged.detail, judged.at.at())),
+            );
+        } else {
+            if finding.kept_aside && count > 1 {
+                parts.push(counted(count, self.noun));
+            } else if count > 1 {
+                parts.push(share(count - failed, count, self.noun));
+            }
+            parts.extend((!self.line.is_empty()).then(|| self.line.clone()));
+        }
+        if !self.missing.is_empty() {
+            parts.push(format!("{} without a value", self.missing.len()));
+        }
+        parts.join("; ")
+    }
+}
+
+/// What fails comes first, and of that what is no number, then what fails by most.
+fn rank(judged: &Judged) -> f64 {
+    match (judged.held, judged.margin.is_nan()) {
+        (false, true) => f64::NEG_INFINITY,
+        // A strict relation fails at a margin of nothing.
+        (false, false) => judged.margin.min(0.0) - f64::MIN_POSITIVE,
+        (true, _) => judged.margin.max(0.0),
+    }
+}
+
+fn missed(
+    by_margin: &[&Judged],
+    (failed, total, allowed): (usize, usize, usize),
+    noun: &str,
+) -> String {
+    /// So many places are named.
+    const NAMED: usize = 3;
+    let places: Vec<String> = by_margin
+        .iter()
+        .filter(|judged| !judged.held)
+        .take(NAMED)
+        .map(|judged| {
+            if judged.at.0.is_empty() {
+                judged.detail.clone()
+            } else {
+                format!("at {}: {}", judged.at, judged.detail)
+            }
+        })
+        .collect();
+    let mut text = places.join("; ");
+    if total > 1 {
+        let permitted = if allowed > 0 {
+            format!(" ({allowed} allowed)")
+        } else {
+            String::new()
+        };
+        text = format!(
+            "fails in {}{permitted}, worst first: {text}",
+            share(failed, total, noun)
+        );
+    }
+    if failed > NAMED {
+        text.push_str(&format!("; and {} more", failed - NAMED));
+    }
+    text
+}

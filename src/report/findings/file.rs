@@ -1,0 +1,494 @@
+//! The form of `findings.toml`, and what is refused.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+
+use super::{
+    BoundCheck, Check, CompareCheck, Contrast, Direction, Finding, FindingsFile, Fixed, Near,
+    Provenance, Relation, Side, TrendCheck, ValueCheck, Where,
+};
+use crate::sweep::AxisValue;
+
+/// Why a file of findings, or of their explanations, was refused.
+#[derive(Debug, thiserror::Error)]
+pub enum FindingsError {
+    /// Not TOML, or an unknown key outside the findings.
+    #[error("{file}: {source}")]
+    Syntax {
+        /// The file.
+        file: String,
+        /// What the parser says, with line and column.
+        source: Box<toml::de::Error>,
+    },
+    /// An unknown key, or something impossible, in one finding.
+    #[error("{file}, line {line}: finding `{id}`: {problem}")]
+    Finding {
+        /// The file.
+        file: String,
+        /// Where the finding begins.
+        line: usize,
+        /// Its id.
+        id: String,
+        /// What is wrong with it and what is allowed.
+        problem: String,
+    },
+    /// An explanation that can explain nothing.
+    #[error("{file}: explanation of {findings}: {problem}")]
+    Explanation {
+        /// The file.
+        file: String,
+        /// The findings that it names.
+        findings: String,
+        /// What is wrong with it and what is allowed.
+        problem: String,
+    },
+}
+
+/// Reads a file of findings. `file` is only named in errors; `measures` are the names that a check may use, where they are known.
+///
+/// # Errors
+///
+/// [`FindingsError::Syntax`] when the text is not TOML of the documented form, [`FindingsError::Finding`] with the id when a
+/// finding has an unknown key, relation or measure, an impossible number, an id that was used before, or not exactly one check.
+pub fn parse(
+    file: &str,
+    text: &str,
+    measures: Option<&[&str]>,
+) -> Result<FindingsFile, FindingsError> {
+    let raw: RawFile = toml::from_str(text).map_err(|source| FindingsError::Syntax {
+        file: file.to_owned(),
+        source: Box::new(source),
+    })?;
+    let mut seen = BTreeSet::new();
+    let findings = raw
+        .finding
+        .into_iter()
+        .enumerate()
+        .map(|(place, table)| {
+            let line = 1 + text[..table.span().start.min(text.len())]
+                .matches('\n')
+                .count();
+            let table = table.into_inner();
+            let id = table
+                .get("id")
+                .and_then(toml::Value::as_str)
+                .map_or_else(|| format!("number {}", place + 1), str::to_owned);
+            finding(table, measures)
+                .and_then(|finding| {
+                    if seen.insert(id.clone()) {
+                        Ok(finding)
+                    } else {
+                        Err("appears twice; ids must be unique".to_owned())
+                    }
+                })
+                .map_err(|problem| FindingsError::Finding {
+                    file: file.to_owned(),
+                    line,
+                    id,
+                    problem,
+                })
+        })
+        .collect::<Result<_, _>>()?;
+    Ok(FindingsFile {
+        paper: raw.paper,
+        title: raw.title,
+        findings,
+    })
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawFile {
+    paper: String,
+    title: String,
+    // Read one by one, so that an error can name the finding.
+    #[serde(default)]
+    finding: Vec<toml::Spanned<toml::Table>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawFinding {
+    id: String,
+    section: String,
+    statement: String,
+    provenance: Provenance,
+    trace: Option<String>,
+    unit: Option<String>,
+    note: Option<String>,
+    #[serde(default)]
+    kept_aside: bool,
+    value: Option<RawValue>,
+    bound: Option<RawBound>,
+    trend: Option<RawTrend>,
+    compare: Option<RawCompare>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawValue {
+    run: String,
+    measure: String,
+    #[serde(default)]
+    at: toml::Table,
+    expected: Option<f64>,
+    tolerance: Option<f64>,
+    relative: Option<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawBound {
+    run: String,
+    measure: String,
+    #[serde(default, rename = "where")]
+    filter: toml::Table,
+    at_least: Option<f64>,
+    at_most: Option<f64>,
+    equals: Option<f64>,
+    #[serde(default)]
+    exceptions: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawTrend {
+    run: String,
+    measure: String,
+    along: String,
+    direction: Option<Direction>,
+    #[serde(default, rename = "where")]
+    filter: toml::Table,
+    #[serde(default)]
+    slack: f64,
+    #[serde(default)]
+    exceptions: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawCompare {
+    left: RawSide,
+    right: RawSide,
+    relation: Option<Relation>,
+    by: Option<f64>,
+    ratio: Option<f64>,
+    tolerance: Option<f64>,
+    for_each: Option<Vec<String>>,
+    #[serde(default, rename = "where")]
+    filter: toml::Table,
+    #[serde(default)]
+    exceptions: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawSide {
+    run: String,
+    measure: String,
+    #[serde(default)]
+    at: toml::Table,
+}
+
+/// One finding; the error is the problem alone.
+fn finding(table: toml::Table, measures: Option<&[&str]>) -> Result<Finding, String> {
+    let raw = RawFinding::deserialize(table)
+        .map_err(|error| error.to_string().trim().replace('\n', ", "))?;
+    let is_name = |character: char| character.is_ascii_alphanumeric() || "-_./".contains(character);
+    if raw.id.is_empty() || !raw.id.chars().all(is_name) {
+        return Err("an id has letters, digits and -_./ only".to_owned());
+    }
+    if raw.statement.trim().is_empty() {
+        return Err("`statement` is empty; it says in one sentence what is claimed".to_owned());
+    }
+    let check = match (raw.value, raw.bound, raw.trend, raw.compare) {
+        (Some(value), None, None, None) => Check::Value(value.resolve(raw.kept_aside)?),
+        (None, Some(bound), None, None) => Check::Bound(bound.resolve(raw.kept_aside)?),
+        (None, None, Some(trend), None) => Check::Trend(trend.resolve(raw.kept_aside)?),
+        (None, None, None, Some(compare)) => Check::Compare(compare.resolve(raw.kept_aside)?),
+        _ => {
+            return Err(
+                "give exactly one of the tables `value`, `bound`, `trend` and `compare`".to_owned(),
+            );
+        }
+    };
+    let finding = Finding {
+        id: raw.id,
+        section: raw.section,
+        statement: raw.statement.trim().to_owned(),
+        provenance: raw.provenance,
+        trace: raw.trace,
+        unit: raw.unit,
+        note: raw.note,
+        kept_aside: raw.kept_aside,
+        check,
+    };
+    if let Some(known) = measures {
+        for (_, measure) in finding.check.sources() {
+            if !known.contains(&measure) {
+                return Err(format!(
+                    "unknown measure `{measure}`; there are {}",
+                    known.join(", ")
+                ));
+            }
+        }
+    }
+    Ok(finding)
+}
+
+impl Check {
+    /// The runs and measures that it asks for.
+    pub(super) fn sources(&self) -> Vec<(&str, &str)> {
+        match self {
+            Self::Value(check) => vec![(&check.run, &check.measure)],
+            Self::Bound(check) => vec![(&check.run, &check.measure)],
+            Self::Trend(check) => vec![(&check.run, &check.measure)],
+            Self::Compare(check) => vec![
+                (&check.left.run, &check.left.measure),
+                (&check.right.run, &check.right.measure),
+            ],
+        }
+    }
+}
+
+impl RawValue {
+    fn resolve(self, kept_aside: bool) -> Result<ValueCheck, String> {
+        let numbers = [
+            ("expected", self.expected),
+            ("tolerance", self.tolerance),
+            ("relative", self.relative),
+        ];
+        let expected = if kept_aside {
+            nothing_published(&numbers)?;
+            None
+        } else {
+            let (tolerance, is_relative) = match (self.tolerance, self.relative) {
+                (Some(width), None) => (not_negative("tolerance", width)?, false),
+                (None, Some(share)) => (not_negative("relative", share)?, true),
+                _ => return Err("give exactly one of `tolerance` and `relative`".to_owned()),
+            };
+            let value = self
+                .expected
+                .ok_or("`expected` is missing; only a finding that is `kept_aside` has none")?;
+            Some(Near {
+                value: finite("expected", value)?,
+                is_relative,
+                tolerance,
+            })
+        };
+        Ok(ValueCheck {
+            run: self.run,
+            measure: self.measure,
+            at: fixed("at", &self.at)?,
+            expected,
+        })
+    }
+}
+
+impl RawBound {
+    fn resolve(self, kept_aside: bool) -> Result<BoundCheck, String> {
+        let numbers = [
+            ("at_least", self.at_least),
+            ("at_most", self.at_most),
+            ("equals", self.equals),
+        ];
+        for (name, number) in numbers {
+            number.map_or(Ok(0.0), |number| finite(name, number))?;
+        }
+        match (self.at_least, self.at_most, self.equals) {
+            _ if kept_aside => nothing_published(&numbers)?,
+            (None, None, None) => {
+                return Err("give `at_least`, `at_most`, both, or `equals`".to_owned());
+            }
+            (Some(_), _, Some(_)) | (_, Some(_), Some(_)) => {
+                return Err("`equals` stands alone, without `at_least` and `at_most`".to_owned());
+            }
+            (Some(low), Some(high), None) if low > high => {
+                return Err(format!("`at_least` {low} is above `at_most` {high}"));
+            }
+            _ => {}
+        }
+        Ok(BoundCheck {
+            run: self.run,
+            measure: self.measure,
+            filter: filter(&self.filter)?,
+            at_least: self.at_least,
+            at_most: self.at_most,
+            equals: self.equals,
+            exceptions: share(self.exceptions)?,
+        })
+    }
+}
+
+impl RawTrend {
+    fn resolve(self, kept_aside: bool) -> Result<TrendCheck, String> {
+        if self.direction.is_none() && !kept_aside {
+            return Err(
+                "`direction` is missing: rises, falls, does-not-fall or does-not-rise".to_owned(),
+            );
+        }
+        Ok(TrendCheck {
+            run: self.run,
+            measure: self.measure,
+            along: self.along,
+            direction: self.direction.filter(|_| !kept_aside),
+            filter: filter(&self.filter)?,
+            slack: not_negative("slack", self.slack)?,
+            exceptions: share(self.exceptions)?,
+        })
+    }
+}
+
+impl RawCompare {
+    fn resolve(self, kept_aside: bool) -> Result<CompareCheck, String> {
+        let numbers = [
+            ("by", self.by),
+            ("ratio", self.ratio),
+            ("tolerance", self.tolerance),
+        ];
+        if kept_aside {
+            nothing_published(&numbers)?;
+        } else if self.relation.is_none() {
+            return Err("`relation` is missing: one of >=, >, <=, < and ==".to_owned());
+        }
+        let by = match (self.by, self.ratio) {
+            (Some(_), Some(_)) => {
+                return Err(
+                    "give `by` (left − right) or `ratio` (left / right), not both".to_owned(),
+                );
+            }
+            (None, Some(ratio)) => Contrast::Ratio(finite("ratio", ratio)?),
+            (by, None) => Contrast::Difference(finite("by", by.unwrap_or(0.0))?),
+        };
+        if self.tolerance.is_some() && self.relation != Some(Relation::Equals) {
+            return Err("`tolerance` goes with the relation == only".to_owned());
+        }
+        let (left, right) = (self.left.resolve("left")?, self.right.resolve("right")?);
+        let filter = filter(&self.filter)?;
+        let for_each = self.for_each.as_deref().unwrap_or_default();
+        for (name, key) in filter
+            .keys()
+            .map(|key| ("where", key))
+            .chain(for_each.iter().map(|key| ("for_each", key)))
+        {
+            if left.at.contains_key(key) && right.at.contains_key(key) {
+                return Err(format!("`{name}` names `{key}`, which both sides fix"));
+            }
+        }
+        if for_each.iter().collect::<BTreeSet<_>>().len() < for_each.len() {
+            return Err("`for_each` names an axis twice".to_owned());
+        }
+        Ok(CompareCheck {
+            left,
+            right,
+            relation: self.relation.filter(|_| !kept_aside),
+            by,
+            tolerance: not_negative("tolerance", self.tolerance.unwrap_or(0.0))?,
+            for_each: self.for_each,
+            filter,
+            exceptions: share(self.exceptions)?,
+        })
+    }
+}
+
+impl RawSide {
+    fn resolve(self, name: &str) -> Result<Side, String> {
+        Ok(Side {
+            at: fixed(&format!("{name}.at"), &self.at)?,
+            run: self.run,
+            measure: self.measure,
+        })
+    }
+}
+
+fn nothing_published(numbers: &[(&str, Option<f64>)]) -> Result<(), String> {
+    match numbers.iter().find(|(_, number)| number.is_some()) {
+        Some((name, _)) => Err(format!(
+            "is `kept_aside`, so leave out `{name}`: nothing published stands here"
+        )),
+        None => Ok(()),
+    }
+}
+
+fn finite(name: &str, number: f64) -> Result<f64, String> {
+    if number.is_finite() {
+        Ok(number)
+    } else {
+        Err(format!("`{name}` must be a finite number"))
+    }
+}
+
+fn not_negative(name: &str, number: f64) -> Result<f64, String> {
+    // Infinite or negative widths would make every finding hold, or none.
+    if number.is_finite() && number >= 0.0 {
+        Ok(number)
+    } else {
+        Err(format!("`{name}` must be a finite number, 0 or more"))
+    }
+}
+
+fn share(exceptions: f64) -> Result<f64, String> {
+    if (0.0..1.0).contains(&exceptions) {
+        Ok(exceptions)
+    } else {
+        Err("`exceptions` is a share of the cells, 0 to below 1".to_owned())
+    }
+}
+
+fn fixed(name: &str, table: &toml::Table) -> Result<Fixed, String> {
+    let mut found = Fixed::new();
+    for (key, value) in flat(table) {
+        found.insert(key.clone(), axis_value(name, &key, value)?);
+    }
+    Ok(found)
+}
+
+fn filter(table: &toml::Table) -> Result<Where, String> {
+    let mut found = Where::new();
+    for (key, value) in flat(table) {
+        let values = match value {
+            toml::Value::Array(values) => values
+                .iter()
+                .map(|value| axis_value("where", &key, value))
+                .collect::<Result<Vec<_>, _>>()?,
+            value => vec![axis_value("where", &key, value)?],
+        };
+        if values.is_empty() {
+            return Err(format!("`where` has no value for `{key}`"));
+        }
+        found.insert(key, values);
+    }
+    Ok(found)
+}
+
+/// The leaves of a table by dotted key: `{ a.b = 1 }` and `{ "a.b" = 1 }` say the same.
+fn flat(table: &toml::Table) -> Vec<(String, &toml::Value)> {
+    let mut leaves = Vec::new();
+    for (key, value) in table {
+        match value {
+            toml::Value::Table(inner) => leaves.extend(
+                flat(inner)
+                    .into_iter()
+                    .map(|(below, value)| (format!("{key}.{below}"), value)),
+            ),
+            value => leaves.push((key.clone(), value)),
+        }
+    }
+    leaves
+}
+
+fn axis_value(name: &str, key: &str, value: &toml::Value) -> Result<AxisValue, String> {
+    match value {
+        toml::Value::Integer(value) => Ok(AxisValue::Integer(*value)),
+        toml::Value::Float(value) if value.is_finite() => Ok(AxisValue::Real(*value)),
+        toml::Value::String(value) => Ok(AxisValue::Text(value.clone())),
+        toml::Value::Boolean(value) => Ok(AxisValue::Flag(*value)),
+        _ => Err(format!(
+            "`{name}`: a value of `{key}` is a finite number, a name or a switch"
+        )),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,690 @@
+//! Findings judged on small curves made by hand.
+
+use super::*;
+use crate::report::statistics::Estimate;
+use crate::sweep::{Axis, AxisValue};
+
+/// Runs with two axes, `share` (numbers) and `scheduling.rule` (names), and whatever cells a test gives them.
+#[derive(Default)]
+pub(super) struct Curves {
+    runs: Vec<(String, Vec<Axis>)>,
+    cells: Vec<(String, String, CurveCell)>,
+}
+
+impl MeasuredCurves for Curves {
+    fn axes(&self, run: &str) -> Option<&[Axis]> {
+        self.runs
+            .iter()
+            .find(|(name, _)| name == run)
+            .map(|(_, axes)| axes.as_slice())
+    }
+
+    fn cells(&self, run: &str, measure: &str) -> Vec<CurveCell> {
+        self.cells
+            .iter()
+            .filter(|(known, what, _)| known == run && what == measure)
+            .map(|(_, _, cell)| cell.clone())
+            .collect()
+    }
+}
+
+impl Curves {
+    pub(super) fn run(mut self, run: &str, axes: &[(&str, Vec<AxisValue>)]) -> Self {
+        let axes = axes
+            .iter()
+            .map(|(key, values)| Axis {
+                key: (*key).to_owned(),
+                values: values.clone(),
+            })
+            .collect();
+        self.runs.push((run.to_owned(), axes));
+        self
+    }
+
+    /// A cell with these values of its replications 0, 1, ….
+    pub(super) fn cell(
+        self,
+        run: &str,
+        measure: &str,
+        values: &[(&str, AxisValue)],
+        samples: &[f64],
+    ) -> Self {
+        let samples: Vec<(u32, f64)> = (0..).zip(samples.iter().copied()).collect();
+        self.cell_of(run, measure, values, &samples)
+    }
+
+    pub(super) fn cell_of(
+        mut self,
+        run: &str,
+        measure: &str,
+        values: &[(&str, AxisValue)],
+        samples: &[(u32, f64)],
+    ) -> Self {
+        let count = samples.len() as u32;
+        let mean = samples.iter().map(|(_, value)| value).sum::<f64>() / f64::from(count);
+        let squares: f64 = samples
+            .iter()
+            .map(|(_, value)| (value - mean).powi(2))
+            .sum();
+        let deviation = (squares / f64::from(count.max(2) - 1)).sqrt();
+        let cell = CurveCell {
+            values: values
+                .iter()
+                .map(|(key, value)| ((*key).to_owned(), value.clone()))
+                .collect(),
+            estimate: Estimate::new(count, Some(mean), Some(deviation)).unwrap(),
+            samples: samples.to_vec(),
+        };
+        self.cells.push((run.to_owned(), measure.to_owned(), cell));
+        self
+    }
+}
+
+pub(super) fn whole(value: i64) -> AxisValue {
+    AxisValue::Integer(value)
+}
+
+pub(super) fn text(value: &str) -> AxisValue {
+    AxisValue::Text(value.to_owned())
+}
+
+/// The run `grid`: shares 10, 50 and 100 under the rules reject and move, one replication.
+fn grid(reject: [f64; 3], by_move: [f64; 3]) -> Curves {
+    let shares = [10, 50, 100];
+    let mut curves = Curves::default().run(
+        "grid",
+        &[
+            ("share", shares.map(whole).to_vec()),
+            ("scheduling.rule", vec![text("reject"), text("move")]),
+        ],
+    );
+    for (rule, values) in [("reject", reject), ("move", by_move)] {
+        for (share, value) in shares.iter().zip(values) {
+            curves = curves.cell(
+                "grid",
+                "rejected",
+                &[("share", whole(*share)), ("scheduling.rule", text(rule))],
+                &[value],
+            );
+        }
+    }
+    curves
+}
+
+/// A file with one finding `H1` and this check.
+pub(super) fn file(check: &str) -> FindingsFile {
+    parse("findings.toml", &source(check), None).unwrap()
+}
+
+pub(super) fn source(check: &str) -> String {
+    format!(
+        "paper = \"heine2005\"\ntitle = \"A paper\"\n[[finding]]\nid = \"H1\"\nsection = \"6\"\n\
+         statement = \"Something rises.\"\nprovenance = \"stated\"\ntrace = \"ctc\"\n{check}\n"
+    )
+}
+
+fn judge(check: &str, curves: &Curves) -> FindingResult {
+    evaluate(&file(check), curves, None).remove(0)
+}
+
+#[track_caller]
+fn assert_held(check: &str, curves: &Curves, measured: &str) {
+    let result = judge(check, curves);
+    assert_eq!(result.verdict, Verdict::Held);
+    assert_eq!(result.measured, measured);
+}
+
+#[track_caller]
+fn assert_missed(check: &str, curves: &Curves, how: &str) {
+    assert_eq!(
+        judge(check, curves).verdict,
+        Verdict::Missed(how.to_owned())
+    );
+}
+
+#[track_caller]
+fn assert_not_tested(check: &str, curves: &Curves, why: &str) {
+    let result = judge(check, curves);
+    assert_eq!(result.verdict, Verdict::NotTested(why.to_owned()));
+}
+
+const RISING: [f64; 3] = [30.0, 40.0, 60.0];
+
+#[test]
+fn a_value_holds_within_its_tolerance_and_a_miss_says_how_far_it_is() {
+    let curves = grid(RISING, [5.0, 8.0, 9.0]);
+    let check = |width: &str| {
+        format!(
+            "[finding.value]\nrun = \"grid\"\nmeasure = \"rejected\"\n\
+             at = {{ share = 50.0, scheduling.rule = \"reject\" }}\nexpected = 44\n{width}"
+        )
+    };
+    // 44 − 40 = 4, and 10 % of 44 are 4.4.
+    assert_held(&check("tolerance = 4"), &curves, "40 (1 replication)");
+    assert_held(&check("relative = 0.1"), &curves, "40 (1 replication)");
+    assert_missed(
+        &check("tolerance = 3.5"),
+        &curves,
+        "40, 4 away from 44, 3.5 allowed",
+    );
+    assert_missed(
+        &check("relative = 0.05"),
+        &curves,
+        "40, 4 away from 44, 2.2 allowed",
+    );
+}
+
+#[test]
+fn a_value_must_name_one_cell() {
+    assert_not_tested(
+        "[finding.value]\nrun = \"grid\"\nmeasure = \"rejected\"\nat = { share = 50 }\nexpected = 4\ntolerance = 1",
+        &grid(RISING, RISING),
+        "`at` leaves `scheduling.rule` open, which has 2 values",
+    );
+}
+
+#[test]
+fn a_bound_holds_in_every_cell_or_says_where_it_does_not_worst_first() {
+    let curves = grid(RISING, [5.0, 8.0, 9.0]);
+    let check =
+        |bounds: &str| format!("[finding.bound]\nrun = \"grid\"\nmeasure = \"rejected\"\n{bounds}");
+    assert_held(
+        &check("at_least = 5\nat_most = 60"),
+        &curves,
+        "6 of 6 cells; lowest 5 at share 10, rule move, highest 60 at share 100, rule reject",
+    );
+    // 8 and 9 are 2 and 1 below 10, 5 is 5 below; reject is above everywhere.
+    assert_missed(
+        &check("at_least = 10"),
+        &curves,
+        "fails in 3 of 6 cells, worst first: at share 10, rule move: 5, 5 below 10; \
+         at share 50, rule move: 8, 2 below 10; at share 100, rule move: 9, 1 below 10",
+    );
+    let four = judge(&check("at_least = 35"), &curves);
+    assert_eq!((four.cells, four.failed_cells), (6, 4));
+    assert!(matches!(four.verdict, Verdict::Missed(how) if how.ends_with("; and 1 more")));
+    let worst = four.worst.unwrap();
+    assert_eq!(worst.at.to_string(), "share 10, rule move");
+    assert_eq!((worst.value, worst.margin), (5.0, -30.0));
+    assert_missed(
+        &check("equals = 40\nwhere = { share = [50, 100], \"scheduling.rule\" = \"reject\" }"),
+        &curves,
+        "fails in 1 of 2 cells, worst first: at share 100: 60, 20 away from 40",
+    );
+}
+
+#[test]
+fn equality_forgives_rounding_and_nothing_else() {
+    let check = "[finding.bound]\nrun = \"grid\"\nmeasure = \"rejected\"\nequals = 0.3";
+    let sum = 0.1 + 0.2;
+    assert!(sum > 0.3);
+    assert_eq!(
+        judge(check, &grid([sum; 3], [0.3; 3])).verdict,
+        Verdict::Held
+    );
+    let off = judge(check, &grid([0.300_001; 3], [0.3; 3]));
+    assert_eq!(off.failed_cells, 3);
+}
+
+#[test]
+fn as_many_cells_may_fail_as_the_exceptions_allow() {
+    let curves = grid(RISING, [5.0, 80.0, 90.0]);
+    let check = |exceptions: f64| {
+        format!(
+            "[finding.bound]\nrun = \"grid\"\nmeasure = \"rejected\"\nat_least = 30\nexceptions = {exceptions}"
+        )
+    };
+    // One of six fails: 0.16 · 6 = 0.96 allows none, 0.17 · 6 = 1.02 allows one.
+    assert_eq!(judge(&check(0.17), &curves).verdict, Verdict::Held);
+    assert!(
+        judge(&check(0.17), &curves)
+            .measured
+            .starts_with("5 of 6 cells; ")
+    );
+    assert!(matches!(
+        judge(&check(0.16), &curves).verdict,
+        Verdict::Missed(_)
+    ));
+    assert_missed(
+        "[finding.bound]\nrun = \"grid\"\nmeasure = \"rejected\"\nat_least = 85\nexceptions = 0.5",
+        &curves,
+        "fails in 5 of 6 cells (3 allowed), worst first: at share 10, rule move: 5, 80 below 85; \
+         at share 10, rule reject: 30, 55 below 85; at share 50, rule reject: 40, 45 below 85; and 2 more",
+    );
+}
+
+fn trend(direction: &str, more: &str) -> String {
+    format!(
+        "unit = \"%\"\n[finding.trend]\nrun = \"grid\"\nmeasure = \"rejected\"\nalong = \"share\"\n\
+         direction = \"{direction}\"\n{more}"
+    )
+}
+
+#[test]
+fn a_trend_is_judged_on_each_combination_of_the_other_axes() {
+    let curves = grid(RISING, [5.0, 8.0, 9.5]);
+    assert_held(
+        &trend("rises", ""),
+        &curves,
+        "2 of 2 curves; smallest rise 4.5 % at rule move",
+    );
+    assert_missed(
+        &trend("falls", ""),
+        &curves,
+        "fails in 2 of 2 curves, worst first: \
+         at rule reject: rises by 20 % from share 50 to share 100 (40 to 60), 0 allowed; \
+         at rule move: rises by 3 % from share 10 to share 50 (5 to 8), 0 allowed",
+    );
+    assert_held(
+        &trend("rises", "where = { scheduling.rule = \"reject\" }"),
+        &curves,
+        "rise 30 %",
+    );
+}
+
+#[test]
+fn a_step_the_wrong_way_within_the_slack_is_noise() {
+    // 40 → 39.2 is a step of 0.8 down on a curve that rises from 30 to 39.2.
+    let curves = grid([30.0, 40.0, 39.2], [5.0, 8.0, 9.0]);
+    assert_held(
+        &trend("rises", "slack = 1"),
+        &curves,
+        "2 of 2 curves; smallest rise 4 % at rule move, largest step down 0.8 %",
+    );
+    assert_missed(
+        &trend("rises", "slack = 0.5"),
+        &curves,
+        "fails in 1 of 2 curves, worst first: \
+         at rule reject: falls by 0.8 % from share 50 to share 100 (40 to 39.2), 0.5 allowed",
+    );
+    assert_held(
+        &trend("rises", "exceptions = 0.5"),
+        &curves,
+        "1 of 2 curves; smallest rise 4 % at rule move, largest step down 0.8 %",
+    );
+}
+
+#[test]
+fn a_flat_curve_neither_rises_nor_falls() {
+    let flat = grid([7.0; 3], [7.0; 3]);
+    let only = "where = { scheduling.rule = \"move\" }";
+    for direction in ["does-not-fall", "does-not-rise"] {
+        assert_eq!(judge(&trend(direction, only), &flat).verdict, Verdict::Held);
+    }
+    assert_missed(
+        &trend("rises", only),
+        &flat,
+        "from 7 % at share 10 to 7 % at share 100, does not rise as a whole",
+    );
+    assert_missed(
+        &trend("falls", only),
+        &flat,
+        "from 7 % at share 10 to 7 % at share 100, does not fall as a whole",
+    );
+}
+
+#[test]
+fn slack_does_not_let_a_curve_creep_the_wrong_way() {
+    // Each step down is 0.9, within the slack of 1; together they are 1.8.
+    let creeping = grid([7.0, 6.1, 5.2], [7.0; 3]);
+    assert_missed(
+        &trend("does-not-fall", "slack = 1"),
+        &creeping,
+        "fails in 1 of 2 curves, worst first: \
+         at rule reject: from 7 % at share 10 to 5.2 % at share 100, falls as a whole, 1 allowed",
+    );
+}
+
+#[test]
+fn a_curve_goes_up_the_numbers_of_its_axis_whatever_their_order_in_the_file() {
+    let mut curves = Curves::default().run("grid", &[("share", [100, 10, 50].map(whole).to_vec())]);
+    for (share, value) in [(100, 9.0), (10, 5.0), (50, 8.0)] {
+        curves = curves.cell("grid", "rejected", &[("share", whole(share))], &[value]);
+    }
+    assert_held(&trend("rises", ""), &curves, "rise 4 %");
+}
+
+fn compare(more: &str) -> String {
+    format!(
+        "unit = \"points\"\n[finding.compare]\n\
+         left = {{ run = \"grid\", measure = \"rejected\", at = {{ scheduling.rule = \"reject\" }} }}\n\
+         right = {{ run = \"grid\", measure = \"rejected\", at = {{ scheduling.rule = \"move\" }} }}\n{more}"
+    )
+}
+
+#[test]
+fn a_comparison_is_judged_wherever_both_sides_agree_on_the_open_axes() {
+    // Differences 25, 21.3 and 51.
+    let curves = grid(RISING, [5.0, 18.7, 9.0]);
+    assert_held(
+        &compare("relation = \">=\"\nby = 20"),
+        &curves,
+        "3 of 3 cells; smallest difference 21.3 points at share 50",
+    );
+    assert_missed(
+        &compare("relation = \">=\"\nby = 24"),
+        &curves,
+        "fails in 1 of 3 cells, worst first: at share 50: 21.3 points (40 against 18.7), 2.7 below 24",
+    );
+    // Ratios 6, 2.139 and 6.667.
+    assert_held(
+        &compare("relation = \">\"\nratio = 2\nwhere = { share = 10 }"),
+        &curves,
+        "ratio 6 (30 against 5)",
+    );
+    assert_missed(
+        &compare("relation = \">\"\nratio = 6"),
+        &curves,
+        "fails in 2 of 3 cells, worst first: at share 50: 2.14 (40 against 18.7), 3.86 below 6; \
+         at share 10: 6 (30 against 5), not above 6",
+    );
+    assert_missed(
+        &compare("relation = \"<\"\nwhere = { share = 10 }"),
+        &curves,
+        "25 points (30 against 5), 25 above 0",
+    );
+    assert_held(
+        &compare("relation = \"==\"\nratio = 6.5\ntolerance = 0.5\nwhere = { share = [10, 100] }"),
+        &curves,
+        "2 of 2 cells; farthest ratio 6 at share 10",
+    );
+}
+
+#[test]
+fn something_over_nothing_is_more_than_any_ratio_and_nothing_over_nothing_is_none() {
+    let check = compare("relation = \">\"\nratio = 2\nwhere = { share = 10 }");
+    assert_held(
+        &check,
+        &grid(RISING, [0.0, 1.0, 1.0]),
+        "ratio ∞ (30 against 0)",
+    );
+    assert_missed(
+        &check,
+        &grid([0.0; 3], [0.0; 3]),
+        "not a number (0 against 0)",
+    );
+}
+
+/// One curve over α, and one for comparison that has no such axis; both over `size`.
+fn alphas() -> Curves {
+    let mut curves = Curves::default()
+        .run(
+            "plan",
+            &[
+                ("alpha", vec![AxisValue::Real(0.0), AxisValue::Real(1.0)]),
+                ("size", vec![whole(100), whole(200)]),
+            ],
+        )
+        .run(
+            "queue",
+            &[("size", vec![whole(100), whole(200), whole(400)])],
+        );
+    for (size, queue, plans) in [(100, 10.0, [6.0, 9.0]), (200, 22.0, [11.0, 21.0])] {
+        let size = ("size", whole(size));
+        curves = curves.cell("queue", "makespan", std::slice::from_ref(&size), &[queue]);
+        for (alpha, value) in [0.0, 1.0].into_iter().zip(plans) {
+            let alpha = ("alpha", AxisValue::Real(alpha));
+            curves = curves.cell("plan", "makespan", &[alpha, size.clone()], &[value]);
+        }
+    }
+    curves
+}
+
+#[test]
+fn an_axis_of_one_side_only_is_quantified_over_too() {
+    let check = |more: &str| {
+        format!(
+            "[finding.compare]\nleft = {{ run = \"plan\", measure = \"makespan\" }}\n\
+             right = {{ run = \"queue\", measure = \"makespan\" }}\nrelation = \"<\"\n{more}"
+        )
+    };
+    // 6 and 9 against 10, 11 and 21 against 22; the size 400 was only queued.
+    assert_held(
+        &check(""),
+        &alphas(),
+        "4 of 4 cells; largest difference -1 at alpha 1, size 100",
+    );
+    assert_held(
+        &check("for_each = [\"alpha\"]\nwhere = { size = 200 }"),
+        &alphas(),
+        "2 of 2 cells; largest difference -1 at alpha 1",
+    );
+    assert_not_tested(
+        &check("for_each = [\"size\"]"),
+        &alphas(),
+        "run `plan` leaves `alpha` open with 2 values: name it in `at`, `where` or `for_each`",
+    );
+    assert_not_tested(
+        &check("for_each = [\"width\"]"),
+        &alphas(),
+        "`for_each` names `width`, an axis that neither run leaves open",
+    );
+}
+
+#[test]
+fn a_side_may_fix_an_axis_that_the_other_leaves_open() {
+    assert_held(
+        "[finding.compare]\nleft = { run = \"plan\", measure = \"makespan\" }\n\
+         right = { run = \"plan\", measure = \"makespan\", at = { alpha = 1 } }\nrelation = \"<=\"",
+        &alphas(),
+        "4 of 4 cells; largest difference 0 at alpha 1, size 100",
+    );
+}
+
+/// Runs `a` and `b` without axes.
+fn two(left: &[(u32, f64)], right: &[(u32, f64)]) -> Curves {
+    Curves::default()
+        .run("a", &[])
+        .run("b", &[])
+        .cell_of("a", "gain", &[], left)
+        .cell_of("b", "gain", &[], right)
+}
+
+const TWO: &str = "[finding.compare]\nleft = { run = \"a\", measure = \"gain\" }\n\
+                   right = { run = \"b\", measure = \"gain\" }\nrelation = \">\"\n";
+
+#[test]
+fn replications_are_paired_so_that_what_they_share_cancels() {
+    // The replications differ by 100 and more, left and right by 9, 10 and 11: s = 1, t = 4.303, 4.303 / √3 = 2.48.
+    let curves = two(
+        &[(0, 109.0), (1, 210.0), (2, 311.0)],
+        &[(2, 300.0), (1, 200.0), (0, 100.0)],
+    );
+    assert_held(
+        &format!("{TWO}by = 9.9"),
+        &curves,
+        "difference 10 ± 2.48 (210 against 200)",
+    );
+    // 210 / 200 = 1.05; residuals 109 − 105 = 4, 0 and 311 − 315 = −4: s = 4, 4.303 · 4 / √3 / 200 = 0.0497.
+    assert_held(
+        &format!("{TWO}ratio = 1"),
+        &curves,
+        "ratio 1.05 ± 0.0497 (210 against 200)",
+    );
+}
+
+#[test]
+fn only_replications_that_both_sides_have_are_compared() {
+    // Replication 2 of the left side would make the means 30 and 12; without it they are 14 and 12.
+    let curves = two(&[(0, 13.0), (1, 15.0), (2, 62.0)], &[(0, 11.0), (1, 13.0)]);
+    assert_missed(
+        &format!("{TWO}by = 3"),
+        &curves,
+        "2 ± 0 (14 against 12, 2 of 3 replications paired), 1 below 3",
+    );
+    let strangers = two(&[(0, 13.0), (1, 15.0)], &[(7, 11.0), (8, 13.0)]);
+    let result = judge(TWO, &strangers);
+    assert_eq!(result.measured, "difference 2 (14 against 12, not paired)");
+    assert_eq!(result.worst.unwrap().replications, 0);
+}
+
+#[test]
+fn no_number_holds_nowhere() {
+    let curves = grid([30.0, f64::NAN, 60.0], [5.0, 8.0, 9.0]);
+    for check in [
+        "[finding.bound]\nrun = \"grid\"\nmeasure = \"rejected\"\nat_least = -1000000".to_owned(),
+        "[finding.bound]\nrun = \"grid\"\nmeasure = \"rejected\"\nat_most = 1000000".to_owned(),
+        trend("rises", "slack = 1000"),
+        trend("does-not-rise", "slack = 1000"),
+        compare("relation = \">\"\nby = -1000"),
+        compare("relation = \"<=\"\nby = 1000"),
+        compare("relation = \"==\"\nby = 20\ntolerance = 1000"),
+    ] {
+        let result = judge(&check, &curves);
+        assert_eq!(result.failed_cells, 1, "{check}");
+        let Verdict::Missed(how) = &result.verdict else {
+            panic!("{check}: {:?}", result.verdict);
+        };
+        assert!(how.contains("not a number"), "{how}");
+        assert!(result.worst.unwrap().margin.is_nan());
+    }
+    assert_missed(
+        "[finding.value]\nrun = \"grid\"\nmeasure = \"rejected\"\nexpected = 4\ntolerance = 1000\n\
+         at = { share = 50, scheduling.rule = \"reject\" }",
+        &curves,
+        "not a number",
+    );
+}
+
+#[test]
+fn what_was_not_measured_is_not_tested_and_says_why() {
+    let curves = grid(RISING, RISING);
+    let bound = |run: &str, measure: &str, filter: &str| {
+        format!(
+            "[finding.bound]\nrun = \"{run}\"\nmeasure = \"{measure}\"\nat_least = 0\nwhere = {{ {filter} }}"
+        )
+    };
+    for (check, why) in [
+        (bound("night", "rejected", ""), "run `night` was not made"),
+        (
+            bound("grid", "gain", ""),
+            "run `grid` has no value of `gain`",
+        ),
+        (
+            bound("grid", "rejected", "width = 3"),
+            "run `grid` has no axis `width`, it has: share, scheduling.rule",
+        ),
+        (
+            bound("grid", "rejected", "share = [10, 15]"),
+            "15 is no value of the axis `share` of run `grid`: 10, 50, 100",
+        ),
+        (
+            trend("rises", "where = { share = 10 }"),
+            "`share` has only one value",
+        ),
+    ] {
+        assert_not_tested(&check, &curves, why);
+        assert_eq!(judge(&check, &curves).measured, "–");
+    }
+}
+
+#[test]
+fn cells_without_a_value_leave_open_what_they_could_decide() {
+    let mut curves = grid(RISING, [5.0, 8.0, 9.0]);
+    // The last cell is share 100 under move, which is 9.
+    curves.cells.pop();
+    let check = |more: &str| {
+        format!("[finding.bound]\nrun = \"grid\"\nmeasure = \"rejected\"\nat_least = 5\n{more}")
+    };
+    let open = judge(&check(""), &curves);
+    assert_eq!(
+        open.verdict,
+        Verdict::NotTested(
+            "1 of 6 cells without a value, the first at share 100, rule move".to_owned()
+        )
+    );
+    assert!(open.measured.starts_with("5 of 5 cells; "), "{open:?}");
+    assert!(open.measured.ends_with("; 1 without a value"), "{open:?}");
+    // One of six may fail, so the one without a value decides nothing.
+    assert_eq!(
+        judge(&check("exceptions = 0.2"), &curves).verdict,
+        Verdict::Held
+    );
+    // 5 and 8 are below 10 already.
+    assert!(matches!(
+        judge(&check("").replace("= 5", "= 10"), &curves).verdict,
+        Verdict::Missed(_)
+    ));
+    assert_not_tested(
+        &trend("rises", ""),
+        &curves,
+        "1 of 2 curves without a value, the first at rule move",
+    );
+    curves.cells.truncate(3);
+    assert_not_tested(
+        &compare("relation = \">\""),
+        &curves,
+        "none of its cells has a value",
+    );
+}
+
+#[test]
+fn two_cells_with_the_same_axis_values_are_not_taken_for_one() {
+    let curves = grid(RISING, RISING).cell(
+        "grid",
+        "rejected",
+        &[("share", whole(10)), ("scheduling.rule", text("move"))],
+        &[1.0],
+    );
+    assert_not_tested(
+        &trend("rises", ""),
+        &curves,
+        "run `grid` has several cells of `rejected` with the same axis values",
+    );
+}
+
+#[test]
+fn what_is_kept_aside_is_measured_and_not_judged() {
+    let curves = grid(RISING, [5.0, 16.0, 30.0]);
+    for (check, measured) in [
+        (
+            "[finding.value]\nrun = \"grid\"\nmeasure = \"rejected\"\nat = { share = 50, scheduling.rule = \"move\" }"
+                .to_owned(),
+            "16 (1 replication)",
+        ),
+        (
+            "[finding.bound]\nrun = \"grid\"\nmeasure = \"rejected\"\nwhere = { share = 50 }".to_owned(),
+            "40 at rule reject; 16 at rule move",
+        ),
+        (
+            "[finding.trend]\nrun = \"grid\"\nmeasure = \"rejected\"\nalong = \"share\"\ndirection = \"falls\""
+                .to_owned(),
+            "from 30 at share 10 to 60 at share 100 at rule reject; from 5 at share 10 to 30 at share 100 at rule move",
+        ),
+        (
+            compare("where = { share = 100 }"),
+            "difference 30 points (60 against 30, ratio 2)",
+        ),
+    ] {
+        let result = judge(&format!("kept_aside = true\n{check}"), &curves);
+        assert_eq!(
+            result.verdict,
+            Verdict::NotTested("the published value is kept aside".to_owned())
+        );
+        assert_eq!(result.measured, measured);
+        assert_eq!((result.failed_cells, result.worst), (0, None));
+    }
+}
+
+#[test]
+fn a_trace_chooses_its_findings_and_those_that_name_none() {
+    let text = "paper = \"p\"\ntitle = \"t\"\n".to_owned()
+        + &[("A", "trace = \"ctc\""), ("B", "trace = \"sdsc\""), ("C", "")]
+            .map(|(id, trace)| {
+                format!(
+                    "[[finding]]\nid = \"{id}\"\nsection = \"1\"\nstatement = \"S.\"\nprovenance = \"axis\"\n{trace}\n\
+                     [finding.bound]\nrun = \"grid\"\nmeasure = \"rejected\"\nat_least = 0\n"
+                )
+            })
+            .concat();
+    let file = parse("findings.toml", &text, None).unwrap();
+    let curves = grid(RISING, RISING);
+    let ids = |trace: Option<&str>| -> Vec<String> {
+        evaluate(&file, &curves, trace)
+            .into_iter()
+            .map(|result| result.finding.id)
+            .collect()
+    };
+    assert_eq!(ids(None), ["A", "B", "C"]);
+    assert_eq!(ids(Some("sdsc")), ["B", "C"]);
+}
