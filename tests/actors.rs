@@ -43,6 +43,8 @@ fn every_strategy_gives_the_same_outcomes_through_actors_and_without_them() {
             jobs: jobs.clone().into(),
             estimates: learned,
             failures: Arc::new(failures.clone()),
+            requests: Arc::new([]),
+            study: None,
         };
         let actors = run(&inputs, true).expect("a sound simulation");
         assert_eq!(

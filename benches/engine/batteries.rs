@@ -81,6 +81,8 @@ fn inputs(strategy: &str) -> SimulationInputs {
         jobs: Arc::clone(&BATTERY.jobs),
         estimates: Some(Arc::clone(&BATTERY.estimates)),
         failures: Arc::new(FailureTrace::default()),
+        requests: Arc::new([]),
+        study: None,
     }
 }
 

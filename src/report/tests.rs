@@ -37,6 +37,7 @@ fn totals(fees: i64, forfeited: i64) -> SimulationResult {
         },
         outcomes: Vec::new(),
         node_events: Vec::new(),
+        ..SimulationResult::default()
     }
 }
 

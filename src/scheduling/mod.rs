@@ -8,6 +8,7 @@ mod counted;
 mod direct;
 mod hardware;
 mod mapped;
+pub mod measures;
 mod outcome;
 mod overbooking_2008;
 mod policy;
@@ -17,15 +18,19 @@ pub mod reserving;
 pub mod selection;
 mod settings;
 mod shortening;
-mod virtual_reservation;
 mod slot_statistics;
+mod slot_study;
+mod study;
+mod virtual_reservation;
 
 pub use cluster::{Allocation, Cluster, ClusterMachine, Phase};
 pub use counted::Counted;
 pub use direct::{Replay, replay, simulate};
 pub use hardware::Hardware;
 pub use mapped::Mapped;
-pub use outcome::{JobOutcome, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters};
+pub use outcome::{
+    JobOutcome, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters, fixed_measures,
+};
 pub use overbooking_2008::{
     AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,
     is_promising, overbookable_time, place_shortened, shortened_duration,
@@ -37,9 +42,11 @@ pub use settings::{
     PolicySettings, PredecessorRule, Reliability, ReplanPasses, RestartRule, SurvivalForm,
 };
 pub use shortening::Shortening;
+pub use slot_statistics::{Quantiles, SlotRun, SlotStatistics, simulate_slots};
+pub use slot_study::{SlotSource, SlotStudySettings, simulate_slot_study};
+pub use study::StudySettings;
 pub use virtual_reservation::{
     CombinedOutcome, CombinedScheme, Padding, SUBMISSION_STEP, VirtualSubmission,
     cancellation_penalty, combine, normalised_cost, submission_time, virtual_cost,
     virtual_cost_bound,
 };
-pub use slot_statistics::{Quantiles, SlotRun, SlotStatistics, simulate_slots};

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::scheduling::measures::Measured;
 use crate::units::{Coins, NodeSeconds, Seconds};
 use crate::workload::Job;
 
@@ -256,4 +257,37 @@ impl SimulationMetrics {
             }
         }
     }
+}
+/// What fixed reservations among the jobs of a cluster did, beside the totals that count both; empty where there were none.
+#[must_use]
+pub fn fixed_measures(outcomes: &[JobOutcome]) -> Measured {
+    let mut measured = Measured::default();
+    if !outcomes.iter().any(|outcome| outcome.job.is_reservation()) {
+        return measured;
+    }
+    let (mut fixed, mut flexible) = (SimulationMetrics::default(), SimulationMetrics::default());
+    for outcome in outcomes {
+        if outcome.job.is_reservation() {
+            fixed.count(outcome);
+        } else {
+            flexible.count(outcome);
+        }
+    }
+    let percent = |part: u64, whole: u64| 100.0 * part as f64 / whole as f64;
+    measured.add("requests", fixed.submitted as f64);
+    measured.add("granted", fixed.accepted as f64);
+    measured.add("rejected_percent", percent(fixed.dropped, fixed.submitted));
+    measured.add(
+        "flexible_rejected_percent",
+        percent(flexible.dropped, flexible.submitted),
+    );
+    measured.add(
+        "job_wait_hours",
+        flexible.wait_total.hours() / flexible.started as f64,
+    );
+    measured.add("flexible_fees_vc", flexible.fees.coins().0);
+    measured.add("flexible_forfeited_vc", flexible.forfeited.coins().0);
+    measured.add("reservation_fees_vc", fixed.fees.coins().0);
+    measured.add("reservation_forfeited_vc", fixed.forfeited.coins().0);
+    measured
 }

@@ -4,12 +4,14 @@
 //! [`ReservingMachine`] is the state machine; it uses the same counted [`Profile`](crate::plan::Profile) as overbooking.
 
 mod admission;
+mod direct;
 mod machine;
 mod outcome;
 mod pricing;
 mod queue_plan;
 mod settings;
 
+pub use direct::{ReservingRun, reservation_measures, simulate_reserving};
 pub use machine::ReservingMachine;
 pub use outcome::{RequestVerdict, ReservationOutcome, ReservationTotals};
 pub use pricing::{Offer, PriceSheet};

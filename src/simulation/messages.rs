@@ -3,9 +3,10 @@
 use kameo::Reply;
 
 use crate::failures::NodeEvent;
+use crate::scheduling::reserving::{ReservationOutcome, ReservationTotals};
 use crate::scheduling::{JobOutcome, SimulationMetrics};
 use crate::units::Seconds;
-use crate::workload::Job;
+use crate::workload::{Job, ReservationRequest};
 
 /// To a client, the failure injector or a cluster: when is your next event?
 #[derive(Clone, Copy, Debug)]
@@ -80,3 +81,51 @@ pub struct ReportTotals;
 /// Reply of a cluster to [`ReportTotals`].
 #[derive(Clone, Copy, Debug, Reply)]
 pub struct Totals(pub SimulationMetrics);
+
+/// To a client that asks for reservations: hand over every request before `until`, in order of (submission, id).
+#[derive(Clone, Copy, Debug)]
+pub struct HandOverRequests {
+    /// End of the granted window, exclusive.
+    pub until: Seconds,
+}
+
+/// Reply of that client.
+#[derive(Clone, Debug, Reply)]
+pub struct Requests(pub Vec<ReservationRequest>);
+
+/// To a machine that takes reservations: take these arrivals and requests and work off everything before `until`.
+#[derive(Clone, Debug)]
+pub struct AdvanceReserving {
+    /// Jobs submitted before `until`.
+    pub arrivals: Vec<Job>,
+    /// Requests submitted before `until`.
+    pub requests: Vec<ReservationRequest>,
+    /// End of the granted window, exclusive.
+    pub until: Seconds,
+}
+
+/// Reply of that machine to [`AdvanceReserving`].
+#[derive(Clone, Debug, Reply)]
+pub struct ReservingProgress {
+    /// Outcomes of jobs that became final in the window.
+    pub jobs: Vec<JobOutcome>,
+    /// Outcomes of requests that became final in the window.
+    pub reservations: Vec<ReservationOutcome>,
+    /// The machine's own next event.
+    pub next_event: Option<Seconds>,
+    /// Whether everything handed over so far has its outcome.
+    pub idle: bool,
+}
+
+/// To a machine that takes reservations: your totals, please.
+#[derive(Clone, Copy, Debug)]
+pub struct ReportReserving;
+
+/// Reply to [`ReportReserving`].
+#[derive(Clone, Copy, Debug, Reply)]
+pub struct ReservingTotals {
+    /// Of the jobs.
+    pub jobs: SimulationMetrics,
+    /// Of the requests.
+    pub reservations: ReservationTotals,
+}

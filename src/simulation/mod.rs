@@ -10,6 +10,7 @@ mod clock;
 mod cluster;
 mod failure_injector;
 pub mod messages;
+mod reserving;
 
 use std::sync::Arc;
 
@@ -22,15 +23,21 @@ pub use client::TraceClient;
 pub use clock::Clock;
 pub use cluster::ClusterActor;
 pub use failure_injector::FailureInjector;
+pub use reserving::{RequestClient, ReservingClusterActor};
 
 use self::messages::{
     Advance, AskGrant, HandOverArrivals, HandOverNodeEvents, ReportTotals, WhenNext,
 };
 use crate::estimates::EstimateModel;
 use crate::failures::{FailureTrace, NodeEvent};
-use crate::scheduling::{ClusterMachine, JobOutcome, PolicySettings, SimulationMetrics, registry};
+use crate::scheduling::measures::Measured;
+use crate::scheduling::reserving::{ReservationOutcome, reservation_measures};
+use crate::scheduling::{
+    ClusterMachine, JobOutcome, PolicySettings, SimulationMetrics, StudySettings, fixed_measures,
+    registry, simulate_slot_study,
+};
 use crate::units::{Nodes, Seconds};
-use crate::workload::Job;
+use crate::workload::{Job, ReservationRequest};
 
 /// Length of the windows that the clock grants. It bounds what a client hands over at once and has no influence on results.
 const WINDOW: Seconds = Seconds(7 * 24 * 3_600);
@@ -48,10 +55,14 @@ pub struct SimulationInputs {
     pub estimates: Option<Arc<EstimateModel>>,
     /// Node failures.
     pub failures: Arc<FailureTrace>,
+    /// Requests for reservations, in order of submission with ids 0, 1, 2, …, where the machine takes them.
+    pub requests: Arc<[ReservationRequest]>,
+    /// The machine of a study; `None` for the policy on a cluster.
+    pub study: Option<StudySettings>,
 }
 
 /// What one simulation produced.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SimulationResult {
     /// Totals.
     pub metrics: SimulationMetrics,
@@ -59,6 +70,10 @@ pub struct SimulationResult {
     pub outcomes: Vec<JobOutcome>,
     /// The node events that happened before the simulation ended; empty unless outcomes were asked for.
     pub node_events: Vec<NodeEvent>,
+    /// One outcome a request in order of request id; empty unless asked for.
+    pub reservations: Vec<ReservationOutcome>,
+    /// What a study measures beside the totals of its jobs.
+    pub measured: Measured,
 }
 
 /// Why a simulation could not be carried out.
@@ -99,6 +114,9 @@ pub fn run(
     inputs: &SimulationInputs,
     keep_outcomes: bool,
 ) -> Result<SimulationResult, SimulationError> {
+    if let Some(study) = &inputs.study {
+        return run_study(study, inputs, keep_outcomes);
+    }
     let name = &inputs.policy.strategy;
     let strategy =
         registry::strategy(name).ok_or_else(|| SimulationError::UnknownStrategy(name.clone()))?;
@@ -110,6 +128,42 @@ pub fn run(
     tokio::runtime::Builder::new_current_thread()
         .build()?
         .block_on(conduct(machine, inputs, keep_outcomes))
+}
+
+fn run_study(
+    study: &StudySettings,
+    inputs: &SimulationInputs,
+    keep_outcomes: bool,
+) -> Result<SimulationResult, SimulationError> {
+    let measured_only = |measured| SimulationResult {
+        measured,
+        ..SimulationResult::default()
+    };
+    match study {
+        StudySettings::Replanning(settings) => {
+            let run = tokio::runtime::Builder::new_current_thread()
+                .build()?
+                .block_on(reserving::conduct(
+                    inputs.nodes,
+                    settings,
+                    &inputs.jobs,
+                    &inputs.requests,
+                    keep_outcomes,
+                ))?;
+            Ok(SimulationResult {
+                measured: reservation_measures(inputs.nodes, &run.metrics, &run.totals),
+                metrics: run.metrics,
+                outcomes: run.jobs,
+                node_events: Vec::new(),
+                reservations: run.reservations,
+            })
+        }
+        StudySettings::Slots(settings) => Ok(measured_only(simulate_slot_study(
+            &inputs.jobs,
+            inputs.nodes,
+            settings,
+        ))),
+    }
 }
 
 /// Brings the actors up, passes the clock's grants around until every job has its outcome, and collects the result.
@@ -176,8 +230,10 @@ async fn conduct(
     });
     Ok(SimulationResult {
         metrics: totals.0,
+        measured: fixed_measures(&outcomes),
         outcomes,
         node_events,
+        reservations: Vec::new(),
     })
 }
 
@@ -261,6 +317,8 @@ mod tests {
             jobs: jobs.collect(),
             estimates: None,
             failures: Arc::default(),
+            requests: Arc::new([]),
+            study: None,
         }
     }
 

@@ -67,6 +67,8 @@ pub(crate) fn spec(strategy: &str, replication: u32) -> SimulationSpec {
             strategy: strategy.to_owned(),
             ..PolicySettings::default()
         },
+        reservations: None,
+        study: None,
         replication,
         seed: 1,
     }
@@ -166,6 +168,7 @@ pub(crate) fn result(jobs: u32) -> SimulationResult {
                 up: true,
             },
         ],
+        ..SimulationResult::default()
     }
 }
 

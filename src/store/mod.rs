@@ -19,12 +19,14 @@ mod query;
 mod read;
 mod record;
 mod replays;
+mod reservations;
 mod rows;
 mod runs;
 mod schema;
 #[cfg(test)]
 mod tests;
 mod version_2;
+mod version_3;
 mod write;
 
 pub use aggregates::{Bin, CalibrationRow, MissingPoint, Quantity, SimulatorRow};

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::distributions::Distributions;
 use super::record::{FailedSimulation, FinishedSimulation, OutcomeDetail};
+use super::reservations::{write_measures, write_reservations};
 use super::runs::{RunAxes, hex, link_point, unix_milliseconds};
 use super::{RunId, StoreError, WriteSummary};
 use crate::scheduling::{JobOutcome, SimulationMetrics, Verdict, registry};
@@ -63,6 +64,7 @@ impl Prepared {
         if detail != OutcomeDetail::All {
             finished.result.outcomes = Vec::new();
             finished.result.node_events = Vec::new();
+            finished.result.reservations = Vec::new();
         }
         let outcomes = &finished.result.outcomes;
         let spec = spec_json(&finished.id, &finished.spec)?;
@@ -109,6 +111,10 @@ fn workload_identity(outcomes: &[JobOutcome]) -> String {
             bytes.push(u8::from(number.is_some()));
             bytes.extend_from_slice(&number.unwrap_or(0).to_le_bytes());
         }
+        // Workloads without reservations keep the identity that they had before there were any.
+        if job.is_reservation() {
+            bytes.extend_from_slice(b"fixed");
+        }
     }
     hash.update(&bytes);
     hex(&hash.finalize())
@@ -131,6 +137,7 @@ pub(super) struct Rows<'c> {
     fresh: bool,
     /// Found once for each simulation, because newer ones may be entered at any time.
     generations: HashMap<String, i64>,
+    measures: HashMap<&'static str, i64>,
     pub(super) summary: WriteSummary,
 }
 
@@ -148,8 +155,9 @@ impl<'c> Rows<'c> {
             axes: RunAxes::load(connection, run)?,
             strategies: HashMap::new(),
             workloads: HashMap::new(),
-            job: connection
-                .prepare("INSERT INTO job VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)")?,
+            job: connection.prepare(
+                "INSERT INTO job VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+            )?,
             outcome: connection.prepare(&insert_outcomes(1))?,
             outcomes: connection.prepare(&insert_outcomes(ROWS_AT_ONCE))?,
             event: connection.prepare("INSERT INTO node_event VALUES (?1, ?2, ?3, ?4, ?5)")?,
@@ -160,6 +168,7 @@ impl<'c> Rows<'c> {
             )?,
             fresh,
             generations: HashMap::new(),
+            measures: HashMap::new(),
             summary: WriteSummary::default(),
         })
     }
@@ -215,6 +224,9 @@ impl<'c> Rows<'c> {
                 "node_event",
                 "simulation_histogram",
                 "simulation_calibration",
+                "simulation_measure",
+                "offer",
+                "reservation_outcome",
             ] {
                 self.connection.execute(
                     &format!("DELETE FROM {table} WHERE simulation = ?1"),
@@ -240,12 +252,20 @@ impl<'c> Rows<'c> {
         if let Some(distributions) = &prepared.distributions {
             self.distributions(simulation, distributions)?;
         }
+        let measured = write_measures(
+            self.connection,
+            &mut self.measures,
+            simulation,
+            &finished.result.measured,
+        )?;
+        let reservations =
+            write_reservations(self.connection, simulation, &finished.result.reservations)?;
         self.points(simulation, &finished.points)?;
         self.moment()?;
         self.summary.simulations += 1;
         self.summary.job_rows += finished.result.outcomes.len() as u64;
         self.summary.node_event_rows += finished.result.node_events.len() as u64;
-        Ok(prepared.rows() + 3 + 2 * finished.points.len() as u64)
+        Ok(prepared.rows() + measured + reservations + 3 + 2 * finished.points.len() as u64)
     }
 
     /// Writes a failed simulation and the points that it leaves without a result.
@@ -538,7 +558,8 @@ fn write_job(statement: &mut Statement<'_>, workload: i64, job: &Job) -> rusqlit
         job.deadline.0,
         job.nodes.0,
         job.user,
-        job.application
+        job.application,
+        job.is_reservation()
     ])?;
     Ok(())
 }

@@ -9,7 +9,7 @@
 pub const APPLICATION_ID: i32 = 0x424B_4148;
 
 /// The version that this program writes (`PRAGMA user_version`).
-pub const SCHEMA_VERSION: i32 = 2;
+pub const SCHEMA_VERSION: i32 = 3;
 
 /// One step forward: the version that it leads to and what it executes on the version before.
 pub(super) struct Migration {
@@ -26,6 +26,10 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration {
         version: 2,
         sql: super::version_2::VERSION_2,
+    },
+    Migration {
+        version: 3,
+        sql: super::version_3::VERSION_3,
     },
 ];
 
@@ -292,6 +296,34 @@ pub(super) const VIEWS: &[(&str, &str)] = &[
          LEFT JOIN simulation_timing t ON t.simulation = m.id",
     ),
     (
+        "v_measure",
+        "SELECT rp.run, rp.place,
+            (SELECT json_group_object(x.key, x.value) FROM (
+                SELECT key, value FROM v_point_axis va WHERE va.run = rp.run AND va.place = rp.place ORDER BY axis
+            ) x) AS axes,
+            s.name AS strategy, m.workload_label, p.replication, p.simulation, q.name AS measure, q.unit, q.title, d.value
+         FROM run_point rp
+         JOIN point p ON p.id = rp.point
+         JOIN simulation m ON m.id = p.simulation
+         JOIN strategy s ON s.code = m.strategy
+         JOIN simulation_measure d ON d.simulation = m.id
+         JOIN measure q ON q.code = d.measure",
+    ),
+    (
+        "v_reservation",
+        "SELECT o.simulation, o.request, o.trace_number, o.asked_at, o.asked_at + o.earliest AS earliest, o.alpha, o.duration,
+            o.duration - o.unused AS runtime, o.nodes, v.name AS verdict, v.granted, o.asked_at + o.start AS start,
+            o.asked_at + o.\"end\" AS \"end\", o.start AS waiting, o.price / 3600.0 AS price_su,
+            o.nodes * o.duration / 3600.0 AS base_price_su, o.offers, o.displaced_jobs, o.displaced_seconds
+         FROM reservation_outcome o JOIN request_verdict v ON v.code = o.verdict",
+    ),
+    (
+        "v_offer",
+        "SELECT f.simulation, f.request, o.asked_at + f.start AS start, f.price / 3600.0 AS price_su,
+            coalesce(f.start = o.start, 0) AS chosen
+         FROM offer f JOIN reservation_outcome o ON o.simulation = f.simulation AND o.request = f.request",
+    ),
+    (
         "v_histogram",
         "SELECT h.simulation, q.name AS quantity, q.unit, h.bin, b.low, b.high, h.count
          FROM simulation_histogram h
@@ -307,7 +339,7 @@ pub(super) const VIEWS: &[(&str, &str)] = &[
     (
         "v_job",
         "SELECT o.simulation, o.job, j.trace_number, j.user, j.application, j.nodes, j.submit, j.release, j.estimate,
-            j.runtime, j.deadline, v.outcome, v.name AS reason, o.class, o.overbooked,
+            j.runtime, j.deadline, j.fixed, v.outcome, v.name AS reason, o.class, o.overbooked,
             j.release + o.planned_start AS planned_start,
             j.release + o.planned_start + j.estimate - o.planned_cut AS planned_end,
             j.estimate - o.planned_cut AS slot_length,

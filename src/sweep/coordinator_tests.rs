@@ -57,8 +57,7 @@ impl<F: Fn(&SimulationSpec) + Sync> Simulate for Fake<F> {
         };
         Ok(SimulationResult {
             metrics,
-            outcomes: Vec::new(),
-            node_events: Vec::new(),
+            ..SimulationResult::default()
         })
     }
 

@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use super::sink::OutcomeDetail;
 use super::spec::SimulationSpec;
+use crate::scheduling::StudySettings;
+use crate::scheduling::reserving::Displacement;
+use crate::workload::{RequestOrigin, StartRule};
 
 /// Bytes of one stored job outcome, indexes included.
 const JOB_BYTES: f64 = 40.0;
@@ -36,14 +39,54 @@ impl CostModel {
             .get(&policy.strategy)
             .copied()
             .unwrap_or_else(|| seconds_per_job(&policy.strategy));
-        f64::from(spec.workload.battery_jobs) * job * (0.75 + 0.5 * policy.acceptance.threshold())
+        jobs_of(spec) * job * (0.75 + 0.5 * policy.acceptance.threshold()) * congestion(spec)
+    }
+}
+
+/// About so many jobs and requests: a whole trace is not known before it is read.
+fn jobs_of(spec: &SimulationSpec) -> f64 {
+    let jobs = match &spec.workload.whole {
+        None => f64::from(spec.workload.battery_jobs),
+        Some(whole) => {
+            let all = whole.days.map_or(75_000.0, |days| days * 250.0);
+            all * (1.0 + whole.copy.map_or(0.0, |copy| copy.percent / 100.0))
+        }
+    };
+    let requests = spec
+        .reservations
+        .as_ref()
+        .map_or(0.0, |requests| match requests.origin {
+            RequestOrigin::Copy => requests.share_percent / 100.0,
+            RequestOrigin::Instead => 0.0,
+        });
+    jobs * (1.0 + requests)
+}
+
+/// How much longer a simulation takes when its queue grows: reservations that push jobs away do that.
+fn congestion(spec: &SimulationSpec) -> f64 {
+    match (&spec.study, &spec.reservations) {
+        (Some(StudySettings::Replanning(settings)), Some(requests))
+            if settings.admission.moves() =>
+        {
+            let lead = match requests.start {
+                StartRule::EstimateFactor { factor } => factor,
+                StartRule::Lead { .. } | StartRule::Choice { .. } => 1.0,
+            };
+            let record = match settings.displacement {
+                Displacement::Record => 10.0,
+                Displacement::Skip => 1.0,
+            };
+            (1.0 + (requests.share_percent / 25.0).powi(2) * (0.5 + lead)) * record
+        }
+        _ => 1.0,
     }
 }
 
 /// Orders of magnitude measured on one core at 200 % load, before anything is recorded.
 fn seconds_per_job(strategy: &str) -> f64 {
     match strategy {
-        "fcfs" => 1e-6,
+        "fcfs" | "slots" => 1e-6,
+        "replanning" => 4e-6,
         "easy-backfilling" | "conservative-backfilling" | "heuristic-planning" => 2e-6,
         "heuristic-overbooking" | "overbooking-2008" => 2e-5,
         _ => 5e-5,
@@ -68,9 +111,7 @@ pub fn megabytes<'a>(
         .map(|spec| match detail {
             OutcomeDetail::None => 0.0,
             OutcomeDetail::Metrics => SIMULATION_BYTES,
-            OutcomeDetail::All => {
-                SIMULATION_BYTES + JOB_BYTES * f64::from(spec.workload.battery_jobs)
-            }
+            OutcomeDetail::All => SIMULATION_BYTES + JOB_BYTES * jobs_of(spec),
         })
         .sum();
     // An empty sum of floats is −0.

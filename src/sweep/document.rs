@@ -89,6 +89,11 @@ impl<'i> Document<'i> {
             scheduling: self.section("scheduling", values, problems),
             acceptance: self.optional("acceptance", values, problems),
             reliability: self.optional("reliability", values, problems),
+            reservations: self.section("reservations", values, problems),
+            admission: self.optional("admission", values, problems),
+            planning: self.optional("planning", values, problems),
+            slots: self.optional("slots", values, problems),
+            virtual_reservations: self.optional("virtual", values, problems),
         }
     }
 

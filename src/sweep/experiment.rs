@@ -13,6 +13,7 @@ use super::identity::canonical_json;
 use super::normalise::normalise;
 use super::problem::{ExperimentError, Problem, ProblemKind, Problems};
 use super::resolve::{self, Header};
+use super::resolve_studies;
 use super::spec::{Point, SimulationSpec, Sweep};
 
 /// A sweep that can run, and what a reader of its file should know.
@@ -260,16 +261,40 @@ impl Plan {
             &raw.reliability,
             problems,
         );
-        let (Some(workload), Some(estimates), Some(failures), Some((scheduling, penalty_ratio))) =
-            (workload, estimates, failures, policy)
+        let reservations = resolve_studies::reservations(raw.reservations.as_ref(), problems);
+        let (
+            Some(workload),
+            Some(estimates),
+            Some(failures),
+            Some((scheduling, penalty_ratio)),
+            Some(reservations),
+        ) = (workload, estimates, failures, policy, reservations)
         else {
             return;
         };
+        let study = match resolve_studies::study(&scheduling.strategy, &raw, problems) {
+            None => None,
+            Some(Some(study)) => Some(study),
+            Some(None) => return,
+        };
+        let place = raw.workload.as_ref().map_or(0..0, toml::Spanned::span);
+        let whole = workload.whole.is_some();
+        if !resolve_studies::fit_together(
+            study.as_ref(),
+            raw.reservations.as_ref(),
+            whole,
+            place,
+            problems,
+        ) {
+            return;
+        }
         let base = normalise(SimulationSpec {
             workload,
             estimates: Some(estimates),
             failures,
             scheduling,
+            reservations,
+            study,
             replication: 0,
             seed,
         });

@@ -15,7 +15,7 @@ use crate::estimates::{EstimateModel, EstimateSettings};
 use crate::failures::{FailureSettings, FailureSource, FailureTrace};
 use crate::simulation::{SimulationInputs, SimulationResult};
 use crate::units::{NodeSeconds, Nodes, Seconds};
-use crate::workload::{Job, WorkloadSettings};
+use crate::workload::{Job, ReservationRequest, WorkloadSettings, generate_requests};
 
 /// Folders in which inputs are looked for when they are not found as they stand.
 #[derive(Clone, Debug, Default)]
@@ -266,7 +266,12 @@ impl<R: Rooms> Inputs<R> {
     ///
     /// When something cannot be made.
     pub fn prepare(&self, spec: &SimulationSpec) -> Result<(), Arc<InputError>> {
-        self.simulation_inputs(spec).map(drop)
+        let workload = self.workload(spec)?;
+        if let Some(settings) = &spec.estimates {
+            self.model(spec, &workload, settings)?;
+        }
+        battery(&workload, spec)?;
+        self.failure_trace(spec).map(drop)
     }
 
     /// The workload's name for people.
@@ -292,13 +297,35 @@ impl<R: Rooms> Inputs<R> {
             Some(settings) => Some(self.model(spec, &workload, settings)?),
             None => None,
         };
+        let (jobs, requests) = self.mixed(spec, battery(&workload, spec)?);
         Ok(SimulationInputs {
             nodes: spec.workload.nodes,
             policy: spec.scheduling.clone(),
-            jobs: battery(&workload, spec)?,
+            jobs,
             estimates,
             failures: self.failure_trace(spec)?,
+            requests,
+            study: spec.study.clone(),
         })
+    }
+
+    /// The jobs and, where there are any, the requests that are made from them. Policies on a cluster take requests as jobs
+    /// with a fixed window.
+    fn mixed(
+        &self,
+        spec: &SimulationSpec,
+        jobs: Arc<[Job]>,
+    ) -> (Arc<[Job]>, Arc<[ReservationRequest]>) {
+        let Some(settings) = &spec.reservations else {
+            return (jobs, Arc::new([]));
+        };
+        let key = self.rooms.workload_key(&spec.workload);
+        let mixed = generate_requests(&jobs, settings, spec.seed, &key, spec.replication);
+        if spec.study.is_some() {
+            (mixed.jobs.into(), mixed.requests.into())
+        } else {
+            (mixed.into_jobs().into(), Arc::new([]))
+        }
     }
 
     fn workload(&self, spec: &SimulationSpec) -> Result<Arc<PreparedWorkload>, Arc<InputError>> {
@@ -336,11 +363,12 @@ impl<R: Rooms> Inputs<R> {
                 .get(String::new(), || Ok(FailureTrace::default()));
         }
         let workload = self.workload(spec)?;
-        let jobs = battery(&workload, spec)?;
+        let (jobs, _) = self.mixed(spec, battery(&workload, spec)?);
+        let horizon = horizon(&jobs, spec.workload.nodes);
         let workload_key = self.rooms.workload_key(&spec.workload);
         let settings = json(&spec.failures);
         let key = format!(
-            "{}|{workload_key}|{settings}|{}",
+            "{}|{workload_key}|{settings}|{}|{horizon}",
             spec.seed, spec.replication
         );
         self.failures.get_shared(key, || {
@@ -350,7 +378,7 @@ impl<R: Rooms> Inputs<R> {
             let request = FailureRequest {
                 settings: &spec.failures,
                 nodes: spec.workload.nodes,
-                horizon: horizon(&jobs, spec.workload.nodes),
+                horizon,
                 seed: spec.seed,
                 workload_key: &workload_key,
                 replication: spec.replication,
@@ -377,9 +405,14 @@ fn battery(
     workload: &PreparedWorkload,
     spec: &SimulationSpec,
 ) -> Result<Arc<[Job]>, Arc<InputError>> {
+    // A whole trace is the same in every replication: what differs is drawn from it.
+    let battery = match spec.workload.whole {
+        Some(_) => 0,
+        None => spec.replication as usize,
+    };
     workload
         .batteries
-        .get(spec.replication as usize)
+        .get(battery)
         .map(Arc::clone)
         .ok_or_else(|| {
             Arc::new(InputError::TooFewBatteries {

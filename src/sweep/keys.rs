@@ -116,6 +116,31 @@ pub const KEYS: &[Key] = &[
         "1 or more: the deadline is submission + laxity × estimate (default 2)",
     ),
     key(
+        "workload.whole_trace",
+        Kind::Flag,
+        "true or false (default): the whole trace as one simulation, without batteries",
+    ),
+    key(
+        "workload.days",
+        Kind::Real,
+        "above 0: only the jobs of the first days of a whole trace",
+    ),
+    key(
+        "workload.copy_percent",
+        Kind::Real,
+        "0 to 100: jobs of a whole trace that are submitted a second time (default 0)",
+    ),
+    key(
+        "workload.copy_shift",
+        Kind::Text,
+        "\"within-a-day\" (default) or \"a-week\"",
+    ),
+    key(
+        "workload.exact_estimates",
+        Kind::Flag,
+        "true or false (default): estimates of a whole trace are its runtimes",
+    ),
+    key(
         "workload.cleaning.processors",
         Kind::Text,
         "\"allocated-else-requested\" (default) or \"requested-else-allocated\"",
@@ -346,6 +371,186 @@ pub const KEYS: &[Key] = &[
         Kind::Text,
         "\"survival\" (default) or \"literal\"",
     ),
+    key(
+        "reservations.share_percent",
+        Kind::Real,
+        "0 to 100: how many of the jobs become requests (default 10)",
+    ),
+    key(
+        "reservations.origin",
+        Kind::Text,
+        "\"copy\" (default) adds requests to the jobs, \"instead\" takes the jobs out of the queue",
+    ),
+    key(
+        "reservations.start",
+        Kind::Text,
+        "\"estimate-factor\" (default), \"lead\" or \"choice\"",
+    ),
+    key(
+        "reservations.start_factor",
+        Kind::Real,
+        "0 or more: the lead is uniform between 0 and start_factor × estimate (default 1)",
+    ),
+    key(
+        "reservations.lead_hours",
+        Kind::Real,
+        "0 or more hours between request and start, for start = \"lead\" (default 1)",
+    ),
+    key(
+        "reservations.alpha",
+        Kind::Real,
+        "0 (earliest start) to 1 (lowest price), for start = \"choice\" (default 0.5)",
+    ),
+    key(
+        "reservations.random_alpha",
+        Kind::Flag,
+        "true or false (default): α is drawn for each request",
+    ),
+    key(
+        "reservations.duration",
+        Kind::Text,
+        "\"estimate\" (default) or \"runtime\"",
+    ),
+    key(
+        "reservations.rounding",
+        Kind::Text,
+        "\"nearest\" (default), \"floor\" or \"minute\"",
+    ),
+    key(
+        "admission.rule",
+        Kind::Text,
+        "\"holes\", \"reject\" (default), \"move\" or \"move-price\"",
+    ),
+    key(
+        "admission.displaced",
+        Kind::Text,
+        "\"replan-all\" (default) or \"only-overlapping\"",
+    ),
+    key(
+        "admission.starvation_guard_hours",
+        Kind::Real,
+        "0 or more hours of waiting after which a job is not pushed away any more (default: never)",
+    ),
+    key(
+        "admission.early_end",
+        Kind::Text,
+        "\"release\" (default) or \"keep\"",
+    ),
+    key(
+        "admission.same_instant",
+        Kind::Text,
+        "\"job-first\" (default) or \"request-first\"",
+    ),
+    key(
+        "admission.displacement",
+        Kind::Text,
+        "\"record\" (default) or \"skip\"",
+    ),
+    key(
+        "planning.order",
+        Kind::Text,
+        "\"fcfs\" (default), \"sjf\" or \"ljf\"",
+    ),
+    key(
+        "planning.backfilling",
+        Kind::Text,
+        "\"conservative\" (default), \"aggressive\" or \"none\"",
+    ),
+    key(
+        "slots.source",
+        Kind::Text,
+        "\"free-rectangles\" (default) or \"plan\"",
+    ),
+    key(
+        "slots.sample_minutes",
+        Kind::Real,
+        "above 0 minutes between two samples (default 60)",
+    ),
+    key(
+        "slots.equal_starts",
+        Kind::Text,
+        "\"shortest-first\" (default) or \"longest-first\"",
+    ),
+    key(
+        "slots.surplus",
+        Kind::Text,
+        "\"found-last\" (default) or \"extensible\"",
+    ),
+    key(
+        "slots.merge_identical",
+        Kind::Flag,
+        "true or false (default)",
+    ),
+    key(
+        "slots.minimum_minutes",
+        Kind::Real,
+        "0 or more: shorter slots are not advertised (default 0)",
+    ),
+    key(
+        "virtual.nodes",
+        Kind::Integer,
+        "a whole number of 1 or more: nodes of the request (default 32)",
+    ),
+    key(
+        "virtual.duration_hours",
+        Kind::Real,
+        "above 0: how long they are wanted (default 1)",
+    ),
+    key(
+        "virtual.lead_hours",
+        Kind::Real,
+        "above 0: from the request to the wanted start (default 1)",
+    ),
+    key(
+        "virtual.penalty_factor",
+        Kind::Real,
+        "0 or more: what cancelling costs, as a share of the price (default 0.1)",
+    ),
+    key(
+        "virtual.instants",
+        Kind::Integer,
+        "a whole number of 1 or more: requests, one a day (default 30)",
+    ),
+    key(
+        "virtual.step_seconds",
+        Kind::Integer,
+        "a whole number of 1 or more: step of the search for a submission time (default 30)",
+    ),
+    key(
+        "virtual.padding",
+        Kind::Text,
+        "\"each-submission\" (default) or \"once\"",
+    ),
+    key(
+        "virtual.warm_up_days",
+        Kind::Real,
+        "0 or more days of the trace before the first request (default 60)",
+    ),
+    key(
+        "virtual.combination",
+        Kind::Text,
+        "\"recorded\" (default) or \"played\"",
+    ),
+    key(
+        "virtual.rule",
+        Kind::Text,
+        "\"empirical\" (default) or \"binomial-lower-bound\"",
+    ),
+    key(
+        "virtual.history",
+        Kind::Integer,
+        "a whole number of 1 or more: waits that a category remembers (default 1000)",
+    ),
+    key(
+        "virtual.confidence",
+        Kind::Real,
+        "a probability between 0 and 1 (default 0.95)",
+    ),
+    key(
+        "virtual.minimum_history",
+        Kind::Integer,
+        "a whole number of 1 or more: smaller categories ask wider ones (default 59)",
+    ),
 ];
 
 /// The tables that may stand at the top of the file.
@@ -357,6 +562,11 @@ pub const SECTIONS: &[&str] = &[
     "scheduling",
     "acceptance",
     "reliability",
+    "reservations",
+    "admission",
+    "planning",
+    "slots",
+    "virtual",
     "axis",
     "zip",
     "exclude",

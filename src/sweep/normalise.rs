@@ -1,8 +1,58 @@
 //! Which points share a schedule: values that a strategy does not read are set to their defaults (spec §3.4.4).
 
 use super::spec::SimulationSpec;
+use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::registry;
-use crate::scheduling::{Acceptance, DownHorizon, Placing, PolicySettings, Reliability};
+use crate::scheduling::reserving::{DisplacedJobs, Displacement, QueueOrder, ReservingSettings};
+use crate::scheduling::{
+    Acceptance, DownHorizon, Placing, PolicySettings, Reliability, StudySettings,
+};
+use crate::workload::RequestSettings;
+
+/// A study reads neither estimates of overbooking nor failures nor a policy; without requests the rules of admission are not
+/// read either.
+fn normalise_study(spec: SimulationSpec) -> SimulationSpec {
+    let reservations = spec
+        .reservations
+        .filter(|requests| requests.share_percent > 0.0);
+    let study = spec.study.map(|study| match study {
+        StudySettings::Replanning(settings) if reservations.is_none() => {
+            StudySettings::Replanning(ReservingSettings {
+                order: settings.order,
+                backfilling: settings.backfilling,
+                starvation_guard: settings
+                    .starvation_guard
+                    .filter(|_| settings.order != QueueOrder::Fcfs),
+                ..ReservingSettings::default()
+            })
+        }
+        StudySettings::Replanning(settings) if !settings.admission.moves() => {
+            StudySettings::Replanning(ReservingSettings {
+                displaced: DisplacedJobs::default(),
+                displacement: Displacement::default(),
+                starvation_guard: settings
+                    .starvation_guard
+                    .filter(|_| settings.order != QueueOrder::Fcfs),
+                ..settings
+            })
+        }
+        study => study,
+    });
+    SimulationSpec {
+        estimates: None,
+        failures: FailureSettings {
+            source: FailureSource::None,
+            ..spec.failures
+        },
+        scheduling: PolicySettings {
+            strategy: spec.scheduling.strategy,
+            ..PolicySettings::default()
+        },
+        reservations,
+        study,
+        ..spec
+    }
+}
 
 /// Sets everything that cannot change the schedule to its default, so that equal schedules have equal specifications.
 ///
@@ -11,6 +61,15 @@ use crate::scheduling::{Acceptance, DownHorizon, Placing, PolicySettings, Reliab
 /// reliability only there and where the placing compares probabilities, and 1/μ where [`DownHorizon::Mttr`] asks for it.
 #[must_use]
 pub fn normalise(spec: SimulationSpec) -> SimulationSpec {
+    if spec.study.is_some() {
+        return normalise_study(spec);
+    }
+    // Without requests, whatever shapes them is not read.
+    let none = |requests: &RequestSettings| requests.share_percent == 0.0;
+    let spec = SimulationSpec {
+        reservations: spec.reservations.clone().filter(|requests| !none(requests)),
+        ..spec
+    };
     let overbooks =
         registry::strategy(&spec.scheduling.strategy).is_none_or(|strategy| strategy.overbooks);
     let policy = spec.scheduling;

@@ -6,12 +6,16 @@
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::estimates::{Binning, Overrun};
-use crate::scheduling::{
-    Convolution, DownHorizon, EarlyStart, Placing, PredecessorRule, ReplanPasses, RestartRule,
-    SurvivalForm,
+use crate::estimates::{Binning, Overrun, PredictionRule};
+use crate::plan::{EqualStarts, Surplus};
+use crate::scheduling::reserving::{
+    Admission, Backfilling, DisplacedJobs, Displacement, EarlyEnd, QueueOrder, SameInstant,
 };
-use crate::workload::ProcessorsField;
+use crate::scheduling::{
+    Convolution, DownHorizon, EarlyStart, Padding, Placing, PredecessorRule, ReplanPasses,
+    RestartRule, SlotSource, SurvivalForm,
+};
+use crate::workload::{CopyShift, LeadRounding, ProcessorsField, RequestDuration, RequestOrigin};
 
 /// One combination of axis values as the file states it: all sections except `axis`, `zip` and `exclude`.
 #[derive(Debug, Default)]
@@ -30,6 +34,16 @@ pub struct RawExperiment {
     pub acceptance: RawAcceptance,
     /// `[reliability]`.
     pub reliability: RawReliability,
+    /// `[reservations]`; without it there are none.
+    pub reservations: Option<Spanned<RawReservations>>,
+    /// `[admission]`.
+    pub admission: RawAdmission,
+    /// `[planning]`.
+    pub planning: RawPlanning,
+    /// `[slots]`.
+    pub slots: RawSlots,
+    /// `[virtual]`.
+    pub virtual_reservations: RawVirtual,
 }
 
 /// A value with its place in the file, where it was given.
@@ -73,6 +87,16 @@ pub struct RawWorkload {
     pub battery_load: Given<f64>,
     /// Deadline over estimate.
     pub laxity: Given<f64>,
+    /// The whole trace in the place of batteries.
+    pub whole_trace: Given<bool>,
+    /// Only its first days.
+    pub days: Given<f64>,
+    /// How many jobs are submitted a second time.
+    pub copy_percent: Given<f64>,
+    /// How the second copy is shifted.
+    pub copy_shift: Option<CopyShift>,
+    /// Whether estimates are set to runtimes.
+    pub exact_estimates: Option<bool>,
     /// Which records are usable.
     #[serde(default)]
     pub cleaning: RawCleaning,
@@ -206,6 +230,108 @@ pub struct RawReliability {
     pub repair_rate_per_hour: Given<f64>,
     /// The right or the printed formula.
     pub form: Option<SurvivalForm>,
+}
+
+/// `[reservations]`: requests made from the jobs of the workload.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawReservations {
+    /// How many of the jobs.
+    pub share_percent: Given<f64>,
+    /// What happens to a chosen job.
+    pub origin: Option<RequestOrigin>,
+    /// Which start is wanted.
+    pub start: Given<String>,
+    /// SF of the rule estimate-factor.
+    pub start_factor: Given<f64>,
+    /// The lead of the rule lead.
+    pub lead_hours: Given<f64>,
+    /// α of the rule choice.
+    pub alpha: Given<f64>,
+    /// Whether α is drawn for each request.
+    pub random_alpha: Given<bool>,
+    /// How long a slot is.
+    pub duration: Option<RequestDuration>,
+    /// How leads become whole seconds.
+    pub rounding: Option<LeadRounding>,
+}
+
+/// `[admission]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawAdmission {
+    /// When a reservation is admitted.
+    pub rule: Option<Admission>,
+    /// Which jobs are planned again.
+    pub displaced: Option<DisplacedJobs>,
+    /// Who is not pushed away any more.
+    pub starvation_guard_hours: Given<f64>,
+    /// What becomes of the rest of a reservation.
+    pub early_end: Option<EarlyEnd>,
+    /// Who comes first in a second.
+    pub same_instant: Option<SameInstant>,
+    /// Whether displaced jobs are counted.
+    pub displacement: Option<Displacement>,
+}
+
+/// `[planning]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawPlanning {
+    /// The order of planning.
+    pub order: Option<QueueOrder>,
+    /// Who may be planned before whom.
+    pub backfilling: Option<Backfilling>,
+}
+
+/// `[slots]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawSlots {
+    /// Where slots come from.
+    pub source: Option<SlotSource>,
+    /// Time between samples.
+    pub sample_minutes: Given<f64>,
+    /// The order of slots with equal starts.
+    pub equal_starts: Option<EqualStarts>,
+    /// Which slot keeps the surplus.
+    pub surplus: Option<Surplus>,
+    /// Whether identical slots are merged.
+    pub merge_identical: Option<bool>,
+    /// The shortest slot that is advertised.
+    pub minimum_minutes: Given<f64>,
+}
+
+/// `[virtual]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawVirtual {
+    /// Nodes of the request.
+    pub nodes: Given<u32>,
+    /// How long they are wanted.
+    pub duration_hours: Given<f64>,
+    /// Between the request and the wanted start.
+    pub lead_hours: Given<f64>,
+    /// p of the cancellation penalty.
+    pub penalty_factor: Given<f64>,
+    /// Requests, one a day.
+    pub instants: Given<u32>,
+    /// Step of the search for a submission time.
+    pub step_seconds: Given<i64>,
+    /// Where the padded runtime is computed.
+    pub padding: Option<Padding>,
+    /// How much of the trace runs before the first request.
+    pub warm_up_days: Given<f64>,
+    /// How the combined scheme is evaluated.
+    pub combination: Given<String>,
+    /// The rule of prediction.
+    pub rule: Option<PredictionRule>,
+    /// Waits that a category remembers.
+    pub history: Given<u32>,
+    /// Confidence of quantile bounds.
+    pub confidence: Given<f64>,
+    /// The smallest history of a category.
+    pub minimum_history: Given<u32>,
 }
 
 /// `[[axis]]`.

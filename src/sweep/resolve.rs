@@ -12,10 +12,11 @@ use super::raw::{
     Given, RawAcceptance, RawCleaning, RawEstimates, RawFailures, RawHeader, RawReliability,
     RawScheduling, RawWorkload,
 };
+use super::resolve_studies::whole_trace;
 use crate::estimates::{ClassFamily, EstimateSettings};
 use crate::failures::{FailureSettings, FailureSource, SurvivalModel};
 use crate::scheduling::registry::{self, STRATEGIES, Strategy};
-use crate::scheduling::{Acceptance, PolicySettings, Reliability};
+use crate::scheduling::{Acceptance, PolicySettings, Reliability, StudySettings};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{CleaningRules, Compression, WorkloadSettings, WorkloadSource};
 
@@ -115,6 +116,7 @@ pub(super) fn workload(
         problems,
     );
     let source = source(raw, &place, problems);
+    let whole = whole_trace(raw, problems);
     let nodes = match &raw.nodes {
         Some(given) if *given.get_ref() > LARGEST_MACHINE => {
             let message = format!("{} is too large", given.get_ref());
@@ -134,7 +136,8 @@ pub(super) fn workload(
             None
         }
     };
-    let compression = compression(raw, &place, problems);
+    let is_whole = matches!(whole, Ok(Some(_)));
+    let compression = compression(raw, &place, is_whole, problems);
     let laxity = real(
         "workload.laxity",
         &raw.laxity,
@@ -143,6 +146,19 @@ pub(super) fn workload(
         problems,
     );
     let battery_jobs = battery_jobs?;
+    let whole = whole.ok()?;
+    if whole.is_some() {
+        return Some(WorkloadSettings {
+            source: source?,
+            nodes: nodes?,
+            evaluation_jobs: 0,
+            battery_jobs: 0,
+            cleaning: cleaning(&raw.cleaning),
+            compression: compression?,
+            laxity: laxity?,
+            whole,
+        });
+    }
     let needed = u64::from(replications) * u64::from(battery_jobs);
     let evaluation = raw
         .evaluation_jobs
@@ -286,6 +302,7 @@ fn source(
 fn compression(
     raw: &RawWorkload,
     place: &Range<usize>,
+    whole: bool,
     problems: &mut Problems,
 ) -> Option<Compression> {
     let all = [
@@ -303,6 +320,8 @@ fn compression(
                 _ => Compression::BatteryLoad { load: value },
             })
         }
+        // A whole trace is as it is, unless something else is said.
+        [] if whole => Some(Compression::Factor { factor: 1.0 }),
         [] => {
             let help = "add one of `compression = 0.15`, `target_load = 2.0`, `battery_load = 2.0`";
             let message = "it is not said how arrivals are compressed";
@@ -615,7 +634,16 @@ pub(super) fn policy(
     let place = scheduling.map_or(0..0, Spanned::span);
     let none = RawScheduling::default();
     let raw = scheduling.map_or(&none, Spanned::get_ref);
-    let strategy = strategy(raw, place, problems);
+    let strategy = match &raw.strategy {
+        Some(name) if is_study(name.get_ref()) => {
+            let policy = PolicySettings {
+                strategy: name.get_ref().clone(),
+                ..default
+            };
+            return Some((policy, 1.0));
+        }
+        _ => strategy(raw, place, problems),
+    };
     let time_step = match &raw.time_step_seconds {
         Some(step) if *step.get_ref() < 1 => {
             let message = format!("{} s is no step", step.get_ref());
@@ -652,12 +680,21 @@ pub(super) fn policy(
     Some((policy, ratio?))
 }
 
+/// Whether a name stands for the machine of a study and not for a policy.
+pub(super) fn is_study(name: &str) -> bool {
+    StudySettings::NAMES.iter().any(|(known, _)| *known == name)
+}
+
 fn strategy(
     raw: &RawScheduling,
     place: Range<usize>,
     problems: &mut Problems,
 ) -> Option<&'static Strategy> {
-    let names: Vec<&str> = STRATEGIES.iter().map(|strategy| strategy.name).collect();
+    let names: Vec<&str> = STRATEGIES
+        .iter()
+        .map(|strategy| strategy.name)
+        .chain(StudySettings::NAMES.iter().map(|(name, _)| *name))
+        .collect();
     match &raw.strategy {
         Some(name) => {
             let found = registry::strategy(name.get_ref());
@@ -761,7 +798,7 @@ fn allowed(key: &str) -> &'static str {
     keys::find(key).map_or("see the table of keys", |key| key.allowed)
 }
 
-fn out_of_range(key: &str, span: Range<usize>, message: &str, problems: &mut Problems) {
+pub(super) fn out_of_range(key: &str, span: Range<usize>, message: &str, problems: &mut Problems) {
     problems.add(
         ProblemKind::OutOfRange,
         key,
@@ -771,13 +808,18 @@ fn out_of_range(key: &str, span: Range<usize>, message: &str, problems: &mut Pro
     );
 }
 
-fn unknown_name(key: &str, name: &Spanned<String>, known: &[&str], problems: &mut Problems) {
+pub(super) fn unknown_name(
+    key: &str,
+    name: &Spanned<String>,
+    known: &[&str],
+    problems: &mut Problems,
+) {
     let message = format!("`{}` is not known here", name.get_ref());
     let help = keys::suggest(name.get_ref(), known);
     problems.add(ProblemKind::UnknownName, key, name.span(), message, help);
 }
 
-fn at_least(
+pub(super) fn at_least(
     key: &str,
     given: &Given<u32>,
     default: u32,
@@ -795,7 +837,7 @@ fn at_least(
     }
 }
 
-fn real(
+pub(super) fn real(
     key: &str,
     given: &Given<f64>,
     default: f64,

@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::estimates::EstimateSettings;
 use crate::failures::FailureSettings;
-use crate::scheduling::PolicySettings;
-use crate::workload::WorkloadSettings;
+use crate::scheduling::{PolicySettings, StudySettings};
+use crate::workload::{RequestSettings, WorkloadSettings};
 
 /// The version of everything that determines a result but is not configuration. Part of every point's identity: raise it
 /// when a change of the engine changes any number.
@@ -84,6 +84,12 @@ pub struct SimulationSpec {
     pub failures: FailureSettings,
     /// The policy; values that the strategy does not read are set to their defaults, for the same reason.
     pub scheduling: PolicySettings,
+    /// Reservation requests that are made from the jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reservations: Option<RequestSettings>,
+    /// The machine of a study; `None` for a policy on a cluster.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub study: Option<StudySettings>,
     /// Which battery, or which draw of the model.
     pub replication: u32,
     /// The sweep's seed.

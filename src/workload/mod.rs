@@ -30,8 +30,8 @@ pub use reservations::{
     ReservationRequest, StartRule, WantedStart, generate_requests,
 };
 pub use settings::{
-    CleaningRules, Compression, CopyShift, ProcessorsField, TraceCopy, WholeTrace, WorkloadSettings,
-    WorkloadSource,
+    CleaningRules, Compression, CopyShift, ProcessorsField, TraceCopy, WholeTrace,
+    WorkloadSettings, WorkloadSource,
 };
 pub use summary::{Quantiles, TraceSummary, summarise};
 pub use swf::{ParsedTrace, Provenance, SwfError, TraceFolder};

@@ -10,9 +10,9 @@ use super::cleaning::{CleanedTrace, CleaningReport, clean};
 use super::error::WorkloadError;
 use super::job::Job;
 use super::lublin_feitelson;
-use super::whole;
 use super::settings::{WorkloadSettings, WorkloadSource};
 use super::swf::{ParsedTrace, Provenance, TraceFolder};
+use super::whole;
 use crate::units::Nodes;
 
 /// Everything that simulations of one workload need to know about it; read-only, shared by all of them.

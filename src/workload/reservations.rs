@@ -5,7 +5,7 @@ use rand::RngExt;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
-use super::job::{Job, JobId};
+use super::job::{Job, JobId, JobKind};
 use crate::random;
 use crate::units::{Nodes, Seconds};
 
@@ -154,6 +154,36 @@ pub struct MixedWorkload {
     pub requests: Vec<ReservationRequest>,
 }
 
+impl MixedWorkload {
+    /// Jobs and requests as one list for policies on a cluster: a request with a fixed start becomes a job with a fixed window,
+    /// one that would choose asks for its earliest start. Behind the jobs of the same second; ids from 0.
+    #[must_use]
+    pub fn into_jobs(self) -> Vec<Job> {
+        let mut jobs = self.jobs;
+        jobs.extend(self.requests.into_iter().map(|request| {
+            Job {
+                id: JobId(0),
+                trace_number: request.trace_number,
+                submit: request.submit,
+                release: request.submit,
+                estimate: request.duration,
+                runtime: request.runtime,
+                deadline: request.submit,
+                nodes: request.nodes,
+                user: None,
+                application: None,
+                kind: JobKind::Flexible,
+            }
+            .into_reservation(request.wanted.earliest())
+        }));
+        jobs.sort_by_key(|job| job.submit);
+        for (job, id) in jobs.iter_mut().zip(0..) {
+            job.id = JobId(id);
+        }
+        jobs
+    }
+}
+
 /// Makes requests from jobs (spec `grid-reservations.md` §4.2).
 ///
 /// Everything is drawn for every job before any is chosen, from streams that depend on `seed`, `workload_key` and
@@ -243,6 +273,7 @@ mod tests {
                 nodes: Nodes(1 + id % 5),
                 user: None,
                 application: None,
+                kind: crate::workload::JobKind::Flexible,
             })
             .collect()
     }

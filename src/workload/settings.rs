@@ -109,7 +109,11 @@ impl WorkloadSettings {
                 };
                 format!(";copy={}%,{shift}", copy.percent)
             });
-            let estimates = if whole.exact_estimates { "exact" } else { "recorded" };
+            let estimates = if whole.exact_estimates {
+                "exact"
+            } else {
+                "recorded"
+            };
             return format!(
                 "{};nodes={};whole{days}{copy};estimates={estimates};processors={processors};zero-runtime={};\
                  overruns={};cancelled={};compression={compression}",

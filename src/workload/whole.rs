@@ -30,9 +30,9 @@ pub fn whole(
 ) -> Result<(Arc<[Job]>, f64), WorkloadError> {
     check(settings, whole)?;
     let first = usable.first().map_or(Seconds::ZERO, |job| job.submit);
-    let end = whole
-        .days
-        .map_or(Seconds::FAR, |days| first + Seconds((days * DAY.0 as f64) as i64));
+    let end = whole.days.map_or(Seconds::FAR, |days| {
+        first + Seconds((days * DAY.0 as f64) as i64)
+    });
     let mut jobs: Vec<Job> = usable
         .iter()
         .filter(|job| job.submit < end)
@@ -165,6 +165,7 @@ mod tests {
                 nodes: Nodes(2),
                 user: None,
                 application: None,
+                kind: crate::workload::JobKind::Flexible,
             })
             .collect()
     }
@@ -221,6 +222,9 @@ mod tests {
         let error = super::whole("bare log", 7, &[], &settings, &WholeTrace::default(), 1)
             .unwrap_err()
             .to_string();
-        assert!(error.contains("bare log") && error.contains("requested time"), "{error}");
+        assert!(
+            error.contains("bare log") && error.contains("requested time"),
+            "{error}"
+        );
     }
 }

@@ -16,6 +16,7 @@ fn job(id: u32, submit: i64, nodes: u32, estimate: i64, runtime: i64) -> Job {
         nodes: Nodes(nodes),
         user: None,
         application: None,
+        kind: crate::workload::JobKind::Flexible,
     }
 }
 

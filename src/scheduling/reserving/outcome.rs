@@ -97,10 +97,16 @@ pub struct ReservationTotals {
     pub price: NodeSeconds,
     /// Granted requests that paid a price above 0.
     pub priced: u64,
+    /// Whether prices were asked.
+    pub asked_for_prices: bool,
+    /// Σ of the squares of the prices, SU².
+    pub squared_price_su: f64,
     /// Σ (start − submission) of granted requests.
     pub wait: Seconds,
     /// Offers made, over all requests that chose.
     pub offers: u64,
+    /// Whether displaced jobs were counted.
+    pub displacement_known: bool,
     /// Jobs pushed to later starts.
     pub displaced_jobs: u64,
     /// Σ of their delays.
@@ -130,9 +136,12 @@ impl ReservationTotals {
             | RequestVerdict::StartInThePast => self.impossible += 1,
         }
         if let Some(price) = outcome.price {
+            self.asked_for_prices = true;
             self.price += price;
+            self.squared_price_su += price.coins().0 * price.coins().0;
             self.priced += u64::from(price > NodeSeconds(0));
         }
+        self.displacement_known |= outcome.displaced_jobs.is_some();
         self.displaced_jobs += u64::from(outcome.displaced_jobs.unwrap_or(0));
         self.displaced += outcome.displaced.unwrap_or(Seconds::ZERO);
         if let (Some(start), Some(end)) = (outcome.start, outcome.end) {

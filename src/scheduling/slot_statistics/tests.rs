@@ -13,6 +13,7 @@ fn job(id: u32, submit: i64, nodes: u32, runtime: i64, estimate: i64) -> Job {
         nodes: Nodes(nodes),
         user: None,
         application: None,
+        kind: crate::workload::JobKind::Flexible,
     }
 }
 

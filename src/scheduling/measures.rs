@@ -1,0 +1,757 @@
+//! Every quantity that a study measures beside the totals of its jobs: one line each, and the store, the reports and the
+//! claims know it.
+
+/// A quantity with its unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Measure {
+    /// Its name in the store, in CSV files and in claims.
+    pub name: &'static str,
+    /// Its unit, for people; empty for counts and ratios.
+    pub unit: &'static str,
+    /// What it is, as a heading, with the unit.
+    pub title: &'static str,
+    /// Decimals in tables for people.
+    pub decimals: usize,
+    /// Where reports show it.
+    pub topic: Topic,
+}
+
+/// Where a report shows a measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Topic {
+    /// Requests: asked, granted, refused.
+    Reservations,
+    /// What reservations cost others, in delay or money.
+    Prices,
+    /// How long jobs and reservations wait.
+    Waits,
+    /// How much of the machine is used.
+    Machine,
+    /// Advertised slots.
+    Slots,
+    /// Virtual against real reservations.
+    Virtual,
+    /// Predictions of waits against what came true.
+    Predictions,
+    /// In the store and in tables of figures only.
+    Detail,
+}
+
+const fn measure(
+    name: &'static str,
+    unit: &'static str,
+    title: &'static str,
+    decimals: usize,
+    topic: Topic,
+) -> Measure {
+    Measure {
+        name,
+        unit,
+        title,
+        decimals,
+        topic,
+    }
+}
+
+/// All measures, in the order in which tables show them.
+pub const MEASURES: &[Measure] = &[
+    measure("requests", "", "Requests", 0, Topic::Detail),
+    measure("granted", "", "Reservations granted", 0, Topic::Detail),
+    measure(
+        "rejected_percent",
+        "%",
+        "Requests rejected (%)",
+        2,
+        Topic::Reservations,
+    ),
+    measure(
+        "rejected_fixed_percent",
+        "%",
+        "Rejected for running jobs or reservations (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "rejected_planned_percent",
+        "%",
+        "Rejected for planned jobs (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "rejected_impossible_percent",
+        "%",
+        "Impossible requests (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "reservations_used_percent",
+        "%",
+        "Machine used by reservations (%)",
+        2,
+        Topic::Reservations,
+    ),
+    measure(
+        "held_idle_percent",
+        "%",
+        "Held by reservations and not used (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "loaded_utilisation_percent",
+        "%",
+        "Utilisation while jobs are submitted (%)",
+        2,
+        Topic::Machine,
+    ),
+    measure(
+        "job_wait_hours",
+        "h",
+        "Mean wait of jobs (h)",
+        3,
+        Topic::Waits,
+    ),
+    measure(
+        "reservation_wait_hours",
+        "h",
+        "Mean wait of reservations (h)",
+        3,
+        Topic::Waits,
+    ),
+    measure(
+        "wait_ratio",
+        "",
+        "Wait of reservations ÷ wait of jobs",
+        3,
+        Topic::Waits,
+    ),
+    measure(
+        "price_su",
+        "SU",
+        "Mean additive price (SU)",
+        3,
+        Topic::Prices,
+    ),
+    measure(
+        "price_deviation_su",
+        "SU",
+        "Deviation of the price within a simulation (SU)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "priced_percent",
+        "%",
+        "Reservations with a price above 0 (%)",
+        2,
+        Topic::Prices,
+    ),
+    measure("offers_mean", "", "Offers a request", 1, Topic::Detail),
+    measure(
+        "displaced_jobs_mean",
+        "",
+        "Jobs displaced a reservation",
+        3,
+        Topic::Prices,
+    ),
+    measure(
+        "displaced_hours_mean",
+        "h",
+        "Delay inflicted a reservation (h)",
+        3,
+        Topic::Prices,
+    ),
+    measure(
+        "anomalies",
+        "",
+        "Jobs moved back by planning anew",
+        0,
+        Topic::Detail,
+    ),
+    measure(
+        "flexible_rejected_percent",
+        "%",
+        "Flexible jobs rejected (%)",
+        2,
+        Topic::Reservations,
+    ),
+    measure(
+        "flexible_fees_vc",
+        "VC",
+        "Fees of flexible jobs (VC)",
+        0,
+        Topic::Prices,
+    ),
+    measure(
+        "flexible_forfeited_vc",
+        "VC",
+        "Forfeited fees of flexible jobs (VC)",
+        0,
+        Topic::Prices,
+    ),
+    measure(
+        "reservation_fees_vc",
+        "VC",
+        "Fees of reservations (VC)",
+        0,
+        Topic::Prices,
+    ),
+    measure(
+        "reservation_forfeited_vc",
+        "VC",
+        "Forfeited fees of reservations (VC)",
+        0,
+        Topic::Detail,
+    ),
+    measure("slots_mean", "", "Advertised slots", 2, Topic::Slots),
+    measure("tasks_mean", "", "Tasks in the system", 1, Topic::Slots),
+    measure(
+        "slots_tasks_correlation",
+        "",
+        "Correlation of slots and tasks",
+        3,
+        Topic::Slots,
+    ),
+    measure(
+        "slot_start_p50_hours",
+        "h",
+        "Median start of a slot (h)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slot_start_p95_hours",
+        "h",
+        "95 % quantile of the start of a slot (h)",
+        2,
+        Topic::Slots,
+    ),
+    measure(
+        "slot_duration_p50_hours",
+        "h",
+        "Median duration of a slot (h)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slot_duration_p95_hours",
+        "h",
+        "95 % quantile of the duration of a slot (h)",
+        2,
+        Topic::Slots,
+    ),
+    measure(
+        "narrow_slots_percent",
+        "%",
+        "Slots of at most 9 nodes (%)",
+        1,
+        Topic::Slots,
+    ),
+    measure(
+        "edge_slots_percent",
+        "%",
+        "Slots that nothing is planned behind (%)",
+        1,
+        Topic::Slots,
+    ),
+    measure(
+        "slots_around_16_peak",
+        "",
+        "Slots in the bin of 16 nodes ÷ mean of its neighbours",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_around_32_peak",
+        "",
+        "Slots in the bin of 32 nodes ÷ mean of its neighbours",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_around_64_peak",
+        "",
+        "Slots in the bin of 64 nodes ÷ the bin before",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slot_samples",
+        "",
+        "Samples of the slot list",
+        0,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_0_1",
+        "%",
+        "Samples with 0–1 slots (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_2_4",
+        "%",
+        "Samples with 2–4 slots (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_5_7",
+        "%",
+        "Samples with 5–7 slots (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_8_10",
+        "%",
+        "Samples with 8–10 slots (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_11_13",
+        "%",
+        "Samples with 11–13 slots (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_14_16",
+        "%",
+        "Samples with 14–16 slots (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_17_19",
+        "%",
+        "Samples with 17–19 slots (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_20_22",
+        "%",
+        "Samples with 20–22 slots (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_23_25",
+        "%",
+        "Samples with 23–25 slots (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_26_28",
+        "%",
+        "Samples with 26–28 slots (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_29_31",
+        "%",
+        "Samples with 29–31 slots (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_32_34",
+        "%",
+        "Samples with 32–34 slots (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_35_37",
+        "%",
+        "Samples with 35–37 slots (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_38_40",
+        "%",
+        "Samples with 38–40 slots (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_41_43",
+        "%",
+        "Samples with 41–43 slots (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_44_46",
+        "%",
+        "Samples with 44–46 slots (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_47_49",
+        "%",
+        "Samples with 47–49 slots (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_50_52",
+        "%",
+        "Samples with 50–52 slots (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_53_55",
+        "%",
+        "Samples with 53–55 slots (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_56_58",
+        "%",
+        "Samples with 56–58 slots (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slots_more",
+        "%",
+        "Samples with more slots (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slot_nodes_1",
+        "%",
+        "Slots of 1 nodes (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slot_nodes_2_5",
+        "%",
+        "Slots of 2–5 nodes (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slot_nodes_6_9",
+        "%",
+        "Slots of 6–9 nodes (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slot_nodes_10_13",
+        "%",
+        "Slots of 10–13 nodes (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slot_nodes_14_17",
+        "%",
+        "Slots of 14–17 nodes (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slot_nodes_18_21",
+        "%",
+        "Slots of 18–21 nodes (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slot_nodes_22_25",
+        "%",
+        "Slots of 22–25 nodes (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slot_nodes_26_29",
+        "%",
+        "Slots of 26–29 nodes (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slot_nodes_30_33",
+        "%",
+        "Slots of 30–33 nodes (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slot_nodes_34_37",
+        "%",
+        "Slots of 34–37 nodes (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slot_nodes_38_41",
+        "%",
+        "Slots of 38–41 nodes (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slot_nodes_42_45",
+        "%",
+        "Slots of 42–45 nodes (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slot_nodes_46_49",
+        "%",
+        "Slots of 46–49 nodes (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slot_nodes_50_53",
+        "%",
+        "Slots of 50–53 nodes (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slot_nodes_54_57",
+        "%",
+        "Slots of 54–57 nodes (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slot_nodes_58_61",
+        "%",
+        "Slots of 58–61 nodes (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slot_nodes_62_65",
+        "%",
+        "Slots of 62–65 nodes (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure(
+        "slot_nodes_more",
+        "%",
+        "Slots of more nodes (%)",
+        2,
+        Topic::Detail,
+    ),
+    measure("trials", "", "Trials", 0, Topic::Detail),
+    measure(
+        "var_cost",
+        "",
+        "Cost of virtual reservations (÷ nodes·duration)",
+        3,
+        Topic::Virtual,
+    ),
+    measure("var_bound", "", "Bound of that cost", 3, Topic::Detail),
+    measure(
+        "var_success_percent",
+        "%",
+        "Success of virtual reservations (%)",
+        1,
+        Topic::Virtual,
+    ),
+    measure(
+        "ar_cost",
+        "",
+        "Cost of reservations (÷ nodes·duration)",
+        3,
+        Topic::Virtual,
+    ),
+    measure(
+        "ar_success_percent",
+        "%",
+        "Success of reservations (%)",
+        1,
+        Topic::Virtual,
+    ),
+    measure(
+        "ar_free_percent",
+        "%",
+        "Reservations at price 0 (%)",
+        1,
+        Topic::Detail,
+    ),
+    measure(
+        "combined_cost",
+        "",
+        "Cost of the combined scheme (÷ nodes·duration)",
+        3,
+        Topic::Virtual,
+    ),
+    measure(
+        "combined_success_percent",
+        "%",
+        "Success of the combined scheme (%)",
+        1,
+        Topic::Virtual,
+    ),
+    measure(
+        "var_cheaper_percent",
+        "%",
+        "Trials in which the virtual one is cheaper (%)",
+        1,
+        Topic::Virtual,
+    ),
+    measure(
+        "ar_cheaper_percent",
+        "%",
+        "Trials in which the real one is cheaper (%)",
+        1,
+        Topic::Virtual,
+    ),
+    measure(
+        "only_var_percent",
+        "%",
+        "Trials in which only the virtual one succeeds (%)",
+        1,
+        Topic::Detail,
+    ),
+    measure(
+        "only_ar_percent",
+        "%",
+        "Trials in which only the real one succeeds (%)",
+        1,
+        Topic::Detail,
+    ),
+    measure(
+        "neither_percent",
+        "%",
+        "Trials in which neither succeeds (%)",
+        1,
+        Topic::Detail,
+    ),
+    measure(
+        "worst_var_over_bound",
+        "",
+        "Largest cost minus bound of a virtual reservation",
+        3,
+        Topic::Detail,
+    ),
+    measure(
+        "worst_combined_over_ar",
+        "",
+        "Largest cost of the combined scheme minus that of the reservation",
+        3,
+        Topic::Detail,
+    ),
+    measure(
+        "prediction_mean",
+        "",
+        "Predicted probability of the chosen submissions",
+        3,
+        Topic::Predictions,
+    ),
+    measure(
+        "brier_score",
+        "",
+        "Brier score of predicted waits",
+        4,
+        Topic::Predictions,
+    ),
+    measure(
+        "bound_coverage_50_percent",
+        "%",
+        "Waits within the bound of the 50 % quantile (%)",
+        1,
+        Topic::Predictions,
+    ),
+    measure(
+        "bound_coverage_75_percent",
+        "%",
+        "Waits within the bound of the 75 % quantile (%)",
+        1,
+        Topic::Predictions,
+    ),
+    measure(
+        "bound_coverage_95_percent",
+        "%",
+        "Waits within the bound of the 95 % quantile (%)",
+        1,
+        Topic::Predictions,
+    ),
+];
+
+/// Finds a measure by name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Measure> {
+    MEASURES.iter().find(|measure| measure.name == name)
+}
+
+/// Measured values by name. Names that are no measure are a defect that debug builds find.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Measured(Vec<(&'static str, f64)>);
+
+impl Measured {
+    /// Adds a value; one that is not finite is undefined and left out.
+    pub fn add(&mut self, name: &'static str, value: f64) {
+        debug_assert!(find(name).is_some(), "{name} is a measure");
+        if value.is_finite() {
+            self.0.push((name, value));
+        }
+    }
+
+    /// Adds a ratio, where its denominator is not 0.
+    pub fn add_ratio(&mut self, name: &'static str, above: f64, below: f64) {
+        if below != 0.0 {
+            self.add(name, above / below);
+        }
+    }
+
+    /// Names and values in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
+        self.0.iter().copied()
+    }
+
+    /// A value by name.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.iter()
+            .find(|(known, _)| *known == name)
+            .map(|(_, value)| value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_measure_has_a_name_of_its_own() {
+        let names: BTreeSet<&str> = MEASURES.iter().map(|measure| measure.name).collect();
+        assert_eq!(names.len(), MEASURES.len());
+    }
+
+    #[test]
+    fn what_is_not_defined_is_left_out() {
+        let mut measured = Measured::default();
+        measured.add_ratio("price_su", 1.0, 0.0);
+        measured.add("wait_ratio", f64::NAN);
+        measured.add_ratio("var_cost", 1.0, 4.0);
+        assert_eq!(measured.iter().collect::<Vec<_>>(), [("var_cost", 0.25)]);
+    }
+}

@@ -1,0 +1,36 @@
+//! Simulations that are not about a policy on a cluster: which machine they are about, and its settings.
+
+use serde::{Deserialize, Serialize};
+
+use super::reserving::ReservingSettings;
+use super::slot_study::SlotStudySettings;
+
+/// The machine of a study. Its name stands where a policy's stands (`scheduling.strategy`).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "machine")]
+pub enum StudySettings {
+    /// A planning-based machine that takes reservations (Heine et al. 2005; Singh 2008, chapter 5).
+    Replanning(ReservingSettings),
+    /// A machine that advertises slots (Singh 2008, chapter 3).
+    Slots(SlotStudySettings),
+}
+
+impl StudySettings {
+    /// Names and what they are, in the order of tables.
+    pub const NAMES: &'static [(&'static str, &'static str)] = &[
+        (
+            "replanning",
+            "planning-based machine with reservations: variable jobs planned anew at every event",
+        ),
+        ("slots", "planning-based machine that advertises its holes"),
+    ];
+
+    /// The name in configurations, in the store and in reports.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Replanning(_) => "replanning",
+            Self::Slots(_) => "slots",
+        }
+    }
+}
