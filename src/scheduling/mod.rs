@@ -22,6 +22,7 @@ mod slot_statistics;
 mod slot_study;
 mod study;
 mod virtual_reservation;
+mod virtual_study;
 
 pub use cluster::{Allocation, Cluster, ClusterMachine, Phase};
 pub use counted::Counted;
@@ -49,4 +50,8 @@ pub use virtual_reservation::{
     CombinedOutcome, CombinedScheme, Padding, SUBMISSION_STEP, VirtualSubmission,
     cancellation_penalty, combine, normalised_cost, submission_time, virtual_cost,
     virtual_cost_bound,
+};
+pub use virtual_study::{
+    CALIBRATED_DEADLINES_HOURS, CALIBRATED_QUANTILES, Combination, VirtualStudyError,
+    VirtualStudyRun, VirtualStudySettings, VirtualTrial, simulate_virtual,
 };
