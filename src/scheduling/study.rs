@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::reserving::ReservingSettings;
 use super::slot_study::SlotStudySettings;
+use super::virtual_study::VirtualStudySettings;
 
 /// The machine of a study. Its name stands where a policy's stands (`scheduling.strategy`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -13,6 +14,8 @@ pub enum StudySettings {
     Replanning(ReservingSettings),
     /// A machine that advertises slots (Singh 2008, chapter 3).
     Slots(SlotStudySettings),
+    /// A machine at which virtual and adaptive reservations are tried out side by side (Singh 2008, chapter 6).
+    VirtualReservations(VirtualStudySettings),
 }
 
 impl StudySettings {
@@ -23,6 +26,10 @@ impl StudySettings {
             "planning-based machine with reservations: variable jobs planned anew at every event",
         ),
         ("slots", "planning-based machine that advertises its holes"),
+        (
+            "virtual-reservations",
+            "virtual against adaptive reservations on forks of a planning-based machine",
+        ),
     ];
 
     /// The name in configurations, in the store and in reports.
@@ -31,6 +38,7 @@ impl StudySettings {
         match self {
             Self::Replanning(_) => "replanning",
             Self::Slots(_) => "slots",
+            Self::VirtualReservations(_) => "virtual-reservations",
         }
     }
 }

@@ -30,11 +30,13 @@ use self::messages::{
 };
 use crate::estimates::EstimateModel;
 use crate::failures::{FailureTrace, NodeEvent};
+use crate::random;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::{ReservationOutcome, reservation_measures};
 use crate::scheduling::{
-    ClusterMachine, JobOutcome, PolicySettings, SimulationMetrics, StudySettings, fixed_measures,
-    registry, simulate_slot_study,
+    ClusterMachine, JobOutcome, PolicySettings, SimulationMetrics, StudySettings,
+    VirtualStudyError, VirtualTrial, fixed_measures, registry, simulate_slot_study,
+    simulate_virtual,
 };
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, ReservationRequest};
@@ -59,6 +61,19 @@ pub struct SimulationInputs {
     pub requests: Arc<[ReservationRequest]>,
     /// The machine of a study; `None` for the policy on a cluster.
     pub study: Option<StudySettings>,
+    /// What the random streams of a study derive from.
+    pub seed: StreamSeed,
+}
+
+/// What the random streams of a simulation derive from, beside their names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StreamSeed {
+    /// The sweep's seed.
+    pub seed: u64,
+    /// Names the workload.
+    pub workload_key: String,
+    /// The replication.
+    pub replication: u32,
 }
 
 /// What one simulation produced.
@@ -74,6 +89,8 @@ pub struct SimulationResult {
     pub reservations: Vec<ReservationOutcome>,
     /// What a study measures beside the totals of its jobs.
     pub measured: Measured,
+    /// The trials of a study of virtual reservations; empty unless outcomes were asked for.
+    pub trials: Vec<VirtualTrial>,
 }
 
 /// Why a simulation could not be carried out.
@@ -90,6 +107,9 @@ pub enum SimulationError {
     /// The runtime of this thread could not be made.
     #[error("no runtime for the actors of a simulation: {0}")]
     Runtime(#[from] std::io::Error),
+    /// A study of virtual reservations that its trace or its machine does not allow.
+    #[error(transparent)]
+    Virtual(#[from] VirtualStudyError),
     /// Jobs are left without an outcome although nothing is going to happen any more: a policy lost them.
     #[error("the strategy `{0}` left jobs without an outcome; this is a defect of the strategy")]
     Unfinished(String),
@@ -156,7 +176,26 @@ fn run_study(
                 outcomes: run.jobs,
                 node_events: Vec::new(),
                 reservations: run.reservations,
+                trials: Vec::new(),
             })
+        }
+        StudySettings::VirtualReservations(settings) => {
+            let StreamSeed {
+                seed,
+                workload_key,
+                replication,
+            } = &inputs.seed;
+            let mut stream = random::stream(*seed, workload_key, *replication, "virtual instants");
+            let run = simulate_virtual(&inputs.jobs, inputs.nodes, settings, &mut stream)?;
+            let mut measured = Measured::default();
+            for (name, value) in run.measures() {
+                measured.add(name, value);
+            }
+            let mut result = measured_only(measured);
+            if keep_outcomes {
+                result.trials = run.trials;
+            }
+            Ok(result)
         }
         StudySettings::Slots(settings) => Ok(measured_only(simulate_slot_study(
             &inputs.jobs,
@@ -234,6 +273,7 @@ async fn conduct(
         outcomes,
         node_events,
         reservations: Vec::new(),
+        trials: Vec::new(),
     })
 }
 
@@ -319,6 +359,7 @@ mod tests {
             failures: Arc::default(),
             requests: Arc::new([]),
             study: None,
+            seed: StreamSeed::default(),
         }
     }
 

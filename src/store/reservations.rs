@@ -6,6 +6,8 @@ use rusqlite::{Connection, params};
 
 use crate::scheduling::measures::{self, Measured};
 use crate::scheduling::reserving::{RequestVerdict, ReservationOutcome};
+use crate::scheduling::{CombinedScheme, VirtualTrial};
+use crate::units::Seconds;
 use crate::workload::WantedStart;
 
 /// Enters what the lookup tables must know: verdicts, and every measure that there is, in order.
@@ -82,7 +84,7 @@ pub(super) fn write_reservations(
     let mut offer = connection.prepare_cached("INSERT INTO offer VALUES (?1, ?2, ?3, ?4)")?;
     for outcome in outcomes {
         let request = &outcome.request;
-        let after = |time: crate::units::Seconds| (time - request.submit).0;
+        let after = |time: Seconds| (time - request.submit).0;
         let alpha = match request.wanted {
             WantedStart::At(_) => None,
             WantedStart::From { alpha, .. } => Some(alpha),
@@ -116,6 +118,42 @@ pub(super) fn write_reservations(
         }
     }
     Ok(rows)
+}
+
+/// Writes the trials of a study of virtual reservations; returns the rows. Times but the first are seconds after it.
+pub(super) fn write_trials(
+    connection: &Connection,
+    simulation: i64,
+    trials: &[VirtualTrial],
+) -> rusqlite::Result<u64> {
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO virtual_trial VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
+    )?;
+    for (number, trial) in trials.iter().enumerate() {
+        let after = |time: Seconds| (time - trial.asked_at).0;
+        let scheme = match trial.combined.scheme {
+            CombinedScheme::Reservation => "reservation",
+            CombinedScheme::Virtual => "virtual",
+            CombinedScheme::Neither => "neither",
+        };
+        let submission = trial.submission;
+        insert.execute(params![
+            simulation,
+            number as i64,
+            trial.asked_at.0,
+            after(trial.wanted_start),
+            trial.nodes.0,
+            trial.duration.0,
+            trial.price.map(|price| price.0),
+            submission.map(|submission| after(submission.submit)),
+            submission.map(|submission| submission.runtime.0),
+            submission.map(|submission| submission.probability),
+            trial.virtual_start.map(after),
+            scheme,
+            trial.combined.extra_cost.map(|cost| cost.0),
+        ])?;
+    }
+    Ok(trials.len() as u64)
 }
 
 #[cfg(test)]

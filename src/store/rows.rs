@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::distributions::Distributions;
 use super::record::{FailedSimulation, FinishedSimulation, OutcomeDetail};
-use super::reservations::{write_measures, write_reservations};
+use super::reservations::{write_measures, write_reservations, write_trials};
 use super::runs::{RunAxes, hex, link_point, unix_milliseconds};
 use super::{RunId, StoreError, WriteSummary};
 use crate::scheduling::{JobOutcome, SimulationMetrics, Verdict, registry};
@@ -65,6 +65,7 @@ impl Prepared {
             finished.result.outcomes = Vec::new();
             finished.result.node_events = Vec::new();
             finished.result.reservations = Vec::new();
+            finished.result.trials = Vec::new();
         }
         let outcomes = &finished.result.outcomes;
         let spec = spec_json(&finished.id, &finished.spec)?;
@@ -227,6 +228,7 @@ impl<'c> Rows<'c> {
                 "simulation_measure",
                 "offer",
                 "reservation_outcome",
+                "virtual_trial",
             ] {
                 self.connection.execute(
                     &format!("DELETE FROM {table} WHERE simulation = ?1"),
@@ -259,7 +261,8 @@ impl<'c> Rows<'c> {
             &finished.result.measured,
         )?;
         let reservations =
-            write_reservations(self.connection, simulation, &finished.result.reservations)?;
+            write_reservations(self.connection, simulation, &finished.result.reservations)?
+                + write_trials(self.connection, simulation, &finished.result.trials)?;
         self.points(simulation, &finished.points)?;
         self.moment()?;
         self.summary.simulations += 1;

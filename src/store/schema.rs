@@ -318,6 +318,15 @@ pub(super) const VIEWS: &[(&str, &str)] = &[
          FROM reservation_outcome o JOIN request_verdict v ON v.code = o.verdict",
     ),
     (
+        "v_virtual_trial",
+        "SELECT t.simulation, t.trial, t.asked_at, t.asked_at + t.wanted_start AS wanted_start, t.nodes, t.duration,
+            t.price / 3600.0 AS reservation_cost_su, t.asked_at + t.submitted AS submitted, t.padded_runtime, t.probability,
+            t.asked_at + t.virtual_start AS virtual_start,
+            t.nodes * (t.wanted_start - t.virtual_start) / 3600.0 AS virtual_cost_su, t.scheme,
+            t.combined_cost / 3600.0 AS combined_cost_su, t.nodes * t.duration / 3600.0 AS base_price_su
+         FROM virtual_trial t",
+    ),
+    (
         "v_offer",
         "SELECT f.simulation, f.request, o.asked_at + f.start AS start, f.price / 3600.0 AS price_su,
             coalesce(f.start = o.start, 0) AS chosen

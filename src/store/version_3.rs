@@ -53,4 +53,21 @@ CREATE TABLE offer (
     PRIMARY KEY (simulation, request, start),
     FOREIGN KEY (simulation, request) REFERENCES reservation_outcome (simulation, request)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE virtual_trial (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    trial INTEGER NOT NULL,
+    asked_at INTEGER NOT NULL,
+    wanted_start INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    duration INTEGER NOT NULL,
+    price INTEGER,
+    submitted INTEGER,
+    padded_runtime INTEGER,
+    probability REAL,
+    virtual_start INTEGER,
+    scheme TEXT NOT NULL CHECK (scheme IN ('reservation', 'virtual', 'neither')),
+    combined_cost INTEGER,
+    PRIMARY KEY (simulation, trial)
+) STRICT, WITHOUT ROWID;
 ";

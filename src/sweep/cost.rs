@@ -87,6 +87,7 @@ fn seconds_per_job(strategy: &str) -> f64 {
     match strategy {
         "fcfs" | "slots" => 1e-6,
         "replanning" => 4e-6,
+        "virtual-reservations" => 2e-6,
         "easy-backfilling" | "conservative-backfilling" | "heuristic-planning" => 2e-6,
         "heuristic-overbooking" | "overbooking-2008" => 2e-5,
         _ => 5e-5,

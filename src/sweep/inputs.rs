@@ -13,7 +13,7 @@ use super::identity::{ContentHashes, canonical_json};
 use super::spec::{SimulationSpec, Sweep};
 use crate::estimates::{EstimateModel, EstimateSettings};
 use crate::failures::{FailureSettings, FailureSource, FailureTrace};
-use crate::simulation::{SimulationInputs, SimulationResult};
+use crate::simulation::{SimulationInputs, SimulationResult, StreamSeed};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::{Job, ReservationRequest, WorkloadSettings, generate_requests};
 
@@ -306,6 +306,11 @@ impl<R: Rooms> Inputs<R> {
             failures: self.failure_trace(spec)?,
             requests,
             study: spec.study.clone(),
+            seed: StreamSeed {
+                seed: spec.seed,
+                workload_key: self.rooms.workload_key(&spec.workload),
+                replication: spec.replication,
+            },
         })
     }
 

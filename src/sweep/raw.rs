@@ -12,8 +12,8 @@ use crate::scheduling::reserving::{
     Admission, Backfilling, DisplacedJobs, Displacement, EarlyEnd, QueueOrder, SameInstant,
 };
 use crate::scheduling::{
-    Convolution, DownHorizon, EarlyStart, Padding, Placing, PredecessorRule, ReplanPasses,
-    RestartRule, SlotSource, SurvivalForm,
+    Combination, Convolution, DownHorizon, EarlyStart, Padding, Placing, PredecessorRule,
+    ReplanPasses, RestartRule, SlotSource, SurvivalForm,
 };
 use crate::workload::{CopyShift, LeadRounding, ProcessorsField, RequestDuration, RequestOrigin};
 
@@ -323,7 +323,7 @@ pub struct RawVirtual {
     /// How much of the trace runs before the first request.
     pub warm_up_days: Given<f64>,
     /// How the combined scheme is evaluated.
-    pub combination: Given<String>,
+    pub combination: Option<Combination>,
     /// The rule of prediction.
     pub rule: Option<PredictionRule>,
     /// Waits that a category remembers.

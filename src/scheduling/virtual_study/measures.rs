@@ -5,9 +5,9 @@ use crate::scheduling::virtual_reservation::CombinedScheme;
 
 /// The names of the shares of waits within the bounds of [`CALIBRATED_QUANTILES`], in their order.
 const COVERAGES: [&str; 3] = [
-    "bound_coverage_50",
-    "bound_coverage_75",
-    "bound_coverage_95",
+    "bound_coverage_50_percent",
+    "bound_coverage_75_percent",
+    "bound_coverage_95_percent",
 ];
 
 impl VirtualStudyRun {
@@ -30,8 +30,11 @@ impl VirtualStudyRun {
     /// | `combined_uses_var_percent` | ALG-6 kept the virtual reservation |
     /// | `var_submitted_percent`, `var_started_late_percent` | a padded job was submitted; and had not started by S |
     /// | `prediction_mean` | mean probability predicted for the chosen submissions |
+    /// | `combined_cost_where_ar` | mean cost of ALG-6 in the trials in which the reservation was granted |
+    /// | `var_cost_where_both`, `ar_cost_where_both` | mean costs in the trials in which both succeeded |
+    /// | `worst_var_over_bound`, `worst_combined_over_ar` | largest excess in any trial: never above 0 |
     /// | `brier_score` | of the predictions for the trace's own jobs |
-    /// | `bound_coverage_50`, `_75`, `_95` | share of the trace's own waits within the bound of the quantile |
+    /// | `bound_coverage_50_percent`, `_75_`, `_95_` | percentage of the trace's own waits within the bound of the quantile |
     #[must_use]
     pub fn measures(&self) -> Vec<(&'static str, f64)> {
         let trials = self.trials.as_slice();
@@ -96,13 +99,38 @@ impl VirtualStudyRun {
         share((None, "var_started_late_percent"), &|trial| {
             trial.submission.is_some() && !virtual_one(trial)
         });
+        let mut worst = |name, value: &dyn Fn(&VirtualTrial) -> Option<f64>| {
+            let worst = trials.iter().filter_map(value).reduce(f64::max);
+            measures.extend(worst.map(|worst| (name, worst)));
+        };
+        worst("worst_var_over_bound", &|trial| {
+            Some(trial.normalised_virtual_cost()? - trial.normalised_virtual_bound()?)
+        });
+        worst("worst_combined_over_ar", &|trial| {
+            Some(trial.normalised_combined_cost()? - trial.normalised_price()?)
+        });
+        let mut paired = |name, value: &dyn Fn(&VirtualTrial) -> Option<f64>| {
+            measures.extend(mean(trials.iter().filter_map(value)).map(|mean| (name, mean)));
+        };
+        paired("combined_cost_where_ar", &|trial| {
+            trial.price?;
+            trial.normalised_combined_cost()
+        });
+        paired("var_cost_where_both", &|trial| {
+            trial.price?;
+            trial.normalised_virtual_cost()
+        });
+        paired("ar_cost_where_both", &|trial| {
+            trial.virtual_cost()?;
+            trial.normalised_price()
+        });
         let brier_score = self.calibration.brier_score();
         measures.extend(brier_score.map(|score| ("brier_score", score)));
         for (name, quantile) in COVERAGES.into_iter().zip(CALIBRATED_QUANTILES) {
             let bounds = self.calibration.bounds();
             let coverage = bounds.iter().find(|bound| bound.quantile == quantile);
             let share = coverage.and_then(|bound| bound.share_within());
-            measures.extend(share.map(|share| (name, share)));
+            measures.extend(share.map(|share| (name, 100.0 * share)));
         }
         measures
     }

@@ -8,7 +8,7 @@ use crate::random;
 use crate::scheduling::reserving::{Admission, Backfilling};
 use crate::scheduling::virtual_reservation::{CombinedScheme, cancellation_penalty};
 use crate::units::{NodeSeconds, Seconds};
-use crate::workload::JobId;
+use crate::workload::{JobId, JobKind};
 
 const MINUTE: Seconds = Seconds(60);
 
@@ -24,6 +24,7 @@ fn job(submit: Seconds, nodes: u32, estimate: Seconds, runtime: Seconds) -> Job 
         nodes: Nodes(nodes),
         user: None,
         application: None,
+        kind: JobKind::Flexible,
     }
 }
 

@@ -10,7 +10,7 @@ use crate::scheduling::virtual_reservation::{
     virtual_cost_bound,
 };
 use crate::units::{NodeSeconds, Nodes, Seconds};
-use crate::workload::{Job, JobId, RequestId, ReservationRequest, WantedStart};
+use crate::workload::{Job, JobId, JobKind, RequestId, ReservationRequest, WantedStart};
 
 /// What one request came to as a reservation (AR), as a virtual one (VAR) and as both (spec `provisioning.md` §7.3 to §7.6).
 ///
@@ -179,6 +179,7 @@ fn padded_job(id: JobId, nodes: Nodes, submission: VirtualSubmission) -> Job {
         nodes,
         user: None,
         application: None,
+        kind: JobKind::Flexible,
     }
 }
 
