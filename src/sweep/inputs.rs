@@ -324,7 +324,8 @@ impl<R: Rooms> Inputs<R> {
         let Some(settings) = &spec.reservations else {
             return (jobs, Arc::new([]));
         };
-        let key = self.rooms.workload_key(&spec.workload);
+        // The source alone: exact and recorded estimates, and every admission rule, see the same requests.
+        let key = self.rooms.source_key(&spec.workload);
         let mixed = generate_requests(&jobs, settings, spec.seed, &key, spec.replication);
         if spec.study.is_some() {
             (mixed.jobs.into(), mixed.requests.into())
