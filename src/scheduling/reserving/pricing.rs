@@ -112,17 +112,21 @@ impl PriceSheet<'_> {
         let mut price = NodeSeconds(0);
         // Everything that differs from the plan without the slot lies in here.
         let mut differs = slot..slot + duration;
-        let mut somebody_moved = false;
+        // Before here nothing is freer than in the plan without the slot.
+        let mut vacated = Seconds::FAR;
         for (waiting, &start) in self.queue[first..].iter().zip(&self.starts[first..]) {
             let end = start + waiting.estimate;
-            let untouched = end <= differs.start || (!somebody_moved && start >= differs.end);
+            let untouched =
+                end <= differs.start || (vacated == Seconds::FAR && start >= differs.end);
             if untouched {
                 profile.reserve(start, end, waiting.nodes.0);
                 continue;
             }
-            let moved = place(&mut profile, waiting, self.now);
+            // An earlier start than before needs a part of what was vacated.
+            let from = start.min(vacated - waiting.estimate + Seconds(1));
+            let moved = place(&mut profile, waiting, from.max(self.now));
             if moved != start {
-                somebody_moved = true;
+                vacated = vacated.min(start);
                 differs.start = differs.start.min(start).min(moved);
                 differs.end = differs.end.max(end).max(moved + waiting.estimate);
                 if moved > start {

@@ -126,42 +126,45 @@ fn take(profile: &mut Profile, waiting: &Waiting, start: Seconds) {
     profile.reserve(start, start + waiting.estimate, waiting.nodes.0);
 }
 
-/// PLAN_AB: at every change of the profile the head starts if it fits, else it keeps the earliest start that it has now and
-/// whoever does not delay it starts.
+/// PLAN_AB: whenever nodes become free the head starts if it fits, else it keeps the earliest start that it has now and
+/// whoever does not delay it starts. (The spec looks at every change; where nodes only become busy nobody fits who did not fit
+/// before.)
 fn plan_aggressively(profile: &mut Profile, now: Seconds, queue: &[Waiting]) -> Vec<Seconds> {
     let mut starts = vec![Seconds::FAR; queue.len()];
     let mut rest: Vec<usize> = (0..queue.len()).collect();
     let mut time = now;
-    while !rest.is_empty() {
-        let head = rest
-            .iter()
-            .position(|&index| {
-                let fits = fits(profile, &queue[index], time);
-                if fits {
-                    take(profile, &queue[index], time);
-                    starts[index] = time;
-                }
-                !fits
-            })
-            .unwrap_or(rest.len());
+    loop {
+        let mut view = View::new(profile, time);
+        let mut head = 0;
+        while head < rest.len() && view.holds(&queue[rest[head]]) {
+            take(profile, &queue[rest[head]], time);
+            starts[rest[head]] = time;
+            view = View::new(profile, time);
+            head += 1;
+        }
         rest.drain(..head);
-        let Some((&first, _)) = rest.split_first() else {
+        let Some(&first) = rest.first() else {
             break;
         };
-        let shadow = earliest(profile, &queue[first], time);
-        take(profile, &queue[first], shadow);
-        rest.retain(|&index| {
-            if index == first || !fits(profile, &queue[index], time) {
-                return true;
-            }
-            take(profile, &queue[index], time);
-            starts[index] = time;
-            false
-        });
-        profile.release(shadow, shadow + queue[first].estimate, queue[first].nodes.0);
-        match profile.next_change(time) {
+        if !view.steps.is_empty() && rest.iter().any(|&index| view.holds(&queue[index])) {
+            let shadow = earliest(profile, &queue[first], time);
+            take(profile, &queue[first], shadow);
+            view = View::new(profile, time);
+            rest.retain(|&index| {
+                if index == first || !view.holds(&queue[index]) {
+                    return true;
+                }
+                take(profile, &queue[index], time);
+                starts[index] = time;
+                view = View::new(profile, time);
+                false
+            });
+            let end = shadow + queue[first].estimate;
+            profile.release(shadow, end, queue[first].nodes.0);
+        }
+        match profile.next_rise(time, Seconds::FAR, 1) {
             Some(next) => time = next,
-            // Nothing will ever change and the head does not fit: it keeps the start that means never.
+            // Nothing will ever become free and the head does not fit: it keeps the start that means never.
             None => break,
         }
     }
