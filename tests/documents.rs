@@ -97,7 +97,7 @@ fn every_example_of_the_page_of_the_configuration_is_an_experiment_and_every_stu
         .split("```toml\n")
         .skip(1)
         .filter_map(|rest| rest.split("```").next())
-        .filter(|text| text.contains("[experiment]"))
+        .filter(|text| text.starts_with("[experiment]"))
         .collect();
     for text in &examples {
         if let Err(error) = Experiment::parse("example.toml", text, None) {
