@@ -6,6 +6,7 @@ mod broken;
 mod browser;
 mod convolution;
 mod cross_checks;
+mod documents;
 mod durability;
 mod fixed_reservations;
 mod gantt;

@@ -1,0 +1,111 @@
+//! The pages for people, held against the program: every ambiguity is decided, every key that they name exists, every example
+//! is an experiment.
+
+use bookahead::sweep::{Experiment, keys};
+
+const MODEL: &str = include_str!("../docs/model.md");
+const CONFIGURATION: &str = include_str!("../docs/configuration.md");
+
+/// Ambiguities of spec `grid-reservations.md` §9, then those of `provisioning.md` §13 that are not about workflows.
+fn about_reservations() -> Vec<String> {
+    let heine = (1..=17).map(|number| format!("A{number}"));
+    let singh = (1..=12)
+        .chain([15])
+        .chain(19..=21)
+        .chain(25..=46)
+        .map(|number| format!("AMB-{number}"));
+    let with_letters = ["5b", "15b", "15c", "26b", "29b"].map(|name| format!("AMB-{name}"));
+    heine.chain(singh).chain(with_letters).collect()
+}
+
+/// The cells of the row of the model page that decides an ambiguity.
+fn decision(name: &str) -> Vec<&'static str> {
+    let lead = format!("| {name} | ");
+    let rows: Vec<&str> = MODEL
+        .lines()
+        .filter(|line| line.starts_with(&lead))
+        .collect();
+    assert_eq!(rows.len(), 1, "{name} is decided once");
+    rows[0]
+        .trim_matches('|')
+        .split(" | ")
+        .map(str::trim)
+        .collect()
+}
+
+#[test]
+fn the_model_page_decides_every_ambiguity_of_reservations_and_names_the_key_that_varies_it() {
+    for name in about_reservations() {
+        let cells = decision(&name);
+        let [_, question, default, key] = cells.as_slice() else {
+            panic!("{name} has {} cells, not 4", cells.len());
+        };
+        assert!(!question.is_empty() && !default.is_empty(), "{name}");
+        if *key == "fixed" {
+            continue;
+        }
+        let named: Vec<&str> = key.split('`').skip(1).step_by(2).collect();
+        assert!(!named.is_empty(), "{name}: {key}");
+        for path in named {
+            let known = match path.strip_suffix(".*") {
+                Some(section) => !keys::children(section).is_empty(),
+                None => keys::find(path).is_some(),
+            };
+            assert!(known, "{name}: no key is called {path}");
+        }
+    }
+}
+
+#[test]
+fn the_model_page_says_where_the_ambiguities_of_workflows_belong() {
+    let paragraph = MODEL
+        .split("\n\n")
+        .find(|paragraph| paragraph.contains("the chapter on workflows"))
+        .expect("a paragraph about the chapter on workflows");
+    for name in [
+        "AMB-13", "AMB-14", "AMB-16", "AMB-17", "AMB-18", "AMB-22", "AMB-23", "AMB-24",
+    ] {
+        assert!(paragraph.contains(name), "{name}");
+    }
+}
+
+#[test]
+fn a_key_that_says_which_ambiguity_it_decides_stands_in_the_row_of_that_ambiguity() {
+    let names = about_reservations();
+    let mut checked = 0;
+    for row in CONFIGURATION.lines().filter(|line| line.starts_with("| `")) {
+        let cells: Vec<&str> = row.trim_matches('|').split(" | ").map(str::trim).collect();
+        let (key, decides) = (cells[0].trim_matches('`'), cells[cells.len() - 1]);
+        for name in decides
+            .split(", ")
+            .filter(|name| names.iter().any(|known| known == name))
+        {
+            let varied_by = decision(name)[3];
+            assert!(
+                varied_by.contains(&format!("`{key}`")),
+                "{key} decides {name}, whose row names {varied_by}"
+            );
+            checked += 1;
+        }
+    }
+    assert!(checked > 25, "{checked}");
+}
+
+#[test]
+fn every_example_of_the_page_of_the_configuration_is_an_experiment_and_every_study_has_one() {
+    let examples: Vec<&str> = CONFIGURATION
+        .split("```toml\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+        .filter(|text| text.starts_with("[experiment]"))
+        .collect();
+    for text in &examples {
+        if let Err(error) = Experiment::parse("example.toml", text, None) {
+            panic!("{error}\n{text}");
+        }
+    }
+    for study in ["replanning", "slots", "virtual-reservations"] {
+        let line = format!("strategy = \"{study}\"");
+        assert!(examples.iter().any(|text| text.contains(&line)), "{study}");
+    }
+}
