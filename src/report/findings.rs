@@ -9,6 +9,7 @@
 mod card;
 mod compare;
 mod curves;
+mod derived;
 mod evaluate;
 mod explanations;
 mod file;
@@ -23,6 +24,7 @@ pub use super::claims::Verdict;
 pub use super::reproduction::Tally;
 pub use card::{FindingsCard, Record};
 pub use curves::{CurveCell, MeasuredCurves};
+pub use derived::Derived;
 pub use evaluate::{FindingResult, Judged, evaluate};
 pub use explanations::{Audit, Explanation, audit, explain, parse_explanations};
 pub use file::{FindingsError, parse};
@@ -37,6 +39,8 @@ pub struct FindingsFile {
     pub title: String,
     /// Every finding in the order of the file.
     pub findings: Vec<Finding>,
+    /// Runs that are differences of others.
+    pub derived: Vec<Derived>,
 }
 
 /// One statement about measured curves.

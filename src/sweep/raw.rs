@@ -94,9 +94,9 @@ pub struct RawWorkload {
     /// How many jobs are submitted a second time.
     pub copy_percent: Given<f64>,
     /// How the second copy is shifted.
-    pub copy_shift: Option<CopyShift>,
+    pub copy_shift: Given<CopyShift>,
     /// Whether estimates are set to runtimes.
-    pub exact_estimates: Option<bool>,
+    pub exact_estimates: Given<bool>,
     /// Which records are usable.
     #[serde(default)]
     pub cleaning: RawCleaning,

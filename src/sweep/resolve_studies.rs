@@ -29,6 +29,14 @@ pub(super) fn whole_trace(
                 "workload.copy_percent",
                 raw.copy_percent.as_ref().map(Spanned::span),
             ),
+            (
+                "workload.copy_shift",
+                raw.copy_shift.as_ref().map(Spanned::span),
+            ),
+            (
+                "workload.exact_estimates",
+                raw.exact_estimates.as_ref().map(Spanned::span),
+            ),
         ];
         let mut wrong = false;
         for (key, span) in belongs {
@@ -85,9 +93,9 @@ pub(super) fn whole_trace(
         days,
         copy: (percent > 0.0).then(|| TraceCopy {
             percent,
-            shift: raw.copy_shift.unwrap_or_default(),
+            shift: raw.copy_shift.as_ref().map(|shift| *shift.get_ref()).unwrap_or_default(),
         }),
-        exact_estimates: raw.exact_estimates.unwrap_or(false),
+        exact_estimates: raw.exact_estimates.as_ref().is_some_and(|exact| *exact.get_ref()),
     }))
 }
 

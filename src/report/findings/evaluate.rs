@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::curves::{CurveCell, Field, MeasuredCurves, combinations};
+use super::derived::WithDerived;
 use super::words::{Place, counted, number, quantity, share};
 use super::{BoundCheck, Check, Finding, FindingsFile, ValueCheck, Verdict, Where};
 
@@ -77,7 +78,8 @@ pub fn evaluate(
         .iter()
         .filter(|finding| finding.concerns(trace))
         .collect();
-    let sources = Sources::new(curves, &findings);
+    let curves = WithDerived::new(curves, &file.derived);
+    let sources = Sources::new(&curves, &findings);
     findings
         .into_iter()
         .map(|finding| {

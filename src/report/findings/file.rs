@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 
 use super::{
-    BoundCheck, Check, CompareCheck, Contrast, Direction, Finding, FindingsFile, Fixed, Near,
+    BoundCheck, Check, CompareCheck, Contrast, Derived, Direction, Finding, FindingsFile, Fixed, Near,
     Provenance, Relation, Side, TrendCheck, ValueCheck, Where,
 };
 use crate::sweep::AxisValue;
@@ -60,6 +60,25 @@ pub fn parse(
         file: file.to_owned(),
         source: Box::new(source),
     })?;
+    let derived = raw
+        .derived
+        .into_iter()
+        .map(|derived| {
+            let refuse = |problem| FindingsError::Finding {
+                file: file.to_owned(),
+                line: 1,
+                id: derived.run.clone(),
+                problem,
+            };
+            Ok(Derived {
+                from: axis_value("from", &derived.along, &derived.from).map_err(refuse)?,
+                to: axis_value("to", &derived.along, &derived.to).map_err(refuse)?,
+                run: derived.run,
+                of: derived.of,
+                along: derived.along,
+            })
+        })
+        .collect::<Result<Vec<_>, FindingsError>>()?;
     let mut seen = BTreeSet::new();
     let findings = raw
         .finding
@@ -94,6 +113,7 @@ pub fn parse(
         paper: raw.paper,
         title: raw.title,
         findings,
+        derived,
     })
 }
 
@@ -102,9 +122,21 @@ pub fn parse(
 struct RawFile {
     paper: String,
     title: String,
+    #[serde(default)]
+    derived: Vec<RawDerived>,
     // Read one by one, so that an error can name the finding.
     #[serde(default)]
     finding: Vec<toml::Spanned<toml::Table>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawDerived {
+    run: String,
+    of: String,
+    along: String,
+    from: toml::Value,
+    to: toml::Value,
 }
 
 #[derive(Deserialize)]

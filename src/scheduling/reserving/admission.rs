@@ -87,19 +87,21 @@ fn beside_the_starving(
         return true;
     };
     let now = machine.now();
-    let starving = machine
+    let mut starving: Vec<_> = machine
         .queue()
         .iter()
-        .take_while(|waiting| now - waiting.submit >= guard)
-        .count();
-    if starving == 0 {
+        .filter(|waiting| now - waiting.submit >= guard)
+        .copied()
+        .collect();
+    if starving.is_empty() {
         return true;
     }
+    starving.sort_by_key(|waiting| (waiting.submit, waiting.job));
     let mut profile = machine.fixed().clone();
     plan_queue(
         &mut profile,
         now,
-        &machine.queue()[..starving],
+        &starving,
         machine.settings().backfilling,
     );
     profile.min_free(start, end) >= nodes
