@@ -230,7 +230,9 @@ mod tests {
         (Store::open_read_only(&path).unwrap(), run)
     }
 
-    fn seen(cells: &[CurveSamples]) -> Vec<(String, AxisValue, Vec<(u32, f64)>)> {
+    type Seen = (String, AxisValue, Vec<(u32, f64)>);
+
+    fn seen(cells: &[CurveSamples]) -> Vec<Seen> {
         cells
             .iter()
             .map(|cell| {
