@@ -15,5 +15,6 @@ mod history;
 mod invariants;
 mod oracles;
 mod real_traces;
+mod reproduce_curves;
 mod support;
 mod sweeps;

@@ -3,8 +3,12 @@
 //! This file decides what to run and where results go. It runs nothing itself: sweeps, traces and the store are behind
 //! [`SweepRunner`].
 
+mod curves;
 mod paper;
+mod papers;
 mod runner;
+mod stored;
+mod tables;
 
 use std::fs;
 use std::io::{self, Write};
@@ -14,15 +18,16 @@ use std::process::ExitCode;
 use clap::Args;
 
 pub use paper::{
-    Configuration, ConfigurationError, EXPLANATIONS, PAPERS, PUBLISHED, Paper, PaperTrace, paper,
+    Configuration, ConfigurationError, CurveTrace, EXPLANATIONS, FINDINGS, PUBLISHED, Paper,
+    PaperTrace, Results, TableTrace, paper,
 };
+pub use papers::PAPERS;
 pub use runner::HouseRunner;
+pub use stored::{StoredCurves, known_measures};
 
 use crate::report::ClaimsSection;
-use crate::report::claims::{
-    self, Claim, ClaimsError, Expected, Explanation, Measured, Published, Tolerance,
-};
-use crate::report::reproduction::{ScoreCard, Tally, measured_tables};
+use crate::report::claims::{ClaimsError, Measured};
+use crate::report::findings::{FindingsError, FindingsFile, MeasuredCurves};
 use crate::sweep::{OutcomeDetail, SweepOptions};
 
 /// Arguments of `bookahead reproduce`.
@@ -31,7 +36,7 @@ pub struct ReproduceArgs {
     /// The paper; `--list` shows which there are
     #[arg(required_unless_present = "list")]
     pub paper: Option<String>,
-    /// List papers, traces, configurations and published claims instead of running anything
+    /// List papers, traces, configurations and what is claimed instead of running anything
     #[arg(long)]
     pub list: bool,
     /// Only this trace; a missing trace file is then an error
@@ -65,7 +70,7 @@ pub fn execute(args: &ReproduceArgs) -> Result<ExitCode, ReproduceError> {
     if !args.list {
         options.interrupt.listen()?;
     }
-    let mut runner = HouseRunner::new(options, args.report.clone());
+    let mut runner = HouseRunner::new(options);
     let ending = reproduce(
         args,
         Path::new(""),
@@ -114,7 +119,19 @@ pub trait SweepRunner {
         batteries: usize,
     ) -> Result<Box<dyn Measured>, RoomError>;
 
-    /// Writes the report of a run with the findings of the paper into a folder.
+    /// The curves that findings ask for, read from the store: of the runs of these configurations (stem, and how
+    /// [`SweepRunner::run`] ended) what the findings name.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    fn curves(
+        &self,
+        runs: &[(&str, SweepOutcome)],
+        findings: &FindingsFile,
+    ) -> Result<Box<dyn MeasuredCurves>, RoomError>;
+
+    /// Writes the report of a run into a folder, with what of the paper held where that is given.
     ///
     /// # Errors
     ///
@@ -123,13 +140,15 @@ pub trait SweepRunner {
         &self,
         run: &SweepOutcome,
         folder: &Path,
-        claims: ClaimsSection,
+        claims: Option<ClaimsSection>,
     ) -> Result<(), RoomError>;
 }
 
 /// How a sweep ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SweepOutcome {
+    /// The experiment's name.
+    pub experiment: String,
     /// The run's number in the store.
     pub run: i64,
     /// Points that are done, now or before.
@@ -198,6 +217,9 @@ pub enum ReproduceError {
     /// The published claims are wrong.
     #[error(transparent)]
     Claims(#[from] ClaimsError),
+    /// The findings, or their explanations, are wrong.
+    #[error(transparent)]
+    Findings(#[from] FindingsError),
     /// A sweep could not be run, or its results not read.
     #[error("{configuration}: {source}")]
     Sweep {
@@ -237,268 +259,198 @@ pub fn reproduce(
             name: name.clone(),
             known: names(PAPERS.iter().map(|paper| paper.name)),
         })?],
-        None => PAPERS.iter().collect(),
+        None => having(args.trace.as_deref()),
+    };
+    let mut session = Session {
+        args,
+        root,
+        runner,
+        output,
+        log,
     };
     let mut ending = Ending::Done;
     for paper in papers {
-        let published = published(paper, root)?;
-        let file = paper.configuration(root, EXPLANATIONS)?;
-        let explanations = claims::parse_explanations(&file.origin(), &file.text)?;
-        let traces: Vec<&'static PaperTrace> = match &args.trace {
-            Some(name) => vec![
-                paper
-                    .trace(name)
-                    .ok_or_else(|| ReproduceError::UnknownTrace {
-                        paper: paper.name,
-                        name: name.clone(),
-                        known: names(paper.traces.iter().map(|trace| trace.name)),
-                    })?,
-            ],
-            None => paper.traces.iter().collect(),
-        };
-        if args.list {
-            list(paper, &published, &traces, root, runner, output)?;
-        } else {
-            let ended = reproduce_paper(
-                args,
-                paper,
-                &published,
-                &explanations,
-                &traces,
-                root,
-                runner,
-                output,
-                log,
-            )?;
-            ending = ending.max(ended);
+        if let Some(name) = &args.trace
+            && paper.trace(name).is_none()
+        {
+            return Err(ReproduceError::UnknownTrace {
+                paper: paper.name,
+                name: name.clone(),
+                known: names(paper.traces().iter().map(|trace| trace.name)),
+            });
         }
+        let ended = match paper.results {
+            Results::Tables(traces) => tables::reproduce(&mut session, paper, traces)?,
+            Results::Curves(traces) => curves::reproduce(&mut session, paper, traces)?,
+        };
+        ending = ending.max(ended);
     }
     Ok(ending)
+}
+
+/// The papers that have a trace of this name; all where none is asked for, or none has it.
+fn having(trace: Option<&str>) -> Vec<&'static Paper> {
+    let found: Vec<&Paper> = PAPERS
+        .iter()
+        .filter(|paper| trace.is_none_or(|name| paper.trace(name).is_some()))
+        .collect();
+    if found.is_empty() {
+        PAPERS.iter().collect()
+    } else {
+        found
+    }
 }
 
 fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
     names.collect::<Vec<_>>().join(", ")
 }
 
-fn published(paper: &Paper, root: &Path) -> Result<Published, ReproduceError> {
-    let file = paper.configuration(root, PUBLISHED)?;
-    Ok(claims::parse(&file.origin(), &file.text)?)
+/// What the command was given, and where it speaks.
+struct Session<'s> {
+    args: &'s ReproduceArgs,
+    root: &'s Path,
+    runner: &'s mut dyn SweepRunner,
+    output: &'s mut dyn Write,
+    log: &'s mut dyn Write,
 }
 
-fn claims_of<'a>(published: &'a Published, trace: &str) -> impl Iterator<Item = &'a Claim> {
-    published
-        .claims
-        .iter()
-        .filter(move |claim| claim.trace == trace)
-}
+impl Session<'_> {
+    fn is_chosen(&self, trace: &PaperTrace) -> bool {
+        self.args
+            .trace
+            .as_deref()
+            .is_none_or(|name| name == trace.name)
+    }
 
-#[expect(
-    clippy::too_many_arguments,
-    reason = "the command's inputs and outputs, each once"
-)]
-fn reproduce_paper(
-    args: &ReproduceArgs,
-    paper: &Paper,
-    published: &Published,
-    explanations: &[Explanation],
-    traces: &[&'static PaperTrace],
-    root: &Path,
-    runner: &mut dyn SweepRunner,
-    output: &mut dyn Write,
-    log: &mut dyn Write,
-) -> Result<Ending, ReproduceError> {
-    let mut ending = Ending::Done;
-    let mut cards = Vec::new();
-    for trace in traces {
-        if let Some(file) = trace.file
-            && let Err(missing) = runner.find_trace(file)
-        {
-            if args.trace.is_some() {
-                return Err(ReproduceError::MissingTrace {
-                    trace: trace.name,
-                    source: missing,
-                });
-            }
-            writeln!(log, "{}: not tested: {missing}", trace.name)?;
-            let why = format!("the trace file {file} was not found");
-            let mut card = score_card(published, explanations, trace);
-            card.remarks.push(format!("Not tested: {why}."));
-            card.comparisons = claims::not_tested(claims_of(published, trace.name), &why);
-            cards.push(card);
-            continue;
+    /// Why a trace cannot be run; `None` where it can. Where it was asked for by name that is an error.
+    fn missing(&mut self, trace: &PaperTrace) -> Result<Option<String>, ReproduceError> {
+        let Some(file) = trace.file else {
+            return Ok(None);
+        };
+        let Err(missing) = self.runner.find_trace(file) else {
+            return Ok(None);
+        };
+        if self.args.trace.is_some() {
+            return Err(ReproduceError::MissingTrace {
+                trace: trace.name,
+                source: missing,
+            });
         }
-        let mut outcomes = Vec::new();
-        for stem in trace.configurations() {
-            let configuration = paper.configuration(root, &stem)?;
-            writeln!(log, "{}: {}", trace.name, configuration.origin())?;
-            let outcome = run_sweep(runner, &configuration)?;
-            if outcome.interrupted {
-                writeln!(
-                    log,
-                    "interrupted; {} points of {stem} are kept: the same command goes on from there",
-                    outcome.done
-                )?;
-                return Ok(Ending::Interrupted);
-            }
-            if outcome.failed > 0 {
-                ending = ending.max(Ending::SomeFailed);
-            }
-            outcomes.push(outcome);
-        }
-        let failed: u64 = outcomes.iter().map(|outcome| outcome.failed).sum();
-        let measured = runner
-            .measured(&outcomes, trace.batteries)
+        writeln!(self.log, "{}: not tested: {missing}", trace.name)?;
+        Ok(Some(format!("the trace file {file} was not found")))
+    }
+
+    /// Runs one configuration, saying so before, and after an interruption how to go on.
+    fn run(
+        &mut self,
+        paper: &Paper,
+        trace: &PaperTrace,
+        stem: &str,
+    ) -> Result<SweepOutcome, ReproduceError> {
+        let configuration = paper.configuration(self.root, stem)?;
+        writeln!(self.log, "{}: {}", trace.name, configuration.origin())?;
+        let outcome = self
+            .runner
+            .run(&configuration)
             .map_err(|source| ReproduceError::Sweep {
-                configuration: trace.configurations().join(" and "),
+                configuration: configuration.origin(),
                 source,
             })?;
-        let mut card = score_card(published, explanations, trace);
-        if failed > 0 {
-            card.remarks.push(format!(
-                "{failed} points failed; what depends on them is not tested."
-            ));
-        }
-        card.comparisons =
-            claims::evaluate(published, claims_of(published, trace.name), &*measured);
-        card.measured = measured_tables(published, trace.families, &*measured);
-        write_card(&args.report, &card)?;
-        if let Some(run) = outcomes.first() {
-            let folder = args.report.join(&card.paper).join(&card.trace);
-            runner
-                .report(run, &folder, card.section())
-                .map_err(|source| ReproduceError::Sweep {
-                    configuration: trace.configurations().join(" and "),
-                    source,
-                })?;
-        }
-        if !args.json {
-            writeln!(output, "{}", card.terminal())?;
-        }
-        cards.push(card);
-    }
-    if args.json {
-        let records: Vec<_> = cards.iter().flat_map(ScoreCard::records).collect();
-        serde_json::to_writer_pretty(&mut *output, &records).map_err(io::Error::from)?;
-        writeln!(output)?;
-    } else {
-        let tally = Tally::of(cards.iter().flat_map(|card| &card.comparisons));
-        for card in &cards {
-            writeln!(output, "{:16} {}", card.trace, card.tally().sentence())?;
-        }
-        writeln!(output, "{:16} {}", paper.name, tally.sentence())?;
-    }
-    Ok(ending)
-}
-
-fn run_sweep(
-    runner: &mut dyn SweepRunner,
-    configuration: &Configuration,
-) -> Result<SweepOutcome, ReproduceError> {
-    runner
-        .run(configuration)
-        .map_err(|source| ReproduceError::Sweep {
-            configuration: configuration.origin(),
-            source,
-        })
-}
-
-fn score_card(
-    published: &Published,
-    explanations: &[Explanation],
-    trace: &PaperTrace,
-) -> ScoreCard {
-    ScoreCard {
-        explanations: explanations.to_vec(),
-        command: format!(
-            "bookahead reproduce {} --trace {}",
-            published.paper, trace.name
-        ),
-        paper: published.paper.clone(),
-        title: published.title.clone(),
-        trace: trace.name.to_owned(),
-        subject: trace.subject.to_owned(),
-        remarks: trace.remark.iter().map(|&text| text.to_owned()).collect(),
-        comparisons: Vec::new(),
-        measured: Vec::new(),
-        tolerances: published.tolerances.clone(),
-    }
-}
-
-/// Writes `<report>/<paper>/<trace>/score-card.md` and `.json`.
-fn write_card(report: &Path, card: &ScoreCard) -> Result<(), ReproduceError> {
-    let folder = report.join(&card.paper).join(&card.trace);
-    let write = |path: PathBuf, text: String| {
-        fs::create_dir_all(&folder)
-            .and_then(|()| fs::write(&path, text))
-            .map_err(|source| ReproduceError::Report { path, source })
-    };
-    let json = serde_json::to_string_pretty(&card.records()).map_err(io::Error::from)?;
-    write(folder.join("score-card.md"), card.markdown())?;
-    write(folder.join("score-card.json"), json + "\n")
-}
-
-fn list(
-    paper: &Paper,
-    published: &Published,
-    traces: &[&'static PaperTrace],
-    root: &Path,
-    runner: &dyn SweepRunner,
-    output: &mut dyn Write,
-) -> Result<(), ReproduceError> {
-    writeln!(output, "{}\n  {}\n\ntraces", paper.name, published.title)?;
-    for trace in traces {
-        let file = match trace.file {
-            None => "no file needed".to_owned(),
-            Some(file) => match runner.find_trace(file) {
-                Ok(path) => path.display().to_string(),
-                Err(_) => format!("{file}: not found"),
-            },
-        };
-        let count = claims_of(published, trace.name).count();
-        writeln!(
-            output,
-            "  {:14} {}; {count} claims; {file}",
-            trace.name, trace.subject
-        )?;
-    }
-    writeln!(output, "\nconfigurations")?;
-    for stem in paper.stems(root)? {
-        let of_trace = |trace: &&PaperTrace| {
-            stem.strip_prefix("ablation-")
-                .unwrap_or(&stem)
-                .strip_prefix(trace.name)
-                .is_some_and(|rest| rest.starts_with('-'))
-        };
-        if traces.iter().any(of_trace) {
-            let configuration = paper.configuration(root, &stem)?;
+        if outcome.interrupted {
             writeln!(
-                output,
-                "  {}\n    {}",
-                configuration.origin(),
-                configuration.summary()
+                self.log,
+                "interrupted; {} points of {stem} are kept: the same command goes on from there",
+                outcome.done
             )?;
         }
+        Ok(outcome)
     }
-    writeln!(output, "\nclaims")?;
-    for trace in traces {
-        for claim in claims_of(published, trace.name) {
-            writeln!(output, "  {:78} {}", claim.id, expectation(claim))?;
+
+    /// The folder of a trace's cards and reports.
+    fn folder(&self, paper: &str, trace: &str) -> PathBuf {
+        self.args.report.join(paper).join(trace)
+    }
+
+    /// Writes `score-card.md` and `score-card.json` into a folder.
+    fn write_card(
+        &self,
+        folder: &Path,
+        markdown: String,
+        records: &impl serde::Serialize,
+    ) -> Result<(), ReproduceError> {
+        let write = |path: PathBuf, text: String| {
+            fs::create_dir_all(folder)
+                .and_then(|()| fs::write(&path, text))
+                .map_err(|source| ReproduceError::Report { path, source })
+        };
+        let json = serde_json::to_string_pretty(records).map_err(io::Error::from)?;
+        write(folder.join("score-card.md"), markdown)?;
+        write(folder.join("score-card.json"), json + "\n")
+    }
+
+    fn print_json(&mut self, records: &impl serde::Serialize) -> Result<(), ReproduceError> {
+        serde_json::to_writer_pretty(&mut *self.output, records).map_err(io::Error::from)?;
+        writeln!(self.output)?;
+        Ok(())
+    }
+
+    /// The first part of a list: the paper, and its traces with how many claims there are of each.
+    fn list_traces(
+        &mut self,
+        (paper, title): (&Paper, &str),
+        traces: &[(&PaperTrace, usize)],
+        noun: &str,
+    ) -> Result<(), ReproduceError> {
+        writeln!(self.output, "{}\n  {title}\n\ntraces", paper.name)?;
+        for (trace, count) in traces {
+            let file = match trace.file {
+                None => "no file needed".to_owned(),
+                Some(file) => match self.runner.find_trace(file) {
+                    Ok(path) => path.display().to_string(),
+                    Err(_) => format!("{file}: not found"),
+                },
+            };
+            let plural = if *count == 1 { "" } else { "s" };
+            writeln!(
+                self.output,
+                "  {:14} {}; {count} {noun}{plural}; {file}",
+                trace.name, trace.subject
+            )?;
         }
+        Ok(())
     }
-    Ok(())
+
+    /// The second part: the configurations of the chosen traces, with what `remark` says of each.
+    fn list_configurations(
+        &mut self,
+        paper: &Paper,
+        traces: &[&PaperTrace],
+        remark: impl Fn(&str) -> &'static str,
+    ) -> Result<(), ReproduceError> {
+        writeln!(self.output, "\nconfigurations")?;
+        for stem in paper.stems(self.root)? {
+            let of_trace = |trace: &&PaperTrace| {
+                stem.strip_prefix("ablation-")
+                    .unwrap_or(&stem)
+                    .strip_prefix(trace.name)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+            };
+            if traces.iter().any(of_trace) {
+                let configuration = paper.configuration(self.root, &stem)?;
+                writeln!(
+                    self.output,
+                    "  {}{}\n    {}",
+                    configuration.origin(),
+                    remark(&stem),
+                    configuration.summary()
+                )?;
+            }
+        }
+        Ok(())
+    }
 }
 
-fn expectation(claim: &Claim) -> String {
-    match (&claim.expected, claim.tolerance) {
-        (Expected::Order(names), _) => names.join(" > "),
-        (Expected::KeptAside(_), _) => "kept aside".to_owned(),
-        (Expected::AtLeast { at_least }, _) => format!("at least {at_least}"),
-        (Expected::Value(value), Tolerance::Relative(share)) => {
-            format!("{value} ± {} %", share * 100.0)
-        }
-        (Expected::Value(value), Tolerance::Absolute(width)) => format!("{value} ± {width}"),
-    }
-}
-
+#[cfg(test)]
+mod curve_tests;
 #[cfg(test)]
 mod tests;

@@ -76,6 +76,12 @@ impl Finding {
         }
     }
 
+    /// The runs (stems of configurations) and measures that it asks for.
+    #[must_use]
+    pub fn sources(&self) -> Vec<(&str, &str)> {
+        self.check.sources()
+    }
+
     /// What must hold, in the symbols of the check: `rejected (strategy reject) − rejected (strategy move) >= 20`.
     #[must_use]
     pub fn expected(&self) -> String {

@@ -30,6 +30,16 @@ impl Estimate {
         })
     }
 
+    /// From the values themselves; `None` where there is none.
+    #[must_use]
+    pub fn of(values: &[f64]) -> Option<Self> {
+        let count = u32::try_from(values.len()).ok()?;
+        let mean = values.iter().sum::<f64>() / f64::from(count);
+        let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+        let freedom = f64::from(count.saturating_sub(1).max(1));
+        Self::new(count, Some(mean), Some((squares / freedom).sqrt()))
+    }
+
     /// The lower end of the 95 % interval.
     #[must_use]
     pub fn low(&self) -> Option<f64> {
@@ -82,5 +92,8 @@ mod tests {
         let single = Estimate::new(1, Some(12.0), None).unwrap();
         assert_eq!((single.mean, single.half_width), (12.0, None));
         assert_eq!(Estimate::new(0, None, None), None);
+        assert_eq!(Estimate::of(&[10.0, 14.0, 12.0]), Some(estimate));
+        assert_eq!(Estimate::of(&[12.0]), Some(single));
+        assert_eq!(Estimate::of(&[]), None);
     }
 }

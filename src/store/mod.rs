@@ -6,6 +6,7 @@
 //! `docs/schema.md` explains every table and column.
 
 mod aggregates;
+mod curves;
 mod distributions;
 mod error;
 mod export;
@@ -30,6 +31,7 @@ mod version_3;
 mod write;
 
 pub use aggregates::{Bin, CalibrationRow, MissingPoint, Quantity, SimulatorRow};
+pub use curves::{CurveSamples, curve_metrics};
 pub use error::StoreError;
 pub use export::{Export, ExportKind, ExportType};
 pub use history::{JobDetail, MEASURES, MeasuredPoint, PlaceDetail};

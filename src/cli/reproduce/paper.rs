@@ -3,19 +3,30 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::papers::PAPERS;
+
 /// A paper that `reproduce` knows.
 #[derive(Debug)]
 pub struct Paper {
     /// Its name on the command line, and its folder under `configs/`.
     pub name: &'static str,
-    /// Its traces, in the order of its tables.
-    pub traces: &'static [PaperTrace],
+    /// Its traces, and what its results are.
+    pub results: Results,
     /// Copies of every file of its folder: stem and text.
-    built_in: &'static [(&'static str, &'static str)],
+    pub(super) built_in: &'static [(&'static str, &'static str)],
+}
+
+/// What a paper's results are, by trace: this decides what is run and how it is judged.
+#[derive(Clone, Copy, Debug)]
+pub enum Results {
+    /// Tables of numbers, judged by claims (`published.toml`).
+    Tables(&'static [TableTrace]),
+    /// Curves, judged by findings (`findings.toml`).
+    Curves(&'static [CurveTrace]),
 }
 
 /// One trace of a paper.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct PaperTrace {
     /// Its name on the command line.
     pub name: &'static str,
@@ -23,152 +34,39 @@ pub struct PaperTrace {
     pub subject: &'static str,
     /// The archive's file name; `None` for a model workload, which needs no file.
     pub file: Option<&'static str>,
-    /// Batteries of 1,000 jobs a point.
-    pub batteries: usize,
-    /// The families of estimate classes that are compared.
-    pub families: &'static [&'static str],
     /// What every report on it must say.
     pub remark: Option<&'static str>,
 }
 
-impl PaperTrace {
+/// One trace of a paper of tables.
+#[derive(Debug)]
+pub struct TableTrace {
+    /// What is replayed.
+    pub trace: PaperTrace,
+    /// Batteries of 1,000 jobs a point.
+    pub batteries: usize,
+    /// The families of estimate classes that are compared.
+    pub families: &'static [&'static str],
+}
+
+impl TableTrace {
     /// The stem of the configuration of the PoF experiment, then that of the risk experiment.
     #[must_use]
     pub fn configurations(&self) -> [String; 2] {
-        [format!("{}-pof", self.name), format!("{}-risk", self.name)]
+        let name = self.trace.name;
+        [format!("{name}-pof"), format!("{name}-risk")]
     }
 }
 
-macro_rules! built_in {
-    ($paper:literal: $($name:literal),* $(,)?) => {
-        &[$(($name, include_str!(concat!("../../../configs/", $paper, "/", $name, ".toml")))),*]
-    };
+/// One trace of a paper of curves.
+#[derive(Debug)]
+pub struct CurveTrace {
+    /// What is replayed.
+    pub trace: PaperTrace,
+    /// The stems of the configurations that are run, which its findings name as `run`; the first one's report is that of the
+    /// trace. Other files of the folder are run by hand.
+    pub stems: &'static [&'static str],
 }
-
-const ARCHIVE: &[&str] = &["runtime", "resources"];
-
-/// Every paper, by name.
-pub const PAPERS: &[Paper] = &[Paper {
-    name: "birkenheuer2012",
-    traces: &[
-        PaperTrace {
-            name: "ctc",
-            subject: "CTC SP2, 430 processors",
-            file: Some("CTC-SP2-1996-3.1-cln.swf"),
-            batteries: 20,
-            families: ARCHIVE,
-            remark: None,
-        },
-        PaperTrace {
-            name: "hpc2n",
-            subject: "HPC2N, 240 processors",
-            file: Some("HPC2N-2002-2.2-cln.swf"),
-            batteries: 20,
-            families: ARCHIVE,
-            remark: None,
-        },
-        PaperTrace {
-            name: "lanl",
-            subject: "LANL CM-5, 1,024 processors",
-            file: Some("LANL-CM5-1994-4.1-cln.swf"),
-            batteries: 20,
-            families: ARCHIVE,
-            remark: None,
-        },
-        PaperTrace {
-            name: "sdsc-blue",
-            subject: "SDSC Blue Horizon, 1,152 processors",
-            file: Some("SDSC-BLUE-2000-4.2-cln.swf"),
-            batteries: 20,
-            families: ARCHIVE,
-            remark: None,
-        },
-        PaperTrace {
-            name: "sdsc-datastar",
-            subject: "SDSC DataStar, 1,664 processors",
-            file: Some("SDSC-DS-2004-2.1-cln.swf"),
-            batteries: 20,
-            families: ARCHIVE,
-            remark: Some(
-                "No published numbers are checked for this trace: it is kept aside for independent validation.",
-            ),
-        },
-        PaperTrace {
-            name: "sdsc-sp2",
-            subject: "SDSC SP2, 128 processors",
-            file: Some("SDSC-SP2-1998-4.2-cln.swf"),
-            batteries: 20,
-            families: ARCHIVE,
-            remark: None,
-        },
-        PaperTrace {
-            name: "arminius",
-            subject: "Arminius, 200 nodes (model workload)",
-            file: None,
-            batteries: 60,
-            families: &["runtime", "resources", "application", "user"],
-            remark: Some(
-                "The Arminius log is not public. These jobs come from a model fitted to its published totals, so a \
-                 difference from the paper may come from the model as well as from the simulation.",
-            ),
-        },
-    ],
-    built_in: built_in!("birkenheuer2012":
-        "ablation-ctc-battery-load",
-        "ablation-ctc-binning",
-        "ablation-ctc-classes",
-        "ablation-ctc-cleaning",
-        "ablation-ctc-condition-on-elapsed",
-        "ablation-ctc-down-horizon",
-        "ablation-ctc-early-start",
-        "ablation-ctc-early-start-and-restart",
-        "ablation-ctc-equal-thresholds",
-        "ablation-ctc-failure-offset",
-        "ablation-ctc-failure-rate",
-        "ablation-ctc-full-length-test",
-        "ablation-ctc-laxity",
-        "ablation-ctc-load",
-        "ablation-ctc-no-failures",
-        "ablation-ctc-no-restart",
-        "ablation-ctc-overrun",
-        "ablation-ctc-placing",
-        "ablation-ctc-replan",
-        "ablation-ctc-restart",
-        "ablation-ctc-survival-form",
-        "ablation-ctc-time-step",
-        "ablation-hpc2n-down-horizon",
-        "ablation-hpc2n-failure-offset",
-        "ablation-hpc2n-no-restart",
-        "ablation-hpc2n-processors",
-        "ablation-hpc2n-restart",
-        "ablation-lanl-cleaning",
-        "ablation-lanl-down-horizon",
-        "ablation-lanl-failure-offset",
-        "ablation-lanl-no-restart",
-        "ablation-lanl-overrun",
-        "ablation-lanl-processors",
-        "ablation-lanl-restart",
-        "ablation-sdsc-blue-no-restart",
-        "ablation-sdsc-blue-processors",
-        "ablation-sdsc-sp2-no-restart",
-        "arminius-pof",
-        "arminius-risk",
-        "ctc-pof",
-        "ctc-risk",
-        "hpc2n-pof",
-        "hpc2n-risk",
-        "lanl-pof",
-        "lanl-risk",
-        "explanations",
-        "published",
-        "sdsc-blue-pof",
-        "sdsc-blue-risk",
-        "sdsc-datastar-pof",
-        "sdsc-datastar-risk",
-        "sdsc-sp2-pof",
-        "sdsc-sp2-risk",
-    ),
-}];
 
 /// Finds a paper by name.
 #[must_use]
@@ -223,10 +121,28 @@ pub struct ConfigurationError {
 }
 
 impl Paper {
+    /// Its traces, in the order of its tables and figures.
+    #[must_use]
+    pub fn traces(&self) -> Vec<&'static PaperTrace> {
+        match self.results {
+            Results::Tables(traces) => traces.iter().map(|table| &table.trace).collect(),
+            Results::Curves(traces) => traces.iter().map(|curve| &curve.trace).collect(),
+        }
+    }
+
     /// Finds a trace by name.
     #[must_use]
     pub fn trace(&self, name: &str) -> Option<&'static PaperTrace> {
-        self.traces.iter().find(|trace| trace.name == name)
+        self.traces().into_iter().find(|trace| trace.name == name)
+    }
+
+    /// The stem of the file that says what the paper claims.
+    #[must_use]
+    pub fn claims_file(&self) -> &'static str {
+        match self.results {
+            Results::Tables(_) => PUBLISHED,
+            Results::Curves(_) => FINDINGS,
+        }
     }
 
     /// Reads one file of the paper's folder: from `configs/<paper>/` under `root` when that folder exists, else the copy
@@ -291,7 +207,7 @@ impl Paper {
         } else {
             stems.extend(self.built_in.iter().map(|(name, _)| (*name).to_owned()));
         }
-        stems.retain(|stem| stem != PUBLISHED && stem != EXPLANATIONS);
+        stems.retain(|stem| stem != self.claims_file() && stem != EXPLANATIONS);
         stems.sort();
         Ok(stems)
     }
@@ -300,7 +216,10 @@ impl Paper {
 /// The stem of the file of published claims.
 pub const PUBLISHED: &str = "published";
 
-/// The stem of the file that explains missed claims.
+/// The stem of the file of findings about curves.
+pub const FINDINGS: &str = "findings";
+
+/// The stem of the file that explains what was missed.
 pub const EXPLANATIONS: &str = "explanations";
 
 #[cfg(test)]
@@ -320,7 +239,7 @@ mod tests {
             for stem in files
                 .iter()
                 .map(String::as_str)
-                .chain([PUBLISHED, EXPLANATIONS])
+                .chain([paper.claims_file(), EXPLANATIONS])
             {
                 let file = paper.configuration(here(), stem).unwrap();
                 let copy = paper.configuration(nowhere, stem).unwrap();
@@ -334,11 +253,14 @@ mod tests {
     fn every_trace_has_both_experiments_and_every_file_says_what_to_look_at() {
         let paper = paper("birkenheuer2012").unwrap();
         let stems = paper.stems(here()).unwrap();
-        for trace in paper.traces {
+        let Results::Tables(traces) = paper.results else {
+            panic!("its results are tables");
+        };
+        for trace in traces {
             for stem in trace.configurations() {
                 assert!(stems.contains(&stem), "{stem}");
                 let text = paper.configuration(here(), &stem).unwrap().text;
-                if let Some(file) = trace.file {
+                if let Some(file) = trace.trace.file {
                     assert!(text.contains(&format!("trace = \"{file}\"")), "{stem}");
                 }
                 assert!(

@@ -2,9 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use super::stored::StoredCurves;
 use super::{Configuration, RoomError, SweepOutcome, SweepRunner};
 use crate::cli::run::complain;
 use crate::report::claims::{Experiment as Part, Measured, Sample, Samples};
+use crate::report::findings::{FindingsFile, MeasuredCurves};
 use crate::report::{self, ClaimsSection, ReportExtras};
 use crate::store::{PointColumns, RunSelector, Store};
 use crate::sweep::{AxisValue, Experiment, RunState, SweepOptions, run_sweep};
@@ -14,14 +16,13 @@ use crate::workload::TraceFolder;
 #[derive(Debug)]
 pub struct HouseRunner {
     options: SweepOptions,
-    reports: PathBuf,
 }
 
 impl HouseRunner {
-    /// A runner with these options; the report of each run goes to a folder of its own under `reports`.
+    /// A runner with these options.
     #[must_use]
-    pub fn new(options: SweepOptions, reports: PathBuf) -> Self {
-        Self { options, reports }
+    pub fn new(options: SweepOptions) -> Self {
+        Self { options }
     }
 }
 
@@ -38,21 +39,12 @@ impl SweepRunner for HouseRunner {
             .inspect_err(complain)?;
         let name = experiment.sweep.name.clone();
         let summary = run_sweep(experiment.sweep, &self.options)?;
-        let failed = summary.tally.failed_points;
-        let interrupted = summary.state == RunState::Interrupted;
-        let run = summary.run.unwrap_or_default();
-        if !interrupted {
-            report::write(
-                &self.options.store,
-                &RunSelector::Id(run),
-                &self.reports.join(name),
-            )?;
-        }
         Ok(SweepOutcome {
-            run,
+            experiment: name,
+            run: summary.run.unwrap_or_default(),
             done: (summary.done_before + summary.tally.points) as u64,
-            failed: failed as u64,
-            interrupted,
+            failed: summary.tally.failed_points as u64,
+            interrupted: summary.state == RunState::Interrupted,
         })
     }
 
@@ -68,14 +60,23 @@ impl SweepRunner for HouseRunner {
         Ok(Box::new(samples))
     }
 
+    fn curves(
+        &self,
+        runs: &[(&str, SweepOutcome)],
+        findings: &FindingsFile,
+    ) -> Result<Box<dyn MeasuredCurves>, RoomError> {
+        let store = Store::open_read_only(&self.options.store)?;
+        Ok(Box::new(StoredCurves::read(&store, runs, findings)?))
+    }
+
     fn report(
         &self,
         run: &SweepOutcome,
         folder: &Path,
-        claims: ClaimsSection,
+        claims: Option<ClaimsSection>,
     ) -> Result<(), RoomError> {
         let extras = ReportExtras {
-            claims: Some(claims),
+            claims,
             ..ReportExtras::default()
         };
         let run = RunSelector::Id(run.run);

@@ -33,10 +33,20 @@ impl SweepRunner for Fake {
         &self,
         _: &SweepOutcome,
         folder: &Path,
-        claims: crate::report::ClaimsSection,
+        claims: Option<ClaimsSection>,
     ) -> Result<(), RoomError> {
-        std::fs::write(folder.join("claims.txt"), claims.tally)?;
+        fs::create_dir_all(folder)?;
+        let tally = claims.map_or_else(String::new, |claims| claims.tally);
+        fs::write(folder.join("claims.txt"), tally)?;
         Ok(())
+    }
+
+    fn curves(
+        &self,
+        _: &[(&str, SweepOutcome)],
+        _: &FindingsFile,
+    ) -> Result<Box<dyn MeasuredCurves>, RoomError> {
+        Err("a paper of tables has no curves".into())
     }
 
     fn find_trace(&self, file: &str) -> Result<PathBuf, RoomError> {
@@ -50,6 +60,7 @@ impl SweepRunner for Fake {
     fn run(&mut self, configuration: &Configuration) -> Result<SweepOutcome, RoomError> {
         self.ran.push(configuration.name.clone());
         Ok(SweepOutcome {
+            experiment: configuration.name.clone(),
             run: self.ran.len() as i64,
             done: 1,
             failed: self.failed,
@@ -90,18 +101,21 @@ impl SweepRunner for Fake {
     }
 }
 
-struct Ran {
-    result: Result<Ending, ReproduceError>,
-    output: String,
-    log: String,
-    report: tempfile::TempDir,
+pub(super) struct Ran {
+    pub(super) result: Result<Ending, ReproduceError>,
+    pub(super) output: String,
+    pub(super) log: String,
+    pub(super) report: tempfile::TempDir,
 }
 
 fn run(words: &[&str], runner: &mut Fake) -> Ran {
+    run_in(Path::new(env!("CARGO_MANIFEST_DIR")), words, runner)
+}
+
+pub(super) fn run_in(root: &Path, words: &[&str], runner: &mut dyn SweepRunner) -> Ran {
     let report = tempfile::tempdir().unwrap();
     let args = args(words, report.path());
     let (mut output, mut log) = (Vec::new(), Vec::new());
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let result = reproduce(&args, root, runner, &mut output, &mut log);
     Ran {
         result,
@@ -181,7 +195,7 @@ fn unknown_papers_and_traces_are_refused_with_what_there_is() {
             .result
             .unwrap_err()
             .to_string()
-            .contains("there are: birkenheuer2012")
+            .contains("there are: birkenheuer2012, heine2005, singh2008")
     );
     let trace = run(&["birkenheuer2012", "--trace", "kth"], &mut Fake::default());
     let message = trace.result.unwrap_err().to_string();

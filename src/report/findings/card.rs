@@ -81,7 +81,7 @@ impl FindingsCard {
                 };
                 Record {
                     id: &finding.id,
-                    trace: finding.trace.as_deref(),
+                    trace: finding.trace.as_deref().or(self.trace.as_deref()),
                     section: &finding.section,
                     statement: &finding.statement,
                     provenance: finding.provenance,

@@ -28,6 +28,19 @@ pub struct CurveCell {
     pub samples: Vec<(u32, f64)>,
 }
 
+impl CurveCell {
+    /// A cell of these replications and values; `None` where there are none.
+    #[must_use]
+    pub fn new(values: BTreeMap<String, AxisValue>, samples: Vec<(u32, f64)>) -> Option<Self> {
+        let measured: Vec<f64> = samples.iter().map(|(_, value)| *value).collect();
+        Some(Self {
+            values,
+            estimate: Estimate::of(&measured)?,
+            samples,
+        })
+    }
+}
+
 /// The part of a run that a check looks at: for every axis the values that are wanted, and the cells at their combinations.
 pub(super) struct Field<'c> {
     pub(super) axes: Vec<Part>,

@@ -30,6 +30,23 @@ pub struct FindingResult {
     pub judged: Vec<Judged>,
 }
 
+impl FindingResult {
+    /// A finding for which nothing was measured, and why.
+    #[must_use]
+    pub fn not_tested(finding: &Finding, why: String) -> Self {
+        Self {
+            finding: finding.clone(),
+            verdict: Verdict::NotTested(why),
+            measured: "–".to_owned(),
+            cells: 0,
+            failed_cells: 0,
+            missing_cells: 0,
+            worst: None,
+            judged: Vec::new(),
+        }
+    }
+}
+
 /// One cell, curve or pair of a check.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Judged {
@@ -91,16 +108,7 @@ pub fn evaluate(
             };
             match survey {
                 Ok(survey) => survey.result(finding),
-                Err(why) => FindingResult {
-                    finding: finding.clone(),
-                    verdict: Verdict::NotTested(why),
-                    measured: "–".to_owned(),
-                    cells: 0,
-                    failed_cells: 0,
-                    missing_cells: 0,
-                    worst: None,
-                    judged: Vec::new(),
-                },
+                Err(why) => FindingResult::not_tested(finding, why),
             }
         })
         .collect()

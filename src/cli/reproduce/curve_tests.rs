@@ -1,0 +1,480 @@
+//! Papers of curves, with a runner that makes them up; and what the files in the program say.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::curves::{JOINT, home};
+use super::tests::{Ran, run_in};
+use super::*;
+use crate::report::findings::{self, CurveCell};
+use crate::sweep::{Axis, AxisValue, Experiment};
+
+const CTC: &str = "CTC-SP2-1996-3.1-cln.swf";
+const SDSC: &str = "SDSC-SP2-1998-4.2-cln.swf";
+const SHARE: &str = "reservations.share_percent";
+
+/// Runs with one axis, the share, along which every measure is the share plus what the trace's runs have.
+struct Drawn {
+    axes: Vec<Axis>,
+    runs: BTreeMap<String, f64>,
+}
+
+impl MeasuredCurves for Drawn {
+    fn axes(&self, run: &str) -> Option<&[Axis]> {
+        self.runs.contains_key(run).then_some(&*self.axes)
+    }
+
+    fn cells(&self, run: &str, _: &str) -> Vec<CurveCell> {
+        let Some(offset) = self.runs.get(run) else {
+            return Vec::new();
+        };
+        [0_i64, 50, 100]
+            .into_iter()
+            .filter_map(|share| {
+                let values = [(SHARE.to_owned(), AxisValue::Integer(share))];
+                let value = offset + share as f64;
+                CurveCell::new(values.into(), vec![(0, value), (1, value)])
+            })
+            .collect()
+    }
+}
+
+#[derive(Default)]
+struct Fake {
+    files: BTreeSet<&'static str>,
+    ran: Vec<String>,
+    /// Points of this configuration fail.
+    failing: Option<&'static str>,
+    /// It is interrupted at this configuration.
+    interrupted: Option<&'static str>,
+    /// What every measure on SDSC is above that on CTC.
+    above: f64,
+    reports: std::cell::RefCell<Vec<(i64, PathBuf, bool)>>,
+}
+
+impl SweepRunner for Fake {
+    fn find_trace(&self, file: &str) -> Result<PathBuf, RoomError> {
+        if self.files.contains(file) {
+            Ok(PathBuf::from("/traces").join(file))
+        } else {
+            Err(format!("{file} is not in BOOKAHEAD_TRACES; the archive offers it").into())
+        }
+    }
+
+    fn run(&mut self, configuration: &Configuration) -> Result<SweepOutcome, RoomError> {
+        self.ran.push(configuration.name.clone());
+        let is = |stem: Option<&str>| stem == Some(&configuration.name);
+        Ok(SweepOutcome {
+            experiment: configuration.name.clone(),
+            run: self.ran.len() as i64,
+            done: 6,
+            failed: if is(self.failing) { 2 } else { 0 },
+            interrupted: is(self.interrupted),
+        })
+    }
+
+    fn measured(&self, _: &[SweepOutcome], _: usize) -> Result<Box<dyn Measured>, RoomError> {
+        Err("a paper of curves has no tables".into())
+    }
+
+    fn curves(
+        &self,
+        runs: &[(&str, SweepOutcome)],
+        _: &FindingsFile,
+    ) -> Result<Box<dyn MeasuredCurves>, RoomError> {
+        let offset = |stem: &str| {
+            if stem.starts_with("sdsc") {
+                self.above
+            } else {
+                0.0
+            }
+        };
+        Ok(Box::new(Drawn {
+            axes: vec![Axis {
+                key: SHARE.to_owned(),
+                values: [0, 50, 100].map(AxisValue::Integer).to_vec(),
+            }],
+            runs: runs
+                .iter()
+                .map(|(stem, _)| ((*stem).to_owned(), offset(stem)))
+                .collect(),
+        }))
+    }
+
+    fn report(
+        &self,
+        run: &SweepOutcome,
+        folder: &Path,
+        claims: Option<ClaimsSection>,
+    ) -> Result<(), RoomError> {
+        let report = (run.run, folder.to_owned(), claims.is_some());
+        self.reports.borrow_mut().push(report);
+        Ok(())
+    }
+}
+
+/// A folder with configurations, findings and explanations of a paper of the tests' own.
+fn folder(paper: &str, findings: &str, explanations: &str) -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    let folder = root.path().join("configs").join(paper);
+    fs::create_dir_all(&folder).unwrap();
+    let Results::Curves(traces) = super::paper(paper).unwrap().results else {
+        panic!("its results are curves");
+    };
+    let stems = traces.iter().flat_map(|curve| curve.stems);
+    for stem in stems.chain(&["ctc-by-hand"]) {
+        let text = format!("# What {stem} shows.\n");
+        fs::write(folder.join(format!("{stem}.toml")), text).unwrap();
+    }
+    let findings = format!("paper = \"{paper}\"\ntitle = \"A paper.\"\n{findings}");
+    fs::write(folder.join("findings.toml"), findings).unwrap();
+    fs::write(folder.join("explanations.toml"), explanations).unwrap();
+    root
+}
+
+fn trend(id: &str, run: &str, direction: &str) -> String {
+    format!(
+        "[[finding]]\nid = \"{id}\"\nsection = \"6\"\nstatement = \"{id} goes somewhere.\"\nprovenance = \"stated\"\n\
+         [finding.trend]\nrun = \"{run}\"\nmeasure = \"slowdown\"\nalong = \"{SHARE}\"\ndirection = \"{direction}\"\n"
+    )
+}
+
+const DEARER: &str = r#"
+[[finding]]
+id = "S9"
+section = "5"
+statement = "SDSC is dearer."
+provenance = "stated"
+[finding.compare]
+left = { run = "sdsc-sp2-price-load", measure = "price_su" }
+right = { run = "ctc-price-load", measure = "price_su" }
+relation = ">"
+"#;
+
+fn singh() -> tempfile::TempDir {
+    let findings =
+        trend("S1", "ctc-price-load", "rises") + &trend("S2", "sdsc-sp2-virtual", "falls") + DEARER;
+    folder("singh2008", &findings, "")
+}
+
+fn records(ran: &Ran) -> Vec<(String, String, String)> {
+    let records: Vec<serde_json::Value> = serde_json::from_str(&ran.output).unwrap();
+    records
+        .iter()
+        .map(|record| {
+            ["id", "trace", "verdict"].map(|key| record[key].as_str().unwrap_or("–").to_owned())
+        })
+        .map(|[id, trace, verdict]| (id, trace, verdict))
+        .collect()
+}
+
+fn record(id: &str, trace: &str, verdict: &str) -> (String, String, String) {
+    (id.to_owned(), trace.to_owned(), verdict.to_owned())
+}
+
+#[test]
+fn a_paper_of_one_trace_runs_its_configuration_and_leaves_a_card_and_a_report() {
+    let findings = trend("H1", "ctc", "rises") + &trend("H2", "ctc", "falls");
+    let explanations = "[[explanation]]\nfindings = [\"H1\"]\ntext = \"No reason.\"\n";
+    let root = folder("heine2005", &findings, explanations);
+    let mut runner = Fake {
+        files: [CTC].into(),
+        ..Fake::default()
+    };
+    let ran = run_in(root.path(), &["heine2005", "--trace", "ctc"], &mut runner);
+    assert_eq!(ran.result.unwrap(), Ending::Done);
+    assert_eq!(runner.ran, ["ctc"], "what is run by hand is not run");
+    let folder = ran.report.path().join("heine2005/ctc");
+    assert_eq!(*runner.reports.borrow(), [(1, folder.clone(), true)]);
+    let card = fs::read_to_string(folder.join("score-card.md")).unwrap();
+    assert!(
+        card.starts_with("<!-- made by: bookahead reproduce heine2005 --trace ctc -->"),
+        "{card}"
+    );
+    assert!(card.contains("| H1 | H1 goes somewhere. |"), "{card}");
+    assert!(card.contains("not explained"), "{card}");
+    let json = fs::read_to_string(folder.join("score-card.json")).unwrap();
+    assert!(json.contains("\"verdict\": \"held\""), "{json}");
+    for text in [
+        "H1  held",
+        "H2  missed",
+        "ctc              1 held, 1 missed",
+        "heine2005        1 held, 1 missed",
+    ] {
+        assert!(
+            ran.output.contains(text),
+            "{text}\nis not in\n{}",
+            ran.output
+        );
+    }
+    assert!(
+        ran.log
+            .contains("heine2005: missed, and not explained: H2\n"),
+        "{}",
+        ran.log
+    );
+    assert!(
+        ran.log
+            .contains("heine2005: explained, although nothing was missed: H1\n"),
+        "{}",
+        ran.log
+    );
+}
+
+#[test]
+fn findings_that_compare_traces_have_a_card_of_their_own() {
+    let root = singh();
+    let mut runner = Fake {
+        files: [CTC, SDSC].into(),
+        above: 1.0,
+        ..Fake::default()
+    };
+    let ran = run_in(root.path(), &["singh2008", "--json"], &mut runner);
+    assert_eq!(*ran.result.as_ref().unwrap(), Ending::Done);
+    assert_eq!(
+        records(&ran),
+        [
+            record("S1", "ctc", "held"),
+            record("S2", "sdsc-sp2", "missed"),
+            record("S9", JOINT, "held"),
+        ]
+    );
+    assert_eq!(runner.ran.len(), 18);
+    let paper = ran.report.path().join("singh2008");
+    for trace in ["ctc", "sdsc-sp2", JOINT] {
+        let card = fs::read_to_string(paper.join(trace).join("score-card.md")).unwrap();
+        assert_eq!(card.contains("S9"), trace == JOINT, "{card}");
+    }
+    let reports = runner.reports.borrow();
+    assert_eq!(reports.len(), 18, "one a configuration");
+    let main: Vec<_> = reports.iter().filter(|(.., claims)| *claims).collect();
+    assert_eq!(
+        main,
+        [
+            &(1, paper.join("ctc"), true),
+            &(10, paper.join("sdsc-sp2"), true)
+        ]
+    );
+    assert!(reports.contains(&(9, paper.join("ctc/ctc-virtual"), false)));
+}
+
+#[test]
+fn comparisons_of_traces_are_not_tested_where_one_was_not_run_and_their_card_is_left_alone() {
+    let root = singh();
+    for (words, file, why) in [
+        (
+            &["singh2008", "--json", "--trace", "ctc"][..],
+            CTC,
+            "both: not tested: sdsc-sp2 was not run: it was not chosen",
+        ),
+        (
+            &["singh2008", "--json"],
+            CTC,
+            "both: not tested: sdsc-sp2 was not run: the trace file SDSC-SP2-1998-4.2-cln.swf was not found",
+        ),
+    ] {
+        let mut runner = Fake {
+            files: [file].into(),
+            ..Fake::default()
+        };
+        let ran = run_in(root.path(), words, &mut runner);
+        assert_eq!(*ran.result.as_ref().unwrap(), Ending::Done);
+        assert_eq!(runner.ran.len(), 9);
+        let seen = records(&ran);
+        assert!(seen.contains(&record("S1", "ctc", "held")), "{seen:?}");
+        assert!(
+            seen.contains(&record("S9", JOINT, "not-tested")),
+            "{seen:?}"
+        );
+        let is_shown = words.len() == 2;
+        let missing = record("S2", "sdsc-sp2", "not-tested");
+        assert_eq!(seen.contains(&missing), is_shown, "{seen:?}");
+        assert!(ran.log.contains(why), "{}", ran.log);
+        assert!(!ran.report.path().join("singh2008").join(JOINT).exists());
+    }
+}
+
+#[test]
+fn a_missing_trace_asked_for_by_name_is_an_error_and_nothing_runs() {
+    let root = singh();
+    let mut runner = Fake::default();
+    let words = ["singh2008", "--trace", "sdsc-sp2"];
+    let ran = run_in(root.path(), &words, &mut runner);
+    let message = ran.result.unwrap_err().to_string();
+    assert!(message.contains(SDSC), "{message}");
+    assert!(runner.ran.is_empty());
+}
+
+#[test]
+fn an_interruption_ends_in_130_and_failed_points_in_1_and_both_are_said() {
+    let root = singh();
+    let mut runner = Fake {
+        files: [CTC, SDSC].into(),
+        interrupted: Some("ctc-slots-recorded"),
+        ..Fake::default()
+    };
+    let ran = run_in(root.path(), &["singh2008"], &mut runner);
+    assert_eq!(ran.result.unwrap().exit_code(), 130);
+    assert_eq!(runner.ran.len(), 3, "nothing more is started");
+    assert!(ran.log.contains("the same command goes on"), "{}", ran.log);
+    assert!(
+        !ran.report
+            .path()
+            .join("singh2008/ctc/score-card.md")
+            .exists()
+    );
+
+    let mut runner = Fake {
+        files: [CTC, SDSC].into(),
+        failing: Some("ctc-price-half"),
+        ..Fake::default()
+    };
+    let ran = run_in(root.path(), &["singh2008"], &mut runner);
+    assert_eq!(ran.result.unwrap().exit_code(), 1);
+    for text in [&ran.log, &ran.output] {
+        assert!(text.contains("2 points of ctc-price-half failed"), "{text}");
+    }
+    assert_eq!(runner.ran.len(), 18, "the rest is run all the same");
+}
+
+#[test]
+fn the_list_shows_findings_with_what_is_expected_and_runs_nothing() {
+    let root = singh();
+    let mut runner = Fake {
+        files: [CTC].into(),
+        ..Fake::default()
+    };
+    let words = ["singh2008", "--list", "--trace", "ctc"];
+    let ran = run_in(root.path(), &words, &mut runner);
+    assert_eq!(ran.result.unwrap(), Ending::Done);
+    assert!(runner.ran.is_empty());
+    for text in [
+        "singh2008\n  A paper.",
+        "  ctc            CTC SP2, 430 processors; 1 finding; /traces/CTC-SP2-1996-3.1-cln.swf",
+        "ctc-price-load.toml\n    What ctc-price-load shows.",
+        "ctc-by-hand.toml (by hand: bookahead run)\n",
+        "  S1 (ctc, section 6): S1 goes somewhere.\n    rises with share percent",
+        "  S9 (both, section 5): SDSC is dearer.\n    price_su (sdsc-sp2-price-load) > price_su (ctc-price-load)",
+    ] {
+        assert!(
+            ran.output.contains(text),
+            "{text}\nis not in\n{}",
+            ran.output
+        );
+    }
+    assert!(!ran.output.contains("S2"), "{}", ran.output);
+    assert!(!ran.output.contains("sdsc-sp2-virtual"), "{}", ran.output);
+}
+
+#[test]
+fn an_unknown_measure_is_refused_before_anything_runs() {
+    let findings = trend("H1", "ctc", "rises").replace("slowdown", "speed");
+    let root = folder("heine2005", &findings, "");
+    let mut runner = Fake {
+        files: [CTC].into(),
+        ..Fake::default()
+    };
+    let ran = run_in(root.path(), &["heine2005"], &mut runner);
+    let message = ran.result.unwrap_err().to_string();
+    assert!(message.contains("unknown measure `speed`"), "{message}");
+    assert!(runner.ran.is_empty());
+}
+
+/// Every paper of curves with its traces and its findings.
+fn papers() -> impl Iterator<Item = (&'static Paper, &'static [CurveTrace], FindingsFile)> {
+    PAPERS.iter().filter_map(|paper| {
+        let Results::Curves(traces) = paper.results else {
+            return None;
+        };
+        let file = paper.configuration(here(), FINDINGS).unwrap();
+        let known = known_measures();
+        let findings = findings::parse(&file.origin(), &file.text, Some(&known)).unwrap();
+        Some((paper, traces, findings))
+    })
+}
+
+fn here() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn every_finding_names_runs_that_are_made_measures_that_are_known_and_its_own_trace() {
+    for (paper, traces, file) in papers() {
+        assert_eq!(file.paper, paper.name);
+        assert!(!file.findings.is_empty(), "{}", paper.name);
+        for finding in &file.findings {
+            for (run, _) in finding.sources() {
+                assert!(
+                    traces.iter().any(|curve| curve.stems.contains(&run)),
+                    "{} {}: no run `{run}` is made",
+                    paper.name,
+                    finding.id
+                );
+            }
+            if let Some(trace) = finding.trace.as_deref() {
+                assert_eq!(home(traces, finding), Some(trace), "{}", finding.id);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_explanation_names_findings_and_configurations_that_exist() {
+    for (paper, _, file) in papers() {
+        let text = paper.configuration(here(), EXPLANATIONS).unwrap();
+        let known = findings::parse_explanations(&text.origin(), &text.text).unwrap();
+        let stems = paper.stems(here()).unwrap();
+        for explanation in &known {
+            for id in &explanation.findings {
+                assert!(
+                    file.findings.iter().any(|finding| finding.id == *id),
+                    "{}: there is no finding {id}",
+                    paper.name
+                );
+            }
+            for stem in &explanation.evidence {
+                assert!(
+                    stems.contains(stem),
+                    "{}: there is no {stem}.toml",
+                    paper.name
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn every_configuration_is_sound_replays_the_trace_of_its_name_and_says_what_to_look_at() {
+    for (paper, traces, _) in papers() {
+        let stems = paper.stems(here()).unwrap();
+        for stem in traces.iter().flat_map(|curve| curve.stems) {
+            assert!(stems.iter().any(|known| known == stem), "{stem}");
+        }
+        for stem in &stems {
+            let configuration = paper.configuration(here(), stem).unwrap();
+            let Experiment { sweep, .. } =
+                Experiment::parse(&configuration.origin(), &configuration.text, None)
+                    .unwrap_or_else(|error| panic!("{stem}: {error}"));
+            assert_eq!(sweep.name, *stem);
+            assert!(configuration.text.contains("# Look at: "), "{stem}");
+            let owner = traces.iter().find(|curve| {
+                stem.strip_prefix(curve.trace.name)
+                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+            });
+            let file = owner.and_then(|curve| curve.trace.file).unwrap();
+            assert!(configuration.text.contains(file), "{stem}: not {file}");
+        }
+    }
+}
+
+#[test]
+fn no_configuration_belongs_to_two_traces() {
+    for (_, traces, _) in papers() {
+        let stems: Vec<&str> = traces
+            .iter()
+            .flat_map(|curve| curve.stems.iter().copied())
+            .collect();
+        let distinct: BTreeSet<&str> = stems.iter().copied().collect();
+        assert_eq!(distinct.len(), stems.len());
+        assert!(traces.iter().all(|curve| curve.trace.name != JOINT));
+    }
+}

@@ -1,0 +1,344 @@
+//! Papers whose results are curves: what they say about them, judged on measured ones.
+
+use std::collections::BTreeSet;
+
+use super::{
+    CurveTrace, EXPLANATIONS, Ending, FINDINGS, Paper, ReproduceError, Session, SweepOutcome,
+    known_measures,
+};
+use crate::report::findings::{
+    self, Explanation, Finding, FindingResult, FindingsCard, FindingsFile, Tally,
+};
+
+/// How the card of findings that compare traces is called.
+pub(super) const JOINT: &str = "both";
+
+/// Lists or runs the chosen traces.
+pub(super) fn reproduce(
+    session: &mut Session<'_>,
+    paper: &Paper,
+    traces: &'static [CurveTrace],
+) -> Result<Ending, ReproduceError> {
+    let file = paper.configuration(session.root, FINDINGS)?;
+    let findings = findings::parse(&file.origin(), &file.text, Some(&known_measures()))?;
+    let file = paper.configuration(session.root, EXPLANATIONS)?;
+    let explanations = findings::parse_explanations(&file.origin(), &file.text)?;
+    let chosen: Vec<&'static CurveTrace> = traces
+        .iter()
+        .filter(|curve| session.is_chosen(&curve.trace))
+        .collect();
+    if session.args.list {
+        list(session, paper, &findings, traces, &chosen)?;
+        return Ok(Ending::Done);
+    }
+    let mut evaluation = Evaluation {
+        paper,
+        traces,
+        findings,
+        explanations,
+        runs: Vec::new(),
+        skipped: Vec::new(),
+        cards: Vec::new(),
+    };
+    for curve in traces {
+        if !session.is_chosen(&curve.trace) {
+            evaluation.skip(curve, "it was not chosen".to_owned());
+        }
+    }
+    let mut ending = Ending::Done;
+    for curve in chosen {
+        ending = ending.max(evaluation.trace(session, curve)?);
+        if ending == Ending::Interrupted {
+            return Ok(ending);
+        }
+    }
+    evaluation.joint(session)?;
+    evaluation.conclude(session)?;
+    Ok(ending)
+}
+
+/// The trace whose runs a finding names; `None` where it compares several.
+pub(super) fn home(traces: &'static [CurveTrace], finding: &Finding) -> Option<&'static str> {
+    let owners: BTreeSet<&'static str> = finding
+        .sources()
+        .into_iter()
+        .filter_map(|(run, _)| traces.iter().find(|curve| curve.stems.contains(&run)))
+        .map(|curve| curve.trace.name)
+        .collect();
+    let mut owners = owners.into_iter();
+    match (owners.next(), owners.next()) {
+        (Some(only), None) => Some(only),
+        (Some(_), Some(_)) => None,
+        // A run that nobody makes: it shows as not tested where a reader looks for it.
+        (None, _) => traces
+            .iter()
+            .find(|curve| finding.trace.as_deref() == Some(curve.trace.name))
+            .or(traces.first().filter(|_| traces.len() == 1))
+            .map(|curve| curve.trace.name),
+    }
+}
+
+/// One paper while it is reproduced.
+struct Evaluation<'p> {
+    paper: &'p Paper,
+    traces: &'static [CurveTrace],
+    findings: FindingsFile,
+    explanations: Vec<Explanation>,
+    /// Stem and end of every sweep so far.
+    runs: Vec<(&'static str, SweepOutcome)>,
+    /// Traces that were not run, and why.
+    skipped: Vec<(&'static str, String)>,
+    cards: Vec<FindingsCard>,
+}
+
+impl Evaluation<'_> {
+    fn skip(&mut self, curve: &CurveTrace, why: String) {
+        self.skipped.push((curve.trace.name, why));
+    }
+
+    /// The findings of one trace; of `None` those that compare several.
+    fn of(&self, trace: Option<&str>) -> FindingsFile {
+        FindingsFile {
+            findings: self
+                .findings
+                .findings
+                .iter()
+                .filter(|finding| home(self.traces, finding) == trace)
+                .cloned()
+                .collect(),
+            ..self.findings.clone()
+        }
+    }
+
+    fn card(&self, curves: &[&CurveTrace], name: &str, command: String) -> FindingsCard {
+        let subjects: Vec<&str> = curves.iter().map(|curve| curve.trace.subject).collect();
+        FindingsCard {
+            paper: self.paper.name.to_owned(),
+            title: self.findings.title.clone(),
+            trace: Some(name.to_owned()),
+            subject: subjects.join(" and "),
+            command,
+            remarks: curves
+                .iter()
+                .filter_map(|curve| curve.trace.remark)
+                .map(str::to_owned)
+                .collect(),
+            results: Vec::new(),
+            explanations: self.explanations.clone(),
+        }
+    }
+
+    /// Runs every configuration of a trace and judges its findings.
+    fn trace(
+        &mut self,
+        session: &mut Session<'_>,
+        curve: &'static CurveTrace,
+    ) -> Result<Ending, ReproduceError> {
+        let name = curve.trace.name;
+        let own = self.of(Some(name));
+        let command = format!("bookahead reproduce {} --trace {name}", self.paper.name);
+        let mut card = self.card(&[curve], name, command);
+        if let Some(why) = session.missing(&curve.trace)? {
+            card.remarks.push(format!("Not tested: {why}."));
+            card.results = not_tested(&own, &why);
+            self.cards.push(card);
+            self.skip(curve, why);
+            return Ok(Ending::Done);
+        }
+        let folder = session.folder(self.paper.name, name);
+        let first = self.runs.len();
+        for stem in curve.stems {
+            let outcome = session.run(self.paper, &curve.trace, stem)?;
+            if outcome.interrupted {
+                return Ok(Ending::Interrupted);
+            }
+            if outcome.failed > 0 {
+                let text = format!("{} points of {stem} failed", outcome.failed);
+                writeln!(session.log, "{text}")?;
+                card.remarks
+                    .push(format!("{text}; means are over the points that are left."));
+            }
+            if self.runs.len() > first {
+                session
+                    .runner
+                    .report(&outcome, &folder.join(stem), None)
+                    .map_err(|source| ReproduceError::Sweep {
+                        configuration: (*stem).to_owned(),
+                        source,
+                    })?;
+            }
+            self.runs.push((stem, outcome));
+        }
+        card.results = self.judge(session, &own, first)?;
+        session.write_card(&folder, card.markdown(), &card.records())?;
+        let runs = &self.runs[first..];
+        if let Some((stem, run)) = runs.first() {
+            session
+                .runner
+                .report(run, &folder, Some(card.section()))
+                .map_err(|source| ReproduceError::Sweep {
+                    configuration: (*stem).to_owned(),
+                    source,
+                })?;
+        }
+        let failed = runs.iter().any(|(_, outcome)| outcome.failed > 0);
+        self.finish(session, card)?;
+        Ok(if failed {
+            Ending::SomeFailed
+        } else {
+            Ending::Done
+        })
+    }
+
+    /// Judges the findings that compare traces, once all of these were run.
+    fn joint(&mut self, session: &mut Session<'_>) -> Result<(), ReproduceError> {
+        let own = self.of(None);
+        if own.findings.is_empty() {
+            return Ok(());
+        }
+        let command = format!("bookahead reproduce {}", self.paper.name);
+        let all: Vec<&CurveTrace> = self.traces.iter().collect();
+        let mut card = self.card(&all, JOINT, command);
+        if self.skipped.is_empty() {
+            card.results = self.judge(session, &own, 0)?;
+            let folder = session.folder(self.paper.name, JOINT);
+            session.write_card(&folder, card.markdown(), &card.records())?;
+            self.finish(session, card)
+        } else {
+            let reasons: Vec<String> = self
+                .skipped
+                .iter()
+                .map(|(name, why)| format!("{name} was not run: {why}"))
+                .collect();
+            let why = reasons.join("; ");
+            writeln!(session.log, "{JOINT}: not tested: {why}")?;
+            // No file: what an earlier command measured on all traces is better than nothing measured.
+            card.results = not_tested(&own, &why);
+            self.cards.push(card);
+            Ok(())
+        }
+    }
+
+    /// Judges findings on the runs from the `first` on.
+    fn judge(
+        &self,
+        session: &Session<'_>,
+        own: &FindingsFile,
+        first: usize,
+    ) -> Result<Vec<FindingResult>, ReproduceError> {
+        let runs = &self.runs[first..];
+        let curves = session
+            .runner
+            .curves(runs, own)
+            .map_err(|source| ReproduceError::Sweep {
+                configuration: super::names(runs.iter().map(|(stem, _)| *stem)),
+                source,
+            })?;
+        Ok(findings::evaluate(own, &*curves, None))
+    }
+
+    fn finish(
+        &mut self,
+        session: &mut Session<'_>,
+        card: FindingsCard,
+    ) -> Result<(), ReproduceError> {
+        if !session.args.json {
+            writeln!(session.output, "{}", card.terminal())?;
+        }
+        self.cards.push(card);
+        Ok(())
+    }
+
+    /// What comes after the last card: records or tallies, and which misses and explanations do not belong together.
+    fn conclude(&self, session: &mut Session<'_>) -> Result<(), ReproduceError> {
+        if session.args.json {
+            let records: Vec<_> = self.cards.iter().flat_map(FindingsCard::records).collect();
+            session.print_json(&records)?;
+        } else {
+            let mut all = Tally::default();
+            for card in &self.cards {
+                let tally = card.tally();
+                all.held += tally.held;
+                all.missed += tally.missed;
+                all.not_tested += tally.not_tested;
+                let name = card.trace.as_deref().unwrap_or(&card.paper);
+                writeln!(session.output, "{name:16} {}", tally.sentence())?;
+            }
+            writeln!(session.output, "{:16} {}", self.paper.name, all.sentence())?;
+        }
+        let results: Vec<FindingResult> = self
+            .cards
+            .iter()
+            .flat_map(|card| card.results.iter().cloned())
+            .collect();
+        let audit = findings::audit(&self.findings, &results, &self.explanations);
+        for (what, ids) in [
+            ("missed, and not explained", &audit.unexplained),
+            (
+                "explained, although nothing was missed",
+                &audit.explained_for_nothing,
+            ),
+        ] {
+            if !ids.is_empty() {
+                writeln!(
+                    session.log,
+                    "{}: {what}: {}",
+                    self.paper.name,
+                    ids.join(", ")
+                )?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn not_tested(file: &FindingsFile, why: &str) -> Vec<FindingResult> {
+    file.findings
+        .iter()
+        .map(|finding| FindingResult::not_tested(finding, why.to_owned()))
+        .collect()
+}
+
+fn list(
+    session: &mut Session<'_>,
+    paper: &Paper,
+    file: &FindingsFile,
+    traces: &'static [CurveTrace],
+    chosen: &[&'static CurveTrace],
+) -> Result<(), ReproduceError> {
+    let of = |trace: Option<&str>| -> Vec<&Finding> {
+        file.findings
+            .iter()
+            .filter(|finding| home(traces, finding) == trace)
+            .collect()
+    };
+    let counted: Vec<_> = chosen
+        .iter()
+        .map(|curve| (&curve.trace, of(Some(curve.trace.name)).len()))
+        .collect();
+    session.list_traces((paper, &file.title), &counted, "finding")?;
+    let names: Vec<_> = chosen.iter().map(|curve| &curve.trace).collect();
+    session.list_configurations(paper, &names, |stem| {
+        if traces.iter().any(|curve| curve.stems.contains(&stem)) {
+            ""
+        } else {
+            " (by hand: bookahead run)"
+        }
+    })?;
+    writeln!(session.output, "\nfindings")?;
+    let homes = chosen.iter().map(|curve| Some(curve.trace.name));
+    for home in homes.chain([None]) {
+        for finding in of(home) {
+            writeln!(
+                session.output,
+                "  {} ({}, section {}): {}\n    {}",
+                finding.id,
+                home.unwrap_or(JOINT),
+                finding.section,
+                finding.statement,
+                finding.expected()
+            )?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,344 @@
+//! One quantity of a run at every combination of its axes: what findings about curves are judged by.
+
+use std::collections::BTreeMap;
+
+use rusqlite::params;
+
+use super::runs::axis_value;
+use super::{RunId, Store, StoreError};
+use crate::sweep::AxisValue;
+
+/// A quantity at one combination of axis values of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CurveSamples {
+    /// The value on every axis, by the axis's dotted key.
+    pub values: BTreeMap<String, AxisValue>,
+    /// Replication and value, in the order of the replications; those without a value (no job started) are left out.
+    pub samples: Vec<(u32, f64)>,
+}
+
+/// The totals of jobs that [`Store::curve_cells`] knows by name, beside the measures of studies: name and expression.
+const METRICS: &[(&str, &str)] = &[
+    (
+        "slowdown",
+        "CAST(k.weighted_response AS REAL) / nullif(k.weighted_run, 0)",
+    ),
+    (
+        "utilisation_percent",
+        "100.0 * k.busy / nullif(k.capacity, 0)",
+    ),
+    (
+        "mean_wait",
+        "CAST(k.wait_total AS REAL) / nullif(k.started, 0)",
+    ),
+    (
+        "gain",
+        "k.fees / 3600.0 - p.penalty_ratio * (k.forfeited / 3600.0)",
+    ),
+    ("fees", "k.fees / 3600.0"),
+    ("forfeited", "k.forfeited / 3600.0"),
+    (
+        "rejection_rate",
+        "CAST(k.dropped AS REAL) / nullif(k.submitted, 0)",
+    ),
+    ("successful", "CAST(k.successful AS REAL)"),
+    ("failed", "CAST(k.failed AS REAL)"),
+];
+
+/// The names of the totals of jobs that [`Store::curve_cells`] knows, beside those of
+/// [`MEASURES`](crate::scheduling::measures::MEASURES): slowdown weighted by area, busy share of the capacity (%), mean wait
+/// (s), gain, fees and forfeited fees (coins), dropped ÷ submitted jobs, successful and failed jobs.
+pub fn curve_metrics() -> impl Iterator<Item = &'static str> {
+    METRICS.iter().map(|(name, _)| *name)
+}
+
+impl Store {
+    /// A quantity of the done points of a run by their axis values, in the order of the axes: a total of jobs (one of
+    /// [`curve_metrics`]), else the measure of this name. Empty where nothing of this name was measured. A simulation that
+    /// several points share counts at each of them.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn curve_cells(&self, run: RunId, measure: &str) -> Result<Vec<CurveSamples>, StoreError> {
+        let sql = |error| self.error("reading curves", error);
+        let metric = METRICS.iter().find(|(name, _)| *name == measure);
+        let (value, table) = match metric {
+            Some((_, expression)) => (
+                *expression,
+                "JOIN simulation_metrics k ON k.simulation = m.id AND ?2 IS NOT NULL",
+            ),
+            None => (
+                "d.value",
+                "JOIN simulation_measure d ON d.simulation = m.id
+                    AND d.measure = (SELECT code FROM measure WHERE name = ?2)",
+            ),
+        };
+        // A row an axis of each point, those of a point one after the other; one row without an axis where the run has none.
+        let query = format!(
+            "SELECT rp.place, p.replication, {value} AS value, pa.axis, pa.value, a.key, v.kind, v.value
+             FROM run_point rp
+             JOIN point p ON p.id = rp.point
+             JOIN simulation m ON m.id = p.simulation AND m.state = 2
+             {table}
+             LEFT JOIN point_axis pa ON pa.run = rp.run AND pa.place = rp.place
+             LEFT JOIN axis a ON a.run = pa.run AND a.position = pa.axis
+             LEFT JOIN axis_value v ON v.run = pa.run AND v.axis = pa.axis AND v.position = pa.value
+             WHERE rp.run = ?1 ORDER BY rp.place, pa.axis"
+        );
+        let mut statement = self.connection.prepare(&query).map_err(sql)?;
+        let mut rows = statement.query(params![run.0, measure]).map_err(sql)?;
+        let mut cells = Cells::default();
+        let mut current: Option<PlacePoint> = None;
+        while let Some(row) = rows.next().map_err(sql)? {
+            let place: i64 = row.get(0).map_err(sql)?;
+            if current.as_ref().is_none_or(|point| point.place != place) {
+                let point = PlacePoint {
+                    place,
+                    replication: row.get(1).map_err(sql)?,
+                    value: row.get(2).map_err(sql)?,
+                    positions: Vec::new(),
+                    values: BTreeMap::new(),
+                };
+                cells.add(current.replace(point));
+            }
+            let axis: Option<i64> = row.get(3).map_err(sql)?;
+            if let (Some(axis), Some(point)) = (axis, current.as_mut()) {
+                point.positions.push((axis, row.get(4).map_err(sql)?));
+                let kind: String = row.get(6).map_err(sql)?;
+                point.values.insert(
+                    row.get(5).map_err(sql)?,
+                    axis_value(&kind, row.get(7).map_err(sql)?),
+                );
+            }
+        }
+        cells.add(current);
+        Ok(cells.sorted())
+    }
+}
+
+/// A done point while its rows are read.
+struct PlacePoint {
+    place: i64,
+    replication: u32,
+    value: Option<f64>,
+    positions: Vec<(i64, i64)>,
+    values: BTreeMap<String, AxisValue>,
+}
+
+/// Cells by their places on the axes.
+#[derive(Default)]
+struct Cells(BTreeMap<Vec<(i64, i64)>, CurveSamples>);
+
+impl Cells {
+    fn add(&mut self, point: Option<PlacePoint>) {
+        let Some(PlacePoint {
+            replication,
+            value: Some(value),
+            positions,
+            values,
+            ..
+        }) = point
+        else {
+            return;
+        };
+        self.0
+            .entry(positions)
+            .or_insert_with(|| CurveSamples {
+                values,
+                samples: Vec::new(),
+            })
+            .samples
+            .push((replication, value));
+    }
+
+    fn sorted(self) -> Vec<CurveSamples> {
+        let mut cells: Vec<CurveSamples> = self.0.into_values().collect();
+        for cell in &mut cells {
+            // A sum of fractions depends on its order.
+            cell.samples.sort_by_key(|(replication, _)| *replication);
+        }
+        cells
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::fixtures::{axis, finished, point, record, result, text, write_run};
+    use super::*;
+    use crate::scheduling::measures::MEASURES;
+    use crate::simulation::SimulationResult;
+    use crate::sweep::{Axis, Point};
+    use crate::units::NodeSeconds;
+
+    const SHARE: &str = "reservations.share_percent";
+    const RULE: &str = "admission.rule";
+
+    fn whole(value: i64) -> AxisValue {
+        AxisValue::Integer(value)
+    }
+
+    fn axes() -> Vec<Axis> {
+        vec![
+            axis(RULE, &[text("reject"), text("move")]),
+            axis(SHARE, &[whole(0), whole(10)]),
+        ]
+    }
+
+    fn at(rule: &str, share: i64, replication: u32, id: &str) -> Point {
+        let axes = [(RULE, text(rule)), (SHARE, whole(share))];
+        point(id, &axes, replication, 1.0)
+    }
+
+    fn rejecting(percent: f64, busy: i64) -> SimulationResult {
+        let mut result = result(20);
+        result.metrics.busy = NodeSeconds(busy);
+        result.measured.add("rejected_percent", percent);
+        result
+    }
+
+    /// Share 0 is the same simulation under both rules, share 10 is one of its own.
+    fn store(folder: &tempfile::TempDir) -> (Store, RunId) {
+        let path = folder.path().join("store.db");
+        let mut simulations = Vec::new();
+        for replication in [1, 0] {
+            let own = f64::from(replication);
+            let busy = i64::from(replication) * 64_000;
+            let id = format!("none-{replication}");
+            simulations.push(finished(
+                &id,
+                "replanning",
+                replication,
+                rejecting(own, busy),
+                vec![
+                    at("reject", 0, replication, &id),
+                    at("move", 0, replication, &id),
+                ],
+            ));
+            for (rule, percent) in [("reject", 50.0), ("move", 20.0)] {
+                let id = format!("{rule}-{replication}");
+                simulations.push(finished(
+                    &id,
+                    "replanning",
+                    replication,
+                    rejecting(percent + own, busy),
+                    vec![at(rule, 10, replication, &id)],
+                ));
+            }
+        }
+        let run = write_run(&path, &record("curves", axes(), 8), simulations);
+        (Store::open_read_only(&path).unwrap(), run)
+    }
+
+    type Seen = (String, AxisValue, Vec<(u32, f64)>);
+
+    fn seen(cells: &[CurveSamples]) -> Vec<Seen> {
+        cells
+            .iter()
+            .map(|cell| {
+                let AxisValue::Text(rule) = &cell.values[RULE] else {
+                    panic!("a name")
+                };
+                let share = cell.values[SHARE].clone();
+                (rule.clone(), share, cell.samples.clone())
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_measure_comes_by_axis_values_and_a_shared_simulation_at_each_of_its_points() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, run) = store(&folder);
+        let cells = store.curve_cells(run, "rejected_percent").unwrap();
+        assert_eq!(
+            seen(&cells),
+            [
+                ("reject".to_owned(), whole(0), vec![(0, 0.0), (1, 1.0)]),
+                ("reject".to_owned(), whole(10), vec![(0, 50.0), (1, 51.0)]),
+                ("move".to_owned(), whole(0), vec![(0, 0.0), (1, 1.0)]),
+                ("move".to_owned(), whole(10), vec![(0, 20.0), (1, 21.0)]),
+            ]
+        );
+    }
+
+    #[test]
+    fn totals_of_jobs_have_names_and_agree_with_the_points() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, run) = store(&folder);
+        let busy = store.curve_cells(run, "utilisation_percent").unwrap();
+        assert_eq!(busy[0].samples, [(0, 0.0), (1, 10.0)]);
+        let points = store.points(run).unwrap();
+        for (name, of_points) in [
+            ("fees", points.fees.clone()),
+            ("forfeited", points.forfeited.clone()),
+            (
+                "slowdown",
+                points.slowdown.iter().map(|it| it.unwrap()).collect(),
+            ),
+            (
+                "mean_wait",
+                points.mean_wait.iter().map(|it| it.unwrap()).collect(),
+            ),
+            (
+                "gain",
+                (0..8)
+                    .map(|at| points.fees[at] - points.forfeited[at])
+                    .collect(),
+            ),
+            (
+                "rejection_rate",
+                (0..8)
+                    .map(|at| points.dropped[at] as f64 / points.submitted[at] as f64)
+                    .collect(),
+            ),
+            (
+                "successful",
+                points.successful.iter().map(|it| *it as f64).collect(),
+            ),
+            (
+                "failed",
+                points.failed.iter().map(|it| *it as f64).collect(),
+            ),
+        ] {
+            let cells: Vec<f64> = store
+                .curve_cells(run, name)
+                .unwrap()
+                .iter()
+                .flat_map(|cell| cell.samples.iter().map(|(_, value)| *value))
+                .collect();
+            assert_eq!(cells, of_points, "{name}");
+        }
+        for name in curve_metrics() {
+            assert_eq!(store.curve_cells(run, name).unwrap().len(), 4, "{name}");
+            assert!(MEASURES.iter().all(|measure| measure.name != name));
+        }
+    }
+
+    #[test]
+    fn what_was_not_measured_has_no_cells_and_a_run_without_axes_has_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let (store, run) = store(&folder);
+        assert_eq!(store.curve_cells(run, "price_su").unwrap(), []);
+        assert_eq!(store.curve_cells(run, "no such measure").unwrap(), []);
+        let path = folder.path().join("single.db");
+        let run = write_run(
+            &path,
+            &record("single", Vec::new(), 1),
+            vec![finished(
+                "s",
+                "replanning",
+                0,
+                rejecting(7.0, 0),
+                vec![point("s", &[], 0, 1.0)],
+            )],
+        );
+        let store = Store::open_read_only(&path).unwrap();
+        assert_eq!(
+            store.curve_cells(run, "rejected_percent").unwrap(),
+            [CurveSamples {
+                values: BTreeMap::new(),
+                samples: vec![(0, 7.0)]
+            }]
+        );
+    }
+}
