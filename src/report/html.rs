@@ -297,7 +297,7 @@ impl Page<'_> {
             found.push(("claims".to_owned(), "Findings".to_owned()));
         }
         for (section, _) in self.by_section() {
-            found.push((id_of(section).to_owned(), title_of(section).to_owned()));
+            found.push((id_of(section).to_owned(), section.title().to_owned()));
         }
         if !self.plans.is_empty() {
             found.push(("plans".to_owned(), "The plan".to_owned()));
@@ -361,7 +361,7 @@ impl Page<'_> {
     fn sections(&self, page: &mut String) {
         let room = MOST_FIGURES / self.by_section().len().max(1);
         for (kind, figures) in self.by_section() {
-            section(page, id_of(kind), title_of(kind), |page| {
+            section(page, id_of(kind), kind.title(), |page| {
                 page.push_str("<div class=\"figures\">\n");
                 for figure in figures.iter().take(room) {
                     figure_html(page, figure);
@@ -386,23 +386,16 @@ fn id_of(section: Section) -> &'static str {
     match section {
         Section::Money => "money",
         Section::Jobs => "jobs",
+        Section::Reservations => "reservations",
+        Section::Prices => "prices",
         Section::Machine => "machine",
         Section::Waits => "waits",
+        Section::Slots => "slots",
+        Section::Virtual => "virtual",
+        Section::Predictions => "predicted-waits",
         Section::Distributions => "distributions",
         Section::Calibration => "predictions",
         Section::Simulator => "simulator-figures",
-    }
-}
-
-fn title_of(section: Section) -> &'static str {
-    match section {
-        Section::Money => "Gain, fees and penalties",
-        Section::Jobs => "Jobs",
-        Section::Machine => "Utilisation",
-        Section::Waits => "Waits and slowdowns",
-        Section::Distributions => "Distributions",
-        Section::Calibration => "Do predictions come true?",
-        Section::Simulator => "The simulator",
     }
 }
 
