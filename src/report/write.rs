@@ -90,14 +90,15 @@ pub fn write_with(
     let missing_points = store.missing_points(run.id, MOST_MISSING)?;
     let points = store.points(run.id)?;
     let analysis = Analysis::new(&points)?;
-    let (mut figures, left_out) = if analysis.is_study() {
+    let mut figures = shares(&analysis, hash);
+    let (over_axes, left_out) = if analysis.is_study() {
         studies(&analysis, hash)
     } else {
         curves(&analysis, hash)
     };
+    figures.extend(over_axes);
     figures.extend(distributions(&store, &points, &analysis, hash)?);
     if !analysis.measures.is_empty() {
-        figures.extend(shares(&analysis, hash));
         let counts = store.reservation_counts(run.id)?;
         figures.extend(reserved(&counts, &points, &analysis, hash));
     }
@@ -171,6 +172,7 @@ pub fn write_with(
     let page = Page {
         run: &run,
         missing: missing(&run),
+        is_study: analysis.is_study(),
         best: &best,
         tables: &tables,
         figures: &figures,
