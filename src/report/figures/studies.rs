@@ -1,7 +1,7 @@
 //! The measures of a study over its axes, with 95 % bands: as the curves of the metrics, but a study has one strategy, so its
 //! lines are rules and settings.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::drawn::{Drawn, drawn};
 use super::lines::{Lines, MOST_LINES, free_axes};
@@ -70,28 +70,44 @@ fn is_numeric(analysis: &Analysis, axis: usize) -> bool {
     values.len() >= FEWEST_VALUES && values.iter().all(|value| number(value).is_some())
 }
 
+/// Marks by place in the legend and label.
+type Curves<'l> = BTreeMap<(usize, &'l str), Vec<Mark>>;
+
 /// One horizontal axis, the lines over it, and the axes that tell figures apart.
 struct Layout {
     axis: usize,
     is_numeric: bool,
     lines: Lines,
     panels: Vec<usize>,
+    /// How many combinations of those axes the run has.
+    situations: usize,
     most: usize,
 }
 
 impl Layout {
     fn new(analysis: &Analysis, free: &[usize], axis: usize, is_main: bool) -> Self {
         let lines = Lines::new(analysis, free, Some(axis), MOST_LINES);
-        let panels = free
+        let panels: Vec<usize> = free
             .iter()
             .copied()
             .filter(|other| *other != axis && !lines.axes.contains(other))
+            .collect();
+        let situations: BTreeSet<Vec<Option<u32>>> = analysis
+            .combinations
+            .iter()
+            .map(|combination| {
+                panels
+                    .iter()
+                    .map(|axis| combination.places[*axis])
+                    .collect()
+            })
             .collect();
         Self {
             axis,
             is_numeric: is_numeric(analysis, axis),
             lines,
             panels,
+            situations: situations.len(),
             most: if is_main {
                 MOST_PANELS
             } else {
@@ -101,8 +117,7 @@ impl Layout {
     }
 
     fn figures(&self, analysis: &Analysis, quantity: &Drawn) -> (Vec<Figure>, usize) {
-        let mut panels: BTreeMap<Vec<Option<u32>>, BTreeMap<(usize, &str), Vec<Mark>>> =
-            BTreeMap::new();
+        let mut panels: BTreeMap<Vec<Option<u32>>, Curves<'_>> = BTreeMap::new();
         for combination in &analysis.combinations {
             let (Some(estimate), Some(x)) = (
                 quantity.estimate(combination),
@@ -125,7 +140,7 @@ impl Layout {
         panels.retain(|_, lines| lines.values().any(|marks| marks.len() > 1));
         let alone = panels.len() == 1;
         // Further axes are drawn completely or not at all: three of eleven situations would be an accident.
-        if self.most == MOST_FURTHER_PANELS && panels.len() > self.most {
+        if self.most == MOST_FURTHER_PANELS && self.situations > self.most {
             return (Vec::new(), panels.len());
         }
         let left_out = panels.len().saturating_sub(self.most);
@@ -159,7 +174,7 @@ impl Layout {
         analysis: &Analysis,
         quantity: &Drawn,
         places: &[Option<u32>],
-        lines: BTreeMap<(usize, &str), Vec<Mark>>,
+        lines: Curves<'_>,
     ) -> Figure {
         let axis = &analysis.axes[self.axis];
         let given = given(analysis, &self.panels, places);
