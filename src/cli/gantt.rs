@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::report::PlanSection;
 use crate::report::gantt::Gantt;
+use crate::scheduling::StudySettings;
 use crate::store::{ReplaySource, RunSelector, Store, StoreError};
 use crate::sweep::{InputFolders, ReplayError, ReplayedPoint, replay_point};
 use crate::units::Seconds;
@@ -254,6 +255,10 @@ pub fn plan_sections(
     let run = store.run(run)?.id;
     let (mut sections, mut missing) = (Vec::new(), Vec::new());
     for (place, strategy) in store.best_places(run)? {
+        // The machines of studies plan counts of nodes, not nodes: there is nothing to draw.
+        if StudySettings::is_name(&strategy) {
+            continue;
+        }
         let Some(source) = store.replay_source(run, place)? else {
             continue;
         };

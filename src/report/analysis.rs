@@ -1,13 +1,17 @@
 //! From points to numbers: replications folded into means, and differences against the baseline paired by replication.
 
+mod fold;
+
 use std::collections::HashMap;
 
-use polars::prelude::*;
+use polars::prelude::PolarsResult;
 
 use super::statistics::Estimate;
-use crate::scheduling::registry;
-use crate::store::PointColumns;
+use crate::scheduling::measures::{self, Topic};
+use crate::scheduling::{StudySettings, registry};
+use crate::store::{MeasureColumn, PointColumns};
 use crate::sweep::{Axis, AxisValue};
+use fold::{fold, fold_measures};
 
 /// The axis that names the policy; tables show it as the column "strategy".
 pub const STRATEGY_AXIS: &str = "scheduling.strategy";
@@ -55,6 +59,43 @@ pub const METRICS: [Metric; 13] = [
     metric("slowdown", "Slowdown (by area)", 2),
 ];
 
+/// Metrics that mean something on a planning-based machine with reservations: it sells nothing and overbooks nothing.
+const WITHOUT_MONEY: [&str; 8] = [
+    "accepted",
+    "successful",
+    "failed",
+    "dropped",
+    "rejection_rate",
+    "utilisation",
+    "mean_wait",
+    "slowdown",
+];
+
+/// A measure of a study that is reported.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReportedMeasure {
+    /// Its name in the store, and its column in CSV files.
+    pub name: String,
+    /// Its heading, with the unit.
+    pub title: String,
+    /// Decimals in tables for people.
+    pub decimals: usize,
+    /// Where it is shown; one that this program does not know is a detail.
+    pub topic: Topic,
+}
+
+impl From<&MeasureColumn> for ReportedMeasure {
+    fn from(column: &MeasureColumn) -> Self {
+        let known = measures::find(&column.name);
+        Self {
+            name: column.name.clone(),
+            title: column.title.clone(),
+            decimals: known.map_or(3, |measure| measure.decimals),
+            topic: known.map_or(Topic::Detail, |measure| measure.topic),
+        }
+    }
+}
+
 /// What a strategy earns more than its baseline.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Additional {
@@ -75,6 +116,8 @@ pub struct Combination {
     pub strategy: String,
     /// One estimate for each of [`METRICS`]; `None` where no replication had a value.
     pub estimates: Vec<Option<Estimate>>,
+    /// One estimate for each of the analysis's measures; `None` where no replication had a value.
+    pub measured: Vec<Option<Estimate>>,
     /// Compared with the strategy's baseline, where it has one and the run contains it.
     pub additional: Option<Additional>,
 }
@@ -96,6 +139,8 @@ pub struct Analysis {
     pub combinations: Vec<Combination>,
     /// Axes that had to be left out of account to find the baselines.
     pub relaxed_axes: Vec<String>,
+    /// What was measured beside the metrics; empty for runs without reservations.
+    pub measures: Vec<ReportedMeasure>,
 }
 
 impl Analysis {
@@ -129,10 +174,16 @@ impl Analysis {
             .map(|(gain, baseline)| baseline.map(|baseline| gain - baseline))
             .collect();
         let folded = fold(points, &membership, &gains, &baselines, &differences)?;
+        let measured = fold_measures(points, &membership)?;
         for (row, combination) in combinations.iter_mut().enumerate() {
             combination.estimates = METRICS
                 .iter()
                 .map(|metric| folded.estimate(metric.key, row))
+                .collect::<PolarsResult<_>>()?;
+            combination.measured = points
+                .measures
+                .iter()
+                .map(|measure| measured.estimate(&measure.name, row))
                 .collect::<PolarsResult<_>>()?;
             let difference = folded.estimate("additional", row)?;
             let baseline = folded.estimate("baseline", row)?;
@@ -150,7 +201,40 @@ impl Analysis {
             axes,
             combinations,
             relaxed_axes: pairing.relaxed_axes,
+            measures: points.measures.iter().map(Into::into).collect(),
         })
+    }
+
+    /// Whether all of its points are of studies, which have no policy, no baseline and no money.
+    #[must_use]
+    pub fn is_study(&self) -> bool {
+        !self.combinations.is_empty()
+            && self.combinations.iter().all(|combination| {
+                StudySettings::NAMES
+                    .iter()
+                    .any(|(name, _)| *name == combination.strategy)
+            })
+    }
+
+    /// Whether any of its points is of the machine that takes reservations.
+    #[must_use]
+    pub fn has_replanning(&self) -> bool {
+        self.combinations
+            .iter()
+            .any(|combination| combination.strategy == "replanning")
+    }
+
+    /// Indices of the [`METRICS`] that mean something in this run.
+    #[must_use]
+    pub fn shown_metrics(&self) -> Vec<usize> {
+        let shown = |key| match (self.is_study(), self.has_replanning()) {
+            (false, _) => true,
+            (true, true) => WITHOUT_MONEY.contains(&key),
+            (true, false) => false,
+        };
+        (0..METRICS.len())
+            .filter(|index| shown(METRICS[*index].key))
+            .collect()
     }
 
     /// The value of a combination on an axis.
@@ -241,6 +325,7 @@ fn combinations(points: &PointColumns) -> (Vec<Combination>, Vec<u32>) {
                     places,
                     strategy: strategy.to_owned(),
                     estimates: Vec::new(),
+                    measured: Vec::new(),
                     additional: None,
                 });
                 found.len() as u32 - 1
@@ -362,91 +447,4 @@ impl Candidates {
             .copied()
             .flatten()
     }
-}
-
-/// Mean, standard deviation and count of every quantity, one row a combination.
-struct Folded(DataFrame);
-
-impl Folded {
-    fn estimate(&self, key: &str, row: usize) -> PolarsResult<Option<Estimate>> {
-        let real = |suffix: &str| -> PolarsResult<Option<f64>> {
-            Ok(self.0.column(&format!("{key}{suffix}"))?.f64()?.get(row))
-        };
-        let count = self.0.column(&format!("{key} count"))?.u32()?.get(row);
-        Ok(Estimate::new(
-            count.unwrap_or(0),
-            real(" mean")?,
-            real(" deviation")?,
-        ))
-    }
-}
-
-fn fold(
-    points: &PointColumns,
-    membership: &[u32],
-    gains: &[f64],
-    baselines: &[Option<f64>],
-    differences: &[Option<f64>],
-) -> PolarsResult<Folded> {
-    let real = |name: &str, values: &[f64]| Column::new(name.into(), values);
-    let optional = |name: &str, values: &[Option<f64>]| Column::new(name.into(), values);
-    let whole = |name: &str, values: &[i64]| {
-        Column::new(
-            name.into(),
-            values.iter().map(|value| *value as f64).collect::<Vec<_>>(),
-        )
-    };
-    let penalties: Vec<f64> = (0..points.len())
-        .map(|index| points.penalty_ratio[index] * points.forfeited[index])
-        .collect();
-    let rejection: Vec<Option<f64>> = points
-        .dropped
-        .iter()
-        .zip(&points.submitted)
-        .map(|(dropped, submitted)| (*submitted > 0).then(|| *dropped as f64 / *submitted as f64))
-        .collect();
-    let frame = DataFrame::new(
-        points.len(),
-        vec![
-            Column::new("combination".into(), membership),
-            real("gain", gains),
-            real("fees", &points.fees),
-            real("penalties", &penalties),
-            real("booked", &points.booked),
-            whole("accepted", &points.accepted),
-            whole("successful", &points.successful),
-            whole("failed", &points.failed),
-            whole("dropped", &points.dropped),
-            optional("rejection_rate", &rejection),
-            whole("overbooked", &points.overbooked),
-            optional("utilisation", &points.utilisation),
-            optional("mean_wait", &points.mean_wait),
-            optional("slowdown", &points.slowdown),
-            optional("baseline", baselines),
-            optional("additional", differences),
-        ],
-    )?;
-    let aggregates: Vec<Expr> = METRICS
-        .iter()
-        .map(|metric| metric.key)
-        .chain(["baseline", "additional"])
-        .flat_map(|key| {
-            [
-                col(key).mean().alias(format!("{key} mean")),
-                col(key).std(1).alias(format!("{key} deviation")),
-                col(key)
-                    .count()
-                    .cast(DataType::UInt32)
-                    .alias(format!("{key} count")),
-            ]
-        })
-        .collect();
-    // Stable: the rows of a group are added up in the order of the points, whatever the number of threads.
-    frame
-        .lazy()
-        .group_by_stable([col("combination")])
-        .agg(aggregates)
-        .sort(["combination"], SortMultipleOptions::default())
-        .collect()
-        .map(Folded)
 }

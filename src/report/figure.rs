@@ -30,16 +30,47 @@ pub enum Section {
     Money,
     /// Accepted, successful, failed, dropped jobs; rejection rate.
     Jobs,
+    /// Requests for reservations: granted and refused.
+    Reservations,
+    /// What reservations cost others.
+    Prices,
     /// Utilisation of the machine.
     Machine,
     /// Mean waits and slowdowns.
     Waits,
+    /// Advertised slots.
+    Slots,
+    /// Virtual against real reservations.
+    Virtual,
+    /// Predicted against realised waits.
+    Predictions,
     /// Distributions of waits and slowdowns.
     Distributions,
     /// Predicted against realised failures.
     Calibration,
     /// What the simulator itself took.
     Simulator,
+}
+
+impl Section {
+    /// Its heading.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Self::Money => "Gain, fees and penalties",
+            Self::Jobs => "Jobs",
+            Self::Reservations => "Reservations",
+            Self::Prices => "Prices",
+            Self::Machine => "Utilisation",
+            Self::Waits => "Waits and slowdowns",
+            Self::Slots => "Slots",
+            Self::Virtual => "Virtual reservations",
+            Self::Predictions => "Predictions",
+            Self::Distributions => "Distributions",
+            Self::Calibration => "Do predictions come true?",
+            Self::Simulator => "The simulator",
+        }
+    }
 }
 
 /// A scale of a figure.

@@ -3,14 +3,25 @@
 mod calibration;
 mod curves;
 mod distributions;
+mod drawn;
+mod lines;
+mod reserved;
+mod shares;
 mod simulator;
+mod situations;
+mod studies;
 
 pub(super) use calibration::{Calibration, calibration};
 pub(super) use curves::curves;
 pub(super) use distributions::distributions;
+pub(super) use reserved::reserved;
+pub(super) use shares::shares;
 pub(super) use simulator::simulator;
+pub(super) use studies::studies;
 
 use super::analysis::Analysis;
+use super::figure::Mark;
+use super::statistics::Estimate;
 use super::table::value_text;
 use crate::sweep::AxisValue;
 
@@ -20,6 +31,17 @@ fn number(value: &AxisValue) -> Option<f64> {
         AxisValue::Integer(value) => Some(*value as f64),
         AxisValue::Real(value) if value.is_finite() => Some(*value),
         _ => None,
+    }
+}
+
+/// A mean with its interval at a place.
+fn mark(x: f64, estimate: &Estimate) -> Mark {
+    Mark {
+        x,
+        mean: estimate.mean,
+        low: estimate.low().unwrap_or(estimate.mean),
+        high: estimate.high().unwrap_or(estimate.mean),
+        count: u64::from(estimate.count),
     }
 }
 

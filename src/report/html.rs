@@ -40,6 +40,8 @@ pub struct PlanSection {
 pub(super) struct Page<'p> {
     pub(super) run: &'p RunSummary,
     pub(super) missing: u64,
+    /// Its lines are settings, not strategies.
+    pub(super) is_study: bool,
     pub(super) best: &'p Table,
     /// Tables of results in their order; those that list points that have no result come first.
     pub(super) tables: &'p [Table],
@@ -237,7 +239,7 @@ impl Page<'_> {
                 run.points_done, run.points, run.points_failed, self.missing
             ),
         )];
-        let widest = self
+        let mut widths: Vec<f64> = self
             .best
             .rows
             .iter()
@@ -248,16 +250,26 @@ impl Page<'_> {
             })
             .filter_map(|(half, mean)| Some(100.0 * half? / mean.abs()))
             .filter(|share| share.is_finite())
-            .fold(None, |widest: Option<f64>, share| {
-                Some(widest.map_or(share, |widest| widest.max(share)))
-            });
-        found.push(match widest {
+            .collect();
+        widths.sort_by(f64::total_cmp);
+        // Measures of a study may be near 0, and then the widest interval in percent says nothing.
+        let shown = if self.is_study {
+            widths.get(widths.len() / 2)
+        } else {
+            widths.last()
+        };
+        found.push(match shown {
             Some(share) => (
                 run.replications >= 5,
                 format!(
-                    "{} replications; the widest 95 % interval beside is ± {} %",
+                    "{} replications; {} ± {} %",
                     run.replications,
-                    svg::short_number(share)
+                    if self.is_study {
+                        "half of the 95 % intervals beside are within"
+                    } else {
+                        "the widest 95 % interval beside is"
+                    },
+                    svg::short_number(*share)
                 ),
             ),
             None => (
@@ -267,7 +279,12 @@ impl Page<'_> {
         });
         found.push((
             true,
-            "all strategies saw the same jobs and the same failures".to_owned(),
+            if self.is_study {
+                "settings that do not change the workload saw the same jobs and the same requests"
+            } else {
+                "all strategies saw the same jobs and the same failures"
+            }
+            .to_owned(),
         ));
         if let Some(calibration) = self.calibration {
             found.push((
@@ -297,7 +314,7 @@ impl Page<'_> {
             found.push(("claims".to_owned(), "Findings".to_owned()));
         }
         for (section, _) in self.by_section() {
-            found.push((id_of(section).to_owned(), title_of(section).to_owned()));
+            found.push((id_of(section).to_owned(), section.title().to_owned()));
         }
         if !self.plans.is_empty() {
             found.push(("plans".to_owned(), "The plan".to_owned()));
@@ -361,10 +378,10 @@ impl Page<'_> {
     fn sections(&self, page: &mut String) {
         let room = MOST_FIGURES / self.by_section().len().max(1);
         for (kind, figures) in self.by_section() {
-            section(page, id_of(kind), title_of(kind), |page| {
+            section(page, id_of(kind), kind.title(), |page| {
                 page.push_str("<div class=\"figures\">\n");
                 for figure in figures.iter().take(room) {
-                    figure_html(page, figure);
+                    figure_html(page, figure, self.is_study);
                 }
                 page.push_str("</div>\n");
                 if figures.len() > room {
@@ -386,23 +403,16 @@ fn id_of(section: Section) -> &'static str {
     match section {
         Section::Money => "money",
         Section::Jobs => "jobs",
+        Section::Reservations => "reservations",
+        Section::Prices => "prices",
         Section::Machine => "machine",
         Section::Waits => "waits",
+        Section::Slots => "slots",
+        Section::Virtual => "virtual",
+        Section::Predictions => "predicted-waits",
         Section::Distributions => "distributions",
         Section::Calibration => "predictions",
         Section::Simulator => "simulator-figures",
-    }
-}
-
-fn title_of(section: Section) -> &'static str {
-    match section {
-        Section::Money => "Gain, fees and penalties",
-        Section::Jobs => "Jobs",
-        Section::Machine => "Utilisation",
-        Section::Waits => "Waits and slowdowns",
-        Section::Distributions => "Distributions",
-        Section::Calibration => "Do predictions come true?",
-        Section::Simulator => "The simulator",
     }
 }
 
@@ -417,7 +427,7 @@ fn section(page: &mut String, id: &str, title: &str, body: impl FnOnce(&mut Stri
     page.push_str("</section>\n");
 }
 
-fn figure_html(page: &mut String, figure: &Figure) {
+fn figure_html(page: &mut String, figure: &Figure, is_study: bool) {
     let given: serde_json::Map<String, serde_json::Value> = figure
         .given
         .iter()
@@ -435,7 +445,11 @@ fn figure_html(page: &mut String, figure: &Figure) {
         escape(&figure.note)
     );
     sql_html(page, &figure.sql);
-    page.push_str("<p class=\"behind\" hidden></p>\n</figure>\n");
+    // The script looks for the points behind a mark by its strategy, which the marks of a study do not name.
+    if !is_study {
+        page.push_str("<p class=\"behind\" hidden></p>\n");
+    }
+    page.push_str("</figure>\n");
 }
 
 fn sql_html(page: &mut String, sql: &str) {

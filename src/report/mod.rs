@@ -25,7 +25,9 @@ mod tables;
 mod tests;
 mod write;
 
-pub use analysis::{Additional, Analysis, Combination, METRICS, Metric, STRATEGY_AXIS, TUNED_AXES};
+pub use analysis::{
+    Additional, Analysis, Combination, METRICS, Metric, ReportedMeasure, STRATEGY_AXIS, TUNED_AXES,
+};
 pub use format::{ColumnKind, Csv, Markdown, Parquet, ParquetRows, TableFormat, Terminal};
 pub use html::{ClaimsSection, PlanSection, RUN_BEGINS, RUN_ENDS};
 pub use statistics::{Estimate, student_t_95};

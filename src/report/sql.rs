@@ -26,6 +26,29 @@ ORDER BY axes, strategy;",
     )
 }
 
+/// Means and variances of all measures, and of some of the [`METRICS`], one row a measure: a study may have a hundred.
+pub(super) fn measures(configuration_hash: &str, metrics: &[usize]) -> String {
+    let run = this_run(configuration_hash);
+    let metrics: String = metrics
+        .iter()
+        .map(|index| {
+            format!(
+                "\n    UNION ALL SELECT axes, strategy, '{0}', {0} FROM v_point WHERE state = 'done' AND run = {run}",
+                METRICS[*index].key
+            )
+        })
+        .collect();
+    format!(
+        "SELECT axes, strategy, measure, count(value) AS n, avg(value) AS mean,
+    sum((value - centre) * (value - centre)) / (count(value) - 1) AS variance
+FROM (SELECT *, avg(value) OVER (PARTITION BY axes, strategy, measure) AS centre FROM (
+    SELECT axes, strategy, measure, value FROM v_measure WHERE run = {run}{metrics}
+))
+GROUP BY axes, strategy, measure
+ORDER BY axes, strategy, measure;"
+    )
+}
+
 /// The best combination per strategy and the paired differences to its baseline.
 pub(super) fn best(configuration_hash: &str, analysis: &Analysis) -> String {
     let run = this_run(configuration_hash);

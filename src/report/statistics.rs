@@ -40,6 +40,17 @@ impl Estimate {
         Self::new(count, Some(mean), Some((squares / freedom).sqrt()))
     }
 
+    /// The same in another unit, of which one has this many.
+    #[must_use]
+    pub fn scaled(&self, factor: f64) -> Self {
+        Self {
+            count: self.count,
+            mean: factor * self.mean,
+            deviation: self.deviation.map(|deviation| factor * deviation),
+            half_width: self.half_width.map(|half| factor * half),
+        }
+    }
+
     /// The lower end of the 95 % interval.
     #[must_use]
     pub fn low(&self) -> Option<f64> {

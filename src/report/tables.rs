@@ -1,5 +1,7 @@
 //! The tables of a report.
 
+mod studies;
+
 use super::analysis::{Analysis, Combination, METRICS, STRATEGY_AXIS};
 use super::sql;
 use super::table::{Cell, Column, Table, value_text};
@@ -9,6 +11,9 @@ use crate::store::{FailedPoint, MissingPoint, RunSummary};
 /// Every strategy at its best threshold beside its baseline: the shape of Tables 6.1 and 6.2 of the dissertation.
 #[must_use]
 pub fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
+    if analysis.is_study() {
+        return studies::best_table(analysis, run);
+    }
     let (given, tuned) = (analysis.given_axes(), analysis.tuned_axes());
     let mut columns: Vec<Column> = given
         .iter()
@@ -33,6 +38,8 @@ pub fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
         let key = &analysis.axes[*axis].key;
         Column::plain(format!("at_{key}"), format!("At {}", short(key)))
     }));
+    let measures = studies::shown(analysis, false);
+    columns.extend(studies::columns(analysis, &measures));
     columns.push(Column::plain("replications", "n"));
     let rows = analysis
         .best()
@@ -59,6 +66,7 @@ pub fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
                 let value = analysis.value(combination, *axis).filter(|_| overbooks);
                 value.into()
             }));
+            row.extend(studies::cells(combination, &measures));
             row.push(replications(combination));
             row
         })
@@ -93,13 +101,14 @@ pub fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
         columns,
         rows,
         note,
-        sql: sql::best(&run.configuration_hash, analysis),
+        sql: with_measures(sql::best(&run.configuration_hash, analysis), analysis, run),
     }
 }
 
 /// Every combination of axis values with every metric.
 #[must_use]
 pub fn summary_table(analysis: &Analysis, run: &RunSummary) -> Table {
+    let (is_study, metrics) = (analysis.is_study(), analysis.shown_metrics());
     let shown: Vec<usize> = (0..analysis.axes.len())
         .filter(|axis| analysis.axes[*axis].key != STRATEGY_AXIS)
         .collect();
@@ -112,15 +121,20 @@ pub fn summary_table(analysis: &Analysis, run: &RunSummary) -> Table {
         Column::plain("replications", "n"),
     ]);
     columns.extend(
-        METRICS
+        metrics
             .iter()
+            .map(|index| &METRICS[*index])
             .map(|metric| Column::estimate(metric.key, metric.title, metric.decimals)),
     );
-    columns.extend([
-        Column::estimate("surplus", "Surplus (VC)", 0),
-        Column::number("surplus_percent", "Surplus (%)", 1),
-        Column::number("baseline_gain", "Baseline (VC)", 0),
-    ]);
+    if !is_study {
+        columns.extend([
+            Column::estimate("surplus", "Surplus (VC)", 0),
+            Column::number("surplus_percent", "Surplus (%)", 1),
+            Column::number("baseline_gain", "Baseline (VC)", 0),
+        ]);
+    }
+    let measures = studies::shown(analysis, true);
+    columns.extend(studies::columns(analysis, &measures));
     let rows = analysis
         .combinations
         .iter()
@@ -132,12 +146,12 @@ pub fn summary_table(analysis: &Analysis, run: &RunSummary) -> Table {
             row.push(Cell::Text(combination.strategy.clone()));
             row.push(replications(combination));
             row.extend(
-                combination
-                    .estimates
+                metrics
                     .iter()
-                    .map(|estimate| Cell::from(*estimate)),
+                    .map(|index| Cell::from(combination.estimates[*index])),
             );
             match combination.additional {
+                _ if is_study => {}
                 Some(additional) => row.extend([
                     Cell::Estimate(additional.difference),
                     additional.percent.map_or(Cell::Undefined, Cell::Number),
@@ -145,6 +159,7 @@ pub fn summary_table(analysis: &Analysis, run: &RunSummary) -> Table {
                 ]),
                 None => row.extend([Cell::Missing, Cell::Missing, Cell::Missing]),
             }
+            row.extend(studies::cells(combination, &measures));
             row
         })
         .collect();
@@ -153,12 +168,28 @@ pub fn summary_table(analysis: &Analysis, run: &RunSummary) -> Table {
         title: "Every combination".to_owned(),
         columns,
         rows,
-        note: "Means over replications ± the half width of the 95 % interval (Student's t). One virtual coin (VC) is one \
+        note: if is_study {
+            studies::NOTE
+        } else {
+            "Means over replications ± the half width of the 95 % interval (Student's t). One virtual coin (VC) is one \
                booked node-hour. Utilisation is busy node-time by capacity, the mean wait is last start − release over \
                started jobs, the slowdown is Σ n·response / Σ n·run over successful jobs."
-            .to_owned(),
-        sql: sql::summary(&run.configuration_hash),
+        }
+        .to_owned(),
+        sql: if is_study {
+            sql::measures(&run.configuration_hash, &metrics)
+        } else {
+            with_measures(sql::summary(&run.configuration_hash), analysis, run)
+        },
     }
+}
+
+/// The query of a table, and that of its measures behind it.
+fn with_measures(query: String, analysis: &Analysis, run: &RunSummary) -> String {
+    if analysis.measures.is_empty() {
+        return query;
+    }
+    format!("{query}\n\n{}", sql::measures(&run.configuration_hash, &[]))
 }
 
 /// What was run; only what is the same on every machine.

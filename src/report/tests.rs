@@ -1,3 +1,5 @@
+mod studies;
+
 use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use polars::prelude::PolarsError;
 
 use super::analysis::Analysis;
-use super::figure::{Figure, Marks};
-use super::figures::{calibration, curves, distributions, simulator};
+use super::figure::{Figure, Marks, Section};
+use super::figures::{calibration, curves, distributions, reserved, shares, simulator, studies};
 use super::format::{Csv, Markdown, Parquet, TableFormat};
 use super::html::{ClaimsSection, Page, PlanSection};
 use super::svg;
@@ -90,8 +90,18 @@ pub fn write_with(
     let missing_points = store.missing_points(run.id, MOST_MISSING)?;
     let points = store.points(run.id)?;
     let analysis = Analysis::new(&points)?;
-    let (mut figures, left_out) = curves(&analysis, hash);
+    let mut figures = shares(&analysis, hash);
+    let (over_axes, left_out) = if analysis.is_study() {
+        studies(&analysis, hash)
+    } else {
+        curves(&analysis, hash)
+    };
+    figures.extend(over_axes);
     figures.extend(distributions(&store, &points, &analysis, hash)?);
+    if !analysis.measures.is_empty() {
+        let counts = store.reservation_counts(run.id)?;
+        figures.extend(reserved(&counts, &points, &analysis, hash));
+    }
     let calibration = calibration(&store.calibration(run.id)?, hash);
     if let Some(calibration) = &calibration {
         figures.push(calibration.figure.clone());
@@ -139,8 +149,12 @@ pub fn write_with(
         let markdown = Markdown::default();
         markdown.write(&what, target)?;
         markdown.write(&best, target)?;
-        for figure in figures.iter().take(MARKDOWN_FIGURES) {
-            writeln!(target, "![{}](plots/{}.svg)\n", figure.title, figure.name)?;
+        if analysis.measures.is_empty() {
+            for figure in figures.iter().take(MARKDOWN_FIGURES) {
+                markdown_figure(figure, target)?;
+            }
+        } else {
+            markdown_sections(&figures, target)?;
         }
         for table in score
             .into_iter()
@@ -158,6 +172,7 @@ pub fn write_with(
     let page = Page {
         run: &run,
         missing: missing(&run),
+        is_study: analysis.is_study(),
         best: &best,
         tables: &tables,
         figures: &figures,
@@ -199,6 +214,29 @@ pub fn write_with(
 
 /// Figures in `report.md`; all are in the folder `plots`.
 const MARKDOWN_FIGURES: usize = 12;
+
+/// Figures of one section in `report.md`.
+const MARKDOWN_SECTION: usize = 6;
+
+fn markdown_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Result<()> {
+    writeln!(target, "![{}](plots/{}.svg)\n", figure.title, figure.name)
+}
+
+/// The first figures of every section below its heading.
+fn markdown_sections(figures: &[Figure], target: &mut Vec<u8>) -> std::io::Result<()> {
+    let mut sections: Vec<Section> = figures.iter().map(|figure| figure.section).collect();
+    sections.sort_unstable();
+    sections.dedup();
+    for section in sections {
+        writeln!(target, "## {}\n", section.title())?;
+        figures
+            .iter()
+            .filter(|figure| figure.section == section)
+            .take(MARKDOWN_SECTION)
+            .try_for_each(|figure| markdown_figure(figure, target))?;
+    }
+    Ok(())
+}
 
 fn facts(run: &RunSummary, analysis: &Analysis) -> Vec<(String, String)> {
     let mut facts = vec![

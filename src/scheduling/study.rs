@@ -32,6 +32,12 @@ impl StudySettings {
         ),
     ];
 
+    /// Whether a name stands for the machine of a study and not for a policy.
+    #[must_use]
+    pub fn is_name(name: &str) -> bool {
+        Self::NAMES.iter().any(|(known, _)| *known == name)
+    }
+
     /// The name in configurations, in the store and in reports.
     #[must_use]
     pub fn name(&self) -> &'static str {

@@ -74,7 +74,7 @@ pub struct MissingPoint {
 }
 
 /// The distinct simulations of a run.
-const OF_RUN: &str = "(SELECT DISTINCT p.simulation FROM run_point rp JOIN point p ON p.id = rp.point WHERE rp.run = ?1)";
+pub(super) const OF_RUN: &str = "(SELECT DISTINCT p.simulation FROM run_point rp JOIN point p ON p.id = rp.point WHERE rp.run = ?1)";
 
 impl Store {
     /// The histogram of a quantity over simulations (by number), in order of the bins; empty where nothing was counted.

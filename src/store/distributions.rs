@@ -27,7 +27,7 @@ pub(super) fn bins() -> impl Iterator<Item = (f64, f64)> {
     std::iter::once((0.0, 0.0)).chain(EDGES.windows(2).map(|pair| (pair[0], pair[1])))
 }
 
-fn bin(value: f64) -> usize {
+pub(super) fn bin(value: f64) -> usize {
     EDGES.partition_point(|edge| *edge <= value).min(BINS)
 }
 

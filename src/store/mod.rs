@@ -13,6 +13,7 @@ mod export;
 #[cfg(test)]
 pub(crate) mod fixtures;
 mod history;
+mod measures;
 mod migrate;
 mod open;
 mod processes;
@@ -35,6 +36,7 @@ pub use curves::{CurveSamples, curve_metrics};
 pub use error::StoreError;
 pub use export::{Export, ExportKind, ExportType};
 pub use history::{JobDetail, MEASURES, MeasuredPoint, PlaceDetail};
+pub use measures::{MeasureColumn, ReservationCounts};
 pub use open::Store;
 pub use processes::SimulationProgress;
 pub use query::{QueryError, SqlValue};

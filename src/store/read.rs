@@ -7,6 +7,7 @@ use std::str::FromStr;
 
 use rusqlite::{OptionalExtension, Row, params};
 
+use super::measures::MeasureColumn;
 use super::processes::Process;
 use super::runs::axis_value;
 use super::{RunId, Store, StoreError};
@@ -140,6 +141,9 @@ pub struct PointColumns {
     pub mean_wait: Vec<Option<f64>>,
     /// Slowdown weighted by area.
     pub slowdown: Vec<Option<f64>>,
+    /// What studies measured beside these totals: the measures that any point has, in the order of
+    /// [`MEASURES`](crate::scheduling::measures::MEASURES), then unknown ones by name.
+    pub measures: Vec<MeasureColumn>,
 }
 
 impl PointColumns {
@@ -374,6 +378,7 @@ impl Store {
             }
             row.push(&mut columns);
         }
+        columns.measures = self.measure_columns(run, &columns.simulation)?;
         Ok(columns)
     }
 

@@ -635,7 +635,7 @@ pub(super) fn policy(
     let none = RawScheduling::default();
     let raw = scheduling.map_or(&none, Spanned::get_ref);
     let strategy = match &raw.strategy {
-        Some(name) if is_study(name.get_ref()) => {
+        Some(name) if StudySettings::is_name(name.get_ref()) => {
             let policy = PolicySettings {
                 strategy: name.get_ref().clone(),
                 ..default
@@ -678,11 +678,6 @@ pub(super) fn policy(
         early_start: raw.early_start.unwrap_or_default(),
     };
     Some((policy, ratio?))
-}
-
-/// Whether a name stands for the machine of a study and not for a policy.
-pub(super) fn is_study(name: &str) -> bool {
-    StudySettings::NAMES.iter().any(|(known, _)| *known == name)
 }
 
 fn strategy(

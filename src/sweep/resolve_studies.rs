@@ -93,9 +93,16 @@ pub(super) fn whole_trace(
         days,
         copy: (percent > 0.0).then(|| TraceCopy {
             percent,
-            shift: raw.copy_shift.as_ref().map(|shift| *shift.get_ref()).unwrap_or_default(),
+            shift: raw
+                .copy_shift
+                .as_ref()
+                .map(|shift| *shift.get_ref())
+                .unwrap_or_default(),
         }),
-        exact_estimates: raw.exact_estimates.as_ref().is_some_and(|exact| *exact.get_ref()),
+        exact_estimates: raw
+            .exact_estimates
+            .as_ref()
+            .is_some_and(|exact| *exact.get_ref()),
     }))
 }
 

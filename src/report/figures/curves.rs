@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::{condition, file_name, given, number, titled};
-use crate::report::analysis::{Analysis, METRICS, Metric, STRATEGY_AXIS, strategy_rank};
-use crate::report::figure::{Figure, Mark, Marks, Scale, ScaleKind, Section, Series};
-use crate::report::sql::this_run;
+use super::drawn::{Drawn, drawn};
+use super::{condition, file_name, given, mark, number, titled};
+use crate::report::analysis::{Analysis, STRATEGY_AXIS, strategy_rank};
+use crate::report::figure::{Figure, Mark, Marks, Scale, ScaleKind, Series};
 use crate::report::table::value_text;
 use crate::report::tables::short;
 
@@ -13,20 +13,6 @@ use crate::report::tables::short;
 const FEWEST_VALUES: usize = 3;
 /// More situations than this an axis are left to the tables.
 const MOST_PANELS: usize = 24;
-/// Quantities that are drawn, each in its section; the others stand in the tables.
-const DRAWN: [(&str, Section); 10] = [
-    ("gain", Section::Money),
-    ("fees", Section::Money),
-    ("penalties", Section::Money),
-    ("successful", Section::Jobs),
-    ("failed", Section::Jobs),
-    ("rejection_rate", Section::Jobs),
-    ("overbooked", Section::Jobs),
-    ("utilisation", Section::Machine),
-    ("mean_wait", Section::Waits),
-    ("slowdown", Section::Waits),
-];
-
 type Panels<'a> = BTreeMap<Vec<Option<u32>>, BTreeMap<(usize, &'a str), Vec<Mark>>>;
 
 /// One figure for every quantity, axis and combination of the other axes, as many as are worth looking at; and how many were
@@ -42,25 +28,16 @@ pub(in crate::report) fn curves(
         .iter()
         .filter(|axis| axis.key != STRATEGY_AXIS && axis.values.len() > 1)
         .count();
-    for (index, metric) in METRICS.iter().enumerate() {
-        let Some((_, section)) = DRAWN.iter().find(|(key, _)| *key == metric.key) else {
-            continue;
-        };
+    for quantity in &drawn(analysis, configuration_hash) {
         if strategies == 0 {
-            figures.extend(by_strategy(
-                analysis,
-                index,
-                metric,
-                *section,
-                configuration_hash,
-            ));
+            figures.extend(by_strategy(analysis, quantity));
             continue;
         }
         for axis in 0..analysis.axes.len() {
             if analysis.axes[axis].key == STRATEGY_AXIS || analysis.axes[axis].values.len() < 2 {
                 continue;
             }
-            let panels = panels(analysis, axis, index);
+            let panels = panels(analysis, axis, quantity);
             // Axes that were swept together leave one value of this axis in every situation.
             let panels: Panels<'_> = panels
                 .into_iter()
@@ -69,15 +46,7 @@ pub(in crate::report) fn curves(
             left_out += panels.len().saturating_sub(MOST_PANELS);
             let alone = panels.len() == 1;
             for (number, (places, curves)) in panels.into_iter().take(MOST_PANELS).enumerate() {
-                let mut figure = figure(
-                    analysis,
-                    axis,
-                    &places,
-                    curves,
-                    metric,
-                    *section,
-                    configuration_hash,
-                );
+                let mut figure = figure(analysis, axis, &places, curves, quantity);
                 if !alone {
                     figure.name = format!("{}-{}", figure.name, number + 1);
                 }
@@ -99,13 +68,13 @@ fn is_numeric(analysis: &Analysis, axis: usize) -> bool {
     values.len() >= FEWEST_VALUES && values.iter().all(|value| number(value).is_some())
 }
 
-fn panels<'a>(analysis: &'a Analysis, axis: usize, metric: usize) -> Panels<'a> {
+fn panels<'a>(analysis: &'a Analysis, axis: usize, quantity: &Drawn) -> Panels<'a> {
     let others = others(analysis, axis);
     let numeric = is_numeric(analysis, axis);
     let mut panels: Panels<'a> = BTreeMap::new();
     for combination in &analysis.combinations {
         let (Some(estimate), Some(value), Some(place)) = (
-            combination.estimates[metric],
+            quantity.estimate(combination),
             analysis.value(combination, axis),
             combination.places[axis],
         ) else {
@@ -124,13 +93,7 @@ fn panels<'a>(analysis: &'a Analysis, axis: usize, metric: usize) -> Panels<'a> 
             .or_default()
             .entry((strategy_rank(strategy), strategy))
             .or_default()
-            .push(Mark {
-                x,
-                mean: estimate.mean,
-                low: estimate.low().unwrap_or(estimate.mean),
-                high: estimate.high().unwrap_or(estimate.mean),
-                count: u64::from(estimate.count),
-            });
+            .push(mark(x, &estimate));
     }
     panels
 }
@@ -140,9 +103,7 @@ fn figure(
     axis: usize,
     places: &[Option<u32>],
     curves: BTreeMap<(usize, &str), Vec<Mark>>,
-    metric: &Metric,
-    section: Section,
-    configuration_hash: &str,
+    quantity: &Drawn,
 ) -> Figure {
     let key = &analysis.axes[axis].key;
     let given = given(analysis, &others(analysis, axis), places);
@@ -169,25 +130,25 @@ fn figure(
         ScaleKind::Categories(names)
     };
     Figure {
-        name: format!("{}-by-{}", file_name(metric.key), file_name(key)),
-        section,
-        title: titled(&format!("{} by {}", metric.title, short(key)), &given),
+        name: format!("{}-by-{}", file_name(&quantity.key), file_name(key)),
+        section: quantity.section,
+        title: titled(&format!("{} by {}", quantity.title, short(key)), &given),
         x: Scale {
             title: key.clone(),
             kind,
         },
-        y: scale_of(metric),
+        y: quantity.scale(),
         series,
         note: "Means over replications with 95 % intervals (Student's t).".to_owned(),
         sql: format!(
             "SELECT strategy, axes ->> '$.\"{key}\"' AS value, count(*) AS n, avg({0}) AS mean,
     sum(({0} - centre) * ({0} - centre)) / (count({0}) - 1) AS variance
 FROM (SELECT *, avg({0}) OVER (PARTITION BY axes, strategy) AS centre
-      FROM v_point WHERE state = 'done' AND run = {1}){2}
+      FROM {1}){2}
 GROUP BY strategy, axes
 ORDER BY strategy, value;",
-            metric.key,
-            this_run(configuration_hash),
+            quantity.key,
+            quantity.from,
             condition(&given).replacen("\n    AND", "\nWHERE", 1)
         ),
         given,
@@ -195,54 +156,34 @@ ORDER BY strategy, value;",
 }
 
 /// Without any other axis, the strategies beside each other.
-fn by_strategy(
-    analysis: &Analysis,
-    index: usize,
-    metric: &Metric,
-    section: Section,
-    configuration_hash: &str,
-) -> Option<Figure> {
+fn by_strategy(analysis: &Analysis, quantity: &Drawn) -> Option<Figure> {
     let mut names = Vec::new();
     let mut marks = Vec::new();
     for combination in &analysis.combinations {
-        if let Some(estimate) = combination.estimates[index] {
-            marks.push(Mark {
-                x: names.len() as f64,
-                mean: estimate.mean,
-                low: estimate.low().unwrap_or(estimate.mean),
-                high: estimate.high().unwrap_or(estimate.mean),
-                count: u64::from(estimate.count),
-            });
+        if let Some(estimate) = quantity.estimate(combination) {
+            marks.push(mark(names.len() as f64, &estimate));
             names.push(combination.strategy.clone());
         }
     }
     (!names.is_empty()).then(|| Figure {
-        name: format!("{}-by-strategy", file_name(metric.key)),
-        section,
-        title: format!("{} by strategy", metric.title),
+        name: format!("{}-by-strategy", file_name(&quantity.key)),
+        section: quantity.section,
+        title: format!("{} by strategy", quantity.title),
         given: Vec::new(),
         x: Scale {
             title: "strategy".to_owned(),
             kind: ScaleKind::Categories(names),
         },
-        y: scale_of(metric),
+        y: quantity.scale(),
         series: vec![Series {
-            label: metric.title.to_owned(),
+            label: quantity.title.to_owned(),
             rank: 0,
             marks: Marks::Bars(marks),
         }],
         note: "Means over replications with 95 % intervals (Student's t).".to_owned(),
         sql: format!(
-            "SELECT strategy, count(*) AS n, avg({}) AS mean\nFROM v_point WHERE state = 'done' AND run = {}\nGROUP BY strategy ORDER BY strategy;",
-            metric.key,
-            this_run(configuration_hash)
+            "SELECT strategy, count(*) AS n, avg({}) AS mean\nFROM {}\nGROUP BY strategy ORDER BY strategy;",
+            quantity.key, quantity.from
         ),
     })
-}
-
-fn scale_of(metric: &Metric) -> Scale {
-    Scale {
-        title: metric.title.to_owned(),
-        kind: ScaleKind::Linear,
-    }
 }

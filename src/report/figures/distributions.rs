@@ -1,7 +1,8 @@
 //! Distributions of waits and slowdowns, read off the counts that were kept with every simulation.
 
-use super::{condition, file_name, given, titled};
-use crate::report::analysis::{Analysis, Combination, STRATEGY_AXIS, strategy_rank};
+use super::situations::{Simulations, Situation, situations};
+use super::{condition, file_name, titled};
+use crate::report::analysis::{Analysis, STRATEGY_AXIS, strategy_rank};
 use crate::report::figure::{BoxMark, Figure, Marks, Scale, ScaleKind, Section, Series};
 use crate::report::sql::this_run;
 use crate::report::table::value_text;
@@ -25,36 +26,23 @@ pub(in crate::report) fn distributions(
     configuration_hash: &str,
 ) -> Result<Vec<Figure>, StoreError> {
     let mut figures = Vec::new();
-    let best = analysis.best();
-    let situations = analysis.given_axes();
-    let mut groups: Vec<(Vec<Option<u32>>, Vec<&Combination>)> = Vec::new();
-    for combination in best {
-        let key: Vec<Option<u32>> = situations
-            .iter()
-            .map(|axis| combination.places[*axis])
-            .collect();
-        match groups.last_mut().filter(|(last, _)| *last == key) {
-            Some((_, members)) => members.push(combination),
-            None => groups.push((key, vec![combination])),
-        }
-    }
+    let situations = situations(analysis, MOST_SITUATIONS);
     let simulations = Simulations::new(points);
     for quantity in [Quantity::Wait, Quantity::Slowdown] {
-        for (number, (key, members)) in groups.iter().take(MOST_SITUATIONS).enumerate() {
-            let given = given(analysis, &situations, key);
-            let suffix = if groups.len() == 1 {
-                String::new()
-            } else {
-                format!("-{}", number + 1)
-            };
+        for Situation {
+            given,
+            suffix,
+            members,
+        } in &situations
+        {
             let mut series = Vec::new();
-            for combination in members {
-                let bins = store.histogram(&simulations.of(combination), quantity)?;
-                let steps = shares(&bins);
+            for member in members {
+                let bins = store.histogram(&simulations.of(member.combination), quantity)?;
+                let steps = shares(&bins, 1.0);
                 if !steps.is_empty() {
                     series.push(Series {
-                        label: combination.strategy.clone(),
-                        rank: strategy_rank(&combination.strategy),
+                        label: member.label.clone(),
+                        rank: member.rank,
                         marks: Marks::Steps(steps),
                     });
                 }
@@ -67,8 +55,12 @@ pub(in crate::report) fn distributions(
                 name: format!("{name}-distribution{suffix}"),
                 section: Section::Distributions,
                 title: titled(
-                    &format!("Jobs by {title}, every strategy at its best value"),
-                    &given,
+                    &if analysis.is_study() {
+                        format!("Jobs by {title}")
+                    } else {
+                        format!("Jobs by {title}, every strategy at its best value")
+                    },
+                    given,
                 ),
                 x: Scale {
                     title: format!("{title}{unit}"),
@@ -80,8 +72,8 @@ pub(in crate::report) fn distributions(
                 },
                 series,
                 note: NOTE.to_owned(),
-                sql: sql(name, configuration_hash, &given),
-                given,
+                sql: sql(name, configuration_hash, given),
+                given: given.clone(),
             });
         }
         for axis in analysis.tuned_axes() {
@@ -183,15 +175,15 @@ fn boxes(
     }))
 }
 
-/// `(upper edge, share at or below)` of every bin that has jobs; jobs below 1 stand at 1.
-fn shares(bins: &[Bin]) -> Vec<(f64, f64)> {
+/// `(upper edge, share at or below)` of every bin that has jobs; those of the first bin stand at its upper edge, `least`.
+pub(super) fn shares(bins: &[Bin], least: f64) -> Vec<(f64, f64)> {
     let total: u64 = bins.iter().map(|bin| bin.count).sum();
     let mut below = 0;
     bins.iter()
         .filter(|bin| bin.count > 0)
         .map(|bin| {
             below += bin.count;
-            (bin.high.max(1.0), below as f64 / total as f64)
+            (bin.high.max(least), below as f64 / total as f64)
         })
         .collect()
 }
@@ -219,37 +211,6 @@ fn box_mark(bins: &[Bin], x: f64) -> Option<BoxMark> {
         mean: sum / count as f64,
         count,
     })
-}
-
-/// Which simulations are behind a combination.
-struct Simulations<'p> {
-    by_combination: std::collections::HashMap<(Vec<Option<u32>>, &'p str), Vec<i64>>,
-}
-
-impl<'p> Simulations<'p> {
-    fn new(points: &'p PointColumns) -> Self {
-        let mut by_combination: std::collections::HashMap<_, Vec<i64>> =
-            std::collections::HashMap::new();
-        for point in 0..points.len() {
-            let places: Vec<Option<u32>> = points
-                .axes
-                .iter()
-                .map(|column| column.positions[point])
-                .collect();
-            let simulations = by_combination
-                .entry((places, points.strategy[point].as_str()))
-                .or_default();
-            if !simulations.contains(&points.simulation[point]) {
-                simulations.push(points.simulation[point]);
-            }
-        }
-        Self { by_combination }
-    }
-
-    fn of(&self, combination: &Combination) -> Vec<i64> {
-        let key = (combination.places.clone(), combination.strategy.as_str());
-        self.by_combination.get(&key).cloned().unwrap_or_default()
-    }
 }
 
 #[cfg(test)]
@@ -283,7 +244,10 @@ mod tests {
         let mark = box_mark(&bins, 3.0).unwrap();
         assert_eq!(mark.quantiles, [0.0, 100.0, 100.0, 100.0, 1000.0]);
         assert_eq!((mark.count, mark.x), (10, 3.0));
-        assert_eq!(shares(&bins), [(1.0, 0.2), (100.0, 0.8), (1000.0, 1.0)]);
+        assert_eq!(
+            shares(&bins, 1.0),
+            [(1.0, 0.2), (100.0, 0.8), (1000.0, 1.0)]
+        );
         assert_eq!(box_mark(&[], 0.0), None);
     }
 }

@@ -96,7 +96,10 @@ fn difference(
         .samples
         .iter()
         .filter_map(|(replication, value)| {
-            let (_, below) = other.samples.iter().find(|(known, _)| known == replication)?;
+            let (_, below) = other
+                .samples
+                .iter()
+                .find(|(known, _)| known == replication)?;
             Some((*replication, value - below))
         })
         .collect();

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde::Deserialize;
 
 use super::{
-    BoundCheck, Check, CompareCheck, Contrast, Derived, Direction, Finding, FindingsFile, Fixed, Near,
-    Provenance, Relation, Side, TrendCheck, ValueCheck, Where,
+    BoundCheck, Check, CompareCheck, Contrast, Derived, Direction, Finding, FindingsFile, Fixed,
+    Near, Provenance, Relation, Side, TrendCheck, ValueCheck, Where,
 };
 use crate::sweep::AxisValue;
 

@@ -34,9 +34,15 @@ impl Axis {
         match &kind {
             ScaleKind::Categories(names) => {
                 (from, to) = (-0.5, names.len().max(1) as f64 - 0.5);
+                // Of ranges that follow each other every second label says enough; names and values are all needed.
+                let last = names.len().saturating_sub(1);
+                let thinned = names.len() > 12 && names.iter().any(|name| name.contains('–'));
                 ticks = names
                     .iter()
                     .enumerate()
+                    .filter(|(index, _)| {
+                        !thinned || *index == last || index.is_multiple_of(2) && index + 1 != last
+                    })
                     .map(|(index, name)| (index as f64, shortened(name, names.len())))
                     .collect();
             }

@@ -98,12 +98,7 @@ fn beside_the_starving(
     }
     starving.sort_by_key(|waiting| (waiting.submit, waiting.job));
     let mut profile = machine.fixed().clone();
-    plan_queue(
-        &mut profile,
-        now,
-        &starving,
-        machine.settings().backfilling,
-    );
+    plan_queue(&mut profile, now, &starving, machine.settings().backfilling);
     profile.min_free(start, end) >= nodes
 }
 

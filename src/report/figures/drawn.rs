@@ -1,0 +1,147 @@
+//! Quantities that are drawn over axes, each in its section: metrics of the points and measures of studies. The others stand
+//! in the tables.
+
+use crate::report::analysis::{Analysis, Combination, METRICS};
+use crate::report::figure::{Scale, ScaleKind, Section};
+use crate::report::sql::this_run;
+use crate::report::statistics::Estimate;
+use crate::scheduling::measures::Topic;
+
+/// Metrics of runs that sell something.
+const WITH_MONEY: [(&str, Section); 10] = [
+    ("gain", Section::Money),
+    ("fees", Section::Money),
+    ("penalties", Section::Money),
+    ("successful", Section::Jobs),
+    ("failed", Section::Jobs),
+    ("rejection_rate", Section::Jobs),
+    ("overbooked", Section::Jobs),
+    ("utilisation", Section::Machine),
+    ("mean_wait", Section::Waits),
+    ("slowdown", Section::Waits),
+];
+
+/// A quantity that is drawn.
+pub(super) struct Drawn {
+    /// Its column in `from`, and the beginning of the names of its figures.
+    pub(super) key: String,
+    /// Its heading, with the unit.
+    pub(super) title: String,
+    pub(super) section: Section,
+    /// What stands behind FROM in a query: a table with the columns `strategy`, `axes` and `key`, one row a point of the run.
+    pub(super) from: String,
+    value: Value,
+}
+
+enum Value {
+    /// Index into [`METRICS`], and what to multiply it by.
+    Metric(usize, f64),
+    /// Index into the measures of the analysis.
+    Measure(usize),
+}
+
+impl Drawn {
+    pub(super) fn estimate(&self, combination: &Combination) -> Option<Estimate> {
+        match self.value {
+            Value::Metric(index, 1.0) => combination.estimates[index],
+            Value::Metric(index, factor) => {
+                combination.estimates[index].map(|estimate| estimate.scaled(factor))
+            }
+            Value::Measure(index) => combination.measured[index],
+        }
+    }
+
+    /// The vertical scale of its figures.
+    pub(super) fn scale(&self) -> Scale {
+        Scale {
+            title: self.title.clone(),
+            kind: ScaleKind::Linear,
+        }
+    }
+
+    fn metric(key: &str, section: Section, configuration_hash: &str) -> Option<Self> {
+        let index = METRICS.iter().position(|metric| metric.key == key)?;
+        Some(Self {
+            key: key.to_owned(),
+            title: METRICS[index].title.to_owned(),
+            section,
+            from: format!(
+                "v_point WHERE state = 'done' AND run = {}",
+                this_run(configuration_hash)
+            ),
+            value: Value::Metric(index, 1.0),
+        })
+    }
+
+    /// A measure by its index.
+    pub(super) fn measure(analysis: &Analysis, index: usize, configuration_hash: &str) -> Self {
+        let measure = &analysis.measures[index];
+        Self {
+            key: measure.name.clone(),
+            title: measure.title.clone(),
+            section: section_of(measure.topic),
+            from: format!(
+                "(SELECT run, strategy, axes, value AS {0} FROM v_measure WHERE measure = '{0}')
+      WHERE run = {1}",
+                measure.name,
+                this_run(configuration_hash)
+            ),
+            value: Value::Measure(index),
+        }
+    }
+}
+
+/// Everything that is drawn of a run, in the order of the tables.
+pub(super) fn drawn(analysis: &Analysis, configuration_hash: &str) -> Vec<Drawn> {
+    let measures = (0..analysis.measures.len())
+        .filter(|index| analysis.measures[*index].topic != Topic::Detail)
+        .map(|index| Drawn::measure(analysis, index, configuration_hash));
+    if analysis.is_study() {
+        let machine = Drawn::metric("utilisation", Section::Machine, configuration_hash)
+            .map(|metric| percent(metric, configuration_hash));
+        let slowdown = Drawn::metric("slowdown", Section::Waits, configuration_hash);
+        return machine
+            .into_iter()
+            .chain(slowdown)
+            .filter(|_| analysis.has_replanning())
+            .chain(measures)
+            .collect();
+    }
+    WITH_MONEY
+        .iter()
+        .filter_map(|(key, section)| Drawn::metric(key, *section, configuration_hash))
+        .chain(measures)
+        .collect()
+}
+
+/// Utilisation beside measures that are in percent.
+fn percent(metric: Drawn, configuration_hash: &str) -> Drawn {
+    let key = format!("{}_percent", metric.key);
+    Drawn {
+        title: format!("{} (%)", metric.title),
+        from: format!(
+            "(SELECT run, strategy, axes, 100.0 * {} AS {key} FROM v_point WHERE state = 'done')
+      WHERE run = {}",
+            metric.key,
+            this_run(configuration_hash)
+        ),
+        value: match metric.value {
+            Value::Metric(index, _) => Value::Metric(index, 100.0),
+            Value::Measure(index) => Value::Measure(index),
+        },
+        key,
+        ..metric
+    }
+}
+
+fn section_of(topic: Topic) -> Section {
+    match topic {
+        Topic::Reservations | Topic::Detail => Section::Reservations,
+        Topic::Prices => Section::Prices,
+        Topic::Waits => Section::Waits,
+        Topic::Machine => Section::Machine,
+        Topic::Slots => Section::Slots,
+        Topic::Virtual => Section::Virtual,
+        Topic::Predictions => Section::Predictions,
+    }
+}

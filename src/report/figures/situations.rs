@@ -1,0 +1,127 @@
+//! Which distributions stand in one figure: of every situation the strategies at their best, or the lines of a study.
+
+use std::collections::{BTreeMap, HashMap};
+
+use super::given;
+use super::lines::{Lines, MOST_LINES, free_axes};
+use crate::report::analysis::{Analysis, Combination, strategy_rank};
+use crate::store::PointColumns;
+
+/// What is given, and what is compared there.
+pub(super) struct Situation<'a> {
+    /// Values of the axes that it is fixed at, `(key, value)`.
+    pub(super) given: Vec<(String, String)>,
+    /// What tells its figures from those of the other situations; empty where there is one.
+    pub(super) suffix: String,
+    pub(super) members: Vec<Member<'a>>,
+}
+
+/// A combination with its place in the legend.
+pub(super) struct Member<'a> {
+    pub(super) combination: &'a Combination,
+    pub(super) label: String,
+    pub(super) rank: usize,
+}
+
+/// The situations of a run in the order of its axes, at most `most`.
+pub(super) fn situations(analysis: &Analysis, most: usize) -> Vec<Situation<'_>> {
+    let (axes, groups) = if analysis.is_study() {
+        of_study(analysis)
+    } else {
+        at_best(analysis)
+    };
+    let alone = groups.len() == 1;
+    groups
+        .into_iter()
+        .take(most)
+        .enumerate()
+        .map(|(number, (key, members))| Situation {
+            given: given(analysis, &axes, &key),
+            suffix: if alone {
+                String::new()
+            } else {
+                format!("-{}", number + 1)
+            },
+            members,
+        })
+        .collect()
+}
+
+type Groups<'a> = Vec<(Vec<Option<u32>>, Vec<Member<'a>>)>;
+
+fn at_best(analysis: &Analysis) -> (Vec<usize>, Groups<'_>) {
+    let axes = analysis.given_axes();
+    let mut groups: Groups<'_> = Vec::new();
+    for combination in analysis.best() {
+        let key: Vec<Option<u32>> = axes.iter().map(|axis| combination.places[*axis]).collect();
+        let member = Member {
+            combination,
+            label: combination.strategy.clone(),
+            rank: strategy_rank(&combination.strategy),
+        };
+        match groups.last_mut().filter(|(last, _)| *last == key) {
+            Some((_, members)) => members.push(member),
+            None => groups.push((key, vec![member])),
+        }
+    }
+    (axes, groups)
+}
+
+fn of_study(analysis: &Analysis) -> (Vec<usize>, Groups<'_>) {
+    let free = free_axes(analysis);
+    let lines = Lines::new(analysis, &free, None, MOST_LINES);
+    let axes: Vec<usize> = free
+        .into_iter()
+        .filter(|axis| !lines.axes.contains(axis))
+        .collect();
+    let mut groups: BTreeMap<Vec<Option<u32>>, Vec<Member<'_>>> = BTreeMap::new();
+    for combination in &analysis.combinations {
+        let (rank, label) = lines.of(combination);
+        groups
+            .entry(axes.iter().map(|axis| combination.places[*axis]).collect())
+            .or_default()
+            .push(Member {
+                combination,
+                label: label.to_owned(),
+                rank,
+            });
+    }
+    let groups = groups
+        .into_iter()
+        .map(|(key, mut members)| {
+            members.sort_by_key(|member| member.rank);
+            (key, members)
+        })
+        .collect();
+    (axes, groups)
+}
+
+/// Which simulations are behind a combination.
+pub(super) struct Simulations<'p> {
+    by_combination: HashMap<(Vec<Option<u32>>, &'p str), Vec<i64>>,
+}
+
+impl<'p> Simulations<'p> {
+    pub(super) fn new(points: &'p PointColumns) -> Self {
+        let mut by_combination: HashMap<_, Vec<i64>> = HashMap::new();
+        for point in 0..points.len() {
+            let places: Vec<Option<u32>> = points
+                .axes
+                .iter()
+                .map(|column| column.positions[point])
+                .collect();
+            let simulations = by_combination
+                .entry((places, points.strategy[point].as_str()))
+                .or_default();
+            if !simulations.contains(&points.simulation[point]) {
+                simulations.push(points.simulation[point]);
+            }
+        }
+        Self { by_combination }
+    }
+
+    pub(super) fn of(&self, combination: &Combination) -> Vec<i64> {
+        let key = (combination.places.clone(), combination.strategy.as_str());
+        self.by_combination.get(&key).cloned().unwrap_or_default()
+    }
+}

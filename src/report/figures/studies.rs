@@ -1,0 +1,247 @@
+//! The measures of a study over its axes, with 95 % bands: as the curves of the metrics, but a study has one strategy, so its
+//! lines are rules and settings.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::drawn::{Drawn, drawn};
+use super::lines::{Lines, MOST_LINES, free_axes};
+use super::{condition, file_name, given, mark, number, titled};
+use crate::report::analysis::{Analysis, Combination};
+use crate::report::figure::{Figure, Mark, Marks, Scale, ScaleKind, Series};
+use crate::report::table::value_text;
+use crate::report::tables::short;
+
+/// A numeric axis with fewer values makes no curve, only bars.
+const FEWEST_VALUES: usize = 3;
+/// More situations than this over the main axis are left to the tables.
+const MOST_PANELS: usize = 24;
+/// Over the other axes fewer are worth looking at.
+const MOST_FURTHER_PANELS: usize = 3;
+
+const NOTE: &str = "Means over replications with 95 % intervals (Student's t).";
+
+/// For every measure a figure over the axis with the most numbers, and over further ones where that gives few; and how many
+/// were left out.
+pub(in crate::report) fn studies(
+    analysis: &Analysis,
+    configuration_hash: &str,
+) -> (Vec<Figure>, usize) {
+    let free = free_axes(analysis);
+    let layouts: Vec<Layout> = horizontal(analysis, &free)
+        .into_iter()
+        .enumerate()
+        .map(|(rank, axis)| Layout::new(analysis, &free, axis, rank == 0))
+        .collect();
+    let mut figures = Vec::new();
+    let mut left_out = 0;
+    for quantity in &drawn(analysis, configuration_hash) {
+        for layout in &layouts {
+            let (drawn, more) = layout.figures(analysis, quantity);
+            figures.extend(drawn);
+            left_out += more;
+        }
+    }
+    (figures, left_out)
+}
+
+/// The axes that curves are drawn over, the main one first.
+fn horizontal(analysis: &Analysis, free: &[usize]) -> Vec<usize> {
+    let mut numeric: Vec<usize> = free
+        .iter()
+        .copied()
+        .filter(|axis| is_numeric(analysis, *axis))
+        .collect();
+    // The last of the longest: files list what varies fastest last.
+    numeric.reverse();
+    numeric.sort_by_key(|axis| std::cmp::Reverse(analysis.axes[*axis].values.len()));
+    if numeric.is_empty() {
+        let longest = free
+            .iter()
+            .copied()
+            .rev()
+            .max_by_key(|axis| analysis.axes[*axis].values.len());
+        numeric.extend(longest);
+    }
+    numeric
+}
+
+fn is_numeric(analysis: &Analysis, axis: usize) -> bool {
+    let values = &analysis.axes[axis].values;
+    values.len() >= FEWEST_VALUES && values.iter().all(|value| number(value).is_some())
+}
+
+/// Marks by place in the legend and label.
+type Curves<'l> = BTreeMap<(usize, &'l str), Vec<Mark>>;
+
+/// One horizontal axis, the lines over it, and the axes that tell figures apart.
+struct Layout {
+    axis: usize,
+    is_numeric: bool,
+    lines: Lines,
+    panels: Vec<usize>,
+    /// How many combinations of those axes the run has.
+    situations: usize,
+    most: usize,
+}
+
+impl Layout {
+    fn new(analysis: &Analysis, free: &[usize], axis: usize, is_main: bool) -> Self {
+        let lines = Lines::new(analysis, free, Some(axis), MOST_LINES);
+        let panels: Vec<usize> = free
+            .iter()
+            .copied()
+            .filter(|other| *other != axis && !lines.axes.contains(other))
+            .collect();
+        let situations: BTreeSet<Vec<Option<u32>>> = analysis
+            .combinations
+            .iter()
+            .map(|combination| {
+                panels
+                    .iter()
+                    .map(|axis| combination.places[*axis])
+                    .collect()
+            })
+            .collect();
+        Self {
+            axis,
+            is_numeric: is_numeric(analysis, axis),
+            lines,
+            panels,
+            situations: situations.len(),
+            most: if is_main {
+                MOST_PANELS
+            } else {
+                MOST_FURTHER_PANELS
+            },
+        }
+    }
+
+    fn figures(&self, analysis: &Analysis, quantity: &Drawn) -> (Vec<Figure>, usize) {
+        let mut panels: BTreeMap<Vec<Option<u32>>, Curves<'_>> = BTreeMap::new();
+        for combination in &analysis.combinations {
+            let (Some(estimate), Some(x)) = (
+                quantity.estimate(combination),
+                self.place(analysis, combination),
+            ) else {
+                continue;
+            };
+            let key = self
+                .panels
+                .iter()
+                .map(|axis| combination.places[*axis])
+                .collect();
+            panels
+                .entry(key)
+                .or_default()
+                .entry(self.lines.of(combination))
+                .or_default()
+                .push(mark(x, &estimate));
+        }
+        panels.retain(|_, lines| lines.values().any(|marks| marks.len() > 1));
+        let alone = panels.len() == 1;
+        // Further axes are drawn completely or not at all: three of eleven situations would be an accident.
+        if self.most == MOST_FURTHER_PANELS && self.situations > self.most {
+            return (Vec::new(), panels.len());
+        }
+        let left_out = panels.len().saturating_sub(self.most);
+        let figures = panels
+            .into_iter()
+            .take(self.most)
+            .enumerate()
+            .map(|(number, (places, lines))| {
+                let mut figure = self.figure(analysis, quantity, &places, lines);
+                if !alone {
+                    figure.name = format!("{}-{}", figure.name, number + 1);
+                }
+                figure
+            })
+            .collect();
+        (figures, left_out)
+    }
+
+    fn place(&self, analysis: &Analysis, combination: &Combination) -> Option<f64> {
+        let place = combination.places[self.axis]?;
+        let value = analysis.value(combination, self.axis)?;
+        Some(
+            number(value)
+                .filter(|_| self.is_numeric)
+                .unwrap_or(f64::from(place)),
+        )
+    }
+
+    fn figure(
+        &self,
+        analysis: &Analysis,
+        quantity: &Drawn,
+        places: &[Option<u32>],
+        lines: Curves<'_>,
+    ) -> Figure {
+        let axis = &analysis.axes[self.axis];
+        let given = given(analysis, &self.panels, places);
+        let series = lines
+            .into_iter()
+            .map(|((rank, label), mut marks)| {
+                marks.sort_by(|mark, other| mark.x.total_cmp(&other.x));
+                Series {
+                    label: label.to_owned(),
+                    rank,
+                    marks: if self.is_numeric {
+                        Marks::Curve(marks)
+                    } else {
+                        Marks::Bars(marks)
+                    },
+                }
+            })
+            .collect();
+        Figure {
+            name: format!("{}-by-{}", file_name(&quantity.key), file_name(&axis.key)),
+            section: quantity.section,
+            title: titled(
+                &format!("{} by {}", quantity.title, short(&axis.key)),
+                &given,
+            ),
+            x: Scale {
+                title: axis.key.clone(),
+                kind: if self.is_numeric {
+                    ScaleKind::Linear
+                } else {
+                    ScaleKind::Categories(axis.values.iter().map(value_text).collect())
+                },
+            },
+            y: quantity.scale(),
+            series,
+            note: NOTE.to_owned(),
+            sql: self.sql(analysis, quantity, &given),
+            given,
+        }
+    }
+
+    fn sql(&self, analysis: &Analysis, quantity: &Drawn, given: &[(String, String)]) -> String {
+        let names: String = self
+            .lines
+            .axes
+            .iter()
+            .map(|axis| {
+                let key = &analysis.axes[*axis].key;
+                format!("axes ->> '$.\"{key}\"' AS \"{key}\", ")
+            })
+            .collect();
+        format!(
+            "SELECT {names}axes ->> '$.\"{0}\"' AS value, count({1}) AS n, avg({1}) AS mean,
+    sum(({1} - centre) * ({1} - centre)) / (count({1}) - 1) AS variance
+FROM (SELECT *, avg({1}) OVER (PARTITION BY axes, strategy) AS centre
+      FROM {2}){3}
+GROUP BY strategy, axes
+ORDER BY {4}value;",
+            analysis.axes[self.axis].key,
+            quantity.key,
+            quantity.from,
+            condition(given).replacen("\n    AND", "\nWHERE", 1),
+            self.lines
+                .axes
+                .iter()
+                .map(|axis| format!("\"{}\", ", analysis.axes[*axis].key))
+                .collect::<String>()
+        )
+    }
+}

@@ -1,0 +1,115 @@
+//! What studies measure, as columns of tables.
+
+use super::{axis_column, replications};
+use crate::report::analysis::{Analysis, Combination, METRICS};
+use crate::report::sql;
+use crate::report::table::{Cell, Column, Table};
+use crate::scheduling::measures::Topic;
+use crate::store::RunSummary;
+
+/// What a reader of a study must know.
+pub(super) const NOTE: &str =
+    "Means over replications ± the half width of the 95 % interval (Student's t).";
+
+/// Metrics that stand beside the measures of a machine with reservations: key, heading, decimals, factor.
+const BESIDE: [(&str, &str, &str, usize, f64); 2] = [
+    (
+        "utilisation",
+        "utilisation_percent",
+        "Utilisation (%)",
+        2,
+        100.0,
+    ),
+    ("slowdown", "slowdown", "Slowdown (by area)", 2, 1.0),
+];
+
+/// Indices of the measures that a table shows, with details or without.
+pub(super) fn shown(analysis: &Analysis, details: bool) -> Vec<usize> {
+    (0..analysis.measures.len())
+        .filter(|index| details || analysis.measures[*index].topic != Topic::Detail)
+        .collect()
+}
+
+/// Their columns.
+pub(super) fn columns<'a>(
+    analysis: &'a Analysis,
+    measures: &'a [usize],
+) -> impl Iterator<Item = Column> + 'a {
+    measures.iter().map(|index| {
+        let measure = &analysis.measures[*index];
+        Column::estimate(&measure.name, &measure.title, measure.decimals)
+    })
+}
+
+/// Their cells in the row of a combination.
+pub(super) fn cells<'a>(
+    combination: &'a Combination,
+    measures: &'a [usize],
+) -> impl Iterator<Item = Cell> + 'a {
+    measures
+        .iter()
+        .map(|index| Cell::from(combination.measured[*index]))
+}
+
+/// What came out of a study: every combination with what is worth looking at first. Nothing is chosen, as it sells nothing.
+pub(super) fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
+    let axes: Vec<usize> = (0..analysis.axes.len())
+        .filter(|axis| analysis.axes[*axis].key != super::STRATEGY_AXIS)
+        .collect();
+    let several = analysis
+        .combinations
+        .iter()
+        .any(|combination| combination.strategy != analysis.combinations[0].strategy);
+    let beside: Vec<(usize, &str, &str, usize, f64)> = BESIDE
+        .iter()
+        .filter(|_| analysis.has_replanning())
+        .filter_map(|(metric, key, title, decimals, factor)| {
+            let index = METRICS.iter().position(|known| known.key == *metric)?;
+            Some((index, *key, *title, *decimals, *factor))
+        })
+        .collect();
+    let measures = shown(analysis, false);
+    let mut table_columns: Vec<Column> = axes
+        .iter()
+        .map(|axis| axis_column(analysis, *axis))
+        .collect();
+    if several {
+        table_columns.push(Column::plain("strategy", "Strategy"));
+    }
+    table_columns.extend(
+        beside
+            .iter()
+            .map(|(_, key, title, decimals, _)| Column::estimate(*key, *title, *decimals)),
+    );
+    table_columns.extend(columns(analysis, &measures));
+    table_columns.push(Column::plain("replications", "n"));
+    let rows = analysis
+        .combinations
+        .iter()
+        .map(|combination| {
+            let mut row: Vec<Cell> = axes
+                .iter()
+                .map(|axis| analysis.value(combination, *axis).into())
+                .collect();
+            if several {
+                row.push(Cell::Text(combination.strategy.clone()));
+            }
+            row.extend(beside.iter().map(|(index, .., factor)| {
+                let estimate = combination.estimates[*index];
+                Cell::from(estimate.map(|estimate| estimate.scaled(*factor)))
+            }));
+            row.extend(cells(combination, &measures));
+            row.push(replications(combination));
+            row
+        })
+        .collect();
+    let metrics: Vec<usize> = beside.iter().map(|(index, ..)| *index).collect();
+    Table {
+        name: "best".to_owned(),
+        title: "What was measured".to_owned(),
+        columns: table_columns,
+        rows,
+        note: format!("{NOTE} The table of every combination has the details."),
+        sql: sql::measures(&run.configuration_hash, &metrics),
+    }
+}
