@@ -203,6 +203,7 @@ fn the_quick_start_and_every_configuration_of_the_project_is_valid() {
             } else if path.extension().is_some_and(|ending| ending == "toml")
                 && !path.ends_with("published.toml")
                 && !path.ends_with("explanations.toml")
+                && !path.ends_with("findings.toml")
             {
                 if let Err(error) = Experiment::load(&path, None) {
                     panic!("{error}");
