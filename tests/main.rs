@@ -16,5 +16,6 @@ mod invariants;
 mod oracles;
 mod real_traces;
 mod reproduce_curves;
+mod reservations;
 mod support;
 mod sweeps;

