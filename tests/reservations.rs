@@ -51,14 +51,16 @@ fn bookahead(folder: &Path, arguments: &[&str]) -> assert_cmd::assert::Assert {
 }
 
 fn run_study(folder: &Path, text: &str, store: &str, more: &[&str]) {
-    fs::write(folder.join("study.toml"), text).unwrap();
+    fs::write(folder.join("study.toml"), text).expect("a file");
     let arguments = [&["run", "study.toml", "--quiet", "--store", store], more].concat();
     bookahead(folder, &arguments).success();
 }
 
 fn query<T: rusqlite::types::FromSql>(store: &Path, sql: &str) -> T {
-    let connection = rusqlite::Connection::open(store).unwrap();
-    connection.query_row(sql, [], |row| row.get(0)).unwrap()
+    let connection = rusqlite::Connection::open(store).expect("a store");
+    connection
+        .query_row(sql, [], |row| row.get(0))
+        .expect("one row")
 }
 
 #[test]
@@ -137,14 +139,25 @@ values = ["easy-backfilling", "conservative-backfilling", "heuristic-planning", 
     run_study(folder.path(), text, "m.db", &[]);
     let store = folder.path().join("m.db");
     let count = |sql: &str| query::<i64>(&store, sql);
-    assert_eq!(count("SELECT count(*) FROM v_job WHERE fixed = 1"), 6 * 2 * 60);
+    assert_eq!(
+        count("SELECT count(*) FROM v_job WHERE fixed = 1"),
+        6 * 2 * 60
+    );
     let kept = "FROM v_job WHERE fixed = 1 AND outcome <> 'dropped'";
     assert!(count(&format!("SELECT count(*) {kept}")) > 50);
-    assert_eq!(count(&format!("SELECT count(*) {kept} AND start <> release")), 0);
-    assert_eq!(count(&format!("SELECT count(*) {kept} AND overbooked = 1")), 0);
+    assert_eq!(
+        count(&format!("SELECT count(*) {kept} AND start <> release")),
+        0
+    );
+    assert_eq!(
+        count(&format!("SELECT count(*) {kept} AND overbooked = 1")),
+        0
+    );
     assert!(count("SELECT count(*) FROM v_job WHERE fixed = 0 AND overbooked = 1") > 0);
     assert_eq!(
-        count("SELECT count(DISTINCT simulation) FROM v_measure WHERE measure = 'reservation_fees_vc'"),
+        count(
+            "SELECT count(DISTINCT simulation) FROM v_measure WHERE measure = 'reservation_fees_vc'"
+        ),
         12
     );
 }
@@ -171,7 +184,10 @@ fn bad_input_is_an_error_that_names_the_key_or_the_file() {
         &["reservations.start", "whenever", "estimate-factor"],
     );
     refused(
-        &STUDY.replace("whole_trace = true", "whole_trace = true\nbattery_jobs = 10"),
+        &STUDY.replace(
+            "whole_trace = true",
+            "whole_trace = true\nbattery_jobs = 10",
+        ),
         &["workload.battery_jobs", "whole trace"],
     );
     refused(
@@ -184,7 +200,10 @@ fn bad_input_is_an_error_that_names_the_key_or_the_file() {
         .collect();
     fs::write(path.join("bare.swf"), format!("; MaxNodes: 8\n{lines}")).unwrap();
     let bare = STUDY
-        .replace("model = \"lublin-feitelson\"\njobs = 400", "trace = \"bare.swf\"")
+        .replace(
+            "model = \"lublin-feitelson\"\njobs = 400",
+            "trace = \"bare.swf\"",
+        )
         .replace("target_load = 0.9\n", "");
     refused(&bare, &["requested time", "bare"]);
 }

@@ -3,7 +3,7 @@
 use super::spec::SimulationSpec;
 use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::registry;
-use crate::scheduling::reserving::{DisplacedJobs, Displacement, QueueOrder, ReservingSettings};
+use crate::scheduling::reserving::{DisplacedJobs, QueueOrder, ReservingSettings};
 use crate::scheduling::{
     Acceptance, DownHorizon, Placing, PolicySettings, Reliability, StudySettings,
 };
@@ -29,7 +29,6 @@ fn normalise_study(spec: SimulationSpec) -> SimulationSpec {
         StudySettings::Replanning(settings) if !settings.admission.moves() => {
             StudySettings::Replanning(ReservingSettings {
                 displaced: DisplacedJobs::default(),
-                displacement: Displacement::default(),
                 starvation_guard: settings
                     .starvation_guard
                     .filter(|_| settings.order != QueueOrder::Fcfs),

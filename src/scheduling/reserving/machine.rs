@@ -544,7 +544,7 @@ impl ReservingMachine {
             }
             outcome.displaced_jobs = Some(jobs);
             outcome.displaced = Some(sum);
-        } else if !moves {
+        } else if self.settings.displacement == Displacement::Record {
             outcome.displaced_jobs = Some(0);
             outcome.displaced = Some(Seconds::ZERO);
         }
