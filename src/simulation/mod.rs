@@ -197,11 +197,12 @@ fn run_study(
             }
             Ok(result)
         }
-        StudySettings::Slots(settings) => Ok(measured_only(simulate_slot_study(
-            &inputs.jobs,
-            inputs.nodes,
-            settings,
-        ))),
+        StudySettings::Slots(settings) => {
+            let measured = simulate_slot_study(&inputs.jobs, inputs.nodes, settings);
+            let mut result = measured_only(measured);
+            result.metrics.submitted = inputs.jobs.len() as u64;
+            Ok(result)
+        }
     }
 }
 

@@ -112,6 +112,15 @@ pub fn megabytes<'a>(
         .map(|spec| match detail {
             OutcomeDetail::None => 0.0,
             OutcomeDetail::Metrics => SIMULATION_BYTES,
+            // These studies keep no outcome of a job.
+            OutcomeDetail::All
+                if matches!(
+                    spec.study,
+                    Some(StudySettings::Slots(_) | StudySettings::VirtualReservations(_))
+                ) =>
+            {
+                SIMULATION_BYTES
+            }
             OutcomeDetail::All => SIMULATION_BYTES + JOB_BYTES * jobs_of(spec),
         })
         .sum();

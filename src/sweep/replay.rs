@@ -44,6 +44,12 @@ pub enum ReplayError {
         /// The program that computed the stored result.
         program: String,
     },
+    /// The machine of a study plans counts of nodes.
+    #[error(
+        "`{0}` plans how many nodes are held and names none of them, so there is no plan of nodes to draw; its reservations are \
+         in the view v_reservation (`bookahead sql`)"
+    )]
+    Study(String),
     /// The strategy is not registered.
     #[error("no strategy is called `{0}` in this program")]
     Strategy(String),
@@ -71,6 +77,9 @@ pub fn replay_point(
     force: bool,
 ) -> Result<ReplayedPoint, ReplayError> {
     let spec: SimulationSpec = serde_json::from_str(&source.spec)?;
+    if spec.study.is_some() {
+        return Err(ReplayError::Study(spec.scheduling.strategy));
+    }
     let inputs = Inputs::new(HouseRooms::new(folders), true);
     let mut sweep = Sweep {
         name: String::new(),

@@ -114,12 +114,12 @@ impl FindingsCard {
     pub fn section(&self) -> ClaimsSection {
         let columns = [
             ("claim", "Finding"),
+            ("verdict", "Verdict"),
             ("statement", "What is claimed"),
+            ("measured", "Measured"),
+            ("why", "Why"),
             ("published", "Published"),
             ("provenance", "From"),
-            ("measured", "Measured"),
-            ("verdict", "Verdict"),
-            ("why", "Why"),
         ];
         let rows = self
             .results
@@ -136,12 +136,12 @@ impl FindingsCard {
                 };
                 [
                     finding.id.clone(),
+                    word(&result.verdict).to_owned(),
                     finding.statement.clone(),
+                    result.measured.clone(),
+                    why,
                     finding.expected(),
                     finding.provenance.name().to_owned(),
-                    result.measured.clone(),
-                    word(&result.verdict).to_owned(),
-                    why,
                 ]
                 .map(Cell::Text)
                 .to_vec()
