@@ -113,6 +113,31 @@ fn the_store_tells_what_every_request_was_offered_what_it_paid_and_whom_it_displ
 }
 
 #[test]
+fn two_runs_of_a_study_are_compared_by_what_they_measured() {
+    let folder = tempfile::tempdir().unwrap();
+    run_study(folder.path(), STUDY, "c.db", &[]);
+    run_study(
+        folder.path(),
+        &STUDY.replace("[scheduling]", "[planning]\norder = \"sjf\"\n[scheduling]"),
+        "c.db",
+        &[],
+    );
+    let arguments = [
+        "compare", "1", "2", "--store", "c.db", "--metric", "price_su",
+    ];
+    let output = bookahead(folder.path(), &arguments).success();
+    let text = String::from_utf8_lossy(&output.get_output().stdout).into_owned();
+    assert!(text.contains("price_su"), "{text}");
+    assert!(text.contains("THEY DIFFER"), "{text}");
+    let shown = bookahead(
+        folder.path(),
+        &["show", "1", "--point", "10", "--store", "c.db"],
+    );
+    let text = String::from_utf8_lossy(&shown.success().get_output().stdout).into_owned();
+    assert!(text.contains("reservation_wait_hours"), "{text}");
+}
+
+#[test]
 fn fixed_reservations_among_overbooked_jobs_start_on_time_and_are_told_apart() {
     let text = r#"
 [experiment]

@@ -14,6 +14,7 @@ use super::aligned::{Aligned, Heading, screen};
 use super::runs::{short, version};
 use super::screen::{LookError, axes_json, axes_text, print_json};
 use crate::report::{Cell, Estimate};
+use crate::scheduling::measures;
 use crate::store::{MEASURES, RunSelector, RunSummary, Store};
 use pairs::{Difference, Pairing, differences, pair};
 
@@ -43,7 +44,7 @@ pub struct CompareArguments {
     #[arg(long, value_name = "FILE")]
     pub other_store: Option<PathBuf>,
     /// Only this measure (may be given several times) [default: all that differ, and the gain]
-    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(MEASURES))]
+    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(known_measures()))]
     pub metric: Vec<String>,
     /// Apart for each value of this axis
     #[arg(long, value_name = "AXIS")]
@@ -271,6 +272,11 @@ fn summary(text: &mut String, pairing: &Pairing, all: &[Difference], shared: boo
     if count == 0 {
         return;
     }
+    let compared = all
+        .iter()
+        .map(|row| row.measure)
+        .collect::<std::collections::BTreeSet<_>>()
+        .len();
     if shared {
         let _ = writeln!(
             text,
@@ -290,17 +296,22 @@ fn summary(text: &mut String, pairing: &Pairing, all: &[Difference], shared: boo
             text,
             "THEY DIFFER in {} of {} measures: {}",
             measures.len(),
-            MEASURES.len(),
+            compared,
             measures.join(", ")
         );
     } else {
         let _ = writeln!(
             text,
-            "all {} measures are equal bit by bit in every pair",
-            MEASURES.len()
+            "all {compared} measures are equal bit by bit in every pair"
         );
     }
     text.push('\n');
+}
+
+/// Names that `--metric` takes.
+fn known_measures() -> Vec<&'static str> {
+    let studied = measures::MEASURES.iter().map(|measure| measure.name);
+    MEASURES.iter().copied().chain(studied).collect()
 }
 
 fn table(rows: &[&Difference], by: Option<&str>) -> io::Result<()> {

@@ -5,6 +5,7 @@ use rusqlite::{OptionalExtension, params};
 
 use super::runs::axis_value;
 use super::{RunId, SqlValue, Store, StoreError};
+use crate::scheduling::measures;
 use crate::sweep::AxisValue;
 
 /// The numbers of a point that runs are compared by: columns of `v_point`, in the order in which they are shown.
@@ -51,6 +52,8 @@ pub struct MeasuredPoint {
     pub spec: String,
     /// One value for each of [`MEASURES`]; `None` where it means nothing (no job started).
     pub values: Vec<Option<f64>>,
+    /// What its study measured, by name, in the order of [`measures::MEASURES`].
+    pub measured: Vec<(&'static str, f64)>,
 }
 
 /// One place of a run, done or not.
@@ -82,7 +85,7 @@ pub struct PlaceDetail {
     pub has_jobs: bool,
     /// What the simulation took, seconds; `None` before it is done.
     pub wall_seconds: Option<f64>,
-    /// The numbers of [`MEASURES`].
+    /// The numbers of [`MEASURES`], then what its study measured.
     pub values: Vec<(&'static str, SqlValue)>,
 }
 
@@ -122,6 +125,7 @@ impl Store {
     pub fn measured_points(&self, run: RunId) -> Result<Vec<MeasuredPoint>, StoreError> {
         let sql = |error| self.error("reading points", error);
         let mut axes = self.axis_values(run, None)?;
+        let mut measured = self.measured_simulations(run)?;
         let measures = MEASURES.join(", v.");
         let mut statement = self
             .connection
@@ -134,10 +138,12 @@ impl Store {
         statement
             .query_map([run.0], |row| {
                 let place = row.get(0)?;
+                let simulation = row.get(2)?;
                 Ok(MeasuredPoint {
                     place,
                     identity: row.get(1)?,
-                    simulation: row.get(2)?,
+                    simulation,
+                    measured: measured.entry(simulation).or_default().clone(),
                     axes: axes.remove(&place).unwrap_or_default(),
                     replication: row.get(3)?,
                     spec: row.get(4)?,
@@ -148,6 +154,43 @@ impl Store {
             })
             .and_then(Iterator::collect)
             .map_err(sql)
+    }
+
+    /// What the studies of a run measured, by simulation; names that this program does not know are left out.
+    fn measured_simulations(
+        &self,
+        run: RunId,
+    ) -> Result<std::collections::BTreeMap<i64, Vec<(&'static str, f64)>>, StoreError> {
+        let sql = |error| self.error("reading measures", error);
+        let mut statement = self
+            .connection
+            .prepare(
+                "SELECT d.simulation, q.name, d.value FROM simulation_measure d JOIN measure q ON q.code = d.measure
+                 WHERE d.simulation IN
+                    (SELECT p.simulation FROM run_point rp JOIN point p ON p.id = rp.point WHERE rp.run = ?1)",
+            )
+            .map_err(sql)?;
+        let mut rows = statement.query([run.0]).map_err(sql)?;
+        let mut found = std::collections::BTreeMap::<i64, Vec<(usize, f64)>>::new();
+        while let Some(row) = rows.next().map_err(sql)? {
+            let name: String = row.get(1).map_err(sql)?;
+            let place = measures::MEASURES
+                .iter()
+                .position(|measure| measure.name == name);
+            if let Some(place) = place {
+                found
+                    .entry(row.get(0).map_err(sql)?)
+                    .or_default()
+                    .push((place, row.get(2).map_err(sql)?));
+            }
+        }
+        let named = |(simulation, mut values): (i64, Vec<(usize, f64)>)| {
+            values.sort_unstable_by_key(|(place, _)| *place);
+            let values = values.into_iter();
+            let named = values.map(|(place, value)| (measures::MEASURES[place].name, value));
+            (simulation, named.collect())
+        };
+        Ok(found.into_iter().map(named).collect())
     }
 
     /// Every value on every axis by place, for a run or one place of it.
@@ -206,6 +249,7 @@ impl Store {
     pub fn place(&self, run: RunId, place: i64) -> Result<Option<PlaceDetail>, StoreError> {
         let sql = |error| self.error("reading a point", error);
         let mut axes = self.axis_values(run, Some(place))?;
+        let measured = self.measured_simulations(run)?;
         let measures = MEASURES.join(", v.");
         self.connection
             .query_row(
@@ -236,6 +280,13 @@ impl Store {
                             .iter()
                             .enumerate()
                             .map(|(at, name)| Ok((*name, SqlValue::from_ref(row.get_ref(12 + at)?))))
+                            .chain(
+                                measured
+                                    .get(&row.get(2)?)
+                                    .into_iter()
+                                    .flatten()
+                                    .map(|(name, value)| Ok((*name, SqlValue::Real(*value)))),
+                            )
                             .collect::<rusqlite::Result<_>>()?,
                     })
                 },

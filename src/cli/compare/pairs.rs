@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::Estimate;
+use crate::scheduling::measures;
 use crate::store::{MEASURES, MeasuredPoint};
 use crate::sweep::{AxisValue, shown};
 
@@ -161,23 +162,51 @@ pub(super) fn differences(
     let mut all = Vec::new();
     for (at, measure) in MEASURES.iter().enumerate() {
         for (group, members) in &groups {
-            all.push(difference(group, measure, at, members));
+            all.push(difference(
+                group,
+                measure,
+                &|point| point.values[at],
+                members,
+            ));
+        }
+    }
+    for measure in studied(pairs) {
+        let value = |point: &MeasuredPoint| {
+            let found = point.measured.iter().find(|(name, _)| *name == measure);
+            found.map(|(_, value)| *value)
+        };
+        for (group, members) in &groups {
+            all.push(difference(group, measure, &value, members));
         }
     }
     all
 }
 
+/// What studies measured at any of the points, in the order of the registry.
+fn studied(pairs: &[(MeasuredPoint, MeasuredPoint)]) -> Vec<&'static str> {
+    let present: std::collections::BTreeSet<&str> = pairs
+        .iter()
+        .flat_map(|(one, two)| one.measured.iter().chain(&two.measured))
+        .map(|(name, _)| *name)
+        .collect();
+    measures::MEASURES
+        .iter()
+        .map(|measure| measure.name)
+        .filter(|name| present.contains(name))
+        .collect()
+}
+
 fn difference(
     group: &str,
     measure: &'static str,
-    at: usize,
+    value_of: &dyn Fn(&MeasuredPoint) -> Option<f64>,
     members: &[&(MeasuredPoint, MeasuredPoint)],
 ) -> Difference {
     let mut equal = 0;
     let mut both = Vec::new();
     let mut largest: Option<(Option<f64>, &MeasuredPoint)> = None;
     for (one, two) in members {
-        let (first, second) = (one.values[at], two.values[at]);
+        let (first, second) = (value_of(one), value_of(two));
         let same = first.map(f64::to_bits) == second.map(f64::to_bits);
         equal += usize::from(same);
         if let Some((first, second)) = first.zip(second) {
@@ -227,6 +256,7 @@ mod tests {
         let mut values = vec![Some(1.0); MEASURES.len()];
         values[0] = Some(gain);
         MeasuredPoint {
+            measured: Vec::new(),
             place,
             identity: place.to_string(),
             simulation: place,

@@ -342,8 +342,6 @@ impl ReservingMachine {
         let first = self.window.map_or(self.last_end, |window| window.first);
         metrics.makespan = (self.last_end - first).max(Seconds::ZERO);
         metrics.capacity = self.nodes.for_span(metrics.makespan);
-        metrics.work.pof_evaluations = 0;
-        metrics.work.moves = self.effort.placements;
         metrics
     }
 
