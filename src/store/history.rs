@@ -53,8 +53,11 @@ pub struct MeasuredPoint {
     /// One value for each of [`MEASURES`]; `None` where it means nothing (no job started).
     pub values: Vec<Option<f64>>,
     /// What its study measured, by name, in the order of [`measures::MEASURES`].
-    pub measured: Vec<(&'static str, f64)>,
+    pub measured: NamedValues,
 }
+
+/// What a study measured, by name.
+type NamedValues = Vec<(&'static str, f64)>;
 
 /// One place of a run, done or not.
 #[derive(Clone, Debug, PartialEq)]
@@ -160,7 +163,7 @@ impl Store {
     fn measured_simulations(
         &self,
         run: RunId,
-    ) -> Result<std::collections::BTreeMap<i64, Vec<(&'static str, f64)>>, StoreError> {
+    ) -> Result<std::collections::BTreeMap<i64, NamedValues>, StoreError> {
         let sql = |error| self.error("reading measures", error);
         let mut statement = self
             .connection
