@@ -728,6 +728,13 @@ pub const MEASURES: &[Measure] = &[
         Topic::Detail,
     ),
     measure(
+        "failure_correlation",
+        "",
+        "Correlation of the failures of both",
+        2,
+        Topic::Detail,
+    ),
+    measure(
         "prediction_mean",
         "",
         "Predicted probability of the chosen submissions",

@@ -1,7 +1,9 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::scheduling::reserving::{Admission, Backfilling, QueueOrder};
+use crate::scheduling::reserving::{
+    Admission, Backfilling, DisplacedJobs, Displacement, EarlyEnd, QueueOrder,
+};
 use crate::workload::WantedStart;
 
 fn job(id: u32, submit: i64, nodes: u32, estimate: i64, runtime: i64) -> Job {

@@ -33,6 +33,7 @@ impl VirtualStudyRun {
     /// | `combined_cost_where_ar` | mean cost of ALG-6 in the trials in which the reservation was granted |
     /// | `var_cost_where_both`, `ar_cost_where_both` | mean costs in the trials in which both succeeded |
     /// | `worst_var_over_bound`, `worst_combined_over_ar` | largest excess in any trial: never above 0 |
+    /// | `failure_correlation` | φ of the failures of both; left out where one of them never or always fails |
     /// | `brier_score` | of the predictions for the trace's own jobs |
     /// | `bound_coverage_50_percent`, `_75_`, `_95_` | percentage of the trace's own waits within the bound of the quantile |
     #[must_use]
@@ -124,6 +125,14 @@ impl VirtualStudyRun {
             trial.virtual_cost()?;
             trial.normalised_price()
         });
+        measures.extend(
+            correlation(
+                trials
+                    .iter()
+                    .map(|trial| (virtual_one(trial), real_one(trial))),
+            )
+            .map(|correlation| ("failure_correlation", correlation)),
+        );
         let brier_score = self.calibration.brier_score();
         measures.extend(brier_score.map(|score| ("brier_score", score)));
         for (name, quantile) in COVERAGES.into_iter().zip(CALIBRATED_QUANTILES) {
@@ -134,6 +143,19 @@ impl VirtualStudyRun {
         }
         measures
     }
+}
+
+/// φ, the correlation of two things that happen or not; `None` where one of them never varies.
+fn correlation(pairs: impl Iterator<Item = (bool, bool)>) -> Option<f64> {
+    let (mut both, mut first, mut second, mut all) = (0.0, 0.0, 0.0, 0.0);
+    for (one, other) in pairs {
+        all += 1.0;
+        first += f64::from(u8::from(one));
+        second += f64::from(u8::from(other));
+        both += f64::from(u8::from(one && other));
+    }
+    let spread = first * (all - first) * second * (all - second);
+    (spread > 0.0).then(|| (all * both - first * second) / spread.sqrt())
 }
 
 /// The costs of the virtual reservation and of the real one, in node-seconds, where both succeeded.

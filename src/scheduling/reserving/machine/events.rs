@@ -1,0 +1,168 @@
+//! What each event does to the machine: arrivals, ends, requests, and what is granted.
+
+use super::{Event, OpenReservation, ReservingMachine, SubmissionWindow};
+use crate::scheduling::outcome::Verdict;
+use crate::scheduling::reserving::admission::{Decision, decide};
+use crate::scheduling::reserving::outcome::ReservationOutcome;
+use crate::scheduling::reserving::queue_plan::{Backfilling, Waiting, place};
+use crate::scheduling::reserving::settings::{DisplacedJobs, Displacement, EarlyEnd};
+use crate::units::Seconds;
+use crate::workload::{JobId, RequestId};
+
+impl ReservingMachine {
+    pub(super) fn job_arrives(&mut self, id: JobId) {
+        let Some(open) = self.jobs.get(&id) else {
+            return;
+        };
+        let submission = (self.now, self.used);
+        let window = self.window.get_or_insert(SubmissionWindow {
+            first: submission.0,
+            used_at_first: submission.1,
+            last: submission.0,
+            used_at_last: submission.1,
+        });
+        (window.last, window.used_at_last) = submission;
+        if open.job.nodes > self.nodes {
+            self.finish(id, Verdict::DroppedTooWide);
+            return;
+        }
+        let waiting = Waiting::from(&open.job);
+        let key = self.settings.order.key(&waiting);
+        let place_in_queue = self
+            .queue
+            .partition_point(|other| self.settings.order.key(other) <= key);
+        let last = place_in_queue == self.queue.len();
+        self.queue.insert(place_in_queue, waiting);
+        self.unsettled = true;
+        match (&mut self.plan, self.settings.backfilling) {
+            // Whoever comes last in a conservative plan moves nobody.
+            (Some(plan), Backfilling::Conservative) if last => {
+                let start = place(&mut plan.profile, &waiting, self.now);
+                plan.starts.push(start);
+            }
+            _ => self.plan = None,
+        }
+    }
+
+    pub(super) fn end_job(&mut self, id: JobId) {
+        let Some(open) = self.jobs.get(&id) else {
+            return;
+        };
+        let (job, start) = (&open.job, open.start.unwrap_or(self.now));
+        let (nodes, expected) = (job.nodes, start + job.estimate);
+        let verdict = if job.runtime <= job.estimate {
+            Verdict::SuccessfulFinished
+        } else {
+            Verdict::SuccessfulFullGrant
+        };
+        self.in_use -= nodes.0;
+        self.totals.busy += nodes.for_span(self.now - start);
+        self.unsettled = true;
+        if self.now < expected {
+            self.fixed.release(self.now, expected, nodes.0);
+            self.forget_plan();
+        }
+        self.finish(id, verdict);
+    }
+
+    pub(super) fn end_reservation(&mut self, id: RequestId) {
+        let Some(open) = self.reservations.get_mut(&id) else {
+            return;
+        };
+        let asked = &open.outcome.request;
+        let expected = open.start + asked.duration;
+        self.in_use -= asked.nodes.0;
+        self.totals.busy += asked.nodes.for_span(self.now - open.start);
+        if self.now < expected {
+            match self.settings.early_end {
+                EarlyEnd::Release => {
+                    self.fixed.release(self.now, expected, asked.nodes.0);
+                    self.forget_plan();
+                }
+                EarlyEnd::Keep => self.push(expected, Event::WakeUp),
+            }
+        }
+        self.unsettled = true;
+        if let Some(mut open) = self.reservations.remove(&id) {
+            open.outcome.end = Some(self.now);
+            self.last_end = self.last_end.max(self.now);
+            self.close(open.outcome);
+        }
+    }
+
+    pub(super) fn request_arrives(&mut self, id: RequestId) {
+        let Some(open) = self.reservations.remove(&id) else {
+            return;
+        };
+        let request = open.outcome.request;
+        let Decision {
+            verdict,
+            start,
+            price,
+            offers,
+        } = decide(self, &request);
+        let mut outcome = ReservationOutcome {
+            verdict,
+            price,
+            offers,
+            ..OpenReservation::asked(request).outcome
+        };
+        match start {
+            Some(start) => self.grant(start, outcome),
+            None => {
+                outcome.price = None;
+                self.close(outcome);
+            }
+        }
+    }
+
+    /// Blocks what was granted, and plans the queue around it.
+    pub(super) fn grant(&mut self, start: Seconds, mut outcome: ReservationOutcome) {
+        let request = &outcome.request;
+        let (id, nodes, end) = (request.id, request.nodes, start + request.duration);
+        let use_ends = start + request.runtime.min(request.duration);
+        let moves = self.settings.admission.moves();
+        let before = (moves && self.settings.displacement == Displacement::Record)
+            .then(|| self.planned().0.to_vec());
+        self.fixed.reserve(start, end, nodes.0);
+        match (&mut self.plan, moves) {
+            // It was granted beside the plan: nobody moves.
+            (Some(plan), false) => plan.profile.reserve(start, end, nodes.0),
+            (None, _) => {}
+            (Some(_), true) => match self.settings.displaced {
+                DisplacedJobs::ReplanAll => self.plan = None,
+                DisplacedJobs::OnlyOverlapping => self.replan_displaced(start, end, nodes),
+            },
+        }
+        if let Some(before) = before {
+            let (after, _) = self.planned();
+            let delays = before
+                .iter()
+                .zip(after)
+                .filter(|(before, after)| after > before)
+                .map(|(before, after)| *after - *before);
+            let (mut jobs, mut sum) = (0_u32, Seconds::ZERO);
+            for delay in delays {
+                jobs += 1;
+                sum += delay;
+            }
+            outcome.displaced_jobs = Some(jobs);
+            outcome.displaced = Some(sum);
+        } else if self.settings.displacement == Displacement::Record {
+            outcome.displaced_jobs = Some(0);
+            outcome.displaced = Some(Seconds::ZERO);
+        }
+        outcome.start = Some(start);
+        self.push(start, Event::ReservationStarts(id));
+        self.push(use_ends, Event::ReservationEnds(id));
+        self.reservations.insert(
+            id,
+            OpenReservation {
+                outcome,
+                start,
+                running: false,
+            },
+        );
+        self.unsettled = true;
+    }
+}
