@@ -77,6 +77,9 @@ pub mod plan;
 // Policies on a plan, and the cluster that carries them out.
 pub mod scheduling;
 
+// Across clusters: the broker and its searches.
+pub mod brokering;
+
 // The actors of one simulation.
 pub mod simulation;
 

@@ -45,6 +45,7 @@ fn every_strategy_gives_the_same_outcomes_through_actors_and_without_them() {
             failures: Arc::new(failures.clone()),
             requests: Arc::new([]),
             study: None,
+            grid: None,
             seed: bookahead::simulation::StreamSeed::default(),
         };
         let actors = run(&inputs, true).expect("a sound simulation");

@@ -52,7 +52,14 @@ fn assert_only(word: &str, rooms: &[&str]) {
     }
 }
 
-const DOMAIN: [&str; 5] = ["workload", "estimates", "failures", "plan", "scheduling"];
+const DOMAIN: [&str; 6] = [
+    "workload",
+    "estimates",
+    "failures",
+    "plan",
+    "scheduling",
+    "brokering",
+];
 
 #[test]
 fn the_domain_knows_no_actor_runtime_clock_thread_or_room_above_it() {

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use assert_cmd::Command;
 use proptest::prelude::*;
 
+use bookahead::brokering::StudySettings;
+use bookahead::scheduling::PolicySettings;
 use bookahead::scheduling::reserving::{
     Admission, ReservingMachine, ReservingSettings, simulate_reserving,
 };
-use bookahead::scheduling::{PolicySettings, StudySettings};
 use bookahead::simulation::{SimulationInputs, StreamSeed, run};
 use bookahead::units::{NodeSeconds, Nodes, Seconds};
 use bookahead::workload::{
@@ -286,6 +287,7 @@ proptest! {
             failures: Arc::default(),
             requests: mixed.requests.into(),
             study: Some(StudySettings::Replanning(settings)),
+            grid: None,
             seed: StreamSeed::default(),
         };
         let actors = run(&inputs, true).unwrap();

@@ -83,6 +83,7 @@ fn inputs(strategy: &str) -> SimulationInputs {
         failures: Arc::new(FailureTrace::default()),
         requests: Arc::new([]),
         study: None,
+        grid: None,
         seed: bookahead::simulation::StreamSeed::default(),
     }
 }

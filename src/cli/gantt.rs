@@ -4,9 +4,9 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use crate::brokering::StudySettings;
 use crate::report::PlanSection;
 use crate::report::gantt::Gantt;
-use crate::scheduling::StudySettings;
 use crate::store::{ReplaySource, RunSelector, Store, StoreError};
 use crate::sweep::{InputFolders, ReplayError, ReplayedPoint, replay_point};
 use crate::units::Seconds;

@@ -7,8 +7,9 @@ use std::collections::HashMap;
 use polars::prelude::PolarsResult;
 
 use super::statistics::Estimate;
+use crate::brokering::StudySettings;
 use crate::scheduling::measures::{self, Topic};
-use crate::scheduling::{StudySettings, registry};
+use crate::scheduling::registry;
 use crate::store::{MeasureColumn, PointColumns};
 use crate::sweep::{Axis, AxisValue};
 use fold::{fold, fold_measures};

@@ -7,6 +7,7 @@ mod cluster;
 mod counted;
 mod direct;
 mod hardware;
+pub mod local;
 mod mapped;
 pub mod measures;
 mod outcome;
@@ -20,7 +21,6 @@ mod settings;
 mod shortening;
 mod slot_statistics;
 mod slot_study;
-mod study;
 mod virtual_reservation;
 mod virtual_study;
 
@@ -45,7 +45,6 @@ pub use settings::{
 pub use shortening::Shortening;
 pub use slot_statistics::{Quantiles, SlotRun, SlotStatistics, simulate_slots};
 pub use slot_study::{SlotSource, SlotStudySettings, simulate_slot_study};
-pub use study::StudySettings;
 pub use virtual_reservation::{
     CombinedOutcome, CombinedScheme, Padding, SUBMISSION_STEP, VirtualSubmission,
     cancellation_penalty, combine, normalised_cost, submission_time, virtual_cost,

@@ -28,15 +28,15 @@ pub use reserving::{RequestClient, ReservingClusterActor};
 use self::messages::{
     Advance, AskGrant, HandOverArrivals, HandOverNodeEvents, ReportTotals, WhenNext,
 };
+use crate::brokering::{GridInputs, GridRun, StudySettings};
 use crate::estimates::EstimateModel;
 use crate::failures::{FailureTrace, NodeEvent};
 use crate::random;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::{ReservationOutcome, reservation_measures};
 use crate::scheduling::{
-    ClusterMachine, JobOutcome, PolicySettings, SimulationMetrics, StudySettings,
-    VirtualStudyError, VirtualTrial, fixed_measures, registry, simulate_slot_study,
-    simulate_virtual,
+    ClusterMachine, JobOutcome, PolicySettings, SimulationMetrics, VirtualStudyError, VirtualTrial,
+    fixed_measures, registry, simulate_slot_study, simulate_virtual,
 };
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, ReservationRequest};
@@ -61,6 +61,8 @@ pub struct SimulationInputs {
     pub requests: Arc<[ReservationRequest]>,
     /// The machine of a study; `None` for the policy on a cluster.
     pub study: Option<StudySettings>,
+    /// Clusters and requests of a study of several clusters.
+    pub grid: Option<Arc<GridInputs>>,
     /// What the random streams of a study derive from.
     pub seed: StreamSeed,
 }
@@ -91,6 +93,8 @@ pub struct SimulationResult {
     pub measured: Measured,
     /// The trials of a study of virtual reservations; empty unless outcomes were asked for.
     pub trials: Vec<VirtualTrial>,
+    /// What a study of several clusters produced; `None` unless outcomes were asked for.
+    pub grid: Option<GridRun>,
 }
 
 /// Why a simulation could not be carried out.
@@ -177,6 +181,7 @@ fn run_study(
                 node_events: Vec::new(),
                 reservations: run.reservations,
                 trials: Vec::new(),
+                grid: None,
             })
         }
         StudySettings::VirtualReservations(settings) => {
@@ -196,6 +201,9 @@ fn run_study(
                 result.trials = run.trials;
             }
             Ok(result)
+        }
+        StudySettings::CoReservation(_) => {
+            Err(SimulationError::Unfinished("co-reservation".to_owned()))
         }
         StudySettings::Slots(settings) => {
             let measured = simulate_slot_study(&inputs.jobs, inputs.nodes, settings);
@@ -275,6 +283,7 @@ async fn conduct(
         node_events,
         reservations: Vec::new(),
         trials: Vec::new(),
+        grid: None,
     })
 }
 
@@ -360,6 +369,7 @@ mod tests {
             failures: Arc::default(),
             requests: Arc::new([]),
             study: None,
+            grid: None,
             seed: StreamSeed::default(),
         }
     }

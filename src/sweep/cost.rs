@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::sink::OutcomeDetail;
 use super::spec::SimulationSpec;
-use crate::scheduling::StudySettings;
+use crate::brokering::StudySettings;
 use crate::scheduling::reserving::Displacement;
 use crate::workload::{RequestOrigin, StartRule};
 

@@ -306,6 +306,7 @@ impl<R: Rooms> Inputs<R> {
             failures: self.failure_trace(spec)?,
             requests,
             study: spec.study.clone(),
+            grid: None,
             seed: StreamSeed {
                 seed: spec.seed,
                 workload_key: self.rooms.workload_key(&spec.workload),

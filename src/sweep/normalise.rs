@@ -1,12 +1,11 @@
 //! Which points share a schedule: values that a strategy does not read are set to their defaults (spec §3.4.4).
 
 use super::spec::SimulationSpec;
+use crate::brokering::StudySettings;
 use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::registry;
 use crate::scheduling::reserving::{DisplacedJobs, QueueOrder, ReservingSettings};
-use crate::scheduling::{
-    Acceptance, DownHorizon, Placing, PolicySettings, Reliability, StudySettings,
-};
+use crate::scheduling::{Acceptance, DownHorizon, Placing, PolicySettings, Reliability};
 use crate::workload::RequestSettings;
 
 /// A study reads neither estimates of overbooking nor failures nor a policy; without requests the rules of admission are not

@@ -13,10 +13,11 @@ use super::raw::{
     RawScheduling, RawWorkload,
 };
 use super::resolve_studies::whole_trace;
+use crate::brokering::StudySettings;
 use crate::estimates::{ClassFamily, EstimateSettings};
 use crate::failures::{FailureSettings, FailureSource, SurvivalModel};
 use crate::scheduling::registry::{self, STRATEGIES, Strategy};
-use crate::scheduling::{Acceptance, PolicySettings, Reliability, StudySettings};
+use crate::scheduling::{Acceptance, PolicySettings, Reliability};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{CleaningRules, Compression, WorkloadSettings, WorkloadSource};
 

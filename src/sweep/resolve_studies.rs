@@ -9,10 +9,11 @@ use super::raw::{
     RawAdmission, RawExperiment, RawPlanning, RawReservations, RawSlots, RawWorkload,
 };
 use super::resolve::{at_least, out_of_range, real, unknown_name};
+use crate::brokering::StudySettings;
 use crate::estimates::WaitPredictorSettings;
 use crate::plan::SlotRules;
 use crate::scheduling::reserving::ReservingSettings;
-use crate::scheduling::{SlotStudySettings, StudySettings, VirtualStudySettings};
+use crate::scheduling::{SlotStudySettings, VirtualStudySettings};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{RequestSettings, StartRule, TraceCopy, WholeTrace};
 

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::brokering::StudySettings;
 use crate::estimates::EstimateSettings;
 use crate::failures::FailureSettings;
-use crate::scheduling::{PolicySettings, StudySettings};
+use crate::scheduling::PolicySettings;
 use crate::workload::{RequestSettings, WorkloadSettings};
 
 /// The version of everything that determines a result but is not configuration. Part of every point's identity: raise it

@@ -7,6 +7,7 @@
 pub mod arminius;
 pub mod battery;
 mod cleaning;
+mod co_reservations;
 mod daily_cycle;
 mod error;
 mod job;
@@ -22,6 +23,7 @@ mod variates;
 mod whole;
 
 pub use cleaning::{CleanedTrace, CleaningReport, clean};
+pub use co_reservations::{CoRequest, CoRequestId, Preference};
 pub use error::WorkloadError;
 pub use job::{Job, JobId, JobKind};
 pub use prepare::{Workload, load, prepare, prepare_parsed};

@@ -136,7 +136,12 @@ fn percent(metric: Drawn, configuration_hash: &str) -> Drawn {
 
 fn section_of(topic: Topic) -> Section {
     match topic {
-        Topic::Reservations | Topic::Detail => Section::Reservations,
+        Topic::Reservations
+        | Topic::CoReservations
+        | Topic::Messages
+        | Topic::Fairness
+        | Topic::Clusters
+        | Topic::Detail => Section::Reservations,
         Topic::Prices => Section::Prices,
         Topic::Waits => Section::Waits,
         Topic::Machine => Section::Machine,

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::reserving::ReservingSettings;
-use super::slot_study::SlotStudySettings;
-use super::virtual_study::VirtualStudySettings;
+use super::CoReservationSettings;
+use crate::scheduling::reserving::ReservingSettings;
+use crate::scheduling::{SlotStudySettings, VirtualStudySettings};
 
 /// The machine of a study. Its name stands where a policy's stands (`scheduling.strategy`).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -16,6 +16,8 @@ pub enum StudySettings {
     Slots(SlotStudySettings),
     /// A machine at which virtual and adaptive reservations are tried out side by side (Singh 2008, chapter 6).
     VirtualReservations(VirtualStudySettings),
+    /// Several clusters and a broker that co-reserves parts at them (Meltzer 2005).
+    CoReservation(Box<CoReservationSettings>),
 }
 
 impl StudySettings {
@@ -29,6 +31,10 @@ impl StudySettings {
         (
             "virtual-reservations",
             "virtual against adaptive reservations on forks of a planning-based machine",
+        ),
+        (
+            "co-reservation",
+            "several clusters and a broker that reserves parts at them together",
         ),
     ];
 
@@ -45,6 +51,7 @@ impl StudySettings {
             Self::Replanning(_) => "replanning",
             Self::Slots(_) => "slots",
             Self::VirtualReservations(_) => "virtual-reservations",
+            Self::CoReservation(_) => "co-reservation",
         }
     }
 }

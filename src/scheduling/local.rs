@@ -1,0 +1,16 @@
+//! A cluster behind its local reservation service: a batch queue, and parts of co-reservations that it promises to a broker
+//! (spec `co-reservation.md` §2.4, §4).
+//!
+//! [`LocalService`] is what a broker talks to; [`LocalMachine`] is the cluster of the thesis.
+
+mod service;
+mod settings;
+
+pub use service::{
+    Blow, ClusterId, FilterCounts, LocalService, LocalTotals, LostPart, OfferedPart, PartOrder,
+    PartOutcome, Probe, ProbeAnswer, Refusal, TimeLinePoint,
+};
+pub use settings::{
+    AccuracySource, BacklogWork, HourEdge, LocalSettings, NextEventSource, ProbeFilters, Tariff,
+    WEEK,
+};

@@ -1,0 +1,70 @@
+//! Co-reservation requests: several parts that start together, each on a cluster of its own (spec `co-reservation.md` §2.2).
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Nodes, Seconds};
+
+/// The position of a request among the co-reservation requests of one simulation, from 0, in the order of submission.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct CoRequestId(pub u32);
+
+/// Somebody asks for CPUs at several clusters at once: every part has the same start and the same duration, and no two parts
+/// share a cluster (§2.2, Table 1).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CoRequest {
+    /// Position among the requests.
+    pub id: CoRequestId,
+    /// The trace number of the job that served as its template.
+    pub trace_number: i64,
+    /// When it is asked.
+    pub submit: Seconds,
+    /// The earliest start of every part (`f_start`).
+    pub earliest: Seconds,
+    /// The latest end of every part.
+    pub deadline: Seconds,
+    /// How long every part lasts (`dauer`).
+    pub duration: Seconds,
+    /// CPUs of each part, as asked (`res`).
+    pub parts: Vec<Nodes>,
+    /// What the best candidate is, for the algorithm that lets the client choose (A5).
+    pub preference: Preference,
+}
+
+/// How a client weighs cost against an early start (§2.2, eq. 2); both weights in `[0, 1]`.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Preference {
+    /// `k`, the weight of the cost.
+    pub cost_weight: f64,
+    /// `s`, the weight of the start.
+    pub start_weight: f64,
+}
+
+impl Default for Preference {
+    /// The earliest start, whatever it costs.
+    fn default() -> Self {
+        Self {
+            cost_weight: 0.0,
+            start_weight: 1.0,
+        }
+    }
+}
+
+impl CoRequest {
+    /// How far the start may be moved: `deadline − earliest − duration`; negative where no start is possible.
+    #[must_use]
+    pub fn slack(&self) -> Seconds {
+        self.deadline - self.earliest - self.duration
+    }
+
+    /// The parts in the order in which they are placed: most CPUs first, ties as asked (§3.1, step 2). Each entry is an index
+    /// into [`CoRequest::parts`].
+    #[must_use]
+    pub fn largest_first(&self) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.parts.len()).collect();
+        order.sort_by_key(|&part| std::cmp::Reverse(self.parts[part]));
+        order
+    }
+}
