@@ -7,6 +7,7 @@ mod algorithm;
 mod grid;
 pub mod measures;
 mod outcome;
+pub mod provisioning;
 mod settings;
 mod study;
 
