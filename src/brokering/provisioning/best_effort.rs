@@ -1,0 +1,182 @@
+//! The baseline: every task goes into a queue when its parents have ended (spec `provisioning.md` §5).
+
+use std::collections::BTreeMap;
+
+use super::{Application, TaskPlacement};
+use crate::scheduling::reserving::ReservingMachine;
+use crate::units::Seconds;
+use crate::workload::{Job, JobId, JobKind};
+
+/// A fork of a site, and the jobs of others that have not arrived yet, in order of submission.
+#[derive(Clone)]
+pub struct BestEffortSite<'a> {
+    /// The machine.
+    pub machine: ReservingMachine,
+    /// What is still to arrive. Ids must be below [`FIRST_TASK`].
+    pub arrivals: &'a [Job],
+}
+
+/// Ids of jobs that are tasks begin here.
+pub const FIRST_TASK: u32 = 1 << 31;
+
+/// What became of the application.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BestEffortRun {
+    /// Where each task ran, by index.
+    pub placements: Vec<TaskPlacement>,
+    /// When each task was submitted to its queue.
+    pub submitted: Vec<Seconds>,
+    /// From the first submission to the last end.
+    pub makespan: Seconds,
+}
+
+/// Arrivals are handed over in windows of this length.
+const WINDOW: Seconds = Seconds(24 * 3_600);
+
+/// Runs an application by just-in-time submission, on sites that stand at the same instant. A task is ready when all its parents
+/// have ended; it goes to the site with the fewest tasks, waiting and running (the first of equals, AMB-24d), and is submitted there
+/// when its data has arrived (AMB-24c). Tasks that are ready together are submitted in the order of planning.
+///
+/// `None` when a task is wider than every site.
+#[must_use]
+pub fn best_effort(
+    application: &Application,
+    mut sites: Vec<BestEffortSite<'_>>,
+) -> Option<BestEffortRun> {
+    let begin = sites.iter().map(|site| site.machine.now()).max()?;
+    let tasks = application.tasks();
+    let nowhere = TaskPlacement {
+        site: 0,
+        start: begin,
+        end: begin,
+    };
+    let mut run = BestEffortRun {
+        placements: vec![nowhere; tasks.len()],
+        submitted: vec![begin; tasks.len()],
+        makespan: Seconds::ZERO,
+    };
+    let mut waiting_for: Vec<usize> = tasks.iter().map(|task| task.parents.len()).collect();
+    let mut children: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+    for &task in application.order() {
+        for dependency in &tasks[task].parents {
+            children.entry(dependency.parent).or_default().push(task);
+        }
+    }
+    let rank: Vec<usize> = {
+        let mut rank = vec![0; tasks.len()];
+        for (place, &task) in application.order().iter().enumerate() {
+            rank[task] = place;
+        }
+        rank
+    };
+    let mut ready: Vec<usize> = application
+        .order()
+        .iter()
+        .copied()
+        .filter(|&task| waiting_for[task] == 0)
+        .collect();
+    let mut open = tasks.len();
+    let mut now = begin;
+    let mut handed_over = begin;
+    while open > 0 {
+        for task in std::mem::take(&mut ready) {
+            let site = least_busy(&sites, application, task)?;
+            let arrival = application.earliest(task, site, now, |parent| {
+                (run.placements[parent].site, run.placements[parent].end)
+            });
+            run.submitted[task] = arrival;
+            run.placements[task].site = site;
+            sites[site]
+                .machine
+                .submit([job(task, application, site, arrival)]);
+        }
+        let next = loop {
+            let next = sites
+                .iter()
+                .filter_map(|site| site.machine.next_event())
+                .min();
+            if let Some(next) = next.filter(|next| *next < handed_over) {
+                break next;
+            }
+            if next.is_none() && sites.iter().all(|site| site.arrivals.is_empty()) {
+                // Nothing will ever happen: a task was lost.
+                return None;
+            }
+            handed_over += WINDOW;
+            sites
+                .iter_mut()
+                .for_each(|site| site.hand_over(handed_over));
+        };
+        now = next;
+        for (place, site) in sites.iter_mut().enumerate() {
+            site.machine.advance(now + Seconds(1));
+            for outcome in site.machine.take_job_outcomes() {
+                let Some(task) = outcome.job.id.0.checked_sub(FIRST_TASK) else {
+                    continue;
+                };
+                let task = task as usize;
+                let (Some(start), Some(end)) = (outcome.start, outcome.end) else {
+                    return None;
+                };
+                run.placements[task] = TaskPlacement {
+                    site: place,
+                    start,
+                    end,
+                };
+                open -= 1;
+                for &child in children.get(&task).into_iter().flatten() {
+                    waiting_for[child] -= 1;
+                    if waiting_for[child] == 0 {
+                        ready.push(child);
+                    }
+                }
+            }
+        }
+        ready.sort_by_key(|&task| rank[task]);
+    }
+    let finish = run.placements.iter().map(|placed| placed.end).max();
+    let first = run.submitted.iter().copied().min();
+    run.makespan = finish.unwrap_or(begin) - first.unwrap_or(begin);
+    Some(run)
+}
+
+impl BestEffortSite<'_> {
+    fn hand_over(&mut self, until: Seconds) {
+        let count = self.arrivals.partition_point(|job| job.submit < until);
+        let (now, later) = self.arrivals.split_at(count);
+        self.machine.submit(now.iter().cloned());
+        self.arrivals = later;
+    }
+}
+
+fn least_busy(
+    sites: &[BestEffortSite<'_>],
+    application: &Application,
+    task: usize,
+) -> Option<usize> {
+    let nodes = application.tasks()[task].nodes;
+    (0..sites.len())
+        .filter(|&site| nodes <= sites[site].machine.nodes())
+        .min_by_key(|&site| sites[site].machine.tasks_in_system())
+}
+
+fn job(task: usize, application: &Application, site: usize, submit: Seconds) -> Job {
+    let needs = &application.tasks()[task];
+    let runtime = needs.runtimes[site];
+    Job {
+        id: JobId(FIRST_TASK + task as u32),
+        trace_number: 0,
+        submit,
+        release: submit,
+        estimate: runtime,
+        runtime,
+        deadline: Seconds::FAR,
+        nodes: needs.nodes,
+        user: None,
+        application: None,
+        kind: JobKind::Flexible,
+    }
+}
+
+#[cfg(test)]
+mod tests;

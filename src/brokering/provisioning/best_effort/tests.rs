@@ -1,0 +1,84 @@
+use super::super::{ApplicationTask, Dependency};
+use super::*;
+use crate::scheduling::reserving::ReservingSettings;
+use crate::units::Nodes;
+
+fn arrival(id: u32, submit: i64, nodes: u32, runtime: i64) -> Job {
+    Job {
+        id: JobId(id),
+        trace_number: 0,
+        submit: Seconds(submit),
+        release: Seconds(submit),
+        estimate: Seconds(runtime),
+        runtime: Seconds(runtime),
+        deadline: Seconds::FAR,
+        nodes: Nodes(nodes),
+        user: None,
+        application: None,
+        kind: JobKind::Flexible,
+    }
+}
+
+fn task(nodes: u32, runtimes: [i64; 2], parents: &[usize]) -> ApplicationTask {
+    ApplicationTask {
+        nodes: Nodes(nodes),
+        runtimes: runtimes.map(Seconds).to_vec(),
+        parents: parents
+            .iter()
+            .map(|&parent| Dependency {
+                parent,
+                transfer: Seconds(7),
+            })
+            .collect(),
+    }
+}
+
+fn site(nodes: u32, arrivals: &[Job]) -> BestEffortSite<'_> {
+    let mut machine = ReservingMachine::new(Nodes(nodes), ReservingSettings::default());
+    machine.wait_until(Seconds(10));
+    BestEffortSite { machine, arrivals }
+}
+
+#[test]
+fn a_task_waits_behind_jobs_that_came_while_its_parents_ran() {
+    // The job takes the whole machine between the two tasks.
+    let others = [arrival(0, 20, 2, 500)];
+    let application = Application::new(
+        vec![task(1, [100, 100], &[]), task(1, [50, 50], &[0])],
+        vec![0, 1],
+    );
+    let run = best_effort(&application, vec![site(2, &others)]).unwrap();
+    let times: Vec<(i64, i64)> = run
+        .placements
+        .iter()
+        .map(|placed| (placed.start.0, placed.end.0))
+        .collect();
+    assert_eq!(times, [(10, 110), (610, 660)]);
+    assert_eq!(run.submitted, [Seconds(10), Seconds(110)]);
+    assert_eq!(run.makespan, Seconds(650));
+}
+
+#[test]
+fn a_task_goes_to_the_site_with_the_fewest_tasks_that_can_hold_it_and_waits_for_its_data_there() {
+    let others = [arrival(0, 50, 1, 1_000)];
+    let mut busy = site(4, &others);
+    busy.hand_over(Seconds(60));
+    let application = Application::new(
+        vec![task(3, [100, 60], &[]), task(1, [100, 60], &[0])],
+        vec![0, 1],
+    );
+    // The first is too wide for the second site; when it has ended, the first site holds one job more.
+    let run = best_effort(&application, vec![busy, site(2, &[])]).unwrap();
+    let places: Vec<(usize, i64, i64)> = run
+        .placements
+        .iter()
+        .map(|placed| (placed.site, placed.start.0, placed.end.0))
+        .collect();
+    assert_eq!(places, [(0, 10, 110), (1, 117, 177)]);
+}
+
+#[test]
+fn a_task_wider_than_every_site_cannot_be_run() {
+    let application = Application::new(vec![task(3, [1, 1], &[])], vec![0]);
+    assert_eq!(best_effort(&application, vec![site(2, &[])]), None);
+}
