@@ -7,6 +7,7 @@
 pub mod arminius;
 pub mod battery;
 mod cleaning;
+mod clusters;
 mod co_reservations;
 mod daily_cycle;
 mod error;
@@ -23,6 +24,10 @@ mod variates;
 mod whole;
 
 pub use cleaning::{CleanedTrace, CleaningReport, clean};
+pub use clusters::{
+    ClusterExcerpt, ClusterExcerpts, ClusterSettings, ClusterSizes, Excerpts, FINGERPRINT_STEP,
+    PUBLISHED_CLUSTERS, PublishedCluster, cut_clusters,
+};
 pub use co_reservations::{CoRequest, CoRequestId, Preference};
 pub use error::WorkloadError;
 pub use job::{Job, JobId, JobKind};
