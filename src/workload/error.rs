@@ -77,6 +77,17 @@ pub enum WorkloadError {
         /// Windows that fit without overlap.
         have: i64,
     },
+    /// More requests than there are jobs to make them from.
+    #[error(
+        "requests.count asks for {wanted} requests, but there are {have} jobs to make them from; ask for fewer, give \
+         requests.chance, or set requests.templates = \"all\""
+    )]
+    TooFewTemplates {
+        /// Jobs.
+        have: usize,
+        /// Requests asked for.
+        wanted: u32,
+    },
     /// A setting is outside of what is possible.
     #[error("{key} is {found}; allowed is {allowed}")]
     ImpossibleSetting {

@@ -28,7 +28,10 @@ pub use clusters::{
     ClusterExcerpt, ClusterExcerpts, ClusterSettings, ClusterSizes, Excerpts, FINGERPRINT_STEP,
     PUBLISHED_CLUSTERS, PublishedCluster, cut_clusters,
 };
-pub use co_reservations::{CoRequest, CoRequestId, Preference};
+pub use co_reservations::{
+    Bursts, CoRequest, CoRequestId, CoRequestSettings, FurtherParts, LeadRule, MOST_PARTS,
+    Preference, RequestPreset, SlackRule, TemplateSelection, TemplateSource, generate_co_requests,
+};
 pub use error::WorkloadError;
 pub use job::{Job, JobId, JobKind};
 pub use prepare::{Workload, load, prepare, prepare_parsed};
