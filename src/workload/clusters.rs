@@ -51,6 +51,25 @@ pub struct ClusterExcerpts {
     pub stop: Seconds,
 }
 
+impl ClusterExcerpts {
+    /// The jobs of the trace that are in no window: what statistics can be learned from. All jobs, where every one is in some
+    /// window.
+    #[must_use]
+    pub fn outside(&self, jobs: &[Job]) -> Vec<Job> {
+        let outside = |job: &&Job| {
+            !self.clusters.iter().any(|cluster| {
+                let since = job.submit - cluster.window_start;
+                Seconds::ZERO <= since && since < self.stop
+            })
+        };
+        let learning: Vec<Job> = jobs.iter().filter(outside).cloned().collect();
+        if learning.is_empty() {
+            return jobs.to_vec();
+        }
+        learning
+    }
+}
+
 /// Cuts the workloads of several clusters out of the jobs of a trace, which are in order of submission and begin at 0.
 ///
 /// Jobs wider than `machine` are dropped, run times are clamped to the limit (Q46). On smaller clusters the width of every job is

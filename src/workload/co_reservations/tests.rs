@@ -144,9 +144,9 @@ fn neither_clusters_nor_numbers_change_the_requests_that_are_there_already() {
     };
     let holds = |large: &[CoRequest], small: &[CoRequest]| {
         small.iter().all(|request| {
-            large
-                .iter()
-                .any(|other| other.trace_number == request.trace_number && other.parts == request.parts)
+            large.iter().any(|other| {
+                other.trace_number == request.trace_number && other.parts == request.parts
+            })
         })
     };
     let (few, many) = (
@@ -185,7 +185,10 @@ fn all_clusters_may_give_templates_and_too_many_requests_are_refused() {
     let error = generate_co_requests(&excerpts(1), MACHINE, &all, 1, "w", 0)
         .unwrap_err()
         .to_string();
-    assert!(error.contains("900 requests") && error.contains("500 jobs"), "{error}");
+    assert!(
+        error.contains("900 requests") && error.contains("500 jobs"),
+        "{error}"
+    );
 }
 
 #[test]
