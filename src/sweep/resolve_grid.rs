@@ -648,3 +648,7 @@ fn whole(
         }
     }
 }
+
+#[cfg(test)]
+#[path = "grid_tests.rs"]
+mod tests;
