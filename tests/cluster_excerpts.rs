@@ -61,6 +61,88 @@ const PUBLISHED_WINDOWS: [(i64, usize, f64, f64); 7] = [
     (15_882, 1596, 0.374, 0.955),
 ];
 
+fn page() -> String {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/co-reservation.md");
+    std::fs::read_to_string(path).expect("the page of the study")
+}
+
+/// What merging saves in the seven windows, in percent of their jobs.
+#[test]
+fn the_page_says_what_merging_saves() {
+    let Some(jobs) = blue() else { return };
+    let with = |merging| {
+        let seven = ClusterSettings {
+            count: 7,
+            merging,
+            ..ClusterSettings::default()
+        };
+        cut(jobs, &seven)
+    };
+    let (merged, single) = (with(true), with(false));
+    let count = |excerpts: &ClusterExcerpts| -> usize {
+        excerpts
+            .clusters
+            .iter()
+            .map(|cluster| cluster.jobs.len())
+            .sum()
+    };
+    for (one, other) in merged.clusters.iter().zip(&single.clusters) {
+        assert_eq!(one.window_start, other.window_start);
+        assert_eq!(other.jobs.len() as u32, other.records - other.too_wide);
+    }
+    let (merged, single) = (count(&merged), count(&single));
+    let saved = 100.0 * (1.0 - merged as f64 / single as f64);
+    let line = format!("{single} jobs become {merged}, {saved:.1} % fewer");
+    assert!(page().contains(&line), "the page lacks: {line}");
+}
+
+/// Number of requests, CPU-seconds of all parts, mean slack, mean and standard deviation of the CPUs of a part.
+#[test]
+fn the_page_has_the_aggregates_of_the_request_workloads() {
+    if blue().is_none() {
+        return;
+    }
+    let axis = "[[axis]]\nkey = \"requests.workload\"\n\
+                values = [\"rw1\", \"rw2\", \"rw3\", \"early-two\", \"early-three\"]\n";
+    let grids = Grids::of(BLUE, axis);
+    let mut missing = Vec::new();
+    for (simulation, name) in ["rw1", "rw2", "rw3", "early-two", "early-three"]
+        .iter()
+        .enumerate()
+    {
+        let grid = grids.grid(2 * simulation);
+        let count = grid.requests.len();
+        let parts = || grid.requests.iter().flat_map(|request| &request.parts);
+        let parts_count = parts().count() as f64;
+        let load: f64 = grid
+            .requests
+            .iter()
+            .flat_map(|request| {
+                request
+                    .parts
+                    .iter()
+                    .map(|part| part.for_span(request.duration).0)
+            })
+            .sum::<i64>() as f64;
+        let mean = |sum: f64, count: f64| sum / count;
+        let slack = mean(
+            grid.requests.iter().map(|r| r.slack().0 as f64).sum(),
+            count as f64,
+        );
+        let cpus = mean(parts().map(|part| f64::from(part.0)).sum(), parts_count);
+        let squares = parts().map(|part| (f64::from(part.0) - cpus).powi(2)).sum();
+        let deviation = mean(squares, parts_count).sqrt();
+        let row = format!(
+            "| {name} | {count} | {:.2} | {slack:.0} | {cpus:.0} | {deviation:.0} |",
+            load / 1e9
+        );
+        if !page().contains(&row) {
+            missing.push(row);
+        }
+    }
+    assert!(missing.is_empty(), "the page lacks {missing:#?}");
+}
+
 #[test]
 fn the_search_gives_the_windows_of_the_documentation() {
     let Some(jobs) = blue() else { return };
@@ -72,7 +154,7 @@ fn the_search_gives_the_windows_of_the_documentation() {
     let excerpts = cut(jobs, &seven);
     let took = began.elapsed();
     assert!(took < Duration::from_secs(2), "{took:?}");
-    let page = include_str!("../docs/co-reservation.md");
+    let page = page();
     for (position, (cluster, (hours, count, accuracy, load))) in
         excerpts.clusters.iter().zip(PUBLISHED_WINDOWS).enumerate()
     {
