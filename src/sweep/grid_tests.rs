@@ -77,6 +77,7 @@ count = 7
 days = 3.5
 excerpts = "drawn"
 merging = false
+merge_at_most = 2
 sizes = "graded"
 [requests]
 workload = "rw2"
@@ -132,7 +133,7 @@ strategy = "comprehensive-overbooking"
     let clusters = canonical_json(&spec.clusters).unwrap();
     assert_eq!(
         clusters,
-        r#"{"count":7,"days":3.5,"excerpts":"drawn","merging":false,"sizes":"graded"}"#
+        r#"{"count":7,"days":3.5,"excerpts":"drawn","merge_at_most":2,"merging":false,"sizes":"graded"}"#
     );
     assert_eq!(
         canonical_json(&spec.co_requests).unwrap(),
@@ -202,6 +203,12 @@ fn what_cannot_be_is_refused_with_its_key() {
             "1 to 64",
         ),
         ("[clusters]\ndays = 0", "clusters.days", OutOfRange, "0.05"),
+        (
+            "[clusters]\nmerge_at_most = 1",
+            "clusters.merge_at_most",
+            OutOfRange,
+            "2 or more",
+        ),
         (
             "[clusters]\nnumber = 3",
             "clusters.number",
