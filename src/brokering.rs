@@ -4,14 +4,29 @@
 //! candidates and a search that reserves part after part. [`Algorithm`] says which of this an algorithm of the thesis does.
 
 mod algorithm;
+pub mod broker;
+mod direct;
+mod exchange;
+mod failures;
 mod grid;
+pub mod letters;
 pub mod measures;
+mod network;
 mod outcome;
+pub mod search;
 mod settings;
 mod study;
+#[cfg(test)]
+mod toy_cluster;
+#[cfg(test)]
+mod interleaving_tests;
 
 pub use algorithm::{Accuracy, Algorithm, AlgorithmRow, Order, Repair};
-pub use grid::{ClusterWorkload, GridInputs, GridRun};
+pub use direct::{clusters, finish, simulate_grid};
+pub use exchange::{Exchange, Task};
+pub use failures::Blows;
+pub use grid::{ClusterWorkload, GridInputs, GridRun, GridSeed};
+pub use network::Network;
 pub use outcome::{
     CoOutcome, CoVerdict, MessageCounts, OfferBounds, ProbeCounts, TimeLine, TimeLineSample,
 };
