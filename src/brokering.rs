@@ -17,12 +17,12 @@ pub mod search;
 mod settings;
 mod study;
 #[cfg(test)]
-mod toy_cluster;
-#[cfg(test)]
 mod interleaving_tests;
+#[cfg(test)]
+mod watched_cluster;
 
 pub use algorithm::{Accuracy, Algorithm, AlgorithmRow, Order, Repair};
-pub use direct::{clusters, finish, simulate_grid};
+pub use direct::{PATIENCE, WINDOW, clusters, finish, simulate_grid};
 pub use exchange::{Exchange, Task};
 pub use failures::Blows;
 pub use grid::{ClusterWorkload, GridInputs, GridRun, GridSeed};

@@ -3,15 +3,15 @@
 use super::exchange::Exchange;
 use super::letters::carry_out;
 use super::{Blows, CoOutcome, CoReservationSettings, GridInputs, GridRun, GridSeed, TimeLine};
-use crate::scheduling::local::{LocalService, LocalTotals, PartOutcome};
+use crate::scheduling::local::{ClusterId, LocalMachine, LocalService, LocalTotals, PartOutcome};
 use crate::scheduling::{JobOutcome, SimulationMetrics};
 use crate::units::{Nodes, Seconds};
 
 /// How far clusters are worked off at once; it has no influence on results.
-const WINDOW: Seconds = Seconds(24 * 3_600);
+pub const WINDOW: Seconds = Seconds(24 * 3_600);
 
-/// Windows in which nothing happens to unfinished jobs before a simulation is given up: about ten years.
-const PATIENCE: u32 = 3_660;
+/// Windows in which nothing happens to unfinished jobs before a simulation with failures is given up: about ten years.
+pub const PATIENCE: u32 = 3_660;
 
 /// The clusters of a simulation, idle, with all that they know beforehand.
 #[must_use]
@@ -19,8 +19,18 @@ pub fn clusters(
     inputs: &GridInputs,
     settings: &CoReservationSettings,
 ) -> Vec<Box<dyn LocalService>> {
-    let _ = (inputs, settings);
-    Vec::new()
+    (0..)
+        .zip(&inputs.clusters)
+        .map(|(cluster, workload)| -> Box<dyn LocalService> {
+            Box::new(LocalMachine::new(
+                ClusterId(cluster),
+                workload.nodes,
+                workload.accuracy,
+                inputs.stop,
+                settings.local.clone(),
+            ))
+        })
+        .collect()
 }
 
 /// Simulates clusters, jobs and a broker until every request has its verdict and every job and part has ended.

@@ -8,12 +8,13 @@ use std::sync::Arc;
 use rand::RngExt;
 
 use super::direct::drive;
-use super::toy_cluster::ToyCluster;
+use super::watched_cluster::{Record, Said, WatchedCluster};
 use super::*;
 use crate::random::{self, Stream};
 use crate::scheduling::local::{ClusterId, LocalService, PartOutcome};
+use crate::scheduling::reserving::Backfilling;
 use crate::units::{Nodes, Seconds};
-use crate::workload::{CoRequest, CoRequestId, Preference};
+use crate::workload::{CoRequest, CoRequestId, Job, JobId, JobKind, Preference};
 
 /// One drawn situation.
 #[derive(Debug)]
@@ -27,16 +28,44 @@ fn between(stream: &mut Stream, low: i64, high: i64) -> i64 {
     stream.random_range(low..=high)
 }
 
+fn cluster(stream: &mut Stream, jobs: &mut u32) -> ClusterWorkload {
+    let nodes = between(stream, 4, 12);
+    let mut submits: Vec<i64> = (0..between(stream, 0, 12))
+        .map(|_| between(stream, 0, 200))
+        .collect();
+    submits.sort_unstable();
+    let list = submits.into_iter().map(|submit| {
+        let estimate = between(stream, 1, 80);
+        let id = JobId(*jobs);
+        *jobs += 1;
+        Job {
+            id,
+            trace_number: 0,
+            submit: Seconds(submit),
+            release: Seconds(submit),
+            estimate: Seconds(estimate),
+            runtime: Seconds(between(stream, 0, estimate)),
+            deadline: Seconds::FAR,
+            nodes: Nodes(between(stream, 1, nodes) as u32),
+            user: None,
+            application: None,
+            kind: JobKind::Flexible,
+        }
+    });
+    ClusterWorkload {
+        nodes: Nodes(nodes as u32),
+        jobs: list.collect(),
+        window_start: Seconds::ZERO,
+        accuracy: 0.5,
+    }
+}
+
 fn situation(number: u64) -> Situation {
     let stream = &mut random::stream(number, "interleavings", 0, "situation");
-    let clusters = between(stream, 2, 5);
-    let workload = |stream: &mut Stream| ClusterWorkload {
-        nodes: Nodes(between(stream, 4, 12) as u32),
-        jobs: Arc::new([]),
-        window_start: Seconds::ZERO,
-        accuracy: 1.0,
-    };
-    let clusters: Vec<_> = (0..clusters).map(|_| workload(stream)).collect();
+    let mut jobs = 0;
+    let clusters: Vec<_> = (0..between(stream, 2, 5))
+        .map(|_| cluster(stream, &mut jobs))
+        .collect();
     let count = between(stream, 1, 8);
     let mut submits: Vec<i64> = (0..count).map(|_| between(stream, 0, 120)).collect();
     submits.sort_unstable();
@@ -66,6 +95,10 @@ fn situation(number: u64) -> Situation {
     settings.search.maximum_starts = between(stream, 1, 6) as u32;
     settings.search.memoise = stream.random();
     settings.renegotiate = stream.random();
+    if stream.random() {
+        settings.local.backfilling = Backfilling::Conservative;
+    }
+    settings.local.planned_visible = stream.random();
     settings.messages.latency = Seconds(between(stream, 0, 4));
     settings.messages.timeout = Seconds(between(stream, 5, 40));
     if stream.random() {
@@ -95,26 +128,30 @@ fn situation(number: u64) -> Situation {
     }
 }
 
-fn toys(inputs: &GridInputs) -> Vec<Box<dyn LocalService>> {
-    (0..)
-        .zip(&inputs.clusters)
-        .map(|(id, it)| -> Box<dyn LocalService> {
-            Box::new(ToyCluster::new(ClusterId(id), it.nodes))
-        })
-        .collect()
-}
-
-fn run(situation: &Situation, services: Vec<Box<dyn LocalService>>) -> GridRun {
+fn run(situation: &Situation) -> (GridRun, Vec<Said>) {
     let Situation {
         inputs,
         settings,
         jitter,
     } = situation;
+    let record = Record::default();
+    let watched = (0..).zip(clusters(inputs, settings));
+    let services = watched
+        .map(|(id, inner)| -> Box<dyn LocalService> {
+            Box::new(WatchedCluster {
+                id: ClusterId(id),
+                inner,
+                record: Arc::clone(&record),
+            })
+        })
+        .collect();
     let seed = GridSeed::default();
     let sizes: Vec<Nodes> = inputs.clusters.iter().map(|it| it.nodes).collect();
     let exchange = Exchange::new(sizes.clone(), settings, &seed).with_jitter(*jitter);
     let blows = Blows::new(settings.failures.as_ref(), &sizes, &seed);
-    drive(inputs, services, exchange, blows)
+    let run = drive(inputs, services, exchange, blows);
+    let said = record.lock().unwrap().clone();
+    (run, said)
 }
 
 /// From when until when a part held its CPUs.
@@ -124,71 +161,99 @@ fn held(part: &PartOutcome) -> (Seconds, Seconds) {
     (part.order.start, gone.max(part.order.start))
 }
 
+/// §10.3, 1: at no instant do parts and jobs hold more CPUs than a cluster has.
+fn check_capacity(inputs: &GridInputs, run: &GridRun) {
+    for (parts, workload) in run.parts.iter().zip(&inputs.clusters) {
+        let mut changes: Vec<(Seconds, i64)> = Vec::new();
+        let mut hold = |from, until, nodes: Nodes| {
+            if from < until {
+                changes.push((from, i64::from(nodes.0)));
+                changes.push((until, -i64::from(nodes.0)));
+            }
+        };
+        for part in parts {
+            let (from, until) = held(part);
+            hold(from, until, part.order.nodes);
+        }
+        let ids: BTreeSet<JobId> = workload.jobs.iter().map(|job| job.id).collect();
+        for job in run.jobs.iter().filter(|it| ids.contains(&it.job.id)) {
+            if let (Some(start), Some(end)) = (job.start, job.end) {
+                hold(start, end, job.job.nodes);
+            }
+        }
+        // What ends at an instant makes room for what begins then.
+        changes.sort_unstable();
+        let mut busy = 0;
+        for (at, change) in changes {
+            busy += change;
+            assert!(busy <= i64::from(workload.nodes.0), "{busy} CPUs at {at}");
+        }
+    }
+}
+
 /// What must hold whatever happened.
-fn check(situation: &Situation, run: &GridRun) {
+fn check(situation: &Situation, run: &GridRun, said: &[Said]) {
     let Situation {
         inputs, settings, ..
     } = situation;
     assert_eq!(run.requests.len(), inputs.requests.len(), "one verdict each");
-    let mut kept: BTreeMap<CoRequestId, Vec<(ClusterId, PartOutcome)>> = BTreeMap::new();
-    for (id, (parts, workload)) in (0..).zip(run.parts.iter().zip(&inputs.clusters)) {
-        // Capacity (§10.3, 1).
-        for part in parts {
-            let (at, end) = held(part);
-            if at == end {
-                continue;
+    let jobs: usize = inputs.clusters.iter().map(|it| it.jobs.len()).sum();
+    assert_eq!(run.jobs.len(), jobs, "every job has its outcome");
+    check_capacity(inputs, run);
+
+    let mut cancelled: BTreeMap<(ClusterId, CoRequestId, u32), Seconds> = BTreeMap::new();
+    let mut granted = BTreeSet::new();
+    for said in said {
+        match said {
+            Said::Granted(cluster, _, order) => {
+                granted.insert((*cluster, order.request, order.order));
             }
-            let others = parts.iter().map(|other| (held(other), other.order.nodes.0));
-            let busy: u32 = others
-                .filter(|((begin, end), _)| *begin <= at && at < *end)
-                .map(|(_, nodes)| nodes)
-                .sum();
-            assert!(busy <= workload.nodes.0, "cluster {id} at {at}: {busy}");
-        }
-        for part in parts.iter().filter(|it| it.gone.is_none()) {
-            let of_request = kept.entry(part.order.request).or_default();
-            of_request.push((ClusterId(id), *part));
+            Said::Cancelled(cluster, at, request, order) => {
+                cancelled.entry((*cluster, *request, *order)).or_insert(*at);
+            }
         }
     }
-    for outcome in &run.requests {
-        let request = &outcome.request;
-        let parts = kept.remove(&request.id).unwrap_or_default();
-        let places: BTreeSet<u16> = parts.iter().map(|(_, part)| part.order.part).collect();
-        let where_: BTreeSet<ClusterId> = parts.iter().map(|(cluster, _)| *cluster).collect();
-        assert_eq!(places.len(), parts.len(), "{request:?}: a part twice");
-        assert_eq!(where_.len(), parts.len(), "{request:?}: a cluster twice");
-        let is_granted = outcome.verdict == CoVerdict::Granted;
-        if !is_granted {
-            // §10.3, 2.
-            assert!(parts.is_empty(), "{request:?}: {outcome:?} holds {parts:?}");
-            assert_eq!(outcome.start, None);
-        }
-        let messages = outcome.messages;
-        let calm = settings.messages.loss == 0.0
-            && settings.failures.is_none()
-            && messages.timed_out == 0;
-        if calm {
-            // §10.3, 1 to 4.
-            let r = request.parts.len() as u32;
-            let expected = if is_granted { r } else { 0 };
-            assert_eq!(messages.granted - messages.cancelled, expected);
-            assert_eq!(parts.len() as u32, expected);
-            assert!(f64::from(messages.reservation_step()) <= outcome.worst_case);
-            assert_eq!(messages.repeated, 0);
-            assert_eq!((outcome.lost_parts, outcome.replaced_parts), (0, 0));
-            if outcome.verdict == CoVerdict::NoCandidate {
-                assert_eq!(messages.reservation_step(), 0);
+    // What nobody gave back belongs to its request, in the end or until its cluster lost it.
+    let mut kept: BTreeMap<CoRequestId, Vec<(ClusterId, PartOutcome)>> = BTreeMap::new();
+    let mut lost: BTreeMap<CoRequestId, u32> = BTreeMap::new();
+    for (id, parts) in (0..).map(ClusterId).zip(&run.parts) {
+        for part in parts {
+            let key = (id, part.order.request, part.order.order);
+            assert!(granted.remove(&key), "{part:?} was granted once");
+            match cancelled.get(&key) {
+                Some(&at) => {
+                    // Given back at once; or it was over when the first cancellation came.
+                    let (_, until) = held(part);
+                    assert!(part.gone == Some(at) || until <= at, "{part:?} held after {at}");
+                }
+                None if part.lost => *lost.entry(part.order.request).or_default() += 1,
+                None => kept.entry(part.order.request).or_default().push((id, *part)),
             }
         }
-        if is_granted && outcome.lost_parts == outcome.replaced_parts && settings.failures.is_none() {
-            assert_eq!(parts.len(), request.parts.len(), "{outcome:?}");
-        }
-        if is_granted && !settings.renegotiate {
-            let lost = run.parts.iter().flatten().filter(|part| {
-                part.order.request == request.id && part.lost
-            });
-            assert!(lost.count() as u32 >= outcome.lost_parts);
-            assert_eq!(parts.len() as u32 + outcome.lost_parts, request.parts.len() as u32);
+    }
+    assert!(granted.is_empty(), "granted and never ended: {granted:?}");
+
+    for outcome in &run.requests {
+        let request = &outcome.request;
+        let r = request.parts.len() as u32;
+        let parts = kept.remove(&request.id).unwrap_or_default();
+        let lost = lost.remove(&request.id).unwrap_or_default();
+        let places: BTreeSet<u16> = parts.iter().map(|(_, part)| part.order.part).collect();
+        let hosts: BTreeSet<ClusterId> = parts.iter().map(|(cluster, _)| *cluster).collect();
+        assert_eq!(places.len(), parts.len(), "a part twice: {parts:?}");
+        assert_eq!(hosts.len(), parts.len(), "a cluster twice: {parts:?}");
+        let is_granted = outcome.verdict == CoVerdict::Granted;
+        if is_granted {
+            assert!(outcome.lost_parts <= lost, "{outcome:?}");
+            assert!(outcome.replaced_parts <= outcome.lost_parts);
+            if outcome.replaced_parts == outcome.lost_parts || !settings.renegotiate {
+                let missing = outcome.lost_parts - outcome.replaced_parts;
+                assert_eq!(parts.len() as u32 + missing, r, "{outcome:?}");
+            }
+        } else {
+            // §10.3, 2.
+            assert!(parts.is_empty(), "{outcome:?} holds {parts:?}");
+            assert_eq!((outcome.start, outcome.lost_parts), (None, 0));
         }
         let asked = request.largest_first();
         for (cluster, part) in &parts {
@@ -197,9 +262,28 @@ fn check(situation: &Situation, run: &GridRun) {
             assert_eq!(part.order.nodes, request.parts[place]);
             assert!(request.earliest <= part.order.start);
             assert!(part.order.start + part.order.duration <= request.deadline);
-            if !settings.renegotiate {
+            if outcome.replaced_parts == 0 {
                 assert_eq!(Some(part.order.start), outcome.start);
                 assert_eq!(part.order.duration, request.duration);
+            }
+        }
+        let messages = outcome.messages;
+        if settings.messages.loss == 0.0 && settings.failures.is_none() && messages.timed_out == 0 {
+            // §10.3, 2 to 4.
+            let expected = if is_granted { r } else { 0 };
+            assert_eq!(messages.granted - messages.cancelled, expected);
+            assert_eq!(parts.len() as u32, expected);
+            assert!(f64::from(messages.reservation_step()) <= outcome.worst_case);
+            assert_eq!((messages.repeated, outcome.lost_parts), (0, 0));
+            if outcome.verdict == CoVerdict::NoCandidate {
+                assert_eq!(messages.reservation_step(), 0);
+            }
+            if settings.messages.latency == Seconds::ZERO
+                && situation.jitter == Seconds::ZERO
+                && settings.search.algorithm.row().probes
+                && is_granted
+            {
+                assert_eq!(messages.reservation_step(), r, "nobody came between");
             }
         }
     }
@@ -212,9 +296,9 @@ fn try_out(numbers: std::ops::Range<u64>) {
     let mut replaced = 0;
     for number in numbers.clone() {
         let situation = situation(number);
-        let run = run(&situation, toys(&situation.inputs));
-        let checked = std::panic::catch_unwind(|| check(&situation, &run));
-        assert!(checked.is_ok(), "situation {number}: {situation:#?}\n{run:#?}");
+        let (run, said) = run(&situation);
+        let checked = std::panic::catch_unwind(|| check(&situation, &run, &said));
+        assert!(checked.is_ok(), "in situation {number}");
         for outcome in &run.requests {
             granted += u64::from(outcome.verdict == CoVerdict::Granted);
             stormy += u64::from(outcome.messages.timed_out > 0);
@@ -241,9 +325,6 @@ fn nothing_leaks_in_100000_random_interleavings_with_failures_and_lost_messages(
 fn the_same_seed_gives_the_same_run() {
     for number in 0..20 {
         let situation = situation(number);
-        assert_eq!(
-            run(&situation, toys(&situation.inputs)),
-            run(&situation, toys(&situation.inputs))
-        );
+        assert_eq!(run(&situation), run(&situation));
     }
 }

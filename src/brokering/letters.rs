@@ -95,7 +95,11 @@ pub struct Report {
 
 /// Carries out an errand: the one place where a broker's simulation touches a cluster, with or without actors.
 pub fn carry_out(service: &mut dyn LocalService, now: Seconds, errand: &Errand) -> Report {
-    service.settle(now);
+    match errand {
+        // What is repaired at an instant is there for the parts that start then.
+        Errand::Strike(Blow::ClusterUp | Blow::NodesUp { .. }) => service.advance(now),
+        _ => service.settle(now),
+    }
     let mut report = Report::default();
     match errand {
         Errand::Strike(blow) => service.strike(now, *blow),
