@@ -95,7 +95,9 @@ pub(super) fn drive(
     let (requests, lines) = exchange.finish();
     let metrics: Vec<_> = services.iter().map(|it| it.metrics()).collect();
     let totals = services.iter().map(|it| it.totals()).collect();
-    finish(inputs, run.jobs, run.parts, requests, lines, &metrics, totals)
+    finish(
+        inputs, run.jobs, run.parts, requests, lines, &metrics, totals,
+    )
 }
 
 /// Puts together what a simulation produced; in the same way with and without actors.

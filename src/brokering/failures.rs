@@ -153,7 +153,8 @@ mod tests {
     }
 
     #[test]
-    fn blows_come_in_order_down_and_up_in_turn_and_the_last_node_is_as_wide_as_the_rest_of_the_machine() {
+    fn blows_come_in_order_down_and_up_in_turn_and_the_last_node_is_as_wide_as_the_rest_of_the_machine()
+     {
         let all = blows(1, 3_000_000, 1);
         assert!(all.windows(2).all(|pair| pair[0].0 <= pair[1].0));
         let mut down = false;

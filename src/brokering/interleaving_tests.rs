@@ -80,7 +80,9 @@ fn situation(number: u64) -> Situation {
             earliest: Seconds(earliest),
             deadline: Seconds(earliest + duration + between(stream, 0, 150)),
             duration: Seconds(duration),
-            parts: (0..parts).map(|_| Nodes(between(stream, 1, 9) as u32)).collect(),
+            parts: (0..parts)
+                .map(|_| Nodes(between(stream, 1, 9) as u32))
+                .collect(),
             preference: Preference {
                 cost_weight: stream.random(),
                 start_weight: stream.random(),
@@ -90,7 +92,8 @@ fn situation(number: u64) -> Situation {
     let requests = requests.collect();
     let mut settings = CoReservationSettings::default();
     let algorithms = Algorithm::ALL;
-    settings.search.algorithm = algorithms[between(stream, 0, algorithms.len() as i64 - 1) as usize].0;
+    settings.search.algorithm =
+        algorithms[between(stream, 0, algorithms.len() as i64 - 1) as usize].0;
     settings.search.minimum_step = Seconds(between(stream, 1, 40));
     settings.search.maximum_starts = between(stream, 1, 6) as u32;
     settings.search.memoise = stream.random();
@@ -124,7 +127,11 @@ fn situation(number: u64) -> Situation {
             stop: Seconds(1_000),
         },
         settings,
-        jitter: Seconds(if stream.random() { between(stream, 0, 8) } else { 0 }),
+        jitter: Seconds(if stream.random() {
+            between(stream, 0, 8)
+        } else {
+            0
+        }),
     }
 }
 
@@ -196,7 +203,11 @@ fn check(situation: &Situation, run: &GridRun, said: &[Said]) {
     let Situation {
         inputs, settings, ..
     } = situation;
-    assert_eq!(run.requests.len(), inputs.requests.len(), "one verdict each");
+    assert_eq!(
+        run.requests.len(),
+        inputs.requests.len(),
+        "one verdict each"
+    );
     let jobs: usize = inputs.clusters.iter().map(|it| it.jobs.len()).sum();
     assert_eq!(run.jobs.len(), jobs, "every job has its outcome");
     check_capacity(inputs, run);
@@ -224,10 +235,16 @@ fn check(situation: &Situation, run: &GridRun, said: &[Said]) {
                 Some(&at) => {
                     // Given back at once; or it was over when the first cancellation came.
                     let (_, until) = held(part);
-                    assert!(part.gone == Some(at) || until <= at, "{part:?} held after {at}");
+                    assert!(
+                        part.gone == Some(at) || until <= at,
+                        "{part:?} held after {at}"
+                    );
                 }
                 None if part.lost => *lost.entry(part.order.request).or_default() += 1,
-                None => kept.entry(part.order.request).or_default().push((id, *part)),
+                None => kept
+                    .entry(part.order.request)
+                    .or_default()
+                    .push((id, *part)),
             }
         }
     }
@@ -307,7 +324,10 @@ fn try_out(numbers: std::ops::Range<u64>) {
     }
     // The situations are not so harmless that nothing could have leaked.
     let tried = numbers.end - numbers.start;
-    assert!(granted > tried && stormy > tried / 4 && replaced > tried / 200, "{granted} {stormy} {replaced}");
+    assert!(
+        granted > tried && stormy > tried / 4 && replaced > tried / 200,
+        "{granted} {stormy} {replaced}"
+    );
 }
 
 #[test]

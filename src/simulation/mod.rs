@@ -24,7 +24,8 @@ pub use client::TraceClient;
 pub use clock::Clock;
 pub use cluster::ClusterActor;
 pub use co_reservation::{
-    BlowInjector, BrokerActor, CoRequestClient, LocalClusterActor, messages as co_reservation_messages,
+    BlowInjector, BrokerActor, CoRequestClient, LocalClusterActor,
+    messages as co_reservation_messages,
 };
 pub use failure_injector::FailureInjector;
 pub use reserving::{RequestClient, ReservingClusterActor};

@@ -8,8 +8,9 @@ pub(super) use self::plan::Plan;
 use self::plan::{Purpose, has_room, pof_of_all, unfiltered_worst_case};
 use super::{Effect, Rules, Timer, Wait};
 use crate::brokering::letters::{Answer, Instruction};
-use crate::brokering::search::{Candidate, Search, Step};
-use crate::brokering::{CoOutcome, CoVerdict, MessageCounts, ProbeCounts};
+use crate::brokering::{
+    Algorithm, Candidate, CoOutcome, CoVerdict, MessageCounts, ProbeCounts, Search, Step,
+};
 use crate::scheduling::local::{ClusterId, LostPart, ProbeAnswer, Refusal};
 use crate::units::Seconds;
 use crate::workload::CoRequest;
@@ -180,7 +181,13 @@ impl Process {
                 searching.search.answer(false);
                 searching.gone.push(pending.candidate.cluster);
                 self.outcome.messages.timed_out += 1;
-                self.cancel(rules, now, pending.order, pending.candidate.cluster, effects);
+                self.cancel(
+                    rules,
+                    now,
+                    pending.order,
+                    pending.candidate.cluster,
+                    effects,
+                );
                 self.proceed(rules, now, effects);
             }
             Wait::Cancel(order) => {
@@ -281,7 +288,10 @@ impl Process {
         candidates.sort_by_key(|candidate| candidate.cluster);
         let request = &self.outcome.request;
         let mut stream = plan::shuffle_stream(rules, request, self.rounds);
-        let search = Search::new(
+        if plan.purpose == Purpose::First && rules.search.algorithm == Algorithm::Rigid {
+            candidates = plan::drawn(rules, request, &mut stream);
+        }
+        let mut search = Search::new(
             plan::search_rules(rules, request),
             plan.places.len(),
             candidates,
@@ -553,8 +563,7 @@ impl Process {
                 .min()
                 .or(self.outcome.start);
             let Some(start) = start else { continue };
-            let mut taken: BTreeSet<ClusterId> =
-                kept.map(|held| held.candidate.cluster).collect();
+            let mut taken: BTreeSet<ClusterId> = kept.map(|held| held.candidate.cluster).collect();
             taken.insert(lost_at);
             let request = &self.outcome.request;
             if let Some(plan) = Plan::replace(rules, now, request, start, place, taken) {

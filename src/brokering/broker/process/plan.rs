@@ -3,8 +3,10 @@
 use std::collections::BTreeSet;
 
 use super::super::Rules;
-use crate::brokering::search::{Candidate, SearchRules, candidate_starts};
-use crate::brokering::{Algorithm, Order, Repair, RiskChoice};
+use crate::brokering::{
+    Algorithm, Candidate, Order, Repair, RiskChoice, SearchRules, candidate_starts,
+    rigid_candidates,
+};
 use crate::random::Stream;
 use crate::scheduling::local::{ClusterId, OfferedPart, PartOrder, Probe};
 use crate::units::{Nodes, Seconds};
@@ -49,14 +51,19 @@ impl Plan {
         }
     }
 
-    /// The whole request once more, within what is left of its window: no start before messages have gone to and fro.
+    /// The whole request once more, within what is left of its window: no start before messages have gone to and fro. A rigid request
+    /// has no other start.
     pub(super) fn anew(rules: &Rules, now: Seconds, request: &CoRequest) -> Self {
         let mut rest = request.clone();
         rest.earliest = rest.earliest.max(now + lead(rules));
-        Self {
+        let mut plan = Self {
             purpose: Purpose::Anew,
             ..Self::first(rules, &rest)
+        };
+        if rules.search.algorithm == Algorithm::Rigid {
+            plan.starts.clear();
         }
+        plan
     }
 
     /// A lost part elsewhere: at the common `start` if it can still be had, else what is left of it as soon as it can be had; `None`
@@ -153,9 +160,21 @@ impl Plan {
     }
 }
 
+/// The one candidate of a rigid request.
+pub(super) fn drawn(rules: &Rules, request: &CoRequest, stream: &mut Stream) -> Vec<Candidate> {
+    let sizes = rules.sizes.iter();
+    let clusters: Vec<_> = (0..).map(ClusterId).zip(sizes.copied()).collect();
+    rigid_candidates(request, &clusters, stream)
+}
+
 /// How long it takes until an order can be there when probes go first: query, answer, order.
 fn lead(rules: &Rules) -> Seconds {
-    rules.latency * if rules.search.algorithm.row().probes { 3 } else { 1 }
+    rules.latency
+        * if rules.search.algorithm.row().probes {
+            3
+        } else {
+            1
+        }
 }
 
 /// What a cluster offers, as the search sees it: ordered by price, or by price + PoF × penalty where risk is weighed.
