@@ -5,6 +5,7 @@
 
 mod algorithm;
 mod grid;
+pub mod measured;
 pub mod measures;
 mod outcome;
 mod settings;
