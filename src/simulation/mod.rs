@@ -9,6 +9,7 @@ mod client;
 mod clock;
 mod cluster;
 mod failure_injector;
+mod grid_result;
 pub mod messages;
 mod reserving;
 
@@ -23,11 +24,13 @@ pub use client::TraceClient;
 pub use clock::Clock;
 pub use cluster::ClusterActor;
 pub use failure_injector::FailureInjector;
+pub use grid_result::grid_result;
 pub use reserving::{RequestClient, ReservingClusterActor};
 
 use self::messages::{
     Advance, AskGrant, HandOverArrivals, HandOverNodeEvents, ReportTotals, WhenNext,
 };
+use crate::brokering::measures::{ClusterSummary, ClusterValue};
 use crate::brokering::{GridInputs, GridRun, StudySettings};
 use crate::estimates::EstimateModel;
 use crate::failures::{FailureTrace, NodeEvent};
@@ -93,7 +96,11 @@ pub struct SimulationResult {
     pub measured: Measured,
     /// The trials of a study of virtual reservations; empty unless outcomes were asked for.
     pub trials: Vec<VirtualTrial>,
-    /// What a study of several clusters produced; `None` unless outcomes were asked for.
+    /// The clusters of a study of several ones.
+    pub clusters: Vec<ClusterSummary>,
+    /// What was measured at each of them.
+    pub cluster_values: Vec<ClusterValue>,
+    /// What a study of several clusters produced, without its jobs, which are among the outcomes; `None` unless outcomes were asked for.
     pub grid: Option<GridRun>,
 }
 
@@ -180,8 +187,7 @@ fn run_study(
                 outcomes: run.jobs,
                 node_events: Vec::new(),
                 reservations: run.reservations,
-                trials: Vec::new(),
-                grid: None,
+                ..SimulationResult::default()
             })
         }
         StudySettings::VirtualReservations(settings) => {
@@ -282,8 +288,7 @@ async fn conduct(
         outcomes,
         node_events,
         reservations: Vec::new(),
-        trials: Vec::new(),
-        grid: None,
+        ..SimulationResult::default()
     })
 }
 
