@@ -14,6 +14,7 @@ mod golden_scenarios;
 mod history;
 mod invariants;
 mod oracles;
+mod overbooked_parts;
 mod real_traces;
 mod reproduce_curves;
 mod reservations;

@@ -52,6 +52,8 @@ impl ClusterMachine {
         for job in jobs {
             let (time, id) = (job.submit, job.id);
             self.cluster.jobs.push(job);
+            // Late jobs arrive at once.
+            let time = time.max(self.cluster.now);
             self.cluster.events.push(time, Event::Arrival(id));
         }
     }

@@ -53,7 +53,8 @@ pub struct OverbookingMachine {
     open: BTreeMap<JobId, Open>,
     /// Every order that was ever granted, with the machine's number of its part while there is one.
     granted: BTreeMap<OrderKey, Option<JobId>>,
-    cancelled: BTreeSet<OrderKey>,
+    /// Orders that are void: cancelled, or lost after they were granted.
+    void: BTreeMap<OrderKey, Refusal>,
     /// Nodes that are down by themselves; with the cluster, all are.
     broken: BTreeSet<NodeIndex>,
     is_up: bool,
@@ -151,7 +152,7 @@ impl OverbookingMachine {
             next_id: 0,
             open: BTreeMap::new(),
             granted: BTreeMap::new(),
-            cancelled: BTreeSet::new(),
+            void: BTreeMap::new(),
             broken: BTreeSet::new(),
             is_up: true,
             job_outcomes: Vec::new(),
@@ -241,6 +242,8 @@ impl OverbookingMachine {
         let lost = !outcome.verdict.is_successful();
         let at = outcome.end.unwrap_or(self.now);
         if lost {
+            self.void
+                .insert((order.request, order.order), Refusal::Occupied);
             self.totals.lost_parts += 1;
             self.lost.push(LostPart {
                 at,
@@ -299,13 +302,15 @@ impl LocalService for OverbookingMachine {
     }
 
     fn probe(&mut self, now: Seconds, probe: &Probe) -> ProbeAnswer {
+        self.settle(now);
         self.answer(now, probe)
     }
 
     fn reserve(&mut self, now: Seconds, order: &PartOrder) -> Result<(), Refusal> {
+        self.settle(now);
         let key = (order.request, order.order);
-        if self.cancelled.contains(&key) {
-            return Err(Refusal::Cancelled);
+        if let Some(&refusal) = self.void.get(&key) {
+            return Err(refusal);
         }
         if self.granted.contains_key(&key) {
             return Ok(());
@@ -314,7 +319,12 @@ impl LocalService for OverbookingMachine {
             return Err(Refusal::Past);
         }
         let end = order.start + order.duration;
-        if self.exceeds_quota(order.nodes, order.start, end) {
+        let limit = order.pof_limit.min(self.pof_max);
+        let quote = self.machine.quote_window(order.nodes, order.start, end);
+        if !self.is_up || !quote.is_some_and(|quote| quote.is_within(limit)) {
+            return Err(Refusal::Occupied);
+        }
+        if !self.is_within_quota(order.nodes, order.start, end) {
             return Err(Refusal::Quota);
         }
         let id = JobId(self.next_id);
@@ -331,8 +341,7 @@ impl LocalService for OverbookingMachine {
             application: None,
             kind: JobKind::Reservation,
         };
-        let limit = order.pof_limit.min(self.pof_max);
-        if !self.is_up || !self.machine.reserve_window(part, limit) {
+        if !self.machine.reserve_window(part, limit) {
             return Err(Refusal::Occupied);
         }
         self.number(Open::Part(*order));
@@ -342,8 +351,9 @@ impl LocalService for OverbookingMachine {
     }
 
     fn cancel(&mut self, now: Seconds, request: CoRequestId, order: u32) -> bool {
+        self.settle(now);
         let key = (request, order);
-        self.cancelled.insert(key);
+        self.void.insert(key, Refusal::Cancelled);
         let Some(id) = self.granted.get_mut(&key).and_then(Option::take) else {
             return false;
         };
@@ -360,7 +370,8 @@ impl LocalService for OverbookingMachine {
         true
     }
 
-    fn strike(&mut self, _now: Seconds, blow: Blow) {
+    fn strike(&mut self, now: Seconds, blow: Blow) {
+        self.settle(now);
         match blow {
             Blow::ClusterDown => {
                 self.is_up = false;

@@ -6,49 +6,56 @@ use crate::scheduling::local::{
     AccuracySource, BacklogWork, FilterCounts, NextEventSource, OfferedPart, Probe, ProbeAnswer,
 };
 use crate::units::{Nodes, Seconds};
+use crate::workload::JobId;
 
 impl OverbookingMachine {
     /// Answers a status query (spec `co-reservation.md` §3.2–3.4); the test of free CPUs is replaced by that of the PoF.
     ///
     /// Without that filter (A1), every candidate is offered, those that cannot be had with a PoF of 1.
     pub(super) fn answer(&self, now: Seconds, probe: &Probe) -> ProbeAnswer {
-        let job_work = self.job_work(now, probe.filters.exact_limits);
-        let earliest = probe.starts.first().copied().unwrap_or(now);
+        let filters = probe.filters;
+        let job_work = self.job_work(now, filters.exact_limits);
+        let backlog_now = self.backlog(now, job_work, |id, _| self.is_running(id));
+        let before = |start| self.backlog(now, job_work, |_, begin| begin < start);
+        let next_event = self.next_scheduling_event();
         let mut answer = ProbeAnswer {
             offered: Vec::new(),
             counts: FilterCounts::default(),
-            backlog_now: self.backlog(now, job_work, now + Seconds(1)),
-            backlog_earliest: self.backlog(now, job_work, earliest),
+            backlog_now,
+            backlog_earliest: probe
+                .starts
+                .first()
+                .map_or(backlog_now, |&start| before(start)),
         };
-        if !self.is_up {
-            return answer;
-        }
-        let next_event = self.next_scheduling_event();
+        let counts = &mut answer.counts;
         for &start in &probe.starts {
             let end = start + probe.duration;
-            let waits = probe.filters.backlog && start < now + self.backlog(now, job_work, start);
+            let fair = !filters.backlog || start >= now + before(start);
+            let harmless = filters.backfill && end < next_event;
             for (part, &nodes) in (0_u16..).zip(&probe.parts) {
                 if nodes > self.nodes {
                     continue;
                 }
-                let counts = &mut answer.counts;
                 counts.unfiltered += 1;
                 let quote = self.machine.quote_window(nodes, start, end);
-                let wanted = quote.filter(|quote| quote.is_within(self.pof_max));
-                if probe.filters.counting && wanted.is_none() {
-                    counts.counting += 1;
-                    continue;
+                if filters.counting {
+                    let wanted = quote.is_some_and(|quote| quote.is_within(self.pof_max));
+                    if !wanted || !self.is_up {
+                        counts.counting += 1;
+                        continue;
+                    }
+                    if !self.is_within_quota(nodes, start, end) {
+                        counts.quota += 1;
+                        continue;
+                    }
                 }
-                let exempt = waits && probe.filters.backfill && end < next_event;
-                if waits && !exempt {
-                    counts.backlog += 1;
-                    continue;
+                if !fair {
+                    if !harmless {
+                        counts.backlog += 1;
+                        continue;
+                    }
+                    counts.exempt += 1;
                 }
-                if self.exceeds_quota(nodes, start, end) {
-                    counts.quota += 1;
-                    continue;
-                }
-                counts.exempt += u32::from(exempt);
                 answer.offered.push(OfferedPart {
                     part,
                     start,
@@ -60,12 +67,12 @@ impl OverbookingMachine {
         answer
     }
 
-    /// Whether a part would bring the CPUs that parts hold on average over its interval above the quota (§9, 1).
-    pub(super) fn exceeds_quota(&self, nodes: Nodes, start: Seconds, end: Seconds) -> bool {
+    /// Whether parts would still hold no more than their share over the interval, on average (§9, 1).
+    pub(super) fn is_within_quota(&self, nodes: Nodes, start: Seconds, end: Seconds) -> bool {
         let Some(quota) = self.settings.quota else {
-            return false;
+            return true;
         };
-        let span = (end - start).0.max(1);
+        let span = end - start;
         let reserved: i64 = self
             .parts()
             .map(|(_, order)| {
@@ -73,8 +80,10 @@ impl OverbookingMachine {
                 i64::from(order.nodes.0) * overlap.0.max(0)
             })
             .sum();
-        let all = reserved as f64 + f64::from(nodes.0) * span as f64;
-        all > quota * f64::from(self.nodes.0) * span as f64
+        let asked = nodes.for_span(span).0;
+        let most = quota * self.nodes.for_span(span).0 as f64;
+        // A share such as 0.7 is not exact in binary; whole CPU-seconds are.
+        (reserved + asked) as f64 <= most + 1e-6
     }
 
     /// CPU-seconds that the jobs in the system are expected to need (§3.3, Q9, Q10).
@@ -106,11 +115,17 @@ impl OverbookingMachine {
             .sum()
     }
 
-    /// How long the cluster needs for the jobs and for the parts that start before `start`, rounded up to a second.
-    fn backlog(&self, now: Seconds, job_work: f64, start: Seconds) -> Seconds {
+    /// How long the cluster needs for the jobs and for those parts that `counts` names by number and start, rounded up to a
+    /// second.
+    fn backlog(
+        &self,
+        now: Seconds,
+        job_work: f64,
+        counts: impl Fn(JobId, Seconds) -> bool,
+    ) -> Seconds {
         let part_work: i64 = self
             .parts()
-            .filter(|(_, order)| order.start < start)
+            .filter(|&(id, order)| counts(id, order.start))
             .map(|(id, order)| {
                 let left = match self.settings.backlog_work {
                     BacklogWork::Remaining if self.is_running(id) => {
