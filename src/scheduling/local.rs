@@ -7,6 +7,7 @@
 mod overbooking;
 mod service;
 mod settings;
+mod tariff;
 
 pub use overbooking::{OverbookingError, OverbookingMachine};
 pub use service::{

@@ -17,6 +17,9 @@ impl Counted {
         start: Seconds,
         end: Seconds,
     ) -> Option<WindowQuote> {
+        if self.down == 0 && self.profile.min_free(start, end) >= nodes.0 as i32 {
+            return Some(self.quoted(nodes, end - start, 1.0, true));
+        }
         let tails = self.tails(cluster, start);
         let (room, least_free) = self.room(cluster, &tails, nodes, start, end);
         let free = least_free >= i64::from(nodes.0);
@@ -30,15 +33,19 @@ impl Counted {
         } else {
             probability_of_room(&tails, &room)
         };
-        Some(WindowQuote {
+        Some(self.quoted(nodes, end - start, executable, free))
+    }
+
+    fn quoted(&self, nodes: Nodes, span: Seconds, executable: f64, free: bool) -> WindowQuote {
+        WindowQuote {
             success: SuccessFactors {
                 available: self.hardware.available(nodes),
                 executable,
-                survives: self.hardware.survives(nodes, end - start),
+                survives: self.hardware.survives(nodes, span),
             },
             free,
             tested: !free || self.settings.test_full_length,
-        })
+        }
     }
 
     pub(super) fn admit(&mut self, cluster: &mut Cluster, id: JobId, free: bool) {

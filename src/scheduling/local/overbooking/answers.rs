@@ -59,7 +59,9 @@ impl OverbookingMachine {
                 answer.offered.push(OfferedPart {
                     part,
                     start,
-                    cost: self.price(nodes, start, probe.duration),
+                    cost: self
+                        .settings
+                        .partial_cost(self.cluster, start, probe.duration, nodes),
                     pof: quote.map_or(1.0, |quote| quote.success.pof()),
                 });
             }
@@ -156,9 +158,5 @@ impl OverbookingMachine {
             })
             .min()
             .unwrap_or(Seconds::FAR)
-    }
-
-    fn price(&self, nodes: Nodes, start: Seconds, duration: Seconds) -> f64 {
-        super::price::price(&self.settings, self.cluster, nodes, start, duration)
     }
 }
