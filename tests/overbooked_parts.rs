@@ -10,7 +10,9 @@ use bookahead::scheduling::local::{
 };
 use bookahead::scheduling::{JobOutcome, PolicySettings, simulate};
 use bookahead::units::{Nodes, Seconds};
-use bookahead::workload::{CoRequestId, Job, JobId, JobKind};
+use bookahead::workload::{
+    CleaningRules, CoRequestId, Job, JobId, JobKind, ParsedTrace, TraceFolder, clean,
+};
 use proptest::prelude::*;
 use rand::RngExt;
 
@@ -393,6 +395,45 @@ proptest! {
     }
 
     #[test]
+    fn what_was_cancelled_leaves_the_cluster_as_if_it_had_never_been_sold(
+        shapes in prop::collection::vec((1_u32..4, 1_i64..12), 1..5),
+        ratios in prop::collection::vec(prop::sample::select(vec![25_i64, 50, 100]), 5),
+        now in 1_i64..300, parts in prop::collection::vec((1_u32..9, 0_i64..1_000, 1_i64..900), 1..6),
+        pause in 0_i64..600, backwards in prop::bool::ANY,
+    ) {
+        let total: u32 = shapes.iter().map(|shape| shape.0).sum();
+        prop_assume!(total <= 8);
+        let jobs = with_runtimes(&at_once(&shapes), &ratios);
+        let [mut sold, mut twin] = [(), ()].map(|()| {
+            let mut cluster = machine(8, 1.0);
+            cluster.submit(&jobs);
+            cluster.settle(Seconds(now));
+            cluster
+        });
+        for (number, &(nodes, lead, duration)) in (0..).zip(&parts) {
+            let _ = sold.reserve(Seconds(now), &order(number, nodes, now + lead, duration, 1.0));
+        }
+        let later = now + pause;
+        for cluster in [&mut sold, &mut twin] {
+            cluster.settle(Seconds(later));
+        }
+        let mut numbers: Vec<u32> = (0..parts.len() as u32).collect();
+        if backwards {
+            numbers.reverse();
+        }
+        for number in numbers {
+            sold.cancel(Seconds(later), CoRequestId(number), 0);
+        }
+        for nodes in 1..=8 {
+            for lead in (0..1_500).step_by(97) {
+                let window = order(99, nodes, later + lead, 60, 1.0);
+                prop_assert_eq!(pof(&mut sold, later, &window), pof(&mut twin, later, &window));
+            }
+        }
+        prop_assert_eq!(finish(&mut sold).0, finish(&mut twin).0);
+    }
+
+    #[test]
     fn without_risk_parts_are_the_fixed_reservations_of_the_policy(
         shapes in prop::collection::vec((0_i64..2_000, 1_u32..9, 1_i64..8, prop::bool::ANY), 1..40),
         parts in prop::collection::vec((0_i64..2_000, 1_u32..9, 0_i64..1_500, 1_i64..900), 1..15),
@@ -545,4 +586,97 @@ fn as_many_parts_are_lost_as_was_promised() {
         distance.abs() < 3.0,
         "{lost} of {sold} lost, {expected:.1} expected: {distance:.2} standard deviations"
     );
+}
+
+/// Parts sold at a risk on two weeks of SDSC Blue, what was promised of them, and how many were lost.
+fn on_an_excerpt(jobs: &[Job], excerpt: usize, pof_max: f64) -> (u32, f64, u32) {
+    let first = 40_000 + excerpt * 20_000;
+    let settings = EstimateSettings {
+        family: ClassFamily::archive_runtime(),
+        binning: Binning::Round,
+        overrun: Overrun::Clamp,
+        minimum_class_size: 1,
+    };
+    let model = EstimateModel::learn(&jobs[first - 20_000..first], &settings).unwrap();
+    let origin = jobs[first].submit;
+    let stop = Seconds(14 * 86_400);
+    let two_weeks: Vec<Job> = (0..)
+        .zip(&jobs[first..])
+        .take_while(|(_, job)| job.submit < origin + stop)
+        .map(|(id, job)| Job {
+            id: JobId(id),
+            submit: job.submit - origin,
+            release: job.submit - origin,
+            deadline: Seconds::FAR,
+            ..job.clone()
+        })
+        .collect();
+    let mut cluster = OverbookingMachine::new(
+        ClusterId(0),
+        Nodes(1_152),
+        0.4,
+        stop,
+        LocalSettings::default(),
+        perfect("heuristic-overbooking", 0.2),
+        Some(Arc::new(model)),
+        pof_max,
+    )
+    .unwrap();
+    cluster.submit(&two_weeks);
+    let mut random = stream(1, "adhoc", excerpt as u32, "requests");
+    let mut promised = Vec::new();
+    for number in 0..300 {
+        let now = 4_000 * i64::from(number) + 1_000;
+        cluster.advance(Seconds(now));
+        cluster.settle(Seconds(now));
+        let nodes = 8 * random.random_range(1..40);
+        let duration = 600 * random.random_range(1..60);
+        let probe = Probe {
+            request: CoRequestId(number),
+            duration: Seconds(duration),
+            parts: vec![Nodes(nodes)],
+            starts: (0..20).map(|step| Seconds(now + 600 * step)).collect(),
+            filters: COUNTING,
+        };
+        let offer = cluster.probe(Seconds(now), &probe).offered.first().copied();
+        promised.push(offer.map_or(0.0, |offer| offer.pof));
+        if let Some(offer) = offer {
+            let part = order(number, nodes, offer.start.0, duration, 1.0);
+            assert_eq!(cluster.reserve(Seconds(now), &part), Ok(()));
+        }
+    }
+    let (outcomes, parts) = finish(&mut cluster);
+    for outcome in outcomes {
+        assert!(outcome.start.unwrap() <= outcome.promise.unwrap().start);
+    }
+    let risky = promised.iter().filter(|pof| **pof > 0.0).count();
+    let lost = parts.iter().filter(|part| part.lost).count();
+    (risky as u32, promised.iter().sum(), lost as u32)
+}
+
+/// The numbers that `docs/model.md` gives.
+#[test]
+fn users_of_a_real_log_break_low_promises_more_often_than_independent_ones() {
+    let Some(path) = std::env::var_os(TraceFolder::VARIABLE) else {
+        println!("skipped: needs the folder of traces that BOOKAHEAD_TRACES names");
+        return;
+    };
+    let log = TraceFolder::new(path)
+        .find("SDSC-BLUE-2000-4.2-cln.swf")
+        .unwrap();
+    let trace = ParsedTrace::read(&log).unwrap();
+    let jobs = clean(&trace, &CleaningRules::default(), Nodes(1_152)).jobs;
+    for (pof_max, expected) in [
+        (0.0, (0, 0.0, 0)),
+        (0.1, (315, 21.0, 50)),
+        (0.3, (525, 121.0, 151)),
+        (0.7, (1_008, 614.0, 561)),
+    ] {
+        let mut sums = (0, 0.0, 0);
+        for excerpt in 0..8 {
+            let (risky, promised, lost) = on_an_excerpt(&jobs, excerpt, pof_max);
+            sums = (sums.0 + risky, sums.1 + promised, sums.2 + lost);
+        }
+        assert_eq!((sums.0, sums.1.round(), sums.2), expected, "{pof_max}");
+    }
 }

@@ -173,7 +173,9 @@ impl OverbookingMachine {
 
     /// Hands over the jobs that are submitted before `until`; those of an instant come after its messages (Q49).
     fn hand_over(&mut self, until: Seconds) {
-        while let Some(job) = self.arriving.pop_front_if(|job| job.submit < until) {
+        let due = self.arriving.partition_point(|job| job.submit < until);
+        let due: Vec<Job> = self.arriving.drain(..due).collect();
+        for job in due {
             let id = self.number(Open::Job(job.id));
             self.machine.submit([Job { id, ..job }]);
         }
