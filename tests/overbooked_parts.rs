@@ -56,7 +56,7 @@ fn model() -> Arc<EstimateModel> {
         overrun: Overrun::Clamp,
         minimum_class_size: 1,
     };
-    Arc::new(EstimateModel::learn(&learning, &settings).unwrap())
+    Arc::new(EstimateModel::learn(&learning, &settings).expect("ten learning jobs"))
 }
 
 fn policy() -> PolicySettings {
@@ -64,7 +64,7 @@ fn policy() -> PolicySettings {
 }
 
 fn machine(nodes: u32, pof_max: f64) -> OverbookingMachine {
-    machine_of(policy(), nodes, pof_max).unwrap()
+    machine_of(policy(), nodes, pof_max).expect("a policy that sells windows")
 }
 
 fn machine_of(
@@ -127,6 +127,11 @@ fn finish(machine: &mut OverbookingMachine) -> (Vec<JobOutcome>, Vec<PartOutcome
     let used = machine.in_use();
     assert_eq!((used.jobs, used.parts), (0, 0));
     (machine.take_job_outcomes(), machine.take_part_outcomes())
+}
+
+fn started_as_promised(outcome: &JobOutcome) -> bool {
+    let promised = outcome.promise.map(|promise| promise.start);
+    outcome.start.is_some() && outcome.start <= promised
 }
 
 /// Run times of every combination, with their probabilities.
@@ -341,7 +346,7 @@ fn promised_and_true(
         }
         let (outcomes, parts) = finish(&mut cluster);
         for outcome in outcomes {
-            assert!(outcome.start.unwrap() <= outcome.promise.unwrap().start);
+            assert!(started_as_promised(&outcome));
             assert!(outcome.verdict.is_successful());
         }
         all += probability;
@@ -597,7 +602,8 @@ fn on_an_excerpt(jobs: &[Job], excerpt: usize, pof_max: f64) -> (u32, f64, u32) 
         overrun: Overrun::Clamp,
         minimum_class_size: 1,
     };
-    let model = EstimateModel::learn(&jobs[first - 20_000..first], &settings).unwrap();
+    let model = EstimateModel::learn(&jobs[first - 20_000..first], &settings)
+        .expect("20,000 learning jobs");
     let origin = jobs[first].submit;
     let stop = Seconds(14 * 86_400);
     let two_weeks: Vec<Job> = (0..)
@@ -621,7 +627,7 @@ fn on_an_excerpt(jobs: &[Job], excerpt: usize, pof_max: f64) -> (u32, f64, u32) 
         Some(Arc::new(model)),
         pof_max,
     )
-    .unwrap();
+    .expect("a policy that sells windows");
     cluster.submit(&two_weeks);
     let mut random = stream(1, "adhoc", excerpt as u32, "requests");
     let mut promised = Vec::new();
@@ -647,7 +653,7 @@ fn on_an_excerpt(jobs: &[Job], excerpt: usize, pof_max: f64) -> (u32, f64, u32) 
     }
     let (outcomes, parts) = finish(&mut cluster);
     for outcome in outcomes {
-        assert!(outcome.start.unwrap() <= outcome.promise.unwrap().start);
+        assert!(started_as_promised(&outcome));
     }
     let risky = promised.iter().filter(|pof| **pof > 0.0).count();
     let lost = parts.iter().filter(|part| part.lost).count();
