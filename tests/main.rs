@@ -16,6 +16,7 @@ mod history;
 mod invariants;
 mod local_clusters;
 mod oracles;
+mod overbooked_parts;
 mod real_traces;
 mod reproduce_curves;
 mod reservations;
