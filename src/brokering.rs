@@ -4,19 +4,46 @@
 //! candidates and a search that reserves part after part. [`Algorithm`] says which of this an algorithm of the thesis does.
 
 mod algorithm;
+mod assignment;
+pub mod broker;
+mod counting;
+mod direct;
+mod exchange;
+mod failures;
 mod grid;
+#[cfg(test)]
+mod interleaving_tests;
+pub mod letters;
+mod listed;
 pub mod measures;
+mod network;
 mod outcome;
+mod outlook;
+mod ranked;
+mod search;
 mod settings;
+mod starts;
 mod study;
+mod table;
+#[cfg(test)]
+mod watched_cluster;
+mod worst_case;
 
 pub use algorithm::{Accuracy, Algorithm, AlgorithmRow, Order, Repair};
-pub use grid::{ClusterWorkload, GridInputs, GridRun};
+pub use direct::{PATIENCE, WINDOW, clusters, finish, simulate_grid};
+pub use exchange::{Exchange, Task};
+pub use failures::Blows;
+pub use grid::{ClusterWorkload, GridInputs, GridRun, GridSeed};
+pub use network::Network;
 pub use outcome::{
     CoOutcome, CoVerdict, MessageCounts, OfferBounds, ProbeCounts, TimeLine, TimeLineSample,
 };
+pub use search::{Search, SearchCounts, SearchRules, Step};
 pub use settings::{
     CoReservationSettings, GridFailureSettings, MessageSettings, RiskChoice, RiskSettings,
     SearchSettings, StartCap,
 };
+pub use starts::{candidate_starts, rigid_candidates, unprobed_candidates};
 pub use study::StudySettings;
+pub use table::Candidate;
+pub use worst_case::{variations, worst_case};

@@ -8,6 +8,7 @@
 mod client;
 mod clock;
 mod cluster;
+mod co_reservation;
 mod failure_injector;
 pub mod messages;
 mod reserving;
@@ -22,13 +23,17 @@ use tokio::task::JoinHandle;
 pub use client::TraceClient;
 pub use clock::Clock;
 pub use cluster::ClusterActor;
+pub use co_reservation::{
+    BlowInjector, BrokerActor, CoRequestClient, LocalClusterActor,
+    messages as co_reservation_messages,
+};
 pub use failure_injector::FailureInjector;
 pub use reserving::{RequestClient, ReservingClusterActor};
 
 use self::messages::{
     Advance, AskGrant, HandOverArrivals, HandOverNodeEvents, ReportTotals, WhenNext,
 };
-use crate::brokering::{GridInputs, GridRun, StudySettings};
+use crate::brokering::{GridInputs, GridRun, GridSeed, StudySettings};
 use crate::estimates::EstimateModel;
 use crate::failures::{FailureTrace, NodeEvent};
 use crate::random;
@@ -117,6 +122,9 @@ pub enum SimulationError {
     /// Jobs are left without an outcome although nothing is going to happen any more: a policy lost them.
     #[error("the strategy `{0}` left jobs without an outcome; this is a defect of the strategy")]
     Unfinished(String),
+    /// A study of several clusters without any.
+    #[error("a co-reservation study needs clusters and requests, but its inputs name none")]
+    NoClusters,
     /// An actor stopped: its state machine panicked.
     #[error("the {actor} stopped: {reason}")]
     Stopped {
@@ -202,8 +210,28 @@ fn run_study(
             }
             Ok(result)
         }
-        StudySettings::CoReservation(_) => {
-            Err(SimulationError::Unfinished("co-reservation".to_owned()))
+        StudySettings::CoReservation(settings) => {
+            let grid = inputs.grid.as_ref().ok_or(SimulationError::NoClusters)?;
+            let StreamSeed {
+                seed,
+                workload_key,
+                replication,
+            } = inputs.seed.clone();
+            let seed = GridSeed {
+                seed,
+                workload_key,
+                replication,
+            };
+            let run = tokio::runtime::Builder::new_current_thread()
+                .build()?
+                .block_on(co_reservation::conduct(grid, settings, &seed))?;
+            let mut result = measured_only(Measured::default());
+            result.metrics = run.metrics;
+            if keep_outcomes {
+                result.outcomes.clone_from(&run.jobs);
+                result.grid = Some(run);
+            }
+            Ok(result)
         }
         StudySettings::Slots(settings) => {
             let measured = simulate_slot_study(&inputs.jobs, inputs.nodes, settings);
@@ -326,8 +354,13 @@ impl<A: Actor<Args = A>> Member<A> {
     }
 
     /// Called when an ask was not answered: the actor is gone, and its task knows why.
-    async fn why_stopped(self) -> SimulationError {
-        let reason = match self.task.await {
+    async fn why_stopped(mut self) -> SimulationError {
+        self.why_it_stopped().await
+    }
+
+    /// The same for one of many that cannot be taken out of their place.
+    async fn why_it_stopped(&mut self) -> SimulationError {
+        let reason = match (&mut self.task).await {
             Ok(Ok((_, reason))) => format!("{reason:?}"),
             Ok(Err(panic)) => panic.to_string(),
             Err(error) => error.to_string(),
