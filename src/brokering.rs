@@ -15,6 +15,7 @@ mod grid;
 mod interleaving_tests;
 pub mod letters;
 mod listed;
+pub mod measured;
 pub mod measures;
 mod network;
 mod outcome;

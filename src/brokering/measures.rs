@@ -1,8 +1,10 @@
 //! Every quantity that a study of several clusters measures, by name: of the whole simulation in
 //! [`MEASURES`](crate::scheduling::measures::MEASURES), of one cluster in [`CLUSTER_MEASURES`].
 
+use crate::brokering::GridInputs;
 use crate::scheduling::local::ClusterId;
 use crate::scheduling::measures::{Measure, Topic};
+use crate::units::{Nodes, Seconds};
 
 const fn measure(
     name: &'static str,
@@ -97,6 +99,51 @@ pub const CLUSTER_MEASURES: &[Measure] = &[
         0,
     ),
 ];
+
+/// Finds a quantity of a cluster by name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Measure> {
+    CLUSTER_MEASURES.iter().find(|measure| measure.name == name)
+}
+
+/// What a cluster of a simulation is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClusterSummary {
+    /// Its size in CPUs.
+    pub nodes: Nodes,
+    /// The id of its first job; that of the first job behind it where it has none.
+    pub first_job: u32,
+    /// Its number of jobs.
+    pub jobs: u32,
+    /// Where its excerpt begins in the trace.
+    pub window_start: Seconds,
+    /// Mean of run time ÷ limit over its jobs.
+    pub accuracy: f64,
+}
+
+impl ClusterSummary {
+    /// The clusters of a simulation, in order.
+    #[must_use]
+    pub fn of(inputs: &GridInputs) -> Vec<Self> {
+        let mut next = 0;
+        inputs
+            .clusters
+            .iter()
+            .map(|cluster| {
+                let jobs = u32::try_from(cluster.jobs.len()).unwrap_or(u32::MAX);
+                let first_job = cluster.jobs.first().map_or(next, |job| job.id.0);
+                next = first_job + jobs;
+                Self {
+                    nodes: cluster.nodes,
+                    first_job,
+                    jobs,
+                    window_start: cluster.window_start,
+                    accuracy: cluster.accuracy,
+                }
+            })
+            .collect()
+    }
+}
 
 /// One value of one cluster.
 #[derive(Clone, Debug, PartialEq)]

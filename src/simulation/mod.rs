@@ -10,6 +10,7 @@ mod clock;
 mod cluster;
 mod co_reservation;
 mod failure_injector;
+mod grid_result;
 pub mod messages;
 mod reserving;
 
@@ -28,11 +29,13 @@ pub use co_reservation::{
     messages as co_reservation_messages,
 };
 pub use failure_injector::FailureInjector;
+pub use grid_result::grid_result;
 pub use reserving::{RequestClient, ReservingClusterActor};
 
 use self::messages::{
     Advance, AskGrant, HandOverArrivals, HandOverNodeEvents, ReportTotals, WhenNext,
 };
+use crate::brokering::measures::{ClusterSummary, ClusterValue};
 use crate::brokering::{GridInputs, GridRun, GridSeed, StudySettings};
 use crate::estimates::EstimateModel;
 use crate::failures::{FailureTrace, NodeEvent};
@@ -98,7 +101,11 @@ pub struct SimulationResult {
     pub measured: Measured,
     /// The trials of a study of virtual reservations; empty unless outcomes were asked for.
     pub trials: Vec<VirtualTrial>,
-    /// What a study of several clusters produced; `None` unless outcomes were asked for.
+    /// The clusters of a study of several ones.
+    pub clusters: Vec<ClusterSummary>,
+    /// What was measured at each of them.
+    pub cluster_values: Vec<ClusterValue>,
+    /// What a study of several clusters produced, without its jobs, which are among the outcomes; `None` unless outcomes were asked for.
     pub grid: Option<GridRun>,
 }
 
@@ -188,8 +195,7 @@ fn run_study(
                 outcomes: run.jobs,
                 node_events: Vec::new(),
                 reservations: run.reservations,
-                trials: Vec::new(),
-                grid: None,
+                ..SimulationResult::default()
             })
         }
         StudySettings::VirtualReservations(settings) => {
@@ -310,8 +316,7 @@ async fn conduct(
         outcomes,
         node_events,
         reservations: Vec::new(),
-        trials: Vec::new(),
-        grid: None,
+        ..SimulationResult::default()
     })
 }
 

@@ -6,12 +6,15 @@
 //! `docs/schema.md` explains every table and column.
 
 mod aggregates;
+mod co_reservations;
 mod curves;
 mod distributions;
 mod error;
 mod export;
 #[cfg(test)]
 pub(crate) mod fixtures;
+#[cfg(test)]
+pub(crate) mod grid_fixtures;
 mod history;
 mod measures;
 mod migrate;
@@ -29,6 +32,7 @@ mod schema;
 mod tests;
 mod version_2;
 mod version_3;
+mod version_4;
 mod write;
 
 pub use aggregates::{Bin, CalibrationRow, MissingPoint, Quantity, SimulatorRow};
