@@ -231,13 +231,7 @@ fn run_study(
             let run = tokio::runtime::Builder::new_current_thread()
                 .build()?
                 .block_on(co_reservation::conduct(grid, settings, &seed))?;
-            let mut result = measured_only(Measured::default());
-            result.metrics = run.metrics;
-            if keep_outcomes {
-                result.outcomes.clone_from(&run.jobs);
-                result.grid = Some(run);
-            }
-            Ok(result)
+            Ok(grid_result(grid, settings, run, keep_outcomes))
         }
         StudySettings::Slots(settings) => {
             let measured = simulate_slot_study(&inputs.jobs, inputs.nodes, settings);
