@@ -14,6 +14,7 @@ mod derived;
 mod evaluate;
 mod explanations;
 mod file;
+mod paired;
 mod trend;
 mod words;
 mod zipped;
@@ -30,6 +31,7 @@ pub use derived::Derived;
 pub use evaluate::{FindingResult, Judged, evaluate};
 pub use explanations::{Audit, Explanation, audit, explain, parse_explanations};
 pub use file::{FindingsError, parse};
+pub use paired::Paired;
 pub use words::Place;
 pub use zipped::Zipped;
 
@@ -44,16 +46,25 @@ pub struct FindingsFile {
     pub findings: Vec<Finding>,
     /// Runs that are differences of others.
     pub derived: Vec<Derived>,
+    /// Runs that tell what two settings grant differently.
+    pub paired: Vec<Paired>,
     /// Axes that moved together.
     pub zipped: Vec<Zipped>,
 }
 
 impl FindingsFile {
-    /// The run that a name stands for: that of a configuration, where the name is that of a derived run.
+    /// The run that a name stands for: that of a configuration, where the name is that of a derived or paired run.
     #[must_use]
     pub fn made_of<'n>(&'n self, run: &'n str) -> &'n str {
-        let derived = self.derived.iter().find(|derived| derived.run == run);
-        derived.map_or(run, |derived| &derived.of)
+        let derived = self
+            .derived
+            .iter()
+            .map(|derived| (&derived.run, &derived.of));
+        let paired = self.paired.iter().map(|paired| (&paired.run, &paired.of));
+        derived
+            .chain(paired)
+            .find(|(name, _)| *name == run)
+            .map_or(run, |(_, of)| of)
     }
 }
 

@@ -62,7 +62,7 @@ pub(super) fn write_clusters(
     values: &[ClusterValue],
 ) -> rusqlite::Result<u64> {
     let mut insert =
-        connection.prepare_cached("INSERT INTO cluster VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
+        connection.prepare_cached("INSERT INTO cluster VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
     for (place, cluster) in clusters.iter().enumerate() {
         insert.execute(params![
             simulation,
@@ -71,7 +71,8 @@ pub(super) fn write_clusters(
             cluster.first_job,
             cluster.jobs,
             cluster.window_start.0,
-            cluster.accuracy
+            cluster.accuracy,
+            cluster.stop.0
         ])?;
     }
     let mut insert = connection.prepare_cached(

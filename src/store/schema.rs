@@ -338,7 +338,7 @@ pub(super) const VIEWS: &[(&str, &str)] = &[
     ),
     (
         "v_cluster",
-        "SELECT c.simulation, c.cluster, c.nodes, c.first_job, c.jobs, c.window_start, c.accuracy FROM cluster c",
+        "SELECT c.simulation, c.cluster, c.nodes, c.first_job, c.jobs, c.window_start, c.accuracy, c.stop FROM cluster c",
     ),
     (
         "v_cluster_measure",

@@ -14,6 +14,7 @@ CREATE TABLE cluster (
     jobs INTEGER NOT NULL,
     window_start INTEGER NOT NULL,
     accuracy REAL NOT NULL,
+    stop INTEGER NOT NULL,
     PRIMARY KEY (simulation, cluster)
 ) STRICT, WITHOUT ROWID;
 

@@ -136,12 +136,11 @@ fn percent(metric: Drawn, configuration_hash: &str) -> Drawn {
 
 fn section_of(topic: Topic) -> Section {
     match topic {
-        Topic::Reservations
-        | Topic::CoReservations
-        | Topic::Messages
-        | Topic::Fairness
-        | Topic::Clusters
-        | Topic::Detail => Section::Reservations,
+        Topic::Reservations | Topic::Detail => Section::Reservations,
+        Topic::CoReservations => Section::CoReservations,
+        Topic::Messages => Section::Messages,
+        Topic::Fairness => Section::Fairness,
+        Topic::Clusters => Section::Clusters,
         Topic::Prices => Section::Prices,
         Topic::Waits => Section::Waits,
         Topic::Machine => Section::Machine,

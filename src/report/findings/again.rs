@@ -51,6 +51,12 @@ pub(super) fn repeat(file: &mut FindingsFile, rule: &Again) -> Result<(), String
         derived.run = renamed(&derived.run)?;
         derived.of = renamed(&derived.of)?;
     }
+    let mut paired = file.paired.clone();
+    paired.retain(|paired| paired.of.starts_with(&prefix));
+    for paired in &mut paired {
+        paired.run = renamed(&paired.run)?;
+        paired.of = renamed(&paired.of)?;
+    }
     let mut zipped = file.zipped.clone();
     zipped.retain(|zipped| zipped.run.starts_with(&prefix));
     for zipped in &mut zipped {
@@ -58,6 +64,7 @@ pub(super) fn repeat(file: &mut FindingsFile, rule: &Again) -> Result<(), String
     }
     file.findings.append(&mut repeated);
     file.derived.append(&mut derived);
+    file.paired.append(&mut paired);
     file.zipped.append(&mut zipped);
     Ok(())
 }

@@ -6,8 +6,9 @@ use serde::Deserialize;
 
 use super::{
     BoundCheck, Check, CompareCheck, Contrast, Derived, Direction, Finding, FindingsFile, Fixed,
-    Near, Provenance, Relation, Side, Tolerance, TrendCheck, ValueCheck, Where, Zipped, again,
+    Near, Paired, Provenance, Relation, Side, Tolerance, TrendCheck, ValueCheck, Where, Zipped, again,
 };
+use crate::brokering::measures::ClusterMeasureName;
 use crate::sweep::AxisValue;
 
 /// Why a file of findings, or of their explanations, was refused.
@@ -79,6 +80,33 @@ pub fn parse(
             })
         })
         .collect::<Result<Vec<_>, FindingsError>>()?;
+    let paired = raw
+        .paired
+        .into_iter()
+        .map(|paired| {
+            let side = |name: &str, table: &toml::Table| {
+                if table.is_empty() {
+                    return Err(format!("`{name}` fixes no axis"));
+                }
+                table
+                    .iter()
+                    .map(|(key, value)| Ok((key.clone(), axis_value(name, key, value)?)))
+                    .collect::<Result<_, String>>()
+            };
+            let refuse = |problem| FindingsError::Finding {
+                file: file.to_owned(),
+                line: 1,
+                id: paired.run.clone(),
+                problem,
+            };
+            Ok(Paired {
+                left: side("left", &paired.left).map_err(refuse)?,
+                right: side("right", &paired.right).map_err(refuse)?,
+                run: paired.run,
+                of: paired.of,
+            })
+        })
+        .collect::<Result<Vec<_>, FindingsError>>()?;
     let mut seen = BTreeSet::new();
     let findings = raw
         .finding
@@ -114,6 +142,7 @@ pub fn parse(
         title: raw.title,
         findings,
         derived,
+        paired,
         zipped: raw.zipped,
     };
     for rule in &raw.again {
@@ -135,6 +164,8 @@ struct RawFile {
     #[serde(default)]
     derived: Vec<RawDerived>,
     #[serde(default)]
+    paired: Vec<RawPaired>,
+    #[serde(default)]
     zipped: Vec<Zipped>,
     #[serde(default)]
     again: Vec<again::Again>,
@@ -151,6 +182,15 @@ struct RawDerived {
     along: String,
     from: toml::Value,
     to: toml::Value,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawPaired {
+    run: String,
+    of: String,
+    left: toml::Table,
+    right: toml::Table,
 }
 
 #[derive(Deserialize)]
@@ -283,7 +323,7 @@ fn finding(table: toml::Table, measures: Option<&[&str]>) -> Result<Finding, Str
     };
     if let Some(known) = measures {
         for (_, measure) in finding.check.sources() {
-            if !known.contains(&measure) {
+            if !known.contains(&measure) && ClusterMeasureName::parse(measure).is_none() {
                 return Err(format!(
                     "unknown measure `{measure}`; there are {}",
                     known.join(", ")
