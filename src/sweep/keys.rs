@@ -572,6 +572,11 @@ pub const KEYS: &[Key] = &[
         "true (default) or false: narrow jobs with the same limit are merged",
     ),
     key(
+        "clusters.merge_at_most",
+        Kind::Integer,
+        "0 for no limit (default), or 2 or more: so many jobs become one at most",
+    ),
+    key(
         "clusters.sizes",
         Kind::Text,
         "\"equal\" (default), \"alternating\" or \"graded\"",

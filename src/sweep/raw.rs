@@ -363,6 +363,8 @@ pub struct RawClusters {
     pub excerpts: Option<Excerpts>,
     /// Whether narrow jobs are merged.
     pub merging: Option<bool>,
+    /// How many jobs become one.
+    pub merge_at_most: Given<u32>,
     /// How large they are.
     pub sizes: Option<ClusterSizes>,
 }

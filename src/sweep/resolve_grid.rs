@@ -162,11 +162,26 @@ fn clusters(
         |days| (0.05..=1e4).contains(&days),
         problems,
     );
+    let most = whole(
+        "clusters.merge_at_most",
+        &raw.merge_at_most,
+        0,
+        0..=u32::MAX,
+        problems,
+    );
+    if most == Some(1) {
+        let span = raw.merge_at_most.as_ref().map_or(0..0, Spanned::span);
+        let message = "one job alone is not merged";
+        out_of_range("clusters.merge_at_most", span, message, problems);
+        return None;
+    }
     Some(ClusterSettings {
         count: count?,
         days: days?,
         excerpts: raw.excerpts.unwrap_or_default(),
         merging: raw.merging.unwrap_or(default.merging),
+        // Windows and requests are those of merged jobs also where the clusters' own jobs are not.
+        merge_at_most: Some(most?).filter(|most| *most > 0),
         sizes: raw.sizes.unwrap_or_default(),
     })
 }
@@ -648,3 +663,7 @@ fn whole(
         }
     }
 }
+
+#[cfg(test)]
+#[path = "grid_tests.rs"]
+mod tests;

@@ -84,7 +84,7 @@ pub fn cut_clusters(
     stream: &mut Stream,
 ) -> Result<ClusterExcerpts, WorkloadError> {
     settings.check()?;
-    let merger = Merger::new(jobs, machine);
+    let merger = Merger::new(jobs, machine, settings.merge_at_most);
     let starts = windows::choose(&merger, settings, stream)?;
     let stop = settings.length();
     let mut excerpts = ClusterExcerpts {

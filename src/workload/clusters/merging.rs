@@ -36,6 +36,8 @@ pub(super) struct Bucket {
     pub(super) work: i64,
     /// Place of the first of them in the list of jobs.
     pub(super) first: u32,
+    /// How many they are.
+    pub(super) jobs: u32,
 }
 
 impl Bucket {
@@ -46,6 +48,7 @@ impl Bucket {
             cpus: record.cpus,
             work: record.run.0 * i64::from(record.cpus),
             first: record.index,
+            jobs: 1,
         }
     }
 
@@ -67,13 +70,15 @@ pub(super) struct Merger {
     records: Vec<Record>,
     classes: usize,
     machine: Nodes,
+    /// So many jobs become one at most.
+    most: u32,
     /// No job of the trace is submitted later.
     last: Seconds,
 }
 
 impl Merger {
-    /// Jobs are in order of submission.
-    pub(super) fn new(jobs: &[Job], machine: Nodes) -> Self {
+    /// Jobs are in order of submission; `most` of them become one at most.
+    pub(super) fn new(jobs: &[Job], machine: Nodes, most: Option<u32>) -> Self {
         let mut classes: BTreeMap<Seconds, u32> = BTreeMap::new();
         let records = jobs
             .iter()
@@ -95,6 +100,7 @@ impl Merger {
             records,
             classes: classes.len(),
             machine,
+            most: most.unwrap_or(u32::MAX),
             last: jobs.last().map_or(Seconds::ZERO, |job| job.submit),
         }
     }
@@ -119,7 +125,8 @@ impl Merger {
     /// The jobs of a window, merged, in memory that is used again.
     ///
     /// In order of submission: a narrow job joins the open bucket of its limit if that is narrow still and was opened no more
-    /// than an hour ago, and opens another one otherwise. A bucket never becomes wider than the machine.
+    /// than an hour ago, and opens another one otherwise. A bucket never becomes wider than the machine nor holds more jobs than are
+    /// allowed.
     pub(super) fn merge_into(&self, from: Seconds, until: Seconds, scratch: &mut Scratch) {
         scratch.buckets.clear();
         scratch.open.clear();
@@ -133,9 +140,11 @@ impl Merger {
             match scratch.buckets.get_mut(*open) {
                 Some(bucket)
                     if bucket.cpus < NARROW
+                        && bucket.jobs < self.most
                         && bucket.cpus + record.cpus <= self.machine.0
                         && record.submit - bucket.submit <= WITHIN =>
                 {
+                    bucket.jobs += 1;
                     bucket.cpus += record.cpus;
                     bucket.work += record.run.0 * i64::from(record.cpus);
                 }

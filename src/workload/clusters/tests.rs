@@ -96,6 +96,23 @@ fn narrow_jobs_of_one_limit_and_one_hour_are_merged_and_keep_their_cpu_time() {
 }
 
 #[test]
+fn a_bucket_holds_no_more_jobs_than_are_allowed() {
+    let mut jobs: Vec<Job> = (0..5)
+        .map(|index| job(index, i64::from(index), 600, 100, 1))
+        .collect();
+    jobs.push(job(5, 10 * 86_400, 10, 10, 1));
+    let pairs = ClusterSettings {
+        count: 1,
+        days: 1.0,
+        excerpts: Excerpts::Spaced,
+        merge_at_most: Some(2),
+        ..ClusterSettings::default()
+    };
+    let merged = widths(&cut(&jobs, 1160, &pairs).clusters[0].jobs);
+    assert_eq!(merged, [(0, 2, 100), (2, 2, 100), (4, 1, 100)]);
+}
+
+#[test]
 fn a_run_is_clamped_to_its_limit_and_what_is_wider_than_the_machine_is_dropped() {
     let jobs = [
         job(0, 0, 100, 900, 10),
