@@ -12,7 +12,7 @@ mod exchange;
 mod failures;
 mod grid;
 #[cfg(test)]
-mod interleaving_tests;
+pub(crate) mod interleaving_tests;
 pub mod letters;
 mod listed;
 pub mod measured;
@@ -28,6 +28,8 @@ mod study;
 mod table;
 #[cfg(test)]
 mod watched_cluster;
+#[cfg(test)]
+mod whole_run_tests;
 mod worst_case;
 
 pub use algorithm::{Accuracy, Algorithm, AlgorithmRow, Order, Repair};

@@ -18,9 +18,9 @@ use crate::workload::{CoRequest, CoRequestId, Job, JobId, JobKind, Preference};
 
 /// One drawn situation.
 #[derive(Debug)]
-struct Situation {
-    inputs: GridInputs,
-    settings: CoReservationSettings,
+pub(crate) struct Situation {
+    pub(crate) inputs: GridInputs,
+    pub(crate) settings: CoReservationSettings,
     jitter: Seconds,
 }
 
@@ -60,7 +60,7 @@ fn cluster(stream: &mut Stream, jobs: &mut u32) -> ClusterWorkload {
     }
 }
 
-fn situation(number: u64) -> Situation {
+pub(crate) fn situation(number: u64) -> Situation {
     let stream = &mut random::stream(number, "interleavings", 0, "situation");
     let mut jobs = 0;
     let clusters: Vec<_> = (0..between(stream, 2, 5))

@@ -3,6 +3,8 @@
 //! [`simulate_grid`](crate::brokering::simulate_grid).
 
 pub mod messages;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 

@@ -119,7 +119,7 @@ impl Plan {
                             part,
                             start,
                             cost: 0.0,
-                            pof: rules.risk.as_ref().map_or(0.0, |risk| risk.pof_max),
+                            pof: unprobed_pof(rules, request),
                             expected: 0.0,
                         });
                     }
@@ -140,6 +140,11 @@ impl Plan {
     ) -> PartOrder {
         let place = self.places[usize::from(candidate.part)];
         let part = request.largest_first()[place];
+        let pof_limit = if rules.search.algorithm.row().probes {
+            pof_limit(rules, others)
+        } else {
+            candidate.pof
+        };
         PartOrder {
             request: request.id,
             order,
@@ -147,7 +152,7 @@ impl Plan {
             nodes: request.parts[part],
             start: candidate.start,
             duration: self.duration,
-            pof_limit: pof_limit(rules, others),
+            pof_limit,
         }
     }
 
@@ -164,7 +169,26 @@ impl Plan {
 pub(super) fn drawn(rules: &Rules, request: &CoRequest, stream: &mut Stream) -> Vec<Candidate> {
     let sizes = rules.sizes.iter();
     let clusters: Vec<_> = (0..).map(ClusterId).zip(sizes.copied()).collect();
-    rigid_candidates(request, &clusters, stream)
+    let mut drawn = rigid_candidates(request, &clusters, stream);
+    for candidate in &mut drawn {
+        candidate.pof = unprobed_pof(rules, request);
+    }
+    drawn
+}
+
+/// The risk of a part whose cluster was not asked: the highest that it may have. Of a client's limit, every part gets the same share.
+fn unprobed_pof(rules: &Rules, request: &CoRequest) -> f64 {
+    let Some(risk) = &rules.risk else {
+        return 0.0;
+    };
+    match risk.choice {
+        RiskChoice::ExpectedCost => risk.pof_max,
+        RiskChoice::Limit { pof } => {
+            let share = 1.0 - libm::pow(1.0 - pof, 1.0 / request.parts.len().max(1) as f64);
+            // Rounded down, so that all parts together keep to the limit.
+            risk.pof_max.min(share * (1.0 - 1e-9))
+        }
+    }
 }
 
 /// How long it takes until an order can be there when probes go first: query, answer, order.
@@ -305,5 +329,87 @@ pub(super) fn unfiltered_worst_case(
         Repair::Chronological => ways + 2.0 * inner,
         Repair::BestFirst => messages * ways,
         Repair::None => messages,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::brokering::GridSeed;
+    use crate::brokering::{SearchSettings, worst_case};
+    use crate::workload::CoRequestId;
+
+    fn rules(sizes: &[u32]) -> Rules {
+        Rules {
+            sizes: sizes.iter().map(|&size| Nodes(size)).collect(),
+            search: SearchSettings::default(),
+            latency: Seconds::ZERO,
+            timeout: Seconds(60),
+            renegotiate: false,
+            risk: None,
+            seed: GridSeed::default(),
+        }
+    }
+
+    fn request(parts: &[u32]) -> CoRequest {
+        CoRequest {
+            id: CoRequestId(0),
+            trace_number: 0,
+            submit: Seconds(0),
+            earliest: Seconds(0),
+            deadline: Seconds(10),
+            duration: Seconds(10),
+            parts: parts.iter().map(|&nodes| Nodes(nodes)).collect(),
+            preference: Preference::default(),
+        }
+    }
+
+    #[test]
+    fn on_equal_clusters_the_worst_case_is_that_of_the_specification() {
+        let rules = rules(&[10; 7]);
+        let request = request(&[3, 2, 1]);
+        for repair in [Repair::Chronological, Repair::BestFirst, Repair::None] {
+            let order = request.largest_first();
+            let ours = unfiltered_worst_case(&rules, &request, &order, 20, repair);
+            assert_eq!(ours, worst_case(20, 7, 3, repair));
+        }
+    }
+
+    #[test]
+    fn clusters_that_are_too_small_for_a_part_do_not_count_for_it() {
+        // The large part goes to one cluster only, the small one then to either of two: C_1 = 1, C = 2.
+        let rules = rules(&[10, 4, 4]);
+        let request = request(&[4, 8]);
+        let order = request.largest_first();
+        assert!(has_room(&rules, &request, &order));
+        let repair = Repair::Chronological;
+        assert_eq!(
+            unfiltered_worst_case(&rules, &request, &order, 1, repair),
+            4.0
+        );
+    }
+
+    #[test]
+    fn two_large_parts_need_two_large_clusters() {
+        let request = request(&[8, 8]);
+        let order = request.largest_first();
+        assert!(!has_room(&rules(&[10, 4, 4]), &request, &order));
+        assert!(has_room(&rules(&[10, 4, 9]), &request, &order));
+    }
+
+    #[test]
+    fn what_a_limit_leaves_to_a_part_depends_on_the_others() {
+        let mut rules = rules(&[10]);
+        rules.risk = Some(crate::brokering::RiskSettings {
+            choice: RiskChoice::Limit { pof: 0.19 },
+            penalty_ratio: 1.0,
+            pof_max: 0.15,
+        });
+        assert_eq!(pof_limit(&rules, 0.0), 0.15);
+        assert!((pof_limit(&rules, 0.1) - 0.1).abs() < 1e-8);
+        assert_eq!(pof_limit(&rules, 0.3), 0.0);
+        // Not asked: both parts get the same share of the limit.
+        let share = unprobed_pof(&rules, &request(&[1, 1]));
+        assert!((share - 0.1).abs() < 1e-8 && share < 0.1);
     }
 }
