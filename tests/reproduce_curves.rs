@@ -140,8 +140,13 @@ follow = ["broker.minimum_step_seconds"]
 [[paired]]
 run = "fingerprint-e4 both"
 of = "fingerprint-e4"
-left = { "broker.algorithm" = "a3", "broker.maximum_starts" = 20 }
-right = { "broker.algorithm" = "a3-backfill", "broker.maximum_starts" = 20 }
+left = { "broker.algorithm" = "a3" }
+right = { "broker.algorithm" = "a3-backfill" }
+
+[[zipped]]
+run = "fingerprint-e4 both"
+leads = "broker.maximum_starts"
+follow = ["broker.minimum_step_seconds"]
 
 [[finding]]
 id = "M1"

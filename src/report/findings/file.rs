@@ -6,7 +6,8 @@ use serde::Deserialize;
 
 use super::{
     BoundCheck, Check, CompareCheck, Contrast, Derived, Direction, Finding, FindingsFile, Fixed,
-    Near, Paired, Provenance, Relation, Side, Tolerance, TrendCheck, ValueCheck, Where, Zipped, again,
+    Near, Paired, Provenance, Relation, Side, Tolerance, TrendCheck, ValueCheck, Where, Zipped,
+    again,
 };
 use crate::brokering::measures::ClusterMeasureName;
 use crate::sweep::AxisValue;
