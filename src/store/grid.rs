@@ -115,10 +115,12 @@ impl Store {
     pub fn co_requests(&self, simulation: i64) -> Result<Vec<CoRequestRow>, StoreError> {
         self.connection
             .prepare_cached(
-                "SELECT o.submit, o.lead, o.refused + o.cancelled, o.unfairness,
-                    (SELECT b.backlog_earliest FROM co_probe b WHERE b.simulation = o.simulation AND b.request = o.request
-                     ORDER BY b.backlog_earliest LIMIT 1 OFFSET o.parts - 1)
-                 FROM v_co_request o WHERE o.simulation = ?1 ORDER BY o.request",
+                "SELECT o.submit, o.lead, o.refused + o.cancelled, o.unfairness, b.backlog_earliest
+                 FROM v_co_request o
+                 LEFT JOIN (SELECT request, backlog_earliest,
+                        row_number() OVER (PARTITION BY request ORDER BY backlog_earliest) AS rank
+                     FROM co_probe WHERE simulation = ?1) b ON b.request = o.request AND b.rank = o.parts
+                 WHERE o.simulation = ?1 ORDER BY o.request",
             )
             .and_then(|mut statement| {
                 statement

@@ -1191,21 +1191,22 @@ fn a_run_of_several_clusters_is_in_the_store_as_it_was_with_time_lines_of_the_fi
 }
 
 #[test]
-fn without_outcomes_clusters_keep_their_measures_and_nothing_else() {
+fn without_outcomes_requests_stay_and_probes_and_time_lines_of_the_first_replication() {
     let folder = folder();
     let path = folder.path().join("store.db");
     several_clusters(&path, OutcomeDetail::Metrics);
     let connection = rusqlite::Connection::open(&path).unwrap();
-    for table in [
-        "co_request",
-        "co_part",
-        "co_probe",
-        "time_line",
-        "job_outcome",
+    for (table, rows) in [
+        ("co_request", 4 * 8),
+        ("co_part", 4 * 8 * 2),
+        ("co_probe", 2 * 8 * 3),
+        ("time_line", 2 * 3 * 361),
+        ("job_outcome", 0),
     ] {
         assert_eq!(
             count(&connection, &format!("SELECT count(*) FROM {table}")),
-            0
+            rows,
+            "{table}"
         );
     }
     let measures = count(&connection, "SELECT count(*) FROM cluster_measure");
@@ -1214,6 +1215,10 @@ fn without_outcomes_clusters_keep_their_measures_and_nothing_else() {
     several_clusters(&path, OutcomeDetail::All);
     let connection = rusqlite::Connection::open(&path).unwrap();
     assert_eq!(count(&connection, "SELECT count(*) FROM co_request"), 32);
+    assert_eq!(
+        count(&connection, "SELECT count(*) FROM co_probe"),
+        4 * 8 * 3
+    );
     assert_eq!(
         count(&connection, "SELECT count(*) FROM cluster_measure"),
         measures

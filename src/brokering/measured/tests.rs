@@ -520,6 +520,7 @@ fn a_penalty_is_due_where_a_lost_part_was_not_replaced() {
             choice: RiskChoice::ExpectedCost,
             penalty_ratio: 4.0,
             pof_max: 0.5,
+            strategy: "heuristic-overbooking".to_owned(),
         }),
         ..CoReservationSettings::default()
     };
