@@ -277,7 +277,11 @@ impl<R: Rooms> Inputs<R> {
         if let Some(settings) = &spec.estimates {
             self.model(spec, &workload, settings)?;
         }
-        if spec.clusters.is_some() {
+        if let Some(clusters) = &spec.clusters {
+            // Drawn excerpts are not kept: one draw shows whether trace and settings go together.
+            if clusters.excerpts == Excerpts::Drawn && spec.replication > 0 {
+                return Ok(());
+            }
             return self.grid(spec, &workload).map(drop);
         }
         battery(&workload, spec)?;
