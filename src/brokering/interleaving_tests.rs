@@ -279,10 +279,20 @@ fn check(situation: &Situation, run: &GridRun, said: &[Said]) {
             assert_eq!(part.order.nodes, request.parts[place]);
             assert!(request.earliest <= part.order.start);
             assert!(part.order.start + part.order.duration <= request.deadline);
+            assert!(part.order.duration <= request.duration);
             if outcome.replaced_parts == 0 {
                 assert_eq!(Some(part.order.start), outcome.start);
                 assert_eq!(part.order.duration, request.duration);
             }
+        }
+        // Whatever was replaced, all end together.
+        let ends = parts
+            .iter()
+            .map(|(_, part)| part.order.start + part.order.duration);
+        let ends: BTreeSet<Seconds> = ends.collect();
+        assert!(ends.len() <= 1, "{outcome:?} {parts:?}");
+        if settings.renegotiate && outcome.replaced_parts < outcome.lost_parts {
+            assert!((parts.len() as u32) < r, "{outcome:?}");
         }
         let messages = outcome.messages;
         if settings.messages.loss == 0.0 && settings.failures.is_none() && messages.timed_out == 0 {

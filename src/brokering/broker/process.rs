@@ -22,6 +22,9 @@ pub(super) struct Process {
     stage: Stage,
     rounds: u32,
     orders: u32,
+    /// The common start of what is promised. A part that was lost while it ran and found elsewhere starts later, and ends with the
+    /// others.
+    begin: Option<Seconds>,
     /// What the client was promised: a place a part, most CPUs first; empty until all parts are reserved.
     promised: Vec<Option<Held>>,
     /// Places of promised parts that were lost and are still to be sought, with the cluster that lost each.
@@ -113,6 +116,7 @@ impl Process {
             stage: Stage::Settled,
             rounds: 0,
             orders: 0,
+            begin: None,
             promised: Vec::new(),
             to_replace: VecDeque::new(),
             cancelling: BTreeMap::new(),
@@ -465,6 +469,7 @@ impl Process {
             }
             Purpose::Anew => {
                 if is_complete {
+                    self.begin = held.first().map(|held| held.candidate.start);
                     self.promised = held.into_iter().map(Some).collect();
                     self.outcome.replaced_parts = self.outcome.lost_parts;
                     self.tell_clusters();
@@ -492,7 +497,8 @@ impl Process {
 
     /// All parts of the request are reserved (step 12b).
     fn promise(&mut self, rules: &Rules, held: &[Held]) {
-        self.outcome.start = held.first().map(|held| held.candidate.start);
+        self.begin = held.first().map(|held| held.candidate.start);
+        self.outcome.start = self.begin;
         self.outcome.pof = pof_of_all(held.iter().map(|held| held.candidate.pof));
         // Whoever does not ask does not know the price.
         if rules.search.algorithm.row().probes {
@@ -556,13 +562,8 @@ impl Process {
             return;
         }
         while let Some((place, lost_at)) = self.to_replace.pop_front() {
+            let Some(start) = self.begin else { continue };
             let kept = self.promised.iter().flatten();
-            let start = kept
-                .clone()
-                .map(|held| held.candidate.start)
-                .min()
-                .or(self.outcome.start);
-            let Some(start) = start else { continue };
             let mut taken: BTreeSet<ClusterId> = kept.map(|held| held.candidate.cluster).collect();
             taken.insert(lost_at);
             let request = &self.outcome.request;
@@ -577,12 +578,7 @@ impl Process {
     /// given back, and `false` is the answer, where it has begun or where its window is too narrow for another start.
     fn give_back(&mut self, rules: &Rules, now: Seconds, effects: &mut Vec<Effect>) -> bool {
         let request = &self.outcome.request;
-        let starts = self.promised.iter().flatten();
-        let has_begun = starts
-            .map(|held| held.candidate.start)
-            .chain(self.outcome.start)
-            .max()
-            .is_none_or(|start| start <= now);
+        let has_begun = self.begin.is_none_or(|begin| begin <= now);
         if has_begun || Plan::anew(rules, now, request).starts.is_empty() {
             return false;
         }
