@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::{Check, Contrast, Finding, Fixed, Near, Side, Where};
+use super::{Check, Contrast, Finding, Fixed, Near, Side, Tolerance, Where};
 use crate::report::claims::compact;
 use crate::report::table::value_text;
 use crate::sweep::AxisValue;
@@ -163,10 +163,11 @@ pub(super) fn expected(finding: &Finding) -> String {
 
 fn near(near: Near) -> String {
     let value = number(near.value);
-    match (near.tolerance, near.is_relative) {
-        (0.0, _) => format!("{value} exactly"),
-        (share, true) => format!("{value} ± {} %", number(share * 100.0)),
-        (width, false) => format!("{value} ± {}", number(width)),
+    match near.tolerance {
+        Tolerance::Absolute(0.0) | Tolerance::Relative(0.0) => format!("{value} exactly"),
+        Tolerance::Absolute(width) => format!("{value} ± {}", number(width)),
+        Tolerance::Relative(share) => format!("{value} ± {} %", number(share * 100.0)),
+        Tolerance::Range { .. } => format!("{value} among the replications"),
     }
 }
 
