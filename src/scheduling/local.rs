@@ -3,9 +3,12 @@
 //!
 //! [`LocalService`] is what a broker talks to; [`LocalMachine`] is the cluster of the thesis.
 
+mod machine;
 mod service;
 mod settings;
+mod tariff;
 
+pub use machine::LocalMachine;
 pub use service::{
     Blow, ClusterId, FilterCounts, LocalService, LocalTotals, LostPart, OfferedPart, PartOrder,
     PartOutcome, Probe, ProbeAnswer, Refusal, TimeLinePoint,
