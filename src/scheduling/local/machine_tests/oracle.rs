@@ -441,6 +441,7 @@ impl Twin {
                 }
             }
         }
+        let mut lost = BTreeSet::new();
         for cpu in 0..struck.len() {
             match self.cpus[cpu] {
                 Owner::Job(id) if struck[cpu] => {
@@ -451,9 +452,14 @@ impl Twin {
                     self.queue.push(job);
                     self.queue.sort_by_key(|job| (job.submit, job.id));
                 }
-                Owner::Part(request) if struck[cpu] => self.lose(request),
+                Owner::Part(request) if struck[cpu] => {
+                    lost.insert(request);
+                }
                 _ => {}
             }
+        }
+        for request in lost {
+            self.lose(request);
         }
     }
 }

@@ -76,8 +76,7 @@ proptest! {
         prop_assert!(machine.is_idle() && machine.is_up());
         prop_assert_eq!(machine.next_event(), None);
         prop_assert_eq!(machine.in_use().jobs + machine.in_use().parts, 0);
-        prop_assert!(machine.fixed().is_empty(), "{:?}", machine.fixed());
-        prop_assert_eq!(machine.fixed().free_at(Seconds(10_000)), 8);
+        prop_assert!(is_free(&machine), "{:?}", machine.fixed());
         prop_assert_eq!(machine.free.count(), Nodes(8));
         prop_assert!(machine.down.is_empty() && machine.parts_by_start.is_empty());
         prop_assert_eq!((machine.backlog.waiting, machine.backlog.running), (0, 0));
@@ -110,6 +109,12 @@ proptest! {
         settings in settings(),
         jobs in jobs(),
     ) {
+        // A job that ends at once lets the next one start before the submissions of that instant (Q49); the other machine has
+        // no iteration there.
+        let jobs: Vec<Job> = jobs
+            .into_iter()
+            .map(|job| Job { runtime: job.runtime.max(Seconds(1)), ..job })
+            .collect();
         let reserving = ReservingSettings {
             backfilling: settings.backfilling,
             ..ReservingSettings::default()
