@@ -263,7 +263,7 @@ impl Twin {
             .is_none_or(|quota| held as f64 <= quota * (self.capacity() * duration.0) as f64 + 1e-6)
     }
 
-    /// CPU-seconds of jobs, and of the parts that `counts`, over the size.
+    /// CPU-seconds of jobs, and of the parts that `counts`, over the size; less what binary fractions may be off.
     fn backlog(&self, exact: bool, counts: impl Fn(&PartOrder, bool) -> bool) -> f64 {
         let accuracy = if exact {
             1.0
@@ -303,7 +303,7 @@ impl Twin {
                 (end - from) * i64::from(order.nodes.0)
             })
             .sum();
-        (waiting + running + parts as f64) / self.capacity() as f64
+        (waiting + running + parts as f64) / self.capacity() as f64 - 1e-6
     }
 
     fn answer(&self, probe: &Probe) -> ProbeAnswer {

@@ -7,7 +7,16 @@ use super::*;
 use crate::scheduling::reserving::{ReservingMachine, ReservingSettings};
 
 /// Every call of the script, and then until nothing is left.
+/// Repairs come before messages of the same instant, as the service asks for.
 fn play(machine: &mut LocalMachine, script: &[(i64, Message)]) {
+    let mut script: Vec<_> = script.iter().collect();
+    script.sort_by_key(|(now, message)| {
+        let repair = matches!(
+            message,
+            Message::Strike(Blow::ClusterUp | Blow::NodesUp { .. })
+        );
+        (*now, !repair)
+    });
     for (now, message) in script {
         let now = Seconds(*now);
         match message {
