@@ -23,8 +23,8 @@ fn excerpt(day: i64) -> Option<Vec<Job>> {
     };
     let file = TraceFolder::new(path)
         .find("SDSC-BLUE-2000-4.2-cln.swf")
-        .unwrap();
-    let trace = ParsedTrace::read(&file).unwrap();
+        .expect("the folder of traces holds SDSC Blue");
+    let trace = ParsedTrace::read(&file).expect("the log is whole");
     let cleaned = clean(&trace, &CleaningRules::default(), NODES);
     let from = Seconds(day * 86_400);
     let jobs = cleaned

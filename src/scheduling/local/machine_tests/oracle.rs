@@ -442,9 +442,9 @@ impl Twin {
             }
         }
         let mut lost = BTreeSet::new();
-        for cpu in 0..struck.len() {
+        for (cpu, &hit) in struck.iter().enumerate() {
             match self.cpus[cpu] {
-                Owner::Job(id) if struck[cpu] => {
+                Owner::Job(id) if hit => {
                     self.let_go(Owner::Job(id));
                     let place = self.running.iter().position(|(job, _)| job.id.0 == id);
                     let (job, _) = self.running.remove(place.unwrap());
@@ -452,7 +452,7 @@ impl Twin {
                     self.queue.push(job);
                     self.queue.sort_by_key(|job| (job.submit, job.id));
                 }
-                Owner::Part(request) if struck[cpu] => {
+                Owner::Part(request) if hit => {
                     lost.insert(request);
                 }
                 _ => {}
