@@ -13,6 +13,7 @@ mod gantt;
 mod golden_scenarios;
 mod history;
 mod invariants;
+mod local_clusters;
 mod oracles;
 mod real_traces;
 mod reproduce_curves;

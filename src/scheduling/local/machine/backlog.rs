@@ -5,6 +5,9 @@ use crate::scheduling::local::{AccuracySource, BacklogWork, NextEventSource};
 use crate::units::Seconds;
 use crate::workload::Job;
 
+/// A backlog time that exceeds a whole second by less than this is that second: accuracies are not exact in binary.
+const ROUNDING: f64 = 1e-6;
+
 impl JobBacklog {
     pub(super) fn new(accuracy: f64) -> Self {
         Self {
@@ -60,7 +63,8 @@ impl Backlog {
     }
 
     fn time(&self, parts: i64) -> Seconds {
-        Seconds(((self.jobs + parts as f64) / self.nodes).ceil() as i64)
+        let exact = (self.jobs + parts as f64) / self.nodes;
+        Seconds((exact - ROUNDING).ceil() as i64)
     }
 }
 

@@ -263,7 +263,7 @@ impl Twin {
             .is_none_or(|quota| held as f64 <= quota * (self.capacity() * duration.0) as f64 + 1e-6)
     }
 
-    /// CPU-seconds of jobs, and of the parts that `counts`, over the size.
+    /// CPU-seconds of jobs, and of the parts that `counts`, over the size; less what binary fractions may be off.
     fn backlog(&self, exact: bool, counts: impl Fn(&PartOrder, bool) -> bool) -> f64 {
         let accuracy = if exact {
             1.0
@@ -303,7 +303,7 @@ impl Twin {
                 (end - from) * i64::from(order.nodes.0)
             })
             .sum();
-        (waiting + running + parts as f64) / self.capacity() as f64
+        (waiting + running + parts as f64) / self.capacity() as f64 - 1e-6
     }
 
     fn answer(&self, probe: &Probe) -> ProbeAnswer {
@@ -441,9 +441,10 @@ impl Twin {
                 }
             }
         }
-        for cpu in 0..struck.len() {
+        let mut lost = BTreeSet::new();
+        for (cpu, &hit) in struck.iter().enumerate() {
             match self.cpus[cpu] {
-                Owner::Job(id) if struck[cpu] => {
+                Owner::Job(id) if hit => {
                     self.let_go(Owner::Job(id));
                     let place = self.running.iter().position(|(job, _)| job.id.0 == id);
                     let (job, _) = self.running.remove(place.unwrap());
@@ -451,9 +452,14 @@ impl Twin {
                     self.queue.push(job);
                     self.queue.sort_by_key(|job| (job.submit, job.id));
                 }
-                Owner::Part(request) if struck[cpu] => self.lose(request),
+                Owner::Part(request) if hit => {
+                    lost.insert(request);
+                }
                 _ => {}
             }
+        }
+        for request in lost {
+            self.lose(request);
         }
     }
 }
