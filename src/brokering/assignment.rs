@@ -10,13 +10,35 @@ pub(super) struct Assignment {
     columns: usize,
     /// Weights, row by row; infinite where a row may not have a column.
     weights: Vec<f64>,
+    state: State,
+    /// A state to come back to.
+    kept: State,
+    distance: Vec<f64>,
+    before: Vec<usize>,
+    done: Vec<bool>,
+}
+
+/// Who has what, and the prices that prove that it is the least.
+#[derive(Debug, Default)]
+struct State {
     row_price: Vec<f64>,
     column_price: Vec<f64>,
     row_of: Vec<usize>,
     column_of: Vec<usize>,
-    distance: Vec<f64>,
-    before: Vec<usize>,
-    done: Vec<bool>,
+}
+
+impl State {
+    fn copy_from(&mut self, other: &Self) {
+        self.row_price.clone_from(&other.row_price);
+        self.column_price.clone_from(&other.column_price);
+        self.row_of.clone_from(&other.row_of);
+        self.column_of.clone_from(&other.column_of);
+    }
+
+    fn heap_bytes(&self) -> usize {
+        (self.row_price.capacity() + self.column_price.capacity()) * size_of::<f64>()
+            + (self.row_of.capacity() + self.column_of.capacity()) * size_of::<usize>()
+    }
 }
 
 impl Assignment {
@@ -25,10 +47,10 @@ impl Assignment {
         self.rows = rows;
         self.columns = columns;
         refill(&mut self.weights, rows * columns, f64::INFINITY);
-        refill(&mut self.row_price, rows, 0.0);
-        refill(&mut self.column_price, columns, 0.0);
-        refill(&mut self.row_of, columns, NONE);
-        refill(&mut self.column_of, rows, NONE);
+        refill(&mut self.state.row_price, rows, 0.0);
+        refill(&mut self.state.column_price, columns, 0.0);
+        refill(&mut self.state.row_of, columns, NONE);
+        refill(&mut self.state.column_of, rows, NONE);
         refill(&mut self.distance, columns, 0.0);
         refill(&mut self.before, columns, NONE);
         refill(&mut self.done, columns, false);
@@ -51,32 +73,24 @@ impl Assignment {
 
     /// The column of a row.
     pub fn column(&self, row: usize) -> usize {
-        self.column_of[row]
+        self.state.column_of[row]
     }
 
     /// The row that has a column.
     pub fn row(&self, column: usize) -> Option<usize> {
-        Some(self.row_of[column]).filter(|&row| row != NONE)
+        Some(self.state.row_of[column]).filter(|&row| row != NONE)
     }
 
     /// After [`Assignment::solve`]: the same without one of the columns that were used, for as long as `look` looks at it.
     /// `None` where not every row can have a column then.
     pub fn without<T>(&mut self, column: usize, look: impl FnOnce(&Self) -> T) -> Option<T> {
-        let row = self.row_of[column];
-        let kept = (
-            self.row_price.clone(),
-            self.column_price.clone(),
-            self.row_of.clone(),
-            self.column_of.clone(),
-        );
-        self.row_of[column] = NONE;
+        let row = self.state.row_of[column];
+        let mut kept = std::mem::take(&mut self.kept);
+        kept.copy_from(&self.state);
+        self.state.row_of[column] = NONE;
         let found = self.augment(row, column).then(|| look(self));
-        (
-            self.row_price,
-            self.column_price,
-            self.row_of,
-            self.column_of,
-        ) = kept;
+        std::mem::swap(&mut self.state, &mut kept);
+        self.kept = kept;
         found
     }
 
@@ -87,14 +101,14 @@ impl Assignment {
         self.done.fill(false);
         let (mut at_row, mut at_column) = (row, NONE);
         loop {
-            let price = self.row_price[at_row];
+            let price = self.state.row_price[at_row];
             let weights = &self.weights[at_row * self.columns..][..self.columns];
             let (mut nearest, mut next) = (f64::INFINITY, NONE);
             for column in 0..self.columns {
                 if self.done[column] || column == forbidden {
                     continue;
                 }
-                let reduced = weights[column] - price - self.column_price[column];
+                let reduced = weights[column] - price - self.state.column_price[column];
                 if reduced < self.distance[column] {
                     self.distance[column] = reduced;
                     self.before[column] = at_column;
@@ -107,31 +121,31 @@ impl Assignment {
             if next == NONE {
                 return false;
             }
-            self.row_price[row] += nearest;
+            self.state.row_price[row] += nearest;
             for column in 0..self.columns {
                 if self.done[column] {
-                    self.row_price[self.row_of[column]] += nearest;
-                    self.column_price[column] -= nearest;
+                    self.state.row_price[self.state.row_of[column]] += nearest;
+                    self.state.column_price[column] -= nearest;
                 } else {
                     self.distance[column] -= nearest;
                 }
             }
             self.done[next] = true;
             at_column = next;
-            if self.row_of[next] == NONE {
+            if self.state.row_of[next] == NONE {
                 break;
             }
-            at_row = self.row_of[next];
+            at_row = self.state.row_of[next];
         }
         while at_column != NONE {
             let before = self.before[at_column];
             let moved = if before == NONE {
                 row
             } else {
-                self.row_of[before]
+                self.state.row_of[before]
             };
-            self.row_of[at_column] = moved;
-            self.column_of[moved] = at_column;
+            self.state.row_of[at_column] = moved;
+            self.state.column_of[moved] = at_column;
             at_column = before;
         }
         true
@@ -139,12 +153,11 @@ impl Assignment {
 
     /// Bytes on the heap.
     pub fn heap_bytes(&self) -> usize {
-        let floats = self.weights.capacity()
-            + self.row_price.capacity()
-            + self.column_price.capacity()
-            + self.distance.capacity();
-        let places = self.row_of.capacity() + self.column_of.capacity() + self.before.capacity();
-        floats * size_of::<f64>() + places * size_of::<usize>() + self.done.capacity()
+        (self.weights.capacity() + self.distance.capacity()) * size_of::<f64>()
+            + self.before.capacity() * size_of::<usize>()
+            + self.done.capacity()
+            + self.state.heap_bytes()
+            + self.kept.heap_bytes()
     }
 }
 

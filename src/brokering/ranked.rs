@@ -23,8 +23,8 @@ pub(super) struct Ranked {
     built: bool,
     /// Children of the root from those starts that were opened, the best one last.
     root: Vec<Child>,
-    /// The other starts with the value of their best candidate, the best one last.
-    unopened: Vec<(f64, u32)>,
+    /// The other starts, the one with the best candidate last.
+    unopened: Vec<Unopened>,
     /// Places of the first part's candidates in the shuffled list.
     rank: Vec<u32>,
     path: Vec<Box<Node>>,
@@ -32,6 +32,16 @@ pub(super) struct Ranked {
     repairing: Option<Repairing>,
     /// The next tie-break of a part that was put back: behind its equals.
     next_tie: u32,
+}
+
+/// A start of which no part was considered yet.
+#[derive(Clone, Copy, Debug)]
+struct Unopened {
+    start: u32,
+    /// Value of its best complete candidate.
+    value: f64,
+    /// The first place in the shuffled list of one of its candidates of the first part.
+    tie: u32,
 }
 
 /// Turns cost and start into a value (eq. 2).
@@ -260,9 +270,16 @@ impl Ranked {
         }
         for (cost, start) in best {
             let value = self.scale.value(cost, outlook.table.start(start));
-            self.unopened.push((value, start));
+            let group = outlook.table.group(0, start);
+            let ranks = &self.rank[group.start as usize..group.end as usize];
+            self.unopened.push(Unopened {
+                start,
+                value,
+                tie: ranks.iter().copied().min().unwrap_or(0),
+            });
         }
-        self.unopened.sort_by(|a, b| b.0.total_cmp(&a.0));
+        self.unopened
+            .sort_by(|a, b| b.value.total_cmp(&a.value).then(b.tie.cmp(&a.tie)));
     }
 
     /// The children of the part at which `level` parts are reserved, the best one last.
@@ -282,34 +299,33 @@ impl Ranked {
         }
         loop {
             settle(&mut self.root, &Prefix::default(), &self.scale, outlook);
-            let Some(&(nearest, _)) = self.unopened.last() else {
+            let Some(&nearest) = self.unopened.last() else {
                 return;
             };
-            let first = self.root.last().map(|child| child.value);
-            // A start is opened rather too early than too late: its bound may be off by a rounding error.
-            let threshold = first.unwrap_or(nearest);
-            let threshold = threshold + 1e-12 * (1.0 + threshold.abs());
-            if nearest > threshold {
+            // Nothing at an unopened start is better than its bound, nor earlier in the shuffled list than its first candidate.
+            // A bound may be off by a rounding error: unless it is a tie, a start is opened rather too early than too late.
+            let settled = self.root.last().is_some_and(|first| {
+                let room = 1e-12 * (1.0 + first.value.abs());
+                nearest.value > first.value + room
+                    || (nearest.value >= first.value && nearest.tie > first.tie)
+            });
+            if settled {
                 return;
             }
-            while self.unopened.last().is_some_and(|open| open.0 <= threshold) {
-                let Some((_, start)) = self.unopened.pop() else {
-                    break;
+            self.unopened.pop();
+            let seen = outlook.removals;
+            let at = outlook.table.start(nearest.start);
+            for (entry, cost) in outlook.children(nearest.start, &Prefix::default()) {
+                let child = Child {
+                    entry,
+                    value: self.scale.value(cost, at),
+                    cost,
+                    tie: self.rank[entry.index as usize],
+                    seen,
+                    node: None,
                 };
-                let seen = outlook.removals;
-                let at = outlook.table.start(start);
-                for (entry, cost) in outlook.children(start, &Prefix::default()) {
-                    self.root.push(Child {
-                        entry,
-                        value: self.scale.value(cost, at),
-                        cost,
-                        tie: self.rank[entry.index as usize],
-                        seen,
-                        node: None,
-                    });
-                }
+                insert(&mut self.root, child);
             }
-            sort(&mut self.root);
         }
     }
 
@@ -398,7 +414,7 @@ impl Ranked {
         let trying = self.trying.as_ref().and_then(|child| child.node.as_deref());
         self.root.capacity() * size_of::<Child>()
             + below(&self.root)
-            + self.unopened.capacity() * size_of::<(f64, u32)>()
+            + self.unopened.capacity() * size_of::<Unopened>()
             + self.rank.capacity() * size_of::<u32>()
             + self.path.capacity() * size_of::<Box<Node>>()
             + path

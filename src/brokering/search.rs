@@ -269,3 +269,7 @@ impl Search {
         }
     }
 }
+
+#[cfg(test)]
+#[path = "search_tests.rs"]
+mod tests;
