@@ -104,11 +104,11 @@ impl Assignment {
             let price = self.state.row_price[at_row];
             let weights = &self.weights[at_row * self.columns..][..self.columns];
             let (mut nearest, mut next) = (f64::INFINITY, NONE);
-            for column in 0..self.columns {
+            for (column, weight) in weights.iter().enumerate() {
                 if self.done[column] || column == forbidden {
                     continue;
                 }
-                let reduced = weights[column] - price - self.state.column_price[column];
+                let reduced = weight - price - self.state.column_price[column];
                 if reduced < self.distance[column] {
                     self.distance[column] = reduced;
                     self.before[column] = at_column;

@@ -27,7 +27,7 @@ pub(super) struct Ranked {
     unopened: Vec<Unopened>,
     /// Places of the first part's candidates in the shuffled list.
     rank: Vec<u32>,
-    path: Vec<Box<Node>>,
+    path: Vec<Node>,
     trying: Option<Child>,
     repairing: Option<Repairing>,
     /// The next tie-break of a part that was put back: behind its equals.
@@ -208,7 +208,7 @@ impl Ranked {
                 gone: false,
             })
         });
-        self.path.push(node);
+        self.path.push(*node);
     }
 
     pub fn refused(&mut self) {
@@ -372,7 +372,7 @@ impl Ranked {
     }
 
     /// A cancelled part goes back among its siblings while anything below it was not tried, behind its equals.
-    fn put_back(&mut self, node: Box<Node>, outlook: &Outlook) {
+    fn put_back(&mut self, node: Node, outlook: &Outlook) {
         let Some(first) = node.children.last() else {
             return;
         };
@@ -389,7 +389,7 @@ impl Ranked {
         insert(
             self.children(level),
             Child {
-                node: Some(node),
+                node: Some(Box::new(node)),
                 ..child
             },
         );
@@ -410,13 +410,13 @@ impl Ranked {
                 + node.children.capacity() * size_of::<Child>()
                 + below(&node.children)
         }
-        let path: usize = self.path.iter().map(|node| node_bytes(node)).sum();
+        let path: usize = self.path.iter().map(node_bytes).sum();
         let trying = self.trying.as_ref().and_then(|child| child.node.as_deref());
         self.root.capacity() * size_of::<Child>()
             + below(&self.root)
             + self.unopened.capacity() * size_of::<Unopened>()
             + self.rank.capacity() * size_of::<u32>()
-            + self.path.capacity() * size_of::<Box<Node>>()
+            + self.path.capacity() * size_of::<Node>()
             + path
             + trying.map_or(0, node_bytes)
     }
