@@ -136,10 +136,9 @@ impl Message<NextTask> for BrokerActor {
         if let Some((task, report)) = ask.done {
             exchange.report(&task, report);
         }
-        TaskDue {
-            task: exchange.next_task(ask.until),
-            idle: exchange.is_idle(),
-        }
+        let task = exchange.next_task(ask.until);
+        let idle = task.is_none() && exchange.is_idle();
+        TaskDue { task, idle }
     }
 }
 

@@ -2,8 +2,8 @@
 //!
 //! One simulation is one actor system on one worker thread with a current-thread runtime of its own; nothing mutable is shared
 //! between simulations. Actors hold state and speak the protocol of [`messages`]; they compute nothing: each wraps a state
-//! machine of the domain. (A reservation broker will be one more actor between the clients and several clusters; it joins the
-//! same grants of the clock.)
+//! machine of the domain. A reservation broker is one more actor between clients and several clusters; it joins the same grants of
+//! the clock.
 
 mod client;
 mod clock;

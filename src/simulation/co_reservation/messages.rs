@@ -54,7 +54,7 @@ pub struct NextTask {
 pub struct TaskDue {
     /// The task.
     pub task: Option<Task>,
-    /// Whether every request has its verdict and nothing is under way.
+    /// Whether nothing more is to be done, every request has its verdict and nothing is under way.
     pub idle: bool,
 }
 
