@@ -289,6 +289,21 @@ fn a_cluster_that_goes_down_loses_running_parts_and_restarts_jobs() {
 }
 
 #[test]
+fn what_is_repaired_at_an_instant_is_there_for_a_part_that_starts_then() {
+    let mut cluster = machine(4, 0.5);
+    assert_eq!(
+        cluster.reserve(Seconds(0), &order(0, 4, 100, 50, 0.0)),
+        Ok(())
+    );
+    cluster.settle(Seconds(50));
+    cluster.strike(Seconds(50), Blow::NodesDown { first: 3, count: 1 });
+    cluster.advance(Seconds(100));
+    cluster.strike(Seconds(100), Blow::NodesUp { first: 3, count: 1 });
+    assert_eq!(cluster.in_use().parts, 4);
+    assert!(!finish(&mut cluster).1[0].lost);
+}
+
+#[test]
 fn who_cannot_sell_windows_says_so() {
     for name in ["comprehensive-overbooking", "easy-backfilling"] {
         let refused = machine_of(perfect(name, 0.2), 4, 0.2).err();

@@ -116,6 +116,12 @@ impl ClusterMachine {
         &self.cluster
     }
 
+    /// Works off every event before `now` and waits until then.
+    pub fn wait_until(&mut self, now: Seconds) {
+        self.advance(now);
+        self.cluster.move_to(now.max(self.cluster.now()));
+    }
+
     /// Works off every event until `now` and waits until then.
     pub fn settle(&mut self, now: Seconds) {
         self.advance(now + Seconds(1));

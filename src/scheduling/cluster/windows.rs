@@ -21,7 +21,7 @@ impl ClusterMachine {
         self.policy.sells_windows()
     }
 
-    /// What the policy can promise now of `nodes` nodes on `[start, end)` ([`Policy::quote_window`]); `None` for a window that
+    /// What the policy can promise now of `nodes` nodes on `[start, end)` ([`crate::scheduling::Policy::quote_window`]); `None` for a window that
     /// cannot be had, is empty or past, or is wider than the cluster.
     #[must_use]
     pub fn quote_window(&self, nodes: Nodes, start: Seconds, end: Seconds) -> Option<WindowQuote> {

@@ -215,9 +215,10 @@ impl LocalService for OverbookingMachine {
     }
 
     fn advance(&mut self, until: Seconds) {
+        let until = until.max(self.now);
         self.hand_over(until);
         self.machine.advance(until);
-        self.now = self.now.max(until);
+        self.now = until;
         self.collect();
     }
 
@@ -299,7 +300,14 @@ impl LocalService for OverbookingMachine {
     }
 
     fn strike(&mut self, now: Seconds, blow: Blow) {
-        self.settle(now);
+        match blow {
+            // What is repaired at an instant is there for whatever starts then.
+            Blow::ClusterUp | Blow::NodesUp { .. } => {
+                self.advance(now);
+                self.machine.wait_until(self.now);
+            }
+            Blow::ClusterDown | Blow::NodesDown { .. } => self.settle(now),
+        }
         match blow {
             Blow::ClusterDown => {
                 self.is_up = false;

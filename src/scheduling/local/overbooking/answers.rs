@@ -138,8 +138,9 @@ impl OverbookingMachine {
                 i64::from(order.nodes.0) * left.0
             })
             .sum();
-        let all = job_work + part_work as f64;
-        Seconds((all / f64::from(self.nodes.0.max(1))).ceil() as i64)
+        let exact = (job_work + part_work as f64) / f64::from(self.nodes.0.max(1));
+        // Accuracies are not exact in binary: what exceeds a whole second by so little is that second.
+        Seconds((exact - 1e-6).ceil() as i64)
     }
 
     /// The next end of a running job or part, as far as the service knows (Q13).
