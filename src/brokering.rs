@@ -23,6 +23,7 @@ mod outlook;
 mod ranked;
 mod search;
 mod settings;
+mod sites;
 mod starts;
 mod study;
 mod table;
@@ -33,7 +34,7 @@ mod whole_run_tests;
 mod worst_case;
 
 pub use algorithm::{Accuracy, Algorithm, AlgorithmRow, Order, Repair};
-pub use direct::{PATIENCE, WINDOW, clusters, finish, simulate_grid};
+pub use direct::{PATIENCE, WINDOW, finish, simulate_grid};
 pub use exchange::{Exchange, Task};
 pub use failures::Blows;
 pub use grid::{ClusterWorkload, GridInputs, GridRun, GridSeed};
@@ -46,6 +47,7 @@ pub use settings::{
     CoReservationSettings, GridFailureSettings, MessageSettings, RiskChoice, RiskSettings,
     SearchSettings, StartCap,
 };
+pub use sites::clusters;
 pub use starts::{candidate_starts, rigid_candidates, unprobed_candidates};
 pub use study::StudySettings;
 pub use table::Candidate;

@@ -2,8 +2,9 @@
 
 use super::exchange::Exchange;
 use super::letters::carry_out;
+use super::sites::clusters;
 use super::{Blows, CoOutcome, CoReservationSettings, GridInputs, GridRun, GridSeed, TimeLine};
-use crate::scheduling::local::{ClusterId, LocalMachine, LocalService, LocalTotals, PartOutcome};
+use crate::scheduling::local::{LocalService, LocalTotals, OverbookingError, PartOutcome};
 use crate::scheduling::{JobOutcome, SimulationMetrics};
 use crate::units::{Nodes, Seconds};
 
@@ -13,39 +14,22 @@ pub const WINDOW: Seconds = Seconds(24 * 3_600);
 /// Windows in which nothing happens to unfinished jobs before a simulation with failures is given up: about ten years.
 pub const PATIENCE: u32 = 3_660;
 
-/// The clusters of a simulation, idle, with all that they know beforehand.
-#[must_use]
-pub fn clusters(
-    inputs: &GridInputs,
-    settings: &CoReservationSettings,
-) -> Vec<Box<dyn LocalService>> {
-    (0..)
-        .zip(&inputs.clusters)
-        .map(|(cluster, workload)| -> Box<dyn LocalService> {
-            Box::new(LocalMachine::new(
-                ClusterId(cluster),
-                workload.nodes,
-                workload.accuracy,
-                inputs.stop,
-                settings.local.clone(),
-            ))
-        })
-        .collect()
-}
-
 /// Simulates clusters, jobs and a broker until every request has its verdict and every job and part has ended.
 ///
 /// The result depends on the arguments alone. Should jobs be left that can never start, they have no outcome.
-#[must_use]
+///
+/// # Errors
+///
+/// When the policy of overbooking clusters cannot sell parts.
 pub fn simulate_grid(
     inputs: &GridInputs,
     settings: &CoReservationSettings,
     seed: &GridSeed,
-) -> GridRun {
+) -> Result<GridRun, OverbookingError> {
     let sizes: Vec<Nodes> = inputs.clusters.iter().map(|it| it.nodes).collect();
     let exchange = Exchange::new(sizes.clone(), settings, seed);
     let blows = Blows::new(settings.failures.as_ref(), &sizes, seed);
-    drive(inputs, clusters(inputs, settings), exchange, blows)
+    Ok(drive(inputs, clusters(inputs, settings)?, exchange, blows))
 }
 
 /// Drives any clusters; tests bring their own.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::outcome::{CoOutcome, TimeLine};
+use crate::estimates::EstimateModel;
 use crate::random::{self, Stream};
 use crate::scheduling::local::{LocalTotals, PartOutcome};
 use crate::scheduling::{JobOutcome, SimulationMetrics};
@@ -31,6 +32,8 @@ pub struct GridInputs {
     pub requests: Arc<[CoRequest]>,
     /// When submissions end, of jobs and of requests (§5.4).
     pub stop: Seconds,
+    /// How well users of the trace estimate, learned from jobs that no cluster runs; where clusters overbook.
+    pub estimates: Option<Arc<EstimateModel>>,
 }
 
 /// What it produces.

@@ -125,6 +125,7 @@ pub(crate) fn situation(number: u64) -> Situation {
             clusters,
             requests,
             stop: Seconds(1_000),
+            estimates: None,
         },
         settings,
         jitter: Seconds(if stream.random() {
@@ -142,7 +143,7 @@ fn run(situation: &Situation) -> (GridRun, Vec<Said>) {
         jitter,
     } = situation;
     let record = Record::default();
-    let watched = (0..).zip(clusters(inputs, settings));
+    let watched = (0..).zip(clusters(inputs, settings).unwrap());
     let services = watched
         .map(|(id, inner)| -> Box<dyn LocalService> {
             Box::new(WatchedCluster {

@@ -43,6 +43,7 @@ fn empty_clusters(count: usize, nodes: u32, requests: Vec<CoRequest>) -> GridInp
         clusters: vec![cluster; count],
         requests: requests.into(),
         stop: Seconds(100_000),
+        estimates: None,
     }
 }
 
@@ -57,7 +58,7 @@ fn t12_the_full_pipeline_of_a2_and_a4() {
     for algorithm in [Algorithm::A2, Algorithm::A2Sorted, Algorithm::A4] {
         let mut settings = settings(algorithm);
         settings.search.maximum_starts = 4;
-        let mut services = clusters(&inputs, &settings);
+        let mut services = clusters(&inputs, &settings).unwrap();
         for (cluster, start, nodes) in [(0, 0, 80), (1, 1_800, 60)] {
             let order = PartOrder {
                 request: CoRequestId(99),
@@ -112,7 +113,7 @@ fn requests_without_a_start_or_without_enough_large_clusters_are_impossible_and_
         ],
     );
     for (algorithm, _, _) in Algorithm::ALL {
-        let run = simulate_grid(&inputs, &settings(*algorithm), &GridSeed::default());
+        let run = simulate_grid(&inputs, &settings(*algorithm), &GridSeed::default()).unwrap();
         let verdicts: Vec<CoVerdict> = run.requests.iter().map(|it| it.verdict).collect();
         assert_eq!(verdicts[..3], [CoVerdict::Impossible; 3]);
         assert_eq!(verdicts[3], CoVerdict::Granted, "{algorithm:?}");
@@ -137,7 +138,7 @@ fn of_two_requests_that_race_for_the_same_cpus_exactly_one_wins() {
                     seed,
                     ..GridSeed::default()
                 };
-                let run = simulate_grid(&inputs, &settings, &seed);
+                let run = simulate_grid(&inputs, &settings, &seed).unwrap();
                 let won = run.requests.iter().filter(|it| it.start.is_some()).count();
                 let kept = run.parts.iter().flatten().filter(|it| it.gone.is_none());
                 assert_eq!(kept.count(), 2 * won);
@@ -157,7 +158,8 @@ fn without_requests_the_schedule_of_jobs_is_the_same_under_every_algorithm() {
     for number in 0..50 {
         let mut inputs = situation(number).inputs;
         inputs.requests = Arc::new([]);
-        let run = |algorithm| simulate_grid(&inputs, &settings(algorithm), &GridSeed::default());
+        let run =
+            |algorithm| simulate_grid(&inputs, &settings(algorithm), &GridSeed::default()).unwrap();
         let reference = run(Algorithm::A1);
         for (algorithm, _, _) in Algorithm::ALL {
             assert_eq!(run(*algorithm), reference);
@@ -177,7 +179,7 @@ fn for_the_same_state_sorted_algorithms_start_in_the_order_of_their_filters() {
             let mut requests = inputs.requests.to_vec();
             requests[0].preference = preference;
             inputs.requests = requests.into();
-            let run = simulate_grid(&inputs, &settings(algorithm), &GridSeed::default());
+            let run = simulate_grid(&inputs, &settings(algorithm), &GridSeed::default()).unwrap();
             // §10.3, 9.
             for (totals, cluster) in run.totals.iter().zip(&inputs.clusters) {
                 let capacity = cluster.nodes.for_span(inputs.stop);
@@ -238,7 +240,7 @@ fn waiting_jobs_are_counted_on_the_clusters_of_the_request_alone() {
             seed,
             ..GridSeed::default()
         };
-        let run = simulate_grid(&inputs, &settings, &seed);
+        let run = simulate_grid(&inputs, &settings, &seed).unwrap();
         let outcome = only(&run);
         let cluster = usize::from(outcome.clusters[0].0);
         seen[cluster] = true;
@@ -297,6 +299,7 @@ fn sixty_four_clusters_with_two_weeks_of_jobs_each_take_less_than_a_minute() {
         clusters,
         requests: requests.collect(),
         stop: Seconds(stop),
+        estimates: None,
     };
     for algorithm in [
         Algorithm::A1,
@@ -305,7 +308,7 @@ fn sixty_four_clusters_with_two_weeks_of_jobs_each_take_less_than_a_minute() {
         Algorithm::A5,
     ] {
         let began = Instant::now();
-        let run = simulate_grid(&inputs, &settings(algorithm), &GridSeed::default());
+        let run = simulate_grid(&inputs, &settings(algorithm), &GridSeed::default()).unwrap();
         let took = began.elapsed();
         let granted = run.requests.iter().filter(|it| it.start.is_some()).count();
         println!("{algorithm:?}: {took:?}, {granted} of 2,000 granted");

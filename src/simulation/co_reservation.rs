@@ -247,7 +247,7 @@ pub(super) async fn conduct(
     let mut injector = Member::spawn("failure injector", BlowInjector::new(blows));
     let exchange = Exchange::new(sizes, settings, seed);
     let mut broker = Member::spawn("broker", BrokerActor::new(exchange));
-    let mut sites: Vec<_> = clusters(inputs, settings)
+    let mut sites: Vec<_> = clusters(inputs, settings)?
         .into_iter()
         .zip(&inputs.clusters)
         .map(|(service, workload)| {

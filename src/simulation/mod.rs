@@ -40,6 +40,7 @@ use crate::brokering::{GridInputs, GridRun, GridSeed, StudySettings};
 use crate::estimates::EstimateModel;
 use crate::failures::{FailureTrace, NodeEvent};
 use crate::random;
+use crate::scheduling::local::OverbookingError;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::{ReservationOutcome, reservation_measures};
 use crate::scheduling::{
@@ -120,6 +121,9 @@ pub enum SimulationError {
     /// The strategy overbooks and there is nothing to estimate with.
     #[error("the strategy `{0}` overbooks and needs runtime statistics, but none were learned")]
     NoEstimates(String),
+    /// The policy of clusters that overbook cannot sell parts to a broker.
+    #[error(transparent)]
+    Overbooking(#[from] OverbookingError),
     /// The runtime of this thread could not be made.
     #[error("no runtime for the actors of a simulation: {0}")]
     Runtime(#[from] std::io::Error),

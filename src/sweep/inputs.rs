@@ -282,7 +282,7 @@ impl<R: Rooms> Inputs<R> {
             if clusters.excerpts == Excerpts::Drawn && spec.replication > 0 {
                 return Ok(());
             }
-            return self.grid(spec, &workload).map(drop);
+            return self.grid(spec, &workload, None).map(drop);
         }
         battery(&workload, spec)?;
         self.failure_trace(spec).map(drop)
@@ -311,7 +311,7 @@ impl<R: Rooms> Inputs<R> {
             Some(settings) => Some(self.model(spec, &workload, settings)?),
             None => None,
         };
-        let grid = self.grid(spec, &workload)?;
+        let grid = self.grid(spec, &workload, estimates.clone())?;
         let (jobs, requests): (Arc<[Job]>, _) = match &grid {
             // Each cluster has its own.
             Some(_) => (Arc::new([]), Arc::new([]) as Arc<[ReservationRequest]>),
@@ -339,6 +339,7 @@ impl<R: Rooms> Inputs<R> {
         &self,
         spec: &SimulationSpec,
         workload: &PreparedWorkload,
+        estimates: Option<Arc<EstimateModel>>,
     ) -> Result<Option<Arc<GridInputs>>, Arc<InputError>> {
         let Some(settings) = &spec.clusters else {
             return Ok(None);
@@ -366,6 +367,7 @@ impl<R: Rooms> Inputs<R> {
             clusters: excerpts.clusters.iter().map(cluster_workload).collect(),
             requests: requests.into(),
             stop: excerpts.stop,
+            estimates,
         })))
     }
 

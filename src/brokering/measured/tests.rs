@@ -110,6 +110,7 @@ fn inputs(clusters: Vec<(u32, Vec<Job>)>, stop: i64) -> GridInputs {
             .collect(),
         requests: Arc::from([]),
         stop: Seconds(stop),
+        estimates: None,
     }
 }
 

@@ -42,7 +42,7 @@ fn compare(
     seed: &GridSeed,
 ) -> (GridRun, Duration, Duration) {
     let began = Instant::now();
-    let direct = simulate_grid(grid, settings, seed);
+    let direct = simulate_grid(grid, settings, seed).unwrap();
     let alone = began.elapsed();
     let inputs = study(grid, settings, seed);
     let began = Instant::now();
@@ -119,6 +119,7 @@ fn blue(folder: &TraceFolder) -> GridInputs {
         clusters: clusters.collect(),
         requests,
         stop: Seconds(1_209_600),
+        estimates: None,
     }
 }
 
