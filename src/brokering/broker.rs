@@ -1,7 +1,7 @@
 //! The broker: turns requests for parts at several clusters into reservations, or says no (§2.4, §2.5).
 //!
 //! A pure state machine. It is told what was submitted, which answers came and which times ran out, and says which instructions go to
-//! which cluster and when it wants to be woken. Any number of requests may be under way at once; each is a [`process`] of its own
+//! which cluster and when it wants to be woken. Any number of requests may be under way at once; each is a process of its own
 //! that asks one thing after another, and the only thing that they share are the clusters.
 
 mod process;
