@@ -8,6 +8,9 @@ use crate::scheduling::measures::MEASURES;
 use crate::store::{PAIRED_MEASURES, RunId, Store, StoreError, curve_metrics};
 use crate::sweep::{Axis, AxisValue};
 
+/// Values on the axes, and replications with their values.
+type PairedCell<'v> = (&'v BTreeMap<String, AxisValue>, Vec<(u32, f64)>);
+
 /// Every curve that some findings ask for, read from the runs of their configurations.
 #[derive(Debug, Default)]
 pub struct StoredCurves {
@@ -59,7 +62,7 @@ impl StoredCurves {
         self.axes.insert(paired.run.clone(), axes);
         let pairs = store.paired_requests(run, &paired.left, &paired.right)?;
         for measure in PAIRED_MEASURES {
-            let mut cells: Vec<(&BTreeMap<String, AxisValue>, Vec<(u32, f64)>)> = Vec::new();
+            let mut cells: Vec<PairedCell<'_>> = Vec::new();
             for pair in &pairs {
                 let Some((_, value)) = pair.measures.iter().find(|(name, _)| *name == measure)
                 else {

@@ -50,7 +50,12 @@ fn compare(
     let acting = began.elapsed();
     assert_eq!(result.outcomes, direct.jobs);
     assert_eq!(result.metrics, direct.metrics);
-    let same = result.grid.as_ref() == Some(&direct);
+    // The jobs are among the outcomes, and nowhere twice.
+    let without_jobs = GridRun {
+        jobs: Vec::new(),
+        ..direct.clone()
+    };
+    let same = result.grid.as_ref() == Some(&without_jobs);
     assert!(same, "{settings:?}: {:?}\n{direct:?}", result.grid);
     (direct, alone, acting)
 }
