@@ -86,6 +86,8 @@ pub(super) fn number(value: f64) -> String {
 pub(super) fn quantity(value: f64, half_width: Option<f64>, unit: Option<&str>) -> String {
     let mut text = number(value);
     if let Some(half) = half_width {
+        // Equal replications differ by rounding in the last bits of their mean.
+        let half = if half < 1e-12 * value.abs() { 0.0 } else { half };
         text.push_str(&format!(" ± {}", number(half)));
     }
     if let Some(unit) = unit {
