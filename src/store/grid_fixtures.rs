@@ -26,6 +26,7 @@ pub(crate) fn grid(
         clusters: (0..clusters).map(cluster).collect(),
         requests: (0..requests).map(request).collect(),
         stop: STOP,
+        estimates: None,
     };
     let outcomes: Vec<CoOutcome> = inputs
         .requests

@@ -87,7 +87,11 @@ pub(super) fn quantity(value: f64, half_width: Option<f64>, unit: Option<&str>) 
     let mut text = number(value);
     if let Some(half) = half_width {
         // Equal replications differ by rounding in the last bits of their mean.
-        let half = if half < 1e-12 * value.abs() { 0.0 } else { half };
+        let half = if half < 1e-12 * value.abs() {
+            0.0
+        } else {
+            half
+        };
         text.push_str(&format!(" ± {}", number(half)));
     }
     if let Some(unit) = unit {
