@@ -23,6 +23,7 @@ mod outlook;
 mod ranked;
 mod search;
 mod settings;
+mod site;
 mod sites;
 mod starts;
 mod study;
@@ -47,6 +48,7 @@ pub use settings::{
     CoReservationSettings, GridFailureSettings, MessageSettings, RiskChoice, RiskSettings,
     SearchSettings, StartCap,
 };
+pub use site::Site;
 pub use sites::clusters;
 pub use starts::{candidate_starts, rigid_candidates, unprobed_candidates};
 pub use study::StudySettings;

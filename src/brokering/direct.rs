@@ -1,10 +1,13 @@
 //! A whole simulation of several clusters as one function call, without any actor.
 
 use super::exchange::Exchange;
-use super::letters::carry_out;
 use super::sites::clusters;
-use super::{Blows, CoOutcome, CoReservationSettings, GridInputs, GridRun, GridSeed, TimeLine};
-use crate::scheduling::local::{LocalService, LocalTotals, OverbookingError, PartOutcome};
+use super::{
+    Blows, CoOutcome, CoReservationSettings, GridInputs, GridRun, GridSeed, Site, TimeLine,
+};
+use crate::scheduling::local::{
+    ClusterId, LocalService, LocalTotals, OverbookingError, PartOutcome,
+};
 use crate::scheduling::{JobOutcome, SimulationMetrics};
 use crate::units::{Nodes, Seconds};
 
@@ -35,16 +38,21 @@ pub fn simulate_grid(
 /// Drives any clusters; tests bring their own.
 pub(super) fn drive(
     inputs: &GridInputs,
-    mut services: Vec<Box<dyn LocalService>>,
+    services: Vec<Box<dyn LocalService>>,
     mut exchange: Exchange,
     mut blows: Blows,
 ) -> GridRun {
-    for (service, workload) in services.iter_mut().zip(&inputs.clusters) {
-        service.submit(&workload.jobs);
+    let mut sites: Vec<Site> = (0..)
+        .map(ClusterId)
+        .zip(services)
+        .map(|(cluster, service)| Site::new(cluster, service))
+        .collect();
+    for (site, workload) in sites.iter_mut().zip(&inputs.clusters) {
+        site.submit(&workload.jobs);
     }
     exchange.submit(inputs.requests.iter().cloned());
     let mut run = GridRun {
-        parts: vec![Vec::new(); services.len()],
+        parts: vec![Vec::new(); sites.len()],
         ..GridRun::default()
     };
     let mut until = Seconds::ZERO;
@@ -53,14 +61,15 @@ pub(super) fn drive(
         until += WINDOW;
         exchange.strike(blows.before(until));
         while let Some(task) = exchange.next_task(until) {
-            let service = services[usize::from(task.cluster.0)].as_mut();
-            let report = carry_out(service, task.at, &task.errand);
+            let site = &mut sites[usize::from(task.cluster.0)];
+            let report = site.carry_out(task.at, &task.errand);
             exchange.report(&task, report);
         }
         let before = run.jobs.len();
         let mut idle = exchange.is_idle();
-        for (service, parts) in services.iter_mut().zip(&mut run.parts) {
-            service.advance(until);
+        for (site, parts) in sites.iter_mut().zip(&mut run.parts) {
+            site.advance(until);
+            let service = site.service();
             run.jobs.extend(service.take_job_outcomes());
             parts.extend(service.take_part_outcomes());
             idle &= service.is_idle();
@@ -68,7 +77,8 @@ pub(super) fn drive(
         if idle {
             break;
         }
-        let is_waiting = services.iter().all(|it| it.next_event().is_none());
+        let mut services = sites.iter_mut().map(Site::service);
+        let is_waiting = services.all(|it| it.next_event().is_none());
         if exchange.is_idle() && is_waiting && run.jobs.len() == before {
             patience = if blows.is_empty() { 0 } else { patience - 1 };
         }
@@ -76,9 +86,16 @@ pub(super) fn drive(
             break;
         }
     }
-    let (requests, lines) = exchange.finish();
-    let metrics: Vec<_> = services.iter().map(|it| it.metrics()).collect();
-    let totals = services.iter().map(|it| it.totals()).collect();
+    let requests = exchange.finish();
+    let lines = sites.iter_mut().map(Site::take_line).collect();
+    let metrics: Vec<_> = sites
+        .iter_mut()
+        .map(|site| site.service().metrics())
+        .collect();
+    let totals = sites
+        .iter_mut()
+        .map(|site| site.service().totals())
+        .collect();
     finish(
         inputs, run.jobs, run.parts, requests, lines, &metrics, totals,
     )

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::broker::{Broker, Effect, Timer};
 use super::letters::{Answer, Errand, Instruction, Letter, Report};
-use super::{CoOutcome, CoReservationSettings, GridSeed, Network, TimeLine, TimeLineSample};
+use super::{CoOutcome, CoReservationSettings, GridSeed, Network};
 use crate::scheduling::local::{Blow, ClusterId};
 use crate::units::{Nodes, Seconds};
 use crate::workload::CoRequest;
@@ -31,8 +31,6 @@ enum Class {
     Blow,
     /// A granted part starts: if it cannot, that is noticed.
     Start,
-    /// The hourly look at the use of CPUs.
-    Sample,
     /// A letter arrives. With a latency of 0 these are all the letters of one request before the next is taken.
     Arrival,
     /// A time has run out, although an answer that comes in the same instant comes in time.
@@ -51,9 +49,6 @@ pub struct Exchange {
     starts: BTreeSet<(Seconds, ClusterId)>,
     blows: VecDeque<(Seconds, ClusterId, Blow)>,
     requests: VecDeque<CoRequest>,
-    clusters: u16,
-    next_sample: (Seconds, ClusterId),
-    lines: Vec<TimeLine>,
     /// The start of the part that the task under way asks for.
     asked: Option<Seconds>,
 }
@@ -63,11 +58,6 @@ impl Exchange {
     #[must_use]
     pub fn new(sizes: Vec<Nodes>, settings: &CoReservationSettings, seed: &GridSeed) -> Self {
         let network = Network::new(&settings.messages, seed.stream("messages"));
-        let clusters = sizes.len() as u16;
-        let line = |cluster| TimeLine {
-            cluster: ClusterId(cluster),
-            samples: Vec::new(),
-        };
         Self {
             broker: Broker::new(sizes, settings, seed.clone()),
             network,
@@ -76,9 +66,6 @@ impl Exchange {
             starts: BTreeSet::new(),
             blows: VecDeque::new(),
             requests: VecDeque::new(),
-            clusters,
-            next_sample: (Seconds::ZERO, ClusterId(0)),
-            lines: (0..clusters).map(line).collect(),
             asked: None,
         }
     }
@@ -101,14 +88,14 @@ impl Exchange {
         self.blows.extend(blows);
     }
 
-    /// When something is to be done next; hourly samples never end.
+    /// When something is to be done next.
     #[must_use]
     pub fn next_event(&self) -> Option<Seconds> {
         self.next().map(|(at, _)| at)
     }
 
-    /// Whether every request has its verdict, nothing is under way and every granted part has started. Samples and blows
-    /// go on for ever.
+    /// Whether every request has its verdict, nothing is under way and every granted part has started. Blows go on for
+    /// ever.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.requests.is_empty()
@@ -136,19 +123,6 @@ impl Exchange {
                         at,
                         cluster,
                         errand: Errand::Settle,
-                    });
-                }
-                Class::Sample => {
-                    let (_, cluster) = self.next_sample;
-                    self.next_sample = if cluster.0 + 1 < self.clusters {
-                        (at, ClusterId(cluster.0 + 1))
-                    } else {
-                        (at + Seconds::HOUR, ClusterId(0))
-                    };
-                    return Some(Task {
-                        at,
-                        cluster,
-                        errand: Errand::Sample,
                     });
                 }
                 Class::Arrival => match self.network.deliver()? {
@@ -185,14 +159,6 @@ impl Exchange {
             let letter = Letter::ToBroker(cluster, Answer::Lost(part));
             self.network.send_until_received(at, letter);
         }
-        if let Some(sample) = report.sample {
-            let line = &mut self.lines[usize::from(cluster.0)];
-            line.samples.push(TimeLineSample {
-                time: at,
-                jobs: sample.jobs,
-                parts: sample.parts,
-            });
-        }
         let Some(answer) = report.answer else {
             return;
         };
@@ -206,19 +172,17 @@ impl Exchange {
         self.network.send(at, Letter::ToBroker(cluster, answer));
     }
 
-    /// What became of the requests, in order, and the use of CPUs.
+    /// What became of the requests, in order.
     #[must_use]
-    pub fn finish(self) -> (Vec<CoOutcome>, Vec<TimeLine>) {
-        (self.broker.into_outcomes(), self.lines)
+    pub fn finish(self) -> Vec<CoOutcome> {
+        self.broker.into_outcomes()
     }
 
     /// What comes first; of what comes at one instant, the first in the order of classes.
     fn next(&self) -> Option<(Seconds, Class)> {
-        let sample = (self.clusters > 0).then_some(self.next_sample.0);
         [
             (self.blows.front().map(|blow| blow.0), Class::Blow),
             (self.starts.first().map(|start| start.0), Class::Start),
-            (sample, Class::Sample),
             (self.network.next_arrival(), Class::Arrival),
             (self.timers.keys().next().map(|key| key.0), Class::Timer),
             (

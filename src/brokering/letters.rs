@@ -1,9 +1,6 @@
 //! What a broker and the clusters' reservation services write to each other, and what is done to a cluster.
 
-use crate::scheduling::local::{
-    Blow, ClusterId, LocalService, LostPart, PartOrder, Probe, ProbeAnswer, Refusal, TimeLinePoint,
-};
-use crate::units::Seconds;
+use crate::scheduling::local::{Blow, ClusterId, LostPart, PartOrder, Probe, ProbeAnswer, Refusal};
 use crate::workload::CoRequestId;
 
 /// From the broker to a cluster.
@@ -76,8 +73,6 @@ pub enum Errand {
     Strike(Blow),
     /// It works off what happens up to and at this instant, so that parts that cannot start are noticed.
     Settle,
-    /// It says how its CPUs are used.
-    Sample,
     /// It gets a letter.
     Deliver(Instruction),
 }
@@ -89,50 +84,4 @@ pub struct Report {
     pub answer: Option<Answer>,
     /// Parts that were lost since the last report.
     pub lost: Vec<LostPart>,
-    /// CPUs in use, where it was asked.
-    pub sample: Option<TimeLinePoint>,
-}
-
-/// Carries out an errand: the one place where a broker's simulation touches a cluster, with or without actors.
-pub fn carry_out(service: &mut dyn LocalService, now: Seconds, errand: &Errand) -> Report {
-    match errand {
-        // What is repaired at an instant is there for the parts that start then.
-        Errand::Strike(Blow::ClusterUp | Blow::NodesUp { .. }) => service.advance(now),
-        _ => service.settle(now),
-    }
-    let mut report = Report::default();
-    match errand {
-        Errand::Strike(blow) => service.strike(now, *blow),
-        Errand::Settle => {}
-        Errand::Sample => report.sample = Some(service.in_use()),
-        Errand::Deliver(instruction) => {
-            if service.is_up() {
-                report.answer = Some(answer(service, now, instruction));
-            }
-        }
-    }
-    report.lost = service.take_lost_parts();
-    report
-}
-
-fn answer(service: &mut dyn LocalService, now: Seconds, instruction: &Instruction) -> Answer {
-    match instruction {
-        Instruction::Probe { round, probe } => Answer::Probed {
-            request: probe.request,
-            round: *round,
-            offers: service.probe(now, probe),
-        },
-        Instruction::Reserve(part) => Answer::Reserved {
-            request: part.request,
-            order: part.order,
-            verdict: service.reserve(now, part),
-        },
-        Instruction::Cancel { request, order } => {
-            service.cancel(now, *request, *order);
-            Answer::Cancelled {
-                request: *request,
-                order: *order,
-            }
-        }
-    }
 }

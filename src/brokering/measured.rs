@@ -34,7 +34,9 @@ pub fn grid_measures(
     machine(inputs, run, &mut measured);
     risk(settings, run, &mut measured);
     if !run.requests.is_empty() {
-        measured.add("leaked_cpu_seconds", clusters::leaked(run) as f64);
+        let held = clusters::held_for_nobody(run);
+        measured.add("leaked_cpu_seconds", held.leaked as f64);
+        measured.add("undecided_cpu_seconds", held.undecided as f64);
     }
     (measured, clusters::values(inputs, run))
 }

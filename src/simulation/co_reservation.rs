@@ -18,13 +18,12 @@ use self::messages::{
 };
 use super::messages::{AskGrant, HandOverArrivals, NextEvent, WhenNext};
 use super::{Clock, Member, SimulationError, TraceClient};
-use crate::brokering::letters::carry_out;
 use crate::brokering::{
-    Blows, CoReservationSettings, Exchange, GridInputs, GridRun, GridSeed, PATIENCE, WINDOW,
+    Blows, CoReservationSettings, Exchange, GridInputs, GridRun, GridSeed, PATIENCE, Site, WINDOW,
     clusters, finish,
 };
-use crate::scheduling::local::LocalService;
-use crate::units::Nodes;
+use crate::scheduling::local::ClusterId;
+use crate::units::{Nodes, Seconds};
 use crate::workload::CoRequest;
 
 /// A client that asks for parts at several clusters. It waits for no answer: what it does with a granted request is no part of
@@ -150,26 +149,24 @@ impl Message<ReportRequests> for BrokerActor {
         _: ReportRequests,
         _: &mut Context<Self, RequestReport>,
     ) -> RequestReport {
-        let (requests, lines) = self
-            .exchange
-            .take()
-            .map(Exchange::finish)
-            .unwrap_or_default();
-        RequestReport { requests, lines }
+        let requests = self.exchange.take().map(Exchange::finish);
+        RequestReport {
+            requests: requests.unwrap_or_default(),
+        }
     }
 }
 
 /// The actor around one cluster and its reservation service.
 #[derive(Actor)]
 pub struct LocalClusterActor {
-    service: Box<dyn LocalService>,
+    site: Site,
 }
 
 impl LocalClusterActor {
     /// The actor of an idle cluster.
     #[must_use]
-    pub fn new(service: Box<dyn LocalService>) -> Self {
-        Self { service }
+    pub fn new(site: Site) -> Self {
+        Self { site }
     }
 }
 
@@ -177,7 +174,7 @@ impl Message<TakeJobs> for LocalClusterActor {
     type Reply = ();
 
     async fn handle(&mut self, jobs: TakeJobs, _: &mut Context<Self, ()>) {
-        self.service.submit(&jobs.0);
+        self.site.submit(&jobs.0);
     }
 }
 
@@ -186,7 +183,7 @@ impl Message<CarryOut> for LocalClusterActor {
 
     async fn handle(&mut self, ask: CarryOut, _: &mut Context<Self, Done>) -> Done {
         let task = ask.0;
-        let report = carry_out(self.service.as_mut(), task.at, &task.errand);
+        let report = self.site.carry_out(task.at, &task.errand);
         Done { task, report }
     }
 }
@@ -199,12 +196,13 @@ impl Message<EndWindow> for LocalClusterActor {
         window: EndWindow,
         _: &mut Context<Self, LocalProgress>,
     ) -> LocalProgress {
-        self.service.advance(window.until);
+        self.site.advance(window.until);
+        let service = self.site.service();
         LocalProgress {
-            jobs: self.service.take_job_outcomes(),
-            parts: self.service.take_part_outcomes(),
-            has_events: self.service.next_event().is_some(),
-            idle: self.service.is_idle(),
+            jobs: service.take_job_outcomes(),
+            parts: service.take_part_outcomes(),
+            has_events: service.next_event().is_some(),
+            idle: service.is_idle(),
         }
     }
 }
@@ -214,8 +212,9 @@ impl Message<ReportLocal> for LocalClusterActor {
 
     async fn handle(&mut self, _: ReportLocal, _: &mut Context<Self, LocalReport>) -> LocalReport {
         LocalReport {
-            metrics: self.service.metrics(),
-            totals: self.service.totals(),
+            metrics: self.site.service().metrics(),
+            totals: self.site.service().totals(),
+            line: self.site.take_line(),
         }
     }
 }
@@ -250,9 +249,10 @@ pub(super) async fn conduct(
     let mut sites: Vec<_> = clusters(inputs, settings)?
         .into_iter()
         .zip(&inputs.clusters)
-        .map(|(service, workload)| {
+        .zip((0..).map(ClusterId))
+        .map(|((service, workload), cluster)| {
             let client = TraceClient::new(Arc::clone(&workload.jobs));
-            let cluster = LocalClusterActor::new(service);
+            let cluster = LocalClusterActor::new(Site::new(cluster, service));
             (
                 Member::spawn("client", client),
                 Member::spawn("cluster", cluster),
@@ -262,12 +262,14 @@ pub(super) async fn conduct(
     let mut jobs = Vec::new();
     let mut parts = vec![Vec::new(); sites.len()];
     let mut patience = PATIENCE;
+    let mut worked_off = Seconds::ZERO;
     loop {
         let mut arriving = ask!(asking, WhenNext).0;
         for (client, _) in &mut sites {
             arriving = arriving.into_iter().chain(ask!(client, WhenNext).0).min();
         }
-        let next_events = vec![arriving, ask!(broker, WhenNext).0];
+        // Time goes on in any case: somebody may wait for a repair.
+        let next_events = vec![arriving, ask!(broker, WhenNext).0, Some(worked_off)];
         let Some(until) = ask!(clock, AskGrant { next_events }).until else {
             break;
         };
@@ -305,6 +307,7 @@ pub(super) async fn conduct(
         if idle {
             break;
         }
+        worked_off = until;
         if is_all_submitted && !has_events && jobs.len() == before {
             patience = if never_fails { 0 } else { patience - 1 };
         }
@@ -314,12 +317,14 @@ pub(super) async fn conduct(
     }
     let mut metrics = Vec::new();
     let mut totals = Vec::new();
+    let mut lines = Vec::new();
     for (_, cluster) in &mut sites {
         let report: LocalReport = ask!(cluster, ReportLocal);
         metrics.push(report.metrics);
         totals.push(report.totals);
+        lines.push(report.line);
     }
-    let RequestReport { requests, lines } = ask!(broker, ReportRequests);
+    let RequestReport { requests } = ask!(broker, ReportRequests);
     Ok(finish(
         inputs, jobs, parts, requests, lines, &metrics, totals,
     ))

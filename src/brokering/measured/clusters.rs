@@ -246,27 +246,41 @@ fn work_until(stop: Seconds, nodes: Nodes, start: Seconds, end: Seconds) -> i64 
     nodes.for_span((end.min(stop) - start).max(Seconds::ZERO)).0
 }
 
-/// CPU-seconds held by parts that belong to no granted request: of a request that failed, on a cluster where its request has no
-/// such part, or for a second time (the longest is the one that belongs to it). Parts that a cluster lost were not leaked by
-/// anybody.
-pub(super) fn leaked(run: &GridRun) -> i64 {
-    let mut leaked = 0;
-    let mut longest: BTreeMap<(CoRequestId, u16), i64> = BTreeMap::new();
+/// CPU-seconds that parts held for nobody.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct HeldForNobody {
+    /// By parts that nobody ever gave back. Any is a defect.
+    pub(super) leaked: i64,
+    /// By parts that began before their request had its verdict, or before their cancellation arrived, and were given back. None
+    /// without latency.
+    pub(super) undecided: i64,
+}
+
+/// Parts belong to nobody if their request failed, if it has no such part on this cluster, or if it has it a second time (the longest
+/// is the one that belongs to it). Parts that a cluster lost are not counted.
+pub(super) fn held_for_nobody(run: &GridRun) -> HeldForNobody {
+    let mut held_for = HeldForNobody::default();
+    let mut owned: BTreeMap<(CoRequestId, u16), (i64, bool)> = BTreeMap::new();
     for (index, parts) in run.parts.iter().enumerate() {
         let cluster = cluster_id(index);
         for part in parts.iter().filter(|part| !part.lost) {
             let (start, end) = held_from_to(part);
             let order = &part.order;
-            let held = order.nodes.for_span(end - start).0;
-            leaked += held;
+            let mut held = (order.nodes.for_span(end - start).0, part.gone.is_some());
             let owner = run.requests.get(order.request.0 as usize);
             if owner.is_some_and(|owner| is_wanted(owner, part, cluster)) {
-                let known = longest.entry((order.request, order.part)).or_default();
-                *known = held.max(*known);
+                let known = owned.entry((order.request, order.part)).or_default();
+                if held.0 > known.0 {
+                    std::mem::swap(known, &mut held);
+                }
+            }
+            match held {
+                (held, true) => held_for.undecided += held,
+                (held, false) => held_for.leaked += held,
             }
         }
     }
-    leaked - longest.values().sum::<i64>()
+    held_for
 }
 
 /// Whether a request has this part on this cluster.

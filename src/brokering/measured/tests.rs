@@ -453,10 +453,12 @@ fn filtering_counts_what_the_probe_discarded_of_what_a1_would_build() {
 #[test]
 fn cpus_that_nobody_was_granted_are_leaked_and_lost_or_returned_parts_are_not() {
     let (inputs, mut run) = t13();
-    let leaked = |run: &GridRun| {
+    let measured = |run: &GridRun, name| {
         let (measured, _) = grid_measures(&inputs, &CoReservationSettings::default(), run);
-        measured.get("leaked_cpu_seconds")
+        measured.get(name)
     };
+    let leaked = |run: &GridRun| measured(run, "leaked_cpu_seconds");
+    let undecided = |run: &GridRun| measured(run, "undecided_cpu_seconds");
     let own = run.parts[0][0];
     // Given back before its start, given back after 10 s, and lost by the cluster.
     run.parts[0].push(PartOutcome {
@@ -471,9 +473,10 @@ fn cpus_that_nobody_was_granted_are_leaked_and_lost_or_returned_parts_are_not() 
             ..own
         },
     );
-    near(leaked(&run), 50.0);
-    run.parts[0][0].lost = true;
+    near(undecided(&run), 50.0);
     near(leaked(&run), 0.0);
+    run.parts[0][0].lost = true;
+    near(undecided(&run), 0.0);
     // Held to its end on a cluster where the request has no part.
     run.parts.push(vec![own]);
     near(leaked(&run), 200.0);

@@ -100,12 +100,14 @@ pub struct LocalProgress {
 pub struct ReportLocal;
 
 /// Reply of a cluster to [`ReportLocal`].
-#[derive(Clone, Copy, Debug, Reply)]
+#[derive(Clone, Debug, Reply)]
 pub struct LocalReport {
     /// Of its jobs.
     pub metrics: SimulationMetrics,
     /// Of jobs and parts.
     pub totals: LocalTotals,
+    /// How its CPUs were used.
+    pub line: TimeLine,
 }
 
 /// To the broker: what became of the requests?
@@ -117,6 +119,4 @@ pub struct ReportRequests;
 pub struct RequestReport {
     /// One outcome a request, in order.
     pub requests: Vec<CoOutcome>,
-    /// Use of CPUs of each cluster.
-    pub lines: Vec<TimeLine>,
 }
