@@ -5,9 +5,10 @@ use std::sync::Arc;
 use super::{CoReservationSettings, GridFailureSettings, GridInputs};
 use crate::failures::SurvivalModel;
 use crate::scheduling::local::{
-    ClusterId, LocalMachine, LocalService, OverbookingError, OverbookingMachine,
+    AccuracySource, ClusterId, LocalMachine, LocalService, OverbookingError, OverbookingMachine,
 };
 use crate::scheduling::{Acceptance, PolicySettings, Reliability};
+use crate::workload::Job;
 
 /// The clusters of a simulation, idle.
 ///
@@ -23,7 +24,11 @@ pub fn clusters(
         .zip(&inputs.clusters)
         .map(
             |(cluster, workload)| -> Result<Box<dyn LocalService>, OverbookingError> {
-                let (nodes, accuracy) = (workload.nodes, workload.accuracy);
+                let nodes = workload.nodes;
+                let accuracy = match settings.local.accuracy {
+                    AccuracySource::Work => accuracy_of_work(&workload.jobs),
+                    AccuracySource::History | AccuracySource::Running => workload.accuracy,
+                };
                 let local = settings.local.clone();
                 let Some(risk) = &settings.risk else {
                     let machine = LocalMachine::new(cluster, nodes, accuracy, inputs.stop, local);
@@ -50,6 +55,20 @@ pub fn clusters(
             },
         )
         .collect()
+}
+
+/// Work ÷ work booked by limits; 1 where nothing was booked (Q10).
+fn accuracy_of_work(jobs: &[Job]) -> f64 {
+    let (mut done, mut booked) = (0, 0);
+    for job in jobs {
+        done += job.nodes.for_span(job.runtime.min(job.estimate)).0;
+        booked += job.nodes.for_span(job.estimate).0;
+    }
+    if booked > 0 {
+        done as f64 / booked as f64
+    } else {
+        1.0
+    }
 }
 
 /// What overbooking clusters believe of their CPUs: exactly what is drawn, though CPUs of one node are taken to fail apart, and
@@ -106,6 +125,29 @@ mod tests {
         assert_eq!(made[0].nodes(), Nodes(8));
         assert!(clusters(&inputs(), &with("heuristic-planning")).is_ok());
         assert!(clusters(&inputs(), &with("easy-backfilling")).is_err());
+    }
+
+    #[test]
+    fn accuracy_of_work_counts_long_and_wide_jobs_more() {
+        let job = |nodes, estimate, runtime| Job {
+            id: crate::workload::JobId(0),
+            trace_number: 0,
+            submit: Seconds::ZERO,
+            release: Seconds::ZERO,
+            estimate: Seconds(estimate),
+            runtime: Seconds(runtime),
+            deadline: Seconds::FAR,
+            nodes: Nodes(nodes),
+            user: None,
+            application: None,
+            kind: crate::workload::JobKind::Flexible,
+        };
+        // 10 of 100, and 1,800 of 1,900 booked; the mean of the ratios would be 0.52.
+        assert_eq!(
+            accuracy_of_work(&[job(1, 100, 10), job(2, 950, 900)]),
+            0.905
+        );
+        assert_eq!(accuracy_of_work(&[]), 1.0);
     }
 
     #[test]

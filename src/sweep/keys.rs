@@ -597,6 +597,11 @@ pub const KEYS: &[Key] = &[
         "above 0, at most 1: the probability with which each template becomes a request, in the place of count",
     ),
     key(
+        "requests.total_cpu_seconds",
+        Kind::Integer,
+        "0 for any (default), or what the two-part requests of the chosen templates come to, within 5 %: other draws are drawn again",
+    ),
+    key(
         "requests.templates",
         Kind::Text,
         "\"first\" (default) or \"all\": the clusters whose jobs are templates",
@@ -734,7 +739,7 @@ pub const KEYS: &[Key] = &[
     key(
         "local.accuracy",
         Kind::Text,
-        "\"history\" (default) or \"running\"",
+        "\"history\" (default), \"work\" or \"running\"",
     ),
     key(
         "local.accuracy_factor",

@@ -379,6 +379,8 @@ pub struct RawRequests {
     pub count: Given<u32>,
     /// …or each template with this probability.
     pub chance: Given<f64>,
+    /// CPU-seconds that all of them come to.
+    pub total_cpu_seconds: Given<u32>,
     /// Whose jobs are templates.
     pub templates: Option<TemplateSource>,
     /// Parts of a request.

@@ -19,7 +19,7 @@ use crate::brokering::{
 use crate::scheduling::local::LocalSettings;
 use crate::scheduling::registry::STRATEGIES;
 use crate::scheduling::reserving::Backfilling;
-use crate::units::Seconds;
+use crate::units::{NodeSeconds, Seconds};
 use crate::workload::{
     Bursts, ClusterSettings, CoRequestSettings, LeadRule, MOST_PARTS, RequestPreset, SlackRule,
     TemplateSelection,
@@ -208,6 +208,20 @@ fn requests(
         1..=MOST_PARTS,
         problems,
     );
+    let work = whole(
+        "requests.total_cpu_seconds",
+        &raw.total_cpu_seconds,
+        0,
+        0..=u32::MAX,
+        problems,
+    );
+    if raw.chance.is_some() {
+        exclude(
+            ("requests.total_cpu_seconds", &raw.total_cpu_seconds),
+            ("requests.chance", &raw.chance),
+            problems,
+        )?;
+    }
     let lead = lead(raw, base.lead, problems);
     let slack = slack(raw, base.slack, problems);
     let drop_every = whole(
@@ -265,6 +279,7 @@ fn requests(
     };
     let settings = CoRequestSettings {
         selection: selection?,
+        work: Some(NodeSeconds(i64::from(work?))).filter(|work| work.0 > 0),
         templates: raw.templates.unwrap_or_default(),
         slack: slack?,
         lead: lead?,

@@ -6,7 +6,7 @@ mod settings;
 pub use generator::{MOST_PARTS, generate_co_requests};
 pub use settings::{
     Bursts, CoRequestSettings, FurtherParts, LeadRule, RequestPreset, SlackRule, TemplateSelection,
-    TemplateSource,
+    TemplateSource, WORK_TOLERANCE,
 };
 
 use serde::{Deserialize, Serialize};

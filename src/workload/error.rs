@@ -88,6 +88,19 @@ pub enum WorkloadError {
         /// Requests asked for.
         wanted: u32,
     },
+    /// No draw of templates comes to the work that is asked for.
+    #[error(
+        "requests.total_cpu_seconds is {wanted}, and none of {draws} draws comes within 5 % of it; a draw has {mean} on average: \
+         choose a value nearer to that, or leave the key out"
+    )]
+    NoDrawOfThisWork {
+        /// CPU-seconds asked for.
+        wanted: i64,
+        /// Draws that were tried.
+        draws: u32,
+        /// CPU-seconds of a draw on average.
+        mean: i64,
+    },
     /// A setting is outside of what is possible.
     #[error("{key} is {found}; allowed is {allowed}")]
     ImpossibleSetting {

@@ -30,7 +30,8 @@ pub use clusters::{
 };
 pub use co_reservations::{
     Bursts, CoRequest, CoRequestId, CoRequestSettings, FurtherParts, LeadRule, MOST_PARTS,
-    Preference, RequestPreset, SlackRule, TemplateSelection, TemplateSource, generate_co_requests,
+    Preference, RequestPreset, SlackRule, TemplateSelection, TemplateSource, WORK_TOLERANCE,
+    generate_co_requests,
 };
 pub use error::WorkloadError;
 pub use job::{Job, JobId, JobKind};

@@ -249,10 +249,10 @@ fn work_until(stop: Seconds, nodes: Nodes, start: Seconds, end: Seconds) -> i64 
 /// CPU-seconds that parts held for nobody.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct HeldForNobody {
-    /// By parts that nobody ever gave back. Any is a defect.
+    /// By parts that nobody ever gave back, and that went on after the verdict. Any is a defect.
     pub(super) leaked: i64,
-    /// By parts that began before their request had its verdict, or before their cancellation arrived, and were given back. None
-    /// without latency.
+    /// By parts that began before their request had its verdict, or before their cancellation arrived, and were given back or over by
+    /// then. None without latency.
     pub(super) undecided: i64,
 }
 
@@ -266,11 +266,12 @@ pub(super) fn held_for_nobody(run: &GridRun) -> HeldForNobody {
         for part in parts.iter().filter(|part| !part.lost) {
             let (start, end) = held_from_to(part);
             let order = &part.order;
-            let mut held = (order.nodes.for_span(end - start).0, part.gone.is_some());
             let owner = run.requests.get(order.request.0 as usize);
+            let is_over = part.gone.is_some() || owner.is_some_and(|owner| end <= owner.answered);
+            let mut held = (order.nodes.for_span(end - start).0, is_over);
             if owner.is_some_and(|owner| is_wanted(owner, part, cluster)) {
                 let known = owned.entry((order.request, order.part)).or_default();
-                if held.0 > known.0 {
+                if (held.0, !held.1) > (known.0, !known.1) {
                     std::mem::swap(known, &mut held);
                 }
             }

@@ -312,6 +312,7 @@ const MELTZER_2005: Paper = Paper {
         "fingerprint-factor",
         "fingerprint-hours",
         "fingerprint-latency",
+        "fingerprint-load",
         "fingerprint-merging",
         "fingerprint-nodes",
         "fingerprint-starts",

@@ -71,6 +71,8 @@ pub enum AccuracySource {
     /// A constant of the cluster: the mean of run time ÷ limit over the jobs of its workload.
     #[default]
     History,
+    /// Another constant: work ÷ work booked by limits over the jobs of its workload (ratio of sums). Long and wide jobs count more.
+    Work,
     /// A running mean over the jobs that ended, which begins with that constant as one job.
     Running,
 }

@@ -5,14 +5,19 @@ use std::sync::Arc;
 use rand::RngExt;
 use rand::seq::SliceRandom;
 
-use super::settings::{CoRequestSettings, FurtherParts, TemplateSelection, TemplateSource};
+use super::settings::{
+    CoRequestSettings, FurtherParts, TemplateSelection, TemplateSource, WORK_TOLERANCE,
+};
 use super::{CoRequest, CoRequestId};
-use crate::random;
-use crate::units::{Nodes, Seconds};
+use crate::random::{self, Stream};
+use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::{ClusterExcerpts, Job, WorkloadError};
 
 /// There may be so many parts at most.
 pub const MOST_PARTS: u32 = 6;
+
+/// Draws of templates that are tried for the work that is asked for.
+const MOST_DRAWS: u32 = 20_000;
 
 /// What is drawn for one template, each uniform in `[0, 1)`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -51,7 +56,8 @@ pub fn generate_co_requests(
     check(settings, templates.len())?;
     let stream = |name: &str| random::stream(seed, workload_key, replication, name);
     let mut order: Vec<usize> = (0..templates.len()).collect();
-    order.shuffle(&mut stream("co-requests"));
+    let mut orders = stream("co-requests");
+    order.shuffle(&mut orders);
     let mut draws = stream("co-requests draws");
     let draws: Vec<Draws> = templates
         .iter()
@@ -67,7 +73,21 @@ pub fn generate_co_requests(
         (0..settings.count).map(|_| bursts.random()).collect()
     });
     let mut chosen: Vec<usize> = match settings.selection {
-        TemplateSelection::Count { count } => order.into_iter().take(count as usize).collect(),
+        TemplateSelection::Count { count } => {
+            if let Some(wanted) = settings.work {
+                let works: Vec<i64> = templates
+                    .iter()
+                    .zip(&draws)
+                    .map(|(template, draws)| {
+                        let second = width(template.nodes, draws.widths[0], machine);
+                        let both = Nodes(template.nodes.0 + second.0);
+                        both.for_span(template.estimate).0
+                    })
+                    .collect();
+                order = with_work(order, count as usize, wanted, &works, &mut orders)?;
+            }
+            order.into_iter().take(count as usize).collect()
+        }
         TemplateSelection::Chance { probability } => (0..templates.len())
             .filter(|&index| draws[index].chance < probability)
             .collect(),
@@ -97,6 +117,29 @@ pub fn generate_co_requests(
         request.id = CoRequestId(id);
     }
     Ok(requests)
+}
+
+/// The first order, of those that shuffling gives, whose first `count` templates come to the work that is wanted.
+fn with_work(
+    mut order: Vec<usize>,
+    count: usize,
+    wanted: NodeSeconds,
+    works: &[i64],
+    orders: &mut Stream,
+) -> Result<Vec<usize>, WorkloadError> {
+    for _ in 0..MOST_DRAWS {
+        let work: i64 = order[..count].iter().map(|&index| works[index]).sum();
+        if (work - wanted.0).abs() as f64 <= WORK_TOLERANCE * wanted.0 as f64 {
+            return Ok(order);
+        }
+        order.shuffle(orders);
+    }
+    let mean = works.iter().sum::<i64>() as f64 / works.len().max(1) as f64;
+    Err(WorkloadError::NoDrawOfThisWork {
+        wanted: wanted.0,
+        draws: MOST_DRAWS,
+        mean: (mean * count as f64).round() as i64,
+    })
 }
 
 /// `f_start`: somewhere before submissions end, or within its burst.

@@ -3,13 +3,17 @@
 use serde::{Deserialize, Serialize};
 
 use super::Preference;
-use crate::units::Seconds;
+use crate::units::{NodeSeconds, Seconds};
 
 /// The generator of requests and its couplings (§5.6).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CoRequestSettings {
     /// How many of the templates become requests.
     pub selection: TemplateSelection,
+    /// CPU-seconds that the two-part requests of a chosen number of templates come to, within [`WORK_TOLERANCE`]; other draws
+    /// are drawn again. `None` takes the first draw.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<NodeSeconds>,
     /// Whose jobs are templates.
     pub templates: TemplateSource,
     /// How far the start may be moved.
@@ -29,6 +33,9 @@ pub struct CoRequestSettings {
     /// Weights of every request.
     pub preference: Preference,
 }
+
+/// How far, as a share of it, a draw may be from the work that is asked for.
+pub const WORK_TOLERANCE: f64 = 0.05;
 
 /// How many of the templates become requests (Q45). A larger choice contains the smaller one.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -210,6 +217,7 @@ impl Default for CoRequestSettings {
     fn default() -> Self {
         Self {
             selection: TemplateSelection::Count { count: 213 },
+            work: None,
             templates: TemplateSource::default(),
             slack: SlackRule::Factor {
                 factor: 6.0,

@@ -277,3 +277,49 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_draw_comes_to_the_work_that_is_asked_for_and_is_the_same_for_every_workload() {
+    let work = |requests: &[CoRequest]| -> i64 {
+        let one = |request: &CoRequest| -> i64 {
+            let cpus: u32 = request.parts.iter().map(|part| part.0).sum();
+            Nodes(cpus).for_span(request.duration).0
+        };
+        requests.iter().map(one).sum()
+    };
+    let free = CoRequestSettings {
+        selection: TemplateSelection::Count { count: 40 },
+        ..CoRequestSettings::default()
+    };
+    let any = work(&made(&free, 1, 0));
+    let wanted = NodeSeconds(any * 5 / 4);
+    let asked = CoRequestSettings {
+        work: Some(wanted),
+        ..free.clone()
+    };
+    let requests = made(&asked, 1, 0);
+    assert_eq!(requests.len(), 40);
+    let away = (work(&requests) - wanted.0).abs() as f64;
+    assert!(away <= WORK_TOLERANCE * wanted.0 as f64);
+    // Three parts of another window are made from the same templates.
+    let early = CoRequestSettings {
+        parts: 3,
+        lead: LeadRule::Fixed {
+            seconds: Seconds(30),
+        },
+        ..asked.clone()
+    };
+    let templates = |requests: &[CoRequest]| {
+        let mut numbers: Vec<i64> = requests.iter().map(|it| it.trace_number).collect();
+        numbers.sort_unstable();
+        numbers
+    };
+    assert_eq!(templates(&requests), templates(&made(&early, 1, 0)));
+    let impossible = CoRequestSettings {
+        work: Some(NodeSeconds(1)),
+        ..asked
+    };
+    let error = generate_co_requests(&excerpts(1), MACHINE, &impossible, 1, "trace=w", 0);
+    let message = error.unwrap_err().to_string();
+    assert!(message.contains("total_cpu_seconds is 1"), "{message}");
+}

@@ -72,7 +72,7 @@ impl LocalMachine {
     /// The accuracy of limits that the backlog is reckoned with.
     fn accuracy(&self) -> f64 {
         let known = match self.settings.accuracy {
-            AccuracySource::History => self.backlog.accuracy,
+            AccuracySource::History | AccuracySource::Work => self.backlog.accuracy,
             AccuracySource::Running => self.backlog.accuracy_sum / self.backlog.accuracy_count,
         };
         known * self.settings.accuracy_factor

@@ -269,7 +269,7 @@ impl Twin {
             1.0
         } else {
             let known = match self.settings.accuracy {
-                AccuracySource::History => self.accuracies[0],
+                AccuracySource::History | AccuracySource::Work => self.accuracies[0],
                 AccuracySource::Running => {
                     self.accuracies.iter().sum::<f64>() / self.accuracies.len() as f64
                 }

@@ -94,7 +94,7 @@ impl OverbookingMachine {
             1.0
         } else {
             let known = match self.settings.accuracy {
-                AccuracySource::History => self.accuracy,
+                AccuracySource::History | AccuracySource::Work => self.accuracy,
                 AccuracySource::Running => self.accuracies.0 / self.accuracies.1 as f64,
             };
             known * self.settings.accuracy_factor
