@@ -18,5 +18,6 @@ pub use service::{
 };
 pub use settings::{
     AccuracySource, BacklogWork, HourEdge, LocalSettings, NextEventSource, ProbeFilters, Tariff,
-    WEEK,
+    TariffRow, WEEK,
 };
+pub use tariff::TariffError;

@@ -759,7 +759,7 @@ pub const KEYS: &[Key] = &[
     key(
         "local.tariff",
         Kind::Text,
-        "\"day-night-cheap-weekends\" (default), \"day-night\", \"flat\" or \"example\"",
+        "\"day-night-cheap-weekends\" (default), \"day-night\", \"flat\", \"example\", or rows: weekdays, hours, price, clusters, as in \"mon-fri 8-18 2; sat-sun 0-24 0.5 @1,3\"; other hours cost 1",
     ),
     key(
         "local.hour_edge",

@@ -9,7 +9,7 @@ use toml::Spanned;
 use crate::brokering::StartCap;
 use crate::estimates::{Binning, Overrun, PredictionRule};
 use crate::plan::{EqualStarts, Surplus};
-use crate::scheduling::local::{AccuracySource, BacklogWork, HourEdge, NextEventSource, Tariff};
+use crate::scheduling::local::{AccuracySource, BacklogWork, HourEdge, NextEventSource};
 use crate::scheduling::reserving::{
     Admission, Backfilling, DisplacedJobs, Displacement, EarlyEnd, QueueOrder, SameInstant,
 };
@@ -456,7 +456,7 @@ pub struct RawLocal {
     /// The most that parts may hold.
     pub quota_percent: Given<f64>,
     /// What CPU-hours cost.
-    pub tariff: Option<Tariff>,
+    pub tariff: Given<String>,
     /// Which hours are charged.
     pub hour_edge: Option<HourEdge>,
     /// When in the week a simulation begins.

@@ -16,7 +16,7 @@ use crate::brokering::{
     Algorithm, CoReservationSettings, GridFailureSettings, MessageSettings, RiskChoice,
     RiskSettings, SearchSettings,
 };
-use crate::scheduling::local::LocalSettings;
+use crate::scheduling::local::{LocalSettings, Tariff, TariffError};
 use crate::scheduling::registry::STRATEGIES;
 use crate::scheduling::reserving::Backfilling;
 use crate::units::{NodeSeconds, Seconds};
@@ -531,6 +531,17 @@ fn local(raw: Option<&Spanned<RawLocal>>, problems: &mut Problems) -> Option<Loc
         |hours| (0.0..168.0).contains(&hours),
         problems,
     );
+    let tariff = match &raw.tariff {
+        None => Some(Tariff::default()),
+        Some(text) => match text.get_ref().parse() {
+            Ok(tariff) => Some(tariff),
+            Err(error) => {
+                let message = TariffError::to_string(&error);
+                out_of_range("local.tariff", text.span(), &message, problems);
+                None
+            }
+        },
+    };
     let quota = quota?;
     Some(LocalSettings {
         backfilling: raw.backfilling.unwrap_or(Backfilling::Aggressive),
@@ -540,7 +551,7 @@ fn local(raw: Option<&Spanned<RawLocal>>, problems: &mut Problems) -> Option<Loc
         accuracy_factor: accuracy_factor?,
         next_event: raw.next_event.unwrap_or_default(),
         quota: raw.quota_percent.is_some().then_some(quota / 100.0),
-        tariff: raw.tariff.unwrap_or_default(),
+        tariff: tariff?,
         hour_edge: raw.hour_edge.unwrap_or_default(),
         calendar_origin: Seconds::from_hours(origin?),
     })
