@@ -4,20 +4,54 @@
 //! candidates and a search that reserves part after part. [`Algorithm`] says which of this an algorithm of the thesis does.
 
 mod algorithm;
+mod assignment;
+pub mod broker;
+mod counting;
+mod direct;
+mod exchange;
+mod failures;
 mod grid;
+#[cfg(test)]
+pub(crate) mod interleaving_tests;
+pub mod letters;
+mod listed;
+pub mod measured;
 pub mod measures;
+mod network;
 mod outcome;
 pub mod provisioning;
+mod outlook;
+mod ranked;
+mod search;
 mod settings;
+mod site;
+mod sites;
+mod starts;
 mod study;
+mod table;
+#[cfg(test)]
+mod watched_cluster;
+#[cfg(test)]
+mod whole_run_tests;
+mod worst_case;
 
 pub use algorithm::{Accuracy, Algorithm, AlgorithmRow, Order, Repair};
-pub use grid::{ClusterWorkload, GridInputs, GridRun};
+pub use direct::{PATIENCE, WINDOW, finish, simulate_grid};
+pub use exchange::{Exchange, Task};
+pub use failures::Blows;
+pub use grid::{ClusterWorkload, GridInputs, GridRun, GridSeed};
+pub use network::Network;
 pub use outcome::{
     CoOutcome, CoVerdict, MessageCounts, OfferBounds, ProbeCounts, TimeLine, TimeLineSample,
 };
+pub use search::{Search, SearchCounts, SearchRules, Step};
 pub use settings::{
     CoReservationSettings, GridFailureSettings, MessageSettings, RiskChoice, RiskSettings,
     SearchSettings, StartCap,
 };
+pub use site::Site;
+pub use sites::clusters;
+pub use starts::{candidate_starts, rigid_candidates, unprobed_candidates};
 pub use study::StudySettings;
+pub use table::Candidate;
+pub use worst_case::{variations, worst_case};

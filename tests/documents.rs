@@ -6,7 +6,8 @@ use bookahead::sweep::{Experiment, keys};
 const MODEL: &str = include_str!("../docs/model.md");
 const CONFIGURATION: &str = include_str!("../docs/configuration.md");
 
-/// Ambiguities of spec `grid-reservations.md` §9, then those of `provisioning.md` §13 that are not about workflows.
+/// Ambiguities of spec `grid-reservations.md` §9, then those of `provisioning.md` §13 that are not about workflows, then those of
+/// `co-reservation.md` §8.
 fn about_reservations() -> Vec<String> {
     let heine = (1..=17).map(|number| format!("A{number}"));
     let singh = (1..=12)
@@ -15,7 +16,15 @@ fn about_reservations() -> Vec<String> {
         .chain(25..=46)
         .map(|number| format!("AMB-{number}"));
     let with_letters = ["5b", "15b", "15c", "26b", "29b"].map(|name| format!("AMB-{name}"));
-    heine.chain(singh).chain(with_letters).collect()
+    let meltzer = (1..=30)
+        .chain(32..=36)
+        .chain(44..=50)
+        .map(|number| format!("Q{number}"));
+    heine
+        .chain(singh)
+        .chain(with_letters)
+        .chain(meltzer)
+        .collect()
 }
 
 /// The cells of the row of the model page that decides an ambiguity.

@@ -79,10 +79,10 @@ text = "No machine is."
 evidence = ["ctc"]
 "#;
 
-/// 80 jobs, one every ten minutes, of up to half the machine and two hours.
-fn trace() -> String {
+/// Jobs, one every ten minutes, of up to half the machine and two hours.
+fn trace(jobs: u32) -> String {
     let mut text = "; MaxProcs: 430\n; UnixStartTime: 0\n".to_owned();
-    for job in 0..80_u32 {
+    for job in 0..jobs {
         let (submit, nodes) = (job * 600, 1 + job * 37 % 215);
         let estimate = 1_800 + job * 677 % 5_400;
         let runtime = estimate * (3 + job % 5) / 8;
@@ -96,6 +96,126 @@ fn trace() -> String {
     text
 }
 
+const CLUSTERS: &str = r#"# A little of the evaluation of Meltzer.
+#
+# Look at: failure rates.
+
+[experiment]
+name = "NAME"
+replications = 3
+[workload]
+trace = "SDSC-BLUE-2000-4.2-cln.swf"
+nodes = 430
+whole_trace = true
+[scheduling]
+strategy = "co-reservation"
+[clusters]
+count = 3
+days = 1.0
+excerpts = "fingerprint"
+[requests]
+workload = "rw3"
+count = 12
+[[axis]]
+key = "broker.algorithm"
+values = ["a3", "a3-backfill"]
+[[zip]]
+keys = ["broker.minimum_step_seconds", "broker.maximum_starts"]
+values = [[1, 2], [1, 4], [300, 20]]
+"#;
+
+const FINDINGS_OF_CLUSTERS: &str = r#"
+paper = "meltzer2005"
+title = "Clusters"
+
+[[again]]
+of = "fingerprint"
+trace = "drawn"
+
+[[zipped]]
+run = "fingerprint-e4"
+leads = "broker.maximum_starts"
+follow = ["broker.minimum_step_seconds"]
+
+[[paired]]
+run = "fingerprint-e4 both"
+of = "fingerprint-e4"
+left = { "broker.algorithm" = "a3" }
+right = { "broker.algorithm" = "a3-backfill" }
+
+[[zipped]]
+run = "fingerprint-e4 both"
+leads = "broker.maximum_starts"
+follow = ["broker.minimum_step_seconds"]
+
+[[finding]]
+id = "M1"
+section = "7"
+statement = "There are twelve requests."
+provenance = "stated"
+trace = "fingerprint"
+value = { run = "fingerprint-e4", measure = "co_requests", at = { "broker.algorithm" = "a3", "broker.maximum_starts" = 4 }, expected = 12, within = "range" }
+
+[[finding]]
+id = "M2"
+section = "7"
+statement = "The third cluster has jobs."
+provenance = "stated"
+trace = "fingerprint"
+bound = { run = "fingerprint-e4", measure = "cluster_jobs@2", at_least = 1 }
+
+[[finding]]
+id = "M3"
+section = "7"
+statement = "Backfilling takes no more requests than there are."
+provenance = "derived"
+trace = "fingerprint"
+bound = { run = "fingerprint-e4 both", measure = "only_right", at_least = 0, at_most = 12 }
+
+[[finding]]
+id = "M4"
+section = "7"
+statement = "More requests fail than there are."
+provenance = "derived"
+trace = "fingerprint"
+bound = { run = "fingerprint-e4", measure = "co_failure_rate", at_least = 1.5 }
+
+[[finding]]
+id = "M5"
+section = "7"
+statement = "The failure rate of series 3."
+provenance = "stated"
+trace = "fingerprint"
+kept_aside = true
+value = { run = "fingerprint-e5", measure = "co_failure_rate", at = { "broker.algorithm" = "a3", "broker.minimum_step_seconds" = 1, "broker.maximum_starts" = 4 } }
+"#;
+
+fn write_trace(folder: &Path, name: &str, text: &str) {
+    fs::create_dir(folder.join("traces")).expect("made");
+    fs::write(folder.join("traces").join(name), text).expect("written");
+}
+
+/// Small copies of all configurations of Meltzer 2005.
+fn folder_of_clusters() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    let configs = folder.path().join("configs/meltzer2005");
+    fs::create_dir_all(&configs).expect("made");
+    for excerpts in ["fingerprint", "drawn"] {
+        for experiment in 0..8 {
+            let name = format!("{excerpts}-e{experiment}");
+            let text = CLUSTERS
+                .replace("NAME", &name)
+                .replace("\"fingerprint\"", &format!("\"{excerpts}\""));
+            fs::write(configs.join(format!("{name}.toml")), text).expect("written");
+        }
+    }
+    fs::write(configs.join("findings.toml"), FINDINGS_OF_CLUSTERS).expect("written");
+    fs::write(configs.join("explanations.toml"), "").expect("written");
+    // Eleven days of jobs.
+    write_trace(folder.path(), "SDSC-BLUE-2000-4.2-cln.swf", &trace(1_584));
+    folder
+}
+
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let configs = folder.path().join("configs/heine2005");
@@ -107,9 +227,7 @@ fn folder() -> tempfile::TempDir {
     ] {
         fs::write(configs.join(name), text).expect("written");
     }
-    fs::create_dir(folder.path().join("traces")).expect("made");
-    let path = folder.path().join("traces/CTC-SP2-1996-3.1-cln.swf");
-    fs::write(path, trace()).expect("written");
+    write_trace(folder.path(), "CTC-SP2-1996-3.1-cln.swf", &trace(80));
     folder
 }
 
@@ -171,4 +289,37 @@ fn without_configurations_in_the_folder_the_copies_in_the_program_are_listed() {
         said.contains("SDSC-SP2-1998-4.2-cln.swf: not found"),
         "{said}"
     );
+}
+
+#[test]
+fn several_clusters_are_judged_by_replications_by_cluster_and_by_request_and_once_more_on_drawn_excerpts()
+ {
+    let folder = folder_of_clusters();
+    let (said, log) = reproduce(folder.path(), &["meltzer2005", "--workers", "2"]);
+    for text in [
+        "M1  held        There are twelve requests.",
+        "12 ± 0 (3 replications), from 12 to 12",
+        "M2  held",
+        "M3  held",
+        "M4  missed",
+        "M5  not tested",
+        "the published value is kept aside",
+        "drawn/M1  held",
+        "drawn/M4  missed",
+        "fingerprint      3 held, 1 missed, 1 not tested",
+        "drawn            3 held, 1 missed, 1 not tested",
+    ] {
+        assert!(said.contains(text), "{text}\nis not in\n{said}");
+    }
+    assert!(
+        log.contains("missed, and not explained: M4, drawn/M4"),
+        "{log}"
+    );
+    for excerpts in ["fingerprint", "drawn"] {
+        let card = folder
+            .path()
+            .join(format!("reports/meltzer2005/{excerpts}/score-card.md"));
+        let card = fs::read_to_string(card).expect("a card");
+        assert!(card.contains("`12 among the replications`"), "{card}");
+    }
 }

@@ -1,8 +1,10 @@
 //! Every quantity that a study of several clusters measures, by name: of the whole simulation in
 //! [`MEASURES`](crate::scheduling::measures::MEASURES), of one cluster in [`CLUSTER_MEASURES`].
 
+use crate::brokering::GridInputs;
 use crate::scheduling::local::ClusterId;
 use crate::scheduling::measures::{Measure, Topic};
+use crate::units::{Nodes, Seconds};
 
 const fn measure(
     name: &'static str,
@@ -98,6 +100,80 @@ pub const CLUSTER_MEASURES: &[Measure] = &[
     ),
 ];
 
+/// Finds a quantity of a cluster by name.
+#[must_use]
+pub fn find(name: &str) -> Option<&'static Measure> {
+    CLUSTER_MEASURES.iter().find(|measure| measure.name == name)
+}
+
+/// A quantity of one cluster, as findings and readers name it: `infeasibility_rate@2` at cluster 2 (counted from 0),
+/// `class_job_percent@2/129-256` of a class there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClusterMeasureName<'n> {
+    /// Its name in [`CLUSTER_MEASURES`].
+    pub measure: &'n str,
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// The class; empty where it is about all.
+    pub class: &'n str,
+}
+
+impl<'n> ClusterMeasureName<'n> {
+    /// Reads such a name; `None` for any other.
+    #[must_use]
+    pub fn parse(name: &'n str) -> Option<Self> {
+        let (measure, place) = name.split_once('@')?;
+        let (cluster, class) = place.split_once('/').unwrap_or((place, ""));
+        Some(Self {
+            measure: find(measure)?.name,
+            cluster: ClusterId(cluster.parse().ok()?),
+            class,
+        })
+    }
+}
+
+/// What a cluster of a simulation is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClusterSummary {
+    /// Its size in CPUs.
+    pub nodes: Nodes,
+    /// The id of its first job; that of the first job behind it where it has none.
+    pub first_job: u32,
+    /// Its number of jobs.
+    pub jobs: u32,
+    /// Where its excerpt begins in the trace.
+    pub window_start: Seconds,
+    /// Mean of run time ÷ limit over its jobs.
+    pub accuracy: f64,
+    /// When submissions end.
+    pub stop: Seconds,
+}
+
+impl ClusterSummary {
+    /// The clusters of a simulation, in order.
+    #[must_use]
+    pub fn of(inputs: &GridInputs) -> Vec<Self> {
+        let mut next = 0;
+        inputs
+            .clusters
+            .iter()
+            .map(|cluster| {
+                let jobs = u32::try_from(cluster.jobs.len()).unwrap_or(u32::MAX);
+                let first_job = cluster.jobs.first().map_or(next, |job| job.id.0);
+                next = first_job + jobs;
+                Self {
+                    nodes: cluster.nodes,
+                    first_job,
+                    jobs,
+                    window_start: cluster.window_start,
+                    accuracy: cluster.accuracy,
+                    stop: inputs.stop,
+                }
+            })
+            .collect()
+    }
+}
+
 /// One value of one cluster.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ClusterValue {
@@ -109,4 +185,50 @@ pub struct ClusterValue {
     pub class: &'static str,
     /// The value.
     pub value: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::scheduling::measures::MEASURES;
+
+    #[test]
+    fn measures_of_clusters_have_names_that_nothing_else_has() {
+        let names: BTreeSet<&str> = CLUSTER_MEASURES
+            .iter()
+            .chain(MEASURES)
+            .map(|measure| measure.name)
+            .collect();
+        assert_eq!(names.len(), CLUSTER_MEASURES.len() + MEASURES.len());
+    }
+
+    #[test]
+    fn a_measure_is_named_with_its_cluster_and_class() {
+        let name = |measure, cluster, class| {
+            Some(ClusterMeasureName {
+                measure,
+                cluster: ClusterId(cluster),
+                class,
+            })
+        };
+        let parse = ClusterMeasureName::parse;
+        assert_eq!(
+            parse("infeasibility_rate@2"),
+            name("infeasibility_rate", 2, "")
+        );
+        assert_eq!(
+            parse("class_job_percent@12/129-256"),
+            name("class_job_percent", 12, "129-256")
+        );
+        for other in [
+            "infeasibility_rate",
+            "co_failure_rate@2",
+            "filtering_degree@",
+            "filtering_degree@x",
+        ] {
+            assert_eq!(parse(other), None, "{other}");
+        }
+    }
 }

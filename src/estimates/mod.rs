@@ -4,6 +4,7 @@
 //! [`RatioDistribution`] a class; [`RuntimeSteps`] stretches a class's distribution over one job's estimate;
 //! [`joint_density`] says when the job's predecessors have all ended; [`probability_executable`] whether it ends in its
 //! window; and [`Convolver::complete`] makes the [`CompletionDistribution`] that its successors see.
+//! [`probability_of_room`] says whether jobs in front of a fixed window have ended at its start.
 //! How long jobs wait in a queue is another matter: [`WaitPredictor`] learns it from the waits before.
 
 mod binomial;
@@ -13,6 +14,7 @@ mod convolution;
 mod joint;
 mod model;
 mod ratio;
+mod room;
 mod runtime_steps;
 mod settings;
 mod wait_calibration;
@@ -27,6 +29,7 @@ pub use convolution::{Convolution, Convolver, convolve_direct};
 pub use joint::{joint_cdf_at, joint_density, probability_executable};
 pub use model::{ClassSummary, EstimateError, EstimateModel};
 pub use ratio::{RATIO_BINS, RatioDistribution};
+pub use room::{Tail, probability_of_room};
 pub use runtime_steps::RuntimeSteps;
 pub use settings::{Binning, ClassFamily, EstimateSettings, Overrun};
 pub use wait_calibration::{BoundCoverage, CalibrationBin, WAIT_CALIBRATION_BINS, WaitCalibration};

@@ -32,6 +32,16 @@ pub enum Section {
     Jobs,
     /// Requests for reservations: granted and refused.
     Reservations,
+    /// Requests for co-reservations: granted and refused, offsets, cost.
+    CoReservations,
+    /// What co-reservations do to local jobs.
+    Fairness,
+    /// What a broker and its clusters say to each other.
+    Messages,
+    /// Clusters beside each other.
+    Clusters,
+    /// What happened over the time of one simulation.
+    OverTime,
     /// What reservations cost others.
     Prices,
     /// Utilisation of the machine.
@@ -60,6 +70,11 @@ impl Section {
             Self::Money => "Gain, fees and penalties",
             Self::Jobs => "Jobs",
             Self::Reservations => "Reservations",
+            Self::CoReservations => "Co-reservations",
+            Self::Fairness => "Fairness",
+            Self::Messages => "Messages",
+            Self::Clusters => "Clusters",
+            Self::OverTime => "Over time",
             Self::Prices => "Prices",
             Self::Machine => "Utilisation",
             Self::Waits => "Waits and slowdowns",

@@ -1,10 +1,12 @@
 //! What a report draws: one file a kind of figure, each from readers of the store or from the folded points.
 
 mod calibration;
+mod clusters;
 mod curves;
 mod distributions;
 mod drawn;
 mod lines;
+mod over_time;
 mod reserved;
 mod shares;
 mod simulator;
@@ -12,8 +14,10 @@ mod situations;
 mod studies;
 
 pub(super) use calibration::{Calibration, calibration};
+pub(super) use clusters::Clusters;
 pub(super) use curves::curves;
 pub(super) use distributions::distributions;
+pub(super) use over_time::over_time;
 pub(super) use reserved::reserved;
 pub(super) use shares::shares;
 pub(super) use simulator::simulator;

@@ -6,6 +6,7 @@
 //! [`parse`] reads the files (`configs/PAPER/findings.toml`), [`evaluate`] judges them, [`FindingsCard`] shows the verdicts.
 //! Nothing here reads a store: what was measured is asked of [`MeasuredCurves`].
 
+mod again;
 mod card;
 mod compare;
 mod curves;
@@ -13,8 +14,10 @@ mod derived;
 mod evaluate;
 mod explanations;
 mod file;
+mod paired;
 mod trend;
 mod words;
+mod zipped;
 
 use std::collections::BTreeMap;
 
@@ -28,7 +31,9 @@ pub use derived::Derived;
 pub use evaluate::{FindingResult, Judged, evaluate};
 pub use explanations::{Audit, Explanation, audit, explain, parse_explanations};
 pub use file::{FindingsError, parse};
+pub use paired::Paired;
 pub use words::Place;
+pub use zipped::Zipped;
 
 /// Everything that one paper says about its curves.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,14 +46,25 @@ pub struct FindingsFile {
     pub findings: Vec<Finding>,
     /// Runs that are differences of others.
     pub derived: Vec<Derived>,
+    /// Runs that tell what two settings grant differently.
+    pub paired: Vec<Paired>,
+    /// Axes that moved together.
+    pub zipped: Vec<Zipped>,
 }
 
 impl FindingsFile {
-    /// The run that a name stands for: that of a configuration, where the name is that of a derived run.
+    /// The run that a name stands for: that of a configuration, where the name is that of a derived or paired run.
     #[must_use]
     pub fn made_of<'n>(&'n self, run: &'n str) -> &'n str {
-        let derived = self.derived.iter().find(|derived| derived.run == run);
-        derived.map_or(run, |derived| &derived.of)
+        let derived = self
+            .derived
+            .iter()
+            .map(|derived| (&derived.run, &derived.of));
+        let paired = self.paired.iter().map(|paired| (&paired.run, &paired.of));
+        derived
+            .chain(paired)
+            .find(|(name, _)| *name == run)
+            .map_or(run, |(_, of)| of)
     }
 }
 
@@ -71,6 +87,8 @@ pub struct Finding {
     pub note: Option<String>,
     /// The published number is kept aside for independent validation: what was measured is shown, nothing is judged.
     pub kept_aside: bool,
+    /// It is about these inputs alone and not judged again on others.
+    pub is_once: bool,
     /// What must hold.
     pub check: Check,
 }
@@ -155,27 +173,29 @@ pub struct ValueCheck {
     pub expected: Option<Near>,
 }
 
-/// A number, and how far a measured one may lie from it.
+/// A published number, and what is about the same.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Near {
     /// The published number.
     pub value: f64,
-    /// As a share of it (`relative`) and not in its own unit.
-    pub is_relative: bool,
-    /// The largest difference that holds, 0 or more.
-    pub tolerance: f64,
+    /// What is about the same.
+    pub tolerance: Tolerance,
 }
 
-impl Near {
-    /// The largest difference that holds, in the unit of the value.
-    #[must_use]
-    pub fn width(self) -> f64 {
-        if self.is_relative {
-            self.tolerance * self.value.abs()
-        } else {
-            self.tolerance
-        }
-    }
+/// What is about the same as a published number.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tolerance {
+    /// A mean at most this far from it, in its own unit.
+    Absolute(f64),
+    /// A mean at most this far from it, as a share of it.
+    Relative(f64),
+    /// Replications around it: it lies between the least and the greatest of them, or outside by no more than this, half a
+    /// unit of its last printed digit. For a number that was published of one single run.
+    Range {
+        /// Half a unit of the last digit that was printed; 0 for a number that was not rounded.
+        rounding: f64,
+    },
 }
 
 /// Every cell of a selection lies between bounds.

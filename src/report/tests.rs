@@ -1,3 +1,4 @@
+mod grid;
 mod studies;
 
 use std::path::{Path, PathBuf};

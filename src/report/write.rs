@@ -8,7 +8,9 @@ use polars::prelude::PolarsError;
 
 use super::analysis::Analysis;
 use super::figure::{Figure, Marks, Section};
-use super::figures::{calibration, curves, distributions, reserved, shares, simulator, studies};
+use super::figures::{
+    Clusters, calibration, curves, distributions, over_time, reserved, shares, simulator, studies,
+};
 use super::format::{Csv, Markdown, Parquet, TableFormat};
 use super::html::{ClaimsSection, Page, PlanSection};
 use super::svg;
@@ -102,6 +104,12 @@ pub fn write_with(
         let counts = store.reservation_counts(run.id)?;
         figures.extend(reserved(&counts, &points, &analysis, hash));
     }
+    let values = store.cluster_values(run.id)?;
+    let clusters = Clusters::new(&values, &points, &analysis, hash);
+    figures.extend(clusters.figures());
+    if !values.is_empty() {
+        figures.extend(over_time(&store, &points, &analysis, hash)?);
+    }
     let calibration = calibration(&store.calibration(run.id)?, hash);
     if let Some(calibration) = &calibration {
         figures.push(calibration.figure.clone());
@@ -120,6 +128,7 @@ pub fn write_with(
     }
     tables.push(best.clone());
     tables.push(summary_table(&analysis, &run));
+    tables.extend(clusters.table());
 
     let mut folder = Folder::new(out)?;
     let score = calibration.as_ref().map(|calibration| &calibration.table);

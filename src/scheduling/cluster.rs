@@ -6,6 +6,7 @@
 
 mod events;
 mod jobs;
+mod windows;
 
 use self::events::{Event, EventQueue};
 use self::jobs::JobTable;
@@ -52,6 +53,8 @@ impl ClusterMachine {
         for job in jobs {
             let (time, id) = (job.submit, job.id);
             self.cluster.jobs.push(job);
+            // Late jobs arrive at once.
+            let time = time.max(self.cluster.now);
             self.cluster.events.push(time, Event::Arrival(id));
         }
     }
@@ -105,6 +108,24 @@ impl ClusterMachine {
     #[must_use]
     pub fn metrics(&self) -> SimulationMetrics {
         self.cluster.metrics()
+    }
+
+    /// What the policy sees.
+    #[must_use]
+    pub fn cluster(&self) -> &Cluster {
+        &self.cluster
+    }
+
+    /// Works off every event before `now` and waits until then.
+    pub fn wait_until(&mut self, now: Seconds) {
+        self.advance(now);
+        self.cluster.move_to(now.max(self.cluster.now()));
+    }
+
+    /// Works off every event until `now` and waits until then.
+    pub fn settle(&mut self, now: Seconds) {
+        self.advance(now + Seconds(1));
+        self.cluster.move_to(now.max(self.cluster.now()));
     }
 
     fn handle(&mut self, event: Event) {
@@ -326,6 +347,14 @@ impl Cluster {
             Verdict::FailedUnstartable
         };
         self.finish(job, verdict, Some(self.now));
+    }
+
+    /// Takes a planned or running job off the cluster as if it had never been there.
+    pub fn withdraw(&mut self, job: JobId) {
+        if self.phase(job) == Phase::Running {
+            self.vacate(job, false);
+        }
+        self.jobs.close(job, Verdict::DroppedNoSlot, None);
     }
 
     fn move_to(&mut self, time: Seconds) {

@@ -8,13 +8,20 @@
 //! window beyond what is left, and slots in front of it end where it starts. It is accepted if the profile (which counts
 //! the nodes that are down as missing for the configured horizon) has its nodes free in its whole window. Re-planning leaves
 //! it alone, because it already has the earliest start that it may have, at full length.
+//!
+//! A window that is sold over the tails of jobs is an entry of the profile, too, so that the count is negative where they overlap:
+//! nobody is put there, and whoever ends early fills the gap. At its start it runs if the profile, with what really
+//! ended, has its nodes free in its whole window, and is lost otherwise; windows over tails that were sold later have to wait for
+//! what it leaves.
+
+mod windows;
 
 use std::sync::Arc;
 
 use super::cluster::Cluster;
 use super::hardware::Hardware;
 use super::outcome::{Promise, SuccessFactors, Verdict};
-use super::policy::Policy;
+use super::policy::{Policy, WindowQuote};
 use super::settings::{DownHorizon, Placing, PolicySettings, ReplanPasses, RestartRule};
 use crate::estimates::{EstimateModel, RatioDistribution};
 use crate::plan::{Fit, Profile};
@@ -34,6 +41,8 @@ pub struct Counted {
     running: Vec<Slot>,
     /// Accepted jobs without a slot, in order of job id.
     waiting: Vec<Slot>,
+    /// Windows over tails that have not started, in the order in which they were sold.
+    oversold: Vec<JobId>,
     down: u32,
     /// Until when the profile counts `down` nodes as missing.
     down_until: Seconds,
@@ -100,6 +109,7 @@ impl Counted {
             planned: Vec::new(),
             running: Vec::new(),
             waiting: Vec::new(),
+            oversold: Vec::new(),
             down: 0,
             down_until: Seconds::ZERO,
         }
@@ -113,13 +123,18 @@ impl Counted {
             self.profile.release(now, self.down_until, self.down);
         }
         self.down = down;
-        self.down_until = match self.settings.down_horizon {
+        self.down_until = self.horizon(now);
+        if down > 0 {
+            self.profile.reserve(now, self.down_until, down);
+        }
+    }
+
+    /// Until when nodes that are down at `now` are expected to stay down.
+    fn horizon(&self, now: Seconds) -> Seconds {
+        match self.settings.down_horizon {
             DownHorizon::Mttr => now + self.hardware.mean_time_to_repair(),
             DownHorizon::Forever => Seconds::FAR,
             DownHorizon::None => now,
-        };
-        if down > 0 {
-            self.profile.reserve(now, self.down_until, down);
         }
     }
 
@@ -470,6 +485,10 @@ impl Policy for Counted {
             return;
         };
         let slot = self.planned.remove(place);
+        if self.oversold.contains(&job) && !self.has_room(cluster, &slot) {
+            self.lose_window(cluster, &slot);
+            return;
+        }
         if let Some(nodes) = cluster.idle().lowest(Nodes(slot.nodes)) {
             cluster.start(job, nodes, slot.end);
             self.running.push(slot);
@@ -493,21 +512,51 @@ impl Policy for Counted {
         self.replan(cluster);
     }
 
-    fn node_failed(&mut self, cluster: &mut Cluster, _node: NodeIndex, victim: Option<JobId>) {
+    fn node_failed(&mut self, cluster: &mut Cluster, node: NodeIndex, victim: Option<JobId>) {
+        self.nodes_failed(cluster, &[(node, victim)]);
+    }
+
+    fn node_repaired(&mut self, cluster: &mut Cluster, node: NodeIndex) {
+        self.nodes_repaired(cluster, &[node]);
+    }
+
+    fn nodes_failed(&mut self, cluster: &mut Cluster, failed: &[(NodeIndex, Option<JobId>)]) {
         self.refresh_for(cluster);
-        if let Some(job) = victim
-            && let Some(place) = self.running.iter().position(|slot| slot.job == job)
-        {
-            let slot = self.running.remove(place);
-            self.profile.release(cluster.now(), slot.end, slot.nodes);
-            self.put_aside(cluster, slot);
+        for job in failed.iter().filter_map(|&(_, victim)| victim) {
+            if let Some(place) = self.running.iter().position(|slot| slot.job == job) {
+                let slot = self.running.remove(place);
+                self.profile.release(cluster.now(), slot.end, slot.nodes);
+                self.put_aside(cluster, slot);
+            }
         }
         self.replan(cluster);
     }
 
-    fn node_repaired(&mut self, cluster: &mut Cluster, _node: NodeIndex) {
+    fn nodes_repaired(&mut self, cluster: &mut Cluster, _repaired: &[NodeIndex]) {
         self.refresh_for(cluster);
         self.replan(cluster);
+    }
+
+    fn sells_windows(&self) -> bool {
+        true
+    }
+
+    fn quote_window(
+        &self,
+        cluster: &Cluster,
+        nodes: Nodes,
+        start: Seconds,
+        end: Seconds,
+    ) -> Option<WindowQuote> {
+        self.quote(cluster, nodes, start, end)
+    }
+
+    fn admit_window(&mut self, cluster: &mut Cluster, job: JobId, free: bool) {
+        self.admit(cluster, job, free);
+    }
+
+    fn withdraw_window(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.withdraw(cluster, job);
     }
 
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {

@@ -1,16 +1,23 @@
 //! A cluster behind its local reservation service: a batch queue, and parts of co-reservations that it promises to a broker
 //! (spec `co-reservation.md` §2.4, §4).
 //!
-//! [`LocalService`] is what a broker talks to; [`LocalMachine`] is the cluster of the thesis.
+//! [`LocalService`] is what a broker talks to; [`LocalMachine`] is the cluster of the thesis;
+//! [`OverbookingMachine`] one that overbooks, and answers with a price and a risk.
 
+mod machine;
+mod overbooking;
 mod service;
 mod settings;
+mod tariff;
 
+pub use machine::LocalMachine;
+pub use overbooking::{OverbookingError, OverbookingMachine};
 pub use service::{
     Blow, ClusterId, FilterCounts, LocalService, LocalTotals, LostPart, OfferedPart, PartOrder,
     PartOutcome, Probe, ProbeAnswer, Refusal, TimeLinePoint,
 };
 pub use settings::{
     AccuracySource, BacklogWork, HourEdge, LocalSettings, NextEventSource, ProbeFilters, Tariff,
-    WEEK,
+    TariffRow, WEEK,
 };
+pub use tariff::TariffError;

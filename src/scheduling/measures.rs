@@ -1144,7 +1144,14 @@ pub const MEASURES: &[Measure] = &[
     measure(
         "leaked_cpu_seconds",
         "CPU·s",
-        "CPU-seconds held by parts that belong to no granted request",
+        "CPU-seconds held by parts that belong to no granted request and were never given back",
+        0,
+        Topic::Detail,
+    ),
+    measure(
+        "undecided_cpu_seconds",
+        "CPU·s",
+        "CPU-seconds held by parts that were given back after they had begun",
         0,
         Topic::Detail,
     ),

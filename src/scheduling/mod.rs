@@ -36,7 +36,7 @@ pub use overbooking_2008::{
     AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,
     is_promising, overbookable_time, place_shortened, shortened_duration,
 };
-pub use policy::Policy;
+pub use policy::{Policy, WindowQuote};
 pub use queueing::Queueing;
 pub use settings::{
     Acceptance, Convolution, DownHorizon, EarlyStart, PROBABILITY_TOLERANCE, Placing,

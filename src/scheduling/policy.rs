@@ -1,7 +1,9 @@
 //! The trait that one file implements for each policy.
 
 use super::cluster::Cluster;
-use crate::units::NodeIndex;
+use super::outcome::SuccessFactors;
+use super::settings::PROBABILITY_TOLERANCE;
+use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::JobId;
 
 /// A scheduling policy: it plans, the [`Cluster`] carries out.
@@ -46,11 +48,84 @@ pub trait Policy: Send {
     /// A node came back.
     fn node_repaired(&mut self, cluster: &mut Cluster, node: NodeIndex);
 
+    /// Several nodes went down at once, each with the job that was still on it when its turn came: one after the other, unless
+    /// the policy can do better.
+    fn nodes_failed(&mut self, cluster: &mut Cluster, failed: &[(NodeIndex, Option<JobId>)]) {
+        for &(node, victim) in failed {
+            self.node_failed(cluster, node, victim);
+        }
+    }
+
+    /// Several nodes came back at once: one after the other, unless the policy can do better.
+    fn nodes_repaired(&mut self, cluster: &mut Cluster, repaired: &[NodeIndex]) {
+        for &node in repaired {
+            self.node_repaired(cluster, node);
+        }
+    }
+
     /// A disabled job reached the time that was set for giving it up.
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
         cluster.fail(job);
     }
 
+    /// Whether the policy sells windows: whether [`Policy::quote_window`] ever answers.
+    fn sells_windows(&self) -> bool {
+        false
+    }
+
+    /// What can be promised of `nodes` nodes on `[start, end)`, which does not lie in the past; `None` when they cannot be had
+    /// whatever happens. Asking changes nothing.
+    ///
+    /// Unlike a fixed reservation of a job, a window may lie over the tails of the jobs in front of it: those that start before
+    /// it and whose planned end lies within it. It then starts if enough of them have ended, and is lost otherwise; no
+    /// job's promise is ever broken for it. See [`WindowQuote`] for the probability.
+    fn quote_window(
+        &self,
+        _cluster: &Cluster,
+        _nodes: Nodes,
+        _start: Seconds,
+        _end: Seconds,
+    ) -> Option<WindowQuote> {
+        None
+    }
+
+    /// Enters a fixed reservation that was just quoted, whatever its risk. `free` is that of the quote.
+    fn admit_window(&mut self, _cluster: &mut Cluster, _job: JobId, _free: bool) {}
+
+    /// Takes a window that was admitted and has not ended out of the plan, and off its nodes if it runs
+    /// ([`Cluster::withdraw`]).
+    fn withdraw_window(&mut self, _cluster: &mut Cluster, _job: JobId) {}
+
     /// All events of this instant are done (queueing policies schedule here).
     fn settled(&mut self, _cluster: &mut Cluster) {}
+}
+
+/// What a policy can promise of a window of nodes and time that may be sold over the tails of jobs.
+///
+/// `PoS = P_available(n) · P_room · P_survives(n, end − start)`, as for a job (spec `overbooking.md` §3.9). `P_room` is the
+/// probability that so many tails have ended at the start that nobody who is planned or promised in the window loses a node,
+/// if the other tails last until their planned ends ([`crate::estimates::probability_of_room`]). A tail that has not ended
+/// has the probability `(1 − CDF(start − s)) / (1 − CDF(now − s))`, where `s` is its start and the CDF that of its class, if it
+/// runs; `1 − CDF(start − s)` with its planned start, if it does not yet run, which is an upper bound because it may start
+/// earlier. A job that outlived its statistics is taken to last until its limit. Fixed reservations and other windows are
+/// certain.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WindowQuote {
+    /// The factors of the PoS; `executable` is `P_room`.
+    pub success: SuccessFactors,
+    /// Whether the plan has the nodes free in the whole window, so that nobody need end early.
+    pub free: bool,
+    /// Whether the quote must pass the test: always where the window is not free, else where full-length slots are tested, too
+    ///
+    pub tested: bool,
+}
+
+impl WindowQuote {
+    /// Whether the window is wanted if it may fail with probability `limit` at most. A limit of 0 asks for free nodes, however
+    /// sure the ends of the jobs in front may be.
+    #[must_use]
+    pub fn is_within(&self, limit: f64) -> bool {
+        !self.tested
+            || ((self.free || limit > 0.0) && self.success.pof() <= limit + PROBABILITY_TOLERANCE)
+    }
 }

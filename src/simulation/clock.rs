@@ -10,7 +10,7 @@ use crate::units::Seconds;
 ///
 /// Within a window each participant works off its own events, in the order (time, event class, sequence number). A window begins at the
 /// earliest pending event, so empty stretches cost nothing, and has a fixed length, so that an open-loop client never hands over
-/// more than a window's arrivals. With a closed loop (a broker, a workflow) a window would end at the next decision.
+/// more than a window's arrivals. The closed loop of a broker runs within a window: its tasks come one after another, each at its instant.
 #[derive(Debug, Actor)]
 pub struct Clock {
     now: Seconds,

@@ -2,13 +2,15 @@
 //!
 //! One simulation is one actor system on one worker thread with a current-thread runtime of its own; nothing mutable is shared
 //! between simulations. Actors hold state and speak the protocol of [`messages`]; they compute nothing: each wraps a state
-//! machine of the domain. (A reservation broker will be one more actor between the clients and several clusters; it joins the
-//! same grants of the clock.)
+//! machine of the domain. A reservation broker is one more actor between clients and several clusters; it joins the same grants of
+//! the clock.
 
 mod client;
 mod clock;
 mod cluster;
+mod co_reservation;
 mod failure_injector;
+mod grid_result;
 pub mod messages;
 mod reserving;
 
@@ -22,16 +24,23 @@ use tokio::task::JoinHandle;
 pub use client::TraceClient;
 pub use clock::Clock;
 pub use cluster::ClusterActor;
+pub use co_reservation::{
+    BlowInjector, BrokerActor, CoRequestClient, LocalClusterActor,
+    messages as co_reservation_messages,
+};
 pub use failure_injector::FailureInjector;
+pub use grid_result::grid_result;
 pub use reserving::{RequestClient, ReservingClusterActor};
 
 use self::messages::{
     Advance, AskGrant, HandOverArrivals, HandOverNodeEvents, ReportTotals, WhenNext,
 };
-use crate::brokering::{GridInputs, GridRun, StudySettings};
+use crate::brokering::measures::{ClusterSummary, ClusterValue};
+use crate::brokering::{GridInputs, GridRun, GridSeed, StudySettings};
 use crate::estimates::EstimateModel;
 use crate::failures::{FailureTrace, NodeEvent};
 use crate::random;
+use crate::scheduling::local::OverbookingError;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::{ReservationOutcome, reservation_measures};
 use crate::scheduling::{
@@ -93,7 +102,11 @@ pub struct SimulationResult {
     pub measured: Measured,
     /// The trials of a study of virtual reservations; empty unless outcomes were asked for.
     pub trials: Vec<VirtualTrial>,
-    /// What a study of several clusters produced; `None` unless outcomes were asked for.
+    /// The clusters of a study of several ones.
+    pub clusters: Vec<ClusterSummary>,
+    /// What was measured at each of them.
+    pub cluster_values: Vec<ClusterValue>,
+    /// What a study of several clusters produced, without its jobs, which are among the outcomes; `None` unless outcomes were asked for.
     pub grid: Option<GridRun>,
 }
 
@@ -108,6 +121,9 @@ pub enum SimulationError {
     /// The strategy overbooks and there is nothing to estimate with.
     #[error("the strategy `{0}` overbooks and needs runtime statistics, but none were learned")]
     NoEstimates(String),
+    /// The policy of clusters that overbook cannot sell parts to a broker.
+    #[error(transparent)]
+    Overbooking(#[from] OverbookingError),
     /// The runtime of this thread could not be made.
     #[error("no runtime for the actors of a simulation: {0}")]
     Runtime(#[from] std::io::Error),
@@ -117,6 +133,9 @@ pub enum SimulationError {
     /// Jobs are left without an outcome although nothing is going to happen any more: a policy lost them.
     #[error("the strategy `{0}` left jobs without an outcome; this is a defect of the strategy")]
     Unfinished(String),
+    /// A study of several clusters without any.
+    #[error("a co-reservation study needs clusters and requests, but its inputs name none")]
+    NoClusters,
     /// An actor stopped: its state machine panicked.
     #[error("the {actor} stopped: {reason}")]
     Stopped {
@@ -180,8 +199,7 @@ fn run_study(
                 outcomes: run.jobs,
                 node_events: Vec::new(),
                 reservations: run.reservations,
-                trials: Vec::new(),
-                grid: None,
+                ..SimulationResult::default()
             })
         }
         StudySettings::VirtualReservations(settings) => {
@@ -202,8 +220,22 @@ fn run_study(
             }
             Ok(result)
         }
-        StudySettings::CoReservation(_) => {
-            Err(SimulationError::Unfinished("co-reservation".to_owned()))
+        StudySettings::CoReservation(settings) => {
+            let grid = inputs.grid.as_ref().ok_or(SimulationError::NoClusters)?;
+            let StreamSeed {
+                seed,
+                workload_key,
+                replication,
+            } = inputs.seed.clone();
+            let seed = GridSeed {
+                seed,
+                workload_key,
+                replication,
+            };
+            let run = tokio::runtime::Builder::new_current_thread()
+                .build()?
+                .block_on(co_reservation::conduct(grid, settings, &seed))?;
+            Ok(grid_result(grid, settings, run, keep_outcomes))
         }
         StudySettings::Slots(settings) => {
             let measured = simulate_slot_study(&inputs.jobs, inputs.nodes, settings);
@@ -282,8 +314,7 @@ async fn conduct(
         outcomes,
         node_events,
         reservations: Vec::new(),
-        trials: Vec::new(),
-        grid: None,
+        ..SimulationResult::default()
     })
 }
 
@@ -326,8 +357,13 @@ impl<A: Actor<Args = A>> Member<A> {
     }
 
     /// Called when an ask was not answered: the actor is gone, and its task knows why.
-    async fn why_stopped(self) -> SimulationError {
-        let reason = match self.task.await {
+    async fn why_stopped(mut self) -> SimulationError {
+        self.why_it_stopped().await
+    }
+
+    /// The same for one of many that cannot be taken out of their place.
+    async fn why_it_stopped(&mut self) -> SimulationError {
+        let reason = match (&mut self.task).await {
             Ok(Ok((_, reason))) => format!("{reason:?}"),
             Ok(Err(panic)) => panic.to_string(),
             Err(error) => error.to_string(),

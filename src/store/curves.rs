@@ -6,6 +6,7 @@ use rusqlite::params;
 
 use super::runs::axis_value;
 use super::{RunId, Store, StoreError};
+use crate::brokering::measures::ClusterMeasureName;
 use crate::sweep::AxisValue;
 
 /// A quantity at one combination of axis values of a run.
@@ -54,7 +55,7 @@ pub fn curve_metrics() -> impl Iterator<Item = &'static str> {
 
 impl Store {
     /// A quantity of the done points of a run by their axis values, in the order of the axes: a total of jobs (one of
-    /// [`curve_metrics`]), else the measure of this name. Empty where nothing of this name was measured. A simulation that
+    /// [`curve_metrics`]), else the measure of this name, of a cluster where it names one ([`ClusterMeasureName`]). Empty where nothing of this name was measured. A simulation that
     /// several points share counts at each of them.
     ///
     /// # Errors
@@ -63,12 +64,18 @@ impl Store {
     pub fn curve_cells(&self, run: RunId, measure: &str) -> Result<Vec<CurveSamples>, StoreError> {
         let sql = |error| self.error("reading curves", error);
         let metric = METRICS.iter().find(|(name, _)| *name == measure);
-        let (value, table) = match metric {
-            Some((_, expression)) => (
+        let of_cluster = ClusterMeasureName::parse(measure);
+        let (value, table) = match (metric, of_cluster) {
+            (Some((_, expression)), _) => (
                 *expression,
                 "JOIN simulation_metrics k ON k.simulation = m.id AND ?2 IS NOT NULL",
             ),
-            None => (
+            (None, Some(_)) => (
+                "d.value",
+                "JOIN cluster_measure d ON d.simulation = m.id AND d.cluster = ?3 AND d.class = ?4
+                    AND d.measure = (SELECT code FROM measure WHERE name = ?2)",
+            ),
+            (None, None) => (
                 "d.value",
                 "JOIN simulation_measure d ON d.simulation = m.id
                     AND d.measure = (SELECT code FROM measure WHERE name = ?2)",
@@ -87,7 +94,11 @@ impl Store {
              WHERE rp.run = ?1 ORDER BY rp.place, pa.axis"
         );
         let mut statement = self.connection.prepare(&query).map_err(sql)?;
-        let mut rows = statement.query(params![run.0, measure]).map_err(sql)?;
+        let mut rows = match of_cluster {
+            Some(name) => statement.query(params![run.0, name.measure, name.cluster.0, name.class]),
+            None => statement.query(params![run.0, measure]),
+        }
+        .map_err(sql)?;
         let mut cells = Cells::default();
         let mut current: Option<PlacePoint> = None;
         while let Some(row) = rows.next().map_err(sql)? {
@@ -228,6 +239,33 @@ mod tests {
         }
         let run = write_run(&path, &record("curves", axes(), 8), simulations);
         (Store::open_read_only(&path).unwrap(), run)
+    }
+
+    #[test]
+    fn a_measure_of_a_cluster_comes_by_its_name_with_cluster_and_class() {
+        use super::super::grid_fixtures::grid;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        let rules = ["reject", "move"];
+        let simulations = rules.map(|rule| {
+            let points = vec![point(rule, &[(RULE, text(rule))], 0, 1.0)];
+            // Requests 0 and 1 are granted, then all four.
+            let result = grid(3, 4, |request| request < 2 || rule == "move");
+            finished(rule, "co-reservation", 0, result, points)
+        });
+        let axes = vec![axis(RULE, &rules.map(text))];
+        let run = write_run(&path, &record("clusters", axes, 2), simulations.into());
+        let store = Store::open_read_only(&path).unwrap();
+        let values = |measure: &str| -> Vec<f64> {
+            let cells = store.curve_cells(run, measure).unwrap();
+            cells.iter().map(|cell| cell.samples[0].1).collect()
+        };
+        // Parts of request n are on the clusters n and n + 1 (of three).
+        assert_eq!(values("cluster_parts@1"), [2.0, 3.0]);
+        assert_eq!(values("cluster_parts@2"), [1.0, 2.0]);
+        assert_eq!(values("class_parts_by_nodes@2/17-32"), [1.0, 1.0]);
+        assert_eq!(values("cluster_parts@3"), [0.0; 0]);
+        assert_eq!(values("cluster_parts"), [0.0; 0]);
     }
 
     type Seen = (String, AxisValue, Vec<(u32, f64)>);

@@ -69,6 +69,8 @@ pub(crate) fn spec(strategy: &str, replication: u32) -> SimulationSpec {
         },
         reservations: None,
         study: None,
+        clusters: None,
+        co_requests: None,
         replication,
         seed: 1,
     }

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, params};
 
 use super::schema::{APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION, VIEWS};
-use super::{StoreError, distributions, reservations};
+use super::{StoreError, co_reservations, distributions, reservations};
 use crate::scheduling::Verdict;
 
 /// What a file says about itself.
@@ -124,6 +124,7 @@ fn forward(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
             .map_err(sql)?;
     }
     reservations::enter_lookups(&transaction).map_err(sql)?;
+    co_reservations::enter_lookups(&transaction).map_err(sql)?;
     for (bin, (low, high)) in distributions::bins().enumerate() {
         transaction
             .execute(

@@ -6,16 +6,21 @@
 //! `docs/schema.md` explains every table and column.
 
 mod aggregates;
+mod co_reservations;
 mod curves;
 mod distributions;
 mod error;
 mod export;
 #[cfg(test)]
 pub(crate) mod fixtures;
+mod grid;
+#[cfg(test)]
+pub(crate) mod grid_fixtures;
 mod history;
 mod measures;
 mod migrate;
 mod open;
+mod paired;
 mod processes;
 mod query;
 mod read;
@@ -29,15 +34,18 @@ mod schema;
 mod tests;
 mod version_2;
 mod version_3;
+mod version_4;
 mod write;
 
 pub use aggregates::{Bin, CalibrationRow, MissingPoint, Quantity, SimulatorRow};
 pub use curves::{CurveSamples, curve_metrics};
 pub use error::StoreError;
 pub use export::{Export, ExportKind, ExportType};
+pub use grid::{ClusterValues, CoRequestRow, GridCalendar, UseRow};
 pub use history::{JobDetail, MEASURES, MeasuredPoint, PlaceDetail};
 pub use measures::{MeasureColumn, ReservationCounts};
 pub use open::Store;
+pub use paired::{PAIRED_MEASURES, PairedRequests};
 pub use processes::SimulationProgress;
 pub use query::{QueryError, SqlValue};
 pub use read::{AxisColumn, FailedPoint, PointColumns, RunSelector, RunSummary};

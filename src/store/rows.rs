@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension, Statement, params};
 use sha2::{Digest, Sha256};
 
+use super::co_reservations::{self, write_clusters, write_co_requests, write_time_lines};
 use super::distributions::Distributions;
 use super::record::{FailedSimulation, FinishedSimulation, OutcomeDetail};
 use super::reservations::{write_measures, write_reservations, write_trials};
@@ -58,6 +59,14 @@ impl Prepared {
                 )));
             }
         }
+        if let Some(reason) = finished
+            .result
+            .grid
+            .as_ref()
+            .and_then(co_reservations::problem)
+        {
+            return Err(invalid(reason));
+        }
         // Before the outcomes go: reports need their distributions whatever is kept.
         let distributions = (!finished.result.outcomes.is_empty())
             .then(|| Distributions::of(&finished.result.outcomes));
@@ -66,6 +75,14 @@ impl Prepared {
             finished.result.node_events = Vec::new();
             finished.result.reservations = Vec::new();
             finished.result.trials = Vec::new();
+            // Requests are few, and pairs of runs are compared by them; of their probes one replication is enough to look at.
+            if finished.spec.replication != 0
+                && let Some(run) = &mut finished.result.grid
+            {
+                for outcome in &mut run.requests {
+                    outcome.probes = Vec::new();
+                }
+            }
         }
         let outcomes = &finished.result.outcomes;
         let spec = spec_json(&finished.id, &finished.spec)?;
@@ -226,6 +243,12 @@ impl<'c> Rows<'c> {
                 "simulation_histogram",
                 "simulation_calibration",
                 "simulation_measure",
+                "time_line",
+                "co_probe",
+                "co_part",
+                "co_request",
+                "cluster_measure",
+                "cluster",
                 "offer",
                 "reservation_outcome",
                 "virtual_trial",
@@ -262,13 +285,32 @@ impl<'c> Rows<'c> {
         )?;
         let reservations =
             write_reservations(self.connection, simulation, &finished.result.reservations)?
-                + write_trials(self.connection, simulation, &finished.result.trials)?;
+                + write_trials(self.connection, simulation, &finished.result.trials)?
+                + self.grid(simulation, finished)?;
         self.points(simulation, &finished.points)?;
         self.moment()?;
         self.summary.simulations += 1;
         self.summary.job_rows += finished.result.outcomes.len() as u64;
         self.summary.node_event_rows += finished.result.node_events.len() as u64;
         Ok(prepared.rows() + measured + reservations + 3 + 2 * finished.points.len() as u64)
+    }
+
+    /// Writes what a study of several clusters left. Time lines are kept of the first replication only, which bounds the file.
+    fn grid(&self, simulation: i64, finished: &FinishedSimulation) -> rusqlite::Result<u64> {
+        let result = &finished.result;
+        let mut rows = write_clusters(
+            self.connection,
+            simulation,
+            &result.clusters,
+            &result.cluster_values,
+        )?;
+        if let Some(run) = &result.grid {
+            rows += write_co_requests(self.connection, simulation, run)?;
+            if finished.spec.replication == 0 {
+                rows += write_time_lines(self.connection, simulation, &run.time_lines)?;
+            }
+        }
+        Ok(rows)
     }
 
     /// Writes a failed simulation and the points that it leaves without a result.

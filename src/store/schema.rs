@@ -9,7 +9,7 @@
 pub const APPLICATION_ID: i32 = 0x424B_4148;
 
 /// The version that this program writes (`PRAGMA user_version`).
-pub const SCHEMA_VERSION: i32 = 3;
+pub const SCHEMA_VERSION: i32 = 4;
 
 /// One step forward: the version that it leads to and what it executes on the version before.
 pub(super) struct Migration {
@@ -30,6 +30,10 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration {
         version: 3,
         sql: super::version_3::VERSION_3,
+    },
+    Migration {
+        version: 4,
+        sql: super::version_4::VERSION_4,
     },
 ];
 
@@ -331,6 +335,56 @@ pub(super) const VIEWS: &[(&str, &str)] = &[
         "SELECT f.simulation, f.request, o.asked_at + f.start AS start, f.price / 3600.0 AS price_su,
             coalesce(f.start = o.start, 0) AS chosen
          FROM offer f JOIN reservation_outcome o ON o.simulation = f.simulation AND o.request = f.request",
+    ),
+    (
+        "v_cluster",
+        "SELECT c.simulation, c.cluster, c.nodes, c.first_job, c.jobs, c.window_start, c.accuracy, c.stop FROM cluster c",
+    ),
+    (
+        "v_cluster_measure",
+        "SELECT rp.run, rp.place,
+            (SELECT json_group_object(x.key, x.value) FROM (
+                SELECT key, value FROM v_point_axis va WHERE va.run = rp.run AND va.place = rp.place ORDER BY axis
+            ) x) AS axes,
+            p.replication, p.simulation, d.cluster, q.name AS measure, d.class, q.unit, q.title, d.value
+         FROM run_point rp
+         JOIN point p ON p.id = rp.point
+         JOIN cluster_measure d ON d.simulation = p.simulation
+         JOIN measure q ON q.code = d.measure",
+    ),
+    (
+        "v_co_request",
+        "SELECT o.simulation, o.request, o.trace_number, o.submit, o.submit + o.earliest AS earliest,
+            o.submit + o.deadline AS deadline, o.duration, o.deadline - o.earliest - o.duration AS slack, o.parts,
+            v.name AS verdict, v.granted, o.submit + o.answered AS answered, o.submit + o.start AS start, o.start AS lead,
+            CASE WHEN o.start IS NULL THEN NULL WHEN o.last_start > o.first_start
+                THEN CAST(o.start - o.first_start AS REAL) / (o.last_start - o.first_start)
+                WHEN o.first_start IS NOT NULL THEN 0.0 END AS relative_start,
+            CASE WHEN o.cost IS NULL THEN NULL WHEN o.dearest > o.cheapest
+                THEN (o.cost - o.cheapest) / (o.dearest - o.cheapest)
+                WHEN o.cheapest IS NOT NULL THEN 0.0 END AS relative_cost,
+            o.cost, o.pof, o.reserved + o.refused + o.cancelled AS messages, o.probes, o.reserved, o.refused, o.cancelled,
+            o.timed_out, o.repeated, o.starts, o.candidates, o.worst_case,
+            1.0 - coalesce((o.reserved + o.refused + o.cancelled) / nullif(o.worst_case, 0.0), 0.0) AS efficiency,
+            o.submit + o.first_start AS first_start, o.submit + o.last_start AS last_start, o.cheapest, o.dearest,
+            o.waiting_before, o.waiting_after,
+            CASE WHEN v.granted THEN coalesce(CAST(o.waiting_after AS REAL) / nullif(o.waiting_before, 0), 0.0) END
+                AS unfairness,
+            o.lost_parts, o.replaced_parts
+         FROM co_request o JOIN co_verdict v ON v.code = o.verdict",
+    ),
+    (
+        "v_co_part",
+        "SELECT p.simulation, p.request, p.part, p.nodes, p.cluster, o.submit + o.start AS start,
+            o.submit + o.start + o.duration AS \"end\", o.duration, p.lost
+         FROM co_part p JOIN co_request o ON o.simulation = p.simulation AND o.request = p.request",
+    ),
+    (
+        "v_co_probe",
+        "SELECT b.simulation, b.request, b.cluster, o.submit, b.unfiltered, b.counting, b.backlog, b.quota, b.exempt,
+            CAST(b.counting + b.backlog + b.quota AS REAL) / nullif(b.unfiltered, 0) AS filtering_degree,
+            b.backlog_now, b.backlog_earliest
+         FROM co_probe b JOIN co_request o ON o.simulation = b.simulation AND o.request = b.request",
     ),
     (
         "v_histogram",

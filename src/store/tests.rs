@@ -946,7 +946,7 @@ fn rows_of_documented_queries(
         .skip(1)
         .map(|rest| rest.split("```").next().unwrap())
         .collect();
-    assert_eq!(queries.len(), 16);
+    assert_eq!(queries.len(), 20);
     numbers
         .map(|number| {
             store
@@ -1072,6 +1072,235 @@ fn the_six_queries_of_the_schema_document_about_reservations_give_answers() {
     assert_eq!(
         rows_of_documented_queries(&store, 11..=16),
         [4, 1, 2, 3, 2, 20]
+    );
+}
+
+/// Two algorithms, two replications each, on three clusters with eight requests.
+fn several_clusters(path: &Path, detail: OutcomeDetail) -> RunId {
+    let algorithms = ["a3", "a3-backfill"];
+    let store = Store::open(path).unwrap();
+    let axes = vec![axis("broker.algorithm", &algorithms.map(text))];
+    let run = store.begin_run(&record("clusters", axes, 4)).unwrap();
+    let writer = Writer::start(store, run, detail, 4);
+    for algorithm in algorithms {
+        for replication in 0..2 {
+            let id = format!("{algorithm}-{replication}");
+            let values = [("broker.algorithm", text(algorithm))];
+            let result = super::grid_fixtures::grid(3, 8, |request| {
+                request % 2 == 0 || algorithm == "a3-backfill"
+            });
+            let points = vec![point(&id, &values, replication, 1.0)];
+            let done = finished(&id, "co-reservation", replication, result, points);
+            writer.handle().write(done).unwrap();
+        }
+    }
+    writer.finish(RunState::Done).unwrap();
+    run
+}
+
+#[test]
+fn the_four_queries_of_the_schema_document_about_clusters_give_answers() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    several_clusters(&path, OutcomeDetail::All);
+    let store = Store::open_read_only(&path).unwrap();
+    // Algorithms; algorithms × clusters × classes; the first twenty of 4 × 8; requests of one simulation.
+    assert_eq!(
+        rows_of_documented_queries(&store, 17..=20),
+        [2, 2 * 3 * 5, 20, 8]
+    );
+}
+
+#[test]
+fn a_run_of_several_clusters_is_in_the_store_as_it_was_with_time_lines_of_the_first_replication() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    several_clusters(&path, OutcomeDetail::All);
+    let store = Store::open_read_only(&path).unwrap();
+    let number = |sql: &str| -> f64 {
+        store
+            .connection
+            .query_row(sql, [], |row| row.get(0))
+            .unwrap_or_else(|error| panic!("{sql}: {error}"))
+    };
+    let whole = |sql: &str| count(&store.connection, sql);
+    assert_eq!(whole("SELECT count(*) FROM cluster"), 4 * 3);
+    assert_eq!(whole("SELECT count(*) FROM co_request"), 4 * 8);
+    assert_eq!(whole("SELECT count(*) FROM co_part"), 4 * 8 * 2);
+    assert_eq!(whole("SELECT count(*) FROM co_probe"), 4 * 8 * 3);
+    assert_eq!(whole("SELECT count(*) FROM time_line"), 2 * 3 * 361);
+    assert_eq!(
+        whole(
+            "SELECT count(DISTINCT simulation) FROM time_line JOIN simulation m ON m.id = simulation WHERE replication = 0"
+        ),
+        2
+    );
+    let jobs = "SELECT count(*) FROM v_cluster c JOIN v_job j ON j.simulation = c.simulation
+        AND j.job >= c.first_job AND j.job < c.first_job + c.jobs WHERE c.cluster = 2";
+    assert_eq!(whole(jobs), 4 * 5);
+    let of = "FROM v_co_request WHERE request = 6 AND simulation = (SELECT min(simulation) FROM cluster)";
+    // Request 6 of the fixture: asked at 300,000 s, earliest an hour later, starts 2 · 1,080 s after that.
+    assert_eq!(
+        whole(&format!("SELECT start {of}")),
+        300_000 + 3_600 + 2_160
+    );
+    assert_eq!(whole(&format!("SELECT slack {of}")), 21_600);
+    let near = |sql: String, wanted: f64| {
+        let found = number(&sql);
+        assert!((found - wanted).abs() < 1e-12, "{sql}: {found}");
+    };
+    near(format!("SELECT relative_start {of}"), 2_160.0 / 20_520.0);
+    near(format!("SELECT relative_cost {of}"), 16.0 / 200.0);
+    near(format!("SELECT unfairness {of}"), 1.0 / 4.0);
+    near(format!("SELECT efficiency {of}"), 1.0 - 2.0 / 400.0);
+    assert_eq!(
+        whole(
+            "SELECT min(cluster) * 10 + max(cluster) FROM v_co_part WHERE request = 4 AND cluster IS NOT NULL"
+        ),
+        12
+    );
+    assert_eq!(
+        whole("SELECT sum(lost) FROM co_part WHERE part = 1"),
+        4,
+        "the larger part of the first request, of four simulations"
+    );
+    near(
+        "SELECT avg(filtering_degree) FROM v_co_probe WHERE request = 3".to_owned(),
+        1.0,
+    );
+    // What the view reckons is what was measured.
+    for (view, measure) in [
+        ("avg(relative_start)", "co_relative_start_mean"),
+        ("avg(unfairness)", "unfairness_mean"),
+        ("avg(efficiency)", "reservation_efficiency_mean"),
+        ("1.0 - avg(granted)", "co_failure_rate"),
+        ("avg(lead) / 3600.0", "co_lead_hours"),
+    ] {
+        let simulation = "(SELECT min(simulation) FROM cluster)";
+        near(
+            format!("SELECT {view} FROM v_co_request WHERE simulation = {simulation}"),
+            number(&format!(
+                "SELECT value FROM v_measure WHERE measure = '{measure}' AND simulation = {simulation}"
+            )),
+        );
+    }
+    near(
+        "SELECT avg(value) FROM v_cluster_measure WHERE measure = 'infeasibility_rate' AND cluster = 1".to_owned(),
+        0.25,
+    );
+}
+
+#[test]
+fn without_outcomes_requests_stay_and_probes_and_time_lines_of_the_first_replication() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    several_clusters(&path, OutcomeDetail::Metrics);
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    for (table, rows) in [
+        ("co_request", 4 * 8),
+        ("co_part", 4 * 8 * 2),
+        ("co_probe", 2 * 8 * 3),
+        ("time_line", 2 * 3 * 361),
+        ("job_outcome", 0),
+    ] {
+        assert_eq!(
+            count(&connection, &format!("SELECT count(*) FROM {table}")),
+            rows,
+            "{table}"
+        );
+    }
+    let measures = count(&connection, "SELECT count(*) FROM cluster_measure");
+    drop(connection);
+    // Asked for, they are added, and nothing is there twice.
+    several_clusters(&path, OutcomeDetail::All);
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    assert_eq!(count(&connection, "SELECT count(*) FROM co_request"), 32);
+    assert_eq!(
+        count(&connection, "SELECT count(*) FROM co_probe"),
+        4 * 8 * 3
+    );
+    assert_eq!(
+        count(&connection, "SELECT count(*) FROM cluster_measure"),
+        measures
+    );
+}
+
+#[test]
+fn a_request_whose_numbers_are_none_is_refused() {
+    let mut result = super::grid_fixtures::grid(2, 2, |_| true);
+    result.grid.as_mut().unwrap().requests[1].worst_case = f64::INFINITY;
+    let done = finished("x", "co-reservation", 0, result, Vec::new());
+    let error = super::rows::Prepared::new(done, OutcomeDetail::All)
+        .err()
+        .expect("it is refused");
+    assert!(
+        error.to_string().contains("of request 1 is not a number"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_store_of_version_3_gets_the_tables_of_several_clusters_and_keeps_its_reservations() {
+    use super::schema::VERSION_1;
+    let folder = folder();
+    let path = folder.path().join("old.db");
+    let old = rusqlite::Connection::open(&path).unwrap();
+    old.execute_batch("PRAGMA foreign_keys = OFF;").unwrap();
+    for step in [
+        VERSION_1,
+        super::version_2::VERSION_2,
+        super::version_3::VERSION_3,
+    ] {
+        old.execute_batch(step).unwrap();
+    }
+    old.execute_batch(&format!(
+        "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 3;
+         INSERT INTO strategy VALUES (1, 'replanning', NULL, NULL);
+         INSERT INTO measure VALUES (1, 'price_su', 'SU', 'Mean additive price (SU)');
+         INSERT INTO request_verdict VALUES (0, 'granted', 1);
+         INSERT INTO simulation VALUES (5, 'done', 1, '{{}}', 'w', NULL, 1, 0, 2, 2, 1, NULL, NULL, NULL, NULL);
+         INSERT INTO simulation_measure VALUES (5, 1, 2.5);
+         INSERT INTO reservation_outcome VALUES (5, 0, 7, 10, 0, 0.5, 60, 0, 4, 0, 0, 60, 3600, 1, 0, 0);
+         INSERT INTO offer VALUES (5, 0, 0, 3600);"
+    ))
+    .unwrap();
+    drop(old);
+    assert!(matches!(
+        Store::open_read_only(&path),
+        Err(StoreError::OlderVersion { found: 3, .. })
+    ));
+    drop(Store::open(&path).unwrap());
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    assert_eq!(count(&connection, "PRAGMA user_version"), 4);
+    assert_eq!(
+        count(&connection, "SELECT CAST(price_su AS INTEGER) FROM v_offer"),
+        1
+    );
+    assert_eq!(
+        count(
+            &connection,
+            "SELECT code FROM measure WHERE name = 'price_su'"
+        ),
+        1
+    );
+    assert_eq!(
+        count(
+            &connection,
+            "SELECT count(*) FROM sqlite_schema WHERE name IN ('co_reservation', 'co_reservation_part', 'admission')"
+        ),
+        0
+    );
+    assert_eq!(count(&connection, "SELECT count(*) FROM v_co_request"), 0);
+    assert_eq!(
+        count(&connection, "SELECT count(*) FROM co_verdict WHERE granted"),
+        1
+    );
+    assert_eq!(
+        count(
+            &connection,
+            "SELECT count(*) FROM measure WHERE name = 'infeasibility_rate'"
+        ),
+        1
     );
 }
 

@@ -7,7 +7,7 @@ use super::sink::OutcomeDetail;
 use super::spec::SimulationSpec;
 use crate::brokering::StudySettings;
 use crate::scheduling::reserving::Displacement;
-use crate::workload::{RequestOrigin, StartRule};
+use crate::workload::{RequestOrigin, StartRule, TemplateSelection};
 
 /// Bytes of one stored job outcome, indexes included.
 const JOB_BYTES: f64 = 40.0;
@@ -45,6 +45,17 @@ impl CostModel {
 
 /// About so many jobs and requests: a whole trace is not known before it is read.
 fn jobs_of(spec: &SimulationSpec) -> f64 {
+    if let Some(clusters) = &spec.clusters {
+        let requests = spec
+            .co_requests
+            .as_ref()
+            .map_or(0.0, |requests| match requests.selection {
+                TemplateSelection::Count { count } => f64::from(count),
+                TemplateSelection::Chance { probability } => probability * clusters.days * 150.0,
+            });
+        // A request asks every cluster.
+        return f64::from(clusters.count) * (clusters.days * 150.0 + requests);
+    }
     let jobs = match &spec.workload.whole {
         None => f64::from(spec.workload.battery_jobs),
         Some(whole) => {
@@ -88,6 +99,7 @@ fn seconds_per_job(strategy: &str) -> f64 {
         "fcfs" | "slots" => 1e-6,
         "replanning" => 4e-6,
         "virtual-reservations" => 2e-6,
+        "co-reservation" => 1e-5,
         "easy-backfilling" | "conservative-backfilling" | "heuristic-planning" => 2e-6,
         "heuristic-overbooking" | "overbooking-2008" => 2e-5,
         _ => 5e-5,

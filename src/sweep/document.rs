@@ -94,6 +94,12 @@ impl<'i> Document<'i> {
             planning: self.optional("planning", values, problems),
             slots: self.optional("slots", values, problems),
             virtual_reservations: self.optional("virtual", values, problems),
+            clusters: self.section("clusters", values, problems),
+            requests: self.section("requests", values, problems),
+            broker: self.section("broker", values, problems),
+            local: self.section("local", values, problems),
+            grid_failures: self.section("grid_failures", values, problems),
+            risk: self.section("risk", values, problems),
         }
     }
 

@@ -13,8 +13,10 @@ use super::identity::canonical_json;
 use super::normalise::normalise;
 use super::problem::{ExperimentError, Problem, ProblemKind, Problems};
 use super::resolve::{self, Header};
+use super::resolve_grid;
 use super::resolve_studies;
 use super::spec::{Point, SimulationSpec, Sweep};
+use crate::brokering::StudySettings;
 
 /// A sweep that can run, and what a reader of its file should know.
 #[derive(Clone, Debug)]
@@ -279,6 +281,16 @@ impl Plan {
         };
         let place = raw.workload.as_ref().map_or(0..0, toml::Spanned::span);
         let whole = workload.whole.is_some();
+        let grid = resolve_grid::grid(&scheduling.strategy, whole, place.clone(), &raw, problems);
+        let (study, clusters, co_requests) = match grid {
+            None => return,
+            Some(None) => (study, None, None),
+            Some(Some(grid)) => (
+                Some(StudySettings::CoReservation(Box::new(grid.settings))),
+                Some(grid.clusters),
+                grid.requests,
+            ),
+        };
         if !resolve_studies::fit_together(
             study.as_ref(),
             raw.reservations.as_ref(),
@@ -295,6 +307,8 @@ impl Plan {
             scheduling,
             reservations,
             study,
+            clusters,
+            co_requests,
             replication: 0,
             seed,
         });

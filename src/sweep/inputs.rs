@@ -11,11 +11,16 @@ use sha2::{Digest, Sha256};
 use super::coordinator::Simulate;
 use super::identity::{ContentHashes, canonical_json};
 use super::spec::{SimulationSpec, Sweep};
+use crate::brokering::{ClusterWorkload, GridInputs};
 use crate::estimates::{EstimateModel, EstimateSettings};
 use crate::failures::{FailureSettings, FailureSource, FailureTrace};
+use crate::random;
 use crate::simulation::{SimulationInputs, SimulationResult, StreamSeed};
 use crate::units::{NodeSeconds, Nodes, Seconds};
-use crate::workload::{Job, ReservationRequest, WorkloadSettings, generate_requests};
+use crate::workload::{
+    ClusterExcerpt, ClusterExcerpts, ClusterSettings, Excerpts, Job, ReservationRequest,
+    WorkloadError, WorkloadSettings, cut_clusters, generate_co_requests, generate_requests,
+};
 
 /// Folders in which inputs are looked for when they are not found as they stand.
 #[derive(Clone, Debug, Default)]
@@ -221,6 +226,7 @@ pub struct Inputs<R: Rooms> {
     models: Cache<EstimateModel>,
     tables: Cache<R::FailureTable>,
     failures: Cache<FailureTrace>,
+    excerpts: Cache<ClusterExcerpts>,
 }
 
 impl<R: Rooms> Inputs<R> {
@@ -235,6 +241,7 @@ impl<R: Rooms> Inputs<R> {
             models: Cache::new(),
             tables: Cache::new(),
             failures: Cache::new(),
+            excerpts: Cache::new(),
         }
     }
 
@@ -270,6 +277,13 @@ impl<R: Rooms> Inputs<R> {
         if let Some(settings) = &spec.estimates {
             self.model(spec, &workload, settings)?;
         }
+        if let Some(clusters) = &spec.clusters {
+            // Drawn excerpts are not kept: one draw shows whether trace and settings go together.
+            if clusters.excerpts == Excerpts::Drawn && spec.replication > 0 {
+                return Ok(());
+            }
+            return self.grid(spec, &workload, None).map(drop);
+        }
         battery(&workload, spec)?;
         self.failure_trace(spec).map(drop)
     }
@@ -297,7 +311,12 @@ impl<R: Rooms> Inputs<R> {
             Some(settings) => Some(self.model(spec, &workload, settings)?),
             None => None,
         };
-        let (jobs, requests) = self.mixed(spec, battery(&workload, spec)?);
+        let grid = self.grid(spec, &workload, estimates.clone())?;
+        let (jobs, requests): (Arc<[Job]>, _) = match &grid {
+            // Each cluster has its own.
+            Some(_) => (Arc::new([]), Arc::new([]) as Arc<[ReservationRequest]>),
+            None => self.mixed(spec, battery(&workload, spec)?),
+        };
         Ok(SimulationInputs {
             nodes: spec.workload.nodes,
             policy: spec.scheduling.clone(),
@@ -306,13 +325,72 @@ impl<R: Rooms> Inputs<R> {
             failures: self.failure_trace(spec)?,
             requests,
             study: spec.study.clone(),
-            grid: None,
+            grid,
             seed: StreamSeed {
                 seed: spec.seed,
                 workload_key: self.rooms.workload_key(&spec.workload),
                 replication: spec.replication,
             },
         })
+    }
+
+    /// Clusters and requests of a study of several clusters.
+    fn grid(
+        &self,
+        spec: &SimulationSpec,
+        workload: &PreparedWorkload,
+        estimates: Option<Arc<EstimateModel>>,
+    ) -> Result<Option<Arc<GridInputs>>, Arc<InputError>> {
+        let Some(settings) = &spec.clusters else {
+            return Ok(None);
+        };
+        let failed = |error: WorkloadError| InputError::Workload(error.to_string());
+        let excerpts = self.excerpts(spec, workload, settings)?;
+        let requests = match &spec.co_requests {
+            None => Vec::new(),
+            Some(requests) => {
+                // The source alone: every algorithm, network and number of clusters sees the same requests.
+                let key = self.rooms.source_key(&spec.workload);
+                let nodes = spec.workload.nodes;
+                generate_co_requests(
+                    &excerpts,
+                    nodes,
+                    requests,
+                    spec.seed,
+                    &key,
+                    spec.replication,
+                )
+                .map_err(failed)?
+            }
+        };
+        Ok(Some(Arc::new(GridInputs {
+            clusters: excerpts.clusters.iter().map(cluster_workload).collect(),
+            requests: requests.into(),
+            stop: excerpts.stop,
+            estimates,
+        })))
+    }
+
+    fn excerpts(
+        &self,
+        spec: &SimulationSpec,
+        workload: &PreparedWorkload,
+        settings: &ClusterSettings,
+    ) -> Result<Arc<ClusterExcerpts>, Arc<InputError>> {
+        let jobs = battery(workload, spec)?;
+        let cut = |replication| {
+            let source = self.rooms.source_key(&spec.workload);
+            let mut stream = random::stream(spec.seed, &source, replication, "cluster excerpts");
+            cut_clusters(&jobs, spec.workload.nodes, settings, &mut stream)
+                .map_err(|error| InputError::Workload(error.to_string()))
+        };
+        // Drawn ones are cut when they are needed: each replication has its own, and they would fill the memory.
+        if settings.excerpts == Excerpts::Drawn {
+            return Ok(Arc::new(cut(spec.replication)?));
+        }
+        let workload_key = self.rooms.workload_key(&spec.workload);
+        let key = format!("{}|{workload_key}|{}", spec.seed, json(settings));
+        self.excerpts.get(key, || cut(0))
     }
 
     /// The jobs and, where there are any, the requests that are made from them. Policies on a cluster take requests as jobs
@@ -359,8 +437,27 @@ impl<R: Rooms> Inputs<R> {
             self.rooms.workload_key(&spec.workload),
             json(settings)
         );
-        self.models
-            .get(key, || self.rooms.estimates(workload, settings))
+        let Some(clusters) = &spec.clusters else {
+            return self
+                .models
+                .get(key, || self.rooms.estimates(workload, settings));
+        };
+        // A whole trace has no jobs set apart for learning: clusters learn from what none of them runs.
+        let excerpts = self.excerpts(spec, workload, clusters)?;
+        let key = match clusters.excerpts {
+            Excerpts::Drawn => format!("{key}|{}|{}", json(clusters), spec.replication),
+            Excerpts::Fingerprint | Excerpts::Spaced => format!("{key}|{}", json(clusters)),
+        };
+        let jobs = battery(workload, spec)?;
+        self.models.get(key, || {
+            let learning = PreparedWorkload {
+                label: workload.label.clone(),
+                learning: excerpts.outside(&jobs),
+                batteries: Vec::new(),
+                content_hash: String::new(),
+            };
+            self.rooms.estimates(&learning, settings)
+        })
     }
 
     fn failure_trace(&self, spec: &SimulationSpec) -> Result<Arc<FailureTrace>, Arc<InputError>> {
@@ -405,6 +502,15 @@ impl<R: Rooms> Simulate for Inputs<R> {
 
     fn workload_label(&self, spec: &SimulationSpec) -> String {
         self.label(spec).unwrap_or_default()
+    }
+}
+
+fn cluster_workload(excerpt: &ClusterExcerpt) -> ClusterWorkload {
+    ClusterWorkload {
+        nodes: excerpt.nodes,
+        jobs: Arc::clone(&excerpt.jobs),
+        window_start: excerpt.window_start,
+        accuracy: excerpt.accuracy,
     }
 }
 

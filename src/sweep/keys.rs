@@ -551,6 +551,276 @@ pub const KEYS: &[Key] = &[
         Kind::Integer,
         "a whole number of 1 or more: smaller categories ask wider ones (default 59)",
     ),
+    key(
+        "clusters.count",
+        Kind::Integer,
+        "a whole number from 1 to 64 (default 4)",
+    ),
+    key(
+        "clusters.days",
+        Kind::Real,
+        "at least 0.05 and at most 10000: days of each cluster's window, after which submissions end (default 14)",
+    ),
+    key(
+        "clusters.excerpts",
+        Kind::Text,
+        "\"fingerprint\" (default), \"drawn\" or \"spaced\"",
+    ),
+    key(
+        "clusters.merging",
+        Kind::Flag,
+        "true (default) or false: narrow jobs with the same limit are merged",
+    ),
+    key(
+        "clusters.merge_at_most",
+        Kind::Integer,
+        "0 for no limit (default), or 2 or more: so many jobs become one at most",
+    ),
+    key(
+        "clusters.sizes",
+        Kind::Text,
+        "\"equal\" (default), \"alternating\" or \"graded\"",
+    ),
+    key(
+        "requests.workload",
+        Kind::Text,
+        "\"none\", \"rw1\" (default), \"rw2\", \"rw3\", \"early-two\" or \"early-three\"; the other keys of this table change it",
+    ),
+    key(
+        "requests.count",
+        Kind::Integer,
+        "a whole number of 1 or more: so many templates become requests (default 213)",
+    ),
+    key(
+        "requests.chance",
+        Kind::Real,
+        "above 0, at most 1: the probability with which each template becomes a request, in the place of count",
+    ),
+    key(
+        "requests.total_cpu_seconds",
+        Kind::Integer,
+        "0 for any (default), or what the two-part requests of the chosen templates come to, within 5 %: other draws are drawn again",
+    ),
+    key(
+        "requests.templates",
+        Kind::Text,
+        "\"first\" (default) or \"all\": the clusters whose jobs are templates",
+    ),
+    key(
+        "requests.parts",
+        Kind::Integer,
+        "a whole number from 1 to 6 (default 2; early-three: 3)",
+    ),
+    key(
+        "requests.further_parts",
+        Kind::Text,
+        "\"drawn\" (default) or \"copied\" (early-three): the parts behind the second",
+    ),
+    key(
+        "requests.lead_factor",
+        Kind::Real,
+        "0 to 1000: from submission to earliest start, as a multiple of the duration (rw1: 3; rw2, rw3: 0.5)",
+    ),
+    key(
+        "requests.lead_seconds",
+        Kind::Integer,
+        "a whole number of 0 or more, in the place of lead_factor (early-two, early-three: 30)",
+    ),
+    key(
+        "requests.slack_factor",
+        Kind::Real,
+        "0 to 1000: how far the start may be moved, as a multiple of the duration (rw1, rw2: 6; rw3: 3)",
+    ),
+    key(
+        "requests.slack_limit_hours",
+        Kind::Real,
+        "0 or more: the most that slack_factor gives (default 24)",
+    ),
+    key(
+        "requests.slack_seconds",
+        Kind::Integer,
+        "a whole number of 0 or more, in the place of slack_factor (early-two, early-three: 21600)",
+    ),
+    key(
+        "requests.drop_every",
+        Kind::Integer,
+        "0 for none (default), or 2 or more: every so many-th request is left out (early-three: 3)",
+    ),
+    key(
+        "requests.bursts",
+        Kind::Integer,
+        "0 for none (default), or 1 or more: bursts in which the earliest starts are gathered",
+    ),
+    key(
+        "requests.burst_hours",
+        Kind::Real,
+        "above 0 hours: the length of a burst (default 6)",
+    ),
+    key(
+        "requests.cost_weight",
+        Kind::Real,
+        "0 to 1: k, what cost counts for a5 (default 0)",
+    ),
+    key(
+        "requests.start_weight",
+        Kind::Real,
+        "0 to 1: s, what an early start counts for a5 (default 1)",
+    ),
+    key(
+        "broker.algorithm",
+        Kind::Text,
+        "\"rigid\", \"a1\", \"a2\" (default), \"a3\", \"a3-star\", \"a3-backfill\", \"a2-sorted\", \"a3-sorted\", \"a4\" or \"a5\"",
+    ),
+    key(
+        "broker.minimum_step_seconds",
+        Kind::Integer,
+        "a whole number of 1 or more: m, the least time between candidate starts (default 300)",
+    ),
+    key(
+        "broker.maximum_starts",
+        Kind::Integer,
+        "a whole number from 1 to 100000: w, the most candidate starts (default 20)",
+    ),
+    key(
+        "broker.start_cap",
+        Kind::Text,
+        "\"capped\" (default) or \"literal\"",
+    ),
+    key(
+        "broker.memoise",
+        Kind::Flag,
+        "true or false (default): a refused candidate is not tried again for its request",
+    ),
+    key(
+        "broker.start_tolerance_seconds",
+        Kind::Integer,
+        "a whole number of 0 or more: how much later than the best a5 keeps a part (default 0)",
+    ),
+    key(
+        "broker.cost_tolerance",
+        Kind::Real,
+        "0 or more: how much dearer than the best a5 keeps a part (default 0)",
+    ),
+    key(
+        "broker.renegotiate",
+        Kind::Flag,
+        "true or false (default): a part that a cluster lost is asked for anew elsewhere",
+    ),
+    key(
+        "broker.latency_seconds",
+        Kind::Integer,
+        "a whole number from 0 to 86400: how long a message, or its answer, takes (default 0)",
+    ),
+    key(
+        "broker.timeout_seconds",
+        Kind::Integer,
+        "more than two latencies, at most 1000000: how long an answer is waited for (default: 60, or four latencies if that is more)",
+    ),
+    key(
+        "broker.message_loss_percent",
+        Kind::Real,
+        "0 (default) to below 100: messages, or answers, that are lost",
+    ),
+    key(
+        "local.backfilling",
+        Kind::Text,
+        "\"aggressive\" (default), \"conservative\" or \"none\"",
+    ),
+    key(
+        "local.planned_visible",
+        Kind::Flag,
+        "true (default) or false: places that the scheduler keeps for waiting jobs block parts",
+    ),
+    key(
+        "local.backlog_work",
+        Kind::Text,
+        "\"remaining\" (default) or \"full\"",
+    ),
+    key(
+        "local.accuracy",
+        Kind::Text,
+        "\"history\" (default), \"work\" or \"running\"",
+    ),
+    key(
+        "local.accuracy_factor",
+        Kind::Real,
+        "0 to 100: a factor on the accuracy in backlog times (default 1)",
+    ),
+    key(
+        "local.next_event",
+        Kind::Text,
+        "\"estimate\" (default) or \"oracle\"",
+    ),
+    key(
+        "local.quota_percent",
+        Kind::Real,
+        "above 0, at most 100: what parts may hold of a cluster on average over a candidate's time (default: no limit)",
+    ),
+    key(
+        "local.tariff",
+        Kind::Text,
+        "\"day-night-cheap-weekends\" (default), \"day-night\", \"flat\", \"example\", or rows: weekdays, hours, price, clusters, as in \"mon-fri 8-18 2; sat-sun 0-24 0.5 @1,3\"; other hours cost 1",
+    ),
+    key(
+        "local.hour_edge",
+        Kind::Text,
+        "\"half-open\" (default) or \"inclusive\"",
+    ),
+    key(
+        "local.calendar_origin_hours",
+        Kind::Real,
+        "0 to below 168 hours after Monday 00:00: when a simulation begins (default 66, Wednesday 18:00)",
+    ),
+    key(
+        "grid_failures.cluster_mtbf_days",
+        Kind::Real,
+        "0 for never (default), or at least 0.001 days between failures of one whole cluster, in the mean",
+    ),
+    key(
+        "grid_failures.cluster_repair_hours",
+        Kind::Real,
+        "at least 0.001 hours until it is back, in the mean (default 4)",
+    ),
+    key(
+        "grid_failures.node_mtbf_days",
+        Kind::Real,
+        "0 for never (default), or at least 0.001 days between failures of one node, in the mean",
+    ),
+    key(
+        "grid_failures.node_repair_hours",
+        Kind::Real,
+        "at least 0.001 hours until it is back, in the mean (default 4)",
+    ),
+    key(
+        "grid_failures.node_cpus",
+        Kind::Integer,
+        "a whole number from 1 to 10000000: CPUs of a node, which fail together (default 8)",
+    ),
+    key(
+        "risk.choice",
+        Kind::Text,
+        "\"expected-cost\" (default) or \"limit\"",
+    ),
+    key(
+        "risk.pof_limit",
+        Kind::Real,
+        "a probability from 0 to 1, for choice = \"limit\": the most that a client accepts (default 0.1)",
+    ),
+    key(
+        "risk.penalty_ratio",
+        Kind::Real,
+        "0 or more: penalty ÷ fee (default 1)",
+    ),
+    key(
+        "risk.pof_max",
+        Kind::Real,
+        "a probability from 0 to 1: the riskiest part that a cluster offers (default 0.2)",
+    ),
+    key(
+        "risk.strategy",
+        Kind::Text,
+        "a registered strategy that overbooks (default \"heuristic-overbooking\")",
+    ),
 ];
 
 /// The tables that may stand at the top of the file.
@@ -567,6 +837,12 @@ pub const SECTIONS: &[&str] = &[
     "planning",
     "slots",
     "virtual",
+    "clusters",
+    "requests",
+    "broker",
+    "local",
+    "grid_failures",
+    "risk",
     "axis",
     "zip",
     "exclude",

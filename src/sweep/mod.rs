@@ -21,6 +21,7 @@ mod progress;
 mod raw;
 mod replay;
 mod resolve;
+mod resolve_grid;
 mod resolve_studies;
 mod run;
 mod sink;

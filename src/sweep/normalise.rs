@@ -1,15 +1,16 @@
 //! Which points share a schedule: values that a strategy does not read are set to their defaults (spec §3.4.4).
 
 use super::spec::SimulationSpec;
-use crate::brokering::StudySettings;
+use crate::brokering::{CoReservationSettings, Order, Repair, StudySettings};
 use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::registry;
 use crate::scheduling::reserving::{DisplacedJobs, QueueOrder, ReservingSettings};
 use crate::scheduling::{Acceptance, DownHorizon, Placing, PolicySettings, Reliability};
-use crate::workload::RequestSettings;
+use crate::units::Seconds;
+use crate::workload::{FurtherParts, Preference, RequestSettings};
 
-/// A study reads neither estimates of overbooking nor failures nor a policy; without requests the rules of admission are not
-/// read either.
+/// A study reads neither estimates of overbooking (unless its clusters overbook) nor failures nor a policy; without requests the
+/// rules of admission are not read either.
 fn normalise_study(spec: SimulationSpec) -> SimulationSpec {
     let reservations = spec
         .reservations
@@ -36,8 +37,19 @@ fn normalise_study(spec: SimulationSpec) -> SimulationSpec {
         }
         study => study,
     });
+    let spec = SimulationSpec {
+        reservations,
+        study,
+        ..spec
+    };
+    let spec = normalise_grid(spec);
+    let overbooks = matches!(
+        &spec.study,
+        Some(StudySettings::CoReservation(settings)) if settings.risk.is_some()
+    );
     SimulationSpec {
-        estimates: None,
+        // Clusters that overbook learn from jobs; nothing else in a study does.
+        estimates: spec.estimates.filter(|_| overbooks),
         failures: FailureSettings {
             source: FailureSource::None,
             ..spec.failures
@@ -46,8 +58,64 @@ fn normalise_study(spec: SimulationSpec) -> SimulationSpec {
             strategy: spec.scheduling.strategy,
             ..PolicySettings::default()
         },
-        reservations,
-        study,
+        ..spec
+    }
+}
+
+/// Of several clusters: what their algorithm, their network and their requests do not read. What is measured under every
+/// algorithm (backlog times, costs) is read under every algorithm.
+fn normalise_grid(spec: SimulationSpec) -> SimulationSpec {
+    let Some(StudySettings::CoReservation(settings)) = spec.study else {
+        return spec;
+    };
+    let mut settings = *settings;
+    let mut co_requests = spec.co_requests;
+    let default = CoReservationSettings::default();
+    if settings.failures.is_none() && settings.risk.is_none() {
+        // Nothing is ever lost that could be asked for anew.
+        settings.renegotiate = false;
+    }
+    if let Some(failures) = &mut settings.failures {
+        // What never fails is never repaired.
+        if failures.cluster_mtbf.is_none() {
+            failures.cluster_repair = Seconds::ZERO;
+        }
+        if failures.node_mtbf.is_none() {
+            failures.node_repair = Seconds::ZERO;
+            failures.node_cpus = 1;
+        }
+    }
+    let messages = &mut settings.messages;
+    if messages.latency == Seconds::ZERO && messages.loss == 0.0 && settings.failures.is_none() {
+        // Every answer comes at once.
+        messages.timeout = default.messages.timeout;
+    }
+    match &mut co_requests {
+        None => {
+            settings.search = default.search;
+            settings.messages = default.messages;
+            settings.renegotiate = false;
+        }
+        Some(requests) => {
+            let row = settings.search.algorithm.row();
+            if row.order != Order::Value {
+                requests.preference = Preference::default();
+            }
+            if row.repair != Repair::BestFirst {
+                settings.search.start_tolerance = default.search.start_tolerance;
+                settings.search.cost_tolerance = default.search.cost_tolerance;
+            }
+            if row.repair == Repair::None {
+                settings.search.memoise = default.search.memoise;
+            }
+            if requests.parts <= 2 {
+                requests.further_parts = FurtherParts::default();
+            }
+        }
+    }
+    SimulationSpec {
+        study: Some(StudySettings::CoReservation(Box::new(settings))),
+        co_requests,
         ..spec
     }
 }

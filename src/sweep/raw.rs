@@ -6,8 +6,10 @@
 use serde::Deserialize;
 use toml::Spanned;
 
+use crate::brokering::StartCap;
 use crate::estimates::{Binning, Overrun, PredictionRule};
 use crate::plan::{EqualStarts, Surplus};
+use crate::scheduling::local::{AccuracySource, BacklogWork, HourEdge, NextEventSource};
 use crate::scheduling::reserving::{
     Admission, Backfilling, DisplacedJobs, Displacement, EarlyEnd, QueueOrder, SameInstant,
 };
@@ -15,7 +17,10 @@ use crate::scheduling::{
     Combination, Convolution, DownHorizon, EarlyStart, Padding, Placing, PredecessorRule,
     ReplanPasses, RestartRule, SlotSource, SurvivalForm,
 };
-use crate::workload::{CopyShift, LeadRounding, ProcessorsField, RequestDuration, RequestOrigin};
+use crate::workload::{
+    ClusterSizes, CopyShift, Excerpts, FurtherParts, LeadRounding, ProcessorsField,
+    RequestDuration, RequestOrigin, TemplateSource,
+};
 
 /// One combination of axis values as the file states it: all sections except `axis`, `zip` and `exclude`.
 #[derive(Debug, Default)]
@@ -44,6 +49,18 @@ pub struct RawExperiment {
     pub slots: RawSlots,
     /// `[virtual]`.
     pub virtual_reservations: RawVirtual,
+    /// `[clusters]`.
+    pub clusters: Option<Spanned<RawClusters>>,
+    /// `[requests]`; without it there are jobs only.
+    pub requests: Option<Spanned<RawRequests>>,
+    /// `[broker]`.
+    pub broker: Option<Spanned<RawBroker>>,
+    /// `[local]`.
+    pub local: Option<Spanned<RawLocal>>,
+    /// `[grid_failures]`; without it nothing fails.
+    pub grid_failures: Option<Spanned<RawGridFailures>>,
+    /// `[risk]`; without it clusters keep what they promise.
+    pub risk: Option<Spanned<RawRisk>>,
 }
 
 /// A value with its place in the file, where it was given.
@@ -332,6 +349,150 @@ pub struct RawVirtual {
     pub confidence: Given<f64>,
     /// The smallest history of a category.
     pub minimum_history: Given<u32>,
+}
+
+/// `[clusters]`: several clusters and where their jobs come from.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawClusters {
+    /// How many.
+    pub count: Given<u32>,
+    /// The length of their windows.
+    pub days: Given<f64>,
+    /// Which windows.
+    pub excerpts: Option<Excerpts>,
+    /// Whether narrow jobs are merged.
+    pub merging: Option<bool>,
+    /// How many jobs become one.
+    pub merge_at_most: Given<u32>,
+    /// How large they are.
+    pub sizes: Option<ClusterSizes>,
+}
+
+/// `[requests]`: the generator of co-reservation requests.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawRequests {
+    /// The workload that the other keys change.
+    pub workload: Given<String>,
+    /// So many requests…
+    pub count: Given<u32>,
+    /// …or each template with this probability.
+    pub chance: Given<f64>,
+    /// CPU-seconds that all of them come to.
+    pub total_cpu_seconds: Given<u32>,
+    /// Whose jobs are templates.
+    pub templates: Option<TemplateSource>,
+    /// Parts of a request.
+    pub parts: Given<u32>,
+    /// How wide the parts behind the second are.
+    pub further_parts: Option<FurtherParts>,
+    /// Lead over duration…
+    pub lead_factor: Given<f64>,
+    /// …or one lead.
+    pub lead_seconds: Given<u32>,
+    /// Slack over duration…
+    pub slack_factor: Given<f64>,
+    /// …up to this…
+    pub slack_limit_hours: Given<f64>,
+    /// …or one slack.
+    pub slack_seconds: Given<u32>,
+    /// Every so many-th is dropped.
+    pub drop_every: Given<u32>,
+    /// Bursts that earliest starts are gathered in.
+    pub bursts: Given<u32>,
+    /// How long each is.
+    pub burst_hours: Given<f64>,
+    /// k.
+    pub cost_weight: Given<f64>,
+    /// s.
+    pub start_weight: Given<f64>,
+}
+
+/// `[broker]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawBroker {
+    /// The algorithm.
+    pub algorithm: Given<String>,
+    /// m.
+    pub minimum_step_seconds: Given<u32>,
+    /// w.
+    pub maximum_starts: Given<u32>,
+    /// Whether w is kept to the letter.
+    pub start_cap: Option<StartCap>,
+    /// Whether refusals are remembered.
+    pub memoise: Option<bool>,
+    /// A5's tolerance of later starts.
+    pub start_tolerance_seconds: Given<u32>,
+    /// A5's tolerance of higher costs.
+    pub cost_tolerance: Given<f64>,
+    /// Whether lost parts are asked for anew.
+    pub renegotiate: Option<bool>,
+    /// How long a message takes.
+    pub latency_seconds: Given<u32>,
+    /// How long an answer is waited for.
+    pub timeout_seconds: Given<u32>,
+    /// Messages that are lost.
+    pub message_loss_percent: Given<f64>,
+}
+
+/// `[local]`: the cluster's scheduler and its reservation service.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawLocal {
+    /// Who overtakes whom.
+    pub backfilling: Option<Backfilling>,
+    /// Whether places of waiting jobs block parts.
+    pub planned_visible: Option<bool>,
+    /// How much of a running job is backlog.
+    pub backlog_work: Option<BacklogWork>,
+    /// Where the accuracy comes from.
+    pub accuracy: Option<AccuracySource>,
+    /// A factor on it.
+    pub accuracy_factor: Given<f64>,
+    /// What the next event is reckoned from.
+    pub next_event: Option<NextEventSource>,
+    /// The most that parts may hold.
+    pub quota_percent: Given<f64>,
+    /// What CPU-hours cost.
+    pub tariff: Given<String>,
+    /// Which hours are charged.
+    pub hour_edge: Option<HourEdge>,
+    /// When in the week a simulation begins.
+    pub calendar_origin_hours: Given<f64>,
+}
+
+/// `[grid_failures]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawGridFailures {
+    /// Between failures of one cluster.
+    pub cluster_mtbf_days: Given<f64>,
+    /// Until it is back.
+    pub cluster_repair_hours: Given<f64>,
+    /// Between failures of one node.
+    pub node_mtbf_days: Given<f64>,
+    /// Until it is back.
+    pub node_repair_hours: Given<f64>,
+    /// CPUs of a node.
+    pub node_cpus: Given<u32>,
+}
+
+/// `[risk]`: clusters that overbook.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawRisk {
+    /// How the broker picks.
+    pub choice: Given<String>,
+    /// The client's limit.
+    pub pof_limit: Given<f64>,
+    /// Penalty over fee.
+    pub penalty_ratio: Given<f64>,
+    /// The riskiest offer.
+    pub pof_max: Given<f64>,
+    /// How the clusters overbook.
+    pub strategy: Given<String>,
 }
 
 /// `[[axis]]`.

@@ -369,8 +369,14 @@ pub(super) fn fit_together(
     place: std::ops::Range<usize>,
     problems: &mut Problems,
 ) -> bool {
-    if let (Some(StudySettings::Slots(_) | StudySettings::VirtualReservations(_)), Some(raw)) =
-        (study, reservations)
+    if let (
+        Some(
+            StudySettings::Slots(_)
+            | StudySettings::VirtualReservations(_)
+            | StudySettings::CoReservation(_),
+        ),
+        Some(raw),
+    ) = (study, reservations)
     {
         out_of_range(
             "reservations.share_percent",
@@ -386,7 +392,7 @@ pub(super) fn fit_together(
             "workload.whole_trace",
             place,
             "policies that promise a deadline are simulated in batteries",
-            "leave out `whole_trace`, or choose one of the studies (`replanning`, `slots`, `virtual-reservations`) as strategy",
+            "leave out `whole_trace`, or choose one of the studies (`replanning`, `slots`, `virtual-reservations`, `co-reservation`) as strategy",
         );
         return false;
     }

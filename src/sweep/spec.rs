@@ -9,7 +9,7 @@ use crate::brokering::StudySettings;
 use crate::estimates::EstimateSettings;
 use crate::failures::FailureSettings;
 use crate::scheduling::PolicySettings;
-use crate::workload::{RequestSettings, WorkloadSettings};
+use crate::workload::{ClusterSettings, CoRequestSettings, RequestSettings, WorkloadSettings};
 
 /// The version of everything that determines a result but is not configuration. Part of every point's identity: raise it
 /// when a change of the engine changes any number.
@@ -91,6 +91,12 @@ pub struct SimulationSpec {
     /// The machine of a study; `None` for a policy on a cluster.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub study: Option<StudySettings>,
+    /// The clusters of a study of several; `None` for one machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clusters: Option<ClusterSettings>,
+    /// Co-reservation requests that are made from their jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub co_requests: Option<CoRequestSettings>,
     /// Which battery, or which draw of the model.
     pub replication: u32,
     /// The sweep's seed.

@@ -1,5 +1,14 @@
 //! Co-reservation requests: several parts that start together, each on a cluster of its own (spec `co-reservation.md` §2.2).
 
+mod generator;
+mod settings;
+
+pub use generator::{MOST_PARTS, generate_co_requests};
+pub use settings::{
+    Bursts, CoRequestSettings, FurtherParts, LeadRule, RequestPreset, SlackRule, TemplateSelection,
+    TemplateSource, WORK_TOLERANCE,
+};
+
 use serde::{Deserialize, Serialize};
 
 use crate::units::{Nodes, Seconds};

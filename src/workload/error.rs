@@ -62,6 +62,45 @@ pub enum WorkloadError {
         /// The latest deadline that is allowed.
         limit: Seconds,
     },
+    /// More clusters than the trace holds excerpts for.
+    #[error(
+        "the jobs span {days:.1} days, which hold {have} windows of {length} days, but clusters.count asks for {wanted}; ask \
+         for fewer clusters, shorter clusters.days, or use a longer trace"
+    )]
+    TooFewWindows {
+        /// Days between the first submission and the last.
+        days: f64,
+        /// Windows asked for.
+        wanted: u32,
+        /// Days of a window.
+        length: f64,
+        /// Windows that fit without overlap.
+        have: i64,
+    },
+    /// More requests than there are jobs to make them from.
+    #[error(
+        "requests.count asks for {wanted} requests, but there are {have} jobs to make them from; ask for fewer, give \
+         requests.chance, or set requests.templates = \"all\""
+    )]
+    TooFewTemplates {
+        /// Jobs.
+        have: usize,
+        /// Requests asked for.
+        wanted: u32,
+    },
+    /// No draw of templates comes to the work that is asked for.
+    #[error(
+        "requests.total_cpu_seconds is {wanted}, and none of {draws} draws comes within 5 % of it; a draw has {mean} on average: \
+         choose a value nearer to that, or leave the key out"
+    )]
+    NoDrawOfThisWork {
+        /// CPU-seconds asked for.
+        wanted: i64,
+        /// Draws that were tried.
+        draws: u32,
+        /// CPU-seconds of a draw on average.
+        mean: i64,
+    },
     /// A setting is outside of what is possible.
     #[error("{key} is {found}; allowed is {allowed}")]
     ImpossibleSetting {

@@ -7,6 +7,7 @@
 pub mod arminius;
 pub mod battery;
 mod cleaning;
+mod clusters;
 mod co_reservations;
 mod daily_cycle;
 mod error;
@@ -23,7 +24,15 @@ mod variates;
 mod whole;
 
 pub use cleaning::{CleanedTrace, CleaningReport, clean};
-pub use co_reservations::{CoRequest, CoRequestId, Preference};
+pub use clusters::{
+    ClusterExcerpt, ClusterExcerpts, ClusterSettings, ClusterSizes, Excerpts, FINGERPRINT_STEP,
+    PUBLISHED_CLUSTERS, PublishedCluster, cut_clusters,
+};
+pub use co_reservations::{
+    Bursts, CoRequest, CoRequestId, CoRequestSettings, FurtherParts, LeadRule, MOST_PARTS,
+    Preference, RequestPreset, SlackRule, TemplateSelection, TemplateSource, WORK_TOLERANCE,
+    generate_co_requests,
+};
 pub use error::WorkloadError;
 pub use job::{Job, JobId, JobKind};
 pub use prepare::{Workload, load, prepare, prepare_parsed};

@@ -26,7 +26,7 @@ range = { from = 0.1, to = 0.5, step = 0.1 }
 "#;
 
 /// Everything that a store keeps, by identity, without clocks, processes and row numbers.
-const TABLES: [&str; 10] = [
+const TABLES: [&str; 16] = [
     "SELECT m.identity, m.spec, m.workload_label, w.identity, m.strategy, m.replication, m.state, m.detail
      FROM simulation m LEFT JOIN workload w ON w.id = m.workload ORDER BY 1",
     "SELECT m.identity, k.* FROM simulation_metrics k JOIN simulation m ON m.id = k.simulation ORDER BY 1",
@@ -39,6 +39,13 @@ const TABLES: [&str; 10] = [
     "SELECT m.identity, o.* FROM reservation_outcome o JOIN simulation m ON m.id = o.simulation ORDER BY 1, o.request",
     "SELECT m.identity, o.* FROM offer o JOIN simulation m ON m.id = o.simulation ORDER BY 1, o.request, o.start",
     "SELECT m.identity, t.* FROM virtual_trial t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.trial",
+    "SELECT m.identity, c.* FROM cluster c JOIN simulation m ON m.id = c.simulation ORDER BY 1, c.cluster",
+    "SELECT m.identity, d.cluster, q.name, d.class, d.value FROM cluster_measure d JOIN simulation m ON m.id = d.simulation
+     JOIN measure q ON q.code = d.measure ORDER BY 1, 2, 3, 4",
+    "SELECT m.identity, o.* FROM co_request o JOIN simulation m ON m.id = o.simulation ORDER BY 1, o.request",
+    "SELECT m.identity, o.* FROM co_part o JOIN simulation m ON m.id = o.simulation ORDER BY 1, o.request, o.part",
+    "SELECT m.identity, o.* FROM co_probe o JOIN simulation m ON m.id = o.simulation ORDER BY 1, o.request, o.cluster",
+    "SELECT m.identity, t.* FROM time_line t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.cluster, t.time",
     "SELECT w.identity, j.* FROM job j JOIN workload w ON w.id = j.workload ORDER BY 1, j.job",
 ];
 

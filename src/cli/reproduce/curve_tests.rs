@@ -6,7 +6,7 @@ use super::curves::{JOINT, home};
 use super::tests::{Ran, run_in};
 use super::*;
 use crate::report::findings::{self, CurveCell};
-use crate::sweep::{Axis, AxisValue, Experiment};
+use crate::sweep::{Axis, AxisValue, Experiment, canonical_json};
 
 const CTC: &str = "CTC-SP2-1996-3.1-cln.swf";
 const SDSC: &str = "SDSC-SP2-1998-4.2-cln.swf";
@@ -477,5 +477,35 @@ fn no_configuration_belongs_to_two_traces() {
         let distinct: BTreeSet<&str> = stems.iter().copied().collect();
         assert_eq!(distinct.len(), stems.len());
         assert!(traces.iter().all(|curve| curve.trace.name != JOINT));
+    }
+}
+
+/// E0 to E7 of Meltzer 2005 are 44 runs, of which one (A3 with backfilling, RW1, four clusters) is in both E4 and E7. E2 has
+/// none of its own, and E4 shares A3 with E3.
+#[test]
+fn the_eight_experiments_on_several_clusters_are_the_runs_of_the_thesis() {
+    let paper = super::paper("meltzer2005").unwrap();
+    for excerpts in ["fingerprint", "drawn"] {
+        let mut runs = BTreeSet::new();
+        let mut new = Vec::new();
+        for experiment in 0..8 {
+            let stem = format!("{excerpts}-e{experiment}");
+            let file = paper.configuration(here(), &stem).unwrap();
+            let sweep = Experiment::parse(&file.origin(), &file.text, None)
+                .unwrap()
+                .sweep;
+            assert_eq!(sweep.replications, 20, "{stem}");
+            let before = runs.len();
+            runs.extend(
+                sweep
+                    .simulations
+                    .iter()
+                    .filter(|simulation| simulation.replication == 0)
+                    .map(|simulation| canonical_json(simulation).unwrap()),
+            );
+            new.push(runs.len() - before);
+        }
+        assert_eq!(new, [1, 16, 1, 6, 3, 9, 6, 1], "{excerpts}");
+        assert_eq!(runs.len(), 43, "{excerpts}");
     }
 }

@@ -11,7 +11,7 @@ macro_rules! built_in {
 const ARCHIVE: &[&str] = &["runtime", "resources"];
 
 /// Every paper, by name.
-pub const PAPERS: &[Paper] = &[BIRKENHEUER_2012, HEINE_2005, SINGH_2008];
+pub const PAPERS: &[Paper] = &[BIRKENHEUER_2012, HEINE_2005, SINGH_2008, MELTZER_2005];
 
 const BIRKENHEUER_2012: Paper = Paper {
     name: "birkenheuer2012",
@@ -245,5 +245,79 @@ const SINGH_2008: Paper = Paper {
         "sdsc-sp2-virtual",
         "sdsc-sp2-virtual-beyond",
         "sdsc-sp2-virtual-played",
+    ),
+};
+
+const KEPT_ASIDE: &str = "The numbers of series 3 of Table 17 and of Table 20 are kept aside for independent validation: what was measured is shown \
+     and nothing is judged.";
+
+const MELTZER_2005: Paper = Paper {
+    name: "meltzer2005",
+    results: Results::Curves(&[
+        CurveTrace {
+            trace: PaperTrace {
+                name: "fingerprint",
+                subject: "SDSC Blue Horizon, seven excerpts chosen by fingerprint, 1,160 CPUs each",
+                file: Some("SDSC-BLUE-2000-4.2-cln.swf"),
+                remark: Some(KEPT_ASIDE),
+            },
+            stems: &[
+                "fingerprint-e0",
+                "fingerprint-e1",
+                "fingerprint-e2",
+                "fingerprint-e3",
+                "fingerprint-e4",
+                "fingerprint-e5",
+                "fingerprint-e6",
+                "fingerprint-e7",
+            ],
+        },
+        CurveTrace {
+            trace: PaperTrace {
+                name: "drawn",
+                subject: "SDSC Blue Horizon, excerpts drawn for each replication, 1,160 CPUs each",
+                file: Some("SDSC-BLUE-2000-4.2-cln.swf"),
+                remark: Some(
+                    "The thesis never had these excerpts: the card says how far its statements and numbers depend on its own.",
+                ),
+            },
+            stems: &[
+                "drawn-e0", "drawn-e1", "drawn-e2", "drawn-e3", "drawn-e4", "drawn-e5", "drawn-e6",
+                "drawn-e7",
+            ],
+        },
+    ]),
+    built_in: built_in!("meltzer2005":
+        "drawn-e0",
+        "drawn-e1",
+        "drawn-e2",
+        "drawn-e3",
+        "drawn-e4",
+        "drawn-e5",
+        "drawn-e6",
+        "drawn-e7",
+        "explanations",
+        "findings",
+        "fingerprint-accuracy",
+        "fingerprint-backlog",
+        "fingerprint-e0",
+        "fingerprint-e1",
+        "fingerprint-e2",
+        "fingerprint-e3",
+        "fingerprint-e4",
+        "fingerprint-e5",
+        "fingerprint-e6",
+        "fingerprint-e7",
+        "fingerprint-event",
+        "fingerprint-factor",
+        "fingerprint-hours",
+        "fingerprint-latency",
+        "fingerprint-load",
+        "fingerprint-merging",
+        "fingerprint-nodes",
+        "fingerprint-starts",
+        "fingerprint-tariff",
+        "fingerprint-tolerance",
+        "fingerprint-visible",
     ),
 };

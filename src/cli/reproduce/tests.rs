@@ -195,7 +195,7 @@ fn unknown_papers_and_traces_are_refused_with_what_there_is() {
             .result
             .unwrap_err()
             .to_string()
-            .contains("there are: birkenheuer2012, heine2005, singh2008")
+            .contains("there are: birkenheuer2012, heine2005, singh2008, meltzer2005")
     );
     let trace = run(&["birkenheuer2012", "--trace", "kth"], &mut Fake::default());
     let message = trace.result.unwrap_err().to_string();

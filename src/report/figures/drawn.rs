@@ -73,6 +73,14 @@ impl Drawn {
         })
     }
 
+    fn is_ever_other_than_zero(&self, analysis: &Analysis) -> bool {
+        let mut estimates = analysis
+            .combinations
+            .iter()
+            .filter_map(|combination| self.estimate(combination));
+        estimates.any(|estimate| estimate.mean != 0.0)
+    }
+
     /// A measure by its index.
     pub(super) fn measure(analysis: &Analysis, index: usize, configuration_hash: &str) -> Self {
         let measure = &analysis.measures[index];
@@ -91,11 +99,12 @@ impl Drawn {
     }
 }
 
-/// Everything that is drawn of a run, in the order of the tables.
+/// Everything that is drawn of a run, in the order of the tables. What was measured to be 0 throughout is left to the tables.
 pub(super) fn drawn(analysis: &Analysis, configuration_hash: &str) -> Vec<Drawn> {
     let measures = (0..analysis.measures.len())
         .filter(|index| analysis.measures[*index].topic != Topic::Detail)
-        .map(|index| Drawn::measure(analysis, index, configuration_hash));
+        .map(|index| Drawn::measure(analysis, index, configuration_hash))
+        .filter(|measure| measure.is_ever_other_than_zero(analysis));
     if analysis.is_study() {
         let machine = Drawn::metric("utilisation", Section::Machine, configuration_hash)
             .map(|metric| percent(metric, configuration_hash));
@@ -136,12 +145,11 @@ fn percent(metric: Drawn, configuration_hash: &str) -> Drawn {
 
 fn section_of(topic: Topic) -> Section {
     match topic {
-        Topic::Reservations
-        | Topic::CoReservations
-        | Topic::Messages
-        | Topic::Fairness
-        | Topic::Clusters
-        | Topic::Detail => Section::Reservations,
+        Topic::Reservations | Topic::Detail => Section::Reservations,
+        Topic::CoReservations => Section::CoReservations,
+        Topic::Messages => Section::Messages,
+        Topic::Fairness => Section::Fairness,
+        Topic::Clusters => Section::Clusters,
         Topic::Prices => Section::Prices,
         Topic::Waits => Section::Waits,
         Topic::Machine => Section::Machine,

@@ -7,7 +7,10 @@ use serde::Serialize;
 use super::curves::{CurveCell, Field, MeasuredCurves, combinations};
 use super::derived::WithDerived;
 use super::words::{Place, counted, number, quantity, share};
-use super::{BoundCheck, Check, Finding, FindingsFile, ValueCheck, Verdict, Where};
+use super::zipped::WithZipped;
+use super::{
+    BoundCheck, Check, Finding, FindingsFile, Near, Tolerance, ValueCheck, Verdict, Where,
+};
 
 /// A finding beside what was measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -95,7 +98,8 @@ pub fn evaluate(
         .iter()
         .filter(|finding| finding.concerns(trace))
         .collect();
-    let curves = WithDerived::new(curves, &file.derived);
+    let curves = WithZipped::new(curves, &file.zipped);
+    let curves = WithDerived::new(&curves, &file.derived);
     let sources = Sources::new(&curves, &findings);
     findings
         .into_iter()
@@ -164,26 +168,68 @@ fn value(sources: &Sources<'_>, finding: &Finding, check: &ValueCheck) -> Result
         ));
     }
     let mut survey = Survey::new("cell");
-    survey.judge_cells(&field, finding, |mean| {
+    survey.judge_cells(&field, finding, |cell| {
+        let mean = cell.estimate.mean;
         let Some(expected) = check.expected else {
             return (f64::NAN, true, String::new());
         };
-        let away = (mean - expected.value).abs();
-        let width = expected.width();
-        let rounding = ROUNDING * mean.abs().max(expected.value.abs());
+        let published = expected.value;
+        let width = match expected.tolerance {
+            Tolerance::Absolute(width) => width,
+            Tolerance::Relative(share) => share * published.abs(),
+            Tolerance::Range { rounding } => return among(cell, published, rounding),
+        };
+        let away = (mean - published).abs();
+        let rounding = ROUNDING * mean.abs().max(published.abs());
         (
             width - away,
             away <= width + rounding,
             format!(
                 "{} away from {}, {} allowed",
                 number(away),
-                number(expected.value),
+                number(published),
                 number(width)
             ),
         )
     });
     survey.line = survey.range(finding);
+    let is_range = |near: Near| matches!(near.tolerance, Tolerance::Range { .. });
+    if check.expected.is_some_and(is_range)
+        && let Some((low, high)) = field.cell(&vec![0; field.axes.len()]).and_then(extremes)
+    {
+        survey
+            .line
+            .push_str(&format!(", from {} to {}", number(low), number(high)));
+    }
     Ok(survey)
+}
+
+/// Judges whether a published number lies among the replications of a cell, up to its printed digits.
+fn among(cell: &CurveCell, published: f64, printed: f64) -> (f64, bool, String) {
+    let Some((low, high)) = extremes(cell) else {
+        return (f64::NAN, false, "its replications are not known".to_owned());
+    };
+    let margin = (published - low).min(high - published) + printed;
+    let rounding = ROUNDING * low.abs().max(high.abs()).max(published.abs());
+    (
+        margin,
+        margin >= -rounding,
+        format!(
+            "{} is outside {} to {}",
+            number(published),
+            number(low),
+            number(high)
+        ),
+    )
+}
+
+/// The least and the greatest replication.
+fn extremes(cell: &CurveCell) -> Option<(f64, f64)> {
+    let values = || cell.samples.iter().map(|(_, value)| *value);
+    Some((
+        values().min_by(f64::total_cmp)?,
+        values().max_by(f64::total_cmp)?,
+    ))
 }
 
 fn bound(sources: &Sources<'_>, finding: &Finding, check: &BoundCheck) -> Result<Survey, String> {
@@ -194,7 +240,8 @@ fn bound(sources: &Sources<'_>, finding: &Finding, check: &BoundCheck) -> Result
         &check.filter,
     )?;
     let mut survey = Survey::new("cell");
-    survey.judge_cells(&field, finding, |mean| {
+    survey.judge_cells(&field, finding, |cell| {
+        let mean = cell.estimate.mean;
         // How far inside each bound, and what is wrong where it is outside.
         let inside = [
             check.at_least.map(|low| (mean - low, "below", low)),
@@ -231,12 +278,12 @@ impl Survey {
         }
     }
 
-    /// Judges each cell of a field alone, by its mean: margin, whether it holds, and what is wrong where it does not.
+    /// Judges each cell of a field alone: margin, whether it holds, and what is wrong where it does not.
     fn judge_cells(
         &mut self,
         field: &Field<'_>,
         finding: &Finding,
-        judge: impl Fn(f64) -> (f64, bool, String),
+        judge: impl Fn(&CurveCell) -> (f64, bool, String),
     ) {
         for index in combinations(&field.sizes()) {
             let at = field.place(&index);
@@ -245,7 +292,7 @@ impl Survey {
                 continue;
             };
             let estimate = cell.estimate;
-            let (margin, held, problem) = judge(estimate.mean);
+            let (margin, held, problem) = judge(cell);
             let held = held && !estimate.mean.is_nan();
             let mut detail = quantity(estimate.mean, estimate.half_width, finding.unit.as_deref());
             if !held && !estimate.mean.is_nan() {

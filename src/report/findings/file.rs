@@ -6,8 +6,10 @@ use serde::Deserialize;
 
 use super::{
     BoundCheck, Check, CompareCheck, Contrast, Derived, Direction, Finding, FindingsFile, Fixed,
-    Near, Provenance, Relation, Side, TrendCheck, ValueCheck, Where,
+    Near, Paired, Provenance, Relation, Side, Tolerance, TrendCheck, ValueCheck, Where, Zipped,
+    again,
 };
+use crate::brokering::measures::ClusterMeasureName;
 use crate::sweep::AxisValue;
 
 /// Why a file of findings, or of their explanations, was refused.
@@ -79,6 +81,33 @@ pub fn parse(
             })
         })
         .collect::<Result<Vec<_>, FindingsError>>()?;
+    let paired = raw
+        .paired
+        .into_iter()
+        .map(|paired| {
+            let side = |name: &str, table: &toml::Table| {
+                if table.is_empty() {
+                    return Err(format!("`{name}` fixes no axis"));
+                }
+                table
+                    .iter()
+                    .map(|(key, value)| Ok((key.clone(), axis_value(name, key, value)?)))
+                    .collect::<Result<_, String>>()
+            };
+            let refuse = |problem| FindingsError::Finding {
+                file: file.to_owned(),
+                line: 1,
+                id: paired.run.clone(),
+                problem,
+            };
+            Ok(Paired {
+                left: side("left", &paired.left).map_err(refuse)?,
+                right: side("right", &paired.right).map_err(refuse)?,
+                run: paired.run,
+                of: paired.of,
+            })
+        })
+        .collect::<Result<Vec<_>, FindingsError>>()?;
     let mut seen = BTreeSet::new();
     let findings = raw
         .finding
@@ -109,12 +138,23 @@ pub fn parse(
                 })
         })
         .collect::<Result<_, _>>()?;
-    Ok(FindingsFile {
+    let mut parsed = FindingsFile {
         paper: raw.paper,
         title: raw.title,
         findings,
         derived,
-    })
+        paired,
+        zipped: raw.zipped,
+    };
+    for rule in &raw.again {
+        again::repeat(&mut parsed, rule).map_err(|problem| FindingsError::Finding {
+            file: file.to_owned(),
+            line: 1,
+            id: format!("again for {}", rule.trace),
+            problem,
+        })?;
+    }
+    Ok(parsed)
 }
 
 #[derive(Deserialize)]
@@ -124,6 +164,12 @@ struct RawFile {
     title: String,
     #[serde(default)]
     derived: Vec<RawDerived>,
+    #[serde(default)]
+    paired: Vec<RawPaired>,
+    #[serde(default)]
+    zipped: Vec<Zipped>,
+    #[serde(default)]
+    again: Vec<again::Again>,
     // Read one by one, so that an error can name the finding.
     #[serde(default)]
     finding: Vec<toml::Spanned<toml::Table>>,
@@ -141,6 +187,15 @@ struct RawDerived {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
+struct RawPaired {
+    run: String,
+    of: String,
+    left: toml::Table,
+    right: toml::Table,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct RawFinding {
     id: String,
     section: String,
@@ -151,6 +206,8 @@ struct RawFinding {
     note: Option<String>,
     #[serde(default)]
     kept_aside: bool,
+    #[serde(default)]
+    once: bool,
     value: Option<RawValue>,
     bound: Option<RawBound>,
     trend: Option<RawTrend>,
@@ -167,6 +224,14 @@ struct RawValue {
     expected: Option<f64>,
     tolerance: Option<f64>,
     relative: Option<f64>,
+    within: Option<Within>,
+    rounding: Option<f64>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Within {
+    Range,
 }
 
 #[derive(Deserialize)]
@@ -254,11 +319,12 @@ fn finding(table: toml::Table, measures: Option<&[&str]>) -> Result<Finding, Str
         unit: raw.unit,
         note: raw.note,
         kept_aside: raw.kept_aside,
+        is_once: raw.once,
         check,
     };
     if let Some(known) = measures {
         for (_, measure) in finding.check.sources() {
-            if !known.contains(&measure) {
+            if !known.contains(&measure) && ClusterMeasureName::parse(measure).is_none() {
                 return Err(format!(
                     "unknown measure `{measure}`; there are {}",
                     known.join(", ")
@@ -290,22 +356,32 @@ impl RawValue {
             ("expected", self.expected),
             ("tolerance", self.tolerance),
             ("relative", self.relative),
+            ("rounding", self.rounding),
         ];
         let expected = if kept_aside {
             nothing_published(&numbers)?;
             None
         } else {
-            let (tolerance, is_relative) = match (self.tolerance, self.relative) {
-                (Some(width), None) => (not_negative("tolerance", width)?, false),
-                (None, Some(share)) => (not_negative("relative", share)?, true),
-                _ => return Err("give exactly one of `tolerance` and `relative`".to_owned()),
+            if self.rounding.is_some() && self.within.is_none() {
+                return Err("`rounding` goes with `within` only".to_owned());
+            }
+            let tolerance = match (self.tolerance, self.relative, self.within) {
+                (Some(width), None, None) => Tolerance::Absolute(not_negative("tolerance", width)?),
+                (None, Some(share), None) => Tolerance::Relative(not_negative("relative", share)?),
+                (None, None, Some(Within::Range)) => Tolerance::Range {
+                    rounding: not_negative("rounding", self.rounding.unwrap_or(0.0))?,
+                },
+                _ => {
+                    return Err(
+                        "give exactly one of `tolerance`, `relative` and `within`".to_owned()
+                    );
+                }
             };
             let value = self
                 .expected
                 .ok_or("`expected` is missing; only a finding that is `kept_aside` has none")?;
             Some(Near {
                 value: finite("expected", value)?,
-                is_relative,
                 tolerance,
             })
         };

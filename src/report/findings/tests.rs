@@ -151,6 +151,129 @@ fn assert_not_tested(check: &str, curves: &Curves, why: &str) {
 const RISING: [f64; 3] = [30.0, 40.0, 60.0];
 
 #[test]
+fn a_number_of_one_single_run_holds_among_our_replications_up_to_its_printed_digits() {
+    let place = [("share", whole(10))];
+    let curves = Curves::default()
+        .run("grid", &[("share", vec![whole(10)])])
+        .cell("grid", "rejected", &place, &[0.12, 0.08, 0.10]);
+    let check = |expected: f64, more: &str| {
+        format!(
+            "[finding.value]\nrun = \"grid\"\nmeasure = \"rejected\"\nexpected = {expected}\nwithin = \"range\"\n{more}"
+        )
+    };
+    // s = 0.02, t = 4.303: ± 4.303 · 0.02 / √3 = 0.0497.
+    let measured = "0.1 ± 0.0497 (3 replications), from 0.08 to 0.12";
+    for expected in [0.08, 0.11, 0.12] {
+        assert_held(&check(expected, ""), &curves, measured);
+    }
+    assert_held(&check(0.07, "rounding = 0.01"), &curves, measured);
+    assert_missed(
+        &check(0.07, "rounding = 0.005"),
+        &curves,
+        "0.1 ± 0.0497, 0.07 is outside 0.08 to 0.12",
+    );
+    assert_missed(
+        &check(0.13, ""),
+        &curves,
+        "0.1 ± 0.0497, 0.13 is outside 0.08 to 0.12",
+    );
+    let result = judge(&check(0.09, ""), &curves);
+    assert!((result.worst.unwrap().margin - 0.01).abs() < 1e-12);
+    assert_eq!(
+        file(&check(0.09, "")).findings[0].expected(),
+        "0.09 among the replications"
+    );
+}
+
+/// A run whose axes `k` and `s` move together: (1, 0), (0.5, 0.5), (0, 1).
+fn weights() -> Curves {
+    let pairs = [(1.0, 0.0), (0.5, 0.5), (0.0, 1.0)];
+    let real = |values: [f64; 3]| values.map(AxisValue::Real).to_vec();
+    let mut curves = Curves::default().run(
+        "first-run",
+        &[
+            ("k", real(pairs.map(|pair| pair.0))),
+            ("s", real(pairs.map(|pair| pair.1))),
+        ],
+    );
+    for (k, s) in pairs {
+        let place = [("k", AxisValue::Real(k)), ("s", AxisValue::Real(s))];
+        curves = curves.cell("first-run", "rejected", &place, &[s]);
+    }
+    curves
+}
+
+#[test]
+fn axes_that_moved_together_are_one() {
+    let check = "[finding.trend]\nrun = \"first-run\"\nmeasure = \"rejected\"\nalong = \"s\"\ndirection = \"rises\"";
+    let zipped = |lines: &str| parse("findings.toml", &(source(check) + lines), None).unwrap();
+    let alone = evaluate(&zipped(""), &weights(), None).remove(0);
+    assert!(matches!(alone.verdict, Verdict::NotTested(_)), "{alone:?}");
+    let lead = "[[zipped]]\nrun = \"first-run\"\nleads = \"s\"\nfollow = [\"k\"]\n";
+    let together = evaluate(&zipped(lead), &weights(), None).remove(0);
+    assert_eq!(together.verdict, Verdict::Held);
+    assert_eq!(together.measured, "rise 1");
+}
+
+#[test]
+fn findings_again_are_judged_on_the_runs_of_another_trace_unless_they_are_only_about_this_one() {
+    let head = "paper = \"p\"\ntitle = \"t\"\n\
+        [[derived]]\nrun = \"first-change\"\nof = \"first-run\"\nalong = \"s\"\nfrom = 0.0\nto = 1.0\n\
+        [[zipped]]\nrun = \"first-run\"\nleads = \"s\"\nfollow = [\"k\"]\n";
+    let finding = |id: &str, run: &str, more: &str| {
+        format!(
+            "[[finding]]\nid = \"{id}\"\nsection = \"1\"\nstatement = \"S.\"\nprovenance = \"stated\"\ntrace = \"first\"\n\
+             {more}\n[finding.bound]\nrun = \"{run}\"\nmeasure = \"rejected\"\nat_least = 0\n"
+        )
+    };
+    let findings = finding("A", "first-run", "")
+        + &finding("B", "first-run", "once = true")
+        + &finding("C", "first-change", "");
+    let again = "[[again]]\nof = \"first\"\ntrace = \"second\"\n";
+    let file = parse("findings.toml", &format!("{head}{again}{findings}"), None).unwrap();
+    let all: Vec<(&str, Option<&str>, &str)> = file
+        .findings
+        .iter()
+        .map(|finding| {
+            (
+                finding.id.as_str(),
+                finding.trace.as_deref(),
+                finding.sources()[0].0,
+            )
+        })
+        .collect();
+    assert_eq!(
+        all,
+        [
+            ("A", Some("first"), "first-run"),
+            ("B", Some("first"), "first-run"),
+            ("C", Some("first"), "first-change"),
+            ("second/A", Some("second"), "second-run"),
+            ("second/C", Some("second"), "second-change"),
+        ]
+    );
+    assert_eq!(file.made_of("second-change"), "second-run");
+    assert!(file.zipped.iter().any(|zipped| zipped.run == "second-run"));
+    for (text, problem) in [
+        (
+            findings.replace("trace = \"first\"", "trace = \"third\""),
+            "no finding has the trace `first`",
+        ),
+        (
+            findings.replace("run = \"first-run\"", "run = \"other\""),
+            "the run `other` does not begin with `first-`",
+        ),
+        (
+            findings.replace("id = \"B\"", "id = \"second/A\""),
+            "`second/A` is there already",
+        ),
+    ] {
+        let error = parse("findings.toml", &format!("{head}{again}{text}"), None).unwrap_err();
+        assert!(error.to_string().contains(problem), "{error}");
+    }
+}
+
+#[test]
 fn a_value_holds_within_its_tolerance_and_a_miss_says_how_far_it_is() {
     let curves = grid(RISING, [5.0, 8.0, 9.0]);
     let check = |width: &str| {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::{Check, Contrast, Finding, Fixed, Near, Side, Where};
+use super::{Check, Contrast, Finding, Fixed, Near, Side, Tolerance, Where};
 use crate::report::claims::compact;
 use crate::report::table::value_text;
 use crate::sweep::AxisValue;
@@ -86,6 +86,12 @@ pub(super) fn number(value: f64) -> String {
 pub(super) fn quantity(value: f64, half_width: Option<f64>, unit: Option<&str>) -> String {
     let mut text = number(value);
     if let Some(half) = half_width {
+        // Equal replications differ by rounding in the last bits of their mean.
+        let half = if half < 1e-12 * value.abs() {
+            0.0
+        } else {
+            half
+        };
         text.push_str(&format!(" ± {}", number(half)));
     }
     if let Some(unit) = unit {
@@ -163,10 +169,11 @@ pub(super) fn expected(finding: &Finding) -> String {
 
 fn near(near: Near) -> String {
     let value = number(near.value);
-    match (near.tolerance, near.is_relative) {
-        (0.0, _) => format!("{value} exactly"),
-        (share, true) => format!("{value} ± {} %", number(share * 100.0)),
-        (width, false) => format!("{value} ± {}", number(width)),
+    match near.tolerance {
+        Tolerance::Absolute(0.0) | Tolerance::Relative(0.0) => format!("{value} exactly"),
+        Tolerance::Absolute(width) => format!("{value} ± {}", number(width)),
+        Tolerance::Relative(share) => format!("{value} ± {} %", number(share * 100.0)),
+        Tolerance::Range { .. } => format!("{value} among the replications"),
     }
 }
 

@@ -73,6 +73,10 @@ impl EventQueue {
         self.heap.peek().map(|pending| pending.0.time)
     }
 
+    pub(super) fn next(&self) -> Option<Event> {
+        self.heap.peek().map(|pending| pending.0.event)
+    }
+
     pub(super) fn pop_before(&mut self, until: Seconds) -> Option<(Seconds, Event)> {
         if self.next_time()? >= until {
             return None;

@@ -206,7 +206,8 @@ pub trait LocalService: Send {
     /// cancellation is refused. Returns whether something was given back.
     fn cancel(&mut self, now: Seconds, request: CoRequestId, order: u32) -> bool;
 
-    /// Something strikes the cluster. [`LocalService::settle`] has been called for `now`.
+    /// Something strikes the cluster. [`LocalService::settle`] has been called for `now`, except for a repair: that comes before
+    /// anything else of its instant, so that it is there for a part that starts then.
     fn strike(&mut self, now: Seconds, blow: Blow);
 
     /// Whether the cluster is up and answers messages.

@@ -71,6 +71,8 @@ pub enum AccuracySource {
     /// A constant of the cluster: the mean of run time ÷ limit over the jobs of its workload.
     #[default]
     History,
+    /// Another constant: work ÷ work booked by limits over the jobs of its workload (ratio of sums). Long and wide jobs count more.
+    Work,
     /// A running mean over the jobs that ended, which begins with that constant as one job.
     Running,
 }
@@ -87,7 +89,7 @@ pub enum NextEventSource {
 }
 
 /// Prices of a CPU-hour by weekday and hour (§3.6.1, Table 18).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Tariff {
     /// 2 from 8 to 18 h and 1 from 18 to 8 h, everywhere; half of that at weekends at the second and the fourth cluster (Q15).
@@ -99,6 +101,25 @@ pub enum Tariff {
     Flat,
     /// The example of Figure 11's section: 1 until 8 h, 1.5 until 18 h, 1 until midnight.
     Example,
+    /// Rows of one's own: of those that apply to an hour the last counts, and 1 where none applies.
+    Table(Vec<TariffRow>),
+}
+
+/// A price for some hours of some weekdays, at some clusters. Ranges may go over midnight and over the end of the week.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TariffRow {
+    /// First weekday, Monday is 0.
+    pub from_day: u8,
+    /// Last weekday, inclusive.
+    pub to_day: u8,
+    /// First hour, 0 to 23.
+    pub from_hour: u8,
+    /// End of the last hour, 1 to 24.
+    pub to_hour: u8,
+    /// Price of a CPU-hour in units of money.
+    pub rate: f64,
+    /// Clusters that it is about; all, if empty.
+    pub clusters: Vec<u16>,
 }
 
 /// Which commenced hours are charged (Q8).

@@ -83,7 +83,19 @@ fn every_refusal_names_the_file_the_line_the_finding_and_the_problem() {
         ),
         (
             format!("{VALUE}expected = 1"),
-            "give exactly one of `tolerance` and `relative`",
+            "give exactly one of `tolerance`, `relative` and `within`",
+        ),
+        (
+            format!("{VALUE}expected = 1\ntolerance = 1\nwithin = \"range\""),
+            "give exactly one of `tolerance`, `relative` and `within`",
+        ),
+        (
+            format!("{VALUE}expected = 1\ntolerance = 1\nrounding = 0.5"),
+            "`rounding` goes with `within` only",
+        ),
+        (
+            format!("{VALUE}expected = 1\nwithin = \"range\"\nrounding = -0.5"),
+            "`rounding` must be a finite number, 0 or more",
         ),
         (format!("{VALUE}tolerance = 1"), "`expected` is missing"),
         (

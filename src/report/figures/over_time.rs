@@ -1,0 +1,405 @@
+//! What happened over the time of one simulation: requests as they came, and how clusters were used. Each figure is of
+//! replication 0, as a mean over draws of a workload would be of nothing that happened.
+
+use super::situations::{Member, Situation, situations};
+use super::{condition, titled};
+use crate::report::analysis::Analysis;
+use crate::report::figure::{Figure, Mark, Marks, Scale, ScaleKind, Section, Series};
+use crate::report::sql::this_run;
+use crate::report::table::value_text;
+use crate::store::{CoRequestRow, GridCalendar, PointColumns, Store, StoreError, UseRow};
+
+/// Situations that are drawn …
+const MOST_SITUATIONS: usize = 2;
+/// … and in each of them so many lines.
+const MOST_MEMBERS: usize = 3;
+/// As many clusters as there are colours.
+const MOST_CLUSTERS: u16 = 7;
+
+const HOUR: i64 = 3_600;
+const DAY: i64 = 24 * HOUR;
+
+/// What is drawn of every request.
+struct OfRequests {
+    name: &'static str,
+    title: &'static str,
+    unit: &'static str,
+    section: Section,
+    /// Its expression in SQL, over `v_co_request r`.
+    sql: &'static str,
+    value: fn(&CoRequestRow) -> Option<f64>,
+}
+
+const OF_REQUESTS: [OfRequests; 3] = [
+    OfRequests {
+        name: "message-peaks",
+        title: "Parts refused or given back, over submission",
+        unit: "parts refused or given back",
+        section: Section::Messages,
+        sql: "r.refused + r.cancelled",
+        value: |row| Some(row.wasted as f64),
+    },
+    OfRequests {
+        name: "unfairness-over-time",
+        title: "Unfairness degree of granted requests, over submission",
+        unit: "unfairness degree",
+        section: Section::Fairness,
+        sql: "r.unfairness",
+        value: |row| row.unfairness,
+    },
+    OfRequests {
+        name: "lead-times",
+        title: "Lead time of granted requests, over submission",
+        unit: "lead time (h)",
+        section: Section::OverTime,
+        sql: "r.lead / 3600.0",
+        value: |row| row.lead.map(|lead| lead as f64 / HOUR as f64),
+    },
+];
+
+/// A simulation of replication 0 with its outcomes.
+struct Drawn<'m, 'a> {
+    member: &'m Member<'a>,
+    simulation: i64,
+    requests: Vec<CoRequestRow>,
+    calendar: GridCalendar,
+}
+
+/// Requests over their submission, jobs in the drain phase and reservations at a weekend; empty where outcomes were not kept.
+pub(in crate::report) fn over_time(
+    store: &Store,
+    points: &PointColumns,
+    analysis: &Analysis,
+    configuration_hash: &str,
+) -> Result<Vec<Figure>, StoreError> {
+    let mut figures = Vec::new();
+    for situation in &situations(analysis, MOST_SITUATIONS) {
+        let mut drawn = Vec::new();
+        for member in situation.members.iter().take(MOST_MEMBERS) {
+            let Some(simulation) = first_replication(points, member) else {
+                continue;
+            };
+            if let Some(calendar) = store.grid_calendar(simulation)? {
+                drawn.push(Drawn {
+                    member,
+                    simulation,
+                    requests: store.co_requests(simulation)?,
+                    calendar,
+                });
+            }
+        }
+        let Some(first) = drawn.first() else {
+            continue;
+        };
+        let context = Context {
+            analysis,
+            situation,
+            from: from(configuration_hash, analysis, &drawn),
+        };
+        figures.extend(context.requests(&drawn));
+        let GridCalendar { stop, origin } = first.calendar;
+        let after: Vec<Vec<UseRow>> = drawn
+            .iter()
+            .map(|drawn| store.time_line(drawn.simulation, stop, i64::MAX))
+            .collect::<Result<_, _>>()?;
+        figures.extend(context.drain(&drawn, &after, stop));
+        let weekend = second_weekend(origin);
+        for (number, of) in drawn.iter().enumerate() {
+            let lines = store.time_line(
+                of.simulation,
+                weekend - DAY / 2,
+                weekend + 2 * DAY + DAY / 2,
+            )?;
+            figures.extend(context.weekend(of, number, &lines, weekend, configuration_hash));
+        }
+    }
+    Ok(figures)
+}
+
+fn first_replication(points: &PointColumns, member: &Member<'_>) -> Option<i64> {
+    (0..points.len())
+        .find(|point| {
+            let places = points.axes.iter().map(|column| column.positions[*point]);
+            points.replication[*point] == 0
+                && points.strategy[*point] == member.combination.strategy
+                && places.eq(member.combination.places.iter().copied())
+        })
+        .map(|point| points.simulation[point])
+}
+
+/// Where Saturday 00:00 of the second weekend is.
+fn second_weekend(origin: i64) -> i64 {
+    let saturday = (5 * DAY - origin).rem_euclid(7 * DAY);
+    if saturday > 5 * DAY {
+        saturday
+    } else {
+        saturday + 7 * DAY
+    }
+}
+
+/// The points of replication 0 that are drawn, as a table `p` of simulations and axes.
+fn from(configuration_hash: &str, analysis: &Analysis, drawn: &[Drawn<'_, '_>]) -> String {
+    let members: Vec<String> = drawn
+        .iter()
+        .map(|drawn| {
+            let given: Vec<(String, String)> = (0..analysis.axes.len())
+                .filter_map(|axis| {
+                    let value = analysis.value(drawn.member.combination, axis)?;
+                    Some((analysis.axes[axis].key.clone(), value_text(value)))
+                })
+                .collect();
+            let conditions = condition(&given);
+            let conditions = conditions.trim().trim_start_matches("AND ");
+            let conditions = conditions.replace("\n    ", " ");
+            if conditions.is_empty() {
+                "1".to_owned()
+            } else {
+                conditions
+            }
+        })
+        .collect();
+    format!(
+        "(SELECT DISTINCT simulation, axes FROM v_point WHERE state = 'done' AND replication = 0 AND run = {}
+      AND ({})) p",
+        this_run(configuration_hash),
+        members.join("\n        OR ")
+    )
+}
+
+/// What the figures of one situation share.
+struct Context<'a> {
+    analysis: &'a Analysis,
+    situation: &'a Situation<'a>,
+    from: String,
+}
+
+impl Context<'_> {
+    fn note(&self, more: &str) -> String {
+        format!(
+            "Replication 0 of the first {MOST_MEMBERS} combinations of {} in the first {MOST_SITUATIONS} situations.{more}",
+            self.analysis.combinations.len()
+        )
+    }
+
+    fn requests(&self, drawn: &[Drawn<'_, '_>]) -> Vec<Figure> {
+        OF_REQUESTS
+            .iter()
+            .filter_map(|what| {
+                let series: Vec<Series> = drawn
+                    .iter()
+                    .map(|of| {
+                        let marks = of.requests.iter().filter_map(|row| {
+                            Some(single(row.submit as f64 / HOUR as f64, (what.value)(row)?))
+                        });
+                        Series {
+                            label: of.member.label.clone(),
+                            rank: of.member.rank,
+                            marks: Marks::Points(marks.collect()),
+                        }
+                    })
+                    .filter(|series| !is_empty(&series.marks))
+                    .collect();
+                if series.is_empty() {
+                    return None;
+                }
+                let mut figure = Figure {
+                    name: format!("{}{}", what.name, self.situation.suffix),
+                    section: what.section,
+                    title: titled(what.title, &self.situation.given),
+                    given: self.situation.given.clone(),
+                    x: hours("submission (h)"),
+                    y: Scale {
+                        title: what.unit.to_owned(),
+                        kind: ScaleKind::Linear,
+                    },
+                    series,
+                    note: self.note(""),
+                    sql: format!(
+                        "SELECT p.axes, r.request, r.submit / 3600.0 AS x, {0} AS mean
+FROM {1}
+JOIN v_co_request r ON r.simulation = p.simulation
+WHERE {0} IS NOT NULL
+ORDER BY p.axes, r.request;",
+                        what.sql, self.from
+                    ),
+                };
+                if what.name == "lead-times" {
+                    self.add_bounds(&mut figure, drawn);
+                }
+                Some(figure)
+            })
+            .collect()
+    }
+
+    /// The backlog time that a request with r parts must wait for: the r-th smallest of the clusters.
+    fn add_bounds(&self, figure: &mut Figure, drawn: &[Drawn<'_, '_>]) {
+        let several = drawn.len();
+        for of in drawn {
+            let marks: Vec<Mark> = of
+                .requests
+                .iter()
+                .filter_map(|row| {
+                    let bound = row.bound? as f64 / HOUR as f64;
+                    Some(single(row.submit as f64 / HOUR as f64, bound))
+                })
+                .collect();
+            if !marks.is_empty() {
+                figure.series.push(Series {
+                    label: format!("backlog, {}", of.member.label),
+                    rank: of.member.rank + several,
+                    marks: Marks::Curve(marks),
+                });
+            }
+        }
+        figure.note = self.note(
+            " Lines: with r parts the r-th smallest backlog time of the clusters for the earliest start, whether the algorithm \
+             looks at it or not.",
+        );
+        figure.sql = format!(
+            "SELECT p.axes, 'lead time' AS what, r.request, r.submit / 3600.0 AS x, r.lead / 3600.0 AS mean
+FROM {0}
+JOIN v_co_request r ON r.simulation = p.simulation
+WHERE r.lead IS NOT NULL
+UNION ALL
+SELECT axes, 'backlog', request, submit / 3600.0, backlog_earliest / 3600.0
+FROM (SELECT p.axes, b.*, r.parts,
+          row_number() OVER (PARTITION BY b.simulation, b.request ORDER BY b.backlog_earliest) AS rank
+      FROM {0}
+      JOIN v_co_probe b ON b.simulation = p.simulation
+      JOIN co_request r ON r.simulation = b.simulation AND r.request = b.request)
+WHERE rank = parts
+ORDER BY 1, 2, 3;",
+            self.from
+        );
+    }
+
+    fn drain(&self, drawn: &[Drawn<'_, '_>], lines: &[Vec<UseRow>], stop: i64) -> Vec<Figure> {
+        let clusters = lines.iter().flatten().map(|row| row.cluster + 1).max();
+        (0..clusters.unwrap_or(0).min(MOST_CLUSTERS))
+            .filter_map(|cluster| {
+                let series: Vec<Series> = drawn
+                    .iter()
+                    .zip(lines)
+                    .map(|(of, lines)| {
+                        let marks = lines.iter().filter(|row| row.cluster == cluster);
+                        let marks = marks.map(|row| {
+                            single((row.time - stop) as f64 / HOUR as f64, row.jobs as f64)
+                        });
+                        Series {
+                            label: of.member.label.clone(),
+                            rank: of.member.rank,
+                            marks: Marks::Curve(marks.collect()),
+                        }
+                    })
+                    .filter(|series| !is_empty(&series.marks))
+                    .collect();
+                (!series.is_empty()).then(|| Figure {
+                    name: format!("drain-cluster-{cluster}{}", self.situation.suffix),
+                    section: Section::OverTime,
+                    title: titled(
+                        &format!(
+                            "CPUs that run jobs after the end of submissions, cluster {cluster}"
+                        ),
+                        &self.situation.given,
+                    ),
+                    given: self.situation.given.clone(),
+                    x: hours("after the end of submissions (h)"),
+                    y: Scale {
+                        title: "CPUs".to_owned(),
+                        kind: ScaleKind::Linear,
+                    },
+                    series,
+                    note: self.note(&format!(" At most {MOST_CLUSTERS} clusters.")),
+                    sql: format!(
+                        "SELECT p.axes, (t.time - c.stop) / 3600.0 AS x, t.jobs AS mean
+FROM {}
+JOIN cluster c ON c.simulation = p.simulation AND c.cluster = {cluster}
+JOIN time_line t ON t.simulation = c.simulation AND t.cluster = c.cluster AND t.time >= {stop}
+ORDER BY p.axes, t.time;",
+                        self.from
+                    ),
+                })
+            })
+            .collect()
+    }
+
+    fn weekend(
+        &self,
+        of: &Drawn<'_, '_>,
+        number: usize,
+        lines: &[UseRow],
+        weekend: i64,
+        configuration_hash: &str,
+    ) -> Option<Figure> {
+        let clusters = lines.iter().map(|row| row.cluster + 1).max()?;
+        let series: Vec<Series> = (0..clusters.min(MOST_CLUSTERS))
+            .map(|cluster| Series {
+                label: format!("cluster {cluster}"),
+                rank: usize::from(cluster),
+                marks: Marks::Curve(
+                    lines
+                        .iter()
+                        .filter(|row| row.cluster == cluster)
+                        .map(|row| single(row.time as f64 / HOUR as f64, row.parts as f64))
+                        .collect(),
+                ),
+            })
+            .collect();
+        // Without a reservation there is nothing to see.
+        if lines.iter().all(|row| row.parts == 0) {
+            return None;
+        }
+        let from = from(configuration_hash, self.analysis, std::slice::from_ref(of));
+        Some(Figure {
+            name: format!("weekend-load{}-{}", self.situation.suffix, number + 1),
+            section: Section::OverTime,
+            title: titled(
+                &format!("CPUs that reservations hold at the second weekend: {}", of.member.label),
+                &self.situation.given,
+            ),
+            given: self.situation.given.clone(),
+            x: hours("time (h)"),
+            y: Scale {
+                title: "CPUs".to_owned(),
+                kind: ScaleKind::Linear,
+            },
+            series,
+            note: self.note(&format!(
+                " Saturday 00:00 is at {} h, Monday 00:00 at {} h. At most {MOST_CLUSTERS} clusters.",
+                weekend / HOUR,
+                weekend / HOUR + 48
+            )),
+            sql: format!(
+                "SELECT p.axes, t.cluster, t.time / 3600.0 AS x, t.parts AS mean
+FROM {from}
+JOIN time_line t ON t.simulation = p.simulation AND t.cluster < {MOST_CLUSTERS}
+    AND t.time >= {} AND t.time < {}
+ORDER BY t.cluster, t.time;",
+                weekend - DAY / 2,
+                weekend + 2 * DAY + DAY / 2
+            ),
+        })
+    }
+}
+
+fn hours(title: &str) -> Scale {
+    Scale {
+        title: title.to_owned(),
+        kind: ScaleKind::Linear,
+    }
+}
+
+/// One value, of one simulation.
+fn single(x: f64, value: f64) -> Mark {
+    Mark {
+        x,
+        mean: value,
+        low: value,
+        high: value,
+        count: 1,
+    }
+}
+
+fn is_empty(marks: &Marks) -> bool {
+    matches!(marks, Marks::Curve(marks) | Marks::Points(marks) if marks.is_empty())
+}

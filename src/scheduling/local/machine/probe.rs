@@ -1,0 +1,99 @@
+//! Answers to status queries: which starts are admitted, for which parts, and at what cost (§3.2–3.4, §3.6.1).
+
+use super::LocalMachine;
+use crate::scheduling::local::{FilterCounts, OfferedPart, Probe, ProbeAnswer};
+use crate::units::{Nodes, Seconds};
+
+impl LocalMachine {
+    pub(super) fn answer(&mut self, probe: &Probe) -> ProbeAnswer {
+        let filters = probe.filters;
+        let mut backlog = self.backlog(filters.exact_limits);
+        let backlog_now = backlog.now();
+        let mut backlog_earliest = None;
+        let mut counts = FilterCounts::default();
+        let mut offered = Vec::new();
+        for &start in &probe.starts {
+            let end = start + probe.duration;
+            let backlog_time = backlog.before(start);
+            backlog_earliest.get_or_insert(backlog_time);
+            let low = self.low(start, probe.duration);
+            let harmless = filters.backfill && end < backlog.next_event;
+            let fair = !filters.backlog || start >= self.now + backlog_time;
+            let mut cost_of_one = None;
+            for (part, &nodes) in (0_u16..).zip(&probe.parts) {
+                if nodes > self.nodes {
+                    continue;
+                }
+                counts.unfiltered += 1;
+                if filters.counting {
+                    let room = self.up && start >= self.now && low >= i64::from(nodes.0);
+                    if !room {
+                        counts.counting += 1;
+                        continue;
+                    }
+                    if !self.within_quota(start, probe.duration, nodes) {
+                        counts.quota += 1;
+                        continue;
+                    }
+                }
+                if !fair {
+                    if !harmless {
+                        counts.backlog += 1;
+                        continue;
+                    }
+                    counts.exempt += 1;
+                }
+                let one = *cost_of_one.get_or_insert_with(|| {
+                    self.settings
+                        .cost_of_one(self.cluster, start, probe.duration)
+                });
+                offered.push(OfferedPart {
+                    part,
+                    start,
+                    cost: f64::from(nodes.0) * one,
+                    pof: 0.0,
+                });
+            }
+        }
+        ProbeAnswer {
+            offered,
+            counts,
+            backlog_now,
+            backlog_earliest: backlog_earliest.unwrap_or(backlog_now),
+        }
+    }
+
+    /// Whether so many CPUs are free from `start` on for `duration`, for a part (Q3, Q4).
+    pub(super) fn has_room(&mut self, start: Seconds, duration: Seconds, nodes: Nodes) -> bool {
+        start >= self.now && self.low(start, duration) >= i64::from(nodes.0)
+    }
+
+    /// The fewest CPUs that are free for a part at any time within the interval; none in an interval of no length or in the
+    /// past.
+    fn low(&mut self, start: Seconds, duration: Seconds) -> i64 {
+        if duration <= Seconds::ZERO || start < self.now {
+            return -1;
+        }
+        i64::from(self.visible().min_free(start, start + duration))
+    }
+
+    /// Whether parts would still hold no more than their share over the interval, on average (§9, 1).
+    pub(super) fn within_quota(&self, start: Seconds, duration: Seconds, nodes: Nodes) -> bool {
+        let Some(quota) = self.settings.quota else {
+            return true;
+        };
+        let end = start + duration;
+        let held: i64 = self
+            .parts
+            .values()
+            .map(|part| {
+                let overlap = part.end().min(end) - part.order.start.max(start);
+                part.order.nodes.for_span(overlap.max(Seconds::ZERO)).0
+            })
+            .sum();
+        let asked = nodes.for_span(duration).0;
+        let most = quota * self.nodes.for_span(duration).0 as f64;
+        // A share such as 0.7 is not exact in binary; whole CPU-seconds are.
+        (held + asked) as f64 <= most + 1e-6
+    }
+}

@@ -1,0 +1,331 @@
+//! The actors of a simulation of several clusters: a broker, clusters behind their reservation services, clients, and what strikes
+//! the clusters. The state machines are those of [`brokering`](crate::brokering); called directly they are
+//! [`simulate_grid`](crate::brokering::simulate_grid).
+
+pub mod messages;
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use kameo::Actor;
+use kameo::message::{Context, Message};
+
+use self::messages::{
+    BeginWindow, BlowsDue, CarryOut, CoRequests, Done, EndWindow, HandOverBlows,
+    HandOverCoRequests, LocalProgress, LocalReport, NextTask, ReportLocal, ReportRequests,
+    RequestReport, TakeJobs, TaskDue,
+};
+use super::messages::{AskGrant, HandOverArrivals, NextEvent, WhenNext};
+use super::{Clock, Member, SimulationError, TraceClient};
+use crate::brokering::{
+    Blows, CoReservationSettings, Exchange, GridInputs, GridRun, GridSeed, PATIENCE, Site, WINDOW,
+    clusters, finish,
+};
+use crate::scheduling::local::ClusterId;
+use crate::units::{Nodes, Seconds};
+use crate::workload::CoRequest;
+
+/// A client that asks for parts at several clusters. It waits for no answer: what it does with a granted request is no part of
+/// the simulation (an open loop).
+#[derive(Debug, Actor)]
+pub struct CoRequestClient {
+    requests: Arc<[CoRequest]>,
+    next: usize,
+}
+
+impl CoRequestClient {
+    /// A client for requests in order of (submission, id).
+    #[must_use]
+    pub fn new(requests: Arc<[CoRequest]>) -> Self {
+        Self { requests, next: 0 }
+    }
+}
+
+impl Message<WhenNext> for CoRequestClient {
+    type Reply = NextEvent;
+
+    async fn handle(&mut self, _: WhenNext, _: &mut Context<Self, NextEvent>) -> NextEvent {
+        NextEvent(self.requests.get(self.next).map(|request| request.submit))
+    }
+}
+
+impl Message<HandOverCoRequests> for CoRequestClient {
+    type Reply = CoRequests;
+
+    async fn handle(
+        &mut self,
+        ask: HandOverCoRequests,
+        _: &mut Context<Self, CoRequests>,
+    ) -> CoRequests {
+        let rest = &self.requests[self.next..];
+        let count = rest.partition_point(|request| request.submit < ask.until);
+        self.next += count;
+        CoRequests(rest[..count].to_vec())
+    }
+}
+
+/// What strikes the clusters: the failure injector of a grid.
+#[derive(Debug, Actor)]
+pub struct BlowInjector {
+    blows: Blows,
+}
+
+impl BlowInjector {
+    /// An injector of these blows.
+    #[must_use]
+    pub fn new(blows: Blows) -> Self {
+        Self { blows }
+    }
+}
+
+impl Message<HandOverBlows> for BlowInjector {
+    type Reply = BlowsDue;
+
+    async fn handle(&mut self, ask: HandOverBlows, _: &mut Context<Self, BlowsDue>) -> BlowsDue {
+        BlowsDue(self.blows.before(ask.until))
+    }
+}
+
+/// The actor around the broker and its network: it says what is to be done next at which cluster.
+#[derive(Debug, Actor)]
+pub struct BrokerActor {
+    exchange: Option<Exchange>,
+}
+
+impl BrokerActor {
+    /// The actor of an exchange at which nothing is under way.
+    #[must_use]
+    pub fn new(exchange: Exchange) -> Self {
+        Self {
+            exchange: Some(exchange),
+        }
+    }
+}
+
+impl Message<WhenNext> for BrokerActor {
+    type Reply = NextEvent;
+
+    async fn handle(&mut self, _: WhenNext, _: &mut Context<Self, NextEvent>) -> NextEvent {
+        NextEvent(self.exchange.as_ref().and_then(Exchange::next_event))
+    }
+}
+
+impl Message<BeginWindow> for BrokerActor {
+    type Reply = ();
+
+    async fn handle(&mut self, window: BeginWindow, _: &mut Context<Self, ()>) {
+        if let Some(exchange) = &mut self.exchange {
+            exchange.submit(window.requests);
+            exchange.strike(window.blows);
+        }
+    }
+}
+
+impl Message<NextTask> for BrokerActor {
+    type Reply = TaskDue;
+
+    async fn handle(&mut self, ask: NextTask, _: &mut Context<Self, TaskDue>) -> TaskDue {
+        let Some(exchange) = &mut self.exchange else {
+            return TaskDue {
+                task: None,
+                idle: true,
+            };
+        };
+        if let Some((task, report)) = ask.done {
+            exchange.report(&task, report);
+        }
+        let task = exchange.next_task(ask.until);
+        let idle = task.is_none() && exchange.is_idle();
+        TaskDue { task, idle }
+    }
+}
+
+impl Message<ReportRequests> for BrokerActor {
+    type Reply = RequestReport;
+
+    async fn handle(
+        &mut self,
+        _: ReportRequests,
+        _: &mut Context<Self, RequestReport>,
+    ) -> RequestReport {
+        let requests = self.exchange.take().map(Exchange::finish);
+        RequestReport {
+            requests: requests.unwrap_or_default(),
+        }
+    }
+}
+
+/// The actor around one cluster and its reservation service.
+#[derive(Actor)]
+pub struct LocalClusterActor {
+    site: Site,
+}
+
+impl LocalClusterActor {
+    /// The actor of an idle cluster.
+    #[must_use]
+    pub fn new(site: Site) -> Self {
+        Self { site }
+    }
+}
+
+impl Message<TakeJobs> for LocalClusterActor {
+    type Reply = ();
+
+    async fn handle(&mut self, jobs: TakeJobs, _: &mut Context<Self, ()>) {
+        self.site.submit(&jobs.0);
+    }
+}
+
+impl Message<CarryOut> for LocalClusterActor {
+    type Reply = Done;
+
+    async fn handle(&mut self, ask: CarryOut, _: &mut Context<Self, Done>) -> Done {
+        let task = ask.0;
+        let report = self.site.carry_out(task.at, &task.errand);
+        Done { task, report }
+    }
+}
+
+impl Message<EndWindow> for LocalClusterActor {
+    type Reply = LocalProgress;
+
+    async fn handle(
+        &mut self,
+        window: EndWindow,
+        _: &mut Context<Self, LocalProgress>,
+    ) -> LocalProgress {
+        self.site.advance(window.until);
+        let service = self.site.service();
+        LocalProgress {
+            jobs: service.take_job_outcomes(),
+            parts: service.take_part_outcomes(),
+            has_events: service.next_event().is_some(),
+            idle: service.is_idle(),
+        }
+    }
+}
+
+impl Message<ReportLocal> for LocalClusterActor {
+    type Reply = LocalReport;
+
+    async fn handle(&mut self, _: ReportLocal, _: &mut Context<Self, LocalReport>) -> LocalReport {
+        LocalReport {
+            metrics: self.site.service().metrics(),
+            totals: self.site.service().totals(),
+            line: self.site.take_line(),
+        }
+    }
+}
+
+/// Asks an actor, or gives up with why it stopped.
+macro_rules! ask {
+    ($member:expr, $message:expr) => {
+        match $member.actor.ask($message).await {
+            Ok(reply) => reply,
+            Err(_) => return Err($member.why_it_stopped().await),
+        }
+    };
+}
+
+/// Brings the actors up and passes grants around until every request has its verdict and every job and part has ended.
+pub(super) async fn conduct(
+    inputs: &GridInputs,
+    settings: &CoReservationSettings,
+    seed: &GridSeed,
+) -> Result<GridRun, SimulationError> {
+    let sizes: Vec<Nodes> = inputs.clusters.iter().map(|it| it.nodes).collect();
+    let blows = Blows::new(settings.failures.as_ref(), &sizes, seed);
+    let never_fails = blows.is_empty();
+    let mut clock = Member::spawn("clock", Clock::new(WINDOW));
+    let mut asking = Member::spawn(
+        "co-reservation client",
+        CoRequestClient::new(Arc::clone(&inputs.requests)),
+    );
+    let mut injector = Member::spawn("failure injector", BlowInjector::new(blows));
+    let exchange = Exchange::new(sizes, settings, seed);
+    let mut broker = Member::spawn("broker", BrokerActor::new(exchange));
+    let mut sites: Vec<_> = clusters(inputs, settings)?
+        .into_iter()
+        .zip(&inputs.clusters)
+        .zip((0..).map(ClusterId))
+        .map(|((service, workload), cluster)| {
+            let client = TraceClient::new(Arc::clone(&workload.jobs));
+            let cluster = LocalClusterActor::new(Site::new(cluster, service));
+            (
+                Member::spawn("client", client),
+                Member::spawn("cluster", cluster),
+            )
+        })
+        .collect();
+    let mut jobs = Vec::new();
+    let mut parts = vec![Vec::new(); sites.len()];
+    let mut patience = PATIENCE;
+    let mut worked_off = Seconds::ZERO;
+    loop {
+        let mut arriving = ask!(asking, WhenNext).0;
+        for (client, _) in &mut sites {
+            arriving = arriving.into_iter().chain(ask!(client, WhenNext).0).min();
+        }
+        // Time goes on in any case: somebody may wait for a repair.
+        let next_events = vec![arriving, ask!(broker, WhenNext).0, Some(worked_off)];
+        let Some(until) = ask!(clock, AskGrant { next_events }).until else {
+            break;
+        };
+        for (client, cluster) in &mut sites {
+            let arrivals = ask!(client, HandOverArrivals { until }).0;
+            if !arrivals.is_empty() {
+                ask!(cluster, TakeJobs(arrivals));
+            }
+        }
+        let requests = ask!(asking, HandOverCoRequests { until }).0;
+        let blows = ask!(injector, HandOverBlows { until }).0;
+        ask!(broker, BeginWindow { requests, blows });
+        let mut done = None;
+        let mut idle = loop {
+            let due = ask!(broker, NextTask { done, until });
+            let Some(task) = due.task else { break due.idle };
+            let (_, cluster) = &mut sites[usize::from(task.cluster.0)];
+            let Done { task, report } = ask!(cluster, CarryOut(task));
+            done = Some((task, report));
+        };
+        for (client, _) in &mut sites {
+            idle &= ask!(client, WhenNext).0.is_none();
+        }
+        idle &= ask!(asking, WhenNext).0.is_none();
+        let is_all_submitted = idle;
+        let before = jobs.len();
+        let mut has_events = false;
+        for ((_, cluster), parts) in sites.iter_mut().zip(&mut parts) {
+            let progress = ask!(cluster, EndWindow { until });
+            jobs.extend(progress.jobs);
+            parts.extend(progress.parts);
+            has_events |= progress.has_events;
+            idle &= progress.idle;
+        }
+        if idle {
+            break;
+        }
+        worked_off = until;
+        if is_all_submitted && !has_events && jobs.len() == before {
+            patience = if never_fails { 0 } else { patience - 1 };
+        }
+        if patience == 0 {
+            return Err(SimulationError::Unfinished("co-reservation".to_owned()));
+        }
+    }
+    let mut metrics = Vec::new();
+    let mut totals = Vec::new();
+    let mut lines = Vec::new();
+    for (_, cluster) in &mut sites {
+        let report: LocalReport = ask!(cluster, ReportLocal);
+        metrics.push(report.metrics);
+        totals.push(report.totals);
+        lines.push(report.line);
+    }
+    let RequestReport { requests } = ask!(broker, ReportRequests);
+    Ok(finish(
+        inputs, jobs, parts, requests, lines, &metrics, totals,
+    ))
+}

@@ -1,0 +1,183 @@
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::brokering::interleaving_tests::situation;
+use crate::brokering::{Algorithm, ClusterWorkload, StudySettings, simulate_grid};
+use crate::failures::FailureTrace;
+use crate::scheduling::PolicySettings;
+use crate::simulation::{SimulationInputs, StreamSeed, grid_result, run};
+use crate::units::Seconds;
+use crate::workload::{
+    CleaningRules, CoRequestId, Compression, JobId, Preference, TraceFolder, WorkloadSettings,
+    WorkloadSource, prepare,
+};
+
+fn study(
+    grid: &Arc<GridInputs>,
+    settings: &CoReservationSettings,
+    seed: &GridSeed,
+) -> SimulationInputs {
+    SimulationInputs {
+        nodes: Nodes(0),
+        policy: PolicySettings::default(),
+        jobs: Arc::new([]),
+        estimates: None,
+        failures: Arc::new(FailureTrace::default()),
+        requests: Arc::new([]),
+        study: Some(StudySettings::CoReservation(Box::new(settings.clone()))),
+        grid: Some(Arc::clone(grid)),
+        seed: StreamSeed {
+            seed: seed.seed,
+            workload_key: seed.workload_key.clone(),
+            replication: seed.replication,
+        },
+    }
+}
+
+/// Runs both ways, compares, and says how long each took.
+fn compare(
+    grid: &Arc<GridInputs>,
+    settings: &CoReservationSettings,
+    seed: &GridSeed,
+) -> (GridRun, Duration, Duration) {
+    let began = Instant::now();
+    let direct = simulate_grid(grid, settings, seed).unwrap();
+    // What is done with the run beside the actors takes its time, too.
+    let measured = grid_result(grid, settings, direct.clone(), true);
+    let alone = began.elapsed();
+    let inputs = study(grid, settings, seed);
+    let began = Instant::now();
+    let result = run(&inputs, true).unwrap();
+    let acting = began.elapsed();
+    assert_eq!(result.outcomes, direct.jobs);
+    assert_eq!(result.metrics, direct.metrics);
+    assert_eq!(result.measured, measured.measured);
+    // The jobs are among the outcomes, and nowhere twice.
+    let without_jobs = GridRun {
+        jobs: Vec::new(),
+        ..direct.clone()
+    };
+    let same = result.grid.as_ref() == Some(&without_jobs);
+    assert!(same, "{settings:?}: {:?}\n{direct:?}", result.grid);
+    (direct, alone, acting)
+}
+
+#[test]
+fn actors_and_the_direct_call_give_equal_results() {
+    let mut granted = 0;
+    for number in 0..150 {
+        let situation = situation(number);
+        let grid = Arc::new(situation.inputs);
+        let seed = GridSeed {
+            seed: number,
+            workload_key: "random".to_owned(),
+            replication: 3,
+        };
+        let (direct, _, _) = compare(&grid, &situation.settings, &seed);
+        let starts = direct.requests.iter().filter(|it| it.start.is_some());
+        granted += starts.count();
+        let inputs = study(&grid, &situation.settings, &seed);
+        assert!(run(&inputs, false).unwrap().grid.is_none());
+    }
+    assert!(granted > 150);
+}
+
+/// Four excerpts of SDSC Blue, and every tenth job of the first as the template of a request.
+fn blue(folder: &TraceFolder) -> GridInputs {
+    let settings = WorkloadSettings {
+        source: WorkloadSource::Trace {
+            file: "SDSC-BLUE-2000-4.2-cln.swf".to_owned(),
+        },
+        nodes: Nodes(1_160),
+        evaluation_jobs: 6_000,
+        battery_jobs: 1_500,
+        cleaning: CleaningRules::default(),
+        compression: Compression::Factor { factor: 1.0 },
+        laxity: 2.0,
+        whole: None,
+    };
+    let prepared = prepare(&settings, folder, 1).unwrap().batteries;
+    let mut batteries: Vec<_> = prepared.iter().map(|jobs| jobs.to_vec()).collect();
+    for (id, job) in (0..).zip(batteries.iter_mut().flatten()) {
+        job.id = JobId(id);
+    }
+    let templates = batteries[0].iter().step_by(10);
+    let requests = (0..).zip(templates).map(|(id, job)| {
+        let earliest = job.submit + job.estimate * 3;
+        CoRequest {
+            id: CoRequestId(id),
+            trace_number: job.trace_number,
+            submit: job.submit,
+            earliest,
+            deadline: earliest + job.estimate + Seconds(job.estimate.0 * 6).min(Seconds(86_400)),
+            duration: job.estimate,
+            parts: vec![job.nodes, job.nodes],
+            preference: Preference::default(),
+        }
+    });
+    let requests = requests.collect();
+    let clusters = batteries.into_iter().map(|jobs| ClusterWorkload {
+        nodes: Nodes(1_160),
+        jobs: jobs.into(),
+        window_start: Seconds::ZERO,
+        accuracy: 0.4,
+    });
+    GridInputs {
+        clusters: clusters.collect(),
+        requests,
+        stop: Seconds(1_209_600),
+        estimates: None,
+    }
+}
+
+#[test]
+fn actors_and_the_direct_call_give_equal_results_on_excerpts_of_a_log() {
+    let Some(path) = std::env::var_os(TraceFolder::VARIABLE) else {
+        println!("skipped: this test needs the folder of traces that BOOKAHEAD_TRACES names");
+        return;
+    };
+    let grid = Arc::new(blue(&TraceFolder::new(path)));
+    for (algorithm, _, _) in Algorithm::ALL {
+        let mut settings = CoReservationSettings::default();
+        settings.search.algorithm = *algorithm;
+        let (direct, alone, acting) = compare(&grid, &settings, &GridSeed::default());
+        let granted = direct
+            .requests
+            .iter()
+            .filter(|it| it.start.is_some())
+            .count();
+        let step: u32 = direct
+            .requests
+            .iter()
+            .map(|it| it.messages.reservation_step())
+            .sum();
+        println!("{algorithm:?}: {granted} of 150, {step} messages, {alone:?}, actors {acting:?}");
+        assert!(granted > 0 && direct.jobs.len() == 6_000);
+        for outcome in direct.requests.iter().filter(|_| algorithm.row().probes) {
+            // §10.3, 4: nobody comes between.
+            let parts = outcome.clusters.len() as u32;
+            assert_eq!(outcome.messages.reservation_step(), parts);
+        }
+        settings.messages.latency = Seconds(1);
+        settings.messages.loss = 0.05;
+        compare(&grid, &settings, &GridSeed::default());
+    }
+}
+
+#[test]
+fn a_study_of_several_clusters_without_any_is_an_error() {
+    let inputs = SimulationInputs {
+        nodes: Nodes(1),
+        policy: PolicySettings::default(),
+        jobs: Arc::new([]),
+        estimates: None,
+        failures: Arc::default(),
+        requests: Arc::new([]),
+        study: Some(StudySettings::CoReservation(Box::default())),
+        grid: None,
+        seed: StreamSeed::default(),
+    };
+    let error = run(&inputs, true).unwrap_err();
+    assert!(matches!(error, SimulationError::NoClusters), "{error}");
+}

@@ -1,0 +1,695 @@
+//! From what the file says to the settings of the co-reservation study: clusters, requests, broker, local schedulers, failures,
+//! risk.
+//!
+//! One function a section, as in [`super::resolve`]. Each returns `None` after it has said what is wrong.
+
+use std::ops::{Range, RangeInclusive};
+
+use toml::Spanned;
+
+use super::problem::{ProblemKind, Problems};
+use super::raw::{
+    Given, RawBroker, RawClusters, RawExperiment, RawGridFailures, RawLocal, RawRequests, RawRisk,
+};
+use super::resolve::{out_of_range, real, unknown_name};
+use crate::brokering::{
+    Algorithm, CoReservationSettings, GridFailureSettings, MessageSettings, RiskChoice,
+    RiskSettings, SearchSettings,
+};
+use crate::scheduling::local::{LocalSettings, Tariff, TariffError};
+use crate::scheduling::registry::STRATEGIES;
+use crate::scheduling::reserving::Backfilling;
+use crate::units::{NodeSeconds, Seconds};
+use crate::workload::{
+    Bursts, ClusterSettings, CoRequestSettings, LeadRule, MOST_PARTS, RequestPreset, SlackRule,
+    TemplateSelection,
+};
+
+/// The name of the study in `scheduling.strategy`.
+pub(super) const STRATEGY: &str = "co-reservation";
+
+/// Everything of a co-reservation study.
+pub(super) struct Grid {
+    pub(super) settings: CoReservationSettings,
+    pub(super) clusters: ClusterSettings,
+    pub(super) requests: Option<CoRequestSettings>,
+}
+
+/// The study with its clusters and requests. The outer `None` where something is wrong, the inner where another strategy is
+/// asked for.
+pub(super) fn grid(
+    strategy: &str,
+    whole: bool,
+    place: Range<usize>,
+    raw: &RawExperiment,
+    problems: &mut Problems,
+) -> Option<Option<Grid>> {
+    if strategy != STRATEGY {
+        return belongs_elsewhere(raw, problems).then_some(None);
+    }
+    let settings = settings(raw, problems);
+    let clusters = clusters(raw.clusters.as_ref(), problems);
+    let requests = requests(raw.requests.as_ref(), problems);
+    if !whole {
+        problems.add(
+            ProblemKind::Conflict,
+            "workload.whole_trace",
+            place,
+            "the workloads of several clusters are cut out of a whole trace",
+            "add `whole_trace = true`, and leave out what belongs to batteries",
+        );
+        return None;
+    }
+    let (settings, clusters, requests) = (settings?, clusters?, requests?);
+    if let Some(requests) = &requests
+        && requests.parts > clusters.count
+    {
+        let parts = raw
+            .requests
+            .as_ref()
+            .and_then(|raw| raw.get_ref().parts.as_ref());
+        let count = raw
+            .clusters
+            .as_ref()
+            .and_then(|raw| raw.get_ref().count.as_ref());
+        let (parts, count) = (parts.map(Spanned::span), count.map(Spanned::span));
+        problems.warn(
+            ProblemKind::OutOfRange,
+            "requests.parts",
+            parts.or(count).unwrap_or(0..0),
+            format!(
+                "no request of {} parts can be granted on {} clusters: each part has a cluster of its own",
+                requests.parts, clusters.count
+            ),
+            "ask for fewer parts or for more clusters",
+        );
+    }
+    Some(Some(Grid {
+        settings,
+        clusters,
+        requests,
+    }))
+}
+
+/// Whether none of the study's tables is there; says which is.
+fn belongs_elsewhere(raw: &RawExperiment, problems: &mut Problems) -> bool {
+    let tables = [
+        ("clusters", raw.clusters.as_ref().map(Spanned::span)),
+        ("requests", raw.requests.as_ref().map(Spanned::span)),
+        ("broker", raw.broker.as_ref().map(Spanned::span)),
+        ("local", raw.local.as_ref().map(Spanned::span)),
+        (
+            "grid_failures",
+            raw.grid_failures.as_ref().map(Spanned::span),
+        ),
+        ("risk", raw.risk.as_ref().map(Spanned::span)),
+    ];
+    let mut fits = true;
+    for (table, span) in tables {
+        if let Some(span) = span {
+            problems.add(
+                ProblemKind::Conflict,
+                table,
+                span,
+                "this table belongs to the study of several clusters",
+                "choose `strategy = \"co-reservation\"`, or leave it out",
+            );
+            fits = false;
+        }
+    }
+    fits
+}
+
+fn settings(raw: &RawExperiment, problems: &mut Problems) -> Option<CoReservationSettings> {
+    let none = RawBroker::default();
+    let broker = raw.broker.as_ref().map_or(&none, Spanned::get_ref);
+    let search = search(broker, problems);
+    let messages = messages(broker, problems);
+    let local = local(raw.local.as_ref(), problems);
+    let failures = failures(raw.grid_failures.as_ref(), problems);
+    let risk = match &raw.risk {
+        None => Some(None),
+        Some(given) => risk(given.get_ref(), problems).map(Some),
+    };
+    Some(CoReservationSettings {
+        search: search?,
+        messages: messages?,
+        local: local?,
+        failures: failures?,
+        renegotiate: broker.renegotiate.unwrap_or(false),
+        risk: risk?,
+    })
+}
+
+fn clusters(
+    raw: Option<&Spanned<RawClusters>>,
+    problems: &mut Problems,
+) -> Option<ClusterSettings> {
+    let default = ClusterSettings::default();
+    let none = RawClusters::default();
+    let raw = raw.map_or(&none, Spanned::get_ref);
+    let count = whole(
+        "clusters.count",
+        &raw.count,
+        default.count,
+        1..=ClusterSettings::MOST,
+        problems,
+    );
+    let days = real(
+        "clusters.days",
+        &raw.days,
+        default.days,
+        |days| (0.05..=1e4).contains(&days),
+        problems,
+    );
+    let most = whole(
+        "clusters.merge_at_most",
+        &raw.merge_at_most,
+        0,
+        0..=u32::MAX,
+        problems,
+    );
+    if most == Some(1) {
+        let span = raw.merge_at_most.as_ref().map_or(0..0, Spanned::span);
+        let message = "one job alone is not merged";
+        out_of_range("clusters.merge_at_most", span, message, problems);
+        return None;
+    }
+    Some(ClusterSettings {
+        count: count?,
+        days: days?,
+        excerpts: raw.excerpts.unwrap_or_default(),
+        merging: raw.merging.unwrap_or(default.merging),
+        // Windows and requests are those of merged jobs also where the clusters' own jobs are not.
+        merge_at_most: Some(most?).filter(|most| *most > 0),
+        sizes: raw.sizes.unwrap_or_default(),
+    })
+}
+
+/// `[requests]`, resolved; the inner `None` for jobs only.
+fn requests(
+    raw: Option<&Spanned<RawRequests>>,
+    problems: &mut Problems,
+) -> Option<Option<CoRequestSettings>> {
+    let Some(raw) = raw else {
+        return Some(None);
+    };
+    let raw = raw.get_ref();
+    let preset = preset(raw.workload.as_ref(), problems);
+    let base = preset.and_then(RequestPreset::settings);
+    let jobs_only = preset.is_some() && base.is_none();
+    let base = base.unwrap_or_default();
+    // Everything is checked, also what is not read.
+    let selection = selection(raw, base.selection, problems);
+    let parts = whole(
+        "requests.parts",
+        &raw.parts,
+        base.parts,
+        1..=MOST_PARTS,
+        problems,
+    );
+    let work = whole(
+        "requests.total_cpu_seconds",
+        &raw.total_cpu_seconds,
+        0,
+        0..=u32::MAX,
+        problems,
+    );
+    if raw.chance.is_some() {
+        exclude(
+            ("requests.total_cpu_seconds", &raw.total_cpu_seconds),
+            ("requests.chance", &raw.chance),
+            problems,
+        )?;
+    }
+    let lead = lead(raw, base.lead, problems);
+    let slack = slack(raw, base.slack, problems);
+    let drop_every = whole(
+        "requests.drop_every",
+        &raw.drop_every,
+        base.drop_every.unwrap_or(0),
+        0..=u32::MAX,
+        problems,
+    );
+    let drop_every = match drop_every {
+        Some(1) => {
+            let span = raw.drop_every.as_ref().map_or(0..0, Spanned::span);
+            let message = "this would leave out every request";
+            out_of_range("requests.drop_every", span, message, problems);
+            None
+        }
+        other => other,
+    };
+    let bursts = whole("requests.bursts", &raw.bursts, 0, 0..=1_000_000, problems);
+    let burst_hours = real(
+        "requests.burst_hours",
+        &raw.burst_hours,
+        6.0,
+        |hours| hours * 3_600.0 >= 1.0 && hours <= 1e6,
+        problems,
+    );
+    let weight = |key, given, default, problems: &mut Problems| {
+        real(
+            key,
+            given,
+            default,
+            |weight| (0.0..=1.0).contains(&weight),
+            problems,
+        )
+    };
+    let cost_weight = weight(
+        "requests.cost_weight",
+        &raw.cost_weight,
+        base.preference.cost_weight,
+        problems,
+    );
+    let start_weight = weight(
+        "requests.start_weight",
+        &raw.start_weight,
+        base.preference.start_weight,
+        problems,
+    );
+    preset?;
+    let bursts = match bursts? {
+        0 => None,
+        count => Some(Bursts {
+            count,
+            width: Seconds::from_hours(burst_hours?),
+        }),
+    };
+    let settings = CoRequestSettings {
+        selection: selection?,
+        work: Some(NodeSeconds(i64::from(work?))).filter(|work| work.0 > 0),
+        templates: raw.templates.unwrap_or_default(),
+        slack: slack?,
+        lead: lead?,
+        parts: parts?,
+        further_parts: raw.further_parts.unwrap_or(base.further_parts),
+        drop_every: Some(drop_every?).filter(|every| *every > 0),
+        bursts,
+        preference: crate::workload::Preference {
+            cost_weight: cost_weight?,
+            start_weight: start_weight?,
+        },
+    };
+    Some((!jobs_only).then_some(settings))
+}
+
+fn preset(given: Option<&Spanned<String>>, problems: &mut Problems) -> Option<RequestPreset> {
+    let Some(name) = given else {
+        return Some(RequestPreset::default());
+    };
+    let found = RequestPreset::ALL
+        .iter()
+        .find(|(_, known)| known == name.get_ref());
+    if found.is_none() {
+        let known = RequestPreset::ALL.map(|(_, name)| name);
+        unknown_name("requests.workload", name, &known, problems);
+    }
+    found.map(|(preset, _)| *preset)
+}
+
+fn selection(
+    raw: &RawRequests,
+    base: TemplateSelection,
+    problems: &mut Problems,
+) -> Option<TemplateSelection> {
+    exclude(
+        ("requests.count", &raw.count),
+        ("requests.chance", &raw.chance),
+        problems,
+    )?;
+    if raw.chance.is_some() {
+        let fits = |chance: f64| chance > 0.0 && chance <= 1.0;
+        let probability = real("requests.chance", &raw.chance, 0.1, fits, problems)?;
+        return Some(TemplateSelection::Chance { probability });
+    }
+    if raw.count.is_none() {
+        return Some(base);
+    }
+    let count = whole("requests.count", &raw.count, 213, 1..=u32::MAX, problems)?;
+    Some(TemplateSelection::Count { count })
+}
+
+fn lead(raw: &RawRequests, base: LeadRule, problems: &mut Problems) -> Option<LeadRule> {
+    let (factor, seconds) = (&raw.lead_factor, &raw.lead_seconds);
+    exclude(
+        ("requests.lead_factor", factor),
+        ("requests.lead_seconds", seconds),
+        problems,
+    )?;
+    if factor.is_some() {
+        let factor = real("requests.lead_factor", factor, 0.0, is_factor, problems)?;
+        return Some(LeadRule::Factor { factor });
+    }
+    Some(seconds.as_ref().map_or(base, |given| LeadRule::Fixed {
+        seconds: Seconds(i64::from(*given.get_ref())),
+    }))
+}
+
+fn slack(raw: &RawRequests, base: SlackRule, problems: &mut Problems) -> Option<SlackRule> {
+    let (factor, seconds) = (&raw.slack_factor, &raw.slack_seconds);
+    exclude(
+        ("requests.slack_factor", factor),
+        ("requests.slack_seconds", seconds),
+        problems,
+    )?;
+    let default = |factor| match base {
+        SlackRule::Factor { factor, most } => (factor, most),
+        SlackRule::Fixed { .. } => (factor, Seconds(86_400)),
+    };
+    let given = real(
+        "requests.slack_factor",
+        factor,
+        default(6.0).0,
+        is_factor,
+        problems,
+    );
+    let most = real(
+        "requests.slack_limit_hours",
+        &raw.slack_limit_hours,
+        default(6.0).1.hours(),
+        |hours| (0.0..=1e6).contains(&hours),
+        problems,
+    );
+    if let Some(seconds) = seconds {
+        return Some(SlackRule::Fixed {
+            seconds: Seconds(i64::from(*seconds.get_ref())),
+        });
+    }
+    let (given, most) = (given?, Seconds::from_hours(most?));
+    Some(match base {
+        SlackRule::Fixed { .. } if factor.is_none() => base,
+        _ => SlackRule::Factor {
+            factor: given,
+            most,
+        },
+    })
+}
+
+fn is_factor(factor: f64) -> bool {
+    (0.0..=1_000.0).contains(&factor)
+}
+
+/// Says where two keys are given of which only one is read.
+fn exclude<A, B>(
+    (first, one): (&str, &Given<A>),
+    (second, other): (&str, &Given<B>),
+    problems: &mut Problems,
+) -> Option<()> {
+    match (one, other) {
+        (Some(_), Some(other)) => {
+            problems.add(
+                ProblemKind::Conflict,
+                second,
+                other.span(),
+                format!("{first} and {second} exclude each other"),
+                "keep exactly one of them",
+            );
+            None
+        }
+        _ => Some(()),
+    }
+}
+
+fn search(raw: &RawBroker, problems: &mut Problems) -> Option<SearchSettings> {
+    let default = SearchSettings::default();
+    let algorithm = match &raw.algorithm {
+        None => Some(default.algorithm),
+        Some(name) => {
+            let found = Algorithm::ALL
+                .iter()
+                .find(|(_, known, _)| known == name.get_ref());
+            if found.is_none() {
+                let known: Vec<&str> = Algorithm::ALL.iter().map(|(_, name, _)| *name).collect();
+                unknown_name("broker.algorithm", name, &known, problems);
+            }
+            found.map(|(algorithm, _, _)| *algorithm)
+        }
+    };
+    let step = whole(
+        "broker.minimum_step_seconds",
+        &raw.minimum_step_seconds,
+        default.minimum_step.0 as u32,
+        1..=u32::MAX,
+        problems,
+    );
+    let starts = whole(
+        "broker.maximum_starts",
+        &raw.maximum_starts,
+        default.maximum_starts,
+        1..=100_000,
+        problems,
+    );
+    let start_tolerance = whole(
+        "broker.start_tolerance_seconds",
+        &raw.start_tolerance_seconds,
+        0,
+        0..=u32::MAX,
+        problems,
+    );
+    let cost_tolerance = real(
+        "broker.cost_tolerance",
+        &raw.cost_tolerance,
+        default.cost_tolerance,
+        |cost| cost >= 0.0,
+        problems,
+    );
+    Some(SearchSettings {
+        algorithm: algorithm?,
+        minimum_step: Seconds(i64::from(step?)),
+        maximum_starts: starts?,
+        start_cap: raw.start_cap.unwrap_or_default(),
+        memoise: raw.memoise.unwrap_or(default.memoise),
+        start_tolerance: Seconds(i64::from(start_tolerance?)),
+        cost_tolerance: cost_tolerance?,
+    })
+}
+
+fn messages(raw: &RawBroker, problems: &mut Problems) -> Option<MessageSettings> {
+    let default = MessageSettings::default();
+    let latency = whole(
+        "broker.latency_seconds",
+        &raw.latency_seconds,
+        0,
+        0..=86_400,
+        problems,
+    );
+    let loss = real(
+        "broker.message_loss_percent",
+        &raw.message_loss_percent,
+        0.0,
+        |percent| (0.0..100.0).contains(&percent),
+        problems,
+    );
+    let latency = latency?;
+    let timeout = match &raw.timeout_seconds {
+        None => Seconds(i64::from(latency) * 4).max(default.timeout),
+        Some(given) => {
+            let timeout = *given.get_ref();
+            if timeout > 1_000_000 || u64::from(timeout) <= 2 * u64::from(latency) {
+                let message = format!(
+                    "{timeout} s is too {}: an answer takes {} s",
+                    if timeout > 1_000_000 { "long" } else { "short" },
+                    2 * u64::from(latency)
+                );
+                out_of_range("broker.timeout_seconds", given.span(), &message, problems);
+                return None;
+            }
+            Seconds(i64::from(timeout))
+        }
+    };
+    Some(MessageSettings {
+        latency: Seconds(i64::from(latency)),
+        timeout,
+        loss: loss? / 100.0,
+    })
+}
+
+fn local(raw: Option<&Spanned<RawLocal>>, problems: &mut Problems) -> Option<LocalSettings> {
+    let default = LocalSettings::default();
+    let none = RawLocal::default();
+    let raw = raw.map_or(&none, Spanned::get_ref);
+    let accuracy_factor = real(
+        "local.accuracy_factor",
+        &raw.accuracy_factor,
+        default.accuracy_factor,
+        |factor| (0.0..=100.0).contains(&factor),
+        problems,
+    );
+    let quota = real(
+        "local.quota_percent",
+        &raw.quota_percent,
+        100.0,
+        |percent| percent > 0.0 && percent <= 100.0,
+        problems,
+    );
+    let origin = real(
+        "local.calendar_origin_hours",
+        &raw.calendar_origin_hours,
+        default.calendar_origin.hours(),
+        |hours| (0.0..168.0).contains(&hours),
+        problems,
+    );
+    let tariff = match &raw.tariff {
+        None => Some(Tariff::default()),
+        Some(text) => match text.get_ref().parse() {
+            Ok(tariff) => Some(tariff),
+            Err(error) => {
+                let message = TariffError::to_string(&error);
+                out_of_range("local.tariff", text.span(), &message, problems);
+                None
+            }
+        },
+    };
+    let quota = quota?;
+    Some(LocalSettings {
+        backfilling: raw.backfilling.unwrap_or(Backfilling::Aggressive),
+        planned_visible: raw.planned_visible.unwrap_or(default.planned_visible),
+        backlog_work: raw.backlog_work.unwrap_or_default(),
+        accuracy: raw.accuracy.unwrap_or_default(),
+        accuracy_factor: accuracy_factor?,
+        next_event: raw.next_event.unwrap_or_default(),
+        quota: raw.quota_percent.is_some().then_some(quota / 100.0),
+        tariff: tariff?,
+        hour_edge: raw.hour_edge.unwrap_or_default(),
+        calendar_origin: Seconds::from_hours(origin?),
+    })
+}
+
+/// `[grid_failures]`, resolved; the inner `None` where nothing fails.
+fn failures(
+    raw: Option<&Spanned<RawGridFailures>>,
+    problems: &mut Problems,
+) -> Option<Option<GridFailureSettings>> {
+    let Some(raw) = raw else {
+        return Some(None);
+    };
+    let place = raw.span();
+    let raw = raw.get_ref();
+    if raw.cluster_mtbf_days.is_none() && raw.node_mtbf_days.is_none() {
+        problems.add(
+            ProblemKind::Missing,
+            "grid_failures.cluster_mtbf_days",
+            place,
+            "it is not said how often anything fails",
+            "add `cluster_mtbf_days = …` or `node_mtbf_days = …`, or leave the table out",
+        );
+        return None;
+    }
+    // Shorter than a few seconds is no failure, and would have simulations without end.
+    let mean = |key, given, default, problems: &mut Problems| {
+        let fits = |time: f64| (0.001..=1e6).contains(&time) || (default == 0.0 && time == 0.0);
+        real(key, given, default, fits, problems)
+    };
+    let cluster_mtbf = mean(
+        "grid_failures.cluster_mtbf_days",
+        &raw.cluster_mtbf_days,
+        0.0,
+        problems,
+    );
+    let cluster_repair = mean(
+        "grid_failures.cluster_repair_hours",
+        &raw.cluster_repair_hours,
+        4.0,
+        problems,
+    );
+    let node_mtbf = mean(
+        "grid_failures.node_mtbf_days",
+        &raw.node_mtbf_days,
+        0.0,
+        problems,
+    );
+    let node_repair = mean(
+        "grid_failures.node_repair_hours",
+        &raw.node_repair_hours,
+        4.0,
+        problems,
+    );
+    let node_cpus = whole(
+        "grid_failures.node_cpus",
+        &raw.node_cpus,
+        8,
+        1..=10_000_000,
+        problems,
+    );
+    let often = |days: f64| (days > 0.0).then(|| Seconds::from_hours(days * 24.0));
+    let settings = GridFailureSettings {
+        cluster_mtbf: often(cluster_mtbf?),
+        cluster_repair: Seconds::from_hours(cluster_repair?),
+        node_mtbf: often(node_mtbf?),
+        node_repair: Seconds::from_hours(node_repair?),
+        node_cpus: node_cpus?,
+    };
+    let fails = settings.cluster_mtbf.is_some() || settings.node_mtbf.is_some();
+    Some(fails.then_some(settings))
+}
+
+fn risk(raw: &RawRisk, problems: &mut Problems) -> Option<RiskSettings> {
+    let probability = |value: f64| (0.0..=1.0).contains(&value);
+    let limit = real("risk.pof_limit", &raw.pof_limit, 0.1, probability, problems);
+    let pof_max = real("risk.pof_max", &raw.pof_max, 0.2, probability, problems);
+    let penalty_ratio = real(
+        "risk.penalty_ratio",
+        &raw.penalty_ratio,
+        1.0,
+        |ratio| ratio >= 0.0,
+        problems,
+    );
+    let choice = match raw
+        .choice
+        .as_ref()
+        .map(|choice| (choice, choice.get_ref().as_str()))
+    {
+        None | Some((_, "expected-cost")) => Some(RiskChoice::ExpectedCost),
+        Some((_, "limit")) => limit.map(|pof| RiskChoice::Limit { pof }),
+        Some((choice, _)) => {
+            unknown_name("risk.choice", choice, &["expected-cost", "limit"], problems);
+            None
+        }
+    };
+    let overbooking: Vec<&str> = STRATEGIES
+        .iter()
+        .filter(|strategy| strategy.overbooks)
+        .map(|strategy| strategy.name)
+        .collect();
+    let strategy = match &raw.strategy {
+        None => Some("heuristic-overbooking".to_owned()),
+        Some(name) if overbooking.contains(&name.get_ref().as_str()) => {
+            Some(name.get_ref().clone())
+        }
+        Some(name) => {
+            unknown_name("risk.strategy", name, &overbooking, problems);
+            None
+        }
+    };
+    limit?;
+    Some(RiskSettings {
+        choice: choice?,
+        penalty_ratio: penalty_ratio?,
+        pof_max: pof_max?,
+        strategy: strategy?,
+    })
+}
+
+fn whole(
+    key: &str,
+    given: &Given<u32>,
+    default: u32,
+    range: RangeInclusive<u32>,
+    problems: &mut Problems,
+) -> Option<u32> {
+    match given {
+        None => Some(default),
+        Some(value) if range.contains(value.get_ref()) => Some(*value.get_ref()),
+        Some(value) => {
+            let message = format!("{} is impossible", value.get_ref());
+            out_of_range(key, value.span(), &message, problems);
+            None
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "grid_tests.rs"]
+mod tests;
