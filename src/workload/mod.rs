@@ -21,6 +21,7 @@ pub mod tsafrir;
 mod users;
 mod variates;
 mod whole;
+pub mod workflows;
 
 pub use cleaning::{CleanedTrace, CleaningReport, clean};
 pub use co_reservations::{CoRequest, CoRequestId, Preference};
