@@ -4,16 +4,24 @@
 //! never changes. [`heft`](heft::heft) ranks and schedules it, [`summarise_workflow`] counts it.
 
 mod cyber_shake;
+mod dax;
+mod draft;
 mod error;
 pub mod heft;
 mod network;
+mod read;
+#[cfg(test)]
+mod read_tests;
 mod summary;
 mod synthetic;
+mod wf_commons;
 mod workflow;
+mod write;
 
 pub use cyber_shake::{CyberShakeSettings, cyber_shake};
 pub use error::{WorkflowError, WorkflowFault};
 pub use network::{Network, NetworkError, TransferMean};
+pub use read::{Negatives, ReadWorkflow, ReadingNotes, parse_workflow, read_workflow};
 pub use summary::{
     LevelSummary, ModuleSummary, WorkflowSummary, critical_path_seconds, summarise_workflow,
 };
@@ -21,3 +29,4 @@ pub use synthetic::{
     LevelSizes, NodesShape, RuntimeShape, SyntheticSettings, VolumeShape, synthetic,
 };
 pub use workflow::{Edge, Task, TaskId, Workflow};
+pub use write::{dax_text, wf_commons_text, write_workflow};
