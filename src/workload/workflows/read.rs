@@ -48,12 +48,12 @@ impl ReadingNotes {
             (self.negative_sizes, "negative file sizes taken as 0"),
             (
                 self.undeclared_transfers,
-                "pairs of tasks share a file without a dependency between them; they get no edge",
+                "pairs of tasks that share a file without a dependency between them, which get no edge",
             ),
         ]
         .into_iter()
         .filter(|(count, _)| *count > 0)
-        .map(|(count, what)| format!("{count} {what}"))
+        .map(|(count, what)| format!("{what}: {count}"))
         .collect()
     }
 }
