@@ -208,7 +208,7 @@ impl<'w> Drawing<'w> {
         by_number.sort_by_key(|(_, number)| *number);
         let (mut x, mut line, mut entries) = (LEFT, 0, Vec::new());
         for (name, number) in by_number {
-            let length = 34.0 + 6.7 * name.chars().count() as f64;
+            let length = 40.0 + 7.0 * name.chars().count() as f64;
             if x + length > self.width - RIGHT && x > LEFT {
                 (x, line) = (LEFT, line + 1);
             }

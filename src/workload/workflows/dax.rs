@@ -10,6 +10,9 @@ use super::read::{Lines, Negatives, ReadWorkflow, not_negative, whole_bytes};
 use super::workflow::Task;
 use crate::units::Nodes;
 
+/// The name that the generator of the published gallery gives to every workflow: the file's says more.
+const PLACEHOLDER: &str = "test";
+
 /// Reads a DAX: `job` elements with `id`, `name` (the module), `runtime` in seconds and `cores` (1 where it is not there), their
 /// `uses` with `file`, `link` and `size` in bytes, and `child` elements with their `parent`s. An attribute `runtimes` of our
 /// own gives a run time for each resource, separated by spaces. Everything else is skipped; nested workflows (`dax`, `dag`) are
@@ -88,7 +91,8 @@ impl Reading {
                 });
             }
             self.rooted = true;
-            if let Some(name) = Attributes::of(start)?.take("name") {
+            let name = Attributes::of(start)?.take("name");
+            if let Some(name) = name.filter(|name| name != PLACEHOLDER) {
                 self.draft.name = name;
             }
             return Ok(());
