@@ -67,7 +67,8 @@ struct Parts<'a> {
     specification: Option<&'a RawValue>,
     #[serde(borrow)]
     execution: Option<&'a RawValue>,
-    #[serde(borrow)]
+    /// Called `jobs` up to version 1.2.
+    #[serde(borrow, alias = "jobs")]
     tasks: Option<Vec<&'a RawValue>>,
 }
 
