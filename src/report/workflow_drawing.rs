@@ -36,6 +36,7 @@ pub fn workflow_svg(workflow: &Workflow) -> String {
 struct Shape<'w> {
     tasks: Vec<TaskId>,
     module: &'w str,
+    level: usize,
     /// Centre of the upper edge.
     x: f64,
     y: f64,
@@ -104,6 +105,7 @@ impl<'w> Drawing<'w> {
                 self.shapes.push(Shape {
                     tasks,
                     module,
+                    level: self.levels.len(),
                     x: 0.0,
                     y: 0.0,
                 });
@@ -288,11 +290,16 @@ impl<'w> Drawing<'w> {
         let (x1, y1) = (from.x, from.y + from.size().1);
         let (x2, y2) = (to.x, to.y);
         let bend = (y2 - y1) * 0.45;
+        // A line past a level goes beside the box that stands straight in its way.
+        let hidden = to.level > from.level + 1 && (x1 - x2).abs() < BOX.0 / 2.0;
+        let aside = if hidden { BOX.0 * 0.85 } else { 0.0 };
         let folded = from.tasks.len() > 1 || to.tasks.len() > 1;
         let _ = write!(
             svg,
-            "<path d=\"M{x1:.1} {y1:.1}C{x1:.1} {:.1} {x2:.1} {:.1} {x2:.1} {y2:.1}\"",
+            "<path d=\"M{x1:.1} {y1:.1}C{:.1} {:.1} {:.1} {:.1} {x2:.1} {y2:.1}\"",
+            x1 + aside,
             y1 + bend,
+            x2 + aside,
             y2 - bend
         );
         if folded {
@@ -411,7 +418,7 @@ fn counted(count: u64, what: &str) -> String {
 fn duration(seconds: f64) -> String {
     match seconds {
         _ if seconds < 600.0 => format!("{} s", rounded(seconds)),
-        _ if seconds < 36_000.0 => format!("{} min", rounded(seconds / 60.0)),
+        _ if seconds < 7_200.0 => format!("{} min", rounded(seconds / 60.0)),
         _ => format!("{} h", rounded(seconds / 3_600.0)),
     }
 }
@@ -526,5 +533,6 @@ mod tests {
         assert_eq!(duration(0.07), "0.07 s");
         assert_eq!(duration(86_400.0), "24 h");
         assert_eq!(duration(1_200.0), "20 min");
+        assert_eq!(duration(28_800.0), "8 h");
     }
 }

@@ -50,10 +50,10 @@ pub(super) fn describe(described: &Described) -> String {
         ),
         (
             "widest task",
-            format!(
-                "{} processors",
-                grouped(f64::from(summary.widest_task_processors), 0)
-            ),
+            match summary.widest_task_processors {
+                1 => "1 processor".to_owned(),
+                more => format!("{} processors", grouped(f64::from(more), 0)),
+            },
         ),
         (
             "work",
