@@ -31,7 +31,7 @@ pub(super) struct Dependency {
     pub(super) parent: String,
     pub(super) child: String,
     pub(super) line: usize,
-    /// Which of the two the file says it at; that one's existence is known or told as `about`.
+    /// At which of the two tasks the file says so: the other one is what may lead nowhere.
     pub(super) said_at: SaidAt,
 }
 
