@@ -22,3 +22,4 @@ mod reproduce_curves;
 mod reservations;
 mod support;
 mod sweeps;
+mod workflows;

@@ -18,6 +18,7 @@ mod screen;
 pub mod show;
 pub mod sql;
 pub mod trace;
+pub mod workflow;
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
@@ -135,6 +136,13 @@ Examples:
   bookahead trace info CTC-SP2-1996-3.1-cln.swf
   bookahead trace convert --help")]
     Trace(trace::TraceArguments),
+    /// Look at a workflow, draw it, or make one
+    #[command(after_help = "\
+Examples:
+  bookahead workflow info Montage_100.xml
+  bookahead workflow draw Montage_100.xml --out montage.svg
+  bookahead workflow generate cyber-shake cyber-shake.json")]
+    Workflow(workflow::WorkflowArguments),
     /// Print the completions of a shell
     Completions(completions::CompletionsArguments),
     /// Print the manual page, or write all of them into a folder
@@ -176,6 +184,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             looked(completions::execute(&arguments, Cli::command()).map_err(LookError::from))
         }
         Command::Man(arguments) => looked(man::execute(&arguments, Cli::command())),
+        Command::Workflow(arguments) => {
+            ended(workflow::execute(&arguments).map(|()| ExitCode::SUCCESS))
+        }
         Command::Reproduce(arguments) => ended(reproduce::execute(&arguments)),
         Command::Trace(arguments) => trace::execute(&arguments).unwrap_or_else(|error| {
             say(format_args!("error: {error}"));

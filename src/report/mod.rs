@@ -23,6 +23,7 @@ mod table;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod workflow_drawing;
 mod write;
 
 pub use analysis::{
@@ -31,6 +32,8 @@ pub use analysis::{
 pub use format::{ColumnKind, Csv, Markdown, Parquet, ParquetRows, TableFormat, Terminal};
 pub use html::{ClaimsSection, PlanSection, RUN_BEGINS, RUN_ENDS};
 pub use statistics::{Estimate, student_t_95};
+pub(crate) use table::grouped;
 pub use table::{Cell, Column, Table};
 pub use tables::{best_table, failed_table, run_table, summary_table};
+pub use workflow_drawing::workflow_svg;
 pub use write::{ReportError, ReportExtras, ReportSummary, write, write_with};

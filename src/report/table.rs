@@ -130,7 +130,7 @@ pub(super) fn value_text(value: &AxisValue) -> String {
 }
 
 /// Rounded, with commas between thousands.
-pub(super) fn grouped(value: f64, decimals: usize) -> String {
+pub(crate) fn grouped(value: f64, decimals: usize) -> String {
     let rounded = format!("{:.decimals$}", value.abs());
     let (whole, fraction) = rounded.split_once('.').unwrap_or((&rounded, ""));
     let mut text = String::new();

@@ -22,6 +22,7 @@ pub mod tsafrir;
 mod users;
 mod variates;
 mod whole;
+pub mod workflows;
 
 pub use cleaning::{CleanedTrace, CleaningReport, clean};
 pub use clusters::{

@@ -34,7 +34,7 @@ pub(super) fn exponential(stream: &mut Stream) -> f64 {
 }
 
 /// Standard normal, by the polar method of Marsaglia (one of the pair is used).
-fn normal(stream: &mut Stream) -> f64 {
+pub(super) fn normal(stream: &mut Stream) -> f64 {
     loop {
         let x = 2.0 * uniform(stream) - 1.0;
         let y = 2.0 * uniform(stream) - 1.0;

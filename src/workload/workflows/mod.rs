@@ -1,0 +1,32 @@
+//! Applications: workflows of tasks with any number of processors (spec `provisioning.md` §4, §9.3, §9.4).
+//!
+//! A [`Workflow`] is read from a Pegasus DAX file or a WfCommons instance, or generated; it is checked when it is made, and
+//! never changes. [`heft`](heft::heft) ranks and schedules it, [`summarise_workflow`] counts it.
+
+mod cyber_shake;
+mod dax;
+mod draft;
+mod error;
+pub mod heft;
+mod network;
+mod read;
+#[cfg(test)]
+mod read_tests;
+mod summary;
+mod synthetic;
+mod wf_commons;
+mod workflow;
+mod write;
+
+pub use cyber_shake::{CyberShakeSettings, cyber_shake};
+pub use error::{WorkflowError, WorkflowFault};
+pub use network::{Network, NetworkError, TransferMean};
+pub use read::{Negatives, ReadWorkflow, ReadingNotes, parse_workflow, read_workflow};
+pub use summary::{
+    LevelSummary, ModuleSummary, WorkflowSummary, critical_path_seconds, summarise_workflow,
+};
+pub use synthetic::{
+    LevelSizes, NodesShape, RuntimeShape, SyntheticSettings, VolumeShape, synthetic,
+};
+pub use workflow::{Edge, Task, TaskId, Workflow};
+pub use write::{dax_text, wf_commons_text, write_workflow};
