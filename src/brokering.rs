@@ -19,8 +19,9 @@ pub mod measured;
 pub mod measures;
 mod network;
 mod outcome;
-pub mod provisioning;
+
 mod outlook;
+pub mod provisioning;
 mod ranked;
 mod search;
 mod settings;
