@@ -151,7 +151,11 @@ fn t4_plain_repair_and_tolerances_stay_with_what_is_reserved() {
 #[test]
 fn t5_the_worst_case_is_reached_exactly() {
     for (starts, clusters, parts) in [(20, 4, 2), (20, 7, 3), (4, 3, 2), (3, 4, 4), (5, 3, 1)] {
-        let expected = worst_case(starts, clusters, parts, Repair::Chronological);
+        let expected = worst_case(
+            starts,
+            &vec![clusters; parts as usize],
+            Repair::Chronological,
+        );
         for order in [Order::Random, Order::Start] {
             let candidates = all(starts as i64, clusters as u16, parts as u16);
             let mut search = Search::new(
@@ -332,11 +336,11 @@ fn parts_that_do_not_exist_and_repeated_candidates_are_left_out() {
     let mut candidates = all(2, 3, 2);
     candidates.extend(all(2, 3, 4));
     let mut search = Search::in_order(chronological(Order::Random), 2, candidates);
-    assert_eq!(search.candidates(), variations(2, 3, 2));
+    assert_eq!(search.candidates(), variations(2, &[3; 2]));
     let (steps, _) = trace(&mut search, |candidate| candidate.part == 0);
     assert_eq!(
         steps.len() as f64,
-        worst_case(2, 3, 2, Repair::Chronological)
+        worst_case(2, &[3; 2], Repair::Chronological)
     );
 }
 
@@ -716,8 +720,7 @@ fn sizes(parts: u16, candidates: &[Candidate], repair: Repair) -> f64 {
     clusters.dedup();
     worst_case(
         starts.len() as u64,
-        clusters.len() as u64,
-        u64::from(parts),
+        &vec![clusters.len() as u64; usize::from(parts)],
         repair,
     )
 }

@@ -32,20 +32,20 @@ pub fn candidate_starts(request: &CoRequest, settings: &SearchSettings) -> Vec<S
 }
 
 /// Every candidate by size alone, in the order of (start, cluster, part): what A1 tries, which asks nobody (§3.1, step 2).
-/// `clusters` gives each candidate cluster and the CPUs that it offers. Nothing is known of prices and risks: both are 0.
+/// `parts` are given most CPUs first; `clusters` gives each candidate cluster and the CPUs that it offers. Nothing is known of prices
+/// and risks: both are 0.
 #[must_use]
 pub fn unprobed_candidates(
-    request: &CoRequest,
+    parts: &[Nodes],
     starts: &[Seconds],
     clusters: &[(ClusterId, Nodes)],
 ) -> Vec<Candidate> {
-    let order = request.largest_first();
-    let mut candidates = Vec::with_capacity(starts.len() * clusters.len() * order.len());
+    let mut candidates = Vec::with_capacity(starts.len() * clusters.len() * parts.len());
     for &start in starts {
         for &(cluster, nodes) in clusters {
-            for (part, &asked) in order.iter().enumerate() {
-                if nodes >= request.parts[asked] {
-                    candidates.push(Candidate::free(cluster, part as u16, start));
+            for (part, &asked) in (0..).zip(parts) {
+                if nodes >= asked {
+                    candidates.push(Candidate::free(cluster, part, start));
                 }
             }
         }
@@ -162,7 +162,7 @@ mod tests {
     fn without_a_probe_only_size_counts() {
         let clusters = [(ClusterId(3), Nodes(40)), (ClusterId(5), Nodes(60))];
         let starts = [Seconds(0), Seconds(9)];
-        let found: Vec<_> = unprobed_candidates(&request(0, &[30, 50]), &starts, &clusters)
+        let found: Vec<_> = unprobed_candidates(&[Nodes(50), Nodes(30)], &starts, &clusters)
             .iter()
             .map(|candidate| (candidate.start.0, candidate.cluster.0, candidate.part))
             .collect();

@@ -36,6 +36,10 @@ pub enum Section {
     CoReservations,
     /// What co-reservations do to local jobs.
     Fairness,
+    /// Parts of co-reservations that clusters lost.
+    LostParts,
+    /// Promised risk of co-reservations, and what it cost.
+    Risk,
     /// What a broker and its clusters say to each other.
     Messages,
     /// Clusters beside each other.
@@ -72,6 +76,8 @@ impl Section {
             Self::Reservations => "Reservations",
             Self::CoReservations => "Co-reservations",
             Self::Fairness => "Fairness",
+            Self::LostParts => "Lost parts",
+            Self::Risk => "Risk",
             Self::Messages => "Messages",
             Self::Clusters => "Clusters",
             Self::OverTime => "Over time",

@@ -406,6 +406,8 @@ fn id_of(section: Section) -> &'static str {
         Section::Reservations => "reservations",
         Section::CoReservations => "co-reservations",
         Section::Fairness => "fairness",
+        Section::LostParts => "lost-parts",
+        Section::Risk => "risk",
         Section::Messages => "messages",
         Section::Clusters => "clusters",
         Section::OverTime => "over-time",

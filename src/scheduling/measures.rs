@@ -39,6 +39,10 @@ pub enum Topic {
     Messages,
     /// What co-reservations do to local jobs.
     Fairness,
+    /// Parts that clusters lost, and what became of their requests.
+    LostParts,
+    /// Promised risk, and what it cost.
+    Risk,
     /// One cluster beside the others.
     Clusters,
     /// In the store and in tables of figures only.
@@ -1104,7 +1108,7 @@ pub const MEASURES: &[Measure] = &[
         "",
         "Share of granted requests that lost a part",
         4,
-        Topic::CoReservations,
+        Topic::LostParts,
     ),
     measure(
         "co_kept_rate",
@@ -1118,28 +1122,28 @@ pub const MEASURES: &[Measure] = &[
         "",
         "Share of lost parts that were replaced",
         4,
-        Topic::Detail,
+        Topic::LostParts,
     ),
     measure(
         "co_pof_mean",
         "",
         "Mean promised probability of failure",
         4,
-        Topic::Detail,
+        Topic::Risk,
     ),
     measure(
         "co_risk_cost_mean",
         "",
         "Mean expected cost: price and PoF × penalty",
         1,
-        Topic::Detail,
+        Topic::Risk,
     ),
     measure(
         "co_realised_cost_mean",
         "",
         "Mean cost after penalties that were paid back",
         1,
-        Topic::Detail,
+        Topic::Risk,
     ),
     measure(
         "leaked_cpu_seconds",

@@ -6,11 +6,12 @@ mod promised;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 pub(super) use self::plan::Plan;
-use self::plan::{Purpose, has_room, pof_of_all, unfiltered_worst_case};
+use self::plan::{Purpose, fitting, has_room, pof_of_all};
 use super::{Effect, Rules, Timer, Wait};
 use crate::brokering::letters::{Answer, Instruction};
 use crate::brokering::{
     Algorithm, Candidate, CoOutcome, CoVerdict, MessageCounts, ProbeCounts, Search, Step,
+    worst_case,
 };
 use crate::scheduling::local::{ClusterId, ProbeAnswer, Refusal};
 use crate::units::Seconds;
@@ -75,6 +76,22 @@ enum Waiting {
     Cancel(u32),
 }
 
+impl Stage {
+    /// The order to reserve that is waited for, if it is this one; it is waited for no more.
+    fn take_pending(&mut self, order: u32) -> Option<(&mut Searching, Held)> {
+        let Self::Searching(searching) = self else {
+            return None;
+        };
+        match searching.waiting {
+            Some(Waiting::Reserve(pending)) if pending.order == order => {
+                searching.waiting = None;
+                Some((searching, pending))
+            }
+            _ => None,
+        }
+    }
+}
+
 impl Process {
     /// Takes a request and sends what is to be sent first.
     pub(super) fn begin(
@@ -99,11 +116,10 @@ impl Process {
                 messages: MessageCounts::default(),
                 starts: starts as u32,
                 candidates: 0.0,
-                worst_case: unfiltered_worst_case(
-                    rules,
-                    &request,
-                    &places,
+                // Over the candidates that A1 would build (Q7).
+                worst_case: worst_case(
                     starts as u64,
+                    &fitting(rules, &request, &places),
                     row.repair,
                 ),
                 bounds: None,
@@ -172,17 +188,10 @@ impl Process {
                 }
             }
             Wait::Order(order) => {
-                let Stage::Searching(searching) = &mut self.stage else {
+                let Some((searching, pending)) = self.stage.take_pending(order) else {
                     return;
                 };
-                let Some(Waiting::Reserve(pending)) = searching.waiting else {
-                    return;
-                };
-                if pending.order != order {
-                    return;
-                }
                 // It may have been granted all the same: it is taken back until that is acknowledged.
-                searching.waiting = None;
                 searching.search.answer(false);
                 searching.gone.push(pending.candidate.cluster);
                 self.outcome.messages.timed_out += 1;
@@ -380,16 +389,9 @@ impl Process {
         verdict: Result<(), Refusal>,
         effects: &mut Vec<Effect>,
     ) {
-        let Stage::Searching(searching) = &mut self.stage else {
+        let Some((searching, pending)) = self.stage.take_pending(order) else {
             return;
         };
-        let Some(Waiting::Reserve(pending)) = searching.waiting else {
-            return;
-        };
-        if pending.order != order {
-            return;
-        }
-        searching.waiting = None;
         searching.search.answer(verdict.is_ok());
         if verdict.is_err() {
             self.outcome.messages.refused += 1;

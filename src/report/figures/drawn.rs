@@ -149,6 +149,8 @@ fn section_of(topic: Topic) -> Section {
         Topic::CoReservations => Section::CoReservations,
         Topic::Messages => Section::Messages,
         Topic::Fairness => Section::Fairness,
+        Topic::LostParts => Section::LostParts,
+        Topic::Risk => Section::Risk,
         Topic::Clusters => Section::Clusters,
         Topic::Prices => Section::Prices,
         Topic::Waits => Section::Waits,

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::super::Rules;
 use crate::brokering::{
-    Algorithm, Candidate, Order, Repair, RiskChoice, SearchRules, candidate_starts,
-    rigid_candidates,
+    Algorithm, Candidate, Order, RiskChoice, SearchRules, candidate_starts, rigid_candidates,
+    unprobed_candidates,
 };
 use crate::random::Stream;
 use crate::scheduling::local::{ClusterId, OfferedPart, PartOrder, Probe};
@@ -108,23 +108,13 @@ impl Plan {
 
     /// Every candidate that the sizes of the clusters allow: what is known without a probe (§3.1, step 2).
     pub(super) fn unprobed(&self, rules: &Rules, request: &CoRequest) -> Vec<Candidate> {
-        let mut candidates = Vec::new();
-        let parts = self.nodes(request);
-        for &start in &self.starts {
-            for cluster in self.clusters(rules) {
-                for (part, &nodes) in (0..).zip(&parts) {
-                    if rules.sizes[usize::from(cluster.0)] >= nodes {
-                        candidates.push(Candidate {
-                            cluster,
-                            part,
-                            start,
-                            cost: 0.0,
-                            pof: unprobed_pof(rules, request),
-                            expected: 0.0,
-                        });
-                    }
-                }
-            }
+        let clusters = self.clusters(rules).into_iter();
+        let sizes: Vec<_> = clusters
+            .map(|cluster| (cluster, rules.sizes[usize::from(cluster.0)]))
+            .collect();
+        let mut candidates = unprobed_candidates(&self.nodes(request), &self.starts, &sizes);
+        for candidate in &mut candidates {
+            candidate.pof = unprobed_pof(rules, request);
         }
         candidates
     }
@@ -289,7 +279,7 @@ pub(super) fn shuffle_stream(rules: &Rules, request: &CoRequest, round: u32) -> 
 }
 
 /// How many clusters are large enough for each part, most CPUs first.
-fn fitting(rules: &Rules, request: &CoRequest, order: &[usize]) -> Vec<u64> {
+pub(super) fn fitting(rules: &Rules, request: &CoRequest, order: &[usize]) -> Vec<u64> {
     let large = |part: &usize| {
         let sizes = rules.sizes.iter();
         sizes.filter(|&&size| size >= request.parts[*part]).count() as u64
@@ -304,39 +294,11 @@ pub(super) fn has_room(rules: &Rules, request: &CoRequest, order: &[usize]) -> b
     !fitting.is_empty() && (1..).zip(&fitting).all(|(placed, &large)| large >= placed)
 }
 
-/// Worst case of reserve and cancel messages over the candidates that A1 would build (§6.2, 8; Q6, Q7):
-/// `N = C + 2·Σ_{i<r} C_i`, for best-first repair `(2r−1)·C`, for the rigid baseline `2r−1`. Where clusters differ in size,
-/// `C_i` counts the clusters that are large enough for each part.
-pub(super) fn unfiltered_worst_case(
-    rules: &Rules,
-    request: &CoRequest,
-    order: &[usize],
-    starts: u64,
-    repair: Repair,
-) -> f64 {
-    if !has_room(rules, request, order) || starts == 0 {
-        return 0.0;
-    }
-    let mut ways = starts as f64;
-    let mut prefixes = Vec::new();
-    for (placed, large) in (0..).zip(fitting(rules, request, order)) {
-        ways *= (large - placed) as f64;
-        prefixes.push(ways);
-    }
-    let inner: f64 = prefixes[..prefixes.len() - 1].iter().sum();
-    let messages = (2 * prefixes.len() - 1) as f64;
-    match repair {
-        Repair::Chronological => ways + 2.0 * inner,
-        Repair::BestFirst => messages * ways,
-        Repair::None => messages,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::brokering::GridSeed;
-    use crate::brokering::{SearchSettings, worst_case};
+    use crate::brokering::SearchSettings;
     use crate::workload::CoRequestId;
 
     fn rules(sizes: &[u32]) -> Rules {
@@ -365,28 +327,11 @@ mod tests {
     }
 
     #[test]
-    fn on_equal_clusters_the_worst_case_is_that_of_the_specification() {
-        let rules = rules(&[10; 7]);
-        let request = request(&[3, 2, 1]);
-        for repair in [Repair::Chronological, Repair::BestFirst, Repair::None] {
-            let order = request.largest_first();
-            let ours = unfiltered_worst_case(&rules, &request, &order, 20, repair);
-            assert_eq!(ours, worst_case(20, 7, 3, repair));
-        }
-    }
-
-    #[test]
     fn clusters_that_are_too_small_for_a_part_do_not_count_for_it() {
-        // The large part goes to one cluster only, the small one then to either of two: C_1 = 1, C = 2.
-        let rules = rules(&[10, 4, 4]);
         let request = request(&[4, 8]);
         let order = request.largest_first();
-        assert!(has_room(&rules, &request, &order));
-        let repair = Repair::Chronological;
-        assert_eq!(
-            unfiltered_worst_case(&rules, &request, &order, 1, repair),
-            4.0
-        );
+        assert_eq!(fitting(&rules(&[10, 4, 4]), &request, &order), [1, 3]);
+        assert!(has_room(&rules(&[10, 4, 4]), &request, &order));
     }
 
     #[test]

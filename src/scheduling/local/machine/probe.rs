@@ -1,6 +1,7 @@
 //! Answers to status queries: which starts are admitted, for which parts, and at what cost (§3.2–3.4, §3.6.1).
 
 use super::LocalMachine;
+use crate::scheduling::local::filters::{Fairness, Room};
 use crate::scheduling::local::{FilterCounts, OfferedPart, Probe, ProbeAnswer};
 use crate::units::{Nodes, Seconds};
 
@@ -17,31 +18,26 @@ impl LocalMachine {
             let backlog_time = backlog.before(start);
             backlog_earliest.get_or_insert(backlog_time);
             let low = self.low(start, probe.duration);
-            let harmless = filters.backfill && end < backlog.next_event;
-            let fair = !filters.backlog || start >= self.now + backlog_time;
+            let fairness = Fairness {
+                is_fair: start >= self.now + backlog_time,
+                is_harmless: end < backlog.next_event,
+            };
             let mut cost_of_one = None;
             for (part, &nodes) in (0_u16..).zip(&probe.parts) {
                 if nodes > self.nodes {
                     continue;
                 }
-                counts.unfiltered += 1;
-                if filters.counting {
-                    let room = self.up && start >= self.now && low >= i64::from(nodes.0);
-                    if !room {
-                        counts.counting += 1;
-                        continue;
+                let admitted = counts.admits(filters, fairness, || {
+                    if !self.up || low < i64::from(nodes.0) {
+                        Room::Occupied
+                    } else if self.within_quota(start, probe.duration, nodes) {
+                        Room::Free
+                    } else {
+                        Room::OverQuota
                     }
-                    if !self.within_quota(start, probe.duration, nodes) {
-                        counts.quota += 1;
-                        continue;
-                    }
-                }
-                if !fair {
-                    if !harmless {
-                        counts.backlog += 1;
-                        continue;
-                    }
-                    counts.exempt += 1;
+                });
+                if !admitted {
+                    continue;
                 }
                 let one = *cost_of_one.get_or_insert_with(|| {
                     self.settings
@@ -77,23 +73,10 @@ impl LocalMachine {
         i64::from(self.visible().min_free(start, start + duration))
     }
 
-    /// Whether parts would still hold no more than their share over the interval, on average (§9, 1).
+    /// Whether the quota leaves room for a part beside all that are promised.
     pub(super) fn within_quota(&self, start: Seconds, duration: Seconds, nodes: Nodes) -> bool {
-        let Some(quota) = self.settings.quota else {
-            return true;
-        };
-        let end = start + duration;
-        let held: i64 = self
-            .parts
-            .values()
-            .map(|part| {
-                let overlap = part.end().min(end) - part.order.start.max(start);
-                part.order.nodes.for_span(overlap.max(Seconds::ZERO)).0
-            })
-            .sum();
-        let asked = nodes.for_span(duration).0;
-        let most = quota * self.nodes.for_span(duration).0 as f64;
-        // A share such as 0.7 is not exact in binary; whole CPU-seconds are.
-        (held + asked) as f64 <= most + 1e-6
+        let parts = self.parts.values().map(|part| &part.order);
+        self.settings
+            .within_quota(parts, self.nodes, start, duration, nodes)
     }
 }

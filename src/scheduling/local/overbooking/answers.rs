@@ -2,6 +2,7 @@
 
 use super::{Open, OverbookingMachine};
 use crate::scheduling::Phase;
+use crate::scheduling::local::filters::{Fairness, Room};
 use crate::scheduling::local::{
     AccuracySource, BacklogWork, FilterCounts, NextEventSource, OfferedPart, Probe, ProbeAnswer,
 };
@@ -30,31 +31,27 @@ impl OverbookingMachine {
         let counts = &mut answer.counts;
         for &start in &probe.starts {
             let end = start + probe.duration;
-            let fair = !filters.backlog || start >= now + before(start);
-            let harmless = filters.backfill && end < next_event;
+            let fairness = Fairness {
+                is_fair: start >= now + before(start),
+                is_harmless: end < next_event,
+            };
             for (part, &nodes) in (0_u16..).zip(&probe.parts) {
                 if nodes > self.nodes {
                     continue;
                 }
-                counts.unfiltered += 1;
                 let quote = self.machine.quote_window(nodes, start, end);
-                if filters.counting {
+                let admitted = counts.admits(filters, fairness, || {
                     let wanted = quote.is_some_and(|quote| quote.is_within(self.pof_max));
                     if !wanted || !self.is_up {
-                        counts.counting += 1;
-                        continue;
+                        Room::Occupied
+                    } else if self.is_within_quota(nodes, start, end) {
+                        Room::Free
+                    } else {
+                        Room::OverQuota
                     }
-                    if !self.is_within_quota(nodes, start, end) {
-                        counts.quota += 1;
-                        continue;
-                    }
-                }
-                if !fair {
-                    if !harmless {
-                        counts.backlog += 1;
-                        continue;
-                    }
-                    counts.exempt += 1;
+                });
+                if !admitted {
+                    continue;
                 }
                 answer.offered.push(OfferedPart {
                     part,
@@ -69,23 +66,11 @@ impl OverbookingMachine {
         answer
     }
 
-    /// Whether parts would still hold no more than their share over the interval, on average (§9, 1).
+    /// Whether the quota leaves room for a part beside all that are promised.
     pub(super) fn is_within_quota(&self, nodes: Nodes, start: Seconds, end: Seconds) -> bool {
-        let Some(quota) = self.settings.quota else {
-            return true;
-        };
-        let span = end - start;
-        let reserved: i64 = self
-            .parts()
-            .map(|(_, order)| {
-                let overlap = end.min(order.start + order.duration) - start.max(order.start);
-                i64::from(order.nodes.0) * overlap.0.max(0)
-            })
-            .sum();
-        let asked = nodes.for_span(span).0;
-        let most = quota * self.nodes.for_span(span).0 as f64;
-        // A share such as 0.7 is not exact in binary; whole CPU-seconds are.
-        (reserved + asked) as f64 <= most + 1e-6
+        let parts = self.parts().map(|(_, order)| order);
+        self.settings
+            .within_quota(parts, self.nodes, start, end - start, nodes)
     }
 
     /// CPU-seconds that the jobs in the system are expected to need (§3.3, Q9, Q10).
