@@ -46,6 +46,7 @@ fn every_strategy_gives_the_same_outcomes_through_actors_and_without_them() {
             requests: Arc::new([]),
             study: None,
             grid: None,
+            provisioning: None,
             seed: bookahead::simulation::StreamSeed::default(),
         };
         let actors = run(&inputs, true).expect("a sound simulation");

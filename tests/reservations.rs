@@ -288,6 +288,7 @@ proptest! {
             requests: mixed.requests.into(),
             study: Some(StudySettings::Replanning(settings)),
             grid: None,
+            provisioning: None,
             seed: StreamSeed::default(),
         };
         let actors = run(&inputs, true).unwrap();

@@ -84,6 +84,7 @@ fn inputs(strategy: &str) -> SimulationInputs {
         requests: Arc::new([]),
         study: None,
         grid: None,
+        provisioning: None,
         seed: bookahead::simulation::StreamSeed::default(),
     }
 }

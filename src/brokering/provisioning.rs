@@ -6,17 +6,35 @@
 //! after task. [`best_effort`] is what all of them are compared with.
 
 mod application;
+mod background;
 mod best_effort;
 mod evaluate;
 mod fitness;
 pub mod genetic;
 mod greedy;
+mod inputs;
+mod link;
+pub mod measures;
+mod outcome;
 mod pareto;
+mod provider;
+mod settings;
 
 pub use application::{Application, ApplicationTask, Dependency};
+pub use background::Background;
 pub use best_effort::{BestEffortRun, BestEffortSite, FIRST_TASK, best_effort};
 pub use evaluate::{Advertised, Evaluator, PlanValue, TaskPlacement};
 pub use fitness::{Fitness, assign_fitness};
 pub use genetic::{Genetic, GeneticSettings, moga, nsga2};
 pub use greedy::{GreedyPlan, TooWide, Wish, greedy};
+pub use inputs::{ProvisioningInputs, SiteLoad, SiteWorkload};
+pub use link::SiteLink;
+pub use outcome::{
+    BestEffortOutcome, BoughtSlot, EffectOnOthers, FrontMember, ProvisioningOutcome,
+    ProvisioningRun, Realised, TaskFate, TaskRun,
+};
 pub use pareto::{ParetoFront, dominates, hypervolume};
+pub use provider::{PlanningSite, ProviderSite, SiteAnswer, SiteQuestion};
+pub use settings::{
+    AfterFailure, Commitment, Provider, ProvisioningSettings, SearchMethod, SiteChoice,
+};

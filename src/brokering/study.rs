@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::CoReservationSettings;
+use super::provisioning::ProvisioningSettings;
 use crate::scheduling::reserving::ReservingSettings;
 use crate::scheduling::{SlotStudySettings, VirtualStudySettings};
 
@@ -18,6 +19,8 @@ pub enum StudySettings {
     VirtualReservations(VirtualStudySettings),
     /// Several clusters and a broker that co-reserves parts at them (Meltzer 2005).
     CoReservation(Box<CoReservationSettings>),
+    /// Sites that sell slots, and applications that buy them (Singh 2008, chapters 4 and 7).
+    Provisioning(Box<ProvisioningSettings>),
 }
 
 impl StudySettings {
@@ -36,6 +39,10 @@ impl StudySettings {
             "co-reservation",
             "several clusters and a broker that reserves parts at them together",
         ),
+        (
+            "provisioning",
+            "sites that sell slots, and workflows that buy them",
+        ),
     ];
 
     /// Whether a name stands for the machine of a study and not for a policy.
@@ -52,6 +59,7 @@ impl StudySettings {
             Self::Slots(_) => "slots",
             Self::VirtualReservations(_) => "virtual-reservations",
             Self::CoReservation(_) => "co-reservation",
+            Self::Provisioning(_) => "provisioning",
         }
     }
 }

@@ -32,6 +32,10 @@ pub enum Section {
     Jobs,
     /// Requests for reservations: granted and refused.
     Reservations,
+    /// Workflows that buy their resources.
+    Workflows,
+    /// What their plans met when they were carried out.
+    CarriedOut,
     /// Requests for co-reservations: granted and refused, offsets, cost.
     CoReservations,
     /// What co-reservations do to local jobs.
@@ -74,6 +78,8 @@ impl Section {
             Self::Money => "Gain, fees and penalties",
             Self::Jobs => "Jobs",
             Self::Reservations => "Reservations",
+            Self::Workflows => "Workflows",
+            Self::CarriedOut => "Plans carried out",
             Self::CoReservations => "Co-reservations",
             Self::Fairness => "Fairness",
             Self::LostParts => "Lost parts",

@@ -407,6 +407,8 @@ fn id_of(section: Section) -> &'static str {
         Section::CoReservations => "co-reservations",
         Section::Fairness => "fairness",
         Section::LostParts => "lost-parts",
+        Section::Workflows => "workflows",
+        Section::CarriedOut => "carried-out",
         Section::Risk => "risk",
         Section::Messages => "messages",
         Section::Clusters => "clusters",

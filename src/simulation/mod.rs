@@ -36,6 +36,7 @@ use self::messages::{
     Advance, AskGrant, HandOverArrivals, HandOverNodeEvents, ReportTotals, WhenNext,
 };
 use crate::brokering::measures::{ClusterSummary, ClusterValue};
+use crate::brokering::provisioning::{ProvisioningInputs, ProvisioningRun};
 use crate::brokering::{GridInputs, GridRun, GridSeed, StudySettings};
 use crate::estimates::EstimateModel;
 use crate::failures::{FailureTrace, NodeEvent};
@@ -72,6 +73,8 @@ pub struct SimulationInputs {
     pub study: Option<StudySettings>,
     /// Clusters and requests of a study of several clusters.
     pub grid: Option<Arc<GridInputs>>,
+    /// Sites and applications of a study of provisioning.
+    pub provisioning: Option<Arc<ProvisioningInputs>>,
     /// What the random streams of a study derive from.
     pub seed: StreamSeed,
 }
@@ -108,6 +111,8 @@ pub struct SimulationResult {
     pub cluster_values: Vec<ClusterValue>,
     /// What a study of several clusters produced, without its jobs, which are among the outcomes; `None` unless outcomes were asked for.
     pub grid: Option<GridRun>,
+    /// What a study of provisioning produced; `None` unless outcomes were asked for.
+    pub provisioning: Option<ProvisioningRun>,
 }
 
 /// Why a simulation could not be carried out.
@@ -133,6 +138,9 @@ pub enum SimulationError {
     /// Jobs are left without an outcome although nothing is going to happen any more: a policy lost them.
     #[error("the strategy `{0}` left jobs without an outcome; this is a defect of the strategy")]
     Unfinished(String),
+    /// A study of provisioning without sites or application.
+    #[error("a provisioning study needs sites and an application, but its inputs name none")]
+    NoSites,
     /// A study of several clusters without any.
     #[error("a co-reservation study needs clusters and requests, but its inputs name none")]
     NoClusters,
@@ -237,6 +245,7 @@ fn run_study(
                 .block_on(co_reservation::conduct(grid, settings, &seed))?;
             Ok(grid_result(grid, settings, run, keep_outcomes))
         }
+        StudySettings::Provisioning(_) => Err(SimulationError::NoSites),
         StudySettings::Slots(settings) => {
             let measured = simulate_slot_study(&inputs.jobs, inputs.nodes, settings);
             let mut result = measured_only(measured);
@@ -406,6 +415,7 @@ mod tests {
             requests: Arc::new([]),
             study: None,
             grid: None,
+            provisioning: None,
             seed: StreamSeed::default(),
         }
     }

@@ -71,6 +71,7 @@ pub(crate) fn spec(strategy: &str, replication: u32) -> SimulationSpec {
         study: None,
         clusters: None,
         co_requests: None,
+        provisioning: None,
         replication,
         seed: 1,
     }

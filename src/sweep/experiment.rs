@@ -309,6 +309,7 @@ impl Plan {
             study,
             clusters,
             co_requests,
+            provisioning: None,
             replication: 0,
             seed,
         });

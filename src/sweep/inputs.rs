@@ -326,6 +326,7 @@ impl<R: Rooms> Inputs<R> {
             requests,
             study: spec.study.clone(),
             grid,
+            provisioning: None,
             seed: StreamSeed {
                 seed: spec.seed,
                 workload_key: self.rooms.workload_key(&spec.workload),

@@ -116,6 +116,7 @@ fn normalise_grid(spec: SimulationSpec) -> SimulationSpec {
     SimulationSpec {
         study: Some(StudySettings::CoReservation(Box::new(settings))),
         co_requests,
+        provisioning: spec.provisioning,
         ..spec
     }
 }

@@ -373,7 +373,8 @@ pub(super) fn fit_together(
         Some(
             StudySettings::Slots(_)
             | StudySettings::VirtualReservations(_)
-            | StudySettings::CoReservation(_),
+            | StudySettings::CoReservation(_)
+            | StudySettings::Provisioning(_),
         ),
         Some(raw),
     ) = (study, reservations)

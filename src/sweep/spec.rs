@@ -9,7 +9,10 @@ use crate::brokering::StudySettings;
 use crate::estimates::EstimateSettings;
 use crate::failures::FailureSettings;
 use crate::scheduling::PolicySettings;
-use crate::workload::{ClusterSettings, CoRequestSettings, RequestSettings, WorkloadSettings};
+use crate::workload::workflows::ApplicationSettings;
+use crate::workload::{
+    ClusterSettings, CoRequestSettings, RequestSettings, SiteSettings, WorkloadSettings,
+};
 
 /// The version of everything that determines a result but is not configuration. Part of every point's identity: raise it
 /// when a change of the engine changes any number.
@@ -97,10 +100,22 @@ pub struct SimulationSpec {
     /// Co-reservation requests that are made from their jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub co_requests: Option<CoRequestSettings>,
-    /// Which battery, or which draw of the model.
+    /// Sites and application of a study of provisioning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provisioning: Option<ProvisionedSettings>,
+    /// Which battery, or which draw of the model; for plans that are discarded, which submission.
     pub replication: u32,
     /// The sweep's seed.
     pub seed: u64,
+}
+
+/// What a study of provisioning is about, apart from how it is done.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProvisionedSettings {
+    /// The sites in order; the first one's workload is the simulation's own.
+    pub sites: Vec<SiteSettings>,
+    /// The application.
+    pub application: ApplicationSettings,
 }
 
 /// One point of a sweep: a combination of axis values and a replication, read off one simulation.

@@ -16,6 +16,7 @@ pub mod lublin_feitelson;
 mod prepare;
 mod reservations;
 mod settings;
+mod site;
 mod summary;
 pub mod swf;
 pub mod tsafrir;
@@ -45,5 +46,6 @@ pub use settings::{
     CleaningRules, Compression, CopyShift, ProcessorsField, TraceCopy, WholeTrace,
     WorkloadSettings, WorkloadSource,
 };
+pub use site::SiteSettings;
 pub use summary::{Quantiles, TraceSummary, summarise};
 pub use swf::{ParsedTrace, Provenance, SwfError, TraceFolder};

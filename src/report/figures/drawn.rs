@@ -146,6 +146,8 @@ fn percent(metric: Drawn, configuration_hash: &str) -> Drawn {
 fn section_of(topic: Topic) -> Section {
     match topic {
         Topic::Reservations | Topic::Detail => Section::Reservations,
+        Topic::Workflows => Section::Workflows,
+        Topic::CarriedOut => Section::CarriedOut,
         Topic::CoReservations => Section::CoReservations,
         Topic::Messages => Section::Messages,
         Topic::Fairness => Section::Fairness,

@@ -27,6 +27,7 @@ fn study(
         requests: Arc::new([]),
         study: Some(StudySettings::CoReservation(Box::new(settings.clone()))),
         grid: Some(Arc::clone(grid)),
+        provisioning: None,
         seed: StreamSeed {
             seed: seed.seed,
             workload_key: seed.workload_key.clone(),
@@ -176,6 +177,7 @@ fn a_study_of_several_clusters_without_any_is_an_error() {
         requests: Arc::new([]),
         study: Some(StudySettings::CoReservation(Box::default())),
         grid: None,
+        provisioning: None,
         seed: StreamSeed::default(),
     };
     let error = run(&inputs, true).unwrap_err();

@@ -12,6 +12,7 @@ mod network;
 mod read;
 #[cfg(test)]
 mod read_tests;
+mod settings;
 mod summary;
 mod synthetic;
 mod wf_commons;
@@ -22,6 +23,7 @@ pub use cyber_shake::{CyberShakeSettings, cyber_shake};
 pub use error::{WorkflowError, WorkflowFault};
 pub use network::{Network, NetworkError, TransferMean};
 pub use read::{Negatives, ReadWorkflow, ReadingNotes, parse_workflow, read_workflow};
+pub use settings::{ApplicationSettings, ApplicationSource, Instances};
 pub use summary::{
     LevelSummary, ModuleSummary, WorkflowSummary, critical_path_seconds, summarise_workflow,
 };

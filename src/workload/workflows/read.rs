@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::error::{WorkflowError, WorkflowFault};
 use super::workflow::Workflow;
@@ -30,7 +30,8 @@ pub struct ReadingNotes {
 }
 
 /// What to do with negative run times and sizes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Negatives {
     /// Take them as 0 and count them.
     #[default]

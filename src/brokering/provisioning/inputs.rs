@@ -1,0 +1,71 @@
+//! What a simulation of provisioning reads: sites, the application, and what all simulations of these sites share.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Application, Background, BestEffortRun, Genetic};
+use crate::failures::FailureTrace;
+use crate::units::{Nodes, Seconds};
+use crate::workload::Job;
+use crate::workload::workflows::Workflow;
+
+/// A site and its own jobs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SiteWorkload {
+    /// Its name for people.
+    pub label: String,
+    /// Its processors.
+    pub nodes: Nodes,
+    /// The jobs of others, by submission, with ids from 0.
+    pub jobs: Arc<[Job]>,
+    /// How they were brought to the load that was asked for.
+    pub load: SiteLoad,
+    /// Its node failures.
+    pub failures: Arc<FailureTrace>,
+}
+
+/// How busy a site's own jobs keep it (AMB-15, AMB-19).
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct SiteLoad {
+    /// What was asked for, in percent; `None` for the trace as it is.
+    pub wanted_percent: Option<f64>,
+    /// What they come to under the queue's own scheduler, in percent of the window.
+    pub utilisation_percent: f64,
+    /// How many jobs of the second copy were submitted too, in percent.
+    pub copied_percent: f64,
+    /// How many jobs of the first copy were kept, in percent.
+    pub kept_percent: f64,
+    /// The window of measurement, after both copies have begun: instants lie in its middle 80 % (AMB-22).
+    pub window: (Seconds, Seconds),
+}
+
+/// Read-only inputs of one simulation.
+#[derive(Clone)]
+pub struct ProvisioningInputs {
+    /// The sites, in the order of their indices.
+    pub sites: Arc<[SiteWorkload]>,
+    /// The workflow as it was made or read.
+    pub workflow: Arc<Workflow>,
+    /// The workflow as planners of these sites see it.
+    pub application: Arc<Application>,
+    /// The sites at every submission instant.
+    pub background: Arc<Background>,
+    /// Which of the instants of the background this simulation submits at, in order of time: one where plans are discarded.
+    pub instants: Vec<usize>,
+    /// Best effort from each of them.
+    pub best_effort: Vec<Arc<BestEffortRun>>,
+    /// What the genetic search found on the slots of the instant, for every α at once; `None` for other searches, and where sites
+    /// are not as they were.
+    pub searched: Option<Arc<Genetic>>,
+}
+
+impl fmt::Debug for ProvisioningInputs {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("ProvisioningInputs")
+            .field("sites", &self.sites.len())
+            .field("workflow", &self.workflow.name())
+            .field("instants", &self.instants)
+            .finish_non_exhaustive()
+    }
+}
