@@ -16,6 +16,7 @@ pub mod run;
 pub mod runs;
 mod screen;
 pub mod show;
+pub mod simulate;
 pub mod sql;
 pub mod trace;
 pub mod workflow;
@@ -130,6 +131,14 @@ Examples:
   bookahead reproduce birkenheuer2012 --list
   BOOKAHEAD_TRACES=~/traces bookahead reproduce birkenheuer2012 --trace ctc")]
     Reproduce(reproduce::ReproduceArgs),
+    /// Schedule one trace under one policy, without a sweep and without a store
+    #[command(after_help = "\
+Examples:
+  bookahead simulate CTC-SP2-1996-3.1-cln.swf.gz --policy easy
+  bookahead simulate trace.swf --policy conservative --nodes 256 --load 0.85 --json
+  bookahead simulate trace.swf --policy conservative --estimates perfect --schedule planned.swf
+  bookahead simulate --model lublin-feitelson --jobs 10000000 --nodes 256 --load 0.85 --policy easy")]
+    Simulate(simulate::SimulateArguments),
     /// Look at a trace, convert it, or make one
     #[command(after_help = "\
 Examples:
@@ -187,6 +196,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Workflow(arguments) => {
             ended(workflow::execute(&arguments).map(|()| ExitCode::SUCCESS))
         }
+        Command::Simulate(arguments) => ended(simulate::execute(&arguments)),
         Command::Reproduce(arguments) => ended(reproduce::execute(&arguments)),
         Command::Trace(arguments) => trace::execute(&arguments).unwrap_or_else(|error| {
             say(format_args!("error: {error}"));

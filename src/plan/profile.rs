@@ -4,7 +4,7 @@ use crate::units::Seconds;
 
 /// Free nodes as a step function of time.
 ///
-/// Kept as breakpoints in blocks that know their minimum and maximum and carry a pending shift, so an operation skips whole
+/// Kept as breakpoints in blocks that know bounds of their counts and carry a pending shift, so an operation skips whole
 /// blocks: with `b` breakpoints, every operation costs O(b / 96 + 96) in the worst case, in practice a scan of the one or two
 /// blocks that it touches. Free counts may become negative while more nodes are down than the plan leaves free.
 #[derive(Clone, Debug)]
@@ -32,6 +32,12 @@ pub struct Fit {
 /// Breakpoints that one block may hold before it is split.
 const CAPACITY: usize = 96;
 
+/// Breakpoints of the past that are kept before they are forgotten together.
+const FORGOTTEN: usize = 24;
+
+/// Changes after which a block's bounds are found anew.
+const CHANGES: u32 = 16;
+
 #[derive(Clone, Debug)]
 struct Block {
     /// Start of each segment; a segment lasts until the next breakpoint.
@@ -40,10 +46,12 @@ struct Block {
     free: Vec<i32>,
     /// To be added to every count of the block.
     shift: i32,
-    /// Smallest count, with `shift`.
+    /// No count is smaller, with `shift`. Not always reached: that would need a look at the whole block after every change.
     min: i32,
-    /// Largest count, with `shift`.
+    /// No count is larger, with `shift`.
     max: i32,
+    /// Changes since the bounds were the smallest and the largest count.
+    changes: u32,
 }
 
 impl Block {
@@ -54,6 +62,7 @@ impl Block {
             shift: 0,
             min: 0,
             max: 0,
+            changes: 0,
         };
         block.refresh();
         block
@@ -62,6 +71,26 @@ impl Block {
     fn refresh(&mut self) {
         self.min = self.free.iter().copied().min().unwrap_or(0) + self.shift;
         self.max = self.free.iter().copied().max().unwrap_or(0) + self.shift;
+        self.changes = 0;
+    }
+
+    /// Adds to the counts of some segments.
+    fn shift_some(&mut self, first: usize, past: usize, delta: i32) {
+        let mut low = i32::MAX;
+        let mut high = i32::MIN;
+        for free in &mut self.free[first..past] {
+            *free += delta;
+            low = low.min(*free);
+            high = high.max(*free);
+        }
+        if first < past {
+            self.min = self.min.min(low + self.shift);
+            self.max = self.max.max(high + self.shift);
+            self.changes += 1;
+            if self.changes > CHANGES {
+                self.refresh();
+            }
+        }
     }
 }
 
@@ -111,8 +140,10 @@ impl Profile {
             let block = &self.blocks[position.block];
             let past = block.times.partition_point(|&time| time < to);
             let whole = position.index == 0 && past == block.times.len();
-            if whole {
-                smallest = smallest.min(block.min);
+            if block.min >= smallest {
+                // Nothing smaller in it.
+            } else if whole && block.changes == 0 {
+                smallest = block.min;
             } else if let Some(low) = block.free[position.index..past.max(position.index + 1)]
                 .iter()
                 .min()
@@ -223,22 +254,78 @@ impl Profile {
     /// The earliest start that answers `fit`, or `None`.
     #[must_use]
     pub fn earliest_fit(&self, fit: Fit) -> Option<Seconds> {
+        let own_start = fit.own_start.unwrap_or(Seconds::FAR);
+        let start = self.earliest_run(&fit, own_start)?;
+        // Behind its own start the job only asks that there are not too few nodes for all, which can be where nodes are down;
+        // a later start would not help.
+        let end = start + fit.duration;
+        (own_start >= end || self.min_free(own_start, end) >= 0).then_some(start)
+    }
+
+    /// The earliest start from which on the nodes are free for the duration, or until `own_start` if that is earlier.
+    fn earliest_run(&self, fit: &Fit, own_start: Seconds) -> Option<Seconds> {
+        let &Fit {
+            latest, duration, ..
+        } = fit;
         let wanted = fit.nodes as i32;
         let mut start = fit.from;
-        let mut position = self.locate(start);
-        loop {
-            if start > fit.latest {
+        if start > latest || duration <= Seconds::ZERO {
+            return (start <= latest).then_some(start);
+        }
+        let Position { block, mut index } = self.locate(start);
+        let mut end = (start + duration).min(own_start);
+        let mut inside = true;
+        for block in &self.blocks[block..] {
+            let times = &block.times[..];
+            let free = &block.free[..times.len()];
+            if inside && index == 0 && times[0] >= end {
+                return Some(start);
+            }
+            if !inside && times[0] > latest {
                 return None;
             }
-            let end = start + fit.duration;
-            match self.first_obstacle(position, start, end, wanted, fit.own_start) {
-                None => return Some(start),
-                Some(obstacle) => {
-                    position = self.first_reaching(obstacle, wanted, fit.latest)?;
-                    start = self.start(position);
+            let skipped = if inside {
+                block.min >= wanted
+            } else {
+                block.max < wanted
+            };
+            if skipped {
+                // Where the run ends within the block is seen at the first breakpoint of the next one.
+                index = 0;
+                continue;
+            }
+            let bar = wanted - block.shift;
+            while index < times.len() {
+                if inside {
+                    while index < times.len() && free[index] >= bar {
+                        if times[index] >= end {
+                            return Some(start);
+                        }
+                        index += 1;
+                    }
+                    if index < times.len() {
+                        if times[index] >= end {
+                            return Some(start);
+                        }
+                        inside = false;
+                    }
+                } else {
+                    while index < times.len() && free[index] < bar {
+                        index += 1;
+                    }
+                    if index < times.len() {
+                        start = times[index];
+                        if start > latest {
+                            return None;
+                        }
+                        end = (start + duration).min(own_start);
+                        inside = true;
+                    }
                 }
             }
+            index = 0;
         }
+        inside.then_some(start)
     }
 
     /// Forgets everything before `now`, so that memory is bounded by the plan and not by the past.
@@ -252,6 +339,16 @@ impl Profile {
             block.times.drain(..past - 1);
             block.free.drain(..past - 1);
             block.refresh();
+        }
+    }
+
+    /// Forgets what lies before `now` when there is enough of it to be worth it: what [`Profile::forget_before`] does, for those who ask
+    /// all the time.
+    pub fn forget_some_before(&mut self, now: Seconds) {
+        let many = self.blocks[0].times.get(FORGOTTEN);
+        let next = self.blocks.get(1).map(|block| &block.times[0]);
+        if many.or(next).is_some_and(|time| *time <= now) {
+            self.forget_before(now);
         }
     }
 
@@ -303,133 +400,93 @@ impl Profile {
         block.free[position.index] + block.shift
     }
 
-    /// The first segment from `position` on that lies on `[start, end)` and has fewer than `wanted` free nodes (fewer than
-    /// none from `own_start` on).
-    fn first_obstacle(
-        &self,
-        mut position: Position,
-        start: Seconds,
-        end: Seconds,
-        wanted: i32,
-        own_start: Option<Seconds>,
-    ) -> Option<Position> {
-        if start >= end {
-            return None;
-        }
-        let own_start = own_start.unwrap_or(Seconds::FAR);
-        loop {
-            let block = &self.blocks[position.block];
-            if block.min < wanted {
-                let bar = wanted - block.shift;
-                for index in position.index..block.times.len() {
-                    if block.times[index] >= end {
-                        return None;
-                    }
-                    let too_low = block.free[index] < bar
-                        && (block.times[index].max(start) < own_start
-                            || block.free[index] + block.shift < 0);
-                    if too_low {
-                        return Some(Position {
-                            block: position.block,
-                            index,
-                        });
-                    }
-                }
-            }
-            if position.block + 1 == self.blocks.len() {
-                return None;
-            }
-            position = Position {
-                block: position.block + 1,
-                index: 0,
-            };
-            if self.start(position) >= end {
-                return None;
-            }
-        }
-    }
-
-    /// The first segment after `position`, beginning no later than `latest`, with at least `wanted` nodes.
-    fn first_reaching(&self, position: Position, wanted: i32, latest: Seconds) -> Option<Position> {
-        let mut first = position.index + 1;
-        for (number, block) in self.blocks.iter().enumerate().skip(position.block) {
-            if block.times[0] > latest {
-                return None;
-            }
-            if block.max >= wanted {
-                let bar = wanted - block.shift;
-                if let Some(found) = block.free[first..].iter().position(|&free| free >= bar) {
-                    return Some(Position {
-                        block: number,
-                        index: first + found,
-                    });
-                }
-            }
-            first = 0;
-        }
-        None
-    }
-
     fn add(&mut self, from: Seconds, to: Seconds, delta: i32) {
         // What was forgotten stays forgotten: a breakpoint before the first one would stand out of order.
         let from = from.max(self.blocks[0].times[0]);
         if from >= to || delta == 0 {
             return;
         }
-        self.split(from);
-        self.split(to);
-        let first = self.locate(from);
+        let first = self.split(from);
         let mut number = first.block;
         let mut index = first.index;
-        while number < self.blocks.len() && self.blocks[number].times[0] < to {
+        let last = self.blocks.len() - 1;
+        loop {
             let block = &mut self.blocks[number];
-            let past = block.times.partition_point(|&time| time < to);
-            if index == 0 && past == block.times.len() {
+            let past = index + block.times[index..].partition_point(|&time| time < to);
+            if past < block.times.len() || number == last {
+                if past < block.times.len() && block.times[past] == to {
+                    block.shift_some(index, past, delta);
+                    self.join(Position {
+                        block: number,
+                        index: past,
+                    });
+                } else if past == 0 {
+                    // A block that begins behind `to`: the breakpoint belongs at the end of the one before it.
+                    let before = &mut self.blocks[number - 1];
+                    let count = before.free[before.free.len() - 1] - delta + before.shift;
+                    self.insert(number, 0, to, count);
+                } else {
+                    let count = block.free[past - 1] + block.shift;
+                    block.shift_some(index, past, delta);
+                    self.insert(number, past, to, count);
+                }
+                break;
+            }
+            if index == 0 {
                 block.shift += delta;
                 block.min += delta;
                 block.max += delta;
             } else {
-                for free in &mut block.free[index..past] {
-                    *free += delta;
-                }
-                block.refresh();
+                block.shift_some(index, past, delta);
             }
             number += 1;
             index = 0;
         }
-        self.join(from);
-        self.join(to);
+        self.join(self.locate(from));
     }
 
-    /// Makes `time` a breakpoint.
-    fn split(&mut self, time: Seconds) {
+    /// Makes `time` a breakpoint and returns its segment.
+    fn split(&mut self, time: Seconds) -> Position {
         let Position { block, index } = self.locate(time);
-        let found = &mut self.blocks[block];
+        let found = &self.blocks[block];
         if found.times[index] == time {
-            return;
+            return Position { block, index };
         }
-        found.times.insert(index + 1, time);
-        let count = found.free[index];
-        found.free.insert(index + 1, count);
-        if found.times.len() > CAPACITY {
-            let times = found.times.split_off(CAPACITY / 2);
-            let free: Vec<i32> = found
-                .free
-                .split_off(CAPACITY / 2)
-                .into_iter()
-                .map(|free| free + found.shift)
-                .collect();
-            found.refresh();
-            self.blocks.insert(block + 1, Block::new(times, free));
+        let count = found.free[index] + found.shift;
+        self.insert(block, index + 1, time, count)
+    }
+
+    /// Puts a breakpoint with its count at a place of a block and returns where it is then.
+    fn insert(&mut self, block: usize, index: usize, time: Seconds, count: i32) -> Position {
+        let found = &mut self.blocks[block];
+        found.times.insert(index, time);
+        found.free.insert(index, count - found.shift);
+        found.min = found.min.min(count);
+        found.max = found.max.max(count);
+        if found.times.len() <= CAPACITY {
+            return Position { block, index };
+        }
+        let times = found.times.split_off(CAPACITY / 2);
+        let free: Vec<i32> = found
+            .free
+            .split_off(CAPACITY / 2)
+            .into_iter()
+            .map(|free| free + found.shift)
+            .collect();
+        found.refresh();
+        self.blocks.insert(block + 1, Block::new(times, free));
+        if index < CAPACITY / 2 {
+            Position { block, index }
+        } else {
+            Position {
+                block: block + 1,
+                index: index - CAPACITY / 2,
+            }
         }
     }
 
-    /// Removes the breakpoint at `time` if the count does not change there.
-    fn join(&mut self, time: Seconds) {
-        let Position { block, index } = self.locate(time);
-        if self.blocks[block].times[index] != time {
-            return;
-        }
+    /// Removes a breakpoint if the count does not change there.
+    fn join(&mut self, Position { block, index }: Position) {
         let previous = if index > 0 {
             self.blocks[block].free[index - 1] + self.blocks[block].shift
         } else if block > 0 {
@@ -444,10 +501,9 @@ impl Profile {
         let found = &mut self.blocks[block];
         found.times.remove(index);
         found.free.remove(index);
+        found.changes += 1;
         if found.times.is_empty() {
             self.blocks.remove(block);
-        } else {
-            found.refresh();
         }
     }
 }

@@ -21,6 +21,7 @@ mod settings;
 mod shortening;
 mod slot_statistics;
 mod slot_study;
+pub mod stream;
 mod virtual_reservation;
 mod virtual_study;
 

@@ -166,7 +166,12 @@ pub fn clean(trace: &ParsedTrace, rules: &CleaningRules, machine: Nodes) -> Clea
     }
 }
 
-fn usable(record: &SwfRecord, rules: &CleaningRules, report: &mut CleaningReport) -> Option<Job> {
+/// The job of one record (its id 0), or `None` where a rule drops it; counts what it did, except how many were seen and kept.
+pub(super) fn usable(
+    record: &SwfRecord,
+    rules: &CleaningRules,
+    report: &mut CleaningReport,
+) -> Option<Job> {
     let overrun = record.run > record.requested_time;
     let cancelled = record.status == CANCELLED;
     let (preferred, other) = match rules.processors {

@@ -154,9 +154,11 @@ pub fn generate_mix(
             });
         }
     }
-    let key = format!("lublin-feitelson {mix:?} {} nodes", nodes.0);
+    let key = stream_key(nodes, mix);
     let named = |name: &str| stream(seed, &key, 0, name);
-    let mut records = rigid_jobs(jobs, nodes, mix, &mut named("jobs"));
+    let mut records: Vec<SwfRecord> = RigidJobs::new(nodes, mix, named("jobs"))
+        .take(jobs as usize)
+        .collect();
 
     let mut runtimes: Vec<i64> = records.iter().map(|record| record.run).collect();
     let model = EstimateModel::default();
@@ -201,40 +203,141 @@ pub fn generate_mix(
     ))
 }
 
-/// Jobs of the model without estimates and users, in order of arrival.
-fn rigid_jobs(jobs: u32, nodes: Nodes, mix: JobMix, stream: &mut Stream) -> Vec<SwfRecord> {
-    let kinds: &[(&JobKind, i64)] = match mix {
-        JobMix::Together => &[(&ALL_JOBS, 1)],
-        JobMix::BatchAndInteractive => &[(&INTERACTIVE_JOBS, 0), (&BATCH_JOBS, 1)],
-    };
-    let mut sources: Vec<Source<'_>> = kinds
-        .iter()
-        .map(|&(kind, queue)| Source::new(kind, queue, nodes, stream))
-        .collect();
-    let mut records = Vec::with_capacity(jobs as usize);
-    for number in 1..=i64::from(jobs) {
+/// Records of the model one by one, at constant memory, without users: what [`generate`] gives as far as it shares its first
+/// [`STREAM_BLOCK`] jobs' draws.
+///
+/// The estimates of Tsafrir's model are dealt out to many jobs at once. Here they are dealt out to each [`STREAM_BLOCK`] jobs, so each
+/// block has popular estimates of its own; up to one block, the jobs are those of [`generate`].
+pub struct RecordStream {
+    jobs: RigidJobs<'static>,
+    left: u64,
+    estimates: Option<Stream>,
+    block: std::vec::IntoIter<SwfRecord>,
+}
+
+/// Jobs that share a histogram of estimates in a [`RecordStream`].
+pub const STREAM_BLOCK: u64 = 100_000;
+
+/// Records of the model one by one ([`JobMix::Together`]). Without `estimates` the requested time is the run time, which costs
+/// less; jobs, arrivals and run times are the same.
+///
+/// # Errors
+/// [`WorkloadError::ImpossibleSetting`] for no nodes.
+pub fn records(
+    jobs: u64,
+    nodes: Nodes,
+    seed: u64,
+    estimates: bool,
+) -> Result<RecordStream, WorkloadError> {
+    if nodes.0 == 0 {
+        return Err(WorkloadError::ImpossibleSetting {
+            key: "nodes",
+            found: "0".to_owned(),
+            allowed: "at least 1",
+        });
+    }
+    let key = stream_key(nodes, JobMix::Together);
+    Ok(RecordStream {
+        jobs: RigidJobs::new(nodes, JobMix::Together, stream(seed, &key, 0, "jobs")),
+        left: jobs,
+        estimates: estimates.then(|| stream(seed, &key, 0, "estimates")),
+        block: Vec::new().into_iter(),
+    })
+}
+
+impl Iterator for RecordStream {
+    type Item = SwfRecord;
+
+    fn next(&mut self) -> Option<SwfRecord> {
+        if let Some(record) = self.block.next() {
+            return Some(record);
+        }
+        if self.left == 0 {
+            return None;
+        }
+        let model = EstimateModel::default();
+        let Some(draws) = &mut self.estimates else {
+            self.left -= 1;
+            return self.jobs.next().map(|record| {
+                let run = record.run.min(model.largest);
+                SwfRecord {
+                    run,
+                    requested_time: run,
+                    ..record
+                }
+            });
+        };
+        let count = self.left.min(STREAM_BLOCK);
+        self.left -= count;
+        let mut block: Vec<SwfRecord> = self.jobs.by_ref().take(count as usize).collect();
+        let mut runtimes: Vec<i64> = block.iter().map(|record| record.run).collect();
+        let assigned = model.assign(&mut runtimes, draws);
+        for (record, (run, estimate)) in block
+            .iter_mut()
+            .zip(runtimes.into_iter().zip(assigned.estimates))
+        {
+            record.run = run;
+            record.requested_time = estimate;
+        }
+        self.block = block.into_iter();
+        self.block.next()
+    }
+}
+
+fn stream_key(nodes: Nodes, mix: JobMix) -> String {
+    format!("lublin-feitelson {mix:?} {} nodes", nodes.0)
+}
+
+/// Jobs of the model without estimates and users, in order of arrival; they never end.
+struct RigidJobs<'kind> {
+    sources: Vec<Source<'kind>>,
+    stream: Stream,
+    number: i64,
+}
+
+impl RigidJobs<'static> {
+    fn new(nodes: Nodes, mix: JobMix, mut stream: Stream) -> Self {
+        let kinds: &[(&'static JobKind, i64)] = match mix {
+            JobMix::Together => &[(&ALL_JOBS, 1)],
+            JobMix::BatchAndInteractive => &[(&INTERACTIVE_JOBS, 0), (&BATCH_JOBS, 1)],
+        };
+        Self {
+            sources: kinds
+                .iter()
+                .map(|&(kind, queue)| Source::new(kind, queue, nodes, &mut stream))
+                .collect(),
+            stream,
+            number: 0,
+        }
+    }
+}
+
+impl Iterator for RigidJobs<'_> {
+    type Item = SwfRecord;
+
+    fn next(&mut self) -> Option<SwfRecord> {
         let mut first = 0;
-        for index in 1..sources.len() {
-            if sources[index].next_arrival < sources[first].next_arrival {
+        for index in 1..self.sources.len() {
+            if self.sources[index].next_arrival < self.sources[first].next_arrival {
                 first = index;
             }
         }
-        let source = &mut sources[first];
+        let source = &mut self.sources[first];
         let submit = source.next_arrival as i64;
-        source.advance(stream);
-        let size = source.size(stream);
-        records.push(SwfRecord {
-            job_number: number,
+        source.advance(&mut self.stream);
+        let size = source.size(&mut self.stream);
+        self.number += 1;
+        Some(SwfRecord {
+            job_number: self.number,
             submit,
-            run: source.runtime(size, stream),
+            run: source.runtime(size, &mut self.stream),
             allocated_processors: i64::from(size),
             requested_processors: i64::from(size),
             status: 1,
             queue: source.queue,
             ..SwfRecord::MISSING
-        });
+        })
     }
-    records
 }
 
 /// One stream of arriving jobs.

@@ -12,6 +12,7 @@ mod co_reservations;
 mod daily_cycle;
 mod error;
 mod job;
+mod job_stream;
 pub mod lublin_feitelson;
 mod prepare;
 mod reservations;
@@ -37,6 +38,7 @@ pub use co_reservations::{
 };
 pub use error::WorkloadError;
 pub use job::{Job, JobId, JobKind};
+pub use job_stream::{Demand, JobStream, JobStreamError};
 pub use prepare::{Workload, load, prepare, prepare_parsed};
 pub use reservations::{
     LeadRounding, MixedWorkload, RequestDuration, RequestId, RequestOrigin, RequestSettings,

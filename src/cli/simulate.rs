@@ -1,0 +1,338 @@
+//! `bookahead simulate TRACE --policy P --nodes N`: one trace under one policy, without a sweep and without a store.
+//!
+//! Jobs are read, scheduled and forgotten block by block, so memory holds the plan and the jobs in the system, not the trace.
+//! Reading and scheduling take turns, and their times are stated separately.
+
+mod answer;
+mod schedule;
+mod source;
+
+use std::io::{ErrorKind, Write as _};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use self::answer::Answer;
+use self::schedule::{Report, ScheduleFile};
+use self::source::{Jobs, Source};
+use crate::scheduling::stream::{
+    ConservativeStream, EasyStream, ExactStream, ReservationStream, StreamRequest, StreamScheduler,
+    StreamTotals,
+};
+use crate::units::{Nodes, Seconds};
+use crate::workload::{Demand, JobStreamError, SwfError, WorkloadError, battery};
+
+/// Arguments of `bookahead simulate`.
+#[derive(Args, Debug)]
+pub struct SimulateArguments {
+    /// The trace (Standard Workload Format, plain, .gz or .xz): a path, or a file in the folder BOOKAHEAD_TRACES
+    #[arg(required_unless_present = "model")]
+    trace: Option<String>,
+    /// The policy
+    #[arg(long, value_enum)]
+    policy: PolicyName,
+    /// Size of the machine [default: the header's MaxProcs]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=2_000_000_000))]
+    nodes: Option<u32>,
+    /// What jobs are booked for: what their users asked for, or exactly what they use
+    #[arg(long, value_enum, default_value = "user")]
+    estimates: Estimates,
+    /// Multiply the times between arrivals so that run times offer this load (1 = the whole machine); reads the trace twice
+    #[arg(long, value_name = "LOAD")]
+    load: Option<f64>,
+    /// Only the first usable jobs
+    #[arg(long, value_name = "JOBS", value_parser = clap::value_parser!(u64).range(1..))]
+    jobs: Option<u64>,
+    /// Generate the jobs instead of reading them, at constant memory; needs --jobs and --nodes
+    #[arg(long, value_enum, conflicts_with = "trace", requires_all = ["jobs", "nodes"])]
+    model: Option<ModelName>,
+    /// Seed of the model
+    #[arg(long, default_value_t = 1, requires = "model")]
+    seed: u64,
+    /// Reservations: how long after its submission each request wants to start, in seconds
+    #[arg(long, value_name = "SECONDS", default_value_t = 3_600)]
+    #[arg(value_parser = clap::value_parser!(i64).range(0..=1_000_000_000))]
+    lead: i64,
+    /// Write the schedule as a trace: the records of the jobs that started, with their wait times
+    #[arg(long, value_name = "FILE")]
+    schedule: Option<PathBuf>,
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Policies of `--policy`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum PolicyName {
+    /// First come, first served with backfilling that does not delay the first of the queue
+    Easy,
+    /// A plan for every job; with users' estimates planned anew at every early end
+    Conservative,
+    /// Every job asks for a fixed start, --lead after its submission, and gets it or nothing
+    Reservations,
+}
+
+/// Values of `--estimates`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
+#[serde(rename_all = "kebab-case")]
+enum Estimates {
+    /// As the trace says
+    User,
+    /// The run time
+    Perfect,
+}
+
+/// Values of `--model`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum ModelName {
+    /// Lublin and Feitelson 2003, with user estimates after Tsafrir 2005
+    LublinFeitelson,
+}
+
+/// Why nothing was simulated.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulateError {
+    /// The trace cannot be read, or the schedule not be written.
+    #[error(transparent)]
+    Swf(#[from] SwfError),
+    /// The stream of jobs is faulty.
+    #[error(transparent)]
+    Stream(#[from] JobStreamError),
+    /// The model cannot make such jobs.
+    #[error(transparent)]
+    Model(#[from] WorkloadError),
+    /// Nobody said how large the machine is.
+    #[error("{trace} names no MaxProcs in its header; say --nodes N")]
+    NoMachine {
+        /// The trace.
+        trace: String,
+    },
+    /// A load that cannot be.
+    #[error("--load is {found}; allowed is a finite number above 0")]
+    ImpossibleLoad {
+        /// What was asked for.
+        found: f64,
+    },
+    /// Jobs without work or without a span have no load to be scaled.
+    #[error(
+        "{trace}: its usable jobs offer no load that could be scaled (no work, or all submitted at once); leave --load out"
+    )]
+    NoLoad {
+        /// The trace.
+        trace: String,
+    },
+    /// No job is left.
+    #[error("{trace}: none of its {records} records is a usable job")]
+    NoJobs {
+        /// The trace.
+        trace: String,
+        /// Records read.
+        records: u64,
+    },
+    /// The schedule would replace the trace.
+    #[error("{} is the trace itself; name another file to write", .path.display())]
+    SameFile {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The answer cannot be written.
+    #[error("cannot write the answer: {0}")]
+    Output(#[from] std::io::Error),
+}
+
+/// Jobs that are read before they are scheduled.
+const BLOCK: usize = 8_192;
+
+/// Runs the simulation and prints what came out.
+///
+/// # Errors
+/// [`SimulateError`]: wrong use or a faulty trace.
+pub fn execute(arguments: &SimulateArguments) -> Result<ExitCode, SimulateError> {
+    let mut answer = simulate(arguments)?;
+    answer.peak_memory_bytes = answer::peak_memory();
+    let text = if arguments.json {
+        answer.json()
+    } else {
+        answer.text()
+    };
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        // A reader such as `head` that has seen enough is no fault.
+        Err(fault) if fault.kind() != ErrorKind::BrokenPipe => Err(fault.into()),
+        _ => Ok(ExitCode::SUCCESS),
+    }
+}
+
+fn simulate(arguments: &SimulateArguments) -> Result<Answer, SimulateError> {
+    if let Some(found) = arguments
+        .load
+        .filter(|load| !(load.is_finite() && *load > 0.0))
+    {
+        return Err(SimulateError::ImpossibleLoad { found });
+    }
+    let mut source = Source::of(arguments)?;
+    match simulate_from(arguments, &source) {
+        // Only the whole trace can be sorted.
+        Err(SimulateError::Stream(JobStreamError::OutOfOrder { .. })) => {
+            source.sort()?;
+            simulate_from(arguments, &source)
+        }
+        other => other,
+    }
+}
+
+fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answer, SimulateError> {
+    let (machine, factor) = match arguments.load {
+        None => (source.machine()?, None),
+        Some(load) => {
+            let machine = source.machine()?;
+            let mut demand = Demand::default();
+            for job in source.jobs()?.take(arguments.most()) {
+                demand.count(&job?, machine);
+            }
+            let offered = demand.used_load(machine).filter(|offered| *offered > 0.0);
+            let offered = offered.ok_or_else(|| SimulateError::NoLoad {
+                trace: source.name(),
+            })?;
+            (machine, Some(offered / load))
+        }
+    };
+    let lead = match arguments.policy {
+        PolicyName::Reservations => Seconds(arguments.lead),
+        _ => Seconds::ZERO,
+    };
+    let mut run = Run {
+        machine,
+        factor,
+        origin: None,
+        exact: arguments.estimates == Estimates::Perfect,
+        most: arguments.most(),
+        report: Report {
+            totals: StreamTotals {
+                lead,
+                ..StreamTotals::default()
+            },
+            file: match &arguments.schedule {
+                Some(path) => Some(ScheduleFile::create(path, source, arguments)?),
+                None => None,
+            },
+        },
+        demand: Demand::default(),
+        too_wide: 0,
+        scheduling: Duration::ZERO,
+        reading: Duration::ZERO,
+    };
+    let jobs = source.jobs()?;
+    let jobs = match (arguments.policy, arguments.estimates) {
+        (PolicyName::Easy, _) => run.work_off(EasyStream::new(machine), jobs),
+        (PolicyName::Conservative, Estimates::User) => {
+            run.work_off(ConservativeStream::new(machine), jobs)
+        }
+        (PolicyName::Conservative, Estimates::Perfect) => {
+            run.work_off(ExactStream::new(machine), jobs)
+        }
+        (PolicyName::Reservations, _) => run.work_off(ReservationStream::new(machine, lead), jobs),
+    }?;
+    if run.demand.jobs == 0 {
+        return Err(SimulateError::NoJobs {
+            trace: source.name(),
+            records: jobs.report().records,
+        });
+    }
+    if let Some(file) = run.report.file.take() {
+        file.finish()?;
+    }
+    Ok(Answer::of(arguments, source, &run, jobs.report()))
+}
+
+impl SimulateArguments {
+    fn most(&self) -> usize {
+        self.jobs
+            .map_or(usize::MAX, |jobs| usize::try_from(jobs).unwrap_or(usize::MAX))
+    }
+}
+
+/// One simulation under way.
+struct Run {
+    machine: Nodes,
+    /// What times between arrivals are multiplied by.
+    factor: Option<f64>,
+    /// The first submission as the trace has it.
+    origin: Option<Seconds>,
+    exact: bool,
+    most: usize,
+    report: Report,
+    demand: Demand,
+    too_wide: u64,
+    scheduling: Duration,
+    reading: Duration,
+}
+
+impl Run {
+    fn work_off(
+        &mut self,
+        mut engine: impl StreamScheduler,
+        mut jobs: Jobs,
+    ) -> Result<Jobs, SimulateError> {
+        let mut block = Vec::with_capacity(BLOCK);
+        let mut more = true;
+        while more {
+            let before = Instant::now();
+            more = self.read(&mut block, &mut jobs)?;
+            let between = Instant::now();
+            for request in block.drain(..) {
+                engine.submit(request, &mut self.report);
+            }
+            if !more {
+                engine.finish(&mut self.report);
+            }
+            self.reading += between - before;
+            self.scheduling += between.elapsed();
+            if let Some(file) = &mut self.report.file {
+                file.write_known()?;
+            }
+        }
+        Ok(jobs)
+    }
+
+    /// Reads the next block; whether there may be more.
+    fn read(
+        &mut self,
+        block: &mut Vec<StreamRequest>,
+        jobs: &mut Jobs,
+    ) -> Result<bool, SimulateError> {
+        while block.len() < BLOCK {
+            if self.demand.jobs as usize == self.most {
+                return Ok(false);
+            }
+            let Some(job) = jobs.next() else {
+                return Ok(false);
+            };
+            let mut job = job?;
+            if let Some(factor) = self.factor {
+                let first = *self.origin.get_or_insert(job.submit);
+                job.submit = battery::compressed(job.submit, first, factor);
+            }
+            self.demand.count(&job, self.machine);
+            if job.nodes > self.machine {
+                self.too_wide += 1;
+                continue;
+            }
+            let runtime = job.runtime.min(job.estimate).max(Seconds(1));
+            block.push(StreamRequest {
+                index: self.demand.jobs - 1 - self.too_wide,
+                submit: job.submit,
+                nodes: job.nodes,
+                estimate: if self.exact { runtime } else { job.estimate },
+                runtime,
+            });
+            if let (Some(file), Some(record)) = (&mut self.report.file, jobs.last_record()) {
+                file.submitted(record, job.submit);
+            }
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,184 @@
+//! What is printed: the schedule's figures, and how long they took.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use serde::Serialize;
+
+use super::source::Source;
+use super::{Estimates, PolicyName, Run, SimulateArguments};
+use crate::workload::CleaningReport;
+
+/// The figures; units are in the names.
+#[derive(Debug, Serialize)]
+pub(super) struct Answer {
+    trace: String,
+    policy: PolicyName,
+    estimates: Estimates,
+    nodes: u32,
+    /// Records read, and those that cleaning dropped.
+    records: u64,
+    unusable: u64,
+    too_wide: u64,
+    /// Usable jobs that fit the machine.
+    jobs: u64,
+    started: u64,
+    refused: u64,
+    /// Load that run times offer, as simulated.
+    offered_load: Option<f64>,
+    offered_load_by_estimates: Option<f64>,
+    /// What times between arrivals were multiplied by.
+    arrival_factor: Option<f64>,
+    mean_wait_seconds: Option<f64>,
+    longest_wait_seconds: i64,
+    mean_slowdown: Option<f64>,
+    mean_bounded_slowdown: Option<f64>,
+    utilisation: Option<f64>,
+    mean_queue_depth: Option<f64>,
+    makespan_seconds: i64,
+    reading_seconds: f64,
+    records_per_second: f64,
+    scheduling_seconds: f64,
+    jobs_per_second: f64,
+    pub(super) peak_memory_bytes: Option<u64>,
+}
+
+impl Answer {
+    pub(super) fn of(
+        arguments: &SimulateArguments,
+        source: &Source,
+        run: &Run,
+        cleaning: &CleaningReport,
+    ) -> Self {
+        let totals = &run.report.totals;
+        let jobs = run.demand.jobs - run.too_wide;
+        Self {
+            trace: source.name(),
+            policy: arguments.policy,
+            estimates: arguments.estimates,
+            nodes: run.machine.0,
+            records: cleaning.records,
+            unusable: cleaning.dropped_total(),
+            too_wide: run.too_wide,
+            jobs,
+            started: totals.started,
+            refused: totals.refused,
+            offered_load: run.demand.used_load(run.machine),
+            offered_load_by_estimates: run.demand.booked_load(run.machine),
+            arrival_factor: run.factor,
+            mean_wait_seconds: totals.mean_wait(),
+            longest_wait_seconds: totals.longest_wait,
+            mean_slowdown: totals.mean_slowdown(),
+            mean_bounded_slowdown: totals.mean_bounded_slowdown(),
+            utilisation: totals.utilisation(run.machine),
+            mean_queue_depth: totals.mean_queue(),
+            makespan_seconds: totals.makespan().0,
+            reading_seconds: run.reading.as_secs_f64(),
+            records_per_second: rate(cleaning.records, run.reading),
+            scheduling_seconds: run.scheduling.as_secs_f64(),
+            jobs_per_second: rate(jobs, run.scheduling),
+            peak_memory_bytes: None,
+        }
+    }
+
+    pub(super) fn json(&self) -> String {
+        // Names and numbers only: there is nothing that JSON could not hold.
+        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+    }
+
+    pub(super) fn text(&self) -> String {
+        let policy = match self.policy {
+            PolicyName::Easy => "EASY backfilling",
+            PolicyName::Conservative => "conservative backfilling",
+            PolicyName::Reservations => "fixed starts",
+        };
+        let estimates = match self.estimates {
+            Estimates::User => "users' estimates",
+            Estimates::Perfect => "perfect estimates",
+        };
+        let mut text = String::new();
+        let mut line = |name: &str, value: String| {
+            // Writing to a string cannot fail.
+            let _ = writeln!(text, "{name:<24}{value}");
+        };
+        line("trace", self.trace.clone());
+        line("policy", format!("{policy}, {estimates}"));
+        line("nodes", self.nodes.to_string());
+        line(
+            "jobs",
+            format!(
+                "{} ({} records, {} unusable, {} wider than the machine)",
+                self.jobs, self.records, self.unusable, self.too_wide
+            ),
+        );
+        if self.refused > 0 {
+            line(
+                "refused",
+                format!(
+                    "{} ({:.2} %)",
+                    self.refused,
+                    100.0 * self.refused as f64 / self.jobs as f64
+                ),
+            );
+        }
+        line(
+            "offered load",
+            format!(
+                "{} by run times, {} by estimates",
+                decimals(self.offered_load, 4),
+                decimals(self.offered_load_by_estimates, 4)
+            ),
+        );
+        line("mean wait", decimals(self.mean_wait_seconds, 1) + " s");
+        line("longest wait", format!("{} s", self.longest_wait_seconds));
+        line("mean slowdown", decimals(self.mean_slowdown, 3));
+        line(
+            "mean bounded slowdown",
+            decimals(self.mean_bounded_slowdown, 3) + " (10 s)",
+        );
+        line(
+            "utilisation",
+            decimals(self.utilisation.map(|share| 100.0 * share), 2) + " %",
+        );
+        line("mean queue depth", decimals(self.mean_queue_depth, 2));
+        line(
+            "reading",
+            format!(
+                "{:.3} s ({:.0} records/s)",
+                self.reading_seconds, self.records_per_second
+            ),
+        );
+        line(
+            "scheduling",
+            format!(
+                "{:.3} s ({:.0} jobs/s)",
+                self.scheduling_seconds, self.jobs_per_second
+            ),
+        );
+        if let Some(bytes) = self.peak_memory_bytes {
+            line("peak memory", format!("{:.1} MB", bytes as f64 / 1e6));
+        }
+        text
+    }
+}
+
+fn decimals(value: Option<f64>, decimals: usize) -> String {
+    value.map_or_else(|| "none".to_owned(), |value| format!("{value:.decimals$}"))
+}
+
+fn rate(count: u64, time: Duration) -> f64 {
+    let seconds = time.as_secs_f64();
+    if seconds > 0.0 {
+        count as f64 / seconds
+    } else {
+        0.0
+    }
+}
+
+/// The most memory that this process ever held, where the system says so.
+pub(super) fn peak_memory() -> Option<u64> {
+    let status = std::fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kilobytes * 1_024)
+}

@@ -1,0 +1,184 @@
+//! Conservative backfilling with estimates that are not exact: every early end lets the plan move forward.
+//!
+//! The rules are those of `heuristic-planning` without deadlines: a job gets the earliest place that is left when it is submitted;
+//! after each early end every planned job, in order of (planned start, submission), is put back at the earliest start that is free
+//! for it, never later than it was. Afterwards no job could start earlier, as a job that moves gives way only to those
+//! planned behind it. So after the next early end only starts have to be tried that touch what became free since.
+
+use super::ends::Ends;
+use super::{Listener, StreamRequest, StreamScheduler};
+use crate::plan::{Fit, Profile};
+use crate::units::{Nodes, Seconds};
+
+/// The engine; see the module for its rules.
+pub struct ConservativeStream {
+    free: Profile,
+    /// In order of (start, index), from `first` on.
+    planned: Vec<Planned>,
+    first: usize,
+    running: Ends<Tail>,
+    /// Counts plans, because starts of one second come in the order in which they were planned.
+    plans: u64,
+    due: Vec<Planned>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Planned {
+    start: Seconds,
+    plan: u64,
+    request: StreamRequest,
+}
+
+impl Planned {
+    fn key(&self) -> (Seconds, u64) {
+        (self.start, self.request.index)
+    }
+}
+
+/// What a running job has booked.
+#[derive(Clone, Copy, Debug)]
+struct Tail {
+    until: Seconds,
+    nodes: u32,
+}
+
+impl ConservativeStream {
+    /// An empty machine.
+    #[must_use]
+    pub fn new(nodes: Nodes) -> Self {
+        Self {
+            free: Profile::new(nodes.0, Seconds::ZERO),
+            planned: Vec::new(),
+            first: 0,
+            running: Ends::default(),
+            plans: 0,
+            due: Vec::new(),
+        }
+    }
+
+    fn next_start(&self) -> Option<Seconds> {
+        self.planned.get(self.first).map(|planned| planned.start)
+    }
+
+    /// Works off every end and start until `until`.
+    fn advance(&mut self, until: Seconds, listener: &mut impl Listener) {
+        loop {
+            let end = self.running.next().unwrap_or(Seconds::FAR);
+            let start = self.next_start().unwrap_or(Seconds::FAR);
+            let now = end.min(start);
+            if now > until || now == Seconds::FAR {
+                return;
+            }
+            while let Some((_, tail)) = self.running.pop_until(now) {
+                if tail.until > now {
+                    self.free.release(now, tail.until, tail.nodes);
+                    self.pull_forward(now);
+                }
+            }
+            self.start_due(now, listener);
+        }
+    }
+
+    fn start_due(&mut self, now: Seconds, listener: &mut impl Listener) {
+        while let Some(planned) = self.planned.get(self.first)
+            && planned.start <= now
+        {
+            self.due.push(*planned);
+            self.first += 1;
+        }
+        if self.first == self.planned.len() {
+            self.planned.clear();
+            self.first = 0;
+        } else if self.first > 64 && self.first * 2 > self.planned.len() {
+            self.planned.drain(..self.first);
+            self.first = 0;
+        }
+        if self.due.len() > 1 {
+            self.due.sort_unstable_by_key(|planned| planned.plan);
+        }
+        for planned in std::mem::take(&mut self.due) {
+            let request = planned.request;
+            let tail = Tail {
+                until: now + request.estimate,
+                nodes: request.nodes.0,
+            };
+            self.running.push(now + request.runtime, tail);
+            listener.started(&request, now);
+        }
+    }
+
+    fn pull_forward(&mut self, now: Seconds) {
+        let mut moved = false;
+        for planned in &mut self.planned[self.first..] {
+            if planned.start <= now {
+                continue;
+            }
+            let StreamRequest {
+                nodes, estimate, ..
+            } = planned.request;
+            let Some(start) = self.free.earliest_fit(Fit {
+                from: now,
+                latest: planned.start - Seconds(1),
+                nodes: nodes.0,
+                duration: estimate,
+                own_start: Some(planned.start),
+            }) else {
+                continue;
+            };
+            self.free
+                .release(planned.start, planned.start + estimate, nodes.0);
+            self.free.reserve(start, start + estimate, nodes.0);
+            planned.start = start;
+            self.plans += 1;
+            planned.plan = self.plans;
+            moved = true;
+        }
+        if moved {
+            self.planned[self.first..].sort_unstable_by_key(Planned::key);
+        }
+    }
+}
+
+impl StreamScheduler for ConservativeStream {
+    fn submit(&mut self, request: StreamRequest, listener: &mut impl Listener) {
+        let now = request.submit;
+        self.advance(now, listener);
+        self.free.forget_some_before(now);
+        let start = self.free.earliest_fit(Fit {
+            from: now,
+            latest: Seconds::FAR,
+            nodes: request.nodes.0,
+            duration: request.estimate,
+            own_start: None,
+        });
+        // A job that is not wider than the machine fits when everybody else has ended.
+        let Some(start) = start else {
+            listener.refused(&request);
+            return;
+        };
+        self.free
+            .reserve(start, start + request.estimate, request.nodes.0);
+        if start == now {
+            let tail = Tail {
+                until: now + request.estimate,
+                nodes: request.nodes.0,
+            };
+            self.running.push(now + request.runtime, tail);
+            listener.started(&request, now);
+            return;
+        }
+        self.plans += 1;
+        let planned = Planned {
+            start,
+            plan: self.plans,
+            request,
+        };
+        let waiting = &self.planned[self.first..];
+        let place = self.first + waiting.partition_point(|other| other.key() < planned.key());
+        self.planned.insert(place, planned);
+    }
+
+    fn finish(&mut self, listener: &mut impl Listener) {
+        self.advance(Seconds::FAR, listener);
+    }
+}

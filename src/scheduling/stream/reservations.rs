@@ -1,0 +1,60 @@
+//! Fixed starts: a request is granted exactly the window that it asks for, or nothing.
+
+use super::ends::Ends;
+use super::{Listener, StreamRequest, StreamScheduler};
+use crate::plan::Profile;
+use crate::units::{Nodes, Seconds};
+
+/// Admission of reservations that start a fixed lead after their submission; the nodes of one that ends early are free from
+/// then on.
+pub struct ReservationStream {
+    free: Profile,
+    lead: Seconds,
+    ends: Ends<Tail>,
+}
+
+/// What an early end gives back.
+#[derive(Clone, Copy, Debug)]
+struct Tail {
+    until: Seconds,
+    nodes: u32,
+}
+
+impl ReservationStream {
+    /// An empty machine; requests want to start `lead` after their submission.
+    #[must_use]
+    pub fn new(nodes: Nodes, lead: Seconds) -> Self {
+        Self {
+            free: Profile::new(nodes.0, Seconds::ZERO),
+            lead,
+            ends: Ends::default(),
+        }
+    }
+}
+
+impl StreamScheduler for ReservationStream {
+    #[inline]
+    fn submit(&mut self, request: StreamRequest, listener: &mut impl Listener) {
+        while let Some((time, tail)) = self.ends.pop_until(request.submit) {
+            self.free.release(time, tail.until, tail.nodes);
+        }
+        self.free.forget_some_before(request.submit);
+        let start = request.submit + self.lead;
+        let end = start + request.estimate;
+        if self.free.min_free(start, end) < request.nodes.0 as i32 {
+            listener.refused(&request);
+            return;
+        }
+        self.free.reserve(start, end, request.nodes.0);
+        if request.runtime < request.estimate {
+            let tail = Tail {
+                until: end,
+                nodes: request.nodes.0,
+            };
+            self.ends.push(start + request.runtime, tail);
+        }
+        listener.started(&request, start);
+    }
+
+    fn finish(&mut self, _listener: &mut impl Listener) {}
+}
