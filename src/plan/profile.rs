@@ -33,7 +33,10 @@ pub struct Fit {
 const CAPACITY: usize = 96;
 
 /// Breakpoints of the past that are kept before they are forgotten together.
-const FORGOTTEN: usize = 24;
+const FORGOTTEN: usize = 8;
+
+/// So many first breakpoints are searched without a branch.
+const EARLY: usize = 17;
 
 /// Changes after which a block's bounds are found anew.
 const CHANGES: u32 = 16;
@@ -163,6 +166,28 @@ impl Profile {
         }
     }
 
+    /// The largest free count on `[from, to)`; `i32::MIN` when the interval is empty.
+    #[must_use]
+    pub fn max_free(&self, from: Seconds, to: Seconds) -> i32 {
+        let mut largest = i32::MIN;
+        if from >= to {
+            return largest;
+        }
+        let Position { block, mut index } = self.locate(from);
+        for block in &self.blocks[block..] {
+            if block.times[0] >= to {
+                break;
+            }
+            if block.max > largest {
+                let past = block.times.partition_point(|&time| time < to);
+                let high = block.free[index..past.max(index + 1)].iter().max();
+                largest = high.map_or(largest, |high| largest.max(high + block.shift));
+            }
+            index = 0;
+        }
+        largest
+    }
+
     /// Takes `nodes` nodes on `[from, to)`.
     pub fn reserve(&mut self, from: Seconds, to: Seconds, nodes: u32) {
         self.add(from, to, -(nodes as i32));
@@ -259,7 +284,10 @@ impl Profile {
         // Behind its own start the job only asks that there are not too few nodes for all, which can be where nodes are down;
         // a later start would not help.
         let end = start + fit.duration;
-        (own_start >= end || self.min_free(own_start, end) >= 0).then_some(start)
+        let enough = own_start >= end
+            || self.blocks.iter().all(|block| block.min >= 0)
+            || self.min_free(own_start, end) >= 0;
+        enough.then_some(start)
     }
 
     /// The earliest start from which on the nodes are free for the duration, or until `own_start` if that is earlier.
@@ -364,6 +392,13 @@ impl Profile {
     }
 
     fn locate(&self, time: Seconds) -> Position {
+        let early = |block: &Block| block.times.get(EARLY).is_some_and(|next| time < *next);
+        // Most questions are about now, which is never far behind the first breakpoint.
+        if early(&self.blocks[0]) {
+            let times = &self.blocks[0].times[1..EARLY];
+            let index = times.iter().filter(|start| **start <= time).count();
+            return Position { block: 0, index };
+        }
         let block = self
             .blocks
             .partition_point(|block| block.times[0] <= time)
@@ -407,9 +442,10 @@ impl Profile {
             return;
         }
         let first = self.split(from);
+        let blocks = self.blocks.len();
         let mut number = first.block;
         let mut index = first.index;
-        let last = self.blocks.len() - 1;
+        let last = blocks - 1;
         loop {
             let block = &mut self.blocks[number];
             let past = index + block.times[index..].partition_point(|&time| time < to);
@@ -442,7 +478,11 @@ impl Profile {
             number += 1;
             index = 0;
         }
-        self.join(self.locate(from));
+        self.join(if self.blocks.len() == blocks {
+            first
+        } else {
+            self.locate(from)
+        });
     }
 
     /// Makes `time` a breakpoint and returns its segment.
@@ -576,6 +616,8 @@ mod tests {
             prop_assert_eq!(profile.earliest_fit(fit).map(|time| time.0), array.earliest_fit(&fit));
             let low = (from..from + duration).map(|time| array.0[time as usize]).min();
             prop_assert_eq!(Some(profile.min_free(Seconds(from), Seconds(from + duration))), low);
+            let high = (from..from + duration).map(|time| array.0[time as usize]).max();
+            prop_assert_eq!(Some(profile.max_free(Seconds(from), Seconds(from + duration))), high);
             let below = (from..2_000).find(|&time| array.0[time as usize] < nodes as i32);
             prop_assert_eq!(
                 profile.first_below(Seconds(from), nodes),

@@ -3,9 +3,11 @@
 //! The rules are those of `heuristic-planning` without deadlines: a job gets the earliest place that is left when it is submitted;
 //! after each early end every planned job, in order of (planned start, submission), is put back at the earliest start that is free
 //! for it, never later than it was. Afterwards no job could start earlier, as a job that moves gives way only to those
-//! planned behind it. So after the next early end only starts have to be tried that touch what became free since.
+//! planned behind it. So in the pass after the next early end a job can only move to where more is free than there was before that
+//! end: the pass keeps count of it ([`Gain`]), tries no other starts, and stops when everything is taken again.
 
 use super::ends::Ends;
+use super::gain::Gain;
 use super::{Listener, StreamRequest, StreamScheduler};
 use crate::plan::{Fit, Profile};
 use crate::units::{Nodes, Seconds};
@@ -20,6 +22,7 @@ pub struct ConservativeStream {
     /// Counts plans, because starts of one second come in the order in which they were planned.
     plans: u64,
     due: Vec<Planned>,
+    gain: Gain,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -53,6 +56,7 @@ impl ConservativeStream {
             running: Ends::default(),
             plans: 0,
             due: Vec::new(),
+            gain: Gain::default(),
         }
     }
 
@@ -72,7 +76,10 @@ impl ConservativeStream {
             while let Some((_, tail)) = self.running.pop_until(now) {
                 if tail.until > now {
                     self.free.release(now, tail.until, tail.nodes);
-                    self.pull_forward(now);
+                    if self.first < self.planned.len() {
+                        self.gain.begin(now, tail.until, tail.nodes);
+                        self.pull_forward(now);
+                    }
                 }
             }
             self.start_due(now, listener);
@@ -109,32 +116,66 @@ impl ConservativeStream {
 
     fn pull_forward(&mut self, now: Seconds) {
         let mut moved = false;
+        // Who wants more finds no more anywhere that is new.
+        let mut most = i32::MAX;
+        let mut known = None;
         for planned in &mut self.planned[self.first..] {
-            if planned.start <= now {
-                continue;
-            }
+            let Some((gained_from, gained_to)) = self.gain.span() else {
+                break;
+            };
             let StreamRequest {
                 nodes, estimate, ..
             } = planned.request;
+            if planned.start <= gained_from || nodes.0 as i32 > most {
+                continue;
+            }
+            if known != Some((gained_from, gained_to)) {
+                known = Some((gained_from, gained_to));
+                most = self.free.max_free(gained_from, gained_to);
+                if nodes.0 as i32 > most {
+                    continue;
+                }
+            }
             let Some(start) = self.free.earliest_fit(Fit {
-                from: now,
-                latest: planned.start - Seconds(1),
+                from: now.max(gained_from - estimate + Seconds(1)),
+                latest: planned.start.min(gained_to) - Seconds(1),
                 nodes: nodes.0,
                 duration: estimate,
                 own_start: Some(planned.start),
             }) else {
                 continue;
             };
-            self.free
-                .release(planned.start, planned.start + estimate, nodes.0);
-            self.free.reserve(start, start + estimate, nodes.0);
+            let (end, old_end) = (start + estimate, planned.start + estimate);
+            // What it holds before and after stays as it is.
+            let taken_to = end.min(planned.start);
+            let given_from = end.max(planned.start);
+            self.free.reserve(start, taken_to, nodes.0);
+            self.free.release(given_from, old_end, nodes.0);
+            self.gain.take(start, taken_to, nodes.0);
+            self.gain.give(given_from, old_end, nodes.0);
             planned.start = start;
             self.plans += 1;
             planned.plan = self.plans;
+            known = None;
+            most = i32::MAX;
             moved = true;
         }
         if moved {
-            self.planned[self.first..].sort_unstable_by_key(Planned::key);
+            self.put_in_order();
+        }
+    }
+}
+
+impl ConservativeStream {
+    /// Sorts what is nearly sorted: who moved mostly kept the order.
+    fn put_in_order(&mut self) {
+        let planned = &mut self.planned[self.first..];
+        for index in 1..planned.len() {
+            if planned[index].key() < planned[index - 1].key() {
+                let moved = planned[index].key();
+                let place = planned[..index].partition_point(|other| other.key() < moved);
+                planned[place..=index].rotate_right(1);
+            }
         }
     }
 }
