@@ -250,8 +250,9 @@ fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answe
 
 impl SimulateArguments {
     fn most(&self) -> usize {
-        self.jobs
-            .map_or(usize::MAX, |jobs| usize::try_from(jobs).unwrap_or(usize::MAX))
+        self.jobs.map_or(usize::MAX, |jobs| {
+            usize::try_from(jobs).unwrap_or(usize::MAX)
+        })
     }
 }
 

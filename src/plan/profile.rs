@@ -391,9 +391,13 @@ impl Profile {
         })
     }
 
+    #[inline]
     fn locate(&self, time: Seconds) -> Position {
         let early = |block: &Block| block.times.get(EARLY).is_some_and(|next| time < *next);
         // Most questions are about now, which is never far behind the first breakpoint.
+        if self.blocks[0].times.get(1).is_some_and(|next| time < *next) {
+            return Position { block: 0, index: 0 };
+        }
         if early(&self.blocks[0]) {
             let times = &self.blocks[0].times[1..EARLY];
             let index = times.iter().filter(|start| **start <= time).count();

@@ -19,6 +19,7 @@ mod conservative;
 mod easy;
 mod ends;
 mod exact;
+mod floors;
 mod gain;
 mod reservations;
 #[cfg(test)]

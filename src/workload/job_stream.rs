@@ -141,7 +141,8 @@ mod tests {
     use crate::workload::{ParsedTrace, clean, lublin_feitelson};
 
     #[test]
-    fn a_streamed_model_is_the_generated_one_without_users_as_long_as_estimates_are_dealt_out_once() {
+    fn a_streamed_model_is_the_generated_one_without_users_as_long_as_estimates_are_dealt_out_once()
+    {
         let whole = lublin_feitelson::generate(3_000, Nodes(64), 5).unwrap();
         let streamed: Vec<SwfRecord> = lublin_feitelson::records(3_000, Nodes(64), 5, true)
             .unwrap()
@@ -167,7 +168,9 @@ mod tests {
 
     #[test]
     fn streamed_jobs_are_those_of_the_cleaned_trace_with_the_same_counts() {
-        let mut records = lublin_feitelson::generate(500, Nodes(64), 5).unwrap().records;
+        let mut records = lublin_feitelson::generate(500, Nodes(64), 5)
+            .unwrap()
+            .records;
         records[3].run = -1;
         records[7].status = 5;
         records[9].run = records[9].requested_time + 5;
@@ -186,10 +189,15 @@ mod tests {
 
     #[test]
     fn a_job_that_stands_below_a_later_one_ends_the_stream_with_its_number() {
-        let mut records = lublin_feitelson::generate(50, Nodes(64), 5).unwrap().records;
+        let mut records = lublin_feitelson::generate(50, Nodes(64), 5)
+            .unwrap()
+            .records;
         records.swap(10, 40);
         let stream = JobStream::new(records.into_iter().map(Ok), CleaningRules::default());
         let error = stream.filter_map(Result::err).next().unwrap();
-        assert!(matches!(error, JobStreamError::OutOfOrder { .. }), "{error}");
+        assert!(
+            matches!(error, JobStreamError::OutOfOrder { .. }),
+            "{error}"
+        );
     }
 }

@@ -122,10 +122,7 @@ impl ScheduleFile {
 
     /// Writes the jobs whose fate is known and that nobody stands in front of.
     pub(super) fn write_known(&mut self) -> Result<(), SimulateError> {
-        while let Some(open) = self
-            .open
-            .pop_front_if(|open| open.fate != Fate::Unknown)
-        {
+        while let Some(open) = self.open.pop_front_if(|open| open.fate != Fate::Unknown) {
             self.first += 1;
             if open.fate == Fate::Started {
                 self.writer.write(&open.record)?;

@@ -116,9 +116,9 @@ impl ConservativeStream {
 
     fn pull_forward(&mut self, now: Seconds) {
         let mut moved = false;
+        self.free.forget_before(now);
         // Who wants more finds no more anywhere that is new.
         let mut most = i32::MAX;
-        let mut known = None;
         for planned in &mut self.planned[self.first..] {
             let Some((gained_from, gained_to)) = self.gain.span() else {
                 break;
@@ -129,13 +129,6 @@ impl ConservativeStream {
             if planned.start <= gained_from || nodes.0 as i32 > most {
                 continue;
             }
-            if known != Some((gained_from, gained_to)) {
-                known = Some((gained_from, gained_to));
-                most = self.free.max_free(gained_from, gained_to);
-                if nodes.0 as i32 > most {
-                    continue;
-                }
-            }
             let Some(start) = self.free.earliest_fit(Fit {
                 from: now.max(gained_from - estimate + Seconds(1)),
                 latest: planned.start.min(gained_to) - Seconds(1),
@@ -143,6 +136,9 @@ impl ConservativeStream {
                 duration: estimate,
                 own_start: Some(planned.start),
             }) else {
+                if most == i32::MAX {
+                    most = self.free.max_free(gained_from, gained_to);
+                }
                 continue;
             };
             let (end, old_end) = (start + estimate, planned.start + estimate);
@@ -156,7 +152,6 @@ impl ConservativeStream {
             planned.start = start;
             self.plans += 1;
             planned.plan = self.plans;
-            known = None;
             most = i32::MAX;
             moved = true;
         }

@@ -97,14 +97,14 @@ impl EasyStream {
         while self.idle > 0 {
             let room = Room {
                 idle: self.idle,
-                span: (shadow - self.now).0,
+                span: shadow - self.now,
                 extra,
             };
             let Some(place) = self.waiting.first_within(self.unseen, room) else {
                 break;
             };
             let request = self.waiting.request(place);
-            if request.estimate.0 > room.span {
+            if request.estimate > room.span {
                 extra -= request.nodes.0;
             }
             self.start(place, listener);
@@ -167,7 +167,8 @@ impl BookedEnds {
             let ends = block.ends.split_off(CAPACITY / 2);
             let moved = ends.iter().map(|end| u64::from(end.1)).sum();
             block.nodes -= moved;
-            self.blocks.insert(number + 1, EndBlock { ends, nodes: moved });
+            self.blocks
+                .insert(number + 1, EndBlock { ends, nodes: moved });
         }
     }
 
@@ -201,7 +202,10 @@ impl BookedEnds {
                 // Whoever ends in the same second is free then, too.
                 let mut extra = u64::from(nodes) - missing;
                 let rest = block.ends[index + 1..].iter();
-                let behind = self.blocks.range(number + 1..).flat_map(|block| &block.ends);
+                let behind = self
+                    .blocks
+                    .range(number + 1..)
+                    .flat_map(|block| &block.ends);
                 for &(_, nodes) in rest.chain(behind).take_while(|end| end.0 == time) {
                     extra += u64::from(nodes);
                 }

@@ -51,7 +51,9 @@ impl Gain {
     fn step_at(&mut self, time: Seconds) -> usize {
         let place = self.steps.partition_point(|step| step.0 < time);
         if self.steps.get(place).is_none_or(|step| step.0 > time) {
-            let gain = place.checked_sub(1).map_or(0, |before| self.steps[before].1);
+            let gain = place
+                .checked_sub(1)
+                .map_or(0, |before| self.steps[before].1);
             self.steps.insert(place, (time, gain));
         }
         place

@@ -17,7 +17,10 @@ struct Starts(BTreeMap<u64, i64>);
 
 impl Listener for Starts {
     fn started(&mut self, request: &StreamRequest, start: Seconds) {
-        assert!(self.0.insert(request.index, start.0).is_none(), "one start a job");
+        assert!(
+            self.0.insert(request.index, start.0).is_none(),
+            "one start a job"
+        );
     }
 
     fn refused(&mut self, _request: &StreamRequest) {}
@@ -99,7 +102,10 @@ struct EverySecond(Vec<i64>);
 
 impl EverySecond {
     fn free(&self, time: i64) -> i64 {
-        self.0.get(time as usize).copied().unwrap_or(i64::from(MACHINE.0))
+        self.0
+            .get(time as usize)
+            .copied()
+            .unwrap_or(i64::from(MACHINE.0))
     }
 
     fn add(&mut self, from: i64, to: i64, nodes: i64) {
@@ -168,7 +174,9 @@ fn slow_conservative(requests: &[StreamRequest]) -> BTreeMap<u64, i64> {
         }
         while arrived < requests.len() && requests[arrived].submit.0 == now {
             let request = &requests[arrived];
-            let start = (now..).find(|&start| free.holds(start, request)).expect("some day");
+            let start = (now..)
+                .find(|&start| free.holds(start, request))
+                .expect("some day");
             free.add(start, start + request.estimate.0, -width(request));
             if start == now {
                 running.push((now, arrived));
