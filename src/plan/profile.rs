@@ -5,11 +5,13 @@ use crate::units::Seconds;
 /// Free nodes as a step function of time.
 ///
 /// Kept as breakpoints in blocks that know bounds of their counts and carry a pending shift, so an operation skips whole
-/// blocks: with `b` breakpoints, every operation costs O(b / 96 + 96) in the worst case, in practice a scan of the one or two
-/// blocks that it touches. Free counts may become negative while more nodes are down than the plan leaves free.
+/// blocks. Blocks grow with the plan: with `b` breakpoints, every operation costs O(√b) in the worst case, a pass over the
+/// headers of the blocks between and a scan of the one or two that it touches. Free counts may become negative while more nodes are down than the plan leaves free.
 #[derive(Clone, Debug)]
 pub struct Profile {
     blocks: Vec<Block>,
+    /// Breakpoints that one block may hold before it is split; grows with the number of blocks.
+    capacity: usize,
 }
 
 /// A question to [`Profile::earliest_fit`]: the earliest start in `[from, latest]` at which `nodes` nodes are free for
@@ -29,7 +31,7 @@ pub struct Fit {
     pub own_start: Option<Seconds>,
 }
 
-/// Breakpoints that one block may hold before it is split.
+/// Breakpoints that one block of a short plan may hold.
 const CAPACITY: usize = 96;
 
 /// Breakpoints of the past that are kept before they are forgotten together.
@@ -43,6 +45,8 @@ const CHANGES: u32 = 16;
 
 #[derive(Clone, Debug)]
 struct Block {
+    /// `times[0]`, here because those who pass over a block need no more of it.
+    first: Seconds,
     /// Start of each segment; a segment lasts until the next breakpoint.
     times: Vec<Seconds>,
     /// Free nodes on each segment, without `shift`.
@@ -60,6 +64,7 @@ struct Block {
 impl Block {
     fn new(times: Vec<Seconds>, free: Vec<i32>) -> Self {
         let mut block = Self {
+            first: times[0],
             times,
             free,
             shift: 0,
@@ -72,6 +77,7 @@ impl Block {
     }
 
     fn refresh(&mut self) {
+        self.first = self.times[0];
         self.min = self.free.iter().copied().min().unwrap_or(0) + self.shift;
         self.max = self.free.iter().copied().max().unwrap_or(0) + self.shift;
         self.changes = 0;
@@ -110,6 +116,7 @@ impl Profile {
     pub fn new(nodes: u32, origin: Seconds) -> Self {
         Self {
             blocks: vec![Block::new(vec![origin], vec![nodes as i32])],
+            capacity: CAPACITY,
         }
     }
 
@@ -138,32 +145,41 @@ impl Profile {
             return i32::MAX;
         }
         let mut smallest = i32::MAX;
-        let mut position = self.locate(from);
-        loop {
-            let block = &self.blocks[position.block];
-            let past = block.times.partition_point(|&time| time < to);
-            let whole = position.index == 0 && past == block.times.len();
-            if block.min >= smallest {
-                // Nothing smaller in it.
-            } else if whole && block.changes == 0 {
-                smallest = block.min;
-            } else if let Some(low) = block.free[position.index..past.max(position.index + 1)]
-                .iter()
-                .min()
-            {
-                smallest = smallest.min(low + block.shift);
+        let Position { block, mut index } = self.locate(from);
+        for block in &self.blocks[block..] {
+            if block.first >= to {
+                break;
             }
-            if past < block.times.len() || position.block + 1 == self.blocks.len() {
-                return smallest;
+            if block.min < smallest {
+                let past = block.times.partition_point(|&time| time < to);
+                let low = block.free[index..past.max(index + 1)].iter().min();
+                smallest = low.map_or(smallest, |low| smallest.min(low + block.shift));
             }
-            position = Position {
-                block: position.block + 1,
-                index: 0,
-            };
-            if self.start(position) >= to {
-                return smallest;
-            }
+            index = 0;
         }
+        smallest
+    }
+
+    /// Whether `nodes` nodes are free on the whole of `[from, to)`.
+    #[must_use]
+    pub fn is_free(&self, from: Seconds, to: Seconds, nodes: u32) -> bool {
+        let wanted = nodes as i32;
+        let Position { block, mut index } = self.locate(from);
+        for block in &self.blocks[block..] {
+            if block.first >= to {
+                break;
+            }
+            if block.min < wanted {
+                let bar = wanted - block.shift;
+                let below = block.free[index..].iter().position(|&free| free < bar);
+                // The first one may begin before `from`, but it reaches into the interval.
+                if below.is_some_and(|below| block.times[index + below] < to) {
+                    return from >= to;
+                }
+            }
+            index = 0;
+        }
+        true
     }
 
     /// The largest free count on `[from, to)`; `i32::MIN` when the interval is empty.
@@ -175,7 +191,7 @@ impl Profile {
         }
         let Position { block, mut index } = self.locate(from);
         for block in &self.blocks[block..] {
-            if block.times[0] >= to {
+            if block.first >= to {
                 break;
             }
             if block.max > largest {
@@ -304,12 +320,10 @@ impl Profile {
         let mut end = (start + duration).min(own_start);
         let mut inside = true;
         for block in &self.blocks[block..] {
-            let times = &block.times[..];
-            let free = &block.free[..times.len()];
-            if inside && index == 0 && times[0] >= end {
+            if inside && index == 0 && block.first >= end {
                 return Some(start);
             }
-            if !inside && times[0] > latest {
+            if !inside && block.first > latest {
                 return None;
             }
             let skipped = if inside {
@@ -322,6 +336,8 @@ impl Profile {
                 index = 0;
                 continue;
             }
+            let times = &block.times[..];
+            let free = &block.free[..times.len()];
             let bar = wanted - block.shift;
             while index < times.len() {
                 if inside {
@@ -358,7 +374,7 @@ impl Profile {
 
     /// Forgets everything before `now`, so that memory is bounded by the plan and not by the past.
     pub fn forget_before(&mut self, now: Seconds) {
-        while self.blocks.len() > 1 && self.blocks[1].times[0] <= now {
+        while self.blocks.len() > 1 && self.blocks[1].first <= now {
             self.blocks.remove(0);
         }
         let block = &mut self.blocks[0];
@@ -374,7 +390,7 @@ impl Profile {
     /// all the time.
     pub fn forget_some_before(&mut self, now: Seconds) {
         let many = self.blocks[0].times.get(FORGOTTEN);
-        let next = self.blocks.get(1).map(|block| &block.times[0]);
+        let next = self.blocks.get(1).map(|block| &block.first);
         if many.or(next).is_some_and(|time| *time <= now) {
             self.forget_before(now);
         }
@@ -405,7 +421,7 @@ impl Profile {
         }
         let block = self
             .blocks
-            .partition_point(|block| block.times[0] <= time)
+            .partition_point(|block| block.first <= time)
             .saturating_sub(1);
         let index = self.blocks[block]
             .times
@@ -441,7 +457,7 @@ impl Profile {
 
     fn add(&mut self, from: Seconds, to: Seconds, delta: i32) {
         // What was forgotten stays forgotten: a breakpoint before the first one would stand out of order.
-        let from = from.max(self.blocks[0].times[0]);
+        let from = from.max(self.blocks[0].first);
         if from >= to || delta == 0 {
             return;
         }
@@ -451,7 +467,16 @@ impl Profile {
         let mut index = first.index;
         let last = blocks - 1;
         loop {
+            // A block that ends where the next one begins, before `to`, is covered from its first segment on.
+            let covers = index == 0 && number < last && self.blocks[number + 1].first <= to;
             let block = &mut self.blocks[number];
+            if covers {
+                block.shift += delta;
+                block.min += delta;
+                block.max += delta;
+                number += 1;
+                continue;
+            }
             let past = index + block.times[index..].partition_point(|&time| time < to);
             if past < block.times.len() || number == last {
                 if past < block.times.len() && block.times[past] == to {
@@ -472,13 +497,7 @@ impl Profile {
                 }
                 break;
             }
-            if index == 0 {
-                block.shift += delta;
-                block.min += delta;
-                block.max += delta;
-            } else {
-                block.shift_some(index, past, delta);
-            }
+            block.shift_some(index, past, delta);
             number += 1;
             index = 0;
         }
@@ -487,6 +506,27 @@ impl Profile {
         } else {
             self.locate(from)
         });
+        if self.blocks.len() > 2 * self.capacity {
+            self.join_blocks();
+        }
+    }
+
+    /// Makes blocks twice as long, so that there are never many more blocks than breakpoints in one.
+    fn join_blocks(&mut self) {
+        self.capacity *= 2;
+        let mut joined: Vec<Block> = Vec::with_capacity(self.blocks.len() / 2 + 1);
+        for block in self.blocks.drain(..) {
+            match joined.last_mut() {
+                Some(last) if last.times.len() + block.times.len() <= self.capacity => {
+                    let shift = block.shift - last.shift;
+                    last.times.extend(block.times);
+                    last.free.extend(block.free.iter().map(|free| free + shift));
+                    last.refresh();
+                }
+                _ => joined.push(block),
+            }
+        }
+        self.blocks = joined;
     }
 
     /// Makes `time` a breakpoint and returns its segment.
@@ -505,26 +545,28 @@ impl Profile {
         let found = &mut self.blocks[block];
         found.times.insert(index, time);
         found.free.insert(index, count - found.shift);
+        found.first = found.times[0];
         found.min = found.min.min(count);
         found.max = found.max.max(count);
-        if found.times.len() <= CAPACITY {
+        if found.times.len() <= self.capacity {
             return Position { block, index };
         }
-        let times = found.times.split_off(CAPACITY / 2);
+        let half = self.capacity / 2;
+        let times = found.times.split_off(half);
         let free: Vec<i32> = found
             .free
-            .split_off(CAPACITY / 2)
+            .split_off(half)
             .into_iter()
             .map(|free| free + found.shift)
             .collect();
         found.refresh();
         self.blocks.insert(block + 1, Block::new(times, free));
-        if index < CAPACITY / 2 {
+        if index < half {
             Position { block, index }
         } else {
             Position {
                 block: block + 1,
-                index: index - CAPACITY / 2,
+                index: index - half,
             }
         }
     }
@@ -546,8 +588,11 @@ impl Profile {
         found.times.remove(index);
         found.free.remove(index);
         found.changes += 1;
-        if found.times.is_empty() {
-            self.blocks.remove(block);
+        match found.times.first() {
+            Some(&first) => found.first = first,
+            None => {
+                self.blocks.remove(block);
+            }
         }
     }
 }
@@ -620,6 +665,12 @@ mod tests {
             prop_assert_eq!(profile.earliest_fit(fit).map(|time| time.0), array.earliest_fit(&fit));
             let low = (from..from + duration).map(|time| array.0[time as usize]).min();
             prop_assert_eq!(Some(profile.min_free(Seconds(from), Seconds(from + duration))), low);
+            for wanted in 0..12 {
+                prop_assert_eq!(
+                    profile.is_free(Seconds(from), Seconds(from + duration), wanted),
+                    low >= Some(wanted as i32)
+                );
+            }
             let high = (from..from + duration).map(|time| array.0[time as usize]).max();
             prop_assert_eq!(Some(profile.max_free(Seconds(from), Seconds(from + duration))), high);
             let below = (from..2_000).find(|&time| array.0[time as usize] < nodes as i32);

@@ -41,7 +41,7 @@ impl StreamScheduler for ReservationStream {
         self.free.forget_some_before(request.submit);
         let start = request.submit + self.lead;
         let end = start + request.estimate;
-        if self.free.min_free(start, end) < request.nodes.0 as i32 {
+        if !self.free.is_free(start, end, request.nodes.0) {
             listener.refused(&request);
             return;
         }
