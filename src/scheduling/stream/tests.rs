@@ -1,13 +1,16 @@
 //! Each engine against the strategy of the registry whose schedule it makes, and against an obvious twin.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use proptest::prelude::*;
 
 use super::*;
 use crate::failures::FailureTrace;
 use crate::scheduling::{PolicySettings, simulate};
-use crate::workload::{Job, JobId, JobKind};
+use crate::workload::{
+    CleaningRules, Job, JobId, JobKind, ParsedTrace, TraceFolder, clean, lublin_feitelson,
+};
 
 const MACHINE: Nodes = Nodes(8);
 
@@ -300,4 +303,80 @@ proptest! {
         }
         prop_assert_eq!(&fast, &granted);
     }
+}
+
+fn request(job: &Job, index: u64) -> StreamRequest {
+    let runtime = job.runtime.min(job.estimate);
+    StreamRequest {
+        index,
+        submit: job.submit,
+        nodes: job.nodes,
+        estimate: job.estimate,
+        runtime,
+    }
+}
+
+/// All engines against the cluster on the usable jobs of a trace that fit the machine.
+fn compare_on(trace: &ParsedTrace, machine: Nodes, most: usize) {
+    let usable = clean(trace, &CleaningRules::default(), machine).jobs;
+    let requests: Vec<StreamRequest> = usable
+        .iter()
+        .filter(|job| job.nodes <= machine)
+        .take(most)
+        .zip(0..)
+        .map(|(job, index)| request(job, index))
+        .collect();
+    let jobs: Vec<Job> = requests.iter().map(job).collect();
+    let easy = run(EasyStream::new(machine), &requests);
+    assert!(easy == of_cluster("easy-backfilling", machine, &jobs));
+    let conservative = run(ConservativeStream::new(machine), &requests);
+    assert!(conservative == of_cluster("heuristic-planning", machine, &jobs));
+    let lead = Seconds::HOUR;
+    let reserved: Vec<Job> = jobs
+        .iter()
+        .map(|job| job.clone().into_reservation(job.submit + lead))
+        .collect();
+    let granted = run(ReservationStream::new(machine, lead), &requests);
+    assert!(granted == of_cluster("heuristic-planning", machine, &reserved));
+    let requests = exact(&requests);
+    let jobs: Vec<Job> = requests.iter().map(job).collect();
+    let easy = run(EasyStream::new(machine), &requests);
+    assert!(easy == of_cluster("easy-backfilling", machine, &jobs));
+    let planned = run(ExactStream::new(machine), &requests);
+    assert!(planned == of_cluster("heuristic-planning", machine, &jobs));
+}
+
+#[test]
+fn engines_and_cluster_agree_job_by_job_on_an_overloaded_model_whose_plan_fills_many_blocks() {
+    // 64 nodes for what was made for 128: the queue grows to the end.
+    let trace = lublin_feitelson::generate(6_000, Nodes(64), 3).unwrap();
+    let mut records = trace.records.clone();
+    for record in &mut records {
+        record.submit /= 4;
+    }
+    let trace = ParsedTrace::from_records(trace.label, trace.provenance, trace.header, records);
+    compare_on(&trace, Nodes(64), 1_500);
+    let usable = clean(&trace, &CleaningRules::default(), Nodes(64)).jobs;
+    let requests: Vec<StreamRequest> = usable
+        .iter()
+        .zip(0..)
+        .map(|(job, index)| request(job, index))
+        .collect();
+    let requests = exact(&requests);
+    let planned = run(ExactStream::new(Nodes(64)), &requests);
+    assert!(planned == run(ConservativeStream::new(Nodes(64)), &requests));
+}
+
+#[test]
+fn engines_and_cluster_agree_job_by_job_on_the_ctc_log() {
+    let Some(path) = std::env::var_os(TraceFolder::VARIABLE) else {
+        println!("skipped: this test needs the folder of traces that BOOKAHEAD_TRACES names");
+        return;
+    };
+    let folder = TraceFolder {
+        path: Some(PathBuf::from(path)),
+    };
+    let file = folder.find("CTC-SP2-1996-3.1-cln.swf").unwrap();
+    let trace = ParsedTrace::read(&file).unwrap();
+    compare_on(&trace, Nodes(338), usize::MAX);
 }

@@ -126,9 +126,38 @@ impl Cursor<'_> {
         }
     }
 
+    /// The next field if it is a whole number without more ado, which most are; else nothing is read but blanks.
+    #[inline(always)]
+    fn plain(&mut self) -> Option<i64> {
+        let mut rest = self.line.get(self.position..)?;
+        while let [b' ' | b'\t' | b'\r', behind @ ..] = rest {
+            rest = behind;
+        }
+        self.position = self.line.len() - rest.len();
+        let digits = rest.strip_prefix(b"-").unwrap_or(rest);
+        let mut value: i64 = 0;
+        for (count, &byte) in digits.iter().take(MOST_DIGITS as usize + 1).enumerate() {
+            let digit = byte.wrapping_sub(b'0');
+            if digit < 10 {
+                value = value.wrapping_mul(10).wrapping_add(i64::from(digit));
+            } else if count > 0 && byte == b' ' {
+                self.position = self.line.len() - (digits.len() - count);
+                let is_negative = digits.len() < rest.len();
+                return Some(if is_negative { -value } else { value });
+            } else {
+                return None;
+            }
+        }
+        None
+    }
+
     /// The next field as a whole number, a decimal rounded half away from zero.
     #[inline]
     fn whole(&mut self) -> Result<i64, Fault> {
+        if let Some(value) = self.plain() {
+            self.field += 1;
+            return Ok(value);
+        }
         let number = self.digits()?;
         if number.digits - number.fraction_digits > MOST_DIGITS {
             return Err(self.out_of_range(number.start));
@@ -145,6 +174,14 @@ impl Cursor<'_> {
     /// The next field as a whole number that counts seconds or processors.
     #[inline]
     fn quantity(&mut self) -> Result<i64, Fault> {
+        let before = self.position;
+        match self.plain() {
+            Some(value) if (-LARGEST_TIME..=LARGEST_TIME).contains(&value) => {
+                self.field += 1;
+                return Ok(value);
+            }
+            _ => self.position = before,
+        }
         self.skip_blanks();
         let start = self.position;
         let value = self.whole()?;
@@ -158,6 +195,15 @@ impl Cursor<'_> {
     /// The next field as a decimal, correctly rounded to the nearest double.
     #[inline]
     fn decimal(&mut self) -> Result<f64, Fault> {
+        let before = self.position;
+        match self.plain() {
+            // A double holds it exactly; 0 may have a sign.
+            Some(value) if value != 0 && value.unsigned_abs() < 1_000_000_000_000_000 => {
+                self.field += 1;
+                return Ok(value as f64);
+            }
+            _ => self.position = before,
+        }
         let number = self.digits()?;
         let magnitude = if number.digits <= EXACT_DIGITS {
             // Both are exact, so their quotient is the correctly rounded value.
