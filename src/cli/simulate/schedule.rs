@@ -122,11 +122,14 @@ impl ScheduleFile {
 
     /// Writes the jobs whose fate is known and that nobody stands in front of.
     pub(super) fn write_known(&mut self) -> Result<(), SimulateError> {
-        while let Some(open) = self.open.pop_front_if(|open| open.fate != Fate::Unknown) {
-            self.first += 1;
+        while let Some(open) = self.open.front()
+            && open.fate != Fate::Unknown
+        {
             if open.fate == Fate::Started {
                 self.writer.write(&open.record)?;
             }
+            self.open.pop_front();
+            self.first += 1;
         }
         Ok(())
     }

@@ -23,6 +23,7 @@ pub struct ConservativeStream {
     plans: u64,
     due: Vec<Planned>,
     gain: Gain,
+    failed: Failed,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +58,7 @@ impl ConservativeStream {
             plans: 0,
             due: Vec::new(),
             gain: Gain::default(),
+            failed: Failed::default(),
         }
     }
 
@@ -103,7 +105,7 @@ impl ConservativeStream {
         if self.due.len() > 1 {
             self.due.sort_unstable_by_key(|planned| planned.plan);
         }
-        for planned in std::mem::take(&mut self.due) {
+        for planned in self.due.drain(..) {
             let request = planned.request;
             let tail = Tail {
                 until: now + request.estimate,
@@ -117,6 +119,7 @@ impl ConservativeStream {
     fn pull_forward(&mut self, now: Seconds) {
         let mut moved = false;
         self.free.forget_before(now);
+        self.failed.clear();
         // Who wants more finds no more anywhere that is new.
         let mut most = i32::MAX;
         for planned in &mut self.planned[self.first..] {
@@ -129,18 +132,26 @@ impl ConservativeStream {
             if planned.start <= gained_from || nodes.0 as i32 > most {
                 continue;
             }
+            let latest = planned.start.min(gained_to) - Seconds(1);
+            let tried = self.failed.tried_until(nodes, estimate);
+            let from = now.max(gained_from - estimate + Seconds(1)).max(tried);
+            if from > latest {
+                continue;
+            }
             let Some(start) = self.free.earliest_fit(Fit {
-                from: now.max(gained_from - estimate + Seconds(1)),
-                latest: planned.start.min(gained_to) - Seconds(1),
+                from,
+                latest,
                 nodes: nodes.0,
                 duration: estimate,
                 own_start: Some(planned.start),
             }) else {
+                self.failed.note(nodes, estimate, latest + Seconds(1));
                 if most == i32::MAX {
                     most = self.free.max_free(gained_from, gained_to);
                 }
                 continue;
             };
+            self.failed.clear();
             let (end, old_end) = (start + estimate, planned.start + estimate);
             // What it holds before and after stays as it is.
             let taken_to = end.min(planned.start);
@@ -157,6 +168,57 @@ impl ConservativeStream {
         }
         if moved {
             self.put_in_order();
+        }
+    }
+}
+
+/// Who found no earlier start since somebody last moved. Whoever wants at least as much for at least as long, and was planned later,
+/// finds none there either.
+#[derive(Debug, Default)]
+struct Failed {
+    known: [FailedTry; 6],
+    count: usize,
+}
+
+/// So many nodes for so long cannot be had before `until`.
+#[derive(Clone, Copy, Debug, Default)]
+struct FailedTry {
+    nodes: Nodes,
+    estimate: Seconds,
+    until: Seconds,
+}
+
+impl Failed {
+    fn clear(&mut self) {
+        self.count = 0;
+    }
+
+    /// No start before this one has to be tried.
+    fn tried_until(&self, nodes: Nodes, estimate: Seconds) -> Seconds {
+        let smaller = self.known[..self.count]
+            .iter()
+            .filter(|other| other.nodes <= nodes && other.estimate <= estimate);
+        smaller.fold(Seconds::ZERO, |until, other| until.max(other.until))
+    }
+
+    fn note(&mut self, nodes: Nodes, estimate: Seconds, until: Seconds) {
+        let new = FailedTry {
+            nodes,
+            estimate,
+            until,
+        };
+        // The new one takes the place of one that says less.
+        let known = &mut self.known[..self.count];
+        let less = known.iter().position(|other| {
+            nodes <= other.nodes && estimate <= other.estimate && until >= other.until
+        });
+        match less {
+            Some(place) => known[place] = new,
+            None if self.count < self.known.len() => {
+                self.known[self.count] = new;
+                self.count += 1;
+            }
+            None => {}
         }
     }
 }
