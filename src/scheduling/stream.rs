@@ -20,7 +20,6 @@ mod easy;
 mod ends;
 mod exact;
 mod floors;
-mod gain;
 mod reservations;
 #[cfg(test)]
 mod tests;

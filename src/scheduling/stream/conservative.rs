@@ -3,11 +3,10 @@
 //! The rules are those of `heuristic-planning` without deadlines: a job gets the earliest place that is left when it is submitted;
 //! after each early end every planned job, in order of (planned start, submission), is put back at the earliest start that is free
 //! for it, never later than it was. Afterwards no job could start earlier, as a job that moves gives way only to those
-//! planned behind it. So in the pass after the next early end a job can only move to where more is free than there was before that
-//! end: the pass keeps count of it ([`Gain`]), tries no other starts, and stops when everything is taken again.
+//! planned behind it. So in the pass after the next early end a job can only move to where something has become free since: no later
+//! than the end of what the early one had booked and of what those who moved had.
 
 use super::ends::Ends;
-use super::gain::Gain;
 use super::{Listener, StreamRequest, StreamScheduler};
 use crate::plan::{Fit, Profile};
 use crate::units::{Nodes, Seconds};
@@ -22,7 +21,6 @@ pub struct ConservativeStream {
     /// Counts plans, because starts of one second come in the order in which they were planned.
     plans: u64,
     due: Vec<Planned>,
-    gain: Gain,
     failed: Failed,
 }
 
@@ -57,7 +55,6 @@ impl ConservativeStream {
             running: Ends::default(),
             plans: 0,
             due: Vec::new(),
-            gain: Gain::default(),
             failed: Failed::default(),
         }
     }
@@ -79,8 +76,7 @@ impl ConservativeStream {
                 if tail.until > now {
                     self.free.release(now, tail.until, tail.nodes);
                     if self.first < self.planned.len() {
-                        self.gain.begin(now, tail.until, tail.nodes);
-                        self.pull_forward(now);
+                        self.pull_forward(now, tail.until);
                     }
                 }
             }
@@ -116,25 +112,23 @@ impl ConservativeStream {
         }
     }
 
-    fn pull_forward(&mut self, now: Seconds) {
+    /// Puts every planned job back at its earliest start, after something became free from `now` to `freed_to`.
+    fn pull_forward(&mut self, now: Seconds, mut freed_to: Seconds) {
         let mut moved = false;
         self.free.forget_before(now);
         self.failed.clear();
-        // Who wants more finds no more anywhere that is new.
+        // Who wants more than ever is free there finds nothing; not known before somebody found nothing, nor when somebody
+        // has moved.
         let mut most = i32::MAX;
         for planned in &mut self.planned[self.first..] {
-            let Some((gained_from, gained_to)) = self.gain.span() else {
-                break;
-            };
             let StreamRequest {
                 nodes, estimate, ..
             } = planned.request;
-            if planned.start <= gained_from || nodes.0 as i32 > most {
+            if planned.start <= now || nodes.0 as i32 > most {
                 continue;
             }
-            let latest = planned.start.min(gained_to) - Seconds(1);
-            let tried = self.failed.tried_until(nodes, estimate);
-            let from = now.max(gained_from - estimate + Seconds(1)).max(tried);
+            let latest = planned.start.min(freed_to) - Seconds(1);
+            let from = self.failed.tried_until(nodes, estimate).max(now);
             if from > latest {
                 continue;
             }
@@ -147,23 +141,21 @@ impl ConservativeStream {
             }) else {
                 self.failed.note(nodes, estimate, latest + Seconds(1));
                 if most == i32::MAX {
-                    most = self.free.max_free(gained_from, gained_to);
+                    most = self.free.max_free(now, freed_to);
                 }
                 continue;
             };
-            self.failed.clear();
             let (end, old_end) = (start + estimate, planned.start + estimate);
             // What it holds before and after stays as it is.
-            let taken_to = end.min(planned.start);
             let given_from = end.max(planned.start);
-            self.free.reserve(start, taken_to, nodes.0);
+            self.free.reserve(start, end.min(planned.start), nodes.0);
             self.free.release(given_from, old_end, nodes.0);
-            self.gain.take(start, taken_to, nodes.0);
-            self.gain.give(given_from, old_end, nodes.0);
+            freed_to = freed_to.max(old_end);
+            self.failed.clear();
+            most = i32::MAX;
             planned.start = start;
             self.plans += 1;
             planned.plan = self.plans;
-            most = i32::MAX;
             moved = true;
         }
         if moved {
