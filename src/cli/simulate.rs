@@ -41,7 +41,7 @@ pub struct SimulateArguments {
     #[arg(long, value_enum, default_value = "user")]
     estimates: Estimates,
     /// Multiply the times between arrivals so that run times offer this load (1 = the whole machine); reads the trace twice
-    #[arg(long, value_name = "LOAD")]
+    #[arg(long, value_name = "LOAD", allow_negative_numbers = true)]
     load: Option<f64>,
     /// Only the first usable jobs
     #[arg(long, value_name = "JOBS", value_parser = clap::value_parser!(u64).range(1..))]
