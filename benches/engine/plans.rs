@@ -87,6 +87,7 @@ fn node_plan(nodes: u32, depth: u32) -> (NodePlan, Vec<(Nodes, Seconds)>) {
     (430, 10), (430, 100), (430, 1_000),
     (1_152, 10), (1_152, 100), (1_152, 1_000),
     (1_664, 10), (1_664, 100), (1_664, 1_000),
+    (10_000, 100), (100_000, 100), (1_000_000, 100),
 ])]
 fn node_plan_first_full(bencher: Bencher, (nodes, depth): (u32, u32)) {
     let (plan, probes) = node_plan(nodes, depth);

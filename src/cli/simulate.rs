@@ -223,6 +223,7 @@ fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answe
         demand: Demand::default(),
         too_wide: 0,
         scheduling: Duration::ZERO,
+        on_processor: answer::on_processor().map(|_| Duration::ZERO),
         reading: Duration::ZERO,
     };
     let jobs = source.jobs()?;
@@ -269,6 +270,8 @@ struct Run {
     demand: Demand,
     too_wide: u64,
     scheduling: Duration,
+    /// As `scheduling`, without the time in which others had the processor; where the system says so.
+    on_processor: Option<Duration>,
     reading: Duration,
 }
 
@@ -284,6 +287,7 @@ impl Run {
             let before = Instant::now();
             more = self.read(&mut block, &mut jobs)?;
             let between = Instant::now();
+            let on_processor = answer::on_processor();
             for request in block.drain(..) {
                 engine.submit(request, &mut self.report);
             }
@@ -292,6 +296,9 @@ impl Run {
             }
             self.reading += between - before;
             self.scheduling += between.elapsed();
+            if let (Some(sum), Some(before)) = (&mut self.on_processor, on_processor) {
+                *sum += answer::on_processor().map_or(Duration::ZERO, |now| now - before);
+            }
             if let Some(file) = &mut self.report.file {
                 file.write_known()?;
             }

@@ -40,6 +40,9 @@ pub(super) struct Answer {
     records_per_second: f64,
     scheduling_seconds: f64,
     jobs_per_second: f64,
+    /// The same without the time in which other programs had the processor.
+    processor_seconds: Option<f64>,
+    jobs_per_processor_second: Option<f64>,
     pub(super) peak_memory_bytes: Option<u64>,
 }
 
@@ -77,6 +80,8 @@ impl Answer {
             records_per_second: rate(cleaning.records, run.reading),
             scheduling_seconds: run.scheduling.as_secs_f64(),
             jobs_per_second: rate(jobs, run.scheduling),
+            processor_seconds: run.on_processor.map(|time| time.as_secs_f64()),
+            jobs_per_processor_second: run.on_processor.map(|time| rate(jobs, time)),
             peak_memory_bytes: None,
         }
     }
@@ -155,6 +160,14 @@ impl Answer {
                 self.scheduling_seconds, self.jobs_per_second
             ),
         );
+        if let (Some(seconds), Some(rate)) =
+            (self.processor_seconds, self.jobs_per_processor_second)
+        {
+            line(
+                "on the processor",
+                format!("{seconds:.3} s ({rate:.0} jobs/s)"),
+            );
+        }
         if let Some(bytes) = self.peak_memory_bytes {
             line("peak memory", format!("{:.1} MB", bytes as f64 / 1e6));
         }
@@ -173,6 +186,13 @@ fn rate(count: u64, time: Duration) -> f64 {
     } else {
         0.0
     }
+}
+
+/// How long this thread had a processor so far, where the system says so.
+pub(super) fn on_processor() -> Option<Duration> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    let nanoseconds = text.split_ascii_whitespace().next()?.parse().ok()?;
+    Some(Duration::from_nanos(nanoseconds))
 }
 
 /// The most memory that this process ever held, where the system says so.
