@@ -119,9 +119,7 @@ fn quotient(cell: CurveCell, other: &CurveCell) -> Option<CurveCell> {
     let pairs: Vec<(u32, f64, f64)> = cell
         .samples
         .iter()
-        .filter_map(|(replication, value)| {
-            Some((*replication, *value, *below.get(replication)?))
-        })
+        .filter_map(|(replication, value)| Some((*replication, *value, *below.get(replication)?)))
         .collect();
     if pairs.is_empty() {
         let (above, below) = (cell.estimate.mean, other.estimate.mean);
