@@ -19,9 +19,10 @@ mod outcome;
 mod pareto;
 mod provider;
 mod settings;
+mod site_load;
 
 pub use application::{Application, ApplicationTask, Dependency};
-pub use background::Background;
+pub use background::{Background, common_window, draw_instants};
 pub use best_effort::{BestEffortRun, BestEffortSite, FIRST_TASK, best_effort};
 pub use evaluate::{Advertised, Evaluator, PlanValue, TaskPlacement};
 pub use fitness::{Fitness, assign_fitness};
@@ -34,7 +35,10 @@ pub use outcome::{
     ProvisioningRun, Realised, TaskFate, TaskRun,
 };
 pub use pareto::{ParetoFront, dominates, hypervolume};
-pub use provider::{PlanningSite, ProviderSite, SiteAnswer, SiteQuestion};
+pub use provider::{
+    PlanningSite, ProviderSite, RectangleSite, SiteAnswer, SiteQuestion, SiteReport,
+};
 pub use settings::{
     AfterFailure, Commitment, Provider, ProvisioningSettings, SearchMethod, SiteChoice,
 };
+pub use site_load::{LOAD_TOLERANCE, SiteLoadError, load_site, utilisation_percent};
