@@ -15,9 +15,11 @@ mod greedy;
 mod inputs;
 mod link;
 pub mod measures;
+mod of_workflow;
 mod outcome;
 mod pareto;
 mod provider;
+mod search;
 mod settings;
 mod site_load;
 
@@ -30,6 +32,7 @@ pub use genetic::{Genetic, GeneticSettings, moga, nsga2};
 pub use greedy::{GreedyPlan, TooWide, Wish, greedy};
 pub use inputs::{ProvisioningInputs, SiteLoad, SiteWorkload};
 pub use link::SiteLink;
+pub use of_workflow::ApplicationError;
 pub use outcome::{
     BestEffortOutcome, BoughtSlot, EffectOnOthers, FrontMember, ProvisioningOutcome,
     ProvisioningRun, Realised, TaskFate, TaskRun,
@@ -38,6 +41,7 @@ pub use pareto::{ParetoFront, dominates, hypervolume};
 pub use provider::{
     PlanningSite, ProviderSite, RectangleSite, SiteAnswer, SiteQuestion, SiteReport,
 };
+pub use search::{collect_slots, search_advertised};
 pub use settings::{
     AfterFailure, Commitment, Provider, ProvisioningSettings, SearchMethod, SiteChoice,
 };

@@ -14,8 +14,8 @@ use self::describe::{Described, describe};
 use self::generate::GenerateArguments;
 use crate::report::workflow_svg;
 use crate::workload::workflows::{
-    Negatives, Network, NetworkError, ReadWorkflow, TransferMean, WorkflowError, read_workflow,
-    summarise_workflow,
+    Negatives, Network, NetworkError, ReadWorkflow, TransferMean, WorkflowError, WorkflowFolder,
+    read_workflow, summarise_workflow,
 };
 
 /// The folder in which workflows are looked for that are not found as they stand.
@@ -187,12 +187,10 @@ fn draw(arguments: &DrawArguments, folder: Option<&Path>) -> Result<Answer, Work
 impl InputArguments {
     /// The path at which the workflow was found, and the workflow.
     fn read(&self, folder: Option<&Path>) -> Result<(PathBuf, ReadWorkflow), WorkflowError> {
-        let path = folder
-            .filter(|_| !self.file.exists())
-            .into_iter()
-            .flat_map(|folder| [folder.join(&self.file), folder.join("dax").join(&self.file)])
-            .find(|path| path.exists())
-            .unwrap_or_else(|| self.file.clone());
+        let folder = WorkflowFolder {
+            path: folder.map(Path::to_owned),
+        };
+        let path = folder.find(&self.file.to_string_lossy())?;
         let negatives = if self.strict {
             Negatives::Refuse
         } else {
@@ -297,7 +295,7 @@ mod tests {
             let error = run(arguments).unwrap_err().to_string();
             assert!(error.contains(part), "{error}\nlacks {part}");
         };
-        says(&["info", &file], "w.xml: cannot be read");
+        says(&["info", &file], "w.xml: not found");
         says(
             &["generate", "synthetic", &file, "--depth", "200"],
             "`depth` is 200; allowed is 1 to the number of tasks",

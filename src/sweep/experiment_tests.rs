@@ -702,6 +702,8 @@ fn identified(text: &str) -> Sweep {
         Ok(crate::sweep::ContentHashes {
             workload: "content".to_owned(),
             failures: None,
+            sites: Vec::new(),
+            workflow: None,
         })
     };
     let Ok(()) = sweep.identify(hashes);
@@ -753,6 +755,8 @@ fn identity_follows_content_and_accounting_and_not_position() {
         Ok(crate::sweep::ContentHashes {
             workload: "another".to_owned(),
             failures: None,
+            sites: Vec::new(),
+            workflow: None,
         })
     };
     let Ok(()) = other.identify(hashes);

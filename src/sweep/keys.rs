@@ -824,7 +824,7 @@ pub const KEYS: &[Key] = &[
     key(
         "sites.utilisation_percent",
         Kind::Real,
-        "above 0, at most 100: the load that the own jobs of the first site are brought to (default: the trace as it is)",
+        "above 0 and below 100: the load that the own jobs of the first site are brought to (default: the trace as it is)",
     ),
     key(
         "sites.count",
@@ -844,7 +844,7 @@ pub const KEYS: &[Key] = &[
     key(
         "sites.more.utilisation_percent",
         Kind::Real,
-        "above 0, at most 100: the load that its own jobs are brought to (default: the trace as it is)",
+        "above 0 and below 100: the load that its own jobs are brought to (default: the trace as it is)",
     ),
     key(
         "workflow.source",

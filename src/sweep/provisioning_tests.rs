@@ -244,7 +244,7 @@ fn what_cannot_be_is_refused_with_its_key() {
             "[sites]\nutilisation_percent = 0",
             "sites.utilisation_percent",
             OutOfRange,
-            "at most 100",
+            "below 100",
         ),
         (
             "[sites]\ncount = 2",

@@ -214,7 +214,7 @@ fn utilisation(key: &str, given: &Given<f64>, problems: &mut Problems) -> Option
     if given.is_none() {
         return Some(None);
     }
-    let fits = |percent: f64| percent > 0.0 && percent <= 100.0;
+    let fits = |percent: f64| percent > 0.0 && percent < 100.0;
     real(key, given, 0.0, fits, problems).map(Some)
 }
 
