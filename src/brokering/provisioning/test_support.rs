@@ -1,0 +1,109 @@
+//! Applications, slots and sites that are drawn, for tests.
+
+use std::sync::Arc;
+
+use rand::RngExt;
+
+use super::{
+    Advertised, Application, ApplicationTask, Background, BestEffortRun, Dependency, PlanningSite,
+    Provider, ProviderSite, ProvisioningInputs, ProvisioningSettings, SiteLoad, SiteQuestion,
+    SiteWorkload, TaskPlacement,
+};
+use crate::failures::FailureTrace;
+use crate::plan::Slot;
+use crate::random;
+use crate::scheduling::reserving::ReservingMachine;
+use crate::units::{Nodes, Seconds};
+use crate::workload::workflows::Workflow;
+use crate::workload::{Job, JobId, JobKind};
+
+/// Tasks of up to `widest` processors and two parents each among those before.
+pub(crate) fn application_of(seed: u64, sites: usize, tasks: usize, widest: u32) -> Application {
+    let mut stream = random::stream(seed, "test", 0, "application");
+    let tasks = (0..tasks).map(|task| {
+        let runtime = Seconds(stream.random_range(1..4_000));
+        let parents = if task == 0 { 0 } else { stream.random_range(0..3) };
+        let mut parents: Vec<usize> = (0..parents).map(|_| stream.random_range(0..task)).collect();
+        parents.sort_unstable();
+        parents.dedup();
+        ApplicationTask {
+            nodes: Nodes(stream.random_range(1..=widest)),
+            runtimes: vec![runtime; sites],
+            parents: parents
+                .into_iter()
+                .map(|parent| Dependency {
+                    parent,
+                    transfer: Seconds(stream.random_range(0..300)),
+                })
+                .collect(),
+        }
+    });
+    let tasks: Vec<ApplicationTask> = tasks.collect();
+    let order = (0..tasks.len()).collect();
+    Application::new(tasks, order)
+}
+
+/// Disjoint slots of each site, edges last.
+pub(crate) fn slots_of(seed: u64, sites: usize) -> Vec<Advertised> {
+    let mut stream = random::stream(seed, "test", 0, "slots");
+    let mut slots = Vec::new();
+    for site in 0..sites {
+        let mut bin: Vec<Slot> = (0..stream.random_range(0..8))
+            .map(|_| {
+                let start = Seconds(stream.random_range(0..20_000));
+                let end = start + Seconds(stream.random_range(1..12_000));
+                Slot::hole(start, Nodes(stream.random_range(1..8)), end)
+            })
+            .collect();
+        bin.extend((0..3).map(|_| {
+            let start = Seconds(stream.random_range(0..40_000));
+            Slot::edge(start, Nodes(stream.random_range(1..5)))
+        }));
+        bin.sort_by_key(|slot| (slot.start, slot.end));
+        slots.extend(bin.into_iter().map(|slot| Advertised { site, slot }));
+    }
+    slots.retain(|offered| offered.slot.end > Seconds(50));
+    slots
+}
+
+pub(crate) fn job(id: usize, submit: i64, nodes: u32, runtime: i64) -> Job {
+    Job {
+        id: JobId(id as u32),
+        trace_number: 0,
+        submit: Seconds(submit),
+        release: Seconds(submit),
+        estimate: Seconds(runtime),
+        runtime: Seconds(runtime),
+        deadline: Seconds::FAR,
+        nodes: Nodes(nodes),
+        user: None,
+        application: None,
+        kind: JobKind::Flexible,
+    }
+}
+
+pub(crate) fn workload(nodes: u32, jobs: Vec<Job>) -> SiteWorkload {
+    SiteWorkload {
+        label: "drawn".to_owned(),
+        nodes: Nodes(nodes),
+        jobs: jobs.into(),
+        load: SiteLoad::default(),
+        failures: Arc::new(FailureTrace::default()),
+    }
+}
+
+/// A site of 16 nodes that is busy for about four days.
+pub(crate) fn drawn_site(seed: u64, site: usize) -> SiteWorkload {
+    let mut stream = random::stream(seed, "test", site as u32, "jobs");
+    let mut submit = 0;
+    let jobs = (0..300).map(|id| {
+        submit += stream.random_range(0..2_000);
+        job(
+            id,
+            submit,
+            stream.random_range(1..=10),
+            stream.random_range(1..6_000),
+        )
+    });
+    workload(16, jobs.collect())
+}
