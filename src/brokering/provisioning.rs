@@ -11,7 +11,6 @@ mod best_effort;
 mod broker;
 mod direct;
 mod evaluate;
-mod fake;
 mod fitness;
 pub mod genetic;
 mod greedy;
