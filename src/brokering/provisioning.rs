@@ -23,13 +23,14 @@ mod outcome;
 mod pareto;
 mod provider;
 mod settings;
+mod site_load;
 mod strikes;
 #[cfg(test)]
 pub(crate) mod test_support;
 mod world;
 
 pub use application::{Application, ApplicationTask, Dependency};
-pub use background::Background;
+pub use background::{Background, common_window, draw_instants};
 pub use best_effort::{BestEffortRun, BestEffortSite, FIRST_TASK, best_effort};
 pub use broker::provision;
 pub use direct::{ProvisioningError, simulate_provisioning, sites_at_begin};
@@ -44,7 +45,10 @@ pub use outcome::{
     ProvisioningRun, Realised, TaskFate, TaskRun,
 };
 pub use pareto::{ParetoFront, dominates, hypervolume};
-pub use provider::{PlanningSite, ProviderSite, SiteAnswer, SiteQuestion};
+pub use provider::{
+    PlanningSite, ProviderSite, RectangleSite, SiteAnswer, SiteQuestion, SiteReport,
+};
 pub use settings::{
     AfterFailure, Commitment, Provider, ProvisioningSettings, SearchMethod, SiteChoice,
 };
+pub use site_load::{LOAD_TOLERANCE, SiteLoadError, load_site, utilisation_percent};

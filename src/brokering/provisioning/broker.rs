@@ -214,12 +214,13 @@ impl<L: SiteLink> Broker<'_, L> {
             self.world.pass_to(begin).await?;
             let mut booked = 0;
             for purchase in &wanted {
+                let advertised = &slots[purchase.slot];
                 let question = SiteQuestion::BuyPiece {
                     id: purchase.id,
-                    slot: purchase.advertised.slot,
+                    slot: advertised.slot,
                     piece: purchase.piece,
                 };
-                if !self.world.book(purchase.advertised.site, question).await? {
+                if !self.world.book(advertised.site, question).await? {
                     break;
                 }
                 booked += 1;
@@ -231,9 +232,8 @@ impl<L: SiteLink> Broker<'_, L> {
                 return Ok(true);
             }
             for purchase in &wanted[..booked] {
-                self.world
-                    .cancel(purchase.advertised.site, purchase.id)
-                    .await?;
+                let site = slots[purchase.slot].site;
+                self.world.cancel(site, purchase.id).await?;
             }
             let realised = &mut venture.outcome.realised;
             realised.gone += 1;

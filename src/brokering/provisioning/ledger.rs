@@ -41,11 +41,14 @@ struct Run {
 }
 
 /// What is to be booked for a plan over advertised slots.
+#[derive(Clone, Debug, PartialEq)]
 pub(super) struct Purchase {
-    /// The slot as it was advertised, and its site.
-    pub(super) advertised: Advertised,
+    /// Index of the slot among those advertised.
+    pub(super) slot: usize,
     /// What is wanted of it.
     pub(super) piece: Piece,
+    /// The tasks that it is for, by their index in the plan.
+    tasks: Vec<usize>,
     /// The number under which it is booked.
     pub(super) id: RequestId,
 }
@@ -69,29 +72,32 @@ impl Ledger {
             let nodes = planned.tasks()[task].nodes;
             self.push_run(tasks[task], nodes, placements[task]);
         }
-        let mut paid_as = vec![0; slots.len()];
-        let mut purchases = purchases.iter();
-        for lot in lots(slots, shares) {
-            let Advertised { site, slot } = slots[lot.slot];
-            paid_as[lot.slot] = self.slots.len();
-            self.slots.push(PaidSlot {
-                site,
-                slot,
-                cost: lot.paid.0 as f64 / 3_600.0 * slot.unit_price + slot.fixed_price,
-                externality: NodeSeconds(0),
-            });
-            for ((piece, tasks), purchase) in lot.pieces.into_iter().zip(&mut purchases) {
-                self.bookings.push(Booking {
-                    id: purchase.id,
+        let lots = lots(slots, shares);
+        let mut paid_as: Vec<Option<usize>> = vec![None; slots.len()];
+        for purchase in purchases {
+            let Advertised { site, slot } = slots[purchase.slot];
+            if paid_as[purchase.slot].is_none() {
+                let lot = lots.binary_search_by_key(&purchase.slot, |lot| lot.slot);
+                let paid = lot.map_or(NodeSeconds(0), |lot| lots[lot].paid);
+                paid_as[purchase.slot] = Some(self.slots.len());
+                self.slots.push(PaidSlot {
                     site,
-                    start: piece.start,
-                    runs: tasks.into_iter().map(|task| run_of[task]).collect(),
+                    slot,
+                    cost: paid.0 as f64 / 3_600.0 * slot.unit_price + slot.fixed_price,
+                    externality: NodeSeconds(0),
                 });
             }
+            self.bookings.push(Booking {
+                id: purchase.id,
+                site,
+                start: purchase.piece.start,
+                runs: purchase.tasks.iter().map(|&task| run_of[task]).collect(),
+            });
         }
         for share in shares {
             let run = &mut self.runs[run_of[share.task]];
-            run.shares.push((paid_as[share.slot], share.piece.nodes));
+            let slot = paid_as[share.slot].map(|slot| (slot, share.piece.nodes));
+            run.shares.extend(slot);
         }
         for run in &mut self.runs[first_run..] {
             run.run.slot = run.shares.first().map(|(slot, _)| *slot as u32);
@@ -259,19 +265,27 @@ impl Ledger {
     }
 }
 
-/// What has to be booked for these shares, in the order in which [`Ledger::enter_shares`] expects it.
+/// What has to be booked for these shares: first what is sold whole, then pieces by start, because what lies in front of a piece that
+/// was sold is not divisible any more (AMB-10).
 pub(super) fn purchases(
     slots: &[Advertised],
     shares: &[Share],
     mut number: impl FnMut() -> RequestId,
 ) -> Vec<Purchase> {
-    let mut wanted = Vec::new();
+    let mut wanted: Vec<(usize, Piece, Vec<usize>)> = Vec::new();
     for lot in lots(slots, shares) {
-        wanted.extend(lot.pieces.into_iter().map(|(piece, _)| Purchase {
-            advertised: slots[lot.slot],
-            piece,
-            id: number(),
-        }));
+        let pieces = lot.pieces.into_iter();
+        wanted.extend(pieces.map(|(piece, tasks)| (lot.slot, piece, tasks)));
     }
-    wanted
+    wanted.sort_by_key(|(slot, piece, _)| {
+        let divisible = slots[*slot].slot.divisible;
+        (divisible, piece.start)
+    });
+    let numbered = wanted.into_iter().map(|(slot, piece, tasks)| Purchase {
+        slot,
+        piece,
+        tasks,
+        id: number(),
+    });
+    numbered.collect()
 }

@@ -33,6 +33,12 @@ pub enum BrokerError<E> {
     /// A site did not answer.
     #[error(transparent)]
     Unanswered(#[from] E),
+    /// A site that only advertises slots was asked for prices.
+    #[error("site number {site} answers no queries: a greedy search needs sites that do")]
+    NoQueries {
+        /// Index of the site.
+        site: usize,
+    },
     /// A site answered something else.
     #[error("site number {site} was asked to {question} and answered something else; this is a defect of the site")]
     Misunderstood {
@@ -48,6 +54,7 @@ impl<E> BrokerError<BrokerError<E>> {
     pub(super) fn flat(self) -> BrokerError<E> {
         match self {
             Self::Unanswered(error) => error,
+            Self::NoQueries { site } => BrokerError::NoQueries { site },
             Self::Misunderstood { site, question } => BrokerError::Misunderstood { site, question },
         }
     }
@@ -116,6 +123,7 @@ pub(super) async fn query<L: SiteLink>(
     };
     match link.ask(site, question).await? {
         SiteAnswer::Offers(offers) => Ok(offers),
+        SiteAnswer::Gone => Err(BrokerError::NoQueries { site }),
         _ => Err(BrokerError::Misunderstood {
             site,
             question: "offer starts",

@@ -1,8 +1,7 @@
 //! The sites and the time that passes at them, as a broker sees both.
 
 use super::link::{advertised, book};
-use super::{Advertised, BrokerError, SiteAnswer, SiteLink, SiteQuestion, SiteWorkload};
-use crate::scheduling::JobOutcome;
+use super::{Advertised, BrokerError, SiteAnswer, SiteLink, SiteQuestion, SiteReport, SiteWorkload};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, RequestId};
 
@@ -112,13 +111,13 @@ impl<'a, L: SiteLink> World<'a, L> {
         book(&mut self.link, site, question).await
     }
 
-    /// What happened to jobs at a site since the last such question.
+    /// What happened to jobs at a site since the last such question, and what comes next.
     pub(super) async fn report(
         &mut self,
         site: usize,
-    ) -> Result<Vec<JobOutcome>, BrokerError<L::Error>> {
+    ) -> Result<SiteReport, BrokerError<L::Error>> {
         match self.link.ask(site, SiteQuestion::Report).await? {
-            SiteAnswer::Report(jobs) => Ok(jobs),
+            SiteAnswer::Report(report) => Ok(report),
             _ => Err(BrokerError::Misunderstood {
                 site,
                 question: "report",

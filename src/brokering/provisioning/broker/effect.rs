@@ -30,7 +30,7 @@ impl<L: SiteLink> Broker<'_, L> {
         loop {
             let mut open = false;
             for (index, site) in sites.iter().enumerate() {
-                for outcome in self.world.report(index).await? {
+                for outcome in self.world.report(index).await?.outcomes {
                     if let Some(known) = starts[index].get_mut(outcome.job.id.0 as usize) {
                         *known = Some(outcome.start);
                     }

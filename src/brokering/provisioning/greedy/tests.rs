@@ -45,12 +45,9 @@ fn section_12_4() -> SitesAtHand {
         price: NodeSeconds(0),
     });
     assert_eq!(booked, SiteAnswer::Done);
-    let ProviderSite::Planning(mut planning) = site else {
-        unreachable!("it was made so");
-    };
-    planning.machine.submit([job(2, 2, 4), job(3, 2, 4)]);
-    planning.machine.advance(Seconds(1));
-    SitesAtHand::new(vec![ProviderSite::Planning(planning)])
+    site.submit([job(2, 2, 4), job(3, 2, 4)]);
+    site.advance(Seconds(1));
+    SitesAtHand::new(vec![site])
 }
 
 fn task(nodes: u32, hours: i64, parents: &[usize]) -> ApplicationTask {
