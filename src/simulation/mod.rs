@@ -261,7 +261,11 @@ fn run_study(
             let provisioned = provisioned.ok_or(SimulationError::NoSites)?;
             let run = tokio::runtime::Builder::new_current_thread()
                 .build()?
-                .block_on(provisioning::conduct(provisioned, settings, inputs.seed.grid()))?;
+                .block_on(provisioning::conduct(
+                    provisioned,
+                    settings,
+                    inputs.seed.grid(),
+                ))?;
             let mut result = measured_only(provisioning_measures(provisioned, settings, &run));
             result.metrics.submitted = run.outcomes.len() as u64;
             if keep_outcomes {

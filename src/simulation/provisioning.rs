@@ -81,7 +81,9 @@ impl SiteLink for SitesByMessage {
 
     async fn ask(&mut self, site: usize, question: SiteQuestion) -> Result<SiteAnswer, Silent> {
         let answered = self.sites[site].ask(AskSite(question)).await;
-        answered.map(|answered| answered.0).map_err(|_| Silent { site })
+        answered
+            .map(|answered| answered.0)
+            .map_err(|_| Silent { site })
     }
 }
 
@@ -97,11 +99,7 @@ pub struct ProvisioningBroker {
 impl Message<ProvisionAll> for ProvisioningBroker {
     type Reply = Provisioned;
 
-    async fn handle(
-        &mut self,
-        _: ProvisionAll,
-        _: &mut Context<Self, Provisioned>,
-    ) -> Provisioned {
+    async fn handle(&mut self, _: ProvisionAll, _: &mut Context<Self, Provisioned>) -> Provisioned {
         let sites = self.sites.clone();
         Provisioned(provision(&self.inputs, &self.settings, &self.seed, sites).await)
     }

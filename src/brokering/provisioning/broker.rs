@@ -245,7 +245,10 @@ impl<L: SiteLink> Broker<'_, L> {
     }
 
     fn search(&self, evaluator: &mut Evaluator<'_>, venture: &Venture) -> Genetic {
-        let name = format!("genetic search/{}/{}", venture.outcome.submission, venture.plans);
+        let name = format!(
+            "genetic search/{}/{}",
+            venture.outcome.submission, venture.plans
+        );
         let mut stream = self.seed.stream(&name);
         match self.settings.search {
             SearchMethod::Nsga2 => nsga2(evaluator, &self.settings.genetic, &mut stream),
@@ -256,7 +259,12 @@ impl<L: SiteLink> Broker<'_, L> {
     /// Lives through the node failures until the end of a second, or until all applications have ended.
     async fn suffer_until(&mut self, time: Option<Seconds>) -> Result<(), BrokerError<L::Error>> {
         loop {
-            let last_end = || self.ventures.iter().filter_map(|it| it.ledger.last_end()).max();
+            let last_end = || {
+                self.ventures
+                    .iter()
+                    .filter_map(|it| it.ledger.last_end())
+                    .max()
+            };
             let Some(until) = time.or_else(last_end) else {
                 return Ok(());
             };
@@ -311,9 +319,7 @@ impl<L: SiteLink> Broker<'_, L> {
             }
             AfterFailure::Reprovision => {
                 let again = behind(application, lost);
-                let unbegun = venture
-                    .ledger
-                    .abandon(now, |run| again[run.task as usize]);
+                let unbegun = venture.ledger.abandon(now, |run| again[run.task as usize]);
                 for (site, id) in unbegun {
                     self.world.cancel(site, id).await?;
                 }
@@ -405,7 +411,9 @@ impl Venture {
         outcome.slots = slots;
         outcome.tasks.extend(runs);
         let done = outcome.tasks.iter();
-        let ends = done.filter(|run| run.fate == TaskFate::Done).map(|run| run.end);
+        let ends = done
+            .filter(|run| run.fate == TaskFate::Done)
+            .map(|run| run.end);
         let end = given_up.or(ends.max()).unwrap_or(outcome.submitted);
         outcome.realised = Realised {
             completed: given_up.is_none(),

@@ -159,7 +159,8 @@ fn stack_at(
 
 /// Sorted by start, shorter ones first among equals (AMB-5).
 fn insert(bin: &mut Vec<(Slot, usize)>, slot: Slot, origin: usize) {
-    let place = bin.partition_point(|(other, _)| (other.start, other.end) <= (slot.start, slot.end));
+    let place =
+        bin.partition_point(|(other, _)| (other.start, other.end) <= (slot.start, slot.end));
     bin.insert(place, (slot, origin));
 }
 

@@ -162,7 +162,11 @@ impl Ledger {
     /// Where and when each task runs to its end, as it is planned now.
     pub(super) fn placements(&self, tasks: usize) -> Vec<Option<TaskPlacement>> {
         let mut placements = vec![None; tasks];
-        for Run { run, .. } in self.runs.iter().filter(|run| run.run.fate == TaskFate::Done) {
+        for Run { run, .. } in self
+            .runs
+            .iter()
+            .filter(|run| run.run.fate == TaskFate::Done)
+        {
             placements[run.task as usize] = Some(TaskPlacement {
                 site: run.site,
                 start: run.start,
@@ -174,7 +178,10 @@ impl Ledger {
 
     /// The end of the last run.
     pub(super) fn last_end(&self) -> Option<Seconds> {
-        let done = self.runs.iter().filter(|run| run.run.fate == TaskFate::Done);
+        let done = self
+            .runs
+            .iter()
+            .filter(|run| run.run.fate == TaskFate::Done);
         done.map(|run| run.run.end).max()
     }
 
@@ -232,7 +239,12 @@ impl Ledger {
         let mut used = vec![NodeSeconds(0); self.slots.len()];
         let mut unused = vec![NodeSeconds(0); self.slots.len()];
         let mut served = vec![false; self.slots.len()];
-        for Run { run, planned_end, shares } in &self.runs {
+        for Run {
+            run,
+            planned_end,
+            shares,
+        } in &self.runs
+        {
             for &(slot, nodes) in shares {
                 if run.fate == TaskFate::Done {
                     served[slot] = true;

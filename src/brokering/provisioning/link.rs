@@ -40,7 +40,9 @@ pub enum BrokerError<E> {
         site: usize,
     },
     /// A site answered something else.
-    #[error("site number {site} was asked to {question} and answered something else; this is a defect of the site")]
+    #[error(
+        "site number {site} was asked to {question} and answered something else; this is a defect of the site"
+    )]
     Misunderstood {
         /// Index of the site.
         site: usize,

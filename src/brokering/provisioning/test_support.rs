@@ -5,16 +5,17 @@ use std::sync::Arc;
 use rand::RngExt;
 
 use super::{
-    Advertised, Application, ApplicationTask, Background, BestEffortRun, Dependency, PlanningSite,
-    Provider, ProviderSite, ProvisioningInputs, ProvisioningSettings, SiteLoad, SiteQuestion,
-    SiteWorkload, TaskPlacement,
+    Advertised, Application, ApplicationTask, Background, Dependency, GeneticSettings, Provider,
+    ProvisioningInputs, ProvisioningSettings, SearchMethod, SiteLoad, SiteWorkload, Wish,
+    best_effort,
 };
+use crate::brokering::GridSeed;
 use crate::failures::FailureTrace;
-use crate::plan::Slot;
+use crate::plan::{Slot, SlotRules};
 use crate::random;
-use crate::scheduling::reserving::ReservingMachine;
+use crate::scheduling::SlotSource;
 use crate::units::{Nodes, Seconds};
-use crate::workload::workflows::Workflow;
+use crate::workload::workflows::{Task, Workflow};
 use crate::workload::{Job, JobId, JobKind};
 
 /// Tasks of up to `widest` processors and two parents each among those before.
@@ -22,7 +23,11 @@ pub(crate) fn application_of(seed: u64, sites: usize, tasks: usize, widest: u32)
     let mut stream = random::stream(seed, "test", 0, "application");
     let tasks = (0..tasks).map(|task| {
         let runtime = Seconds(stream.random_range(1..4_000));
-        let parents = if task == 0 { 0 } else { stream.random_range(0..3) };
+        let parents = if task == 0 {
+            0
+        } else {
+            stream.random_range(0..3)
+        };
         let mut parents: Vec<usize> = (0..parents).map(|_| stream.random_range(0..task)).collect();
         parents.sort_unstable();
         parents.dedup();
@@ -106,4 +111,76 @@ pub(crate) fn drawn_site(seed: u64, site: usize) -> SiteWorkload {
         )
     });
     workload(16, jobs.collect())
+}
+
+pub(crate) fn queried() -> Provider {
+    Provider::Queried
+}
+
+pub(crate) fn rectangles() -> Provider {
+    Provider::Advertised {
+        source: SlotSource::FreeRectangles,
+        rules: SlotRules::default(),
+    }
+}
+
+pub(crate) fn settings_of(
+    provider: Provider,
+    search: SearchMethod,
+    wish: Wish,
+) -> ProvisioningSettings {
+    ProvisioningSettings {
+        provider,
+        search,
+        wish,
+        genetic: GeneticSettings {
+            population: 20,
+            generations: 4,
+            ..GeneticSettings::default()
+        },
+        ..ProvisioningSettings::default()
+    }
+}
+
+pub(crate) fn seed_of(seed: u64) -> GridSeed {
+    GridSeed {
+        seed,
+        workload_key: "test".to_owned(),
+        replication: 0,
+    }
+}
+
+/// Sites replayed up to these instants, in order of time, and best effort from each.
+pub(crate) fn inputs_of(
+    sites: Vec<SiteWorkload>,
+    application: Application,
+    settings: &ProvisioningSettings,
+    instants: &[Seconds],
+) -> ProvisioningInputs {
+    let background = Background::replay(&sites, settings, instants);
+    let runs = (0..instants.len()).map(|place| {
+        let forks = background.fork(&sites, place);
+        Arc::new(best_effort(&application, forks).expect("every task fits somewhere"))
+    });
+    ProvisioningInputs {
+        best_effort: runs.collect(),
+        sites: sites.into(),
+        workflow: Arc::new(workflow()),
+        application: Arc::new(application),
+        background: Arc::new(background),
+        instants: (0..instants.len()).collect(),
+        searched: None,
+    }
+}
+
+/// Planners read the application; the workflow is for drawings.
+fn workflow() -> Workflow {
+    let task = Task {
+        name: "task".to_owned(),
+        module: "task".to_owned(),
+        nodes: Nodes(1),
+        seconds: 1.0,
+        seconds_by_resource: Vec::new(),
+    };
+    Workflow::new("drawn", vec![task], Vec::new()).expect("one task is a workflow")
 }

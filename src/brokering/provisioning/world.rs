@@ -1,7 +1,9 @@
 //! The sites and the time that passes at them, as a broker sees both.
 
 use super::link::{advertised, book};
-use super::{Advertised, BrokerError, SiteAnswer, SiteLink, SiteQuestion, SiteReport, SiteWorkload};
+use super::{
+    Advertised, BrokerError, SiteAnswer, SiteLink, SiteQuestion, SiteReport, SiteWorkload,
+};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, RequestId};
 
@@ -74,7 +76,9 @@ impl<'a, L: SiteLink> World<'a, L> {
     /// Whether all jobs of others have been handed over.
     pub(super) fn is_over(&self) -> bool {
         let sites = self.sites.iter().zip(&self.handed_over);
-        sites.into_iter().all(|(site, count)| site.jobs.len() == *count)
+        sites
+            .into_iter()
+            .all(|(site, count)| site.jobs.len() == *count)
     }
 
     /// What all sites advertise, in their order. What is over before a reservation can arrive is left out, and what is over in
@@ -139,7 +143,11 @@ impl<L: SiteLink> SiteLink for World<'_, L> {
         self.link.sites()
     }
 
-    async fn ask(&mut self, site: usize, question: SiteQuestion) -> Result<SiteAnswer, Self::Error> {
+    async fn ask(
+        &mut self,
+        site: usize,
+        question: SiteQuestion,
+    ) -> Result<SiteAnswer, Self::Error> {
         let question = match question {
             SiteQuestion::QueryFrom {
                 start,

@@ -23,8 +23,10 @@ impl<L: SiteLink> Broker<'_, L> {
         let ends = self.ventures.iter().filter_map(super::Venture::last_end);
         let end = ends.max().unwrap_or(begin);
         let sites = &self.inputs.sites;
-        let mut starts: Vec<Vec<Option<Option<Seconds>>>> =
-            sites.iter().map(|site| vec![None; site.jobs.len()]).collect();
+        let mut starts: Vec<Vec<Option<Option<Seconds>>>> = sites
+            .iter()
+            .map(|site| vec![None; site.jobs.len()])
+            .collect();
         let counts = |job: &Job| job.submit >= begin && job.submit < end;
         let mut patience = end + PATIENCE;
         loop {

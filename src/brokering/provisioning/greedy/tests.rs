@@ -72,7 +72,15 @@ fn application() -> Application {
 
 fn plan(application: &Application, wish: Wish) -> GreedyPlan {
     let mut sites = section_12_4();
-    at_once(greedy(application, &mut sites, Seconds::ZERO, wish, 0, &mut 1)).unwrap()
+    at_once(greedy(
+        application,
+        &mut sites,
+        Seconds::ZERO,
+        wish,
+        0,
+        &mut 1,
+    ))
+    .unwrap()
 }
 
 fn planned(wish: Wish) -> (Vec<i64>, Vec<i64>, PlanValue) {

@@ -1,7 +1,7 @@
 use proptest::prelude::*;
 
-use super::super::test_support::{application_of, slots_of};
 use super::super::Evaluator;
+use super::super::test_support::{application_of, slots_of};
 use super::*;
 
 proptest! {
