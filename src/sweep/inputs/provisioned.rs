@@ -387,3 +387,7 @@ fn horizon(jobs: &[Job], nodes: Nodes) -> Seconds {
         + longest.unwrap_or(Seconds::ZERO)
         + AFTER_THE_TRACE
 }
+
+#[cfg(test)]
+#[path = "provisioned_tests.rs"]
+mod tests;
