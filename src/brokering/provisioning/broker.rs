@@ -15,6 +15,7 @@ use crate::brokering::GridSeed;
 use crate::units::Seconds;
 
 mod effect;
+mod just_in_time;
 
 /// Provisions the applications of a simulation at sites that stand at the end of the second of its first submission instant.
 ///
@@ -46,10 +47,12 @@ pub async fn provision<L: SiteLink>(
     };
     for (number, &submitted) in submissions.iter().enumerate() {
         broker.suffer_until(Some(submitted)).await?;
+        broker.submit_just_in_time(Some(submitted)).await?;
         broker.world.pass_to(submitted).await?;
         broker.submit(number, submitted).await?;
     }
     broker.suffer_until(None).await?;
+    broker.submit_just_in_time(None).await?;
     let effects = match settings.commitment {
         Commitment::Discarded => Vec::new(),
         Commitment::Committed { .. } => broker.effects().await?,
@@ -81,6 +84,8 @@ struct Venture {
     plans: u32,
     /// When it was given up.
     given_up: Option<Seconds>,
+    /// Of best effort at running sites, until all tasks have ended.
+    progress: Option<just_in_time::Progress>,
 }
 
 impl<L: SiteLink> Broker<'_, L> {
@@ -95,7 +100,12 @@ impl<L: SiteLink> Broker<'_, L> {
         let mut venture = Venture::new(number, submitted);
         venture.outcome.best_effort = best_effort.map(|run| best_effort_of(application, run));
         if self.settings.search == SearchMethod::BestEffort {
-            venture.follow_best_effort(application);
+            match self.settings.commitment {
+                Commitment::Discarded => venture.follow_best_effort(application),
+                Commitment::Committed { .. } => {
+                    venture.progress = Some(just_in_time::Progress::new(application));
+                }
+            }
         } else {
             let tasks: Vec<usize> = (0..application.tasks().len()).collect();
             if !self.provide(&mut venture, application, &tasks).await? {
