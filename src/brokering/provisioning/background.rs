@@ -58,7 +58,7 @@ impl Background {
     }
 
     /// Forks of all sites at an instant, with everything that is still to arrive there: what
-    /// [`best_effort`](super::best_effort) runs on. `sites` are those of the replay.
+    /// [`best_effort`](fn@super::best_effort) runs on. `sites` are those of the replay.
     #[must_use]
     pub fn fork<'a>(&self, sites: &'a [SiteWorkload], instant: usize) -> Vec<BestEffortSite<'a>> {
         let now = self.instants[instant];
