@@ -40,14 +40,16 @@ fn log((file, nodes): (&str, u32), days: Option<f64>) -> Option<(Arc<[Job]>, Str
         println!("skipped: needs the folder of traces that BOOKAHEAD_TRACES names");
         return None;
     };
-    let prepared = prepare(&settings, &TraceFolder::new(folder), 1).unwrap();
+    let prepared =
+        prepare(&settings, &TraceFolder::new(folder), 1).expect("a log that can be read");
     // The name does not depend on the days: only the beginning of the draws is used then.
     Some((Arc::clone(&prepared.batteries[0]), file.to_owned()))
 }
 
 fn site(log_of: (&str, u32), days: Option<f64>, wanted: Option<f64>) -> Option<SiteWorkload> {
     let (jobs, key) = log(log_of, days)?;
-    Some(load_site(log_of.0, jobs, Nodes(log_of.1), wanted, 1, &key).unwrap())
+    let loaded = load_site(log_of.0, jobs, Nodes(log_of.1), wanted, 1, &key);
+    Some(loaded.expect("a load within reach"))
 }
 
 fn advertised(source: SlotSource, merge_identical: bool) -> ProvisioningSettings {
@@ -137,13 +139,13 @@ fn a_replay_of_a_planning_site_and_every_fork_of_it_end_as_the_machine_that_is_l
     let run = simulate_reserving(sites[0].nodes, &settings.reserving, &sites[0].jobs, &[]);
     let starts: Vec<_> = run.jobs.iter().map(|outcome| outcome.start).collect();
     assert_eq!(background.starts[0], starts);
-    for instant in 0..instants.len() {
-        let mut forks = background.fork(&sites, instant);
+    for (place, instant) in instants.iter().enumerate() {
+        let mut forks = background.fork(&sites, place);
         let mut fork = forks.remove(0);
         // Asking for prices changes nothing.
         assert!(
             fork.site
-                .offers(instants[instant], Nodes(8), Seconds::HOUR)
+                .offers(*instant, Nodes(8), Seconds::HOUR)
                 .is_some()
         );
         fork.site.submit(fork.arrivals.iter().cloned());
