@@ -12,6 +12,7 @@ mod co_reservation;
 mod failure_injector;
 mod grid_result;
 pub mod messages;
+mod provisioning_result;
 mod reserving;
 
 use std::sync::Arc;
@@ -30,12 +31,14 @@ pub use co_reservation::{
 };
 pub use failure_injector::FailureInjector;
 pub use grid_result::grid_result;
+pub use provisioning_result::provisioning_result;
 pub use reserving::{RequestClient, ReservingClusterActor};
 
 use self::messages::{
     Advance, AskGrant, HandOverArrivals, HandOverNodeEvents, ReportTotals, WhenNext,
 };
 use crate::brokering::measures::{ClusterSummary, ClusterValue};
+use crate::brokering::provisioning::measures::SiteSummary;
 use crate::brokering::provisioning::{ProvisioningInputs, ProvisioningRun};
 use crate::brokering::{GridInputs, GridRun, GridSeed, StudySettings};
 use crate::estimates::EstimateModel;
@@ -113,6 +116,10 @@ pub struct SimulationResult {
     pub grid: Option<GridRun>,
     /// What a study of provisioning produced; `None` unless outcomes were asked for.
     pub provisioning: Option<ProvisioningRun>,
+    /// The sites of a study of provisioning.
+    pub sites: Vec<SiteSummary>,
+    /// The hypervolume of the front of each of its submissions.
+    pub hypervolumes: Vec<Option<f64>>,
 }
 
 /// Why a simulation could not be carried out.
