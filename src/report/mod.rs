@@ -25,6 +25,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod workflow_drawing;
+mod workflow_gantt;
 mod write;
 
 pub use analysis::{

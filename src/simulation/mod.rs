@@ -13,6 +13,7 @@ mod failure_injector;
 mod grid_result;
 pub mod messages;
 mod provisioning;
+mod provisioning_result;
 mod reserving;
 
 use std::sync::Arc;
@@ -35,13 +36,14 @@ pub use provisioning::{
     Answered, AskSite, ProviderActor, ProvisionAll, Provisioned, ProvisioningBroker, Silent,
     SitesByMessage,
 };
+pub use provisioning_result::provisioning_result;
 pub use reserving::{RequestClient, ReservingClusterActor};
 
 use self::messages::{
     Advance, AskGrant, HandOverArrivals, HandOverNodeEvents, ReportTotals, WhenNext,
 };
 use crate::brokering::measures::{ClusterSummary, ClusterValue};
-use crate::brokering::provisioning::measures::provisioning_measures;
+use crate::brokering::provisioning::measures::SiteSummary;
 use crate::brokering::provisioning::{ProvisioningError, ProvisioningInputs, ProvisioningRun};
 use crate::brokering::{GridInputs, GridRun, GridSeed, StudySettings};
 use crate::estimates::EstimateModel;
@@ -130,6 +132,10 @@ pub struct SimulationResult {
     pub grid: Option<GridRun>,
     /// What a study of provisioning produced; `None` unless outcomes were asked for.
     pub provisioning: Option<ProvisioningRun>,
+    /// The sites of a study of provisioning.
+    pub sites: Vec<SiteSummary>,
+    /// The hypervolume of the front of each of its submissions.
+    pub hypervolumes: Vec<Option<f64>>,
 }
 
 /// Why a simulation could not be carried out.
@@ -266,12 +272,12 @@ fn run_study(
                     settings,
                     inputs.seed.grid(),
                 ))?;
-            let mut result = measured_only(provisioning_measures(provisioned, settings, &run));
-            result.metrics.submitted = run.outcomes.len() as u64;
-            if keep_outcomes {
-                result.provisioning = Some(run);
-            }
-            Ok(result)
+            Ok(provisioning_result(
+                provisioned,
+                settings,
+                run,
+                keep_outcomes,
+            ))
         }
         StudySettings::Slots(settings) => {
             let measured = simulate_slot_study(&inputs.jobs, inputs.nodes, settings);

@@ -5,10 +5,36 @@ use super::{
     ProvisioningRun, ProvisioningSettings, SearchMethod, SiteLoad, Wish, hypervolume,
 };
 use crate::scheduling::measures::Measured;
-use crate::units::{NodeSeconds, Seconds};
+use crate::units::{NodeSeconds, Nodes, Seconds};
 
 /// Money is a sum of fractions: what is dearer than a budget by less than this share of it keeps it.
 const ROUNDING: f64 = 1e-9;
+
+/// A site as results remember it, without its jobs.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SiteSummary {
+    /// Its name for people.
+    pub label: String,
+    /// Its processors.
+    pub nodes: Nodes,
+    /// How busy its own jobs keep it.
+    pub load: SiteLoad,
+}
+
+impl SiteSummary {
+    /// The sites of a simulation, in their order.
+    #[must_use]
+    pub fn of(inputs: &ProvisioningInputs) -> Vec<Self> {
+        let sites = inputs.sites.iter();
+        sites
+            .map(|site| Self {
+                label: site.label.clone(),
+                nodes: site.nodes,
+                load: site.load,
+            })
+            .collect()
+    }
+}
 
 /// The values of a run (spec `provisioning.md` §10). Where a simulation submits several applications, means over them; a ratio is
 /// formed for each and then averaged.

@@ -30,7 +30,7 @@ impl Offsets {
         let room = x.half_slot(most) * 1.6;
         let width = room / count.max(1) as f64;
         let mut next = 0;
-        let places = figure
+        let mut places: Vec<Option<f64>> = figure
             .series
             .iter()
             .map(|series| {
@@ -40,6 +40,13 @@ impl Offsets {
                 })
             })
             .collect();
+        // Bars of spread at one place would cover each other.
+        let lines = figure.series.len();
+        for (index, (series, place)) in figure.series.iter().zip(&mut places).enumerate() {
+            if matches!(series.marks, Marks::Whiskers(_)) {
+                *place = Some(3.5 * (index as f64 - (lines - 1) as f64 / 2.0));
+            }
+        }
         Self { width, places }
     }
 
@@ -79,13 +86,28 @@ pub(super) fn draw(
                 class,
             );
             for mark in marks {
-                dot(svg, figure, series, mark, class, x, y);
+                dot(svg, figure, series, mark, class, x.at(mark.x), y);
+            }
+        }
+        Marks::Whiskers(marks) => {
+            let marks: Vec<&Mark> = marks.iter().filter(|mark| mark.mean.is_finite()).collect();
+            let at = |mark: &Mark| x.at(mark.x) + shift;
+            for mark in marks.iter().filter(|mark| mark.high > mark.low) {
+                whisker(svg, at(mark), y.at(mark.low), y.at(mark.high), class);
+            }
+            polyline(
+                svg,
+                marks.iter().map(|mark| (at(mark), y.at(mark.mean))),
+                class,
+            );
+            for mark in marks {
+                dot(svg, figure, series, mark, class, at(mark), y);
             }
         }
         Marks::Points(marks) => {
             for mark in marks.iter().filter(|mark| mark.mean.is_finite()) {
                 whisker(svg, x.at(mark.x), y.at(mark.low), y.at(mark.high), class);
-                dot(svg, figure, series, mark, class, x, y);
+                dot(svg, figure, series, mark, class, x.at(mark.x), y);
             }
         }
         Marks::Steps(steps) => stairs(svg, figure, series, steps, class, x, y),
@@ -144,14 +166,14 @@ fn dot(
     series: &Series,
     mark: &Mark,
     class: usize,
-    x: &Axis,
+    place: f64,
     y: &Axis,
 ) {
     let _ = writeln!(
         svg,
         "<circle class=\"f{class} m\" tabindex=\"0\" {} cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.2\"/>",
         words(figure, series, mark.x, &mean_words(mark)),
-        x.at(mark.x),
+        place,
         y.at(mark.mean)
     );
 }
