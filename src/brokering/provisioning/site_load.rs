@@ -176,3 +176,86 @@ fn within(nodes: Nodes, start: Seconds, end: Seconds, window: (Seconds, Seconds)
     let span = end.min(window.1) - start.max(window.0);
     nodes.for_span(span.max(Seconds::ZERO))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workload::{JobId, JobKind};
+
+    /// A job of two hours every hour on a quarter of the machine, for 60 days; recorded estimates are twice as long.
+    fn jobs(exact: bool) -> Arc<[Job]> {
+        (0..1_440)
+            .map(|hour| Job {
+                id: JobId(hour),
+                trace_number: 0,
+                submit: Seconds::HOUR * i64::from(hour),
+                release: Seconds::HOUR * i64::from(hour),
+                estimate: Seconds::HOUR * if exact { 2 } else { 4 },
+                runtime: Seconds::HOUR * 2,
+                deadline: Seconds::FAR,
+                nodes: Nodes(2),
+                user: None,
+                application: None,
+                kind: JobKind::Flexible,
+            })
+            .collect()
+    }
+
+    fn loaded(exact: bool, wanted: Option<f64>) -> Result<SiteWorkload, SiteLoadError> {
+        load_site("hourly", jobs(exact), Nodes(8), wanted, 1, "hourly")
+    }
+
+    #[test]
+    fn a_trace_as_it_is_is_measured_and_one_near_enough_is_left_alone() {
+        for wanted in [None, Some(50.4)] {
+            let site = loaded(true, wanted).unwrap();
+            assert_eq!(site.jobs.len(), 1_440);
+            assert_eq!(site.load.utilisation_percent, 50.0);
+            assert_eq!(site.load.wanted_percent, wanted);
+            assert_eq!(
+                (site.load.kept_percent, site.load.copied_percent),
+                (100.0, 0.0)
+            );
+            assert_eq!(
+                site.load.window,
+                (Seconds::HOUR * 168, Seconds::HOUR * 1_439)
+            );
+        }
+    }
+
+    #[test]
+    fn less_is_had_by_thinning_and_more_by_a_second_copy_with_recorded_estimates_too() {
+        for exact in [true, false] {
+            let thinned = loaded(exact, Some(20.0)).unwrap().load;
+            assert!((thinned.utilisation_percent - 20.0).abs() <= LOAD_TOLERANCE);
+            assert!((30.0..50.0).contains(&thinned.kept_percent));
+            assert_eq!(thinned.copied_percent, 0.0);
+            let raised = loaded(exact, Some(75.0)).unwrap().load;
+            assert!((raised.utilisation_percent - 75.0).abs() <= LOAD_TOLERANCE);
+            assert!((35.0..65.0).contains(&raised.copied_percent));
+            assert_eq!(raised.kept_percent, 100.0);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_reached_is_said_with_the_nearest_that_can() {
+        let half = load_site("half", jobs(true), Nodes(16), Some(90.0), 1, "half").unwrap_err();
+        let text = half.to_string();
+        assert!(
+            text.contains("half") && text.contains("90 %") && text.contains("50.0 %"),
+            "{text}"
+        );
+        for wanted in [0.0, 100.0, f64::NAN] {
+            assert!(matches!(
+                loaded(true, Some(wanted)),
+                Err(SiteLoadError::Impossible { .. })
+            ));
+        }
+    }
+
+    #[test]
+    fn a_site_without_jobs_is_idle() {
+        let site = load_site("none", Arc::default(), Nodes(8), None, 1, "none").unwrap();
+        assert_eq!(site.load.utilisation_percent, 0.0);
+    }
+}
