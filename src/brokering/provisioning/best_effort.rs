@@ -87,7 +87,7 @@ pub fn best_effort(
             run.placements[task].site = site;
             sites[site]
                 .site
-                .submit([job(task, application, site, arrival)]);
+                .submit([task_job(application, task, site, arrival, FIRST_TASK)]);
         }
         let next = loop {
             let next = sites.iter().filter_map(|site| site.site.next_event()).min();
@@ -156,11 +156,18 @@ fn least_busy(
         .min_by_key(|&site| sites[site].site.tasks_in_system())
 }
 
-fn job(task: usize, application: &Application, site: usize, submit: Seconds) -> Job {
+/// A task as a job; ids go on from `first`.
+pub(super) fn task_job(
+    application: &Application,
+    task: usize,
+    site: usize,
+    submit: Seconds,
+    first: u32,
+) -> Job {
     let needs = &application.tasks()[task];
     let runtime = needs.runtimes[site];
     Job {
-        id: JobId(FIRST_TASK + task as u32),
+        id: JobId(first + task as u32),
         trace_number: 0,
         submit,
         release: submit,

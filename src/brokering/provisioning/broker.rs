@@ -15,6 +15,7 @@ use crate::brokering::GridSeed;
 use crate::units::Seconds;
 
 mod effect;
+mod just_in_time;
 
 /// Provisions the applications of a simulation at sites that stand at the end of the second of its first submission instant.
 ///
@@ -46,10 +47,12 @@ pub async fn provision<L: SiteLink>(
     };
     for (number, &submitted) in submissions.iter().enumerate() {
         broker.suffer_until(Some(submitted)).await?;
+        broker.submit_just_in_time(Some(submitted)).await?;
         broker.world.pass_to(submitted).await?;
         broker.submit(number, submitted).await?;
     }
     broker.suffer_until(None).await?;
+    broker.submit_just_in_time(None).await?;
     let effects = match settings.commitment {
         Commitment::Discarded => Vec::new(),
         Commitment::Committed { .. } => broker.effects().await?,
@@ -81,6 +84,8 @@ struct Venture {
     plans: u32,
     /// When it was given up.
     given_up: Option<Seconds>,
+    /// Of best effort at running sites, until all tasks have ended.
+    progress: Option<just_in_time::Progress>,
 }
 
 impl<L: SiteLink> Broker<'_, L> {
@@ -95,7 +100,12 @@ impl<L: SiteLink> Broker<'_, L> {
         let mut venture = Venture::new(number, submitted);
         venture.outcome.best_effort = best_effort.map(|run| best_effort_of(application, run));
         if self.settings.search == SearchMethod::BestEffort {
-            venture.follow_best_effort(application);
+            match self.settings.commitment {
+                Commitment::Discarded => venture.follow_best_effort(application),
+                Commitment::Committed { .. } => {
+                    venture.progress = Some(just_in_time::Progress::new(application));
+                }
+            }
         } else {
             let tasks: Vec<usize> = (0..application.tasks().len()).collect();
             if !self.provide(&mut venture, application, &tasks).await? {
@@ -302,37 +312,41 @@ impl<L: SiteLink> Broker<'_, L> {
     ) -> Result<(), BrokerError<L::Error>> {
         let lost = venture.ledger.lose(run, time);
         venture.outcome.realised.lost_tasks += 1;
-        if venture.given_up.is_some() {
-            return Ok(());
-        }
         self.world.pass_to(time).await?;
         let now = self.world.now();
         let inputs = self.inputs;
         let application = &*inputs.application;
-        match self.settings.after_failure {
-            AfterFailure::Fail => {
-                let unbegun = venture.ledger.abandon(now, |run| run.start > now);
-                for (site, id) in unbegun {
-                    self.world.cancel(site, id).await?;
-                }
-                venture.given_up = Some(time);
-            }
-            AfterFailure::Reprovision => {
-                let again = behind(application, lost);
-                let unbegun = venture.ledger.abandon(now, |run| again[run.task as usize]);
-                for (site, id) in unbegun {
-                    self.world.cancel(site, id).await?;
-                }
-                let placed = venture.ledger.placements(application.tasks().len());
-                let (rest, tasks) = application.rest(
-                    |task| again[task],
-                    |task| placed[task].map_or((0, time), |placed| (placed.site, placed.end)),
-                );
-                venture.outcome.realised.reprovisioned += 1;
-                if !self.provide(venture, &rest, &tasks).await? {
-                    venture.given_up = Some(self.world.now());
-                }
-            }
+        let again = behind(application, lost);
+        let fails = self.settings.after_failure == AfterFailure::Fail;
+        if fails || venture.given_up.is_some() {
+            venture.given_up.get_or_insert(time);
+            let useless = |run: &TaskRun| run.start > now || again[run.task as usize];
+            return self.give_back(venture, useless).await;
+        }
+        self.give_back(venture, |run| again[run.task as usize])
+            .await?;
+        let placed = venture.ledger.placements(application.tasks().len());
+        let (rest, tasks) = application.rest(
+            |task| again[task],
+            |task| placed[task].map_or((0, time), |placed| (placed.site, placed.end)),
+        );
+        venture.outcome.realised.reprovisioned += 1;
+        if !self.provide(venture, &rest, &tasks).await? {
+            let now = self.world.now();
+            venture.given_up = Some(now);
+            self.give_back(venture, |run| run.start > now).await?;
+        }
+        Ok(())
+    }
+
+    /// Gives up runs of tasks. Sites get back what has not begun; it stays paid.
+    async fn give_back(
+        &mut self,
+        venture: &mut Venture,
+        gives_up: impl Fn(&TaskRun) -> bool,
+    ) -> Result<(), BrokerError<L::Error>> {
+        for (site, id) in venture.ledger.abandon(self.world.now(), gives_up) {
+            self.world.cancel(site, id).await?;
         }
         Ok(())
     }

@@ -2,10 +2,12 @@
 
 use super::link::{advertised, book};
 use super::{
-    Advertised, BrokerError, SiteAnswer, SiteLink, SiteQuestion, SiteReport, SiteWorkload,
+    Advertised, BrokerError, FIRST_TASK, SiteAnswer, SiteLink, SiteQuestion, SiteReport,
+    SiteWorkload,
 };
+use crate::scheduling::JobOutcome;
 use crate::units::{Nodes, Seconds};
-use crate::workload::{Job, RequestId};
+use crate::workload::{Job, JobId, RequestId};
 
 /// Sites in which time passes, while others submit their jobs and reservations are under way.
 ///
@@ -18,6 +20,10 @@ pub(super) struct World<'a, L> {
     handed_over: Vec<usize>,
     now: Seconds,
     latency: Seconds,
+    /// Jobs of others that have ended, and when they started, by site.
+    pub(super) ended: Vec<Vec<(JobId, Option<Seconds>)>>,
+    /// Tasks in queues that have ended, and at which site.
+    pub(super) own: Vec<(usize, JobOutcome)>,
     /// The number of the next booking.
     pub(super) next_request: u32,
 }
@@ -32,6 +38,8 @@ impl<'a, L: SiteLink> World<'a, L> {
             handed_over: sites.iter().map(submitted).collect(),
             now,
             latency,
+            ended: vec![Vec::new(); sites.len()],
+            own: Vec::new(),
             next_request: 0,
         }
     }
@@ -48,15 +56,6 @@ impl<'a, L: SiteLink> World<'a, L> {
 
     /// Lets time pass to the end of a second; nothing happens where it has passed.
     pub(super) async fn pass_to(&mut self, time: Seconds) -> Result<(), BrokerError<L::Error>> {
-        self.pass_with(time, |_| Vec::new()).await
-    }
-
-    /// The same, where the broker submits jobs of its own, by site.
-    pub(super) async fn pass_with(
-        &mut self,
-        time: Seconds,
-        mut own: impl FnMut(usize) -> Vec<Job> + Send,
-    ) -> Result<(), BrokerError<L::Error>> {
         if time <= self.now {
             return Ok(());
         }
@@ -65,12 +64,30 @@ impl<'a, L: SiteLink> World<'a, L> {
             let jobs = &self.sites[site].jobs[self.handed_over[site]..];
             let count = jobs.partition_point(|job| job.submit <= time);
             self.handed_over[site] += count;
-            let mut arrivals = jobs[..count].to_vec();
-            arrivals.extend(own(site));
+            let arrivals = jobs[..count].to_vec();
             let question = SiteQuestion::PassTo { time, arrivals };
             book(&mut self.link, site, question).await?;
         }
         Ok(())
+    }
+
+    /// Submits jobs of the broker's own to a queue, now or later.
+    pub(super) async fn submit(
+        &mut self,
+        site: usize,
+        arrivals: Vec<Job>,
+    ) -> Result<(), BrokerError<L::Error>> {
+        let time = self.now;
+        let question = SiteQuestion::PassTo { time, arrivals };
+        book(&mut self.link, site, question).await?;
+        Ok(())
+    }
+
+    /// When the next job of others arrives.
+    pub(super) fn next_arrival(&self) -> Option<Seconds> {
+        let sites = self.sites.iter().zip(&self.handed_over);
+        let next = sites.filter_map(|(site, count)| site.jobs.get(*count));
+        next.map(|job| job.submit).min()
     }
 
     /// Whether all jobs of others have been handed over.
@@ -115,13 +132,22 @@ impl<'a, L: SiteLink> World<'a, L> {
         book(&mut self.link, site, question).await
     }
 
-    /// What happened to jobs at a site since the last such question, and what comes next.
+    /// What comes next at a site. What happened there to jobs is kept.
     pub(super) async fn report(
         &mut self,
         site: usize,
     ) -> Result<SiteReport, BrokerError<L::Error>> {
         match self.link.ask(site, SiteQuestion::Report).await? {
-            SiteAnswer::Report(report) => Ok(report),
+            SiteAnswer::Report(mut report) => {
+                for outcome in std::mem::take(&mut report.outcomes) {
+                    if outcome.job.id.0 >= FIRST_TASK {
+                        self.own.push((site, outcome));
+                    } else {
+                        self.ended[site].push((outcome.job.id, outcome.start));
+                    }
+                }
+                Ok(report)
+            }
             _ => Err(BrokerError::Misunderstood {
                 site,
                 question: "report",

@@ -32,9 +32,10 @@ impl<L: SiteLink> Broker<'_, L> {
         loop {
             let mut open = false;
             for (index, site) in sites.iter().enumerate() {
-                for outcome in self.world.report(index).await?.outcomes {
-                    if let Some(known) = starts[index].get_mut(outcome.job.id.0 as usize) {
-                        *known = Some(outcome.start);
+                self.world.report(index).await?;
+                for (job, start) in self.world.ended[index].drain(..) {
+                    if let Some(known) = starts[index].get_mut(job.0 as usize) {
+                        *known = Some(start);
                     }
                 }
                 let jobs = site.jobs.iter().zip(&starts[index]);
