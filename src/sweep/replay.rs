@@ -53,7 +53,8 @@ pub enum ReplayError {
     Study(String),
     /// A workflow has no plan of one cluster's nodes.
     #[error(
-        "`provisioning` books slots for a workflow and names no nodes, so there is no plan of nodes to draw; `bookahead report` draws          workflows over their slots, and their slots and tasks are in the store (`bookahead sql`)"
+        "`provisioning` books slots for a workflow and names no nodes, so there is no plan of nodes to draw; `bookahead report` draws \
+         workflows over their slots, and their slots and tasks are in the store (`bookahead sql`)"
     )]
     Workflow,
     /// The strategy is not registered.

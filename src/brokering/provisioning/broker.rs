@@ -180,7 +180,8 @@ impl<L: SiteLink> Broker<'_, L> {
         loop {
             let slots = self.world.collect().await?;
             let begin = self.world.arrival();
-            let mut evaluator = Evaluator::new(planned, &slots, begin);
+            let mut evaluator =
+                Evaluator::new(planned, &slots, begin).choosing(self.settings.site_choice);
             let is_first = venture.plans == 0;
             let shared = self.inputs.searched.as_deref();
             // What was found before holds for the slots of the instant, as they were advertised.
@@ -312,37 +313,41 @@ impl<L: SiteLink> Broker<'_, L> {
     ) -> Result<(), BrokerError<L::Error>> {
         let lost = venture.ledger.lose(run, time);
         venture.outcome.realised.lost_tasks += 1;
-        if venture.given_up.is_some() {
-            return Ok(());
-        }
         self.world.pass_to(time).await?;
         let now = self.world.now();
         let inputs = self.inputs;
         let application = &*inputs.application;
-        match self.settings.after_failure {
-            AfterFailure::Fail => {
-                let unbegun = venture.ledger.abandon(now, |run| run.start > now);
-                for (site, id) in unbegun {
-                    self.world.cancel(site, id).await?;
-                }
-                venture.given_up = Some(time);
-            }
-            AfterFailure::Reprovision => {
-                let again = behind(application, lost);
-                let unbegun = venture.ledger.abandon(now, |run| again[run.task as usize]);
-                for (site, id) in unbegun {
-                    self.world.cancel(site, id).await?;
-                }
-                let placed = venture.ledger.placements(application.tasks().len());
-                let (rest, tasks) = application.rest(
-                    |task| again[task],
-                    |task| placed[task].map_or((0, time), |placed| (placed.site, placed.end)),
-                );
-                venture.outcome.realised.reprovisioned += 1;
-                if !self.provide(venture, &rest, &tasks).await? {
-                    venture.given_up = Some(self.world.now());
-                }
-            }
+        let again = behind(application, lost);
+        let fails = self.settings.after_failure == AfterFailure::Fail;
+        if fails || venture.given_up.is_some() {
+            venture.given_up.get_or_insert(time);
+            let useless = |run: &TaskRun| run.start > now || again[run.task as usize];
+            return self.give_back(venture, useless).await;
+        }
+        self.give_back(venture, |run| again[run.task as usize])
+            .await?;
+        let placed = venture.ledger.placements(application.tasks().len());
+        let (rest, tasks) = application.rest(
+            |task| again[task],
+            |task| placed[task].map_or((0, time), |placed| (placed.site, placed.end)),
+        );
+        venture.outcome.realised.reprovisioned += 1;
+        if !self.provide(venture, &rest, &tasks).await? {
+            let now = self.world.now();
+            venture.given_up = Some(now);
+            self.give_back(venture, |run| run.start > now).await?;
+        }
+        Ok(())
+    }
+
+    /// Gives up runs of tasks. Sites get back what has not begun; it stays paid.
+    async fn give_back(
+        &mut self,
+        venture: &mut Venture,
+        gives_up: impl Fn(&TaskRun) -> bool,
+    ) -> Result<(), BrokerError<L::Error>> {
+        for (site, id) in venture.ledger.abandon(self.world.now(), gives_up) {
+            self.world.cancel(site, id).await?;
         }
         Ok(())
     }

@@ -180,7 +180,8 @@ impl<'a> Evaluator<'a> {
         &self.placed
     }
 
-    /// Which slots the plan that was evaluated last pays for, and node-seconds used of each.
+    /// Which slots the plan that was evaluated last pays for, and node-seconds used of each; where the application did not fit, by
+    /// the tasks in front of the one that found no place.
     pub fn used(&self) -> impl Iterator<Item = (usize, i64)> + '_ {
         let used = self.used.iter().enumerate();
         used.filter(|(_, used)| used.touched)
@@ -270,4 +271,4 @@ fn shapes(tasks: &[ApplicationTask]) -> (Vec<Option<usize>>, usize) {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -118,7 +118,7 @@ pub async fn greedy<L: SiteLink>(
     let mut plan = GreedyPlan::nowhere(tasks.len(), submitted);
     let tails = tails(application);
     let mut spent = NodeSeconds(0);
-    let mut work_ahead = least_work(application);
+    let mut work_ahead = application.least_work();
     let mut order = application.order().iter().copied();
     let mut next = order.next();
     while let Some(task) = next {
@@ -245,13 +245,6 @@ fn within(
 fn least(nodes: Nodes, runtimes: &[Seconds]) -> NodeSeconds {
     let shortest = runtimes.iter().copied().min().unwrap_or(Seconds::ZERO);
     nodes.for_span(shortest)
-}
-
-fn least_work(application: &Application) -> NodeSeconds {
-    let tasks = application.tasks().iter();
-    tasks.fold(NodeSeconds(0), |sum, task| {
-        sum + least(task.nodes, &task.runtimes)
-    })
 }
 
 /// For each task, the longest path of what follows it, at the fastest sites and without transfers.

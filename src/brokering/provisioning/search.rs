@@ -33,7 +33,7 @@ pub fn search_advertised(
     stream: &mut Stream,
 ) -> Genetic {
     let slots = collect_slots(sites, instant);
-    let mut evaluator = Evaluator::new(application, &slots, instant);
+    let mut evaluator = Evaluator::new(application, &slots, instant).choosing(settings.site_choice);
     match settings.search {
         SearchMethod::Nsga2 => nsga2(&mut evaluator, &settings.genetic, stream),
         _ => moga(&mut evaluator, &settings.genetic, stream),

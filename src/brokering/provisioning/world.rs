@@ -2,7 +2,8 @@
 
 use super::link::{advertised, book};
 use super::{
-    Advertised, BrokerError, FIRST_TASK, SiteAnswer, SiteLink, SiteQuestion, SiteReport, SiteWorkload,
+    Advertised, BrokerError, FIRST_TASK, SiteAnswer, SiteLink, SiteQuestion, SiteReport,
+    SiteWorkload,
 };
 use crate::scheduling::JobOutcome;
 use crate::units::{Nodes, Seconds};

@@ -312,8 +312,9 @@ fn table(scheduled: &Scheduled) -> String {
     text
 }
 
-/// Seconds with fractions only where there are some.
+/// Seconds with fractions only where milliseconds show some: means of thirds are not exact.
 fn seconds(value: f64) -> String {
+    let value = (value * 1e3).round() / 1e3;
     grouped(value, if value.fract() == 0.0 { 0 } else { 3 })
 }
 

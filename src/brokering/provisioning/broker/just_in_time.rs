@@ -36,7 +36,9 @@ impl Progress {
         Self {
             children,
             missing: tasks.iter().map(|task| task.parents.len()).collect(),
-            ready: order.filter(|&task| tasks[task].parents.is_empty()).collect(),
+            ready: order
+                .filter(|&task| tasks[task].parents.is_empty())
+                .collect(),
             placements: vec![None; tasks.len()],
             open: tasks.len(),
         }
@@ -92,7 +94,8 @@ impl<L: SiteLink> Broker<'_, L> {
             for place in 0..self.ventures.len() {
                 self.submit_ready(place).await?;
             }
-            let is_under_way = |venture: &Venture| venture.progress.as_ref().is_some_and(|it| it.open > 0);
+            let is_under_way =
+                |venture: &Venture| venture.progress.as_ref().is_some_and(|it| it.open > 0);
             if !self.ventures.iter().any(is_under_way) {
                 return Ok(());
             }

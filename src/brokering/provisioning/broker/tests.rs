@@ -271,15 +271,16 @@ fn a_lost_task_and_what_waits_for_it_is_planned_again_and_its_slots_are_paid_twi
                 (0, 0, 1, TaskFate::Done),
                 (1, 1, 2, TaskFate::Lost),
                 (2, 3, 4, TaskFate::Abandoned),
-                (1, 2, 4, TaskFate::Done),
-                (2, 4, 5, TaskFate::Done),
+                // What is left of the slot that has begun stays with the lost task.
+                (1, 3, 5, TaskFate::Done),
+                (2, 5, 6, TaskFate::Done),
             ],
             "{search:?}"
         );
         let realised = outcome.realised;
         assert_eq!((realised.lost_tasks, realised.reprovisioned), (1, 1));
         assert!(realised.completed);
-        assert_eq!(realised.makespan, HOUR * 5);
+        assert_eq!(realised.makespan, HOUR * 6);
         assert_eq!(outcome.planned.unwrap().makespan, HOUR * 4);
         // 4 + 8 + 4, and 8 + 4 once more.
         assert!((realised.cost - 28.0).abs() < 1e-9, "{}", realised.cost);

@@ -86,7 +86,7 @@ fn slowly(
 
 prop_compose! {
     /// Few different shapes, so that tasks ask what others asked before them, and slots on up to three sites.
-    fn scene()(
+    pub(in super::super) fn scene()(
         shapes in prop::collection::vec((1_u32..7, prop::collection::vec(1_i64..40, 3)), 1..4),
         tasks in prop::collection::vec((any::<u16>(), any::<u16>(), any::<u16>(), 0_i64..15), 1..40),
         slots in prop::collection::vec((0_usize..3, 0_i64..120, 1_u32..6, 1_i64..60, 0..4), 0..150),
