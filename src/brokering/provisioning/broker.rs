@@ -180,7 +180,8 @@ impl<L: SiteLink> Broker<'_, L> {
         loop {
             let slots = self.world.collect().await?;
             let begin = self.world.arrival();
-            let mut evaluator = Evaluator::new(planned, &slots, begin);
+            let mut evaluator =
+                Evaluator::new(planned, &slots, begin).choosing(self.settings.site_choice);
             let is_first = venture.plans == 0;
             let shared = self.inputs.searched.as_deref();
             // What was found before holds for the slots of the instant, as they were advertised.
