@@ -251,10 +251,12 @@ fn failing_at(site: SiteWorkload, time: Seconds) -> SiteWorkload {
 /// A chain of three tasks that take the whole machine: whichever processor fails, the running task is lost.
 #[test]
 fn a_lost_task_and_what_waits_for_it_is_planned_again_and_its_slots_are_paid_twice() {
-    for (provider, search) in [
-        (queried(), SearchMethod::Greedy),
-        (rectangles(), SearchMethod::Moga),
-    ] {
+    // On free rectangles what is given back is a hole of its own, too short for the task.
+    let kinds = [
+        (queried(), SearchMethod::Greedy, 3),
+        (rectangles(), SearchMethod::Moga, 4),
+    ];
+    for (provider, search, again) in kinds {
         let settings = settings_of(provider, search, Wish::TradeOff { alpha: 0.0 });
         let site = failing_at(workload(4, Vec::new()), HOUR * 2);
         let application = chain(4, &[1, 2, 1]);
@@ -272,15 +274,15 @@ fn a_lost_task_and_what_waits_for_it_is_planned_again_and_its_slots_are_paid_twi
                 (1, 1, 2, TaskFate::Lost),
                 (2, 3, 4, TaskFate::Abandoned),
                 // What is left of the slot that has begun stays with the lost task.
-                (1, 3, 5, TaskFate::Done),
-                (2, 5, 6, TaskFate::Done),
+                (1, again, again + 2, TaskFate::Done),
+                (2, again + 2, again + 3, TaskFate::Done),
             ],
             "{search:?}"
         );
         let realised = outcome.realised;
         assert_eq!((realised.lost_tasks, realised.reprovisioned), (1, 1));
         assert!(realised.completed);
-        assert_eq!(realised.makespan, HOUR * 6);
+        assert_eq!(realised.makespan, HOUR * (again + 3));
         assert_eq!(outcome.planned.unwrap().makespan, HOUR * 4);
         // 4 + 8 + 4, and 8 + 4 once more.
         assert!((realised.cost - 28.0).abs() < 1e-9, "{}", realised.cost);
