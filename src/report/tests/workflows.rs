@@ -215,3 +215,15 @@ fn a_run_without_axes_has_its_drawing_too() {
     assert!(out.join("plots/workflow-best-effort.svg").exists());
     assert!(!out.join("plots/pareto-front.svg").exists());
 }
+
+#[test]
+#[ignore = "writes a report for the eye"]
+fn a_report_of_workflows_to_look_at() {
+    let Ok(out) = std::env::var("BOOKAHEAD_LOOK") else {
+        return;
+    };
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    thesis(&path);
+    write(&path, &RunSelector::Latest, Path::new(&out)).unwrap();
+}
