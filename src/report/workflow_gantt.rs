@@ -6,12 +6,13 @@ use std::fmt::Write as _;
 
 use super::figures::PlannedWorkflow;
 use super::svg::{escape, short_number, style};
+use super::table::grouped;
 use crate::store::TaskRow;
 
 const WIDTH: f64 = 1_180.0;
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 24.0;
-const TOP: f64 = 34.0;
+const TOP: f64 = 58.0;
 const BETWEEN: f64 = 26.0;
 /// Height of all sites together, where there is no need for less …
 const HEIGHT: f64 = 420.0;
@@ -223,6 +224,11 @@ impl<'p> WorkflowGantt<'p> {
                 escape(&self.title())
             );
         }
+        let _ = writeln!(
+            svg,
+            "<text class=\"ink\" x=\"12\" y=\"24\" font-size=\"15\">{}</text>",
+            escape(&self.title())
+        );
         for (site, top) in &tops {
             let label = self.workflow.sites.get(*site as usize);
             let label = label.map_or(format!("site {site}"), |site| {
@@ -301,7 +307,7 @@ impl<'p> WorkflowGantt<'p> {
                 "<path class=\"edge\" d=\"M{place:.1} {top:.1}v5\"/>\
                  <text class=\"soft\" x=\"{place:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
                 top + 18.0,
-                short_number(time as f64 / 3_600.0)
+                grouped(time as f64 / 3_600.0, if step < 3_600 { 2 } else { 0 })
             );
         }
         let _ = writeln!(
