@@ -138,6 +138,10 @@ pub enum Marks {
     Curve(Vec<Mark>),
     /// A line through means, with a bar each for the spread. In order of x.
     Whiskers(Vec<Mark>),
+    /// Stairs through values that no other beats in both: what can be had at most at a place. In order of x.
+    Front(Vec<Mark>),
+    /// Rings around values, each with a name beside it.
+    Named(Vec<(Mark, String)>),
     /// Points with an interval each, not joined (calibration).
     Points(Vec<Mark>),
     /// A step function `(x, share of values at or below x)`, in order of x (ECDF).

@@ -6,12 +6,13 @@ use std::fmt::Write as _;
 
 use super::figures::PlannedWorkflow;
 use super::svg::{escape, short_number, style};
+use super::table::grouped;
 use crate::store::TaskRow;
 
 const WIDTH: f64 = 1_180.0;
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 24.0;
-const TOP: f64 = 34.0;
+const TOP: f64 = 58.0;
 const BETWEEN: f64 = 26.0;
 /// Height of all sites together, where there is no need for less …
 const HEIGHT: f64 = 420.0;
@@ -32,11 +33,14 @@ struct Block {
     words: String,
 }
 
+/// Runs of tasks with what became of them.
+type Runs<'p> = Vec<(Block, &'p str)>;
+
 /// The drawing of one application.
 pub(super) struct WorkflowGantt<'p> {
     workflow: &'p PlannedWorkflow,
     slots: Vec<Block>,
-    tasks: Vec<(Block, &'p str)>,
+    tasks: Runs<'p>,
     until: i64,
     left_out: usize,
 }
@@ -101,7 +105,7 @@ impl<'p> WorkflowGantt<'p> {
     }
 
     /// Runs of tasks inside their slots; without slots, beside each other.
-    fn place_tasks(&self, block_of: &[usize]) -> Vec<(Block, &'p str)> {
+    fn place_tasks(&self, block_of: &[usize]) -> Runs<'p> {
         type Key<'p> = (Option<usize>, u32, i64, i64, &'p str);
         let mut equal: BTreeMap<Key<'p>, Vec<&TaskRow>> = BTreeMap::new();
         for task in &self.workflow.tasks {
@@ -112,7 +116,7 @@ impl<'p> WorkflowGantt<'p> {
             let key = (slot, task.site, task.start, task.end, task.fate.as_str());
             equal.entry(key).or_default().push(task);
         }
-        let mut placed: BTreeMap<(Option<usize>, u32), Vec<(Block, &'p str)>> = BTreeMap::new();
+        let mut placed: BTreeMap<(Option<usize>, u32), Runs<'p>> = BTreeMap::new();
         for ((slot, site, start, end, fate), tasks) in equal {
             let nodes = tasks.iter().map(|task| task.nodes).sum();
             let what = match tasks.as_slice() {
@@ -205,7 +209,8 @@ impl<'p> WorkflowGantt<'p> {
         let all: u32 = rows.values().sum();
         let scale = (HEIGHT / f64::from(all.max(1))).min(MOST_A_PROCESSOR);
         let mut tops: BTreeMap<u32, f64> = BTreeMap::new();
-        let mut bottom = TOP;
+        // A page has its own heading where a file has its title.
+        let mut bottom = if style.is_some() { TOP } else { TOP - 32.0 };
         for (site, most) in &rows {
             tops.insert(*site, bottom);
             bottom += f64::from(*most) * scale + BETWEEN;
@@ -220,6 +225,11 @@ impl<'p> WorkflowGantt<'p> {
             let _ = writeln!(
                 svg,
                 "<title>{}</title><style>{style}</style><rect class=\"paper\" width=\"100%\" height=\"100%\"/>",
+                escape(&self.title())
+            );
+            let _ = writeln!(
+                svg,
+                "<text class=\"ink\" x=\"12\" y=\"24\" font-size=\"15\">{}</text>",
                 escape(&self.title())
             );
         }
@@ -301,7 +311,7 @@ impl<'p> WorkflowGantt<'p> {
                 "<path class=\"edge\" d=\"M{place:.1} {top:.1}v5\"/>\
                  <text class=\"soft\" x=\"{place:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
                 top + 18.0,
-                short_number(time as f64 / 3_600.0)
+                grouped(time as f64 / 3_600.0, if step < 3_600 { 2 } else { 0 })
             );
         }
         let _ = writeln!(

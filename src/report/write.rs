@@ -337,6 +337,7 @@ fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Result<()> {
         match &series.marks {
             Marks::Curve(marks)
             | Marks::Whiskers(marks)
+            | Marks::Front(marks)
             | Marks::Points(marks)
             | Marks::Bars(marks) => {
                 for mark in marks {
@@ -354,6 +355,26 @@ fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Result<()> {
                             mark.count.to_string(),
                         ],
                     ))?;
+                }
+            }
+            Marks::Named(marks) => {
+                for (mark, name) in marks {
+                    let mut record = row(
+                        mark.x,
+                        [
+                            digits(mark.mean),
+                            empty(),
+                            empty(),
+                            empty(),
+                            empty(),
+                            empty(),
+                            empty(),
+                            empty(),
+                            mark.count.to_string(),
+                        ],
+                    );
+                    record[0] = format!("{}, {name}", series.label);
+                    writer.write_record(record)?;
                 }
             }
             Marks::Steps(steps) => {

@@ -55,14 +55,18 @@ pub fn provisioning_measures(
     measured
 }
 
-/// Cost and makespan of the plan; of best effort where that is the search. `None` where there was no plan.
+/// Cost and makespan of the plan; where best effort is the search, of what really happened, which at sites that other applications
+/// were committed to is not what would have happened without them. `None` where there was no plan, or not every task ended.
 #[must_use]
 pub fn value_of(
     settings: &ProvisioningSettings,
     outcome: &ProvisioningOutcome,
 ) -> Option<PlanValue> {
     match settings.search {
-        SearchMethod::BestEffort => best_effort_value(outcome),
+        SearchMethod::BestEffort => outcome.realised.completed.then_some(PlanValue {
+            cost: outcome.realised.cost,
+            makespan: outcome.realised.makespan,
+        }),
         _ => outcome.planned,
     }
 }

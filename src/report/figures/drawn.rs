@@ -126,6 +126,8 @@ impl Drawn {
 pub(super) fn drawn(analysis: &Analysis, configuration_hash: &str) -> Vec<Drawn> {
     let measures = (0..analysis.measures.len())
         .filter(|index| analysis.measures[*index].topic != Topic::Detail)
+        // It stands beside the makespan of plans.
+        .filter(|index| analysis.measures[*index].name != "be_makespan_hours")
         .map(|index| Drawn::measure(analysis, index, configuration_hash))
         .filter(|measure| measure.is_ever_other_than_zero(analysis));
     if analysis.is_study() {

@@ -159,7 +159,7 @@ pub(in crate::report) fn fronts(
         series.push(Series {
             label: format!("{}: the front", search.search),
             rank,
-            marks: Marks::Curve(plans),
+            marks: Marks::Front(plans),
         });
         let of_front = first_replications(
             configuration_hash,
@@ -174,13 +174,14 @@ JOIN v_workflow_front f ON f.simulation = p.simulation AND f.submission = {1}",
         ));
     }
     for (number, search) in searches.iter().enumerate() {
-        for (label, chosen) in chosen(search) {
-            series.push(Series {
-                label: format!("{}: {label}", search.search),
-                rank: searches.len() + number,
-                marks: Marks::Points(vec![plan(&chosen)]),
-            });
-        }
+        let marks = chosen(search)
+            .into_iter()
+            .map(|(name, row)| (plan(&row), name));
+        series.push(Series {
+            label: format!("{}: chosen", search.search),
+            rank: searches.len() + number,
+            marks: Marks::Named(marks.collect()),
+        });
         let of_chosen = first_replications(
             configuration_hash,
             analysis,
@@ -197,7 +198,10 @@ JOIN v_workflow_front f ON f.simulation = p.simulation AND f.submission = {} AND
         series.push(Series {
             label: "best effort".to_owned(),
             rank: 6,
-            marks: Marks::Points(vec![single(cost, makespan as f64 / HOUR)]),
+            marks: Marks::Named(vec![(
+                single(cost, makespan as f64 / HOUR),
+                "best effort".to_owned(),
+            )]),
         });
         let of_first = first_replications(configuration_hash, analysis, [first.combination]);
         queries.push(format!(
@@ -217,7 +221,7 @@ JOIN v_workflow_submission s ON s.simulation = p.simulation AND s.submission = {
         series,
         note: format!(
             "Replication 0 of the first combination ({}), submitted at {} s. No plan that was found beats one of a front in both cost \
-             and makespan; a point beside it is what a wish chose from it.",
+             and makespan; rings are what a wish (α: 1 for the least cost, 0 for the shortest makespan) chose from it.",
             words(analysis, first.combination),
             first.row.submitted
         ),

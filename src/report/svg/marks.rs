@@ -104,6 +104,24 @@ pub(super) fn draw(
                 dot(svg, figure, series, mark, class, at(mark), y);
             }
         }
+        Marks::Front(marks) => {
+            let mut corners: Vec<(f64, f64)> = Vec::with_capacity(2 * marks.len());
+            for mark in marks {
+                if let Some((_, before)) = corners.last().copied() {
+                    corners.push((x.at(mark.x), before));
+                }
+                corners.push((x.at(mark.x), y.at(mark.mean)));
+            }
+            polyline(svg, corners.into_iter(), class);
+            for mark in marks {
+                dot(svg, figure, series, mark, class, x.at(mark.x), y);
+            }
+        }
+        Marks::Named(marks) => {
+            for (mark, name) in marks {
+                ring(svg, figure, series, (mark, name), class, x, y);
+            }
+        }
         Marks::Points(marks) => {
             for mark in marks.iter().filter(|mark| mark.mean.is_finite()) {
                 whisker(svg, x.at(mark.x), y.at(mark.low), y.at(mark.high), class);
@@ -175,6 +193,38 @@ fn dot(
         words(figure, series, mark.x, &mean_words(mark)),
         place,
         y.at(mark.mean)
+    );
+}
+
+/// A ring with its name to the right, or to the left where there is no room.
+fn ring(
+    svg: &mut String,
+    figure: &Figure,
+    series: &Series,
+    (mark, name): (&Mark, &str),
+    class: usize,
+    x: &Axis,
+    y: &Axis,
+) {
+    let (at, top) = (x.at(mark.x), y.at(mark.mean));
+    let is_right = at + 16.0 + super::legend_width(name) - 44.0 < super::WIDTH;
+    let (place, anchor) = if is_right {
+        (at + 9.0, "start")
+    } else {
+        (at - 9.0, "end")
+    };
+    let _ = writeln!(
+        svg,
+        "<circle class=\"s{class} m\" stroke-width=\"2.2\" tabindex=\"0\" {} cx=\"{at:.1}\" cy=\"{top:.1}\" r=\"6\"/>\
+         <text class=\"ink\" x=\"{place:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
+        words(
+            figure,
+            series,
+            mark.x,
+            &format!("{name}: {}", short_number(mark.mean))
+        ),
+        top - 6.0,
+        escape(name)
     );
 }
 
