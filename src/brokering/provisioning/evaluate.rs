@@ -234,20 +234,27 @@ impl<'a> Evaluator<'a> {
         best.map(|(site, start, _)| (site, start))
     }
 
+    /// Processor-seconds are summed before they become service units: whole numbers at the price of best effort. Sums of
+    /// hours would differ in their last bits by the slots that they go over, and a front would keep plans that cost the same.
     fn cost(&self) -> f64 {
         let paid = self.slots.iter().zip(&self.used);
-        paid.filter(|(_, used)| used.touched)
-            .map(|(advertised, used)| {
+        let (processor_seconds, fixed) = paid.filter(|(_, used)| used.touched).fold(
+            (0.0, 0.0),
+            |(processor_seconds, fixed), (advertised, used)| {
                 let slot = &advertised.slot;
-                let node_seconds = if slot.divisible {
+                let own = if slot.divisible {
                     used.node_seconds
                 } else {
                     let end = slot.end.max(used.last_end);
                     slot.nodes.for_span(end - slot.start).0
                 };
-                node_seconds as f64 / 3_600.0 * slot.unit_price + slot.fixed_price
-            })
-            .sum()
+                (
+                    processor_seconds + own as f64 * slot.unit_price,
+                    fixed + slot.fixed_price,
+                )
+            },
+        );
+        processor_seconds / 3_600.0 + fixed
     }
 }
 

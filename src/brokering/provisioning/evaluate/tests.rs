@@ -186,6 +186,12 @@ proptest! {
                 .map(|(placed, task)| task.nodes.for_span(placed.end - placed.start).0)
                 .sum();
             prop_assert!(value.cost >= work as f64 / 3_600.0 - 1e-9);
+            let paid = || slots.iter().zip(&used).filter(|(_, used)| **used > 0);
+            let is_exact = |slot: &Slot| slot.divisible && slot.fixed_price == 0.0;
+            if paid().all(|(advertised, _)| is_exact(&advertised.slot)) {
+                // To the last bit, whichever slots they are: or a front keeps plans that cost the same.
+                prop_assert_eq!(value.cost, work as f64 / 3_600.0);
+            }
         }
     }
 }
