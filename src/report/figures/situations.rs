@@ -100,10 +100,19 @@ fn of_study(analysis: &Analysis) -> (Vec<usize>, Groups<'_>) {
 
 /// The simulation of replication 0 of a combination.
 pub(super) fn first_replication(points: &PointColumns, combination: &Combination) -> Option<i64> {
+    simulation_of(points, combination, 0)
+}
+
+/// The simulation of a replication of a combination.
+pub(super) fn simulation_of(
+    points: &PointColumns,
+    combination: &Combination,
+    replication: u32,
+) -> Option<i64> {
     (0..points.len())
         .find(|point| {
             let places = points.axes.iter().map(|column| column.positions[*point]);
-            points.replication[*point] == 0
+            points.replication[*point] == replication
                 && points.strategy[*point] == combination.strategy
                 && places.eq(combination.places.iter().copied())
         })
@@ -114,6 +123,16 @@ pub(super) fn first_replication(points: &PointColumns, combination: &Combination
 pub(super) fn first_replications<'c>(
     configuration_hash: &str,
     analysis: &Analysis,
+    combinations: impl IntoIterator<Item = &'c Combination>,
+) -> String {
+    points_of(configuration_hash, analysis, 0, combinations)
+}
+
+/// The points of one replication of these combinations, as a table `p` of simulations and axes.
+pub(super) fn points_of<'c>(
+    configuration_hash: &str,
+    analysis: &Analysis,
+    replication: u32,
     combinations: impl IntoIterator<Item = &'c Combination>,
 ) -> String {
     let members: Vec<String> = combinations
@@ -136,7 +155,7 @@ pub(super) fn first_replications<'c>(
         })
         .collect();
     format!(
-        "(SELECT DISTINCT simulation, axes FROM v_point WHERE state = 'done' AND replication = 0 AND run = {}
+        "(SELECT DISTINCT simulation, axes FROM v_point WHERE state = 'done' AND replication = {replication} AND run = {}
       AND ({})) p",
         this_run(configuration_hash),
         members.join("\n        OR ")

@@ -1,7 +1,8 @@
-//! One submission, seen: the plans that a genetic search found for it, and what was bought for it. Replication 0 of the first
-//! combination of each search, as a mean over submissions would be of no plan at all.
+//! One submission, seen: the plans that a genetic search found for it, and what was bought for it, as a mean over submissions
+//! would be of no plan at all. What was bought is shown for replication 0 of the first combination of each search; the plans for
+//! the replication whose front has most of them.
 
-use super::situations::{first_replication, first_replications};
+use super::situations::{points_of, simulation_of};
 use crate::report::analysis::{Analysis, Combination};
 use crate::report::figure::{Figure, Mark, Marks, Scale, ScaleKind, Section, Series};
 use crate::report::table::value_text;
@@ -24,7 +25,7 @@ pub(in crate::report) struct PlannedWorkflow {
     pub(in crate::report) tasks: Vec<TaskRow>,
 }
 
-/// The first submission of replication 0 of a combination.
+/// The first submission of a replication of a combination.
 struct Submitted<'a> {
     combination: &'a Combination,
     simulation: i64,
@@ -35,10 +36,11 @@ fn submitted<'a>(
     store: &Store,
     points: &PointColumns,
     analysis: &'a Analysis,
+    replication: u32,
 ) -> Result<Vec<Submitted<'a>>, StoreError> {
     let mut found = Vec::new();
     for combination in &analysis.combinations {
-        let Some(simulation) = first_replication(points, combination) else {
+        let Some(simulation) = simulation_of(points, combination, replication) else {
             continue;
         };
         if let Some(row) = store.first_submission(simulation)? {
@@ -59,7 +61,7 @@ pub(in crate::report) fn planned_workflows(
     analysis: &Analysis,
 ) -> Result<Vec<PlannedWorkflow>, StoreError> {
     let mut found: Vec<PlannedWorkflow> = Vec::new();
-    for of in submitted(store, points, analysis)? {
+    for of in submitted(store, points, analysis, 0)? {
         if found.iter().any(|known| known.search == of.row.search) {
             continue;
         }
@@ -109,7 +111,8 @@ pub(in crate::report) fn fronts(
 ) -> Result<Option<Figure>, StoreError> {
     let mut searches: Vec<OfSearch<'_>> = Vec::new();
     let mut first: Option<Submitted<'_>> = None;
-    for of in submitted(store, points, analysis)? {
+    let replication = fullest(store, points, analysis)?;
+    for of in submitted(store, points, analysis, replication)? {
         // The same application at the same instant: searches are compared on equal slots.
         let is_other = first.as_ref().is_some_and(|first| {
             (first.row.submitted, first.row.best_effort) != (of.row.submitted, of.row.best_effort)
@@ -161,9 +164,10 @@ pub(in crate::report) fn fronts(
             rank,
             marks: Marks::Front(plans),
         });
-        let of_front = first_replications(
+        let of_front = points_of(
             configuration_hash,
             analysis,
+            replication,
             search.members.iter().take(1).map(|(member, ..)| *member),
         );
         queries.push(format!(
@@ -182,9 +186,10 @@ JOIN v_workflow_front f ON f.simulation = p.simulation AND f.submission = {1}",
             rank: searches.len() + number,
             marks: Marks::Named(marks.collect()),
         });
-        let of_chosen = first_replications(
+        let of_chosen = points_of(
             configuration_hash,
             analysis,
+            replication,
             search.members.iter().map(|(member, ..)| *member),
         );
         queries.push(format!(
@@ -203,7 +208,12 @@ JOIN v_workflow_front f ON f.simulation = p.simulation AND f.submission = {} AND
                 "best effort".to_owned(),
             )]),
         });
-        let of_first = first_replications(configuration_hash, analysis, [first.combination]);
+        let of_first = points_of(
+            configuration_hash,
+            analysis,
+            replication,
+            [first.combination],
+        );
         queries.push(format!(
             "SELECT 'best effort', s.best_effort_cost_su, s.best_effort_makespan / 3600.0
 FROM {of_first}
@@ -220,13 +230,37 @@ JOIN v_workflow_submission s ON s.simulation = p.simulation AND s.submission = {
         y: hours_or_money("makespan (h)"),
         series,
         note: format!(
-            "Replication 0 of the first combination ({}), submitted at {} s. No plan that was found beats one of a front in both cost \
+            "The submission whose front has most plans: replication {replication} of the first combination with fronts ({}), submitted at {} s. No plan that was found beats one of a front in both cost \
              and makespan; rings are what a wish (α: 1 for the least cost, 0 for the shortest makespan) chose from it.",
             words(analysis, first.combination),
             first.row.submitted
         ),
         sql: format!("{};", queries.join("\nUNION ALL\n")),
     }))
+}
+
+/// The replication of the first combination with fronts whose front has most plans, the first of equals.
+fn fullest(store: &Store, points: &PointColumns, analysis: &Analysis) -> Result<u32, StoreError> {
+    let replications = points.replication.iter().max().map_or(0, |last| last + 1);
+    for combination in &analysis.combinations {
+        let mut fullest = (0, 0);
+        for replication in 0..replications {
+            let Some(simulation) = simulation_of(points, combination, replication) else {
+                continue;
+            };
+            let Some(row) = store.first_submission(simulation)? else {
+                break;
+            };
+            let plans = store.workflow_front(simulation, row.submission)?.len();
+            if plans > fullest.1 {
+                fullest = (replication, plans);
+            }
+        }
+        if fullest.1 > 0 {
+            return Ok(fullest.0);
+        }
+    }
+    Ok(0)
 }
 
 /// What each wish chose: those that chose the same plan share a label.
