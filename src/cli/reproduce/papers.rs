@@ -178,6 +178,9 @@ const HEINE_2005: Paper = Paper {
     ),
 };
 
+const NUMBERS_KEPT_ASIDE: &str = "Some published numbers of Figures 18, 19, 54 and 56 are kept aside for independent validation: what was measured is shown and \
+     nothing is judged.";
+
 const SINGH_2008: Paper = Paper {
     name: "singh2008",
     results: Results::Curves(&[
@@ -194,19 +197,6 @@ const SINGH_2008: Paper = Paper {
                 "ctc-price-backfilling",
                 "ctc-price-estimates",
                 "ctc-virtual",
-                "ctc-moga-alpha",
-                "ctc-moga-size",
-                "ctc-moga-width",
-                "ctc-moga-load",
-                "ctc-moga-alpha-unmerged",
-                "ctc-moga-size-unmerged",
-                "ctc-moga-width-unmerged",
-                "ctc-moga-load-unmerged",
-                "ctc-greedy-alpha",
-                "ctc-greedy-size",
-                "ctc-greedy-width",
-                "ctc-greedy-load",
-                "ctc-moga-cybershake",
             ],
         },
         CurveTrace {
@@ -227,6 +217,41 @@ const SINGH_2008: Paper = Paper {
                 "sdsc-sp2-price-backfilling",
                 "sdsc-sp2-price-estimates",
                 "sdsc-sp2-virtual",
+            ],
+        },
+        CurveTrace {
+            trace: PaperTrace {
+                name: "ctc-workflows",
+                subject: "CTC SP2, 430 processors: workflows (chapters 4 and 7)",
+                file: Some("CTC-SP2-1996-3.1-cln.swf"),
+                remark: Some(NUMBERS_KEPT_ASIDE),
+            },
+            further: &[],
+            stems: &[
+                "ctc-moga-alpha",
+                "ctc-moga-size",
+                "ctc-moga-width",
+                "ctc-moga-load",
+                "ctc-moga-alpha-unmerged",
+                "ctc-moga-size-unmerged",
+                "ctc-moga-width-unmerged",
+                "ctc-moga-load-unmerged",
+                "ctc-greedy-alpha",
+                "ctc-greedy-size",
+                "ctc-greedy-width",
+                "ctc-greedy-load",
+                "ctc-moga-cybershake",
+            ],
+        },
+        CurveTrace {
+            trace: PaperTrace {
+                name: "sdsc-sp2-workflows",
+                subject: "SDSC SP2, 128 processors: workflows (chapters 4 and 7)",
+                file: Some("SDSC-SP2-1998-4.2-cln.swf"),
+                remark: Some(NUMBERS_KEPT_ASIDE),
+            },
+            further: &[],
+            stems: &[
                 "sdsc-sp2-moga-alpha",
                 "sdsc-sp2-moga-size",
                 "sdsc-sp2-moga-width",
@@ -244,9 +269,9 @@ const SINGH_2008: Paper = Paper {
         CurveTrace {
             trace: PaperTrace {
                 name: "sites",
-                subject: "CTC SP2 and SDSC SP2 at six loads, two to six sites",
+                subject: "CTC SP2 and SDSC SP2 at six loads, two to six sites: workflows (chapters 4 and 7)",
                 file: Some("CTC-SP2-1996-3.1-cln.swf"),
-                remark: None,
+                remark: Some(NUMBERS_KEPT_ASIDE),
             },
             further: &["SDSC-SP2-1998-4.2-cln.swf"],
             stems: &["sites-moga", "sites-greedy"],

@@ -90,7 +90,7 @@ impl MeasuredCurves for WithQuantities<'_> {
         };
         match Quantity::parse(measure) {
             Quantity::Mean(name) => self.0.cells(run, name),
-            Quantity::Deviation(name) => each(name, |cell| cell.estimate.deviation),
+            Quantity::Deviation(name) => each(name, deviation),
             Quantity::Least(name) => each(name, |cell| samples(cell).min_by(f64::total_cmp)),
             Quantity::Greatest(name) => each(name, |cell| samples(cell).max_by(f64::total_cmp)),
             Quantity::Quotient(above, below) => {
@@ -106,6 +106,13 @@ impl MeasuredCurves for WithQuantities<'_> {
             }
         }
     }
+}
+
+/// Equal replications differ from their mean by rounding in its last bits: that is no deviation.
+fn deviation(cell: &CurveCell) -> Option<f64> {
+    let deviation = cell.estimate.deviation?;
+    let is_rounding = deviation <= 1e-12 * cell.estimate.mean.abs();
+    Some(if is_rounding { 0.0 } else { deviation })
 }
 
 fn samples(cell: &CurveCell) -> impl Iterator<Item = f64> + '_ {
@@ -183,6 +190,11 @@ mod tests {
         assert_eq!(cell.estimate.count, 3);
         let cells = WithQuantities(&curves()).cells("main", "deviation of makespan");
         assert_eq!(cells.len(), 1, "one replication has no deviation");
+        let equal = Curves::default()
+            .run("main", &[])
+            .cell("main", "cost", &[], &[194.386; 50]);
+        let cells = WithQuantities(&equal).cells("main", "deviation of cost");
+        assert_eq!(cells[0].estimate.mean, 0.0, "rounding is no deviation");
     }
 
     #[test]
