@@ -22,6 +22,9 @@ mod migrate;
 mod open;
 mod paired;
 mod processes;
+mod provisioning;
+#[cfg(test)]
+pub(crate) mod provisioning_fixtures;
 mod query;
 mod read;
 mod record;
@@ -35,6 +38,8 @@ mod tests;
 mod version_2;
 mod version_3;
 mod version_4;
+mod version_5;
+mod workflows;
 mod write;
 
 pub use aggregates::{Bin, CalibrationRow, MissingPoint, Quantity, SimulatorRow};
@@ -56,4 +61,5 @@ pub use record::{
 pub use replays::ReplaySource;
 pub use runs::{EarlierWork, PendingSimulation};
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
+pub use workflows::{FrontRow, SlotRow, SubmissionRow, TaskRow, WorkflowSite};
 pub use write::{Writer, WriterHandle};

@@ -18,6 +18,7 @@ mod prepare;
 mod reservations;
 mod settings;
 mod site;
+mod site_load;
 mod summary;
 pub mod swf;
 pub mod tsafrir;
@@ -49,5 +50,6 @@ pub use settings::{
     WorkloadSettings, WorkloadSource,
 };
 pub use site::SiteSettings;
+pub use site_load::{AdjustableTrace, SECOND_COPY_SHIFT};
 pub use summary::{Quantiles, TraceSummary, summarise};
 pub use swf::{ParsedTrace, Provenance, SwfError, TraceFolder};
