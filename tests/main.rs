@@ -20,6 +20,7 @@ mod overbooked_parts;
 mod real_traces;
 mod reproduce_curves;
 mod reservations;
+mod shards;
 mod support;
 mod sweeps;
 mod workflows;

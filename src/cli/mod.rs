@@ -10,6 +10,7 @@ pub mod export;
 pub mod gantt;
 mod logging;
 pub mod man;
+pub mod merge;
 pub mod report;
 pub mod reproduce;
 pub mod run;
@@ -130,6 +131,17 @@ Examples:
   bookahead reproduce birkenheuer2012 --list
   BOOKAHEAD_TRACES=~/traces bookahead reproduce birkenheuer2012 --trace ctc")]
     Reproduce(reproduce::ReproduceArgs),
+    /// Join the stores of shares, or of any runs of one experiment, into one store
+    #[command(after_help = "\
+OUT is made if it is missing; what it has already is not written again, so the same command may be repeated. Nothing is written
+where two stores contradict each other.
+
+Exit codes: 0 every point is done; 1 some points failed or are missing still; 2 wrong use, or the stores do not agree.
+
+Examples:
+  bookahead merge data/bookahead.db data/night.shards
+  bookahead merge all.db shard-1-of-2.db shard-2-of-2.db")]
+    Merge(merge::MergeArguments),
     /// Look at a trace, convert it, or make one
     #[command(after_help = "\
 Examples:
@@ -178,6 +190,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Show(arguments) => looked(show::execute(&arguments)),
         Command::Compare(arguments) => looked_with(compare::execute(&arguments)),
         Command::Export(arguments) => looked(export::execute(&arguments)),
+        Command::Merge(arguments) => looked_with(merge::execute(&arguments)),
         Command::Gantt(arguments) => ended(gantt::execute(&arguments).map(|()| ExitCode::SUCCESS)),
         Command::Sql(arguments) => looked(sql::execute(&arguments)),
         Command::Completions(arguments) => {
@@ -258,6 +271,21 @@ impl Write for StandardError {
         let _ = io::stderr().flush();
         Ok(())
     }
+}
+
+/// The store where no other is named.
+const STORE: &str = "data/bookahead.db";
+
+/// Where the stores of an experiment's shares are when no other place is named.
+fn shards_folder(name: &str) -> PathBuf {
+    let name: String = name
+        .chars()
+        .map(|character| match character {
+            '/' | '\\' | '\0' => '-',
+            other => other,
+        })
+        .collect();
+    PathBuf::from("data").join(format!("{name}.shards"))
 }
 
 /// A number of workers, with an error that says what is allowed.

@@ -9,7 +9,7 @@ use super::co_reservations::{self, write_clusters, write_co_requests, write_time
 use super::distributions::Distributions;
 use super::record::{FailedSimulation, FinishedSimulation, OutcomeDetail};
 use super::reservations::{write_measures, write_reservations, write_trials};
-use super::runs::{RunAxes, hex, link_point, unix_milliseconds};
+use super::runs::{PendingSimulation, PlaceNumbers, RunAxes, hex, link_point, unix_milliseconds};
 use super::{RunId, StoreError, WriteSummary};
 use crate::scheduling::{JobOutcome, SimulationMetrics, Verdict, registry};
 use crate::sweep::{Point, SimulationSpec};
@@ -221,6 +221,7 @@ impl<'c> Rows<'c> {
             &prepared.spec,
             &finished.workload_label,
             &finished.spec,
+            None,
         )?;
         self.connection
             .prepare_cached(
@@ -334,7 +335,7 @@ impl<'c> Rows<'c> {
             )?
         } else {
             let simulation =
-                self.simulation(&failed.id, spec, &failed.workload_label, &failed.spec)?;
+                self.simulation(&failed.id, spec, &failed.workload_label, &failed.spec, None)?;
             self.connection
                 .prepare_cached(
                     "UPDATE simulation SET state = 3, error = ?2, attempts = attempts + (state <> 1), running_since = NULL,
@@ -355,20 +356,29 @@ impl<'c> Rows<'c> {
         json: &str,
         label: &str,
         spec: &SimulationSpec,
+        number: Option<i64>,
     ) -> rusqlite::Result<i64> {
         let generation = self.generation(identity)?;
         let strategy = self.strategy(&spec.scheduling.strategy)?;
         self.connection
             .prepare_cached(
                 "INSERT INTO simulation
-                    (identity, generation, spec, workload_label, strategy, replication, state, detail, attempts)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, 0)
+                    (id, identity, generation, spec, workload_label, strategy, replication, state, detail, attempts)
+                 VALUES (?7, ?1, ?2, ?3, ?4, ?5, ?6, 0, 0, 0)
                  ON CONFLICT (identity, generation) DO UPDATE SET workload_label =
                     CASE excluded.workload_label WHEN '' THEN workload_label ELSE excluded.workload_label END
                  RETURNING id",
             )?
             .query_row(
-                params![identity, generation, json, label, strategy, spec.replication],
+                params![
+                    identity,
+                    generation,
+                    json,
+                    label,
+                    strategy,
+                    spec.replication,
+                    number
+                ],
                 |row| row.get(0),
             )
     }
@@ -397,14 +407,17 @@ impl<'c> Rows<'c> {
     /// Enters a simulation that is to be done, with its points, so that what is missing is known.
     pub(super) fn pending(
         &mut self,
-        identity: &str,
-        spec: &SimulationSpec,
+        pending: &PendingSimulation<'_>,
         json: &str,
-        points: &[&Point],
+        numbers: PlaceNumbers,
     ) -> rusqlite::Result<()> {
-        let simulation = self.simulation(identity, json, "", spec)?;
-        for point in points {
-            self.point(simulation, point)?;
+        let number = pending
+            .points
+            .first()
+            .map(|point| numbers.simulation(point.place));
+        let simulation = self.simulation(pending.id, json, "", pending.spec, number)?;
+        for point in &pending.points {
+            self.point(simulation, point, Some(numbers.point(point.place)))?;
         }
         Ok(())
     }
@@ -469,22 +482,33 @@ impl<'c> Rows<'c> {
 
     fn points(&mut self, simulation: i64, points: &[Point]) -> rusqlite::Result<()> {
         for point in points {
-            self.point(simulation, point)?;
+            self.point(simulation, point, None)?;
         }
         self.summary.points += points.len() as u64;
         Ok(())
     }
 
-    fn point(&mut self, simulation: i64, point: &Point) -> rusqlite::Result<()> {
+    fn point(
+        &mut self,
+        simulation: i64,
+        point: &Point,
+        number: Option<i64>,
+    ) -> rusqlite::Result<()> {
         let id: i64 = self
             .connection
             .prepare_cached(
-                "INSERT INTO point (identity, simulation, penalty_ratio, replication) VALUES (?1, ?2, ?3, ?4)
+                "INSERT INTO point (id, identity, simulation, penalty_ratio, replication) VALUES (?5, ?1, ?2, ?3, ?4)
                  ON CONFLICT (identity, simulation) DO UPDATE SET replication = excluded.replication
                  RETURNING id",
             )?
             .query_row(
-                params![point.id, simulation, point.penalty_ratio, point.replication],
+                params![
+                    point.id,
+                    simulation,
+                    point.penalty_ratio,
+                    point.replication,
+                    number
+                ],
                 |row| row.get(0),
             )?;
         link_point(self.connection, self.run, id, point, &mut self.axes)
@@ -525,11 +549,11 @@ impl<'c> Rows<'c> {
         let id = match known {
             Some(id) => id,
             None => {
+                let id = self.workload_number(identity)?;
                 self.connection.execute(
-                    "INSERT INTO workload (identity, jobs) VALUES (?1, ?2)",
-                    params![identity, outcomes.len() as i64],
+                    "INSERT INTO workload (id, identity, jobs) VALUES (?1, ?2, ?3)",
+                    params![id, identity, outcomes.len() as i64],
                 )?;
-                let id = self.connection.last_insert_rowid();
                 for outcome in outcomes {
                     write_job(&mut self.job, id, &outcome.job)?;
                 }
@@ -538,6 +562,21 @@ impl<'c> Rows<'c> {
         };
         self.workloads.insert(identity.to_owned(), id);
         Ok(id)
+    }
+
+    /// The first free number from the one that the identity begins with: it does not depend on who comes first, and takes six
+    /// bytes at most.
+    fn workload_number(&self, identity: &str) -> rusqlite::Result<i64> {
+        let digits = identity.get(..12).unwrap_or(identity);
+        let mut number = i64::from_str_radix(digits, 16).unwrap_or(0) >> 1;
+        while self
+            .connection
+            .prepare_cached("SELECT 1 FROM workload WHERE id = ?1")?
+            .exists([number])?
+        {
+            number += 1;
+        }
+        Ok(number)
     }
 
     fn metrics(&self, simulation: i64, metrics: &SimulationMetrics) -> rusqlite::Result<()> {

@@ -162,10 +162,10 @@ impl Store {
         let sql = |error| self.error("entering what is to be done", error);
         let transaction = immediate(&self.connection).map_err(sql)?;
         let mut rows = Rows::new(&transaction, run, OutcomeDetail::None, fresh).map_err(sql)?;
+        let numbers = PlaceNumbers::after_all(&transaction).map_err(sql)?;
         for simulation in pending {
             let json = spec_json(simulation.id, simulation.spec)?;
-            rows.pending(simulation.id, simulation.spec, &json, &simulation.points)
-                .map_err(sql)?;
+            rows.pending(simulation, &json, numbers).map_err(sql)?;
         }
         drop(rows);
         transaction.commit().map_err(sql)
@@ -277,6 +277,41 @@ pub struct PendingSimulation<'s> {
     pub spec: &'s SimulationSpec,
     /// The points.
     pub points: Vec<&'s Point>,
+}
+
+/// How simulations and points that a run enters are numbered: by their first place in the sweep, after everything that the
+/// store has. The shards of a run and the run on one machine thus give the same numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PlaceNumbers {
+    pub(super) simulations: i64,
+    pub(super) points: i64,
+}
+
+impl PlaceNumbers {
+    /// Numbers beyond all that are taken.
+    pub(super) fn after_all(connection: &Connection) -> rusqlite::Result<Self> {
+        let last = |table: &str| {
+            connection.query_row(
+                &format!("SELECT coalesce(max(id), 0) FROM {table}"),
+                [],
+                |row| row.get(0),
+            )
+        };
+        Ok(Self {
+            simulations: last("simulation")?,
+            points: last("point")?,
+        })
+    }
+
+    /// The number of the simulation whose first point stands at this place.
+    pub(super) fn simulation(self, place: u32) -> i64 {
+        self.simulations + 1 + i64::from(place)
+    }
+
+    /// The number of the point whose first place this is.
+    pub(super) fn point(self, place: u32) -> i64 {
+        self.points + 1 + i64::from(place)
+    }
 }
 
 /// What others have done of a sweep, as far as it matters to whoever begins it again.
