@@ -16,8 +16,10 @@ pub mod reproduce;
 pub mod run;
 pub mod runs;
 mod screen;
+mod shares;
 pub mod show;
 pub mod sql;
+pub mod submit;
 pub mod trace;
 pub mod workflow;
 
@@ -131,6 +133,16 @@ Examples:
   bookahead reproduce birkenheuer2012 --list
   BOOKAHEAD_TRACES=~/traces bookahead reproduce birkenheuer2012 --trace ctc")]
     Reproduce(reproduce::ReproduceArgs),
+    /// Run an experiment on many machines: its shares as jobs of Slurm or HyperQueue
+    #[command(after_help = "\
+Every job is `bookahead run CONFIG --shard I/N` into a store of its own in the folder; `bookahead merge` joins the stores.
+
+Examples:
+  bookahead submit --engine slurm night.toml --shards 40 --workers 8 --option=--partition=long
+  bookahead submit --engine slurm night.toml --shards 40 --dry-run
+  bookahead submit --engine slurm night.toml --shards 40 --only 17
+  bookahead submit --engine hyperqueue night.toml --shards 400")]
+    Submit(submit::SubmitArguments),
     /// Join the stores of shares, or of any runs of one experiment, into one store
     #[command(after_help = "\
 OUT is made if it is missing; what it has already is not written again, so the same command may be repeated. Nothing is written
@@ -190,6 +202,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Show(arguments) => looked(show::execute(&arguments)),
         Command::Compare(arguments) => looked_with(compare::execute(&arguments)),
         Command::Export(arguments) => looked(export::execute(&arguments)),
+        Command::Submit(arguments) => looked_with(submit::execute(&arguments)),
         Command::Merge(arguments) => looked_with(merge::execute(&arguments)),
         Command::Gantt(arguments) => ended(gantt::execute(&arguments).map(|()| ExitCode::SUCCESS)),
         Command::Sql(arguments) => looked(sql::execute(&arguments)),

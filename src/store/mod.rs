@@ -31,6 +31,7 @@ mod reservations;
 mod rows;
 mod runs;
 mod schema;
+mod shares;
 #[cfg(test)]
 mod tests;
 mod version_2;
@@ -58,4 +59,5 @@ pub use record::{
 pub use replays::ReplaySource;
 pub use runs::{EarlierWork, PendingSimulation};
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
+pub use shares::ShareProgress;
 pub use write::{Writer, WriterHandle};
