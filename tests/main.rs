@@ -21,6 +21,8 @@ mod real_traces;
 mod reproduce_curves;
 mod reservations;
 mod shards;
+#[cfg(target_os = "linux")]
+mod shares_on_engines;
 mod support;
 mod sweeps;
 mod workflows;

@@ -77,7 +77,8 @@ fn tables(store: &Path) -> Vec<String> {
     lines
 }
 
-fn same_tables(one: &Path, other: &Path) {
+/// Holds two stores against each other.
+pub fn same_tables(one: &Path, other: &Path) {
     let (left, right) = (tables(one), tables(other));
     if left != right {
         let pair = left.iter().zip(&right).find(|(left, right)| left != right);
@@ -101,7 +102,8 @@ fn share(path: &Path, shard: &str, more: &[&str]) -> (i32, String) {
     said(path, &[&arguments, more].concat())
 }
 
-fn said(path: &Path, arguments: &[&str]) -> (i32, String) {
+/// Exit code and everything that the program printed.
+pub fn said(path: &Path, arguments: &[&str]) -> (i32, String) {
     let ended = output(program(path, arguments));
     (
         ended.status.code().unwrap_or(-1),
@@ -109,7 +111,8 @@ fn said(path: &Path, arguments: &[&str]) -> (i32, String) {
     )
 }
 
-fn succeeds(path: &Path, arguments: &[&str]) -> String {
+/// The same of a command that must end well.
+pub fn succeeds(path: &Path, arguments: &[&str]) -> String {
     let (code, said) = said(path, arguments);
     assert_eq!(code, 0, "{arguments:?}: {said}");
     said

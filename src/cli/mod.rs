@@ -291,13 +291,6 @@ const STORE: &str = "data/bookahead.db";
 
 /// Where the stores of an experiment's shares are when no other place is named.
 fn shards_folder(name: &str) -> PathBuf {
-    let name: String = name
-        .chars()
-        .map(|character| match character {
-            '/' | '\\' | '\0' => '-',
-            other => other,
-        })
-        .collect();
     PathBuf::from("data").join(format!("{name}.shards"))
 }
 

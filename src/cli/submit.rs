@@ -38,7 +38,8 @@ pub struct SubmitArguments {
     /// data/NAME.shards]
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
-    /// Submit only these shares, such as 3 or 2,5-7 [default: those that are not complete]
+    /// Submit only these shares, such as 3 or 2,5-7 [default: those that are neither complete
+    /// nor running]
     #[arg(long, value_name = "LIST")]
     pub only: Option<Numbers>,
     /// Cores for each share, and its worker threads
@@ -129,7 +130,7 @@ pub fn execute(arguments: &SubmitArguments) -> Result<ExitCode, LookError> {
     })?;
     if numbers.is_empty() {
         println_out(format_args!(
-            "every share of `{}` in {} is complete: nothing is submitted",
+            "every share of `{}` in {} is complete or running: nothing is submitted",
             job.name,
             folder.display()
         ))?;
@@ -161,7 +162,7 @@ fn say_how_to_go_on(folder: &Path, shards: u32) -> io::Result<()> {
     println_out(format_args!("  watch  bookahead runs --shards {folder}"))?;
     println_out(format_args!("  logs   {folder}/shard-I-of-{shards}.log"))?;
     println_out(format_args!(
-        "  lost   the same command again submits the shares that are not complete; --only I submits one"
+        "  lost   when no job waits any more, the same command submits what is not complete; --only I submits one"
     ))?;
     println_out(format_args!(
         "  then   bookahead merge {} {folder}",
@@ -216,18 +217,23 @@ fn wanted(arguments: &SubmitArguments, folder: &Path) -> Result<BTreeSet<u32>, L
             _ => Ok(only.clone()),
         };
     }
-    let complete: BTreeSet<u32> = begun
-        .iter()
-        .filter(|share| {
-            share
-                .progress
-                .as_ref()
-                .is_some_and(|known| known.is_complete())
-        })
-        .filter_map(|share| Some(share.number?.1))
-        .collect();
+    let mut left_out = BTreeSet::new();
+    for share in &begun {
+        let (Some((_, number)), Some(progress)) = (share.number, &share.progress) else {
+            continue;
+        };
+        if progress.is_complete() {
+            left_out.insert(number);
+        } else if progress.state == "running" {
+            super::say(format_args!(
+                "share {number} says that it is running, and is not submitted again; if its machine is lost, --only {number} \
+                 submits it"
+            ));
+            left_out.insert(number);
+        }
+    }
     Ok((1..=of)
-        .filter(|number| !complete.contains(number))
+        .filter(|number| !left_out.contains(number))
         .collect())
 }
 

@@ -61,11 +61,9 @@ impl Engine {
     pub(super) fn script(self, job: &Job) -> String {
         let mut text = "#!/bin/bash\n".to_owned();
         if self == Self::Slurm {
-            let log = job
-                .folder
-                .join(format!("shard-%a-of-{}.log", job.shards))
-                .display()
-                .to_string();
+            // A percent sign begins a placeholder.
+            let folder = job.folder.display().to_string().replace('%', "%%");
+            let log = format!("{folder}/shard-%a-of-{}.log", job.shards);
             for option in [
                 format!("--job-name=\"bookahead {}\"", job.name),
                 format!("--array=1-{}", job.shards),
@@ -82,7 +80,7 @@ impl Engine {
         let _ = writeln!(
             text,
             "#\n# One share of the experiment `{}`. Started again, it goes on where it was: what is done is not run again.\nset -eu\ncd {}",
-            job.name.replace(['\n', '\r'], " "),
+            job.name,
             path(&job.here)
         );
         for (name, value) in &job.environment {
