@@ -310,3 +310,132 @@ fn other_configurations_seeds_and_results_are_refused_and_nothing_is_written() {
         &["other content", "workload"],
     );
 }
+
+/// Clusters, requests, parts, probes and time lines: tables that hang on each other.
+const GRID: &str = r#"
+[experiment]
+name = "small"
+replications = 3
+[workload]
+model = "lublin-feitelson"
+jobs = 12000
+nodes = 128
+whole_trace = true
+target_load = 0.8
+[scheduling]
+strategy = "co-reservation"
+[clusters]
+count = 3
+days = 4
+[requests]
+workload = "rw1"
+count = 40
+[[axis]]
+key = "broker.algorithm"
+values = ["a2", "a3"]
+"#;
+
+/// Reservations, their offers and measures.
+const RESERVATIONS: &str = r#"
+[experiment]
+name = "small"
+replications = 2
+[workload]
+model = "lublin-feitelson"
+jobs = 400
+nodes = 64
+whole_trace = true
+target_load = 0.9
+[scheduling]
+strategy = "replanning"
+[reservations]
+origin = "instead"
+start = "choice"
+[[axis]]
+key = "admission.rule"
+values = ["holes", "move", "move-price"]
+[[axis]]
+key = "reservations.share_percent"
+values = [0, 30]
+"#;
+
+#[test]
+fn shares_of_every_kind_of_study_are_joined_with_all_their_tables() {
+    for (text, filled) in [
+        (
+            GRID,
+            &[
+                "cluster_measure",
+                "co_request",
+                "co_part",
+                "co_probe",
+                "time_line",
+            ][..],
+        ),
+        (
+            RESERVATIONS,
+            &["reservation_outcome", "offer", "simulation_measure"],
+        ),
+    ] {
+        let folder = folder();
+        let path = folder.path();
+        fs::write(path.join("small.toml"), text).expect("written");
+        assert!(run(path, "single", &[]).status().expect("runs").success());
+        for shard in ["1/2", "2/2"] {
+            let (code, said) = share(path, shard, &[]);
+            assert_eq!(code, 0, "{said}");
+        }
+        succeeds(path, &["merge", "all.db", "shards"]);
+        same_tables(&path.join("single.db"), &path.join("all.db"));
+        let lines = tables(&path.join("all.db"));
+        for table in filled {
+            let rows = lines
+                .iter()
+                .filter(|line| line.starts_with(&format!("{table} ")));
+            assert!(rows.count() > 1, "{table} is empty");
+        }
+    }
+}
+
+#[test]
+fn a_join_that_is_killed_at_any_instant_goes_on_with_the_same_command() {
+    let folder = three_shares();
+    let path = folder.path();
+    let mut in_the_middle = 0;
+    for milliseconds in (0..).step_by(15) {
+        let mut child = program(path, &["merge", "all.db", "shards"])
+            .spawn()
+            .expect("starts");
+        std::thread::sleep(std::time::Duration::from_millis(milliseconds));
+        let ended = child.try_wait().expect("a child").is_some();
+        child.kill().expect("a child may be killed");
+        child.wait().expect("a child");
+        if ended {
+            break;
+        }
+        in_the_middle += 1;
+    }
+    assert!(in_the_middle > 0, "no kill met a join");
+    succeeds(path, &["merge", "all.db", "shards"]);
+    same_tables(&path.join("single.db"), &path.join("all.db"));
+}
+
+#[test]
+fn results_with_more_detail_take_the_place_of_those_with_less_and_never_the_other_way_round() {
+    let folder = folder();
+    let path = folder.path();
+    assert!(run(path, "single", &[]).status().expect("runs").success());
+    assert!(
+        run(path, "totals", &["--outcomes", "metrics"])
+            .status()
+            .expect("runs")
+            .success()
+    );
+    succeeds(path, &["merge", "all.db", "totals.db"]);
+    same_tables(&path.join("totals.db"), &path.join("all.db"));
+    succeeds(path, &["merge", "all.db", "single.db"]);
+    same_tables(&path.join("single.db"), &path.join("all.db"));
+    let again = succeeds(path, &["merge", "all.db", "totals.db", "single.db"]);
+    assert!(again.contains("0 rows written"), "{again}");
+    same_tables(&path.join("single.db"), &path.join("all.db"));
+}
