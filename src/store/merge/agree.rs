@@ -1,21 +1,13 @@
-//! Whether stores may be joined: the same experiment, the same program, the same inputs, the same results.
+//! Whether stores may be joined: the same experiment, the same program, the same inputs, the same points.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
-use rusqlite::types::ValueRef;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::tables::{Kind, Tables};
-use super::{DONE, Found, Input, MergeError, MergeOptions, Wanted, in_order};
+use super::{Found, Input, MergeError, MergeOptions, Wanted, in_order};
+use crate::store::Store;
 use crate::store::processes::Process;
-use crate::store::{Store, StoreError};
-
-/// Tables that hold what clocks said: it may differ where results are the same.
-const CLOCKS: [&str; 1] = ["simulation_timing"];
-
-/// What of a simulation's own row follows from its content.
-const CONTENT: [&str; 3] = ["spec", "workload_label", "replication"];
 
 /// One experiment and its runs in the inputs.
 pub(super) struct Experiment {
@@ -78,42 +70,34 @@ impl RunRow {
             .collect()
     }
 
-    /// What tells two runs of one name apart, if anything does: what, in this one, in the other, what to do.
-    fn difference(
-        &self,
-        other: &Self,
-        options: MergeOptions,
-    ) -> Option<(&'static str, String, String, &'static str)> {
+    /// What tells two runs of one name apart, if anything does, and what to do about it.
+    fn difference(&self, other: &Self, options: MergeOptions) -> Option<(String, &'static str)> {
         let short = |hash: &str| hash.get(..12).unwrap_or(hash).to_owned();
+        let told = |what: &str, one: &str, other: &str| format!("{what} {one} and {other}");
         if self.configuration != other.configuration {
+            let hashes = (short(&self.configuration), short(&other.configuration));
             return Some((
-                "its configuration has the hashes",
-                short(&self.configuration),
-                short(&other.configuration),
+                told("its configuration has the hashes", &hashes.0, &hashes.1),
                 "run every share with the same file, or join the stores that belong together",
             ));
         }
         if self.seed != other.seed {
+            let seeds = [self.seed, other.seed].map(|seed| (seed as u64).to_string());
             return Some((
-                "its seed is",
-                (self.seed as u64).to_string(),
-                (other.seed as u64).to_string(),
+                told("its seeds are", &seeds[0], &seeds[1]),
                 "run every share with the same --seed",
             ));
         }
         if self.format != other.format {
+            let formats = [self.format, other.format].map(|format| format.to_string());
             return Some((
-                "its result format is",
-                self.format.to_string(),
-                other.format.to_string(),
+                told("its results have the formats", &formats[0], &formats[1]),
                 "run every share with the same program",
             ));
         }
         (self.program != other.program && !options.mixed_programs).then(|| {
             (
-                "it was computed by bookahead",
-                self.program.clone(),
-                other.program.clone(),
+                told("it was computed by bookahead", &self.program, &other.program),
                 "run every share with the same program, or say --mixed-programs where you know that they compute the same",
             )
         })
@@ -135,7 +119,7 @@ pub(super) fn experiments(
 ) -> Result<Vec<Experiment>, MergeError> {
     let mut found: BTreeMap<String, Experiment> = BTreeMap::new();
     for (number, input) in inputs.iter().enumerate() {
-        let runs = RunRow::all(&input.connection).map_err(|error| input.error(error))?;
+        let runs = RunRow::all(&*input.connection()?).map_err(|error| input.error(error))?;
         let mut newest: HashMap<String, usize> = HashMap::new();
         for run in runs {
             let experiment = found.entry(run.name.clone()).or_insert_with(|| Experiment {
@@ -209,13 +193,11 @@ fn agree(
 ) -> Result<(), MergeError> {
     match first.difference(second, options) {
         None => Ok(()),
-        Some((what, first, second, advice)) => Err(MergeError::Disagree {
+        Some((difference, advice)) => Err(MergeError::Disagree {
             name: experiment.name.clone(),
             one: one.to_owned(),
             other: other.to_owned(),
-            what,
-            first,
-            second: format!("and {second}"),
+            difference,
             advice,
         }),
     }
@@ -232,7 +214,7 @@ fn computed_by_one_program(
         return Ok(());
     }
     let programs: Vec<String> = input
-        .connection
+            .connection()?
         .prepare(
             "SELECT DISTINCT c.program_version, c.program_commit FROM run_point rp JOIN point p ON p.id = rp.point
              JOIN simulation m ON m.id = p.simulation JOIN run c ON c.id = m.computed_by
@@ -250,9 +232,10 @@ fn computed_by_one_program(
             name: experiment.name.clone(),
             one: input.path.clone(),
             other: input.path.clone(),
-            what: "some of its results were computed by bookahead",
-            first: other,
-            second: format!("and others by {}", run.program),
+            difference: format!(
+                "some of its results were computed by bookahead {other} and others by {}",
+                run.program
+            ),
             advice: "`bookahead run --fresh` computes them anew; --mixed-programs joins them as they are",
         }),
     }
@@ -275,8 +258,8 @@ pub(super) fn simulations(
             .collect();
         let runs = runs.join(", ");
         let error = |error| input.error(error);
-        let mut statement = input
-            .connection
+        let connection = input.connection()?;
+        let mut statement = connection
             .prepare(&format!(
                 "SELECT source, content FROM run_input WHERE run IN ({runs})"
             ))
@@ -287,8 +270,7 @@ pub(super) fn simulations(
             same_source(inputs, &mut sources, source, content, number)?;
         }
         // With one maximum SQLite takes the other columns from its row: the newest run's.
-        let mut statement = input
-            .connection
+        let mut statement = connection
             .prepare(&format!(
                 "SELECT rp.place, rp.point, p.identity, m.id, m.identity, m.state, m.detail, max(rp.run)
                  FROM run_point rp JOIN point p ON p.id = rp.point JOIN simulation m ON m.id = p.simulation
@@ -361,7 +343,7 @@ fn other_input(one: &Path, other: &Path, source: &str) -> MergeError {
     }
 }
 
-fn other_point(one: &Path, other: &Path, place: u32) -> MergeError {
+pub(super) fn other_point(one: &Path, other: &Path, place: u32) -> MergeError {
     MergeError::Conflict {
         one: one.to_owned(),
         other: other.to_owned(),
@@ -386,227 +368,4 @@ pub(super) fn known_simulation(
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })
         .optional()
-}
-
-/// Refuses inputs that give another result than each other, or than the store that takes them in.
-pub(super) fn same_results(
-    inputs: &[Input],
-    wanted: &[Wanted],
-    existing: Option<&Store>,
-    experiment: &Experiment,
-) -> Result<(), MergeError> {
-    let Some(any) = inputs.first() else {
-        return Ok(());
-    };
-    let tables = Tables::read(&any.connection)
-        .map_err(|error| any.error(error))?
-        .map_err(|table| MergeError::UnknownTable {
-            path: any.path.clone(),
-            table,
-        })?;
-    let mut sides: Vec<Side<'_>> = inputs
-        .iter()
-        .map(|input| Side::new(&input.path, &input.connection, &tables))
-        .collect();
-    if let Some(store) = existing {
-        sides.push(Side::new(&store.path, &store.connection, &tables));
-        if let Some(run) = &experiment.target {
-            same_places(store, run.id, inputs, wanted)?;
-        }
-    }
-    let run = experiment.target.as_ref().map(|run| run.id);
-    for simulation in wanted {
-        let mut done: Vec<(usize, i64, i64)> = simulation
-            .found
-            .iter()
-            .filter(|found| found.state == DONE)
-            .map(|found| (found.input, found.simulation, found.detail))
-            .collect();
-        if let (Some(store), false) = (existing, done.is_empty()) {
-            let known = known_simulation(&store.connection, &simulation.identity, run)
-                .map_err(|error| store.error("looking for results", error))?;
-            if let Some((number, DONE, detail)) = known {
-                done.push((inputs.len(), number, detail));
-            }
-        }
-        let Some(((one, first, detail), others)) = done.split_first() else {
-            continue;
-        };
-        for (other, second, other_detail) in others {
-            let partly = detail != other_detail;
-            for table in 0..tables.0.len() {
-                let here = sides[*one].content(table, *first)?;
-                let there = sides[*other].content(table, *second)?;
-                let skip = partly && (here.is_empty() || there.is_empty());
-                if !skip && here != there {
-                    return Err(MergeError::Conflict {
-                        one: sides[*one].path.to_owned(),
-                        other: sides[*other].path.to_owned(),
-                        what: format!(
-                            "simulation {} has other rows in `{}`",
-                            simulation.identity, tables.0[table].name
-                        ),
-                        advice: "one of them was changed or computed by a program with a fault; `bookahead run --fresh` \
-                                 into a new store tells which",
-                    });
-                }
-            }
-        }
-    }
-    Ok(())
-}
-
-/// The joined store's own run must say the same about places and inputs.
-fn same_places(
-    store: &Store,
-    run: i64,
-    inputs: &[Input],
-    wanted: &[Wanted],
-) -> Result<(), MergeError> {
-    let sql = |error| MergeError::from(store.error("looking for its points", error));
-    let mut find = store
-        .connection
-        .prepare(
-            "SELECT p.identity FROM run_point rp JOIN point p ON p.id = rp.point WHERE rp.run = ?1 AND rp.place = ?2",
-        )
-        .map_err(sql)?;
-    for (place, input, point) in wanted.iter().flat_map(|simulation| &simulation.points) {
-        let known: Option<String> = find
-            .query_row(params![run, place], |row| row.get(0))
-            .optional()
-            .map_err(sql)?;
-        let Some(known) = known else { continue };
-        let input = &inputs[*input];
-        let theirs: String = input
-            .connection
-            .prepare_cached("SELECT identity FROM point WHERE id = ?1")
-            .and_then(|mut statement| statement.query_row([point], |row| row.get(0)))
-            .map_err(|error| input.error(error))?;
-        if known != theirs {
-            return Err(other_point(&store.path, &input.path, *place));
-        }
-    }
-    Ok(())
-}
-
-/// One store whose results are compared.
-struct Side<'s> {
-    path: &'s Path,
-    connection: &'s Connection,
-    tables: &'s Tables,
-    simulation: usize,
-    names: HashMap<(usize, i64), Vec<u8>>,
-}
-
-impl<'s> Side<'s> {
-    fn new(path: &'s Path, connection: &'s Connection, tables: &'s Tables) -> Self {
-        Self {
-            path,
-            connection,
-            tables,
-            simulation: tables.place("simulation"),
-            names: HashMap::new(),
-        }
-    }
-
-    fn error(&self, error: rusqlite::Error) -> MergeError {
-        StoreError::from_sql(self.path, "comparing results", error).into()
-    }
-
-    /// Everything that a table says about a simulation, without numbers of the store's own, in an order that does not depend
-    /// on them. Nothing of tables that are not about simulations.
-    fn content(&mut self, table: usize, simulation: i64) -> Result<Vec<Vec<u8>>, MergeError> {
-        let shape = &self.tables.0[table];
-        let owner = match shape.kind {
-            Kind::Part { of, column } if of == self.simulation => column,
-            Kind::Numbered { .. } if table == self.simulation => shape.key[0],
-            _ => return Ok(Vec::new()),
-        };
-        if CLOCKS.contains(&shape.name.as_str()) {
-            return Ok(Vec::new());
-        }
-        let connection = self.connection;
-        let mut statement = connection
-            .prepare_cached(&shape.select_parts(owner))
-            .map_err(|error| self.error(error))?;
-        let mut rows = statement
-            .query([simulation])
-            .map_err(|error| self.error(error))?;
-        let mut found = Vec::new();
-        while let Some(row) = rows.next().map_err(|error| self.error(error))? {
-            let mut text = Vec::with_capacity(8 * shape.columns.len());
-            for (column, name) in shape.columns.iter().enumerate() {
-                if column == owner
-                    || (table == self.simulation && !CONTENT.contains(&name.as_str()))
-                {
-                    continue;
-                }
-                let value = row.get_ref(column).map_err(|error| self.error(error))?;
-                match (shape.refers[column], value) {
-                    (Some(of), ValueRef::Integer(number)) => {
-                        text.extend_from_slice(self.name(of, number)?);
-                    }
-                    (_, value) => encode(value, &mut text),
-                }
-            }
-            found.push(text);
-        }
-        found.sort_unstable();
-        Ok(found)
-    }
-
-    /// What a number stands for.
-    fn name(&mut self, table: usize, number: i64) -> Result<&[u8], MergeError> {
-        if !self.names.contains_key(&(table, number)) {
-            let shape = &self.tables.0[table];
-            let mut text = Vec::new();
-            if let Kind::Numbered { known_by } = &shape.kind {
-                let columns: Vec<String> = known_by
-                    .iter()
-                    .map(|column| format!("\"{}\"", shape.columns[*column]))
-                    .collect();
-                self.connection
-                    .query_row(
-                        &format!(
-                            "SELECT {} FROM \"{}\" WHERE \"{}\" = ?1",
-                            columns.join(", "),
-                            shape.name,
-                            shape.columns[shape.key[0]]
-                        ),
-                        [number],
-                        |row| {
-                            for column in 0..known_by.len() {
-                                encode(row.get_ref(column)?, &mut text);
-                            }
-                            Ok(())
-                        },
-                    )
-                    .map_err(|error| self.error(error))?;
-            }
-            self.names.insert((table, number), text);
-        }
-        Ok(&self.names[&(table, number)])
-    }
-}
-
-/// A value as bytes that no other value has.
-fn encode(value: ValueRef<'_>, into: &mut Vec<u8>) {
-    let (kind, bytes): (u8, &[u8]) = match value {
-        ValueRef::Null => (0, &[]),
-        ValueRef::Integer(number) => {
-            into.push(1);
-            into.extend_from_slice(&number.to_le_bytes());
-            return;
-        }
-        ValueRef::Real(number) => {
-            into.push(2);
-            into.extend_from_slice(&number.to_bits().to_le_bytes());
-            return;
-        }
-        ValueRef::Text(text) => (3, text),
-        ValueRef::Blob(bytes) => (4, bytes),
-    };
-    into.push(kind);
-    into.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
-    into.extend_from_slice(bytes);
 }

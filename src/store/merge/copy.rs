@@ -77,7 +77,7 @@ impl<'c> Copier<'c> {
     ) -> Result<Vec<Value>, MergeError> {
         let shape = &self.tables.0[table];
         let mut values: Vec<Value> = input
-            .connection
+            .connection()?
             .prepare_cached(&format!(
                 "SELECT {} FROM \"{}\" WHERE \"{}\" = ?1",
                 shape.all_columns(),
@@ -198,8 +198,8 @@ impl<'c> Copier<'c> {
         let store = self.store;
         let shape = &tables.0[table];
         let written = |error| MergeError::from(store.error("joining stores", error));
-        let mut select = input
-            .connection
+        let connection = input.connection()?;
+        let mut select = connection
             .prepare_cached(&shape.select_parts(owner))
             .map_err(|error| input.error(error))?;
         let mut rows = select.query([there]).map_err(|error| input.error(error))?;
@@ -238,8 +238,8 @@ impl<'c> Copier<'c> {
     ) -> Result<(), MergeError> {
         let shape = &self.tables.0[table];
         let insert = format!("{} ON CONFLICT DO NOTHING", self.inserts[table]);
-        let mut select = input
-            .connection
+        let connection = input.connection()?;
+        let mut select = connection
             .prepare(&shape.select_parts(owner))
             .map_err(|error| input.error(error))?;
         let mut rows = select.query([there]).map_err(|error| input.error(error))?;
@@ -331,7 +331,7 @@ impl<'c> Copier<'c> {
             return Ok(empty);
         }
         let empty = input
-            .connection
+            .connection()?
             .prepare(&format!(
                 "SELECT 1 FROM \"{}\" LIMIT 1",
                 self.tables.0[table].name

@@ -12,7 +12,7 @@ pub enum MergeError {
     Store(#[from] StoreError),
     /// Runs of one experiment differ in what determines their results.
     #[error(
-        "`{name}` is not the same experiment in `{one}` and in `{other}`: {what} {first} {second}. Nothing was \
+        "`{name}` is not the same experiment in `{one}` and in `{other}`: {difference}. Nothing was \
          written; {advice}"
     )]
     Disagree {
@@ -22,12 +22,8 @@ pub enum MergeError {
         one: PathBuf,
         /// Another store.
         other: PathBuf,
-        /// What differs.
-        what: &'static str,
-        /// In the one.
-        first: String,
-        /// In the other.
-        second: String,
+        /// In what they differ.
+        difference: String,
         /// What to do.
         advice: &'static str,
     },
