@@ -9,7 +9,9 @@ use super::co_reservations::{self, write_clusters, write_co_requests, write_time
 use super::distributions::Distributions;
 use super::record::{FailedSimulation, FinishedSimulation, OutcomeDetail};
 use super::reservations::{write_measures, write_reservations, write_trials};
-use super::runs::{PendingSimulation, PlaceNumbers, RunAxes, hex, link_point, unix_milliseconds};
+use super::runs::{
+    PendingSimulation, PlaceNumbers, RunAxes, SHOWN_BY_RUN, hex, link_point, unix_milliseconds,
+};
 use super::{RunId, StoreError, WriteSummary};
 use crate::scheduling::{JobOutcome, SimulationMetrics, Verdict, registry};
 use crate::sweep::{Point, SimulationSpec};
@@ -392,11 +394,10 @@ impl<'c> Rows<'c> {
         // What this run was entered with stays its own, whatever another run begins anew meanwhile.
         let known: Option<i64> = self
             .connection
-            .prepare_cached(
+            .prepare_cached(&format!(
                 "SELECT m.generation FROM simulation m WHERE m.identity = ?1
-                 ORDER BY EXISTS (SELECT 1 FROM point p JOIN run_point rp ON rp.point = p.id AND rp.run = ?2
-                                  WHERE p.simulation = m.id) DESC, m.generation DESC LIMIT 1",
-            )?
+                 ORDER BY {SHOWN_BY_RUN} DESC, m.generation DESC LIMIT 1"
+            ))?
             .query_row(params![identity, self.run.0], |row| row.get(0))
             .optional()?;
         let generation = known.map_or(1, |known| known + i64::from(self.fresh));

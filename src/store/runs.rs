@@ -509,6 +509,12 @@ fn mark_dead_runs(connection: &Connection, store: &std::path::Path) -> rusqlite:
     Ok(())
 }
 
+/// Whether the run `?2` shows the simulation `m`. The order of the tables is said: SQLite would look through every place of the
+/// run, for every simulation.
+pub(super) const SHOWN_BY_RUN: &str =
+    "EXISTS (SELECT 1 FROM point p CROSS JOIN run_point rp ON rp.point = p.id AND rp.run = ?2
+    WHERE p.simulation = m.id)";
+
 /// A transaction that takes the write lock at once: waiting for it later could not be retried.
 pub(super) fn immediate(connection: &Connection) -> rusqlite::Result<rusqlite::Transaction<'_>> {
     rusqlite::Transaction::new_unchecked(connection, rusqlite::TransactionBehavior::Immediate)
@@ -532,4 +538,35 @@ pub(super) fn unix_milliseconds() -> i64 {
         .map_or(0, |since| {
             i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looking_for_the_simulation_that_a_run_shows_reads_its_own_points_and_not_every_place_of_the_run()
+     {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("a.db")).unwrap();
+        let plan: Vec<String> = store
+            .connection
+            .prepare(&format!(
+                "EXPLAIN QUERY PLAN SELECT m.id FROM simulation m WHERE m.identity = ?1 ORDER BY {SHOWN_BY_RUN} DESC"
+            ))
+            .unwrap()
+            .query_map(params!["", 1], |row| row.get(3))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        let plan = plan.join("\n");
+        assert!(
+            plan.contains("point_by_simulation (simulation=?)"),
+            "{plan}"
+        );
+        assert!(
+            plan.contains("run_point_by_point (point=? AND run=?)"),
+            "{plan}"
+        );
+    }
 }

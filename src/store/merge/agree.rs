@@ -8,6 +8,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 use super::{Found, Input, MergeError, MergeOptions, Wanted, in_order};
 use crate::store::Store;
 use crate::store::processes::Process;
+use crate::store::runs::SHOWN_BY_RUN;
 
 /// One experiment and its runs in the inputs.
 pub(super) struct Experiment {
@@ -359,11 +360,10 @@ pub(super) fn known_simulation(
     run: Option<i64>,
 ) -> rusqlite::Result<Option<(i64, i64, i64)>> {
     connection
-        .prepare_cached(
+        .prepare_cached(&format!(
             "SELECT m.id, m.state, m.detail FROM simulation m WHERE m.identity = ?1
-             ORDER BY EXISTS (SELECT 1 FROM point p JOIN run_point rp ON rp.point = p.id AND rp.run = ?2
-                              WHERE p.simulation = m.id) DESC, m.generation DESC LIMIT 1",
-        )?
+             ORDER BY {SHOWN_BY_RUN} DESC, m.generation DESC LIMIT 1"
+        ))?
         .query_row(params![identity, run], |row| {
             Ok((row.get(0)?, row.get(1)?, row.get(2)?))
         })
