@@ -69,8 +69,11 @@ pub struct MergedRun {
 struct Input {
     number: usize,
     path: PathBuf,
-    open: Rc<RefCell<VecDeque<(usize, Rc<Connection>)>>>,
+    open: Rc<RefCell<OpenStores>>,
 }
+
+/// Inputs by number with their connections, the one that was opened first in front.
+type OpenStores = VecDeque<(usize, Rc<Connection>)>;
 
 /// So many stores are open at once: a process may not have too many files open, and each takes three.
 const OPEN_TOGETHER: usize = 100;
