@@ -40,7 +40,7 @@ pub struct MergeOptions {
 pub struct MergeSummary {
     /// The runs that were made or completed, by name.
     pub runs: Vec<MergedRun>,
-    /// Rows of results written.
+    /// Rows written: results, simulations, points and places.
     pub rows: u64,
     /// How long it took, checks included.
     pub wall: Duration,

@@ -132,6 +132,8 @@ struct Side<'s> {
     tables: &'s Tables,
     simulation: usize,
     names: HashMap<(usize, i64), Vec<u8>>,
+    /// For each table the question for the rows of one simulation; none where there is nothing to compare.
+    questions: Vec<Option<String>>,
 }
 
 impl<'s> Side<'s> {
@@ -142,6 +144,7 @@ impl<'s> Side<'s> {
             tables,
             simulation: tables.place("simulation"),
             names: HashMap::new(),
+            questions: Vec::new(),
         }
     }
 
@@ -153,14 +156,9 @@ impl<'s> Side<'s> {
     /// on them. Nothing of tables that are not about simulations.
     fn content(&mut self, table: usize, simulation: i64) -> Result<Vec<Vec<u8>>, MergeError> {
         let shape = &self.tables.0[table];
-        let owner = match shape.kind {
-            Kind::Part { of, column } if of == self.simulation => column,
-            Kind::Numbered { .. } if table == self.simulation => shape.key[0],
-            _ => return Ok(Vec::new()),
-        };
-        if CLOCKS.contains(&shape.name.as_str()) {
+        let Some(owner) = self.owner(table) else {
             return Ok(Vec::new());
-        }
+        };
         let opened;
         let connection: &Connection = match self.source {
             Source::Input(input) => {
@@ -169,8 +167,14 @@ impl<'s> Side<'s> {
             }
             Source::Store(store) => &store.connection,
         };
+        if self.questions.is_empty() {
+            self.questions = self.questions(connection)?;
+        }
+        let Some(question) = &self.questions[table] else {
+            return Ok(Vec::new());
+        };
         let mut statement = connection
-            .prepare_cached(&shape.select_parts(owner))
+            .prepare_cached(question)
             .map_err(|error| self.error(error))?;
         let mut rows = statement
             .query([simulation])
@@ -196,6 +200,34 @@ impl<'s> Side<'s> {
         }
         found.sort_unstable();
         Ok(found)
+    }
+
+    /// The column of a table that says about which simulation a row is; none where the table is not compared.
+    fn owner(&self, table: usize) -> Option<usize> {
+        let shape = &self.tables.0[table];
+        match shape.kind {
+            _ if CLOCKS.contains(&shape.name.as_str()) => None,
+            Kind::Part { of, column } if of == self.simulation => Some(column),
+            Kind::Numbered { .. } if table == self.simulation => Some(shape.key[0]),
+            _ => None,
+        }
+    }
+
+    /// Asked once for each store: most tables of most stores are empty.
+    fn questions(&self, connection: &Connection) -> Result<Vec<Option<String>>, MergeError> {
+        let mut questions = Vec::with_capacity(self.tables.0.len());
+        for (table, shape) in self.tables.0.iter().enumerate() {
+            let question = match self.owner(table) {
+                None => None,
+                Some(owner) => connection
+                    .prepare(&format!("SELECT 1 FROM \"{}\" LIMIT 1", shape.name))
+                    .and_then(|mut statement| statement.exists([]))
+                    .map_err(|error| self.error(error))?
+                    .then(|| shape.select_parts(owner)),
+            };
+            questions.push(question);
+        }
+        Ok(questions)
     }
 
     /// What a number stands for.

@@ -36,7 +36,7 @@ pub(super) struct Copier<'c> {
     inserts: Vec<String>,
     /// Tables whose rows get their numbers from the merge alone.
     given: [usize; 3],
-    /// Rows of results written.
+    /// Rows written.
     pub(super) rows: u64,
 }
 
@@ -105,7 +105,8 @@ impl<'c> Copier<'c> {
     }
 
     /// Inserts a row; returns its number.
-    pub(super) fn insert(&self, table: usize, values: &[Value]) -> Result<i64, MergeError> {
+    pub(super) fn insert(&mut self, table: usize, values: &[Value]) -> Result<i64, MergeError> {
+        self.rows += 1;
         self.store
             .connection
             .prepare_cached(&self.inserts[table])
@@ -258,11 +259,13 @@ impl<'c> Copier<'c> {
                     (_, value) => value,
                 });
             }
-            self.store
+            let new = self
+                .store
                 .connection
                 .prepare_cached(&insert)
                 .and_then(|mut statement| statement.execute(params_from_iter(&values)))
                 .map_err(|error| self.sql(error))?;
+            self.rows += new as u64;
         }
         Ok(())
     }
@@ -314,7 +317,6 @@ impl<'c> Copier<'c> {
                 ))
             })
             .map_err(|error| self.sql(error))?;
-        self.rows += 1;
         for (part, column) in tables.parts(place) {
             self.parts(input, mapping, (part, column), there, here)?;
         }

@@ -46,7 +46,7 @@ impl<'m> Merge<'m> {
         }
     }
 
-    /// Rows of results written so far.
+    /// Rows written so far.
     pub(super) fn rows(&self) -> u64 {
         self.copier.rows
     }
