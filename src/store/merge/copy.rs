@@ -24,6 +24,11 @@ impl Mapping {
         }
     }
 
+    /// Whether the row has a number in the joined store.
+    pub(super) fn knows(&self, table: usize, there: i64) -> bool {
+        self.numbers[table].contains_key(&there)
+    }
+
     pub(super) fn set(&mut self, table: usize, there: i64, here: i64) {
         self.numbers[table].insert(there, here);
     }
@@ -34,6 +39,8 @@ pub(super) struct Copier<'c> {
     store: &'c Store,
     tables: &'c Tables,
     inserts: Vec<String>,
+    /// For each table the question for a row by the first column of its key.
+    selects: Vec<String>,
     /// Tables whose rows get their numbers from the merge alone.
     given: [usize; 3],
     /// Rows written.
@@ -46,6 +53,7 @@ impl<'c> Copier<'c> {
             store,
             tables,
             inserts: tables.0.iter().map(Table::insert).collect(),
+            selects: tables.0.iter().map(Table::select_row).collect(),
             given: ["run", "simulation", "point"].map(|name| tables.place(name)),
             rows: 0,
         }
@@ -78,12 +86,7 @@ impl<'c> Copier<'c> {
         let shape = &self.tables.0[table];
         let mut values: Vec<Value> = input
             .connection()?
-            .prepare_cached(&format!(
-                "SELECT {} FROM \"{}\" WHERE \"{}\" = ?1",
-                shape.all_columns(),
-                shape.name,
-                shape.columns[shape.key[0]]
-            ))
+            .prepare_cached(&self.selects[table])
             .and_then(|mut statement| {
                 statement.query_row([number], |row| {
                     (0..shape.columns.len())
@@ -237,35 +240,35 @@ impl<'c> Copier<'c> {
         there: i64,
         here: i64,
     ) -> Result<(), MergeError> {
-        let shape = &self.tables.0[table];
+        let tables = self.tables;
+        let shape = &tables.0[table];
         let insert = format!("{} ON CONFLICT DO NOTHING", self.inserts[table]);
         let connection = input.connection()?;
         let mut select = connection
             .prepare(&shape.select_parts(owner))
             .map_err(|error| input.error(error))?;
         let mut rows = select.query([there]).map_err(|error| input.error(error))?;
+        let store = self.store;
+        let written = |error| MergeError::from(store.error("joining stores", error));
+        let mut insert = store.connection.prepare(&insert).map_err(written)?;
         'rows: while let Some(row) = rows.next().map_err(|error| input.error(error))? {
-            let mut values = Vec::with_capacity(shape.columns.len());
-            for column in 0..shape.columns.len() {
-                let value: Value = row.get(column).map_err(|error| input.error(error))?;
-                values.push(match (shape.refers[column], value) {
-                    _ if column == owner => Value::Integer(here),
-                    (Some(of), Value::Integer(number)) => {
-                        match self.number(input, mapping, of, number)? {
-                            Some(number) => Value::Integer(number),
+            for (column, refers) in shape.refers.iter().enumerate() {
+                let value = row.get_ref(column).map_err(|error| input.error(error))?;
+                let value = match (refers, value) {
+                    _ if column == owner => ValueRef::Integer(here),
+                    (Some(of), ValueRef::Integer(number)) => {
+                        match self.number(input, mapping, *of, number)? {
+                            Some(number) => ValueRef::Integer(number),
                             None => continue 'rows,
                         }
                     }
                     (_, value) => value,
-                });
+                };
+                insert
+                    .raw_bind_parameter(column + 1, ToSqlOutput::Borrowed(value))
+                    .map_err(written)?;
             }
-            let new = self
-                .store
-                .connection
-                .prepare_cached(&insert)
-                .and_then(|mut statement| statement.execute(params_from_iter(&values)))
-                .map_err(|error| self.sql(error))?;
-            self.rows += new as u64;
+            self.rows += insert.raw_execute().map_err(written)? as u64;
         }
         Ok(())
     }

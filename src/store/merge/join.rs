@@ -190,6 +190,10 @@ impl<'m> Merge<'m> {
         let mut places = wanted.points.clone();
         places.sort_unstable();
         for (place, input, point) in places {
+            // Places that a strategy cannot tell apart share a point, which comes with the first of them.
+            if self.mappings[input].knows(points, point) {
+                continue;
+            }
             let input_store = &self.inputs[input];
             let mut values =
                 self.copier

@@ -132,6 +132,16 @@ impl Table {
         quoted(self.columns.iter())
     }
 
+    /// The row with this number.
+    pub(super) fn select_row(&self) -> String {
+        format!(
+            "SELECT {} FROM \"{}\" WHERE \"{}\" = ?1",
+            self.all_columns(),
+            self.name,
+            self.columns[self.key[0]]
+        )
+    }
+
     /// The rows of one owner in the order of the key.
     pub(super) fn select_parts(&self, column: usize) -> String {
         format!(
