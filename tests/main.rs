@@ -17,6 +17,7 @@ mod invariants;
 mod local_clusters;
 mod oracles;
 mod overbooked_parts;
+mod provisioning_sites;
 mod real_traces;
 mod reproduce_curves;
 mod reservations;

@@ -1,40 +1,58 @@
 //! Applications that buy their resources: which of the advertised slots a workflow should take (spec `provisioning.md` §4), or
 //! which start of each task it should ask for (§8).
 //!
-//! An [`Application`] is a workflow as a planner sees it. [`evaluate`] says what a choice of slots costs and how long the
+//! An [`Application`] is a workflow as a planner sees it. An [`Evaluator`] says what a choice of slots costs and how long the
 //! application takes on it; [`moga`] and [`nsga2`] look for choices that no other beats in both. [`greedy`] asks for the price of every start instead, task
 //! after task. [`best_effort`] is what all of them are compared with.
 
 mod application;
 mod background;
 mod best_effort;
+mod broker;
+mod direct;
 mod evaluate;
 mod fitness;
 pub mod genetic;
 mod greedy;
 mod inputs;
+mod layout;
+mod ledger;
 mod link;
 pub mod measures;
+mod of_workflow;
 mod outcome;
 mod pareto;
 mod provider;
+mod search;
 mod settings;
+mod site_load;
+mod strikes;
+#[cfg(test)]
+pub(crate) mod test_support;
+mod world;
 
 pub use application::{Application, ApplicationTask, Dependency};
-pub use background::Background;
+pub use background::{Background, common_window, draw_instants};
 pub use best_effort::{BestEffortRun, BestEffortSite, FIRST_TASK, best_effort};
+pub use broker::provision;
+pub use direct::{ProvisioningError, simulate_provisioning, sites_at_begin};
 pub use evaluate::{Advertised, Evaluator, PlanValue, TaskPlacement};
 pub use fitness::{Fitness, assign_fitness};
 pub use genetic::{Genetic, GeneticSettings, moga, nsga2};
-pub use greedy::{GreedyPlan, TooWide, Wish, greedy};
+pub use greedy::{GreedyPlan, Misfit, Wish, greedy};
 pub use inputs::{ProvisioningInputs, SiteLoad, SiteWorkload};
-pub use link::SiteLink;
+pub use link::{BrokerError, SiteLink, SitesAtHand, at_once};
+pub use of_workflow::ApplicationError;
 pub use outcome::{
     BestEffortOutcome, BoughtSlot, EffectOnOthers, FrontMember, ProvisioningOutcome,
     ProvisioningRun, Realised, TaskFate, TaskRun,
 };
 pub use pareto::{ParetoFront, dominates, hypervolume};
-pub use provider::{PlanningSite, ProviderSite, SiteAnswer, SiteQuestion};
+pub use provider::{
+    PlanningSite, ProviderSite, RectangleSite, SiteAnswer, SiteQuestion, SiteReport,
+};
+pub use search::{collect_slots, search_advertised};
 pub use settings::{
     AfterFailure, Commitment, Provider, ProvisioningSettings, SearchMethod, SiteChoice,
 };
+pub use site_load::{LOAD_TOLERANCE, SiteLoadError, load_site, utilisation_percent};

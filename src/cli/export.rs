@@ -7,7 +7,7 @@ use super::screen::{LookError, WholeFile, csv_error, interrupt_on_ctrl_c};
 use crate::report::{ColumnKind, ParquetRows};
 use crate::store::{Export, ExportKind, ExportType, RunSelector, SqlValue, Store};
 
-/// Writes the points, jobs, node events or axes of a run as Parquet or CSV.
+/// Writes the points, jobs, node events, axes or workflows of a run as Parquet or CSV.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Columns have the names and units of the views in docs/schema.md; points have a column for each axis besides. `simulation` joins \
@@ -55,6 +55,14 @@ pub enum What {
     NodeEvents,
     /// One row for each place and axis.
     Axes,
+    /// One row for each workflow that was submitted.
+    Submissions,
+    /// One row for each plan of a Pareto front.
+    Fronts,
+    /// One row for each slot that was paid for.
+    Slots,
+    /// One row for each run of a task of a workflow.
+    Tasks,
 }
 
 impl From<What> for ExportKind {
@@ -64,6 +72,10 @@ impl From<What> for ExportKind {
             What::Jobs => Self::Jobs,
             What::NodeEvents => Self::NodeEvents,
             What::Axes => Self::Axes,
+            What::Submissions => Self::Submissions,
+            What::Fronts => Self::Fronts,
+            What::Slots => Self::Slots,
+            What::Tasks => Self::Tasks,
         }
     }
 }
@@ -104,6 +116,10 @@ pub fn execute(arguments: &ExportArguments) -> Result<(), LookError> {
             What::Jobs => "jobs",
             What::NodeEvents => "node-events",
             What::Axes => "axes",
+            What::Submissions => "submissions",
+            What::Fronts => "fronts",
+            What::Slots => "slots",
+            What::Tasks => "tasks",
         },
         match arguments.format {
             ExportFormat::Parquet => "parquet",

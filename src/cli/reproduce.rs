@@ -323,21 +323,25 @@ impl Session<'_> {
     }
 
     /// Why a trace cannot be run; `None` where it can. Where it was asked for by name that is an error.
-    fn missing(&mut self, trace: &PaperTrace) -> Result<Option<String>, ReproduceError> {
-        let Some(file) = trace.file else {
-            return Ok(None);
-        };
-        let Err(missing) = self.runner.find_trace(file) else {
-            return Ok(None);
-        };
-        if self.args.trace.is_some() {
-            return Err(ReproduceError::MissingTrace {
-                trace: trace.name,
-                source: missing,
-            });
+    fn missing(
+        &mut self,
+        trace: &PaperTrace,
+        further: &[&str],
+    ) -> Result<Option<String>, ReproduceError> {
+        for file in trace.file.iter().chain(further) {
+            let Err(missing) = self.runner.find_trace(file) else {
+                continue;
+            };
+            if self.args.trace.is_some() {
+                return Err(ReproduceError::MissingTrace {
+                    trace: trace.name,
+                    source: missing,
+                });
+            }
+            writeln!(self.log, "{}: not tested: {missing}", trace.name)?;
+            return Ok(Some(format!("the trace file {file} was not found")));
         }
-        writeln!(self.log, "{}: not tested: {missing}", trace.name)?;
-        Ok(Some(format!("the trace file {file} was not found")))
+        Ok(None)
     }
 
     /// Runs one configuration, saying so before, and after an interruption how to go on.

@@ -1,9 +1,10 @@
-//! `bookahead workflow info|draw|generate`: look at a workflow, draw it, or write one that the specification describes.
+//! `bookahead workflow info|draw|schedule|generate`: look at a workflow, draw it, schedule it, or write one that the specification describes.
 //!
 //! Data goes to standard output, messages to standard error. Every error is wrong use or bad input: exit code 2.
 
 mod describe;
 mod generate;
+mod schedule;
 
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,10 +13,12 @@ use clap::{Args, Subcommand};
 
 use self::describe::{Described, describe};
 use self::generate::GenerateArguments;
+use self::schedule::ScheduleArguments;
 use crate::report::workflow_svg;
+use crate::workload::workflows::heft::HeftError;
 use crate::workload::workflows::{
-    Negatives, Network, NetworkError, ReadWorkflow, TransferMean, WorkflowError, read_workflow,
-    summarise_workflow,
+    Negatives, Network, NetworkError, ReadWorkflow, TransferMean, WorkflowError, WorkflowFolder,
+    read_workflow, summarise_workflow,
 };
 
 /// The folder in which workflows are looked for that are not found as they stand.
@@ -34,6 +37,8 @@ enum WorkflowCommand {
     Info(InfoArguments),
     /// Draw a workflow as SVG, level by level; levels of more than 80 tasks are folded
     Draw(DrawArguments),
+    /// Schedule a workflow of single-processor tasks by HEFT and print who runs where and when
+    Schedule(ScheduleArguments),
     /// Write the synthetic or the CyberShake workflow as a file
     Generate(GenerateArguments),
 }
@@ -80,6 +85,32 @@ pub enum WorkflowCommandError {
     /// The network cannot be.
     #[error("network: {0}")]
     Network(#[from] NetworkError),
+    /// There is no schedule.
+    #[error(transparent)]
+    Heft(#[from] HeftError),
+    /// It is not said how many resources there are.
+    #[error(
+        "the workflow says nothing about resources: give --resources N, or run times on each of them with --runtimes FILE.csv"
+    )]
+    Resources,
+    /// A file of run times is faulty.
+    #[error("{file}:{line}: {problem}")]
+    Runtimes {
+        /// The file.
+        file: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A file cannot be read.
+    #[error("cannot read `{path}`: {source}")]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
     /// The drawing has another ending.
     #[error("`{0}` does not end in .svg, the only format of a drawing")]
     Ending(PathBuf),
@@ -135,6 +166,7 @@ fn answer(
     match &arguments.command {
         WorkflowCommand::Info(arguments) => info(arguments, folder),
         WorkflowCommand::Draw(arguments) => draw(arguments, folder),
+        WorkflowCommand::Schedule(arguments) => schedule::schedule(arguments, folder),
         WorkflowCommand::Generate(arguments) => generate::generate(arguments),
     }
 }
@@ -187,12 +219,10 @@ fn draw(arguments: &DrawArguments, folder: Option<&Path>) -> Result<Answer, Work
 impl InputArguments {
     /// The path at which the workflow was found, and the workflow.
     fn read(&self, folder: Option<&Path>) -> Result<(PathBuf, ReadWorkflow), WorkflowError> {
-        let path = folder
-            .filter(|_| !self.file.exists())
-            .into_iter()
-            .flat_map(|folder| [folder.join(&self.file), folder.join("dax").join(&self.file)])
-            .find(|path| path.exists())
-            .unwrap_or_else(|| self.file.clone());
+        let folder = WorkflowFolder {
+            path: folder.map(Path::to_owned),
+        };
+        let path = folder.find(&self.file.to_string_lossy())?;
         let negatives = if self.strict {
             Negatives::Refuse
         } else {
@@ -297,7 +327,7 @@ mod tests {
             let error = run(arguments).unwrap_err().to_string();
             assert!(error.contains(part), "{error}\nlacks {part}");
         };
-        says(&["info", &file], "w.xml: cannot be read");
+        says(&["info", &file], "w.xml: not found");
         says(
             &["generate", "synthetic", &file, "--depth", "200"],
             "`depth` is 200; allowed is 1 to the number of tasks",

@@ -136,6 +136,12 @@ pub struct Series {
 pub enum Marks {
     /// A line through means, with a band where there are intervals. In order of x.
     Curve(Vec<Mark>),
+    /// A line through means, with a bar each for the spread. In order of x.
+    Whiskers(Vec<Mark>),
+    /// Stairs through values that no other beats in both: what can be had at most at a place. In order of x.
+    Front(Vec<Mark>),
+    /// Rings around values, each with a name beside it.
+    Named(Vec<(Mark, String)>),
     /// Points with an interval each, not joined (calibration).
     Points(Vec<Mark>),
     /// A step function `(x, share of values at or below x)`, in order of x (ECDF).
@@ -153,9 +159,9 @@ pub struct Mark {
     pub x: f64,
     /// The value.
     pub mean: f64,
-    /// Lower end of its 95 % interval; the mean itself where there is none.
+    /// Lower end of its 95 % interval, or one standard deviation below the mean; the mean itself where there is none.
     pub low: f64,
-    /// Upper end of its 95 % interval; the mean itself where there is none.
+    /// Upper end of its 95 % interval, or one standard deviation above the mean; the mean itself where there is none.
     pub high: f64,
     /// How many values it is made of: replications, or jobs.
     pub count: u64,

@@ -12,6 +12,7 @@ mod shares;
 mod simulator;
 mod situations;
 mod studies;
+mod workflows;
 
 pub(super) use calibration::{Calibration, calibration};
 pub(super) use clusters::Clusters;
@@ -22,6 +23,7 @@ pub(super) use reserved::reserved;
 pub(super) use shares::shares;
 pub(super) use simulator::simulator;
 pub(super) use studies::studies;
+pub(super) use workflows::{PlannedWorkflow, fronts, planned_workflows};
 
 use super::analysis::Analysis;
 use super::figure::Mark;
@@ -46,6 +48,16 @@ fn mark(x: f64, estimate: &Estimate) -> Mark {
         low: estimate.low().unwrap_or(estimate.mean),
         high: estimate.high().unwrap_or(estimate.mean),
         count: u64::from(estimate.count),
+    }
+}
+
+/// A mean with one standard deviation at a place.
+fn spread(x: f64, estimate: &Estimate) -> Mark {
+    let deviation = estimate.deviation.unwrap_or(0.0);
+    Mark {
+        low: estimate.mean - deviation,
+        high: estimate.mean + deviation,
+        ..mark(x, estimate)
     }
 }
 

@@ -15,6 +15,7 @@ mod evaluate;
 mod explanations;
 mod file;
 mod paired;
+mod quantity;
 mod trend;
 mod words;
 mod zipped;
@@ -32,6 +33,7 @@ pub use evaluate::{FindingResult, Judged, evaluate};
 pub use explanations::{Audit, Explanation, audit, explain, parse_explanations};
 pub use file::{FindingsError, parse};
 pub use paired::Paired;
+use quantity::Quantity;
 pub use words::Place;
 pub use zipped::Zipped;
 
@@ -106,7 +108,15 @@ impl Finding {
     /// The runs (stems of configurations) and measures that it asks for.
     #[must_use]
     pub fn sources(&self) -> Vec<(&str, &str)> {
-        self.check.sources()
+        self.check
+            .sources()
+            .into_iter()
+            .flat_map(|(run, quantity)| {
+                Quantity::parse(quantity)
+                    .measures()
+                    .map(move |measure| (run, measure))
+            })
+            .collect()
     }
 
     /// What must hold, in the symbols of the check: `rejected (strategy reject) − rejected (strategy move) >= 20`.
@@ -165,7 +175,7 @@ pub type Where = BTreeMap<String, Vec<crate::sweep::AxisValue>>;
 pub struct ValueCheck {
     /// The stem of the configuration.
     pub run: String,
-    /// What is measured.
+    /// What is measured: a measure, `deviation of` one, its `least` or `greatest` replication, or one `/` another.
     pub measure: String,
     /// The cell: a value for every axis of the run that has more than one.
     pub at: Fixed,
@@ -203,7 +213,7 @@ pub enum Tolerance {
 pub struct BoundCheck {
     /// The stem of the configuration.
     pub run: String,
-    /// What is measured.
+    /// What is measured: a measure, `deviation of` one, its `least` or `greatest` replication, or one `/` another.
     pub measure: String,
     /// The cells.
     #[serde(rename = "where")]
@@ -223,7 +233,7 @@ pub struct BoundCheck {
 pub struct TrendCheck {
     /// The stem of the configuration.
     pub run: String,
-    /// What is measured.
+    /// What is measured: a measure, `deviation of` one, its `least` or `greatest` replication, or one `/` another.
     pub measure: String,
     /// The axis: its numbers ascending, its names in the order of the file.
     pub along: String,
@@ -293,7 +303,7 @@ pub struct CompareCheck {
 pub struct Side {
     /// The stem of the configuration.
     pub run: String,
-    /// What is measured.
+    /// What is measured: a measure, `deviation of` one, its `least` or `greatest` replication, or one `/` another.
     pub measure: String,
     /// The axes that are fixed.
     pub at: Fixed,

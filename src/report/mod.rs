@@ -16,6 +16,7 @@ pub mod gantt;
 mod html;
 
 pub mod reproduction;
+mod schedule_drawing;
 mod sql;
 mod statistics;
 mod svg;
@@ -24,6 +25,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod workflow_drawing;
+mod workflow_gantt;
 mod write;
 
 pub use analysis::{
@@ -31,6 +33,7 @@ pub use analysis::{
 };
 pub use format::{ColumnKind, Csv, Markdown, Parquet, ParquetRows, TableFormat, Terminal};
 pub use html::{ClaimsSection, PlanSection, RUN_BEGINS, RUN_ENDS};
+pub use schedule_drawing::schedule_svg;
 pub use statistics::{Estimate, student_t_95};
 pub(crate) use table::grouped;
 pub use table::{Cell, Column, Table};

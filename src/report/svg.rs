@@ -138,10 +138,20 @@ fn extent(figure: &Figure) -> (Vec<f64>, Vec<f64>) {
     let (mut xs, mut ys) = (Vec::new(), Vec::new());
     for series in &figure.series {
         match &series.marks {
-            Marks::Curve(marks) | Marks::Points(marks) | Marks::Bars(marks) => {
+            Marks::Curve(marks)
+            | Marks::Whiskers(marks)
+            | Marks::Front(marks)
+            | Marks::Points(marks)
+            | Marks::Bars(marks) => {
                 for mark in marks {
                     xs.push(mark.x);
                     ys.extend([mark.low, mark.mean, mark.high]);
+                }
+            }
+            Marks::Named(marks) => {
+                for (mark, _) in marks {
+                    xs.push(mark.x);
+                    ys.push(mark.mean);
                 }
             }
             Marks::Steps(steps) => {

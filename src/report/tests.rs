@@ -1,5 +1,6 @@
 mod grid;
 mod studies;
+mod workflows;
 
 use std::path::{Path, PathBuf};
 

@@ -9,13 +9,16 @@ use polars::prelude::PolarsError;
 use super::analysis::Analysis;
 use super::figure::{Figure, Marks, Section};
 use super::figures::{
-    Clusters, calibration, curves, distributions, over_time, reserved, shares, simulator, studies,
+    Clusters, PlannedWorkflow, calibration, curves, distributions, fronts, over_time,
+    planned_workflows, reserved, shares, simulator, studies,
 };
 use super::format::{Csv, Markdown, Parquet, TableFormat};
 use super::html::{ClaimsSection, Page, PlanSection};
 use super::svg;
 use super::table::{Table, value_text};
 use super::tables::{best_table, failed_table, missing, missing_table, run_table, summary_table};
+use super::workflow_gantt::WorkflowGantt;
+use crate::scheduling::measures::Topic;
 use crate::store::{FailedPoint, RunSelector, RunSummary, Store, StoreError};
 
 /// Why a report could not be written.
@@ -93,6 +96,15 @@ pub fn write_with(
     let points = store.points(run.id)?;
     let analysis = Analysis::new(&points)?;
     let mut figures = shares(&analysis, hash);
+    let has_workflows = analysis
+        .measures
+        .iter()
+        .any(|measure| measure.topic == Topic::Workflows);
+    let mut planned = Vec::new();
+    if has_workflows {
+        figures.extend(fronts(&store, &points, &analysis, hash)?);
+        planned = planned_workflows(&store, &points, &analysis)?;
+    }
     let (over_axes, left_out) = if analysis.is_study() {
         studies(&analysis, hash)
     } else {
@@ -149,7 +161,8 @@ pub fn write_with(
             write_figure(figure, target)
         })?;
     }
-    for (section, page) in &extras.plans {
+    let gantts = workflow_plans(&planned);
+    for (section, page) in gantts.iter().chain(&extras.plans) {
         folder.file(&section.page, |target| target.write_all(page.as_bytes()))?;
     }
     folder.file("run.md", |target| write_run(&run, target))?;
@@ -177,7 +190,11 @@ pub fn write_with(
             run.configuration.trim_end()
         )
     })?;
-    let plans: Vec<PlanSection> = extras.plans.iter().map(|(plan, _)| plan.clone()).collect();
+    let plans: Vec<PlanSection> = gantts
+        .into_iter()
+        .map(|(plan, _)| plan)
+        .chain(extras.plans.iter().map(|(plan, _)| plan.clone()))
+        .collect();
     let page = Page {
         run: &run,
         missing: missing(&run),
@@ -219,6 +236,23 @@ pub fn write_with(
         failed,
         report,
     })
+}
+
+/// The drawings of applications, with their files.
+fn workflow_plans(planned: &[PlannedWorkflow]) -> Vec<(PlanSection, String)> {
+    planned
+        .iter()
+        .map(|workflow| {
+            let gantt = WorkflowGantt::new(workflow);
+            let section = PlanSection {
+                title: gantt.title(),
+                svg: gantt.inline(),
+                page: format!("plots/workflow-{}.svg", workflow.search),
+                note: gantt.note(),
+            };
+            (section, gantt.file())
+        })
+        .collect()
 }
 
 /// Figures in `report.md`; all are in the folder `plots`.
@@ -301,7 +335,11 @@ fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Result<()> {
             record
         };
         match &series.marks {
-            Marks::Curve(marks) | Marks::Points(marks) | Marks::Bars(marks) => {
+            Marks::Curve(marks)
+            | Marks::Whiskers(marks)
+            | Marks::Front(marks)
+            | Marks::Points(marks)
+            | Marks::Bars(marks) => {
                 for mark in marks {
                     writer.write_record(row(
                         mark.x,
@@ -317,6 +355,26 @@ fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Result<()> {
                             mark.count.to_string(),
                         ],
                     ))?;
+                }
+            }
+            Marks::Named(marks) => {
+                for (mark, name) in marks {
+                    let mut record = row(
+                        mark.x,
+                        [
+                            digits(mark.mean),
+                            empty(),
+                            empty(),
+                            empty(),
+                            empty(),
+                            empty(),
+                            empty(),
+                            empty(),
+                            mark.count.to_string(),
+                        ],
+                    );
+                    record[0] = format!("{}, {name}", series.label);
+                    writer.write_record(record)?;
                 }
             }
             Marks::Steps(steps) => {

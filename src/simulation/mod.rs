@@ -12,6 +12,8 @@ mod co_reservation;
 mod failure_injector;
 mod grid_result;
 pub mod messages;
+mod provisioning;
+mod provisioning_result;
 mod reserving;
 
 use std::sync::Arc;
@@ -30,13 +32,19 @@ pub use co_reservation::{
 };
 pub use failure_injector::FailureInjector;
 pub use grid_result::grid_result;
+pub use provisioning::{
+    Answered, AskSite, ProviderActor, ProvisionAll, Provisioned, ProvisioningBroker, Silent,
+    SitesByMessage,
+};
+pub use provisioning_result::provisioning_result;
 pub use reserving::{RequestClient, ReservingClusterActor};
 
 use self::messages::{
     Advance, AskGrant, HandOverArrivals, HandOverNodeEvents, ReportTotals, WhenNext,
 };
 use crate::brokering::measures::{ClusterSummary, ClusterValue};
-use crate::brokering::provisioning::{ProvisioningInputs, ProvisioningRun};
+use crate::brokering::provisioning::measures::SiteSummary;
+use crate::brokering::provisioning::{ProvisioningError, ProvisioningInputs, ProvisioningRun};
 use crate::brokering::{GridInputs, GridRun, GridSeed, StudySettings};
 use crate::estimates::EstimateModel;
 use crate::failures::{FailureTrace, NodeEvent};
@@ -90,6 +98,17 @@ pub struct StreamSeed {
     pub replication: u32,
 }
 
+impl StreamSeed {
+    /// The same, for a study of several clusters or sites.
+    fn grid(&self) -> GridSeed {
+        GridSeed {
+            seed: self.seed,
+            workload_key: self.workload_key.clone(),
+            replication: self.replication,
+        }
+    }
+}
+
 /// What one simulation produced.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SimulationResult {
@@ -113,6 +132,10 @@ pub struct SimulationResult {
     pub grid: Option<GridRun>,
     /// What a study of provisioning produced; `None` unless outcomes were asked for.
     pub provisioning: Option<ProvisioningRun>,
+    /// The sites of a study of provisioning.
+    pub sites: Vec<SiteSummary>,
+    /// The hypervolume of the front of each of its submissions.
+    pub hypervolumes: Vec<Option<f64>>,
 }
 
 /// Why a simulation could not be carried out.
@@ -129,6 +152,9 @@ pub enum SimulationError {
     /// The policy of clusters that overbook cannot sell parts to a broker.
     #[error(transparent)]
     Overbooking(#[from] OverbookingError),
+    /// A study of provisioning whose inputs do not fit together.
+    #[error(transparent)]
+    Provisioning(#[from] ProvisioningError),
     /// The runtime of this thread could not be made.
     #[error("no runtime for the actors of a simulation: {0}")]
     Runtime(#[from] std::io::Error),
@@ -230,22 +256,29 @@ fn run_study(
         }
         StudySettings::CoReservation(settings) => {
             let grid = inputs.grid.as_ref().ok_or(SimulationError::NoClusters)?;
-            let StreamSeed {
-                seed,
-                workload_key,
-                replication,
-            } = inputs.seed.clone();
-            let seed = GridSeed {
-                seed,
-                workload_key,
-                replication,
-            };
+            let seed = inputs.seed.grid();
             let run = tokio::runtime::Builder::new_current_thread()
                 .build()?
                 .block_on(co_reservation::conduct(grid, settings, &seed))?;
             Ok(grid_result(grid, settings, run, keep_outcomes))
         }
-        StudySettings::Provisioning(_) => Err(SimulationError::NoSites),
+        StudySettings::Provisioning(settings) => {
+            let provisioned = inputs.provisioning.as_ref();
+            let provisioned = provisioned.ok_or(SimulationError::NoSites)?;
+            let run = tokio::runtime::Builder::new_current_thread()
+                .build()?
+                .block_on(provisioning::conduct(
+                    provisioned,
+                    settings,
+                    inputs.seed.grid(),
+                ))?;
+            Ok(provisioning_result(
+                provisioned,
+                settings,
+                run,
+                keep_outcomes,
+            ))
+        }
         StudySettings::Slots(settings) => {
             let measured = simulate_slot_study(&inputs.jobs, inputs.nodes, settings);
             let mut result = measured_only(measured);

@@ -14,6 +14,14 @@ pub enum ExportKind {
     NodeEvents,
     /// One row for each place and axis, for tools that want axes as rows.
     Axes,
+    /// One row for each workflow that was submitted.
+    Submissions,
+    /// One row for each plan of a Pareto front.
+    Fronts,
+    /// One row for each slot that was paid for.
+    Slots,
+    /// One row for each run of a task of a workflow.
+    Tasks,
 }
 
 /// The type of an exported column.
@@ -132,6 +140,75 @@ const AXIS: &[(&str, ExportType)] = &[
     ("value_position", Integer),
 ];
 
+const SUBMISSION: &[(&str, ExportType)] = &[
+    ("simulation", Integer),
+    ("submission", Integer),
+    ("provider", Text),
+    ("search", Text),
+    ("alpha", Number),
+    ("deadline", Integer),
+    ("budget_su", Number),
+    ("submitted", Integer),
+    ("planned_cost_su", Number),
+    ("planned_makespan", Integer),
+    ("cost_ratio", Number),
+    ("makespan_ratio", Number),
+    ("completed", Flag),
+    ("makespan", Integer),
+    ("cost_su", Number),
+    ("wasted_su", Number),
+    ("gone", Integer),
+    ("replans", Integer),
+    ("lost_tasks", Integer),
+    ("reprovisioned", Integer),
+    ("best_effort_cost_su", Number),
+    ("best_effort_makespan", Integer),
+    ("hypervolume", Number),
+    ("slots_offered", Integer),
+    ("evaluations", Integer),
+    ("infeasible", Integer),
+    ("queries", Integer),
+    ("offers", Integer),
+];
+
+const FRONT: &[(&str, ExportType)] = &[
+    ("simulation", Integer),
+    ("submission", Integer),
+    ("member", Integer),
+    ("cost_su", Number),
+    ("makespan", Integer),
+    ("chosen", Flag),
+];
+
+const SLOT: &[(&str, ExportType)] = &[
+    ("simulation", Integer),
+    ("submission", Integer),
+    ("slot", Integer),
+    ("site", Integer),
+    ("nodes", Integer),
+    ("start", Integer),
+    ("end", Integer),
+    ("unit_price", Number),
+    ("fixed_price", Number),
+    ("divisible", Flag),
+    ("cost_su", Number),
+    ("used_su", Number),
+    ("externality_su", Number),
+];
+
+const TASK: &[(&str, ExportType)] = &[
+    ("simulation", Integer),
+    ("submission", Integer),
+    ("position", Integer),
+    ("task", Integer),
+    ("site", Integer),
+    ("nodes", Integer),
+    ("start", Integer),
+    ("end", Integer),
+    ("slot", Integer),
+    ("fate", Text),
+];
+
 /// The simulations of a run, once each, in the order of their numbers (which SQLite would drop without a LIMIT). The rows of
 /// each come in the order of their keys, as the CROSS JOIN keeps the simulations outside: nothing is sorted in memory.
 const SIMULATIONS: &str =
@@ -150,18 +227,16 @@ impl Store {
                 POINT,
                 "v_point t WHERE t.run = RUN ORDER BY t.place".to_owned(),
             ),
-            ExportKind::Jobs => (
-                JOB,
-                format!("{SIMULATIONS} s CROSS JOIN v_job t ON t.simulation = s.id"),
-            ),
-            ExportKind::NodeEvents => (
-                NODE_EVENT,
-                format!("{SIMULATIONS} s CROSS JOIN node_event t ON t.simulation = s.id"),
-            ),
+            ExportKind::Jobs => (JOB, of_simulations("v_job")),
+            ExportKind::NodeEvents => (NODE_EVENT, of_simulations("node_event")),
             ExportKind::Axes => (
                 AXIS,
                 "v_point_axis t WHERE t.run = RUN ORDER BY t.place, t.axis".to_owned(),
             ),
+            ExportKind::Submissions => (SUBMISSION, of_simulations("v_workflow_submission")),
+            ExportKind::Fronts => (FRONT, of_simulations("v_workflow_front")),
+            ExportKind::Slots => (SLOT, of_simulations("v_workflow_slot")),
+            ExportKind::Tasks => (TASK, of_simulations("v_workflow_task")),
         };
         let mut columns: Vec<(String, ExportType)> = Vec::new();
         let mut chosen: Vec<String> = Vec::new();
@@ -208,6 +283,11 @@ impl Store {
             )
             .map_err(|error| self.error("counting simulations", error))
     }
+}
+
+/// The rows of a view that belong to the simulations of the run.
+fn of_simulations(view: &str) -> String {
+    format!("{SIMULATIONS} s CROSS JOIN {view} t ON t.simulation = s.id")
 }
 
 /// The narrowest type that holds every value of an axis.

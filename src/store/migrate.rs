@@ -5,7 +5,8 @@ use std::path::Path;
 use rusqlite::{Connection, params};
 
 use super::schema::{APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION, VIEWS};
-use super::{StoreError, co_reservations, distributions, reservations};
+use super::version_5::VIEWS_5;
+use super::{StoreError, co_reservations, distributions, provisioning, reservations};
 use crate::scheduling::Verdict;
 
 /// What a file says about itself.
@@ -94,7 +95,7 @@ fn forward(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     if from == SCHEMA_VERSION {
         return Ok(());
     }
-    for (name, _) in VIEWS {
+    for (name, _) in VIEWS.iter().chain(VIEWS_5) {
         transaction
             .execute_batch(&format!("DROP VIEW IF EXISTS {name}"))
             .map_err(sql)?;
@@ -102,7 +103,7 @@ fn forward(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     for step in MIGRATIONS.iter().filter(|step| step.version > from) {
         transaction.execute_batch(step.sql).map_err(sql)?;
     }
-    for (name, select) in VIEWS {
+    for (name, select) in VIEWS.iter().chain(VIEWS_5) {
         transaction
             .execute_batch(&format!("CREATE VIEW {name} AS {select}"))
             .map_err(sql)?;
@@ -125,6 +126,7 @@ fn forward(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     }
     reservations::enter_lookups(&transaction).map_err(sql)?;
     co_reservations::enter_lookups(&transaction).map_err(sql)?;
+    provisioning::enter_lookups(&transaction).map_err(sql)?;
     for (bin, (low, high)) in distributions::bins().enumerate() {
         transaction
             .execute(

@@ -23,6 +23,9 @@ mod migrate;
 mod open;
 mod paired;
 mod processes;
+mod provisioning;
+#[cfg(test)]
+pub(crate) mod provisioning_fixtures;
 mod query;
 mod read;
 mod record;
@@ -37,6 +40,8 @@ mod tests;
 mod version_2;
 mod version_3;
 mod version_4;
+mod version_5;
+mod workflows;
 mod write;
 
 pub use aggregates::{Bin, CalibrationRow, MissingPoint, Quantity, SimulatorRow};
@@ -60,4 +65,5 @@ pub use replays::ReplaySource;
 pub use runs::{EarlierWork, PendingSimulation};
 pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub use shares::ShareProgress;
+pub use workflows::{FrontRow, SlotRow, SubmissionRow, TaskRow, WorkflowSite};
 pub use write::{Writer, WriterHandle};

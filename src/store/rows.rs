@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::co_reservations::{self, write_clusters, write_co_requests, write_time_lines};
 use super::distributions::Distributions;
+use super::provisioning::{self, write_sites, write_submissions};
 use super::record::{FailedSimulation, FinishedSimulation, OutcomeDetail};
 use super::reservations::{write_measures, write_reservations, write_trials};
 use super::runs::{
@@ -69,6 +70,10 @@ impl Prepared {
         {
             return Err(invalid(reason));
         }
+        let provisioned = finished.result.provisioning.as_ref();
+        if let Some(reason) = provisioned.and_then(provisioning::problem) {
+            return Err(invalid(reason));
+        }
         // Before the outcomes go: reports need their distributions whatever is kept.
         let distributions = (!finished.result.outcomes.is_empty())
             .then(|| Distributions::of(&finished.result.outcomes));
@@ -84,6 +89,12 @@ impl Prepared {
                 for outcome in &mut run.requests {
                     outcome.probes = Vec::new();
                 }
+            }
+            // Reports draw the tasks of one submission.
+            if finished.spec.replication != 0
+                && let Some(run) = &mut finished.result.provisioning
+            {
+                provisioning::strip(run);
             }
         }
         let outcomes = &finished.result.outcomes;
@@ -255,7 +266,10 @@ impl<'c> Rows<'c> {
                 "offer",
                 "reservation_outcome",
                 "virtual_trial",
-            ] {
+            ]
+            .into_iter()
+            .chain(provisioning::TABLES)
+            {
                 self.connection.execute(
                     &format!("DELETE FROM {table} WHERE simulation = ?1"),
                     [simulation],
@@ -289,7 +303,8 @@ impl<'c> Rows<'c> {
         let reservations =
             write_reservations(self.connection, simulation, &finished.result.reservations)?
                 + write_trials(self.connection, simulation, &finished.result.trials)?
-                + self.grid(simulation, finished)?;
+                + self.grid(simulation, finished)?
+                + self.provisioning(simulation, finished)?;
         self.points(simulation, &finished.points)?;
         self.moment()?;
         self.summary.simulations += 1;
@@ -314,6 +329,21 @@ impl<'c> Rows<'c> {
             }
         }
         Ok(rows)
+    }
+
+    /// Writes what a study of provisioning left.
+    fn provisioning(
+        &self,
+        simulation: i64,
+        finished: &FinishedSimulation,
+    ) -> rusqlite::Result<u64> {
+        let result = &finished.result;
+        let sites = write_sites(self.connection, simulation, &result.sites)?;
+        let run = result.provisioning.as_ref();
+        Ok(sites
+            + run.map_or(Ok(0), |run| {
+                write_submissions(self.connection, simulation, run, &result.hypervolumes)
+            })?)
     }
 
     /// Writes a failed simulation and the points that it leaves without a result.

@@ -9,7 +9,7 @@
 pub const APPLICATION_ID: i32 = 0x424B_4148;
 
 /// The version that this program writes (`PRAGMA user_version`).
-pub const SCHEMA_VERSION: i32 = 4;
+pub const SCHEMA_VERSION: i32 = 5;
 
 /// One step forward: the version that it leads to and what it executes on the version before.
 pub(super) struct Migration {
@@ -34,6 +34,10 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration {
         version: 4,
         sql: super::version_4::VERSION_4,
+    },
+    Migration {
+        version: 5,
+        sql: super::version_5::VERSION_5,
     },
 ];
 

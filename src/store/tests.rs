@@ -946,7 +946,7 @@ fn rows_of_documented_queries(
         .skip(1)
         .map(|rest| rest.split("```").next().unwrap())
         .collect();
-    assert_eq!(queries.len(), 20);
+    assert_eq!(queries.len(), 24);
     numbers
         .map(|number| {
             store
@@ -1271,7 +1271,10 @@ fn a_store_of_version_3_gets_the_tables_of_several_clusters_and_keeps_its_reserv
     ));
     drop(Store::open(&path).unwrap());
     let connection = rusqlite::Connection::open(&path).unwrap();
-    assert_eq!(count(&connection, "PRAGMA user_version"), 4);
+    assert_eq!(
+        count(&connection, "PRAGMA user_version"),
+        i64::from(SCHEMA_VERSION)
+    );
     assert_eq!(
         count(&connection, "SELECT CAST(price_su AS INTEGER) FROM v_offer"),
         1
@@ -1302,6 +1305,245 @@ fn a_store_of_version_3_gets_the_tables_of_several_clusters_and_keeps_its_reserv
         ),
         1
     );
+}
+
+/// Two searches with two α, two replications each.
+fn workflows(path: &Path, detail: OutcomeDetail) -> RunId {
+    use crate::brokering::provisioning::SearchMethod;
+    let store = Store::open(path).unwrap();
+    let alphas = [0.0, 1.0].map(AxisValue::Real);
+    let axes = vec![
+        axis("provisioning.search", &["moga", "greedy"].map(text)),
+        axis("provisioning.alpha", &alphas),
+    ];
+    let run = store.begin_run(&record("workflows", axes, 8)).unwrap();
+    let writer = Writer::start(store, run, detail, 4);
+    for (name, search) in [
+        ("moga", SearchMethod::Moga),
+        ("greedy", SearchMethod::Greedy),
+    ] {
+        for alpha in [0.0, 1.0] {
+            for replication in 0..2 {
+                let id = format!("{name}-{alpha}-{replication}");
+                let values = [
+                    ("provisioning.search", text(name)),
+                    ("provisioning.alpha", AxisValue::Real(alpha)),
+                ];
+                let points = vec![point(&id, &values, replication, 1.0)];
+                let done = super::provisioning_fixtures::provisioned(
+                    &id,
+                    search,
+                    alpha,
+                    replication,
+                    points,
+                );
+                writer.handle().write(done).unwrap();
+            }
+        }
+    }
+    writer.finish(RunState::Done).unwrap();
+    run
+}
+
+#[test]
+fn the_four_queries_of_the_schema_document_about_workflows_give_answers() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    workflows(&path, OutcomeDetail::All);
+    let store = Store::open_read_only(&path).unwrap();
+    // Combinations; the front of one submission; the submissions that lost a task; sites with and without slots.
+    assert_eq!(
+        rows_of_documented_queries(&store, 21..=24),
+        [4, 4, 4, 2 * 2]
+    );
+}
+
+#[test]
+fn a_run_of_provisioning_is_in_the_store_as_it_was() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    workflows(&path, OutcomeDetail::All);
+    let store = Store::open_read_only(&path).unwrap();
+    let whole = |sql: &str| count(&store.connection, sql);
+    for (table, rows) in [
+        ("v_workflow_site", 8 * 2),
+        ("v_workflow_submission", 8),
+        ("v_workflow_front", 4 * 4),
+        ("v_workflow_slot", 8 * 2),
+        // Two tasks, and a lost run in replication 1.
+        ("v_workflow_task", 8 * 2 + 4),
+        ("v_workflow_effect", 8),
+    ] {
+        assert_eq!(
+            whole(&format!("SELECT count(*) FROM {table}")),
+            rows,
+            "{table}"
+        );
+    }
+    let of = "WHERE simulation = (SELECT id FROM simulation WHERE identity = 'moga-1-1')";
+    let row: (String, String, f64, i64, f64, i64, f64, i64) = store
+        .connection
+        .query_row(
+            &format!(
+                "SELECT provider, search, alpha, submitted, planned_cost_su, planned_makespan, cost_ratio, lost_tasks
+                 FROM v_workflow_submission {of}"
+            ),
+            [],
+            |row| {
+                Ok((
+                    row.get(0)?,
+                    row.get(1)?,
+                    row.get(2)?,
+                    row.get(3)?,
+                    row.get(4)?,
+                    row.get(5)?,
+                    row.get(6)?,
+                    row.get(7)?,
+                ))
+            },
+        )
+        .unwrap();
+    let queried = "queried".to_owned();
+    assert_eq!(
+        row,
+        (
+            queried,
+            "moga".to_owned(),
+            1.0,
+            150_000,
+            11.0,
+            25_200,
+            1.1,
+            1
+        )
+    );
+    assert_eq!(
+        whole(&format!(
+            "SELECT start FROM v_workflow_task {of} AND fate = 'lost'"
+        )),
+        150_000
+    );
+    assert_eq!(
+        whole(&format!(
+            "SELECT \"end\" - start FROM v_workflow_slot {of} AND slot = 1"
+        )),
+        3 * 3_600
+    );
+    // What the views reckon is what was measured.
+    for (view, measure) in [
+        ("planned_cost_su", "wf_cost_su"),
+        ("cost_ratio", "wf_cost_ratio"),
+        ("makespan_ratio", "wf_makespan_ratio"),
+        ("hypervolume", "wf_hypervolume"),
+        ("best_effort_makespan / 3600.0", "be_makespan_hours"),
+        ("slots_offered", "wf_slots_offered"),
+    ] {
+        let apart: f64 = store
+            .connection
+            .query_row(
+                &format!(
+                    "SELECT max(abs(v.value - s.{view})) FROM v_workflow_submission s
+                     JOIN v_measure v ON v.simulation = s.simulation AND v.measure = '{measure}'"
+                ),
+                [],
+                |row| row.get(0),
+            )
+            .unwrap();
+        assert!(apart < 1e-12, "{measure}: {apart}");
+    }
+    let simulation = whole("SELECT id FROM simulation WHERE identity = 'moga-1-1'");
+    let submission = store.first_submission(simulation).unwrap().unwrap();
+    assert_eq!(submission.planned, Some((11.0, 25_200)));
+    assert_eq!(submission.best_effort, Some((10.0, 30_600)));
+    assert_eq!(store.workflow_tasks(simulation, 0).unwrap().len(), 3);
+    assert_eq!(store.workflow_slots(simulation, 0).unwrap()[1].site, 1);
+    assert_eq!(
+        store.workflow_sites(simulation).unwrap()[0].label,
+        "CTC".to_owned()
+    );
+    let front = store.workflow_front(simulation, 0).unwrap();
+    assert_eq!(front.iter().filter(|plan| plan.chosen).count(), 1);
+}
+
+#[test]
+fn without_outcomes_submissions_stay_and_tasks_of_the_first_replication() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    workflows(&path, OutcomeDetail::Metrics);
+    let counts = |wanted: [i64; 4]| {
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        let tables = [
+            "workflow_submission",
+            "workflow_front",
+            "workflow_slot",
+            "workflow_task",
+        ];
+        let found =
+            tables.map(|table| count(&connection, &format!("SELECT count(*) FROM {table}")));
+        assert_eq!(found, wanted);
+    };
+    counts([8, 16, 8, 8]);
+    // Asked for, they are added, and nothing is there twice.
+    workflows(&path, OutcomeDetail::All);
+    counts([8, 16, 16, 20]);
+}
+
+#[test]
+fn an_application_whose_cost_is_no_number_is_refused() {
+    use crate::brokering::provisioning::SearchMethod;
+    let mut done =
+        super::provisioning_fixtures::provisioned("x", SearchMethod::Moga, 0.5, 0, Vec::new());
+    let run = done.result.provisioning.as_mut().unwrap();
+    run.outcomes[0].realised.cost = f64::NAN;
+    let error = super::rows::Prepared::new(done, OutcomeDetail::All)
+        .err()
+        .expect("it is refused");
+    assert!(
+        error
+            .to_string()
+            .contains("a cost of submission 0 is not a number"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_store_of_version_4_gets_the_tables_of_workflows_and_keeps_its_requests() {
+    let folder = folder();
+    let path = folder.path().join("old.db");
+    let old = rusqlite::Connection::open(&path).unwrap();
+    old.execute_batch("PRAGMA foreign_keys = OFF;").unwrap();
+    for step in [
+        super::schema::VERSION_1,
+        super::version_2::VERSION_2,
+        super::version_3::VERSION_3,
+        super::version_4::VERSION_4,
+    ] {
+        old.execute_batch(step).unwrap();
+    }
+    old.execute_batch(&format!(
+        "PRAGMA application_id = {APPLICATION_ID}; PRAGMA user_version = 4;
+         INSERT INTO strategy VALUES (1, 'co-reservation', NULL, NULL);
+         INSERT INTO simulation VALUES (5, 'done', 1, '{{}}', 'w', NULL, 1, 0, 2, 2, 1, NULL, NULL, NULL, NULL);
+         INSERT INTO cluster VALUES (5, 0, 64, 0, 0, 0, 0.5, 100);"
+    ))
+    .unwrap();
+    drop(old);
+    assert!(matches!(
+        Store::open_read_only(&path),
+        Err(StoreError::OlderVersion { found: 4, .. })
+    ));
+    drop(Store::open(&path).unwrap());
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    for (sql, wanted) in [
+        ("PRAGMA user_version", i64::from(SCHEMA_VERSION)),
+        ("SELECT nodes FROM v_cluster", 64),
+        ("SELECT count(*) FROM v_workflow_submission", 0),
+        ("SELECT count(*) FROM sqlite_schema WHERE name = 'slot'", 0),
+        ("SELECT count(*) FROM task_fate", 3),
+        ("SELECT count(*) FROM measure WHERE name = 'wf_cost_su'", 1),
+    ] {
+        assert_eq!(count(&connection, sql), wanted, "{sql}");
+    }
 }
 
 #[test]

@@ -99,6 +99,21 @@ fn axis_key(key: &Spanned<String>, problems: &mut Problems) -> Option<&'static K
         );
         return None;
     }
+    if let Some(list) = keys::LISTS
+        .iter()
+        .find(|list| path.starts_with(&format!("{list}.")))
+    {
+        problems.add(
+            ProblemKind::UnknownAxisKey,
+            path,
+            key.span(),
+            "this key cannot be an axis",
+            format!(
+                "[[{list}]] is a list of tables, and an axis could not say which of them it means"
+            ),
+        );
+        return None;
+    }
     let found = keys::find(path);
     if found.is_none() {
         let section = path.split('.').next().unwrap_or_default();

@@ -33,6 +33,8 @@ fn sweep() -> Sweep {
         Ok(ContentHashes {
             workload: "fake".to_owned(),
             failures: None,
+            sites: Vec::new(),
+            workflow: None,
         })
     };
     let Ok(()) = sweep.identify(hashes);

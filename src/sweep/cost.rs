@@ -4,15 +4,21 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::sink::OutcomeDetail;
-use super::spec::SimulationSpec;
+use super::spec::{ProvisionedSettings, SimulationSpec};
 use crate::brokering::StudySettings;
 use crate::scheduling::reserving::Displacement;
+use crate::workload::workflows::ApplicationSource;
 use crate::workload::{RequestOrigin, StartRule, TemplateSelection};
 
 /// Bytes of one stored job outcome, indexes included.
 const JOB_BYTES: f64 = 40.0;
 /// Bytes of one stored simulation with its points and node events.
 const SIMULATION_BYTES: f64 = 4_000.0;
+
+/// Bytes of one task of an application: its slot, its run and its run by best effort.
+const TASK_BYTES: f64 = 120.0;
+/// Tasks of a file, which is not read yet.
+const TASKS_OF_A_FILE: f64 = 200.0;
 
 /// Seconds a job by strategy: recorded ones where there are any.
 #[derive(Clone, Debug, Default)]
@@ -45,6 +51,14 @@ impl CostModel {
 
 /// About so many jobs and requests: a whole trace is not known before it is read.
 fn jobs_of(spec: &SimulationSpec) -> f64 {
+    if let (Some(StudySettings::Provisioning(settings)), Some(about)) =
+        (&spec.study, &spec.provisioning)
+    {
+        // Applications of a hundred tasks; what all submissions share is made by the first.
+        let replay = if spec.replication == 0 { 10.0 } else { 0.0 };
+        let applications = f64::from(settings.submissions()) * about.sites.len() as f64;
+        return applications * tasks_of(about) / 100.0 + replay;
+    }
     if let Some(clusters) = &spec.clusters {
         let requests = spec
             .co_requests
@@ -71,6 +85,15 @@ fn jobs_of(spec: &SimulationSpec) -> f64 {
             RequestOrigin::Instead => 0.0,
         });
     jobs * (1.0 + requests)
+}
+
+/// Tasks of an application, about.
+fn tasks_of(about: &ProvisionedSettings) -> f64 {
+    match &about.application.source {
+        ApplicationSource::Synthetic(settings) => f64::from(settings.tasks),
+        ApplicationSource::CyberShake(_) => 8_039.0,
+        ApplicationSource::File { .. } => TASKS_OF_A_FILE,
+    }
 }
 
 /// How much longer a simulation takes when its queue grows: reservations that push jobs away do that.
@@ -100,6 +123,7 @@ fn seconds_per_job(strategy: &str) -> f64 {
         "replanning" => 4e-6,
         "virtual-reservations" => 2e-6,
         "co-reservation" => 1e-5,
+        "provisioning" => 5e-2,
         "easy-backfilling" | "conservative-backfilling" | "heuristic-planning" => 2e-6,
         "heuristic-overbooking" | "overbooking-2008" => 2e-5,
         _ => 5e-5,
@@ -133,7 +157,15 @@ pub fn megabytes<'a>(
             {
                 SIMULATION_BYTES
             }
-            OutcomeDetail::All => SIMULATION_BYTES + JOB_BYTES * jobs_of(spec),
+            OutcomeDetail::All => {
+                SIMULATION_BYTES
+                    + match (&spec.study, &spec.provisioning) {
+                        (Some(StudySettings::Provisioning(settings)), Some(about)) => {
+                            f64::from(settings.submissions()) * tasks_of(about) * TASK_BYTES
+                        }
+                        _ => JOB_BYTES * jobs_of(spec),
+                    }
+            }
         })
         .sum();
     // An empty sum of floats is −0.

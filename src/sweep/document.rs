@@ -7,7 +7,7 @@ use std::ops::Range;
 use serde::Deserialize as _;
 use serde::de::DeserializeOwned;
 use toml::Spanned;
-use toml::de::{DeTable, DeValue, ValueDeserializer};
+use toml::de::{DeArray, DeTable, DeValue, ValueDeserializer};
 
 use super::keys::{self, Kind};
 use super::problem::{ProblemKind, Problems};
@@ -100,6 +100,9 @@ impl<'i> Document<'i> {
             local: self.section("local", values, problems),
             grid_failures: self.section("grid_failures", values, problems),
             risk: self.section("risk", values, problems),
+            sites: self.section("sites", values, problems),
+            workflow: self.section("workflow", values, problems),
+            provisioning: self.section("provisioning", values, problems),
         }
     }
 
@@ -224,6 +227,9 @@ fn path_of(path: &str, node: &Node<'_>, span: &Range<usize>) -> Option<String> {
 /// Checks keys and types of a table against the list of keys and leaves out what is wrong, so that each error is told once.
 fn check_table<'i>(path: &str, node: Node<'i>, problems: &mut Problems) -> Node<'i> {
     let span = node.span();
+    if keys::LISTS.contains(&path) {
+        return check_tables(path, node, problems);
+    }
     let DeValue::Table(table) = node.into_inner() else {
         let help = format!("write [{path}] and its keys below it");
         problems.add(
@@ -235,6 +241,41 @@ fn check_table<'i>(path: &str, node: Node<'i>, problems: &mut Problems) -> Node<
         );
         return Spanned::new(span, empty_table());
     };
+    Spanned::new(span, check_keys(path, table, problems))
+}
+
+/// Checks each of a list of tables.
+fn check_tables<'i>(path: &str, node: Node<'i>, problems: &mut Problems) -> Node<'i> {
+    let span = node.span();
+    let DeValue::Array(array) = node.into_inner() else {
+        problems.add(
+            ProblemKind::WrongType,
+            path,
+            span.clone(),
+            "this must be a list of tables",
+            format!("write [[{path}]] with two brackets"),
+        );
+        return Spanned::new(span, DeValue::Array(DeArray::new()));
+    };
+    let mut kept = DeArray::new();
+    for element in array {
+        let span = element.span();
+        if let DeValue::Table(table) = element.into_inner() {
+            kept.push(Spanned::new(span, check_keys(path, table, problems)));
+        } else {
+            problems.add(
+                ProblemKind::WrongType,
+                path,
+                span,
+                "this must be a table",
+                format!("write [[{path}]] and its keys below it"),
+            );
+        }
+    }
+    Spanned::new(span, DeValue::Array(kept))
+}
+
+fn check_keys<'i>(path: &str, table: DeTable<'i>, problems: &mut Problems) -> DeValue<'i> {
     let allowed = keys::children(path);
     let mut kept = DeTable::new();
     for (name, child) in table {
@@ -257,7 +298,7 @@ fn check_table<'i>(path: &str, node: Node<'i>, problems: &mut Problems) -> Node<
             );
         }
     }
-    Spanned::new(span, DeValue::Table(kept))
+    DeValue::Table(kept)
 }
 
 /// Whether a value has the type that its key wants; says so where it has not.

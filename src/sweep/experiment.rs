@@ -14,6 +14,7 @@ use super::normalise::normalise;
 use super::problem::{ExperimentError, Problem, ProblemKind, Problems};
 use super::resolve::{self, Header};
 use super::resolve_grid;
+use super::resolve_provisioning;
 use super::resolve_studies;
 use super::spec::{Point, SimulationSpec, Sweep};
 use crate::brokering::StudySettings;
@@ -291,6 +292,21 @@ impl Plan {
                 grid.requests,
             ),
         };
+        let provisioned = resolve_provisioning::provisioned(
+            &scheduling.strategy,
+            &workload,
+            replications,
+            &raw,
+            problems,
+        );
+        let (study, provisioning) = match provisioned {
+            None => return,
+            Some(None) => (study, None),
+            Some(Some(provisioned)) => (
+                Some(StudySettings::Provisioning(Box::new(provisioned.settings))),
+                Some(provisioned.about),
+            ),
+        };
         if !resolve_studies::fit_together(
             study.as_ref(),
             raw.reservations.as_ref(),
@@ -309,7 +325,7 @@ impl Plan {
             study,
             clusters,
             co_requests,
-            provisioning: None,
+            provisioning,
             replication: 0,
             seed,
         });

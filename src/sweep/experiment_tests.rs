@@ -702,6 +702,8 @@ fn identified(text: &str) -> Sweep {
         Ok(crate::sweep::ContentHashes {
             workload: "content".to_owned(),
             failures: None,
+            sites: Vec::new(),
+            workflow: None,
         })
     };
     let Ok(()) = sweep.identify(hashes);
@@ -753,6 +755,8 @@ fn identity_follows_content_and_accounting_and_not_position() {
         Ok(crate::sweep::ContentHashes {
             workload: "another".to_owned(),
             failures: None,
+            sites: Vec::new(),
+            workflow: None,
         })
     };
     let Ok(()) = other.identify(hashes);
@@ -792,7 +796,7 @@ fn pof_and_risk_runs_with_one_threshold_and_one_ratio_share_their_points() {
 #[test]
 fn every_key_of_the_list_can_be_read() {
     // The list of keys and the structures that serde reads must be the same.
-    use crate::sweep::keys::{KEYS, Kind};
+    use crate::sweep::keys::{KEYS, Kind, LISTS};
     for key in KEYS {
         let text = match key.kind {
             Kind::Integer | Kind::Real => "1",
@@ -800,6 +804,15 @@ fn every_key_of_the_list_can_be_read() {
             Kind::Flag => "true",
             Kind::List => "[1]",
         };
+        let (table, name) = key.path.rsplit_once('.').expect("a table and a name");
+        if LISTS.contains(&table) {
+            let file = format!("[[{table}]]\n{name} = {text}\n");
+            let mut problems = Problems::new("test.toml", &file);
+            let document = Document::parse(&file, &mut problems).expect("TOML");
+            let _ = document.read(&[], &mut problems);
+            assert!(problems.check().is_ok(), "{}", key.path);
+            continue;
+        }
         let mut problems = Problems::new("test.toml", "");
         let document = Document::parse("", &mut problems).expect("empty is TOML");
         let node = node_of(text, 0..0).expect("a value");

@@ -15,6 +15,7 @@ use super::spec::{Point, Sweep};
 use crate::estimates::{EstimateModel, EstimateSettings};
 use crate::failures::{self, FailureFolder, FailureSettings, FailureTrace, LanlTable};
 use crate::store::{PendingSimulation, RunId, RunRecord, Store, StoreError, Writer, WriterHandle};
+use crate::workload::workflows::{Negatives, Workflow, WorkflowFolder};
 use crate::workload::{self, ParsedTrace, TraceFolder, WorkloadSettings};
 
 /// Runs a sweep into the store that the options name, or goes on with it: points that are done are not run again. With
@@ -64,6 +65,7 @@ pub fn dry_run(mut sweep: Sweep, options: &SweepOptions) -> Result<(Sweep, Plan)
 pub struct HouseRooms {
     traces: TraceFolder,
     failures: FailureFolder,
+    workflows: WorkflowFolder,
 }
 
 impl HouseRooms {
@@ -76,6 +78,9 @@ impl HouseRooms {
             },
             failures: FailureFolder {
                 path: folders.failures.clone(),
+            },
+            workflows: WorkflowFolder {
+                path: folders.workflows.clone(),
             },
         }
     }
@@ -145,6 +150,12 @@ impl Rooms for HouseRooms {
             request.replication,
         )
         .map_err(|error| InputError::Failures(error.to_string()))
+    }
+
+    fn workflow(&self, file: &str, negatives: Negatives) -> Result<(Workflow, String), InputError> {
+        let read = self.workflows.read(file, negatives);
+        let (read, hash) = read.map_err(|error| InputError::Workflow(error.to_string()))?;
+        Ok((read.workflow, hash))
     }
 }
 

@@ -15,6 +15,12 @@ pub struct ContentHashes {
     pub workload: String,
     /// The replayed failures; `None` where they follow from settings and seed alone.
     pub failures: Option<String>,
+    /// The jobs of the sites behind the first, of a study of provisioning.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sites: Vec<String>,
+    /// The file of the workflow; `None` where it was drawn, and without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<String>,
 }
 
 /// JSON with sorted keys and no white space: equal values give equal texts.
@@ -129,6 +135,20 @@ fn inputs(spec: &SimulationSpec, content: &ContentHashes) -> Vec<RunInput> {
                 spec.replication
             ),
             content: failures.clone(),
+        });
+    }
+    let about = spec.provisioning.as_ref();
+    let more = about.map_or(&[][..], |about| about.sites.get(1..).unwrap_or_default());
+    for (site, hash) in more.iter().zip(&content.sites) {
+        inputs.push(RunInput {
+            source: format!("workload {} seed={}", site.workload.key(), spec.seed),
+            content: hash.clone(),
+        });
+    }
+    if let (Some(about), Some(hash)) = (about, &content.workflow) {
+        inputs.push(RunInput {
+            source: format!("workflow {}", sorted(&json!(about.application.source))),
+            content: hash.clone(),
         });
     }
     inputs

@@ -2,21 +2,28 @@
 //!
 //! This file is the only seam between a sweep and the rooms that make inputs: [`Rooms`] is what a sweep asks of them.
 
+mod provisioned;
+
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use sha2::{Digest, Sha256};
 
+use self::provisioned::SourcedWorkflow;
 use super::coordinator::Simulate;
 use super::identity::{ContentHashes, canonical_json};
 use super::spec::{SimulationSpec, Sweep};
-use crate::brokering::{ClusterWorkload, GridInputs};
+use crate::brokering::provisioning::{
+    Application, Background, BestEffortRun, Genetic, SiteWorkload,
+};
+use crate::brokering::{ClusterWorkload, GridInputs, StudySettings};
 use crate::estimates::{EstimateModel, EstimateSettings};
 use crate::failures::{FailureSettings, FailureSource, FailureTrace};
 use crate::random;
 use crate::simulation::{SimulationInputs, SimulationResult, StreamSeed};
 use crate::units::{NodeSeconds, Nodes, Seconds};
+use crate::workload::workflows::{Negatives, Workflow};
 use crate::workload::{
     ClusterExcerpt, ClusterExcerpts, ClusterSettings, Excerpts, Job, ReservationRequest,
     WorkloadError, WorkloadSettings, cut_clusters, generate_co_requests, generate_requests,
@@ -29,6 +36,8 @@ pub struct InputFolders {
     pub traces: Option<PathBuf>,
     /// Failure data: the environment variable `BOOKAHEAD_FAILURES`, else a folder `failures` beside the folder of traces.
     pub failures: Option<PathBuf>,
+    /// Workflows: the environment variable `BOOKAHEAD_WORKFLOWS`.
+    pub workflows: Option<PathBuf>,
 }
 
 impl InputFolders {
@@ -46,7 +55,12 @@ impl InputFolders {
             folder.is_dir().then_some(folder)
         };
         let failures = folder("BOOKAHEAD_FAILURES").or_else(beside);
-        Self { traces, failures }
+        let workflows = folder("BOOKAHEAD_WORKFLOWS");
+        Self {
+            traces,
+            failures,
+            workflows,
+        }
     }
 }
 
@@ -64,6 +78,9 @@ pub enum InputError {
         /// Why.
         reason: String,
     },
+    /// The application.
+    #[error("the workflow cannot be prepared: {0}")]
+    Workflow(String),
     /// The failures.
     #[error("the node failures cannot be prepared: {0}")]
     Failures(String),
@@ -157,6 +174,13 @@ pub trait Rooms: Send + Sync {
         table: &Self::FailureTable,
         request: &FailureRequest<'_>,
     ) -> Result<FailureTrace, InputError>;
+
+    /// Reads the workflow in a file, with the hash of the file's content.
+    ///
+    /// # Errors
+    ///
+    /// When the file is missing or faulty.
+    fn workflow(&self, file: &str, negatives: Negatives) -> Result<(Workflow, String), InputError>;
 }
 
 /// Which failures are asked for.
@@ -227,6 +251,13 @@ pub struct Inputs<R: Rooms> {
     tables: Cache<R::FailureTable>,
     failures: Cache<FailureTrace>,
     excerpts: Cache<ClusterExcerpts>,
+    loaded_sites: Cache<SiteWorkload>,
+    site_sets: Cache<Arc<[SiteWorkload]>>,
+    workflows: Cache<SourcedWorkflow>,
+    applications: Cache<Application>,
+    backgrounds: Cache<Background>,
+    best_efforts: Cache<BestEffortRun>,
+    searches: Cache<Genetic>,
 }
 
 impl<R: Rooms> Inputs<R> {
@@ -242,6 +273,13 @@ impl<R: Rooms> Inputs<R> {
             tables: Cache::new(),
             failures: Cache::new(),
             excerpts: Cache::new(),
+            loaded_sites: Cache::new(),
+            site_sets: Cache::new(),
+            workflows: Cache::new(),
+            applications: Cache::new(),
+            backgrounds: Cache::new(),
+            best_efforts: Cache::new(),
+            searches: Cache::new(),
         }
     }
 
@@ -254,12 +292,15 @@ impl<R: Rooms> Inputs<R> {
         sweep.identify(|spec| {
             let workload = self.workload(spec)?;
             let failures = match spec.failures.source {
-                FailureSource::Lanl { .. } => Some(events_hash(self.failure_trace(spec)?.as_ref())),
+                FailureSource::Lanl { .. } => Some(self.failures_hash(spec)?),
                 FailureSource::None | FailureSource::Generated { .. } => None,
             };
+            let (sites, workflow) = self.provisioned_hashes(spec)?;
             Ok::<_, Arc<InputError>>(ContentHashes {
                 workload: workload.content_hash.clone(),
                 failures,
+                sites,
+                workflow,
             })
         })?;
         // Every workload is made: the raw records are not needed any more.
@@ -285,6 +326,9 @@ impl<R: Rooms> Inputs<R> {
             return self.grid(spec, &workload, None).map(drop);
         }
         battery(&workload, spec)?;
+        if provisioned::study(spec).is_some() {
+            return self.prepare_provisioned(spec);
+        }
         self.failure_trace(spec).map(drop)
     }
 
@@ -311,6 +355,21 @@ impl<R: Rooms> Inputs<R> {
             Some(settings) => Some(self.model(spec, &workload, settings)?),
             None => None,
         };
+        if let Some((provisioning, settings)) = self.provisioning(spec)? {
+            return Ok(SimulationInputs {
+                nodes: spec.workload.nodes,
+                policy: spec.scheduling.clone(),
+                // Each site has its own jobs and failures.
+                jobs: Arc::new([]),
+                estimates: None,
+                failures: Arc::default(),
+                requests: Arc::new([]),
+                study: Some(StudySettings::Provisioning(Box::new(settings))),
+                grid: None,
+                provisioning: Some(provisioning),
+                seed: self.seed(spec),
+            });
+        }
         let grid = self.grid(spec, &workload, estimates.clone())?;
         let (jobs, requests): (Arc<[Job]>, _) = match &grid {
             // Each cluster has its own.
@@ -327,12 +386,16 @@ impl<R: Rooms> Inputs<R> {
             study: spec.study.clone(),
             grid,
             provisioning: None,
-            seed: StreamSeed {
-                seed: spec.seed,
-                workload_key: self.rooms.workload_key(&spec.workload),
-                replication: spec.replication,
-            },
+            seed: self.seed(spec),
         })
+    }
+
+    fn seed(&self, spec: &SimulationSpec) -> StreamSeed {
+        StreamSeed {
+            seed: spec.seed,
+            workload_key: self.rooms.workload_key(&spec.workload),
+            replication: spec.replication,
+        }
     }
 
     /// Clusters and requests of a study of several clusters.
@@ -415,15 +478,34 @@ impl<R: Rooms> Inputs<R> {
     }
 
     fn workload(&self, spec: &SimulationSpec) -> Result<Arc<PreparedWorkload>, Arc<InputError>> {
-        let settings = &spec.workload;
-        let key = format!("{}|{}", spec.seed, self.rooms.workload_key(settings));
-        let source = format!("{}|{}", spec.seed, self.rooms.source_key(settings));
+        self.workload_of(&spec.workload, spec.seed)
+    }
+
+    fn workload_of(
+        &self,
+        settings: &WorkloadSettings,
+        seed: u64,
+    ) -> Result<Arc<PreparedWorkload>, Arc<InputError>> {
+        let key = format!("{seed}|{}", self.rooms.workload_key(settings));
+        let source = format!("{seed}|{}", self.rooms.source_key(settings));
         self.workloads.get_shared(key, || {
             let records = self
                 .records
-                .get(source, || self.rooms.records(settings, spec.seed))?;
-            Ok(self.rooms.workload(&records, settings, spec.seed)?)
+                .get(source, || self.rooms.records(settings, seed))?;
+            Ok(self.rooms.workload(&records, settings, seed)?)
         })
+    }
+
+    /// The hash of what is replayed, of all sites where there are several.
+    fn failures_hash(&self, spec: &SimulationSpec) -> Result<String, Arc<InputError>> {
+        let Some((_, about)) = provisioned::study(spec) else {
+            return Ok(events_hash(self.failure_trace(spec)?.as_ref()));
+        };
+        let mut hashes = Vec::new();
+        for (place, site) in about.sites.iter().enumerate() {
+            hashes.push(events_hash(&*self.site_failures(spec, site, place)?));
+        }
+        Ok(hashes.join(","))
     }
 
     fn model(

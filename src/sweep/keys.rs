@@ -821,7 +821,210 @@ pub const KEYS: &[Key] = &[
         Kind::Text,
         "a registered strategy that overbooks (default \"heuristic-overbooking\")",
     ),
+    key(
+        "sites.utilisation_percent",
+        Kind::Real,
+        "above 0 and below 100: the load that the own jobs of the first site are brought to (default: the trace as it is)",
+    ),
+    key(
+        "sites.count",
+        Kind::Integer,
+        "a whole number from 1 to 64: so many sites of the list, the workload's own first (default: all of them)",
+    ),
+    key(
+        "sites.more.trace",
+        Kind::Text,
+        "the file name of a trace (default: the workload's)",
+    ),
+    key(
+        "sites.more.nodes",
+        Kind::Integer,
+        "a whole number from 1 to 10000000: the size of the machine (default, without a trace of its own: the workload's)",
+    ),
+    key(
+        "sites.more.utilisation_percent",
+        Kind::Real,
+        "above 0 and below 100: the load that its own jobs are brought to (default: the trace as it is)",
+    ),
+    key(
+        "workflow.source",
+        Kind::Text,
+        "\"synthetic\" (default), \"cyber-shake\" or \"file\"",
+    ),
+    key(
+        "workflow.file",
+        Kind::Text,
+        "the file name of a DAX file or WfCommons instance, for source = \"file\"",
+    ),
+    key(
+        "workflow.negatives",
+        Kind::Text,
+        "\"zero\" (default) or \"refuse\": what becomes of negative run times and volumes of a file",
+    ),
+    key(
+        "workflow.instances",
+        Kind::Text,
+        "\"one\" (default) or \"one-a-replication\"",
+    ),
+    key(
+        "workflow.tasks",
+        Kind::Integer,
+        "a whole number from 1 to 100000 (default 100)",
+    ),
+    key(
+        "workflow.depth",
+        Kind::Integer,
+        "a whole number from 1 to the number of tasks: levels (default: the rounded root of the number of tasks)",
+    ),
+    key(
+        "workflow.levels",
+        Kind::Text,
+        "\"drawn\" (default) or \"equal\": tasks of each level",
+    ),
+    key(
+        "workflow.parents",
+        Kind::Integer,
+        "a whole number of 1 or more: parents of a task below the first level (default 2)",
+    ),
+    key(
+        "workflow.mean_seconds",
+        Kind::Integer,
+        "a whole number from 1 to 1000000000: mean run time (default 1000)",
+    ),
+    key(
+        "workflow.runtimes",
+        Kind::Text,
+        "\"uniform\" (default), \"exponential\" or \"constant\"",
+    ),
+    key(
+        "workflow.mean_nodes",
+        Kind::Integer,
+        "a whole number from 1 to 1000000: mean number of processors (default 22); no task is wider than the largest site",
+    ),
+    key(
+        "workflow.nodes",
+        Kind::Text,
+        "\"uniform\" (default) or \"constant\"",
+    ),
+    key(
+        "workflow.mean_gigabits",
+        Kind::Real,
+        "0 to 1e9: mean volume of an edge in Gbit (default 0)",
+    ),
+    key(
+        "workflow.volumes",
+        Kind::Text,
+        "\"constant\" (default) or \"uniform\"",
+    ),
+    key(
+        "workflow.runtime_variation",
+        Kind::Real,
+        "0 to 100: coefficient of variation of the run times of cyber-shake (default 0)",
+    ),
+    key(
+        "workflow.bandwidth_gbps",
+        Kind::Real,
+        "above 0 Gbit/s between two sites (default 10)",
+    ),
+    key(
+        "workflow.latency_seconds",
+        Kind::Real,
+        "0 or more seconds for each transfer between two sites (default 150)",
+    ),
+    key(
+        "workflow.transfer_mean",
+        Kind::Text,
+        "\"distinct-pairs\" (default) or \"all-pairs\"",
+    ),
+    key(
+        "provisioning.search",
+        Kind::Text,
+        "\"greedy\" (default), \"moga\", \"nsga2\" or \"best-effort\"",
+    ),
+    key(
+        "provisioning.provider",
+        Kind::Text,
+        "\"advertised\" or \"queried\" (default: what the search needs; best-effort: queried)",
+    ),
+    key(
+        "provisioning.alpha",
+        Kind::Real,
+        "0 (shortest makespan) to 1 (least cost) (default 0.5)",
+    ),
+    key(
+        "provisioning.deadline_hours",
+        Kind::Real,
+        "above 0 hours after submission, in the place of alpha",
+    ),
+    key(
+        "provisioning.deadline_factor",
+        Kind::Real,
+        "above 0: the deadline as a multiple of the longest path, in the place of alpha",
+    ),
+    key(
+        "provisioning.budget_su",
+        Kind::Real,
+        "above 0 service units, in the place of alpha",
+    ),
+    key(
+        "provisioning.budget_factor",
+        Kind::Real,
+        "above 0: the budget as a multiple of what best effort costs, in the place of alpha",
+    ),
+    key(
+        "provisioning.population",
+        Kind::Integer,
+        "a whole number from 2 to 100000: plans in a population (default 100)",
+    ),
+    key(
+        "provisioning.generations",
+        Kind::Integer,
+        "a whole number from 0 to 1000000: generations of offspring (default 10)",
+    ),
+    key(
+        "provisioning.sharing_radius",
+        Kind::Real,
+        "above 0: σ_share of moga (default 0.041)",
+    ),
+    key(
+        "provisioning.all_slots_member",
+        Kind::Flag,
+        "true (default) or false: one of the first plans may use every slot",
+    ),
+    key(
+        "provisioning.site_choice",
+        Kind::Text,
+        "\"earliest-start\" (default) or \"earliest-finish\"",
+    ),
+    key(
+        "provisioning.commitment",
+        Kind::Text,
+        "\"discarded\" (default) or \"committed\"",
+    ),
+    key(
+        "provisioning.submissions",
+        Kind::Integer,
+        "a whole number from 1 to 10000: applications that one simulation submits, for commitment = \"committed\" (default 10)",
+    ),
+    key(
+        "provisioning.latency_seconds",
+        Kind::Integer,
+        "a whole number from 0 to 86400: how long a reservation is under way (default 0)",
+    ),
+    key(
+        "provisioning.replans",
+        Kind::Integer,
+        "a whole number of 0 or more: plans made anew because a slot was gone, before the application is given up (default 10)",
+    ),
+    key(
+        "provisioning.after_failure",
+        Kind::Text,
+        "\"reprovision\" (default) or \"fail\": what a task lost to a node failure leads to",
+    ),
 ];
+
+/// Tables of which there may be several, written with two brackets: no axis can change their keys.
+pub const LISTS: &[&str] = &["sites.more"];
 
 /// The tables that may stand at the top of the file.
 pub const SECTIONS: &[&str] = &[
@@ -843,6 +1046,9 @@ pub const SECTIONS: &[&str] = &[
     "local",
     "grid_failures",
     "risk",
+    "sites",
+    "workflow",
+    "provisioning",
     "axis",
     "zip",
     "exclude",

@@ -22,6 +22,7 @@ mod raw;
 mod replay;
 mod resolve;
 mod resolve_grid;
+mod resolve_provisioning;
 mod resolve_studies;
 mod run;
 mod shard;
@@ -49,4 +50,6 @@ pub use sink::{
     EarlierWork, FailedSimulation, FinishedSimulation, NoStore, OutcomeDetail, ResultSink,
     ResultStore, RunState, SimulationProgress, SinkError,
 };
-pub use spec::{Axis, AxisValue, Point, RESULT_FORMAT, RunInput, SimulationSpec, Sweep};
+pub use spec::{
+    Axis, AxisValue, Point, RESULT_FORMAT, RelativeWish, RunInput, SimulationSpec, Sweep,
+};

@@ -1,17 +1,24 @@
 //! Which points share a schedule: values that a strategy does not read are set to their defaults (spec §3.4.4).
 
 use super::spec::SimulationSpec;
+use crate::brokering::provisioning::{Provider, ProvisioningSettings, SearchMethod};
 use crate::brokering::{CoReservationSettings, Order, Repair, StudySettings};
 use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::registry;
 use crate::scheduling::reserving::{DisplacedJobs, QueueOrder, ReservingSettings};
-use crate::scheduling::{Acceptance, DownHorizon, Placing, PolicySettings, Reliability};
+use crate::scheduling::{
+    Acceptance, DownHorizon, Placing, PolicySettings, Reliability, SlotSource,
+};
 use crate::units::Seconds;
+use crate::workload::workflows::Network;
 use crate::workload::{FurtherParts, Preference, RequestSettings};
 
 /// A study reads neither estimates of overbooking (unless its clusters overbook) nor failures nor a policy; without requests the
 /// rules of admission are not read either.
 fn normalise_study(spec: SimulationSpec) -> SimulationSpec {
+    if matches!(spec.study, Some(StudySettings::Provisioning(_))) {
+        return normalise_provisioning(spec);
+    }
     let reservations = spec
         .reservations
         .filter(|requests| requests.share_percent > 0.0);
@@ -58,6 +65,68 @@ fn normalise_study(spec: SimulationSpec) -> SimulationSpec {
             strategy: spec.scheduling.strategy,
             ..PolicySettings::default()
         },
+        ..spec
+    }
+}
+
+/// Of sites that sell slots: what the search, the kind of site and a single site do not read. Failures are read.
+fn normalise_provisioning(spec: SimulationSpec) -> SimulationSpec {
+    let (Some(StudySettings::Provisioning(settings)), Some(mut about)) =
+        (spec.study, spec.provisioning)
+    else {
+        return SimulationSpec {
+            study: None,
+            provisioning: None,
+            ..spec
+        };
+    };
+    let default = ProvisioningSettings::default();
+    let mut settings = *settings;
+    let best_effort = settings.search == SearchMethod::BestEffort;
+    if best_effort {
+        settings.wish = default.wish;
+        about.relative_wish = None;
+    }
+    if !settings.is_genetic() {
+        settings.genetic = default.genetic.clone();
+        settings.site_choice = default.site_choice;
+    }
+    if settings.search == SearchMethod::Nsga2 {
+        settings.genetic.sharing_radius = default.genetic.sharing_radius;
+    }
+    let source = match settings.provider {
+        Provider::Advertised { source, .. } => Some(source),
+        Provider::Queried => None,
+    };
+    if best_effort && source == Some(SlotSource::Plan) {
+        // Nobody asks for slots, and the queue is the same.
+        settings.provider = Provider::Queried;
+    }
+    if source == Some(SlotSource::FreeRectangles) {
+        // The rectangles are the queue's plan.
+        settings.reserving.order = default.reserving.order;
+        settings.reserving.backfilling = default.reserving.backfilling;
+    }
+    if about.sites.len() == 1 {
+        settings.site_choice = default.site_choice;
+        about.application.network = Network::default();
+    }
+    if best_effort || settings.latency == Seconds::ZERO {
+        // What is offered is never gone.
+        settings.latency = Seconds::ZERO;
+        settings.replans = default.replans;
+    }
+    if best_effort || spec.failures.source == FailureSource::None {
+        settings.after_failure = default.after_failure;
+    }
+    SimulationSpec {
+        estimates: None,
+        scheduling: PolicySettings {
+            strategy: spec.scheduling.strategy,
+            ..PolicySettings::default()
+        },
+        study: Some(StudySettings::Provisioning(Box::new(settings))),
+        provisioning: Some(about),
         ..spec
     }
 }

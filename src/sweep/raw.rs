@@ -7,6 +7,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::brokering::StartCap;
+use crate::brokering::provisioning::{AfterFailure, SearchMethod, SiteChoice};
 use crate::estimates::{Binning, Overrun, PredictionRule};
 use crate::plan::{EqualStarts, Surplus};
 use crate::scheduling::local::{AccuracySource, BacklogWork, HourEdge, NextEventSource};
@@ -16,6 +17,9 @@ use crate::scheduling::reserving::{
 use crate::scheduling::{
     Combination, Convolution, DownHorizon, EarlyStart, Padding, Placing, PredecessorRule,
     ReplanPasses, RestartRule, SlotSource, SurvivalForm,
+};
+use crate::workload::workflows::{
+    Instances, LevelSizes, Negatives, NodesShape, RuntimeShape, TransferMean, VolumeShape,
 };
 use crate::workload::{
     ClusterSizes, CopyShift, Excerpts, FurtherParts, LeadRounding, ProcessorsField,
@@ -61,6 +65,12 @@ pub struct RawExperiment {
     pub grid_failures: Option<Spanned<RawGridFailures>>,
     /// `[risk]`; without it clusters keep what they promise.
     pub risk: Option<Spanned<RawRisk>>,
+    /// `[sites]`; without it there is the one of the workload.
+    pub sites: Option<Spanned<RawSites>>,
+    /// `[workflow]`.
+    pub workflow: Option<Spanned<RawWorkflow>>,
+    /// `[provisioning]`.
+    pub provisioning: Option<Spanned<RawProvisioning>>,
 }
 
 /// A value with its place in the file, where it was given.
@@ -493,6 +503,113 @@ pub struct RawRisk {
     pub pof_max: Given<f64>,
     /// How the clusters overbook.
     pub strategy: Given<String>,
+}
+
+/// `[sites]`: providers and how busy they are.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawSites {
+    /// The load of the first.
+    pub utilisation_percent: Given<f64>,
+    /// So many of the list.
+    pub count: Given<u32>,
+    /// The others.
+    #[serde(default)]
+    pub more: Vec<Spanned<RawSite>>,
+}
+
+/// `[[sites.more]]`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawSite {
+    /// Its trace.
+    pub trace: Given<String>,
+    /// Its size.
+    pub nodes: Given<u32>,
+    /// Its load.
+    pub utilisation_percent: Given<f64>,
+}
+
+/// `[workflow]`: the application.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawWorkflow {
+    /// Where it comes from.
+    pub source: Given<String>,
+    /// Its file.
+    pub file: Given<String>,
+    /// What becomes of negative values of a file.
+    pub negatives: Option<Negatives>,
+    /// One for all submissions, or one each.
+    pub instances: Option<Instances>,
+    /// Tasks.
+    pub tasks: Given<u32>,
+    /// Levels.
+    pub depth: Given<u32>,
+    /// How tasks are shared out among levels.
+    pub levels: Option<LevelSizes>,
+    /// Parents of a task.
+    pub parents: Given<u32>,
+    /// Mean run time.
+    pub mean_seconds: Given<u32>,
+    /// How run times spread.
+    pub runtimes: Option<RuntimeShape>,
+    /// Mean width.
+    pub mean_nodes: Given<u32>,
+    /// How widths spread.
+    pub nodes: Option<NodesShape>,
+    /// Mean volume of an edge.
+    pub mean_gigabits: Given<f64>,
+    /// How volumes spread.
+    pub volumes: Option<VolumeShape>,
+    /// How run times of the seismic hazard workflow spread.
+    pub runtime_variation: Given<f64>,
+    /// Between sites.
+    pub bandwidth_gbps: Given<f64>,
+    /// Between sites.
+    pub latency_seconds: Given<f64>,
+    /// What mean transfer times are taken over.
+    pub transfer_mean: Option<TransferMean>,
+}
+
+/// `[provisioning]`: how applications buy.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RawProvisioning {
+    /// How a plan is made.
+    pub search: Option<SearchMethod>,
+    /// What sites offer.
+    pub provider: Given<String>,
+    /// The wish: a weight…
+    pub alpha: Given<f64>,
+    /// …or a deadline…
+    pub deadline_hours: Given<f64>,
+    /// …over the longest path…
+    pub deadline_factor: Given<f64>,
+    /// …or a budget…
+    pub budget_su: Given<f64>,
+    /// …over the work.
+    pub budget_factor: Given<f64>,
+    /// Plans in a population.
+    pub population: Given<u32>,
+    /// Generations of offspring.
+    pub generations: Given<u32>,
+    /// σ_share.
+    pub sharing_radius: Given<f64>,
+    /// Whether one plan may use every slot.
+    pub all_slots_member: Option<bool>,
+    /// Which site takes a task.
+    pub site_choice: Option<SiteChoice>,
+    /// Whether plans stay booked.
+    pub commitment: Given<String>,
+    /// How many applications come one after the other.
+    pub submissions: Given<u32>,
+    /// How long a reservation is under way.
+    pub latency_seconds: Given<u32>,
+    /// How often a plan is made anew.
+    pub replans: Given<u32>,
+    /// What a lost task leads to.
+    pub after_failure: Option<AfterFailure>,
 }
 
 /// `[[axis]]`.

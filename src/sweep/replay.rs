@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::house::HouseRooms;
 use super::inputs::{InputError, InputFolders, Inputs};
 use super::spec::{SimulationSpec, Sweep};
+use crate::brokering::StudySettings;
 use crate::scheduling::{Replay, replay};
 use crate::simulation::SimulationInputs;
 use crate::store::ReplaySource;
@@ -50,6 +51,12 @@ pub enum ReplayError {
          in the view v_reservation (`bookahead sql`)"
     )]
     Study(String),
+    /// A workflow has no plan of one cluster's nodes.
+    #[error(
+        "`provisioning` books slots for a workflow and names no nodes, so there is no plan of nodes to draw; `bookahead report` draws \
+         workflows over their slots, and their slots and tasks are in the store (`bookahead sql`)"
+    )]
+    Workflow,
     /// The strategy is not registered.
     #[error("no strategy is called `{0}` in this program")]
     Strategy(String),
@@ -77,6 +84,9 @@ pub fn replay_point(
     force: bool,
 ) -> Result<ReplayedPoint, ReplayError> {
     let spec: SimulationSpec = serde_json::from_str(&source.spec)?;
+    if matches!(spec.study, Some(StudySettings::Provisioning(_))) {
+        return Err(ReplayError::Workflow);
+    }
     if spec.study.is_some() {
         return Err(ReplayError::Study(spec.scheduling.strategy));
     }

@@ -672,7 +672,7 @@ fn risk(raw: &RawRisk, problems: &mut Problems) -> Option<RiskSettings> {
     })
 }
 
-fn whole(
+pub(super) fn whole(
     key: &str,
     given: &Given<u32>,
     default: u32,

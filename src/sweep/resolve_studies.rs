@@ -226,7 +226,7 @@ fn reserving(
     })
 }
 
-fn slot_study(raw: &RawSlots, problems: &mut Problems) -> Option<SlotStudySettings> {
+pub(super) fn slot_study(raw: &RawSlots, problems: &mut Problems) -> Option<SlotStudySettings> {
     let sample = real(
         "slots.sample_minutes",
         &raw.sample_minutes,
@@ -393,7 +393,7 @@ pub(super) fn fit_together(
             "workload.whole_trace",
             place,
             "policies that promise a deadline are simulated in batteries",
-            "leave out `whole_trace`, or choose one of the studies (`replanning`, `slots`, `virtual-reservations`, `co-reservation`) as strategy",
+            "leave out `whole_trace`, or choose one of the studies (`replanning`, `slots`, `virtual-reservations`, `co-reservation`, `provisioning`) as strategy",
         );
         return false;
     }

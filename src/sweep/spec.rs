@@ -116,6 +116,26 @@ pub struct ProvisionedSettings {
     pub sites: Vec<SiteSettings>,
     /// The application.
     pub application: ApplicationSettings,
+    /// A wish that is a multiple of what the application needs, in the place of the settings' own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub relative_wish: Option<RelativeWish>,
+}
+
+/// A wish that is known in numbers when the application is.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "of")]
+pub enum RelativeWish {
+    /// A deadline as a multiple of the longest path, each task at its fastest site and without transfers.
+    Deadline {
+        /// Above 0.
+        factor: f64,
+    },
+    /// A budget as a multiple of the processor-hours of all tasks, each at its cheapest site: what best effort costs where
+    /// processors are alike.
+    Budget {
+        /// Above 0.
+        factor: f64,
+    },
 }
 
 /// One point of a sweep: a combination of axis values and a replication, read off one simulation.

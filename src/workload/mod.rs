@@ -17,6 +17,7 @@ mod prepare;
 mod reservations;
 mod settings;
 mod site;
+mod site_load;
 mod summary;
 pub mod swf;
 pub mod tsafrir;
@@ -47,5 +48,6 @@ pub use settings::{
     WorkloadSettings, WorkloadSource,
 };
 pub use site::SiteSettings;
+pub use site_load::{AdjustableTrace, SECOND_COPY_SHIFT};
 pub use summary::{Quantiles, TraceSummary, summarise};
 pub use swf::{ParsedTrace, Provenance, SwfError, TraceFolder};

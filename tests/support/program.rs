@@ -26,7 +26,7 @@ range = { from = 0.1, to = 0.5, step = 0.1 }
 "#;
 
 /// Everything that a store keeps, by identity, without clocks, processes and row numbers.
-const TABLES: [&str; 16] = [
+const TABLES: [&str; 22] = [
     "SELECT m.identity, m.spec, m.workload_label, w.identity, m.strategy, m.replication, m.state, m.detail
      FROM simulation m LEFT JOIN workload w ON w.id = m.workload ORDER BY 1",
     "SELECT m.identity, k.* FROM simulation_metrics k JOIN simulation m ON m.id = k.simulation ORDER BY 1",
@@ -46,6 +46,12 @@ const TABLES: [&str; 16] = [
     "SELECT m.identity, o.* FROM co_part o JOIN simulation m ON m.id = o.simulation ORDER BY 1, o.request, o.part",
     "SELECT m.identity, o.* FROM co_probe o JOIN simulation m ON m.id = o.simulation ORDER BY 1, o.request, o.cluster",
     "SELECT m.identity, t.* FROM time_line t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.cluster, t.time",
+    "SELECT m.identity, t.* FROM workflow_site t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.site",
+    "SELECT m.identity, t.* FROM workflow_submission t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.submission",
+    "SELECT m.identity, t.* FROM workflow_front t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.submission, t.member",
+    "SELECT m.identity, t.* FROM workflow_slot t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.submission, t.slot",
+    "SELECT m.identity, t.* FROM workflow_task t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.submission, t.position",
+    "SELECT m.identity, t.* FROM workflow_effect t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.site",
     "SELECT w.identity, j.* FROM job j JOIN workload w ON w.id = j.workload ORDER BY 1, j.job",
 ];
 

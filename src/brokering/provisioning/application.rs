@@ -22,11 +22,24 @@ pub struct Dependency {
     pub transfer: Seconds,
 }
 
+impl Dependency {
+    /// When the data is at `site`, of a parent that ended there and then.
+    fn arrives(self, (parent_site, end): (usize, Seconds), site: usize) -> Seconds {
+        if parent_site == site {
+            end
+        } else {
+            end + self.transfer
+        }
+    }
+}
+
 /// A workflow that is to be planned on one or several sites (spec `provisioning.md` §4.1).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Application {
     tasks: Vec<ApplicationTask>,
     order: Vec<usize>,
+    /// When the data of finished parents is there, by task and site; empty where no parent is finished.
+    ready: Vec<Vec<Seconds>>,
 }
 
 impl Application {
@@ -39,7 +52,11 @@ impl Application {
     pub fn new(tasks: Vec<ApplicationTask>, order: Vec<usize>) -> Self {
         debug_assert_eq!(tasks.len(), order.len());
         debug_assert!(is_topological(&tasks, &order));
-        Self { tasks, order }
+        Self {
+            tasks,
+            order,
+            ready: Vec::new(),
+        }
     }
 
     /// The tasks, by index.
@@ -63,6 +80,57 @@ impl Application {
         })
     }
 
+    /// The rest of the application that `keeps` names, which must hold the children of everything in it; the others ran or will
+    /// run as `placed` says. With it, the index that each of its tasks has here.
+    #[must_use]
+    pub fn rest(
+        &self,
+        keeps: impl Fn(usize) -> bool,
+        placed: impl Fn(usize) -> (usize, Seconds),
+    ) -> (Self, Vec<usize>) {
+        let kept: Vec<usize> = (0..self.tasks.len()).filter(|task| keeps(*task)).collect();
+        let mut place = vec![usize::MAX; self.tasks.len()];
+        for (new, &old) in kept.iter().enumerate() {
+            place[old] = new;
+        }
+        let mut ready = Vec::with_capacity(kept.len());
+        let tasks = kept.iter().map(|&old| {
+            let task = &self.tasks[old];
+            let sites = 0..task.runtimes.len();
+            let known = |site: usize| self.ready.get(old).and_then(|ready| ready.get(site));
+            let mut data: Vec<Seconds> = sites
+                .map(|site| known(site).copied().unwrap_or(Seconds::ZERO))
+                .collect();
+            let mut parents = Vec::new();
+            for dependency in &task.parents {
+                if keeps(dependency.parent) {
+                    parents.push(Dependency {
+                        parent: place[dependency.parent],
+                        ..*dependency
+                    });
+                    continue;
+                }
+                let finished = placed(dependency.parent);
+                for (site, ready) in data.iter_mut().enumerate() {
+                    *ready = (*ready).max(dependency.arrives(finished, site));
+                }
+            }
+            ready.push(data);
+            ApplicationTask {
+                parents,
+                ..task.clone()
+            }
+        });
+        let tasks: Vec<ApplicationTask> = tasks.collect();
+        let order = self.order.iter().filter(|task| keeps(**task));
+        let order = order.map(|&task| place[task]).collect();
+        let rest = Self {
+            ready,
+            ..Self::new(tasks, order)
+        };
+        (rest, kept)
+    }
+
     /// When a task may start at `site` at the earliest, given where and when its parents end.
     #[must_use]
     pub fn earliest(
@@ -72,20 +140,14 @@ impl Application {
         submitted: Seconds,
         finished: impl Fn(usize) -> (usize, Seconds),
     ) -> Seconds {
-        self.tasks[task]
-            .parents
-            .iter()
-            .map(|dependency| {
-                let (parent_site, end) = finished(dependency.parent);
-                if parent_site == site {
-                    end
-                } else {
-                    end + dependency.transfer
-                }
-            })
+        let ready = self.ready.get(task).and_then(|ready| ready.get(site));
+        let begin = ready.map_or(submitted, |ready| submitted.max(*ready));
+        let parents = self.tasks[task].parents.iter();
+        parents
+            .map(|dependency| dependency.arrives(finished(dependency.parent), site))
             .max()
-            .unwrap_or(submitted)
-            .max(submitted)
+            .unwrap_or(begin)
+            .max(begin)
     }
 }
 

@@ -2,16 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::{Application, TaskPlacement};
-use crate::scheduling::reserving::ReservingMachine;
+use super::{Application, ProviderSite, TaskPlacement};
 use crate::units::Seconds;
 use crate::workload::{Job, JobId, JobKind};
 
 /// A fork of a site, and the jobs of others that have not arrived yet, in order of submission.
 #[derive(Clone)]
 pub struct BestEffortSite<'a> {
-    /// The machine.
-    pub machine: ReservingMachine,
+    /// The fork.
+    pub site: ProviderSite,
     /// What is still to arrive. Ids must be below [`FIRST_TASK`].
     pub arrivals: &'a [Job],
 }
@@ -43,7 +42,7 @@ pub fn best_effort(
     application: &Application,
     mut sites: Vec<BestEffortSite<'_>>,
 ) -> Option<BestEffortRun> {
-    let begin = sites.iter().map(|site| site.machine.now()).max()?;
+    let begin = sites.iter().map(|site| site.site.now()).max()?;
     let tasks = application.tasks();
     let nowhere = TaskPlacement {
         site: 0,
@@ -87,14 +86,11 @@ pub fn best_effort(
             run.submitted[task] = arrival;
             run.placements[task].site = site;
             sites[site]
-                .machine
-                .submit([job(task, application, site, arrival)]);
+                .site
+                .submit([task_job(application, task, site, arrival, FIRST_TASK)]);
         }
         let next = loop {
-            let next = sites
-                .iter()
-                .filter_map(|site| site.machine.next_event())
-                .min();
+            let next = sites.iter().filter_map(|site| site.site.next_event()).min();
             if let Some(next) = next.filter(|next| *next < handed_over) {
                 break next;
             }
@@ -109,8 +105,8 @@ pub fn best_effort(
         };
         now = next;
         for (place, site) in sites.iter_mut().enumerate() {
-            site.machine.advance(now + Seconds(1));
-            for outcome in site.machine.take_job_outcomes() {
+            site.site.advance(now + Seconds(1));
+            for outcome in site.site.take_job_outcomes() {
                 let Some(task) = outcome.job.id.0.checked_sub(FIRST_TASK) else {
                     continue;
                 };
@@ -144,7 +140,7 @@ impl BestEffortSite<'_> {
     fn hand_over(&mut self, until: Seconds) {
         let count = self.arrivals.partition_point(|job| job.submit < until);
         let (now, later) = self.arrivals.split_at(count);
-        self.machine.submit(now.iter().cloned());
+        self.site.submit(now.iter().cloned());
         self.arrivals = later;
     }
 }
@@ -156,15 +152,22 @@ fn least_busy(
 ) -> Option<usize> {
     let nodes = application.tasks()[task].nodes;
     (0..sites.len())
-        .filter(|&site| nodes <= sites[site].machine.nodes())
-        .min_by_key(|&site| sites[site].machine.tasks_in_system())
+        .filter(|&site| nodes <= sites[site].site.nodes())
+        .min_by_key(|&site| sites[site].site.tasks_in_system())
 }
 
-fn job(task: usize, application: &Application, site: usize, submit: Seconds) -> Job {
+/// A task as a job; ids go on from `first`.
+pub(super) fn task_job(
+    application: &Application,
+    task: usize,
+    site: usize,
+    submit: Seconds,
+    first: u32,
+) -> Job {
     let needs = &application.tasks()[task];
     let runtime = needs.runtimes[site];
     Job {
-        id: JobId(FIRST_TASK + task as u32),
+        id: JobId(first + task as u32),
         trace_number: 0,
         submit,
         release: submit,

@@ -1,7 +1,12 @@
 //! What a choice of advertised slots costs, and when the application ends on it (spec `provisioning.md` §4.4, ALG-2).
 
-use super::Application;
-use crate::plan::{EXTENSION_MARGIN, Slot};
+mod parts;
+
+use std::collections::BTreeMap;
+
+use self::parts::{Part, Parts};
+use super::{Application, ApplicationTask, SiteChoice};
+use crate::plan::Slot;
 use crate::units::{Nodes, Seconds};
 
 /// A slot and the site that advertises it.
@@ -34,16 +39,6 @@ pub struct TaskPlacement {
     pub end: Seconds,
 }
 
-/// What is left of a slot while tasks are placed, and which advertised slot it is a part of.
-#[derive(Clone, Copy, Debug)]
-struct Part {
-    start: Seconds,
-    end: Seconds,
-    nodes: u32,
-    extensible: bool,
-    origin: u32,
-}
-
 /// How much of an advertised slot was used.
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
@@ -58,11 +53,50 @@ pub struct Evaluator<'a> {
     application: &'a Application,
     slots: &'a [Advertised],
     submitted: Seconds,
-    sites: usize,
-    bins: Vec<Vec<Part>>,
+    choice: SiteChoice,
+    /// The slots of each site as ALG-1 wants them, sorted.
+    offered: Vec<Vec<Part>>,
+    bins: Vec<Parts>,
+    /// Which tasks ask the same of a site: same nodes and run times. `None` for a task that is alone.
+    shapes: Vec<Option<usize>>,
+    /// What each shape knows, site by site.
+    known: Vec<Known>,
     used: Vec<Use>,
     placed: Vec<TaskPlacement>,
-    stack: Vec<usize>,
+}
+
+/// From `asked` on, nothing starts before `start`. It stays true while tasks are placed, because they only take.
+#[derive(Clone, Copy, Debug)]
+struct Known {
+    asked: Seconds,
+    start: Seconds,
+}
+
+impl Known {
+    const NOTHING: Self = Self {
+        asked: Seconds(i64::MAX),
+        start: Seconds(i64::MIN),
+    };
+
+    /// From when on a start is worth looking for.
+    fn since(self, earliest: Seconds) -> Seconds {
+        if earliest >= self.asked {
+            earliest.max(self.start)
+        } else {
+            earliest
+        }
+    }
+
+    fn learn(&mut self, earliest: Seconds, start: Seconds) {
+        if (self.asked..=self.start).contains(&earliest) {
+            self.start = self.start.max(start);
+        } else {
+            *self = Self {
+                asked: earliest,
+                start,
+            };
+        }
+    }
 }
 
 impl<'a> Evaluator<'a> {
@@ -76,16 +110,39 @@ impl<'a> Evaluator<'a> {
             start: submitted,
             end: submitted,
         };
+        let mut offered = vec![Vec::new(); sites];
+        for (origin, advertised) in (0..).zip(slots) {
+            offered[advertised.site].push(Part {
+                start: advertised.slot.start.max(submitted),
+                end: advertised.slot.end,
+                nodes: advertised.slot.nodes.0,
+                extensible: advertised.slot.extensible,
+                origin,
+            });
+        }
+        for parts in &mut offered {
+            parts.sort_by_key(Part::key);
+        }
+        let (shapes, count) = shapes(application.tasks());
         Self {
             application,
             slots,
             submitted,
-            sites,
-            bins: vec![Vec::new(); sites],
+            choice: SiteChoice::default(),
+            offered,
+            bins: vec![Parts::default(); sites],
+            shapes,
+            known: vec![Known::NOTHING; count * sites],
             used: vec![Use::default(); slots.len()],
             placed: vec![nowhere; application.tasks().len()],
-            stack: Vec::new(),
         }
+    }
+
+    /// The same evaluator with another rule for the choice between sites (AMB-9).
+    #[must_use]
+    pub fn choosing(mut self, choice: SiteChoice) -> Self {
+        self.choice = choice;
+        self
     }
 
     /// How many slots there are to choose from.
@@ -101,7 +158,13 @@ impl<'a> Evaluator<'a> {
             let (site, start) = self.best_site(task)?;
             let needs = &self.application.tasks()[task];
             let end = start + needs.runtimes[site];
-            self.take(site, needs.nodes, start, end);
+            let length = (end - start).0;
+            self.bins[site].take(needs.nodes, start, end, |taken| {
+                let used = &mut self.used[taken.origin as usize];
+                used.touched = true;
+                used.node_seconds += i64::from(taken.nodes) * length;
+                used.last_end = used.last_end.max(end);
+            });
             self.placed[task] = TaskPlacement { site, start, end };
         }
         let finish = self.placed.iter().map(|placed| placed.end).max();
@@ -117,7 +180,8 @@ impl<'a> Evaluator<'a> {
         &self.placed
     }
 
-    /// Which slots the plan that was evaluated last pays for, and node-seconds used of each.
+    /// Which slots the plan that was evaluated last pays for, and node-seconds used of each; where the application did not fit, by
+    /// the tasks in front of the one that found no place.
     pub fn used(&self) -> impl Iterator<Item = (usize, i64)> + '_ {
         let used = self.used.iter().enumerate();
         used.filter(|(_, used)| used.touched)
@@ -125,173 +189,93 @@ impl<'a> Evaluator<'a> {
     }
 
     fn begin(&mut self, chosen: &[bool]) {
-        self.bins.iter_mut().for_each(Vec::clear);
+        self.known.fill(Known::NOTHING);
         self.used.fill(Use::default());
-        for (origin, (advertised, chosen)) in self.slots.iter().zip(chosen).enumerate() {
-            if *chosen {
-                let part = Part {
-                    start: advertised.slot.start.max(self.submitted),
-                    end: advertised.slot.end,
-                    nodes: advertised.slot.nodes.0,
-                    extensible: advertised.slot.extensible,
-                    origin: origin as u32,
-                };
-                insert(&mut self.bins[advertised.site], part);
-            }
+        for (bin, offered) in self.bins.iter_mut().zip(&self.offered) {
+            let parts = offered.iter().copied();
+            bin.begin(parts.filter(|part| chosen[part.origin as usize]));
         }
     }
 
-    /// The site at which the task starts first (AMB-9), the first of equals.
+    /// The site at which the task starts or ends first (AMB-9), the first of equals.
     fn best_site(&mut self, task: usize) -> Option<(usize, Seconds)> {
-        let mut best: Option<(usize, Seconds)> = None;
-        for site in 0..self.sites {
-            let needs = &self.application.tasks()[task];
+        let needs = &self.application.tasks()[task];
+        let shape = self.shapes[task].map(|shape| shape * self.bins.len());
+        // Site, start, and what is compared.
+        let mut best: Option<(usize, Seconds, Seconds)> = None;
+        for (site, bin) in self.bins.iter_mut().enumerate() {
+            let placed = &self.placed;
             let earliest = self
                 .application
                 .earliest(task, site, self.submitted, |parent| {
-                    (self.placed[parent].site, self.placed[parent].end)
+                    (placed[parent].site, placed[parent].end)
                 });
-            let found = find(
-                &self.bins[site],
-                needs.nodes,
-                needs.runtimes[site],
-                earliest,
-                best.map(|(_, start)| start),
-                &mut self.stack,
-            );
-            if let Some(start) = found
-                && best.is_none_or(|(_, least)| start < least)
-            {
-                best = Some((site, start));
+            let duration = needs.runtimes[site];
+            let lead = match self.choice {
+                SiteChoice::EarliestStart => Seconds::ZERO,
+                SiteChoice::EarliestFinish => duration,
+            };
+            let before = best.map_or(Seconds::FAR, |(_, _, least)| least - lead);
+            let mut known = shape.map(|shape| &mut self.known[shape + site]);
+            let since = known
+                .as_ref()
+                .map_or(earliest, |known| known.since(earliest));
+            if since >= before {
+                continue;
+            }
+            let found = bin.find(needs.nodes, duration, since, before);
+            if let Some(known) = &mut known {
+                known.learn(earliest, found.unwrap_or(before));
+            }
+            if let Some(start) = found {
+                best = Some((site, start, start + lead));
             }
         }
-        best
+        best.map(|(site, start, _)| (site, start))
     }
 
-    /// Places a task where [`find`] said: the slots of its stack are used up in the order of discovery.
-    fn take(&mut self, site: usize, nodes: Nodes, start: Seconds, end: Seconds) {
-        if end <= start || nodes.0 == 0 {
-            return;
-        }
-        let bin = &mut self.bins[site];
-        // The stack of the last call of `find` may be another site's.
-        find(bin, nodes, end - start, start, None, &mut self.stack);
-        let mut missing = nodes.0;
-        let mut left: Vec<Part> = Vec::with_capacity(3 * self.stack.len());
-        let mut emptied: Vec<usize> = Vec::with_capacity(self.stack.len());
-        for &index in &self.stack {
-            let part = bin[index];
-            let taken = missing.min(part.nodes);
-            if taken == 0 {
-                break;
-            }
-            missing -= taken;
-            emptied.push(index);
-            let used = &mut self.used[part.origin as usize];
-            used.touched = true;
-            used.node_seconds += i64::from(taken) * (end - start).0;
-            used.last_end = used.last_end.max(end);
-            leave(part, taken, start, end, &mut left);
-        }
-        emptied.sort_unstable_by(|one, other| other.cmp(one));
-        for index in emptied {
-            bin.remove(index);
-        }
-        for part in left {
-            insert(bin, part);
-        }
-    }
-
+    /// Processor-seconds are summed before they become service units: whole numbers at the price of best effort. Sums of
+    /// hours would differ in their last bits by the slots that they go over, and a front would keep plans that cost the same.
     fn cost(&self) -> f64 {
         let paid = self.slots.iter().zip(&self.used);
-        paid.filter(|(_, used)| used.touched)
-            .map(|(advertised, used)| {
+        let (processor_seconds, fixed) = paid.filter(|(_, used)| used.touched).fold(
+            (0.0, 0.0),
+            |(processor_seconds, fixed), (advertised, used)| {
                 let slot = &advertised.slot;
-                let node_seconds = if slot.divisible {
+                let own = if slot.divisible {
                     used.node_seconds
                 } else {
                     let end = slot.end.max(used.last_end);
                     slot.nodes.for_span(end - slot.start).0
                 };
-                node_seconds as f64 / 3_600.0 * slot.unit_price + slot.fixed_price
-            })
-            .sum()
+                (
+                    processor_seconds + own as f64 * slot.unit_price,
+                    fixed + slot.fixed_price,
+                )
+            },
+        );
+        processor_seconds / 3_600.0 + fixed
     }
 }
 
-/// The earliest start that some anchor allows (ALG-1, lines 1–11) and, in `stack`, its slots in the order of discovery; `None`
-/// also where nothing starts before `before`.
-fn find(
-    bin: &[Part],
-    nodes: Nodes,
-    duration: Seconds,
-    earliest: Seconds,
-    before: Option<Seconds>,
-    stack: &mut Vec<usize>,
-) -> Option<Seconds> {
-    for (index, anchor) in bin.iter().enumerate() {
-        let start = anchor.start.max(earliest);
-        if before.is_some_and(|before| start >= before) {
-            return None;
-        }
-        let end = start + duration;
-        let lasts = |part: &Part| part.extensible || part.end >= end;
-        if !lasts(anchor) {
-            continue;
-        }
-        stack.clear();
-        stack.push(index);
-        let mut missing = nodes.0.saturating_sub(anchor.nodes);
-        for (place, part) in bin[..index].iter().enumerate().rev() {
-            if missing == 0 {
-                break;
-            }
-            if lasts(part) {
-                missing = missing.saturating_sub(part.nodes);
-                stack.push(place);
-            }
-        }
-        if missing == 0 {
-            return Some(start);
-        }
+/// The number of each task's shape, where others have the same, and how many shapes there are.
+fn shapes(tasks: &[ApplicationTask]) -> (Vec<Option<usize>>, usize) {
+    let mut groups: BTreeMap<(Nodes, &[Seconds]), Vec<usize>> = BTreeMap::new();
+    for (index, task) in tasks.iter().enumerate() {
+        let group = groups.entry((task.nodes, &task.runtimes[..]));
+        group.or_default().push(index);
     }
-    None
+    let mut shapes = vec![None; tasks.len()];
+    let shared = groups.into_values().filter(|group| group.len() > 1);
+    let mut count = 0;
+    for group in shared {
+        for task in group {
+            shapes[task] = Some(count);
+        }
+        count += 1;
+    }
+    (shapes, count)
 }
 
-/// What is left of a part (§3.5): unused nodes, the time before, which ends, and the time after.
-fn leave(part: Part, taken: u32, start: Seconds, end: Seconds, left: &mut Vec<Part>) {
-    let after = if part.extensible {
-        part.end.max(end + EXTENSION_MARGIN)
-    } else {
-        part.end
-    };
-    if part.nodes > taken {
-        left.push(Part {
-            nodes: part.nodes - taken,
-            end: after,
-            ..part
-        });
-    }
-    if start > part.start {
-        left.push(Part {
-            nodes: taken,
-            end: start,
-            extensible: false,
-            ..part
-        });
-    }
-    if after > end {
-        left.push(Part {
-            start: end,
-            nodes: taken,
-            end: after,
-            ..part
-        });
-    }
-}
-
-/// Keeps a bin sorted by start, shorter ones first among equals (AMB-5).
-fn insert(bin: &mut Vec<Part>, part: Part) {
-    let place = bin.partition_point(|other| (other.start, other.end) <= (part.start, part.end));
-    bin.insert(place, part);
-}
+#[cfg(test)]
+pub(super) mod tests;

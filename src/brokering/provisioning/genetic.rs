@@ -1,10 +1,13 @@
 //! Genetic searches for choices of slots: the multi-objective genetic algorithm of the thesis (spec `provisioning.md` §4.5, ALG-3)
 //! and, for comparison, NSGA-II (Deb et al. 2002) with the same operators.
 
+mod memory;
+
 use rand::RngExt;
 use rand::seq::SliceRandom;
 use serde::{Deserialize, Serialize};
 
+use self::memory::Memory;
 use super::{Evaluator, ParetoFront, PlanValue, assign_fitness, dominates};
 use crate::random::Stream;
 
@@ -38,21 +41,36 @@ impl Default for GeneticSettings {
 pub struct Genetic {
     /// The plans that nothing beats.
     pub front: ParetoFront,
-    /// Evaluations of plans (ALG-2).
+    /// Plans that were evaluated (ALG-2), those included whose value was known from another plan.
     pub evaluations: u64,
-    /// Evaluations on which the application did not fit.
+    /// Evaluated plans on which the application did not fit.
     pub infeasible: u64,
 }
 
-impl Genetic {
-    fn evaluate(&mut self, evaluator: &mut Evaluator<'_>, plan: &[bool]) -> Option<PlanValue> {
-        self.evaluations += 1;
-        let value = evaluator.evaluate(plan);
+/// A search under way.
+struct Search<'a, 'b> {
+    evaluator: &'a mut Evaluator<'b>,
+    memory: Memory,
+    found: Genetic,
+}
+
+impl<'a, 'b> Search<'a, 'b> {
+    fn new(evaluator: &'a mut Evaluator<'b>) -> Self {
+        Self {
+            evaluator,
+            memory: Memory::default(),
+            found: Genetic::default(),
+        }
+    }
+
+    fn evaluate(&mut self, plan: &[bool]) -> Option<PlanValue> {
+        self.found.evaluations += 1;
+        let value = self.memory.value(self.evaluator, plan);
         match value {
             Some(value) => {
-                self.front.offer(value, plan);
+                self.found.front.offer(value, plan);
             }
-            None => self.infeasible += 1,
+            None => self.found.infeasible += 1,
         }
         value
     }
@@ -68,12 +86,12 @@ pub fn moga(
     settings: &GeneticSettings,
     stream: &mut Stream,
 ) -> Genetic {
-    let mut found = Genetic::default();
     let mut population = initial(evaluator.slots(), settings, stream);
+    let mut search = Search::new(evaluator);
     for generation in 0..=settings.generations {
         let values: Vec<Option<PlanValue>> = population
             .iter()
-            .map(|plan| found.evaluate(evaluator, plan))
+            .map(|plan| search.evaluate(plan))
             .collect();
         if generation == settings.generations {
             break;
@@ -96,7 +114,7 @@ pub fn moga(
         pool.shuffle(stream);
         population = offspring(pool, stream);
     }
-    found
+    search.found
 }
 
 /// NSGA-II: binary tournaments by front and crowding distance, and the best of parents and offspring survive. The archive is kept
@@ -107,12 +125,12 @@ pub fn nsga2(
     settings: &GeneticSettings,
     stream: &mut Stream,
 ) -> Genetic {
-    let mut found = Genetic::default();
     let size = settings.population as usize;
     let mut population = initial(evaluator.slots(), settings, stream);
+    let mut search = Search::new(evaluator);
     let mut values: Vec<Option<PlanValue>> = population
         .iter()
-        .map(|plan| found.evaluate(evaluator, plan))
+        .map(|plan| search.evaluate(plan))
         .collect();
     for _ in 0..settings.generations {
         let order = by_front_and_crowding(&values);
@@ -136,7 +154,7 @@ pub fn nsga2(
         values.extend(
             children
                 .iter()
-                .map(|plan| found.evaluate(evaluator, plan))
+                .map(|plan| search.evaluate(plan))
                 .collect::<Vec<_>>(),
         );
         population.extend(children);
@@ -150,7 +168,7 @@ pub fn nsga2(
             .collect();
         values = survivors.iter().map(|&index| values[index]).collect();
     }
-    found
+    search.found
 }
 
 fn initial(slots: usize, settings: &GeneticSettings, stream: &mut Stream) -> Vec<Plan> {

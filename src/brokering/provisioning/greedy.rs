@@ -3,11 +3,14 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Application, PlanValue, TaskPlacement};
-use crate::scheduling::reserving::{Offer, ReservingMachine};
+use super::link::{book, query};
+use super::{
+    Application, BrokerError, ParetoFront, PlanValue, SiteLink, SiteQuestion, TaskPlacement,
+};
+use crate::scheduling::reserving::Offer;
 use crate::scheduling::selection;
 use crate::units::{NodeSeconds, Nodes, Seconds};
-use crate::workload::{RequestId, ReservationRequest, WantedStart};
+use crate::workload::RequestId;
 
 /// What a user wants of a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -32,7 +35,29 @@ pub enum Wish {
     },
 }
 
-/// A plan with one slot a task.
+impl Wish {
+    /// The plan of a front that fits best: for α as eq. (15) says; the cheapest that keeps the deadline, else the fastest; the
+    /// fastest within the budget, else the cheapest. `None` for an empty front.
+    #[must_use]
+    pub fn choose(self, front: &ParetoFront) -> Option<usize> {
+        let members = front.members();
+        let last = members.len().checked_sub(1)?;
+        match self {
+            Self::TradeOff { alpha } => front.choose(alpha),
+            // Members are by rising makespan and falling cost.
+            Self::Deadline { after } => {
+                let keeping = members.partition_point(|(value, _)| value.makespan <= after);
+                Some(keeping.saturating_sub(1))
+            }
+            Self::Budget { service_units } => {
+                let dearer = members.partition_point(|(value, _)| value.cost > service_units);
+                Some(dearer.min(last))
+            }
+        }
+    }
+}
+
+/// A plan with one slot a task, booked.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GreedyPlan {
     /// Where each task runs, by index.
@@ -45,65 +70,69 @@ pub struct GreedyPlan {
     pub queries: u64,
     /// Offers to choose from, over all queries.
     pub offers: u64,
+    /// What is booked, in the order of booking: the task and its number at the site.
+    pub booked: Vec<(usize, RequestId)>,
+    /// Starts that were gone when they were to be booked; the task asked again.
+    pub gone: u32,
+    /// Why there is no plan for all tasks; `booked` is what there is.
+    pub misfit: Option<Misfit>,
 }
 
-/// A task that no site can hold.
+/// Why an application could not be planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("task number {task} needs {nodes}, more than any site has")]
-pub struct TooWide {
-    /// Index of the task.
-    pub task: usize,
-    /// Its processors.
-    pub nodes: Nodes,
+pub enum Misfit {
+    /// A task that no site can hold.
+    #[error("task number {task} needs {nodes}, more than any site has")]
+    TooWide {
+        /// Index of the task.
+        task: usize,
+        /// Its processors.
+        nodes: Nodes,
+    },
+    /// What was offered was gone too often.
+    #[error("what was offered for task number {task} was gone once too often")]
+    GivenUp {
+        /// Index of the task.
+        task: usize,
+    },
 }
 
-/// Plans an application that is submitted now, on sites that stand at the same instant; what is chosen is booked there at once, so
-/// that later queries see it (AMB-24). Plan on clones to leave the sites as they are. Sites must price what they admit.
+/// Plans an application that is submitted at `submitted`, on sites that stand at that instant; what is chosen is booked there at
+/// once, so that later queries see it (AMB-24). A start that is gone by then is asked for anew, up to `retries` times. Sites must
+/// price what they admit.
 ///
-/// Requests are numbered from `first_request` on.
+/// Bookings are numbered from `next_request` on, which is moved on.
 ///
 /// # Errors
 ///
-/// When a task fits nowhere; what was booked for the others stays booked.
-pub fn greedy(
+/// When a site does not answer what it is asked.
+pub async fn greedy<L: SiteLink>(
     application: &Application,
-    sites: &mut [ReservingMachine],
+    link: &mut L,
+    submitted: Seconds,
     wish: Wish,
-    first_request: u32,
-) -> Result<GreedyPlan, TooWide> {
-    let submitted = sites.iter().map(ReservingMachine::now).max();
-    let submitted = submitted.unwrap_or(Seconds::ZERO);
+    retries: u32,
+    next_request: &mut u32,
+) -> Result<GreedyPlan, BrokerError<L::Error>> {
     let tasks = application.tasks();
-    let nowhere = TaskPlacement {
-        site: 0,
-        start: submitted,
-        end: submitted,
-    };
-    let mut plan = GreedyPlan {
-        placements: vec![nowhere; tasks.len()],
-        externalities: vec![NodeSeconds(0); tasks.len()],
-        value: PlanValue {
-            cost: 0.0,
-            makespan: Seconds::ZERO,
-        },
-        queries: 0,
-        offers: 0,
-    };
+    let mut plan = GreedyPlan::nowhere(tasks.len(), submitted);
     let tails = tails(application);
     let mut spent = NodeSeconds(0);
-    let mut work_ahead = least_work(application);
-    for (request, &task) in (first_request..).zip(application.order()) {
+    let mut work_ahead = application.least_work();
+    let mut order = application.order().iter().copied();
+    let mut next = order.next();
+    while let Some(task) = next {
         let needs = &tasks[task];
         let mut choices: Vec<(usize, Offer)> = Vec::new();
-        for (site, machine) in sites.iter_mut().enumerate() {
-            if needs.nodes > machine.nodes() {
+        for site in 0..link.sites().len() {
+            if needs.nodes > link.sites()[site] {
                 continue;
             }
             let earliest = application.earliest(task, site, submitted, |parent| {
                 let placed = plan.placements[parent];
                 (placed.site, placed.end)
             });
-            let offers = machine.offers(earliest, needs.nodes, needs.runtimes[site]);
+            let offers = query(link, site, earliest, needs.nodes, needs.runtimes[site]).await?;
             plan.queries += 1;
             choices.extend(offers.into_iter().map(|offer| (site, offer)));
         }
@@ -131,27 +160,40 @@ pub fn greedy(
             }
         };
         let Some(chosen) = chosen else {
-            return Err(TooWide {
+            plan.misfit = Some(Misfit::TooWide {
                 task,
                 nodes: needs.nodes,
             });
+            break;
         };
         let (site, offer) = choices[chosen];
-        book(
-            &mut sites[site],
-            RequestId(request),
-            offer.start,
-            needs.nodes,
-            needs.runtimes[site],
-        );
+        let id = RequestId(*next_request);
+        *next_request += 1;
+        let question = SiteQuestion::Reserve {
+            id,
+            start: offer.start,
+            nodes: needs.nodes,
+            duration: needs.runtimes[site],
+            price: offer.price,
+        };
+        if !book(link, site, question).await? {
+            plan.gone += 1;
+            if plan.gone > retries {
+                plan.misfit = Some(Misfit::GivenUp { task });
+                break;
+            }
+            continue;
+        }
         spent += cost(&choices[chosen]);
         work_ahead = NodeSeconds(work_ahead.0 - least(needs.nodes, &needs.runtimes).0);
+        plan.booked.push((task, id));
         plan.externalities[task] = offer.price;
         plan.placements[task] = TaskPlacement {
             site,
             start: offer.start,
             end: end(&choices[chosen]),
         };
+        next = order.next();
     }
     let finish = plan.placements.iter().map(|placed| placed.end).max();
     plan.value = PlanValue {
@@ -159,6 +201,29 @@ pub fn greedy(
         makespan: finish.unwrap_or(submitted) - submitted,
     };
     Ok(plan)
+}
+
+impl GreedyPlan {
+    fn nowhere(tasks: usize, submitted: Seconds) -> Self {
+        let nowhere = TaskPlacement {
+            site: 0,
+            start: submitted,
+            end: submitted,
+        };
+        Self {
+            placements: vec![nowhere; tasks],
+            externalities: vec![NodeSeconds(0); tasks],
+            value: PlanValue {
+                cost: 0.0,
+                makespan: Seconds::ZERO,
+            },
+            queries: 0,
+            offers: 0,
+            booked: Vec::with_capacity(tasks),
+            gone: 0,
+            misfit: None,
+        }
+    }
 }
 
 /// The best by `alpha` of those that fit, else the best by `otherwise` of all.
@@ -177,37 +242,9 @@ fn within(
     selection::choose(fitting.iter().map(|&index| values[index]), alpha).map(|place| fitting[place])
 }
 
-/// Blocks a slot that was offered. No time passes: the machine works off what is due at this instant.
-fn book(
-    machine: &mut ReservingMachine,
-    id: RequestId,
-    start: Seconds,
-    nodes: Nodes,
-    duration: Seconds,
-) {
-    let now = machine.now();
-    machine.request([ReservationRequest {
-        id,
-        trace_number: 0,
-        submit: now,
-        nodes,
-        duration,
-        runtime: duration,
-        wanted: WantedStart::At(start),
-    }]);
-    machine.advance(now + Seconds(1));
-}
-
 fn least(nodes: Nodes, runtimes: &[Seconds]) -> NodeSeconds {
     let shortest = runtimes.iter().copied().min().unwrap_or(Seconds::ZERO);
     nodes.for_span(shortest)
-}
-
-fn least_work(application: &Application) -> NodeSeconds {
-    let tasks = application.tasks().iter();
-    tasks.fold(NodeSeconds(0), |sum, task| {
-        sum + least(task.nodes, &task.runtimes)
-    })
 }
 
 /// For each task, the longest path of what follows it, at the fastest sites and without transfers.

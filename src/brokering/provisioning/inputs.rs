@@ -24,6 +24,15 @@ pub struct SiteWorkload {
     pub failures: Arc<FailureTrace>,
 }
 
+impl SiteWorkload {
+    /// The jobs that are submitted after the second `now`.
+    #[must_use]
+    pub fn arrivals_after(&self, now: Seconds) -> &[Job] {
+        let count = self.jobs.partition_point(|job| job.submit <= now);
+        &self.jobs[count..]
+    }
+}
+
 /// How busy a site's own jobs keep it (AMB-15, AMB-19).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SiteLoad {

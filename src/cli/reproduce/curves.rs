@@ -138,7 +138,7 @@ impl Evaluation<'_> {
         let own = self.of(Some(name));
         let command = format!("bookahead reproduce {} --trace {name}", self.paper.name);
         let mut card = self.card(&[curve], name, command);
-        if let Some(why) = session.missing(&curve.trace)? {
+        if let Some(why) = session.missing(&curve.trace, curve.further)? {
             card.remarks.push(format!("Not tested: {why}."));
             card.results = not_tested(&own, &why);
             self.cards.push(card);

@@ -63,6 +63,8 @@ impl TableTrace {
 pub struct CurveTrace {
     /// What is replayed.
     pub trace: PaperTrace,
+    /// File names of further traces that its configurations read.
+    pub further: &'static [&'static str],
     /// The stems of the configurations that are run, which its findings name as `run`; the first one's report is that of the
     /// trace. Other files of the folder are run by hand.
     pub stems: &'static [&'static str],

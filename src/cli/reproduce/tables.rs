@@ -44,7 +44,7 @@ fn run(
     let mut cards = Vec::new();
     for table in traces {
         let name = table.trace.name;
-        if let Some(why) = session.missing(&table.trace)? {
+        if let Some(why) = session.missing(&table.trace, &[])? {
             let mut card = score_card(published, explanations, table);
             card.remarks.push(format!("Not tested: {why}."));
             card.comparisons = claims::not_tested(claims_of(published, name), &why);

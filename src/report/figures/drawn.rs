@@ -51,6 +51,29 @@ impl Drawn {
         }
     }
 
+    /// Whether its figures show one standard deviation, as those of the thesis about workflows do, and not an interval of the mean.
+    pub(super) fn shows_deviation(&self) -> bool {
+        matches!(self.section, Section::Workflows | Section::CarriedOut)
+    }
+
+    /// The same of best effort, which stands beside it.
+    pub(super) fn best_effort(&self, analysis: &Analysis, hash: &str) -> Option<Self> {
+        let name = match self.key.as_str() {
+            "wf_makespan_hours" => "be_makespan_hours",
+            "wf_cost_su" => "be_cost_su",
+            "wf_deadline_met_percent" => "be_deadline_met_percent",
+            _ => return None,
+        };
+        let index = analysis
+            .measures
+            .iter()
+            .position(|measure| measure.name == name)?;
+        Some(Self {
+            section: self.section,
+            ..Self::measure(analysis, index, hash)
+        })
+    }
+
     /// The vertical scale of its figures.
     pub(super) fn scale(&self) -> Scale {
         Scale {
@@ -89,7 +112,7 @@ impl Drawn {
             title: measure.title.clone(),
             section: section_of(measure.topic),
             from: format!(
-                "(SELECT run, strategy, axes, value AS {0} FROM v_measure WHERE measure = '{0}')
+                "(SELECT run, strategy, axes, replication, value AS {0} FROM v_measure WHERE measure = '{0}')
       WHERE run = {1}",
                 measure.name,
                 this_run(configuration_hash)
@@ -103,6 +126,8 @@ impl Drawn {
 pub(super) fn drawn(analysis: &Analysis, configuration_hash: &str) -> Vec<Drawn> {
     let measures = (0..analysis.measures.len())
         .filter(|index| analysis.measures[*index].topic != Topic::Detail)
+        // It stands beside the makespan of plans.
+        .filter(|index| analysis.measures[*index].name != "be_makespan_hours")
         .map(|index| Drawn::measure(analysis, index, configuration_hash))
         .filter(|measure| measure.is_ever_other_than_zero(analysis));
     if analysis.is_study() {

@@ -1,12 +1,10 @@
 //! What happened over the time of one simulation: requests as they came, and how clusters were used. Each figure is of
 //! replication 0, as a mean over draws of a workload would be of nothing that happened.
 
-use super::situations::{Member, Situation, situations};
-use super::{condition, titled};
+use super::situations::{Member, Situation, first_replication, first_replications, situations};
+use super::titled;
 use crate::report::analysis::Analysis;
 use crate::report::figure::{Figure, Mark, Marks, Scale, ScaleKind, Section, Series};
-use crate::report::sql::this_run;
-use crate::report::table::value_text;
 use crate::store::{CoRequestRow, GridCalendar, PointColumns, Store, StoreError, UseRow};
 
 /// Situations that are drawn …
@@ -76,7 +74,7 @@ pub(in crate::report) fn over_time(
     for situation in &situations(analysis, MOST_SITUATIONS) {
         let mut drawn = Vec::new();
         for member in situation.members.iter().take(MOST_MEMBERS) {
-            let Some(simulation) = first_replication(points, member) else {
+            let Some(simulation) = first_replication(points, member.combination) else {
                 continue;
             };
             if let Some(calendar) = store.grid_calendar(simulation)? {
@@ -94,7 +92,10 @@ pub(in crate::report) fn over_time(
         let context = Context {
             analysis,
             situation,
-            from: from(configuration_hash, analysis, &drawn),
+            from: {
+                let members = drawn.iter().map(|drawn| drawn.member.combination);
+                first_replications(configuration_hash, analysis, members)
+            },
         };
         figures.extend(context.requests(&drawn));
         let GridCalendar { stop, origin } = first.calendar;
@@ -116,17 +117,6 @@ pub(in crate::report) fn over_time(
     Ok(figures)
 }
 
-fn first_replication(points: &PointColumns, member: &Member<'_>) -> Option<i64> {
-    (0..points.len())
-        .find(|point| {
-            let places = points.axes.iter().map(|column| column.positions[*point]);
-            points.replication[*point] == 0
-                && points.strategy[*point] == member.combination.strategy
-                && places.eq(member.combination.places.iter().copied())
-        })
-        .map(|point| points.simulation[point])
-}
-
 /// Where Saturday 00:00 of the second weekend is.
 fn second_weekend(origin: i64) -> i64 {
     let saturday = (5 * DAY - origin).rem_euclid(7 * DAY);
@@ -135,35 +125,6 @@ fn second_weekend(origin: i64) -> i64 {
     } else {
         saturday + 7 * DAY
     }
-}
-
-/// The points of replication 0 that are drawn, as a table `p` of simulations and axes.
-fn from(configuration_hash: &str, analysis: &Analysis, drawn: &[Drawn<'_, '_>]) -> String {
-    let members: Vec<String> = drawn
-        .iter()
-        .map(|drawn| {
-            let given: Vec<(String, String)> = (0..analysis.axes.len())
-                .filter_map(|axis| {
-                    let value = analysis.value(drawn.member.combination, axis)?;
-                    Some((analysis.axes[axis].key.clone(), value_text(value)))
-                })
-                .collect();
-            let conditions = condition(&given);
-            let conditions = conditions.trim().trim_start_matches("AND ");
-            let conditions = conditions.replace("\n    ", " ");
-            if conditions.is_empty() {
-                "1".to_owned()
-            } else {
-                conditions
-            }
-        })
-        .collect();
-    format!(
-        "(SELECT DISTINCT simulation, axes FROM v_point WHERE state = 'done' AND replication = 0 AND run = {}
-      AND ({})) p",
-        this_run(configuration_hash),
-        members.join("\n        OR ")
-    )
 }
 
 /// What the figures of one situation share.
@@ -349,7 +310,7 @@ ORDER BY p.axes, t.time;",
         if lines.iter().all(|row| row.parts == 0) {
             return None;
         }
-        let from = from(configuration_hash, self.analysis, std::slice::from_ref(of));
+        let from = first_replications(configuration_hash, self.analysis, [of.member.combination]);
         Some(Figure {
             name: format!("weekend-load{}-{}", self.situation.suffix, number + 1),
             section: Section::OverTime,

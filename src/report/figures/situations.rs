@@ -2,9 +2,11 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use super::given;
 use super::lines::{Lines, MOST_LINES, free_axes};
+use super::{condition, given};
 use crate::report::analysis::{Analysis, Combination, strategy_rank};
+use crate::report::sql::this_run;
+use crate::report::table::value_text;
 use crate::store::PointColumns;
 
 /// What is given, and what is compared there.
@@ -94,6 +96,70 @@ fn of_study(analysis: &Analysis) -> (Vec<usize>, Groups<'_>) {
         })
         .collect();
     (axes, groups)
+}
+
+/// The simulation of replication 0 of a combination.
+pub(super) fn first_replication(points: &PointColumns, combination: &Combination) -> Option<i64> {
+    simulation_of(points, combination, 0)
+}
+
+/// The simulation of a replication of a combination.
+pub(super) fn simulation_of(
+    points: &PointColumns,
+    combination: &Combination,
+    replication: u32,
+) -> Option<i64> {
+    (0..points.len())
+        .find(|point| {
+            let places = points.axes.iter().map(|column| column.positions[*point]);
+            points.replication[*point] == replication
+                && points.strategy[*point] == combination.strategy
+                && places.eq(combination.places.iter().copied())
+        })
+        .map(|point| points.simulation[point])
+}
+
+/// The points of replication 0 of these combinations, as a table `p` of simulations and axes.
+pub(super) fn first_replications<'c>(
+    configuration_hash: &str,
+    analysis: &Analysis,
+    combinations: impl IntoIterator<Item = &'c Combination>,
+) -> String {
+    points_of(configuration_hash, analysis, 0, combinations)
+}
+
+/// The points of one replication of these combinations, as a table `p` of simulations and axes.
+pub(super) fn points_of<'c>(
+    configuration_hash: &str,
+    analysis: &Analysis,
+    replication: u32,
+    combinations: impl IntoIterator<Item = &'c Combination>,
+) -> String {
+    let members: Vec<String> = combinations
+        .into_iter()
+        .map(|combination| {
+            let given: Vec<(String, String)> = (0..analysis.axes.len())
+                .filter_map(|axis| {
+                    let value = analysis.value(combination, axis)?;
+                    Some((analysis.axes[axis].key.clone(), value_text(value)))
+                })
+                .collect();
+            let conditions = condition(&given);
+            let conditions = conditions.trim().trim_start_matches("AND ");
+            let conditions = conditions.replace("\n    ", " ");
+            if conditions.is_empty() {
+                "1".to_owned()
+            } else {
+                conditions
+            }
+        })
+        .collect();
+    format!(
+        "(SELECT DISTINCT simulation, axes FROM v_point WHERE state = 'done' AND replication = {replication} AND run = {}
+      AND ({})) p",
+        this_run(configuration_hash),
+        members.join("\n        OR ")
+    )
 }
 
 /// Which simulations are behind a combination.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::drawn::{Drawn, drawn};
 use super::lines::{Lines, MOST_LINES, free_axes};
-use super::{condition, file_name, given, mark, number, titled};
+use super::{condition, file_name, given, mark, number, spread, titled};
 use crate::report::analysis::{Analysis, Combination};
 use crate::report::figure::{Figure, Mark, Marks, Scale, ScaleKind, Series};
 use crate::report::table::value_text;
@@ -19,6 +19,8 @@ const MOST_PANELS: usize = 24;
 const MOST_FURTHER_PANELS: usize = 3;
 
 const NOTE: &str = "Means over replications with 95 % intervals (Student's t).";
+const NOTE_DEVIATION: &str = "Means over submissions; bars are one standard deviation up and down.";
+const BEST_EFFORT: &str = "best effort";
 
 /// For every measure a figure over the axis with the most numbers, and over further ones where that gives few; and how many
 /// were left out.
@@ -36,7 +38,8 @@ pub(in crate::report) fn studies(
     let mut left_out = 0;
     for quantity in &drawn(analysis, configuration_hash) {
         for layout in &layouts {
-            let (drawn, more) = layout.figures(analysis, quantity);
+            let beside = quantity.best_effort(analysis, configuration_hash);
+            let (drawn, more) = layout.figures(analysis, quantity, beside.as_ref());
             figures.extend(drawn);
             left_out += more;
         }
@@ -116,8 +119,45 @@ impl Layout {
         }
     }
 
-    fn figures(&self, analysis: &Analysis, quantity: &Drawn) -> (Vec<Figure>, usize) {
-        let mut panels: BTreeMap<Vec<Option<u32>>, Curves<'_>> = BTreeMap::new();
+    fn figures(
+        &self,
+        analysis: &Analysis,
+        quantity: &Drawn,
+        beside: Option<&Drawn>,
+    ) -> (Vec<Figure>, usize) {
+        let mut panels = self.panels(analysis, quantity);
+        let mut others = beside.map(|beside| self.panels(analysis, beside));
+        panels.retain(|_, lines| lines.values().any(|marks| marks.len() > 1));
+        let alone = panels.len() == 1;
+        // Further axes are drawn completely or not at all: three of eleven situations would be an accident.
+        if self.most == MOST_FURTHER_PANELS && self.situations > self.most {
+            return (Vec::new(), panels.len());
+        }
+        let left_out = panels.len().saturating_sub(self.most);
+        let figures = panels
+            .into_iter()
+            .take(self.most)
+            .enumerate()
+            .map(|(number, (places, lines))| {
+                let others = others.as_mut().and_then(|others| others.remove(&places));
+                let beside = beside.zip(others);
+                let mut figure = self.figure(analysis, quantity, &places, lines, beside);
+                if !alone {
+                    figure.name = format!("{}-{}", figure.name, number + 1);
+                }
+                figure
+            })
+            .collect();
+        (figures, left_out)
+    }
+
+    /// Marks by situation, line and place.
+    fn panels<'l>(
+        &'l self,
+        analysis: &'l Analysis,
+        quantity: &Drawn,
+    ) -> BTreeMap<Vec<Option<u32>>, Curves<'l>> {
+        let mut panels: BTreeMap<Vec<Option<u32>>, Curves<'l>> = BTreeMap::new();
         for combination in &analysis.combinations {
             let (Some(estimate), Some(x)) = (
                 quantity.estimate(combination),
@@ -135,28 +175,13 @@ impl Layout {
                 .or_default()
                 .entry(self.lines.of(combination))
                 .or_default()
-                .push(mark(x, &estimate));
+                .push(if quantity.shows_deviation() {
+                    spread(x, &estimate)
+                } else {
+                    mark(x, &estimate)
+                });
         }
-        panels.retain(|_, lines| lines.values().any(|marks| marks.len() > 1));
-        let alone = panels.len() == 1;
-        // Further axes are drawn completely or not at all: three of eleven situations would be an accident.
-        if self.most == MOST_FURTHER_PANELS && self.situations > self.most {
-            return (Vec::new(), panels.len());
-        }
-        let left_out = panels.len().saturating_sub(self.most);
-        let figures = panels
-            .into_iter()
-            .take(self.most)
-            .enumerate()
-            .map(|(number, (places, lines))| {
-                let mut figure = self.figure(analysis, quantity, &places, lines);
-                if !alone {
-                    figure.name = format!("{}-{}", figure.name, number + 1);
-                }
-                figure
-            })
-            .collect();
-        (figures, left_out)
+        panels
     }
 
     fn place(&self, analysis: &Analysis, combination: &Combination) -> Option<f64> {
@@ -175,24 +200,31 @@ impl Layout {
         quantity: &Drawn,
         places: &[Option<u32>],
         lines: Curves<'_>,
+        beside: Option<(&Drawn, Curves<'_>)>,
     ) -> Figure {
         let axis = &analysis.axes[self.axis];
         let given = given(analysis, &self.panels, places);
-        let series = lines
+        let mut series: Vec<Series> = lines
             .into_iter()
-            .map(|((rank, label), mut marks)| {
-                marks.sort_by(|mark, other| mark.x.total_cmp(&other.x));
-                Series {
-                    label: label.to_owned(),
-                    rank,
-                    marks: if self.is_numeric {
-                        Marks::Curve(marks)
-                    } else {
-                        Marks::Bars(marks)
-                    },
-                }
-            })
+            .map(|((rank, label), marks)| self.series(quantity, label.to_owned(), rank, marks))
             .collect();
+        let mut sql = self.sql(analysis, quantity, &given);
+        if let Some((quantity, lines)) = beside {
+            let first = series.len();
+            let common = common(&lines);
+            sql = self.with_best_effort(analysis, &sql, quantity, &given, common.is_some());
+            match common {
+                Some(marks) => {
+                    series.push(self.series(quantity, BEST_EFFORT.to_owned(), first, marks));
+                }
+                None => {
+                    series.extend(lines.into_iter().map(|((rank, label), marks)| {
+                        let label = format!("{BEST_EFFORT}, {label}");
+                        self.series(quantity, label, first + rank, marks)
+                    }));
+                }
+            }
+        }
         Figure {
             name: format!("{}-by-{}", file_name(&quantity.key), file_name(&axis.key)),
             section: quantity.section,
@@ -210,10 +242,59 @@ impl Layout {
             },
             y: quantity.scale(),
             series,
-            note: NOTE.to_owned(),
-            sql: self.sql(analysis, quantity, &given),
+            note: if quantity.shows_deviation() {
+                NOTE_DEVIATION
+            } else {
+                NOTE
+            }
+            .to_owned(),
+            sql,
             given,
         }
+    }
+
+    fn series(&self, quantity: &Drawn, label: String, rank: usize, mut marks: Vec<Mark>) -> Series {
+        marks.sort_by(|mark, other| mark.x.total_cmp(&other.x));
+        Series {
+            label,
+            rank,
+            marks: match (self.is_numeric, quantity.shows_deviation()) {
+                (true, true) => Marks::Whiskers(marks),
+                (true, false) => Marks::Curve(marks),
+                (false, _) => Marks::Bars(marks),
+            },
+        }
+    }
+
+    /// The query with the rows of best effort below: where all lines have the same, one row a place.
+    fn with_best_effort(
+        &self,
+        analysis: &Analysis,
+        sql: &str,
+        quantity: &Drawn,
+        given: &[(String, String)],
+        is_common: bool,
+    ) -> String {
+        let split = sql.rfind("\nORDER BY").unwrap_or(sql.len());
+        let (plans, order) = sql.split_at(split);
+        let rows = if is_common {
+            let nulls = "NULL, ".repeat(self.lines.axes.len());
+            format!(
+                "SELECT {nulls}value, count(b), avg(b), (avg(b * b) - avg(b) * avg(b)) * count(b) / (count(b) - 1)
+FROM (SELECT DISTINCT axes ->> '$.\"{}\"' AS value, replication, {} AS b
+      FROM {}{})
+GROUP BY value",
+                analysis.axes[self.axis].key,
+                quantity.key,
+                quantity.from,
+                condition(given)
+            )
+        } else {
+            let rows = self.sql(analysis, quantity, given);
+            let end = rows.rfind("\nORDER BY").unwrap_or(rows.len());
+            rows[..end].to_owned()
+        };
+        format!("{plans}\nUNION ALL\n{rows}{order}")
     }
 
     fn sql(&self, analysis: &Analysis, quantity: &Drawn, given: &[(String, String)]) -> String {
@@ -244,4 +325,24 @@ ORDER BY {4}value;",
                 .collect::<String>()
         )
     }
+}
+
+/// The marks of all lines where they are the same at every place.
+fn common(lines: &Curves<'_>) -> Option<Vec<Mark>> {
+    let mut found: Vec<Mark> = Vec::new();
+    for mark in lines.values().flatten() {
+        match found.iter().find(|known| known.x == mark.x) {
+            None => found.push(*mark),
+            Some(known) => {
+                let near = |one: f64, other: f64| (one - other).abs() <= 1e-9 * one.abs();
+                if known.count != mark.count
+                    || !near(known.mean, mark.mean)
+                    || !near(known.low, mark.low)
+                {
+                    return None;
+                }
+            }
+        }
+    }
+    Some(found)
 }

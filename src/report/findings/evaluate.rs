@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::curves::{CurveCell, Field, MeasuredCurves, combinations};
 use super::derived::WithDerived;
+use super::quantity::WithQuantities;
 use super::words::{Place, counted, number, quantity, share};
 use super::zipped::WithZipped;
 use super::{
@@ -98,7 +99,8 @@ pub fn evaluate(
         .iter()
         .filter(|finding| finding.concerns(trace))
         .collect();
-    let curves = WithZipped::new(curves, &file.zipped);
+    let curves = WithQuantities(curves);
+    let curves = WithZipped::new(&curves, &file.zipped);
     let curves = WithDerived::new(&curves, &file.derived);
     let sources = Sources::new(&curves, &findings);
     findings

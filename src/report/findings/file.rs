@@ -323,7 +323,7 @@ fn finding(table: toml::Table, measures: Option<&[&str]>) -> Result<Finding, Str
         check,
     };
     if let Some(known) = measures {
-        for (_, measure) in finding.check.sources() {
+        for (_, measure) in finding.sources() {
             if !known.contains(&measure) && ClusterMeasureName::parse(measure).is_none() {
                 return Err(format!(
                     "unknown measure `{measure}`; there are {}",

@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::{Check, Contrast, Finding, Fixed, Near, Side, Tolerance, Where};
+use super::{Check, Contrast, Finding, Fixed, Near, Quantity, Side, Tolerance, Where};
 use crate::report::claims::compact;
 use crate::report::table::value_text;
 use crate::sweep::AxisValue;
@@ -197,6 +197,7 @@ fn quantified(noun: &str, filter: &Where, exceptions: f64) -> String {
 /// What is on the left and on the right: the measure, the run where they differ, and what is fixed.
 fn sides(left: &Side, right: &Side) -> [String; 2] {
     let name = |side: &Side| {
+        let measure = Quantity::parse(&side.measure).to_string();
         let mut inside: Vec<String> = Vec::new();
         if left.run != right.run {
             inside.push(side.run.clone());
@@ -209,9 +210,9 @@ fn sides(left: &Side, right: &Side) -> [String; 2] {
             inside.push(Place(fixed).to_string());
         }
         if inside.is_empty() {
-            side.measure.clone()
+            measure
         } else {
-            format!("{} ({})", side.measure, inside.join(", "))
+            format!("{measure} ({})", inside.join(", "))
         }
     };
     [name(left), name(right)]

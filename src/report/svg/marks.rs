@@ -30,7 +30,7 @@ impl Offsets {
         let room = x.half_slot(most) * 1.6;
         let width = room / count.max(1) as f64;
         let mut next = 0;
-        let places = figure
+        let mut places: Vec<Option<f64>> = figure
             .series
             .iter()
             .map(|series| {
@@ -40,6 +40,13 @@ impl Offsets {
                 })
             })
             .collect();
+        // Bars of spread at one place would cover each other.
+        let lines = figure.series.len();
+        for (index, (series, place)) in figure.series.iter().zip(&mut places).enumerate() {
+            if matches!(series.marks, Marks::Whiskers(_)) {
+                *place = Some(3.5 * (index as f64 - (lines - 1) as f64 / 2.0));
+            }
+        }
         Self { width, places }
     }
 
@@ -79,13 +86,46 @@ pub(super) fn draw(
                 class,
             );
             for mark in marks {
-                dot(svg, figure, series, mark, class, x, y);
+                dot(svg, figure, series, mark, class, x.at(mark.x), y);
+            }
+        }
+        Marks::Whiskers(marks) => {
+            let marks: Vec<&Mark> = marks.iter().filter(|mark| mark.mean.is_finite()).collect();
+            let at = |mark: &Mark| x.at(mark.x) + shift;
+            for mark in marks.iter().filter(|mark| mark.high > mark.low) {
+                whisker(svg, at(mark), y.at(mark.low), y.at(mark.high), class);
+            }
+            polyline(
+                svg,
+                marks.iter().map(|mark| (at(mark), y.at(mark.mean))),
+                class,
+            );
+            for mark in marks {
+                dot(svg, figure, series, mark, class, at(mark), y);
+            }
+        }
+        Marks::Front(marks) => {
+            let mut corners: Vec<(f64, f64)> = Vec::with_capacity(2 * marks.len());
+            for mark in marks {
+                if let Some((_, before)) = corners.last().copied() {
+                    corners.push((x.at(mark.x), before));
+                }
+                corners.push((x.at(mark.x), y.at(mark.mean)));
+            }
+            polyline(svg, corners.into_iter(), class);
+            for mark in marks {
+                dot(svg, figure, series, mark, class, x.at(mark.x), y);
+            }
+        }
+        Marks::Named(marks) => {
+            for (mark, name) in marks {
+                ring(svg, figure, series, (mark, name), class, x, y);
             }
         }
         Marks::Points(marks) => {
             for mark in marks.iter().filter(|mark| mark.mean.is_finite()) {
                 whisker(svg, x.at(mark.x), y.at(mark.low), y.at(mark.high), class);
-                dot(svg, figure, series, mark, class, x, y);
+                dot(svg, figure, series, mark, class, x.at(mark.x), y);
             }
         }
         Marks::Steps(steps) => stairs(svg, figure, series, steps, class, x, y),
@@ -144,15 +184,47 @@ fn dot(
     series: &Series,
     mark: &Mark,
     class: usize,
-    x: &Axis,
+    place: f64,
     y: &Axis,
 ) {
     let _ = writeln!(
         svg,
         "<circle class=\"f{class} m\" tabindex=\"0\" {} cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.2\"/>",
         words(figure, series, mark.x, &mean_words(mark)),
-        x.at(mark.x),
+        place,
         y.at(mark.mean)
+    );
+}
+
+/// A ring with its name to the right, or to the left where there is no room.
+fn ring(
+    svg: &mut String,
+    figure: &Figure,
+    series: &Series,
+    (mark, name): (&Mark, &str),
+    class: usize,
+    x: &Axis,
+    y: &Axis,
+) {
+    let (at, top) = (x.at(mark.x), y.at(mark.mean));
+    let is_right = at + 16.0 + super::legend_width(name) - 44.0 < super::WIDTH;
+    let (place, anchor) = if is_right {
+        (at + 9.0, "start")
+    } else {
+        (at - 9.0, "end")
+    };
+    let _ = writeln!(
+        svg,
+        "<circle class=\"s{class} m\" stroke-width=\"2.2\" tabindex=\"0\" {} cx=\"{at:.1}\" cy=\"{top:.1}\" r=\"6\"/>\
+         <text class=\"ink\" x=\"{place:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
+        words(
+            figure,
+            series,
+            mark.x,
+            &format!("{name}: {}", short_number(mark.mean))
+        ),
+        top - 6.0,
+        escape(name)
     );
 }
 

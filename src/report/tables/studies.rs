@@ -68,7 +68,9 @@ pub(super) fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
             Some((index, *key, *title, *decimals, *factor))
         })
         .collect();
-    let measures = shown(analysis, false);
+    let (zero, measures): (Vec<usize>, Vec<usize>) = shown(analysis, false)
+        .into_iter()
+        .partition(|measure| is_zero_throughout(analysis, *measure));
     let mut table_columns: Vec<Column> = axes
         .iter()
         .map(|axis| axis_column(analysis, *axis))
@@ -109,7 +111,34 @@ pub(super) fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
         title: "What was measured".to_owned(),
         columns: table_columns,
         rows,
-        note: format!("{NOTE} The table of every combination has the details."),
+        note: format!(
+            "{NOTE} The table of every combination has the details.{}",
+            left_out(analysis, &zero)
+        ),
         sql: sql::measures(&run.configuration_hash, &metrics),
     }
+}
+
+/// Whether a measure is 0 in every combination.
+fn is_zero_throughout(analysis: &Analysis, measure: usize) -> bool {
+    analysis.combinations.iter().all(|combination| {
+        combination.measured[measure].is_some_and(|estimate| {
+            estimate.mean == 0.0 && estimate.half_width.unwrap_or(0.0) == 0.0
+        })
+    })
+}
+
+/// Says which measures have no column.
+fn left_out(analysis: &Analysis, zero: &[usize]) -> String {
+    if zero.is_empty() {
+        return String::new();
+    }
+    let titles: Vec<&str> = zero
+        .iter()
+        .map(|measure| analysis.measures[*measure].title.as_str())
+        .collect();
+    format!(
+        " 0 throughout, and without a column: {}.",
+        titles.join("; ")
+    )
 }

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::scheduling::reserving::queue_plan::plan_queue;
 use crate::scheduling::reserving::{
     Admission, Backfilling, DisplacedJobs, Displacement, EarlyEnd, QueueOrder,
 };
@@ -651,6 +652,49 @@ proptest! {
         prop_assert!(!with.reservations[0].verdict.is_rejected());
         for (with, without) in with.jobs.iter().zip(&without.jobs) {
             prop_assert_eq!(with.start, without.start);
+        }
+    }
+
+    /// Whoever was booked in between: a plan that was kept is the one that would be made anew, and a list of offers has every
+    /// candidate instant with the price of ALG-4.
+    #[test]
+    fn kept_plans_and_offers_are_those_of_plans_made_anew(
+        jobs in jobs(),
+        questions in prop::collection::vec((0_i64..30, 1_u32..=6, 1_i64..15, any::<u16>()), 1..16),
+        backfilling in prop::sample::select(vec![Backfilling::Conservative, Backfilling::None]),
+    ) {
+        let mut machine = ReservingMachine::new(
+            Nodes(6),
+            ReservingSettings { backfilling, ..settings(Admission::MovePrice) },
+        );
+        machine.submit(jobs);
+        for (id, (lead, nodes, duration, pick)) in (0_u32..).zip(questions) {
+            machine.wait_until(Seconds(8 + i64::from(id) / 4 * 5));
+            let now = machine.now();
+            let earliest = now + Seconds(lead);
+            let (nodes, duration) = (Nodes(nodes), Seconds(duration));
+            let offers = machine.offers(earliest, nodes, duration);
+            let starts = plan_queue(&mut machine.fixed.clone(), now, &machine.queue, backfilling);
+            prop_assert_eq!(machine.planned().0, &starts[..]);
+            let ends = starts.iter().zip(&machine.queue).map(|(start, waiting)| *start + waiting.estimate);
+            let mut instants: std::collections::BTreeSet<Seconds> = starts.iter().copied().chain(ends).collect();
+            for open in machine.jobs.values() {
+                instants.extend(open.start.map(|start| start + open.job.estimate));
+            }
+            for open in machine.reservations.values() {
+                instants.extend([open.start, open.start + open.outcome.request.duration]);
+            }
+            instants.extend([now, earliest]);
+            let mut slow = Vec::new();
+            for start in instants.into_iter().filter(|instant| *instant >= earliest) {
+                let price = machine.price(start, nodes, duration);
+                slow.extend(price.map(|price| crate::scheduling::reserving::Offer { start, price }));
+            }
+            prop_assert_eq!(&offers, &slow);
+            if let Some(offer) = offers.get(usize::from(pick) % offers.len().max(1)) {
+                machine.request([request(id, now.0, nodes.0, duration.0, offer.start.0)]);
+                machine.advance(now + Seconds(1));
+            }
         }
     }
 }

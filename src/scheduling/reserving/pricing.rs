@@ -27,6 +27,8 @@ pub struct PriceSheet<'a> {
     pub queue: &'a [Waiting],
     /// Their planned starts.
     pub starts: &'a [Seconds],
+    /// What is left free when they are all planned.
+    pub left: &'a Profile,
     /// How they are planned.
     pub backfilling: Backfilling,
 }
@@ -53,7 +55,7 @@ impl PriceSheet<'_> {
     ///
     /// The prices are those of [`PriceSheet::price`]. With conservative backfilling only what a slot touches is planned again:
     /// jobs are planned in order, so those in front of the first one that loses its place keep theirs, and one sweep over the
-    /// queue finds that first one for all slots.
+    /// queue finds that first one for all slots. A slot for which the whole plan leaves room moves nobody and is free.
     #[must_use]
     pub fn offers(&self, instants: &[Seconds], nodes: Nodes, duration: Seconds) -> Vec<Offer> {
         let feasible = instants
@@ -74,9 +76,19 @@ impl PriceSheet<'_> {
                 price: NodeSeconds(0),
             })
             .collect();
-        let mut open: Vec<bool> = vec![true; offers.len()];
+        let mut open: Vec<bool> = offers
+            .iter()
+            .map(|offer| self.left.min_free(offer.start, offer.start + duration) < nodes.0 as i32)
+            .collect();
+        let mut unpriced = open.iter().filter(|open| **open).count();
+        if unpriced == 0 {
+            return offers;
+        }
         let mut profile = self.fixed.clone();
         for (index, (waiting, &start)) in self.queue.iter().zip(self.starts).enumerate() {
+            if unpriced == 0 {
+                break;
+            }
             let end = start + waiting.estimate;
             let needed = (waiting.nodes.0 + nodes.0) as i32;
             // Where the job leaves room for the slot during all its time, no slot takes its place.
@@ -87,6 +99,7 @@ impl PriceSheet<'_> {
                     let overlap = start.max(offer.start)..end.min(offer.start + duration);
                     if *open && profile.min_free(overlap.start, overlap.end) < needed {
                         *open = false;
+                        unpriced -= 1;
                         offer.price =
                             self.price_from(index, &profile, offer.start, nodes, duration);
                     }

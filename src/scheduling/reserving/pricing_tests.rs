@@ -28,21 +28,24 @@ impl Scene {
     }
 
     fn starts(&self, backfilling: Backfilling) -> Vec<Seconds> {
-        plan_queue(
-            &mut self.fixed.clone(),
-            Seconds::ZERO,
-            &self.queue,
-            backfilling,
-        )
+        self.planned(backfilling).0
+    }
+
+    /// Starts, and what they leave free.
+    fn planned(&self, backfilling: Backfilling) -> (Vec<Seconds>, Profile) {
+        let mut left = self.fixed.clone();
+        let starts = plan_queue(&mut left, Seconds::ZERO, &self.queue, backfilling);
+        (starts, left)
     }
 
     fn price(&self, backfilling: Backfilling, start: i64, nodes: u32, duration: i64) -> i64 {
-        let starts = self.starts(backfilling);
+        let (starts, left) = self.planned(backfilling);
         let sheet = PriceSheet {
             fixed: &self.fixed,
             now: Seconds::ZERO,
             queue: &self.queue,
             starts: &starts,
+            left: &left,
             backfilling,
         };
         sheet
@@ -102,13 +105,14 @@ proptest! {
                 scene.fixed.reserve(Seconds(start), Seconds(start + length), 1);
             }
         }
-        let starts = scene.starts(Backfilling::Conservative);
+        let (starts, left) = scene.planned(Backfilling::Conservative);
         let instants: Vec<Seconds> = (0..80).map(Seconds).collect();
         let sheet = PriceSheet {
             fixed: &scene.fixed,
             now: Seconds::ZERO,
             queue: &scene.queue,
             starts: &starts,
+            left: &left,
             backfilling: Backfilling::Conservative,
         };
         let offers = sheet.offers(&instants, Nodes(nodes), Seconds(duration));

@@ -33,6 +33,22 @@ impl fmt::Display for WorkflowError {
 /// What is wrong with a workflow, with the element that it is wrong at.
 #[derive(Debug, Error)]
 pub enum WorkflowFault {
+    /// There is no such file.
+    #[error(
+        "not found; looked for {}; {}",
+        looked.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", "),
+        if *folder_is_set {
+            "give its path, or put it into the folder that BOOKAHEAD_WORKFLOWS names"
+        } else {
+            "give its path, or name the folder of workflows: BOOKAHEAD_WORKFLOWS is not set"
+        }
+    )]
+    NotFound {
+        /// Where it was looked for.
+        looked: Vec<std::path::PathBuf>,
+        /// Whether a folder of workflows is named.
+        folder_is_set: bool,
+    },
     /// The file cannot be opened or read.
     #[error("cannot be read: {0}; give the path of a DAX or WfCommons file")]
     Unreadable(std::io::Error),

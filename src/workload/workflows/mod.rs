@@ -7,6 +7,7 @@ mod cyber_shake;
 mod dax;
 mod draft;
 mod error;
+mod folder;
 pub mod heft;
 mod network;
 mod read;
@@ -21,6 +22,7 @@ mod write;
 
 pub use cyber_shake::{CyberShakeSettings, cyber_shake};
 pub use error::{WorkflowError, WorkflowFault};
+pub use folder::WorkflowFolder;
 pub use network::{Network, NetworkError, TransferMean};
 pub use read::{Negatives, ReadWorkflow, ReadingNotes, parse_workflow, read_workflow};
 pub use settings::{ApplicationSettings, ApplicationSource, Instances};

@@ -1,6 +1,5 @@
-use super::super::{ApplicationTask, Dependency};
+use super::super::{ApplicationTask, Dependency, ProvisioningSettings};
 use super::*;
-use crate::scheduling::reserving::ReservingSettings;
 use crate::units::Nodes;
 
 fn arrival(id: u32, submit: i64, nodes: u32, runtime: i64) -> Job {
@@ -34,9 +33,9 @@ fn task(nodes: u32, runtimes: [i64; 2], parents: &[usize]) -> ApplicationTask {
 }
 
 fn site(nodes: u32, arrivals: &[Job]) -> BestEffortSite<'_> {
-    let mut machine = ReservingMachine::new(Nodes(nodes), ReservingSettings::default());
-    machine.wait_until(Seconds(10));
-    BestEffortSite { machine, arrivals }
+    let mut site = ProviderSite::new(Nodes(nodes), &ProvisioningSettings::default());
+    site.pass_to(Seconds(10));
+    BestEffortSite { site, arrivals }
 }
 
 #[test]

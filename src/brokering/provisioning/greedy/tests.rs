@@ -1,6 +1,9 @@
-use super::super::{ApplicationTask, Dependency};
+use super::super::{
+    ApplicationTask, Dependency, PlanningSite, Provider, ProviderSite, SiteAnswer, SitesAtHand,
+    at_once,
+};
 use super::*;
-use crate::scheduling::reserving::{Admission, ReservingSettings};
+use crate::scheduling::reserving::{Admission, ReservingMachine, ReservingSettings};
 use crate::workload::{Job, JobId, JobKind};
 
 const HOUR: Seconds = Seconds::HOUR;
@@ -22,7 +25,7 @@ fn job(id: u32, nodes: u32, hours: i64) -> Job {
 }
 
 /// The machine of spec `provisioning.md` §12.4: A and B run, R is booked, C and D wait.
-fn section_12_4() -> ReservingMachine {
+fn section_12_4() -> SitesAtHand {
     let settings = ReservingSettings {
         admission: Admission::MovePrice,
         ..ReservingSettings::default()
@@ -30,10 +33,21 @@ fn section_12_4() -> ReservingMachine {
     let mut machine = ReservingMachine::new(Nodes(5), settings);
     machine.submit([job(0, 3, 1), job(1, 1, 2)]);
     machine.advance(Seconds(1));
-    book(&mut machine, RequestId(0), HOUR * 3, Nodes(3), HOUR);
-    machine.submit([job(2, 2, 4), job(3, 2, 4)]);
-    machine.advance(Seconds(1));
-    machine
+    let mut site = ProviderSite::Planning(Box::new(PlanningSite {
+        machine,
+        provider: Provider::Queried,
+    }));
+    let booked = site.answer(SiteQuestion::Reserve {
+        id: RequestId(0),
+        start: HOUR * 3,
+        nodes: Nodes(3),
+        duration: HOUR,
+        price: NodeSeconds(0),
+    });
+    assert_eq!(booked, SiteAnswer::Done);
+    site.submit([job(2, 2, 4), job(3, 2, 4)]);
+    site.advance(Seconds(1));
+    SitesAtHand::new(vec![site])
 }
 
 fn task(nodes: u32, hours: i64, parents: &[usize]) -> ApplicationTask {
@@ -56,9 +70,22 @@ fn application() -> Application {
     Application::new(tasks, vec![0, 1, 2])
 }
 
+fn plan(application: &Application, wish: Wish) -> GreedyPlan {
+    let mut sites = section_12_4();
+    at_once(greedy(
+        application,
+        &mut sites,
+        Seconds::ZERO,
+        wish,
+        0,
+        &mut 1,
+    ))
+    .unwrap()
+}
+
 fn planned(wish: Wish) -> (Vec<i64>, Vec<i64>, PlanValue) {
-    let mut sites = [section_12_4()];
-    let plan = greedy(&application(), &mut sites, wish, 1).unwrap();
+    let plan = plan(&application(), wish);
+    assert_eq!(plan.misfit, None);
     let hours = |time: Seconds| time.0 / HOUR.0;
     (
         plan.placements
@@ -104,17 +131,10 @@ fn a_deadline_buys_only_what_it_needs_and_a_budget_only_what_it_can_pay() {
 #[test]
 fn a_task_that_no_site_can_hold_is_named() {
     let wide = Application::new(vec![task(6, 1, &[])], vec![0]);
-    let error = greedy(
-        &wide,
-        &mut [section_12_4()],
-        Wish::TradeOff { alpha: 0.5 },
-        1,
-    );
-    assert_eq!(
-        error.unwrap_err(),
-        TooWide {
-            task: 0,
-            nodes: Nodes(6)
-        }
-    );
+    let plan = plan(&wide, Wish::TradeOff { alpha: 0.5 });
+    let misfit = Misfit::TooWide {
+        task: 0,
+        nodes: Nodes(6),
+    };
+    assert_eq!((plan.misfit, plan.booked), (Some(misfit), Vec::new()));
 }

@@ -129,6 +129,13 @@ impl ReservingMachine {
             // It was granted beside the plan: nobody moves.
             (Some(plan), false) => plan.profile.reserve(start, end, nodes.0),
             (None, _) => {}
+            // A conservative plan that has room for it stays as it is: every job keeps the earliest place, which is still free.
+            (Some(plan), true)
+                if self.settings.backfilling == Backfilling::Conservative
+                    && plan.profile.min_free(start, end) >= nodes.0 as i32 =>
+            {
+                plan.profile.reserve(start, end, nodes.0);
+            }
             (Some(_), true) => match self.settings.displaced {
                 DisplacedJobs::ReplanAll => self.plan = None,
                 DisplacedJobs::OnlyOverlapping => self.replan_displaced(start, end, nodes),

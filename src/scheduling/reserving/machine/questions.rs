@@ -25,22 +25,28 @@ impl ReservingMachine {
     /// The instants at which prices and admissibility may change: now, and every start and end in the plan that lies ahead
     /// (`provisioning.md` §6.4, AMB-43). Ascending, each once.
     pub fn candidate_instants(&mut self) -> Vec<Seconds> {
-        let now = self.now;
-        let mut instants = vec![now];
+        self.instants_from(self.now)
+    }
+
+    /// `earliest`, which is not in the past, and the candidate instants behind it.
+    fn instants_from(&mut self, earliest: Seconds) -> Vec<Seconds> {
+        let ahead = |instant: &Seconds| *instant > earliest && *instant < Seconds::FAR;
+        let mut instants = vec![earliest];
         for open in self.jobs.values() {
-            if let Some(start) = open.start {
-                instants.push(start + open.job.estimate);
-            }
+            let end = open.start.map(|start| start + open.job.estimate);
+            instants.extend(end.filter(ahead));
         }
         for open in self.reservations.values().filter(|open| open.is_granted()) {
-            instants.extend([open.start, open.start + open.outcome.request.duration]);
+            let end = open.start + open.outcome.request.duration;
+            instants.extend([open.start, end].into_iter().filter(ahead));
         }
-        instants.extend_from_slice(self.planned().0);
+        self.planned();
         if let Some(plan) = &self.plan {
-            let planned = plan.starts.iter().zip(&self.queue);
-            instants.extend(planned.map(|(start, waiting)| *start + waiting.estimate));
+            for (start, waiting) in plan.starts.iter().zip(&self.queue) {
+                let end = *start + waiting.estimate;
+                instants.extend([*start, end].into_iter().filter(ahead));
+            }
         }
-        instants.retain(|instant| *instant >= now && *instant < Seconds::FAR);
         instants.sort_unstable();
         instants.dedup();
         instants
@@ -61,13 +67,7 @@ impl ReservingMachine {
     /// Every start that can be had from `earliest` on, with its price (query forms (18) and (19)): the candidate instants and
     /// `earliest` itself, those left out that collide with what is fixed.
     pub fn offers(&mut self, earliest: Seconds, nodes: Nodes, duration: Seconds) -> Vec<Offer> {
-        let mut instants = self.candidate_instants();
-        let earliest = earliest.max(self.now);
-        instants.retain(|instant| *instant >= earliest);
-        if instants.first() != Some(&earliest) {
-            instants.insert(0, earliest);
-        }
-        self.planned();
+        let instants = self.instants_from(earliest.max(self.now));
         self.price_sheet()
             .map(|sheet| sheet.offers(&instants, nodes, duration))
             .unwrap_or_default()
@@ -80,6 +80,7 @@ impl ReservingMachine {
             now: self.now,
             queue: &self.queue,
             starts: &plan.starts,
+            left: &plan.profile,
             backfilling: self.settings.backfilling,
         })
     }

@@ -1,0 +1,468 @@
+//! The broker: it collects what sites offer, plans, reserves, and sees to it that the application gets through (spec
+//! `provisioning.md` §2.3, §19), whatever happens to its slots and its nodes.
+
+use super::layout::lay_out;
+use super::ledger::{Ledger, purchases};
+use super::strikes::{Strike, Strikes};
+use super::world::World;
+use super::{
+    AfterFailure, Application, BestEffortOutcome, BestEffortRun, BrokerError, Commitment,
+    Evaluator, FrontMember, Genetic, PlanValue, ProvisioningInputs, ProvisioningOutcome,
+    ProvisioningRun, ProvisioningSettings, Realised, SearchMethod, SiteLink, SiteQuestion,
+    TaskFate, TaskRun, Wish, greedy, moga, nsga2,
+};
+use crate::brokering::GridSeed;
+use crate::units::Seconds;
+
+mod effect;
+mod just_in_time;
+
+/// Provisions the applications of a simulation at sites that stand at the end of the second of its first submission instant.
+///
+/// What a plan is worth is known when it is made: nothing that others do can delay a slot that is paid. Time passes at the sites
+/// only where somebody asks them later: a reservation that is under way, a plan after a node failure, the next application.
+///
+/// # Errors
+///
+/// When a site does not answer what it is asked.
+pub async fn provision<L: SiteLink>(
+    inputs: &ProvisioningInputs,
+    settings: &ProvisioningSettings,
+    seed: &GridSeed,
+    link: L,
+) -> Result<ProvisioningRun, BrokerError<L::Error>> {
+    let submissions: Vec<Seconds> = inputs
+        .instants
+        .iter()
+        .map(|&instant| inputs.background.instants[instant])
+        .collect();
+    let begin = submissions.first().copied().unwrap_or(Seconds::ZERO);
+    let mut broker = Broker {
+        inputs,
+        settings,
+        seed,
+        world: World::new(link, &inputs.sites, begin, settings.latency),
+        strikes: Strikes::new(&inputs.sites, seed, begin),
+        ventures: Vec::with_capacity(submissions.len()),
+    };
+    for (number, &submitted) in submissions.iter().enumerate() {
+        broker.suffer_until(Some(submitted)).await?;
+        broker.submit_just_in_time(Some(submitted)).await?;
+        broker.world.pass_to(submitted).await?;
+        broker.submit(number, submitted).await?;
+    }
+    broker.suffer_until(None).await?;
+    broker.submit_just_in_time(None).await?;
+    let effects = match settings.commitment {
+        Commitment::Discarded => Vec::new(),
+        Commitment::Committed { .. } => broker.effects().await?,
+    };
+    let outcomes = broker.ventures.into_iter().map(Venture::close);
+    Ok(ProvisioningRun {
+        outcomes: outcomes.collect(),
+        effects,
+    })
+}
+
+struct Broker<'a, L> {
+    inputs: &'a ProvisioningInputs,
+    settings: &'a ProvisioningSettings,
+    seed: &'a GridSeed,
+    world: World<'a, L>,
+    strikes: Strikes,
+    ventures: Vec<Venture>,
+}
+
+/// One application on its way.
+#[derive(Default)]
+struct Venture {
+    outcome: ProvisioningOutcome,
+    ledger: Ledger,
+    /// What all plans cost that were booked, in service units.
+    paid: f64,
+    /// Plans that were made.
+    plans: u32,
+    /// When it was given up.
+    given_up: Option<Seconds>,
+    /// Of best effort at running sites, until all tasks have ended.
+    progress: Option<just_in_time::Progress>,
+}
+
+impl<L: SiteLink> Broker<'_, L> {
+    async fn submit(
+        &mut self,
+        number: usize,
+        submitted: Seconds,
+    ) -> Result<(), BrokerError<L::Error>> {
+        let inputs = self.inputs;
+        let application = &*inputs.application;
+        let best_effort = inputs.best_effort.get(number);
+        let mut venture = Venture::new(number, submitted);
+        venture.outcome.best_effort = best_effort.map(|run| best_effort_of(application, run));
+        if self.settings.search == SearchMethod::BestEffort {
+            match self.settings.commitment {
+                Commitment::Discarded => venture.follow_best_effort(application),
+                Commitment::Committed { .. } => {
+                    venture.progress = Some(just_in_time::Progress::new(application));
+                }
+            }
+        } else {
+            let tasks: Vec<usize> = (0..application.tasks().len()).collect();
+            if !self.provide(&mut venture, application, &tasks).await? {
+                venture.given_up = Some(self.world.now());
+            }
+        }
+        self.ventures.push(venture);
+        Ok(())
+    }
+
+    /// Plans `planned`, whose tasks are these of the application, and books the plan. Whether there is one.
+    async fn provide(
+        &mut self,
+        venture: &mut Venture,
+        planned: &Application,
+        tasks: &[usize],
+    ) -> Result<bool, BrokerError<L::Error>> {
+        if self.settings.is_genetic() {
+            self.provide_genetically(venture, planned, tasks).await
+        } else {
+            self.provide_greedily(venture, planned, tasks).await
+        }
+    }
+
+    async fn provide_greedily(
+        &mut self,
+        venture: &mut Venture,
+        planned: &Application,
+        tasks: &[usize],
+    ) -> Result<bool, BrokerError<L::Error>> {
+        let begin = self.world.arrival();
+        let wish = venture.wish(self.settings.wish, begin);
+        let retries = self.settings.replans - venture.outcome.realised.replans;
+        let mut next = self.world.next_request;
+        let made = greedy(planned, &mut self.world, begin, wish, retries, &mut next).await;
+        self.world.next_request = next;
+        let mut plan = made.map_err(BrokerError::flat)?;
+        venture.plans += 1;
+        let outcome = &mut venture.outcome;
+        outcome.queries += plan.queries;
+        outcome.offers += plan.offers;
+        outcome.realised.gone += plan.gone;
+        outcome.realised.replans += plan.gone.min(retries);
+        if plan.misfit.is_none() {
+            venture.paid += plan.value.cost;
+            let value = venture.since_submission(plan.value, begin);
+            venture.outcome.planned.get_or_insert(value);
+            venture.ledger.enter_greedy(planned, tasks, &plan);
+            return Ok(true);
+        }
+        // What has not begun is given back; what has begun is paid and of no use.
+        let mut begun = Vec::new();
+        for (task, id) in std::mem::take(&mut plan.booked) {
+            let site = plan.placements[task].site;
+            if !self.world.cancel(site, id).await? {
+                begun.push((task, id));
+            }
+        }
+        plan.booked = begun;
+        venture.paid += venture.ledger.enter_greedy(planned, tasks, &plan);
+        let unplanned = |run: &TaskRun| tasks.contains(&(run.task as usize));
+        venture.ledger.abandon(self.world.now(), unplanned);
+        Ok(false)
+    }
+
+    async fn provide_genetically(
+        &mut self,
+        venture: &mut Venture,
+        planned: &Application,
+        tasks: &[usize],
+    ) -> Result<bool, BrokerError<L::Error>> {
+        loop {
+            let slots = self.world.collect().await?;
+            let begin = self.world.arrival();
+            let mut evaluator =
+                Evaluator::new(planned, &slots, begin).choosing(self.settings.site_choice);
+            let is_first = venture.plans == 0;
+            let shared = self.inputs.searched.as_deref();
+            // What was found before holds for the slots of the instant, as they were advertised.
+            let shared = shared.filter(|_| is_first && self.settings.latency == Seconds::ZERO);
+            let own;
+            let found = match shared {
+                Some(found) => found,
+                None => {
+                    own = self.search(&mut evaluator, venture);
+                    &own
+                }
+            };
+            venture.plans += 1;
+            venture.outcome.evaluations += found.evaluations;
+            venture.outcome.infeasible += found.infeasible;
+            let chosen = venture.wish(self.settings.wish, begin).choose(&found.front);
+            if is_first {
+                venture.outcome.slots_offered = slots.len() as u32;
+                let members = found.front.members().iter().enumerate().rev();
+                venture.outcome.front = members
+                    .map(|(place, (value, _))| FrontMember {
+                        value: venture.since_submission(*value, begin),
+                        chosen: chosen == Some(place),
+                    })
+                    .collect();
+            }
+            let Some((_, chosen)) = chosen.and_then(|place| found.front.members().get(place))
+            else {
+                return Ok(false);
+            };
+            let Some(value) = evaluator.evaluate(chosen) else {
+                return Ok(false);
+            };
+            let placements = evaluator.placements();
+            let Some(shares) = lay_out(planned, &slots, chosen, begin, placements) else {
+                return Ok(false);
+            };
+            let first_value = venture.since_submission(value, begin);
+            venture.outcome.planned.get_or_insert(first_value);
+            let wanted = purchases(&slots, &shares, || self.world.request());
+            self.world.pass_to(begin).await?;
+            let mut booked = 0;
+            for purchase in &wanted {
+                let advertised = &slots[purchase.slot];
+                let question = SiteQuestion::BuyPiece {
+                    id: purchase.id,
+                    slot: advertised.slot,
+                    piece: purchase.piece,
+                };
+                if !self.world.book(advertised.site, question).await? {
+                    break;
+                }
+                booked += 1;
+            }
+            if booked == wanted.len() {
+                venture.paid += value.cost;
+                let ledger = &mut venture.ledger;
+                ledger.enter_shares(planned, tasks, placements, &slots, &shares, &wanted);
+                return Ok(true);
+            }
+            for purchase in &wanted[..booked] {
+                let site = slots[purchase.slot].site;
+                self.world.cancel(site, purchase.id).await?;
+            }
+            let realised = &mut venture.outcome.realised;
+            realised.gone += 1;
+            if realised.replans == self.settings.replans {
+                return Ok(false);
+            }
+            realised.replans += 1;
+        }
+    }
+
+    fn search(&self, evaluator: &mut Evaluator<'_>, venture: &Venture) -> Genetic {
+        let name = format!(
+            "genetic search/{}/{}",
+            venture.outcome.submission, venture.plans
+        );
+        let mut stream = self.seed.stream(&name);
+        match self.settings.search {
+            SearchMethod::Nsga2 => nsga2(evaluator, &self.settings.genetic, &mut stream),
+            _ => moga(evaluator, &self.settings.genetic, &mut stream),
+        }
+    }
+
+    /// Lives through the node failures until the end of a second, or until all applications have ended.
+    async fn suffer_until(&mut self, time: Option<Seconds>) -> Result<(), BrokerError<L::Error>> {
+        loop {
+            let last_end = || {
+                self.ventures
+                    .iter()
+                    .filter_map(|it| it.ledger.last_end())
+                    .max()
+            };
+            let Some(until) = time.or_else(last_end) else {
+                return Ok(());
+            };
+            let Some(strike) = self.strikes.next_until(until) else {
+                return Ok(());
+            };
+            self.suffer(strike).await?;
+        }
+    }
+
+    /// The processors of the applications' tasks are numbered in the order of submission and booking.
+    async fn suffer(&mut self, strike: Strike) -> Result<(), BrokerError<L::Error>> {
+        let mut processor = strike.processor;
+        for place in 0..self.ventures.len() {
+            let ledger = &self.ventures[place].ledger;
+            match ledger.struck(strike.site, strike.time, processor) {
+                Err(held) => processor -= held,
+                Ok(run) => {
+                    let mut venture = std::mem::take(&mut self.ventures[place]);
+                    let done = self.lose(&mut venture, run, strike.time).await;
+                    self.ventures[place] = venture;
+                    return done;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A run of a task is lost: the application has failed, or the task and what waits for it is planned again.
+    async fn lose(
+        &mut self,
+        venture: &mut Venture,
+        run: usize,
+        time: Seconds,
+    ) -> Result<(), BrokerError<L::Error>> {
+        let lost = venture.ledger.lose(run, time);
+        venture.outcome.realised.lost_tasks += 1;
+        self.world.pass_to(time).await?;
+        let now = self.world.now();
+        let inputs = self.inputs;
+        let application = &*inputs.application;
+        let again = behind(application, lost);
+        let fails = self.settings.after_failure == AfterFailure::Fail;
+        if fails || venture.given_up.is_some() {
+            venture.given_up.get_or_insert(time);
+            let useless = |run: &TaskRun| run.start > now || again[run.task as usize];
+            return self.give_back(venture, useless).await;
+        }
+        self.give_back(venture, |run| again[run.task as usize])
+            .await?;
+        let placed = venture.ledger.placements(application.tasks().len());
+        let (rest, tasks) = application.rest(
+            |task| again[task],
+            |task| placed[task].map_or((0, time), |placed| (placed.site, placed.end)),
+        );
+        venture.outcome.realised.reprovisioned += 1;
+        if !self.provide(venture, &rest, &tasks).await? {
+            let now = self.world.now();
+            venture.given_up = Some(now);
+            self.give_back(venture, |run| run.start > now).await?;
+        }
+        Ok(())
+    }
+
+    /// Gives up runs of tasks. Sites get back what has not begun; it stays paid.
+    async fn give_back(
+        &mut self,
+        venture: &mut Venture,
+        gives_up: impl Fn(&TaskRun) -> bool,
+    ) -> Result<(), BrokerError<L::Error>> {
+        for (site, id) in venture.ledger.abandon(self.world.now(), gives_up) {
+            self.world.cancel(site, id).await?;
+        }
+        Ok(())
+    }
+}
+
+impl Venture {
+    fn new(number: usize, submitted: Seconds) -> Self {
+        Self {
+            outcome: ProvisioningOutcome {
+                submission: number as u32,
+                submitted,
+                ..ProvisioningOutcome::default()
+            },
+            ..Self::default()
+        }
+    }
+
+    /// What is left of the wish for a plan that begins now.
+    fn wish(&self, wish: Wish, begin: Seconds) -> Wish {
+        match wish {
+            Wish::TradeOff { .. } => wish,
+            Wish::Deadline { after } => Wish::Deadline {
+                after: after - (begin - self.outcome.submitted),
+            },
+            Wish::Budget { service_units } => Wish::Budget {
+                service_units: service_units - self.paid,
+            },
+        }
+    }
+
+    /// The value of a plan that begins at `begin`, as the user sees it.
+    fn since_submission(&self, value: PlanValue, begin: Seconds) -> PlanValue {
+        PlanValue {
+            makespan: value.makespan + (begin - self.outcome.submitted),
+            ..value
+        }
+    }
+
+    fn last_end(&self) -> Option<Seconds> {
+        let best_effort = self.outcome.tasks.iter().map(|run| run.end).max();
+        self.ledger.last_end().max(best_effort)
+    }
+
+    fn follow_best_effort(&mut self, application: &Application) {
+        let Some(best_effort) = &self.outcome.best_effort else {
+            self.given_up = Some(self.outcome.submitted);
+            return;
+        };
+        self.paid = best_effort.cost;
+        let placed = application.order().iter();
+        self.outcome.tasks = placed
+            .map(|&task| {
+                let placed = best_effort.placements[task];
+                TaskRun {
+                    task: task as u32,
+                    site: placed.site,
+                    nodes: application.tasks()[task].nodes,
+                    start: placed.start,
+                    end: placed.end,
+                    slot: None,
+                    fate: TaskFate::Done,
+                }
+            })
+            .collect();
+    }
+
+    fn close(self) -> ProvisioningOutcome {
+        let Self {
+            mut outcome,
+            ledger,
+            paid,
+            given_up,
+            ..
+        } = self;
+        let (slots, runs, wasted) = ledger.close();
+        outcome.slots = slots;
+        outcome.tasks.extend(runs);
+        let done = outcome.tasks.iter();
+        let ends = done
+            .filter(|run| run.fate == TaskFate::Done)
+            .map(|run| run.end);
+        let end = given_up.or(ends.max()).unwrap_or(outcome.submitted);
+        outcome.realised = Realised {
+            completed: given_up.is_none(),
+            makespan: end - outcome.submitted,
+            cost: paid,
+            wasted,
+            ..outcome.realised
+        };
+        outcome
+    }
+}
+
+/// Which tasks cannot run without `lost`, it included.
+fn behind(application: &Application, lost: usize) -> Vec<bool> {
+    let mut behind = vec![false; application.tasks().len()];
+    behind[lost] = true;
+    for &task in application.order() {
+        let mut parents = application.tasks()[task].parents.iter();
+        behind[task] |= parents.any(|dependency| behind[dependency.parent]);
+    }
+    behind
+}
+
+fn best_effort_of(application: &Application, run: &BestEffortRun) -> BestEffortOutcome {
+    let placed = application.tasks().iter().zip(&run.placements);
+    let work: i64 = placed
+        .map(|(task, placed)| task.nodes.for_span(task.runtimes[placed.site]).0)
+        .sum();
+    BestEffortOutcome {
+        makespan: run.makespan,
+        cost: work as f64 / 3_600.0,
+        placements: run.placements.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

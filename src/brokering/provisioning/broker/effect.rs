@@ -1,0 +1,87 @@
+//! What committed plans did to everybody else (spec `provisioning.md` §16, gap 7).
+
+use super::Broker;
+use crate::brokering::provisioning::{BrokerError, EffectOnOthers, SiteLink};
+use crate::units::Seconds;
+use crate::workload::Job;
+
+/// Time passes in steps of this length until every job that counts has ended.
+const STEP: Seconds = Seconds(24 * 3_600);
+
+/// A job that has not ended so long after the last submission never will.
+const PATIENCE: Seconds = Seconds(10 * 365 * 24 * 3_600);
+
+/// Run times below this do not count in a slowdown.
+const BOUND: Seconds = Seconds(10);
+
+impl<L: SiteLink> Broker<'_, L> {
+    /// Lets time pass until every job of others has ended that was submitted while applications were about, and compares with when
+    /// the same jobs start without them. By site.
+    pub(super) async fn effects(&mut self) -> Result<Vec<EffectOnOthers>, BrokerError<L::Error>> {
+        let submitted = self.ventures.iter().map(|it| it.outcome.submitted);
+        let begin = submitted.min().unwrap_or(Seconds::ZERO);
+        let ends = self.ventures.iter().filter_map(super::Venture::last_end);
+        let end = ends.max().unwrap_or(begin);
+        let sites = &self.inputs.sites;
+        let mut starts: Vec<Vec<Option<Option<Seconds>>>> = sites
+            .iter()
+            .map(|site| vec![None; site.jobs.len()])
+            .collect();
+        let counts = |job: &Job| job.submit >= begin && job.submit < end;
+        let mut patience = end + PATIENCE;
+        loop {
+            let mut open = false;
+            for (index, site) in sites.iter().enumerate() {
+                self.world.report(index).await?;
+                for (job, start) in self.world.ended[index].drain(..) {
+                    if let Some(known) = starts[index].get_mut(job.0 as usize) {
+                        *known = Some(start);
+                    }
+                }
+                let jobs = site.jobs.iter().zip(&starts[index]);
+                let mut waiting = jobs.filter(|(job, start)| counts(job) && start.is_none());
+                open |= waiting.next().is_some();
+            }
+            if !open || self.world.now() > patience {
+                break;
+            }
+            if !self.world.is_over() {
+                patience = self.world.now() + PATIENCE;
+            }
+            self.world.pass_to(self.world.now() + STEP).await?;
+        }
+        let undisturbed = &self.inputs.background.starts;
+        let effects = sites.iter().enumerate().map(|(index, site)| {
+            let mut effect = EffectOnOthers::default();
+            for (place, job) in site.jobs.iter().enumerate().filter(|(_, job)| counts(job)) {
+                let without = undisturbed.get(index).and_then(|starts| starts.get(place));
+                let (Some(Some(with)), Some(Some(without))) = (starts[index][place], without)
+                else {
+                    continue;
+                };
+                effect.compare(job, with, *without);
+            }
+            effect
+        });
+        Ok(effects.collect())
+    }
+}
+
+impl EffectOnOthers {
+    fn compare(&mut self, job: &Job, start: Seconds, undisturbed: Seconds) {
+        let wait = start - job.submit;
+        let without = undisturbed - job.submit;
+        self.jobs += 1;
+        self.delayed += u64::from(wait > without);
+        self.wait += wait;
+        self.undisturbed_wait += without;
+        self.slowdown += slowdown(wait, job.runtime);
+        self.undisturbed_slowdown += slowdown(without, job.runtime);
+    }
+}
+
+/// (wait + run time) ÷ run time, where a run time counts 10 s at least; never below 1.
+fn slowdown(wait: Seconds, runtime: Seconds) -> f64 {
+    let runs = runtime.max(Seconds(1));
+    ((wait + runs).0 as f64 / runs.max(BOUND).0 as f64).max(1.0)
+}

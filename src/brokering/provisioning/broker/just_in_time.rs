@@ -1,0 +1,206 @@
+//! Best effort at running sites: every task goes into a queue when its parents have ended (spec `provisioning.md` §5), and everybody
+//! else lives with it. On forks, of which nothing stays, it is [`best_effort`](crate::brokering::provisioning::best_effort).
+
+use super::{Broker, Venture};
+use crate::brokering::provisioning::best_effort::task_job;
+use crate::brokering::provisioning::{
+    Application, BrokerError, FIRST_TASK, SiteLink, TaskFate, TaskPlacement, TaskRun,
+};
+use crate::scheduling::JobOutcome;
+use crate::units::{NodeSeconds, Seconds};
+
+/// How far an application has come.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Progress {
+    /// How many parents have not ended, by task.
+    missing: Vec<usize>,
+    /// Who waits for each task, in the order of planning.
+    children: Vec<Vec<usize>>,
+    /// Tasks that may be submitted.
+    ready: Vec<usize>,
+    /// Where tasks ran that have ended.
+    placements: Vec<Option<TaskPlacement>>,
+    open: usize,
+}
+
+impl Progress {
+    pub(super) fn new(application: &Application) -> Self {
+        let tasks = application.tasks();
+        let order = application.order().iter().copied();
+        let mut children = vec![Vec::new(); tasks.len()];
+        for child in order.clone() {
+            for dependency in &tasks[child].parents {
+                children[dependency.parent].push(child);
+            }
+        }
+        Self {
+            children,
+            missing: tasks.iter().map(|task| task.parents.len()).collect(),
+            ready: order
+                .filter(|&task| tasks[task].parents.is_empty())
+                .collect(),
+            placements: vec![None; tasks.len()],
+            open: tasks.len(),
+        }
+    }
+
+    /// A task has ended, and others may be ready because of it.
+    fn ended(&mut self, task: usize, placed: TaskPlacement) {
+        self.placements[task] = Some(placed);
+        self.open -= 1;
+        for &child in &self.children[task] {
+            self.missing[child] -= 1;
+            if self.missing[child] == 0 {
+                self.ready.push(child);
+            }
+        }
+    }
+
+    /// The runs in the order of planning, and what they cost in service units.
+    pub(super) fn runs(&self, application: &Application) -> (Vec<TaskRun>, f64) {
+        let mut work = NodeSeconds(0);
+        let mut runs = Vec::with_capacity(self.placements.len());
+        for &task in application.order() {
+            let Some(placed) = self.placements[task] else {
+                continue;
+            };
+            let nodes = application.tasks()[task].nodes;
+            work += nodes.for_span(placed.end - placed.start);
+            runs.push(TaskRun {
+                task: task as u32,
+                site: placed.site,
+                nodes,
+                start: placed.start,
+                end: placed.end,
+                slot: None,
+                fate: TaskFate::Done,
+            });
+        }
+        (runs, work.0 as f64 / 3_600.0)
+    }
+}
+
+impl<L: SiteLink> Broker<'_, L> {
+    /// Submits what becomes ready, until the end of a second or until all applications have ended.
+    pub(super) async fn submit_just_in_time(
+        &mut self,
+        until: Option<Seconds>,
+    ) -> Result<(), BrokerError<L::Error>> {
+        let sites = self.inputs.sites.len();
+        loop {
+            for (site, outcome) in std::mem::take(&mut self.world.own) {
+                self.note_end(site, &outcome);
+            }
+            for place in 0..self.ventures.len() {
+                self.submit_ready(place).await?;
+            }
+            let is_under_way =
+                |venture: &Venture| venture.progress.as_ref().is_some_and(|it| it.open > 0);
+            if !self.ventures.iter().any(is_under_way) {
+                return Ok(());
+            }
+            let mut next = self.world.next_arrival();
+            for site in 0..sites {
+                let report = self.world.report(site).await?;
+                next = next.into_iter().chain(report.next_event).min();
+            }
+            if !self.world.own.is_empty() {
+                continue;
+            }
+            let Some(next) = next else {
+                // Nothing will ever happen: a task was dropped.
+                let now = self.world.now();
+                for venture in self.ventures.iter_mut().filter(|it| is_under_way(it)) {
+                    venture.given_up = Some(now);
+                    venture.close_progress(&self.inputs.application);
+                }
+                return Ok(());
+            };
+            if until.is_some_and(|until| next > until) {
+                return Ok(());
+            }
+            self.world.pass_to(next).await?;
+        }
+    }
+
+    fn note_end(&mut self, site: usize, outcome: &JobOutcome) {
+        let application = &*self.inputs.application;
+        let tasks = application.tasks().len();
+        let number = (outcome.job.id.0 - FIRST_TASK) as usize;
+        let (place, task) = (number / tasks, number % tasks);
+        let now = self.world.now();
+        let Some(venture) = self.ventures.get_mut(place) else {
+            return;
+        };
+        let Some(progress) = &mut venture.progress else {
+            return;
+        };
+        match (outcome.start, outcome.end) {
+            (Some(start), Some(end)) => {
+                progress.ended(task, TaskPlacement { site, start, end });
+                if progress.open > 0 {
+                    return;
+                }
+            }
+            _ => venture.given_up = Some(now),
+        }
+        venture.close_progress(application);
+    }
+
+    /// Each ready task goes to the site with the fewest tasks that can hold it (AMB-24d), when its data is there (AMB-24c).
+    async fn submit_ready(&mut self, place: usize) -> Result<(), BrokerError<L::Error>> {
+        let application = &*self.inputs.application;
+        let Some(progress) = &mut self.ventures[place].progress else {
+            return Ok(());
+        };
+        let mut ready = std::mem::take(&mut progress.ready);
+        if ready.is_empty() {
+            return Ok(());
+        }
+        let mut rank = vec![0; application.tasks().len()];
+        for (number, &task) in application.order().iter().enumerate() {
+            rank[task] = number;
+        }
+        ready.sort_by_key(|&task| rank[task]);
+        let placements = progress.placements.clone();
+        let sites = &self.inputs.sites;
+        let mut busy = Vec::with_capacity(sites.len());
+        for site in 0..sites.len() {
+            busy.push(self.world.report(site).await?.tasks_in_system);
+        }
+        let now = self.world.now();
+        let mut jobs = vec![Vec::new(); sites.len()];
+        for task in ready {
+            let nodes = application.tasks()[task].nodes;
+            let fitting = (0..sites.len()).filter(|&site| nodes <= sites[site].nodes);
+            let Some(site) = fitting.min_by_key(|&site| busy[site]) else {
+                let venture = &mut self.ventures[place];
+                venture.given_up = Some(now);
+                venture.close_progress(application);
+                return Ok(());
+            };
+            let arrival = application.earliest(task, site, now, |parent| {
+                placements[parent].map_or((site, now), |placed| (placed.site, placed.end))
+            });
+            let first = FIRST_TASK + (place * application.tasks().len()) as u32;
+            jobs[site].push(task_job(application, task, site, arrival, first));
+        }
+        for (site, jobs) in jobs.into_iter().enumerate() {
+            if !jobs.is_empty() {
+                self.world.submit(site, jobs).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Venture {
+    /// All tasks have ended, or it is given up.
+    fn close_progress(&mut self, application: &Application) {
+        if let Some(progress) = self.progress.take() {
+            let (runs, cost) = progress.runs(application);
+            self.outcome.tasks = runs;
+            self.paid = cost;
+        }
+    }
+}

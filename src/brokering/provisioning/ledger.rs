@@ -1,0 +1,303 @@
+//! What was bought for one application, and what became of each run of a task in it.
+
+use super::layout::{Share, lots};
+use super::{Advertised, Application, BoughtSlot, GreedyPlan, TaskFate, TaskPlacement, TaskRun};
+use crate::plan::{Piece, Slot};
+use crate::units::{NodeSeconds, Nodes, Seconds};
+use crate::workload::RequestId;
+
+/// Slots, bookings at sites, and runs of tasks, in the order of booking.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(super) struct Ledger {
+    slots: Vec<PaidSlot>,
+    bookings: Vec<Booking>,
+    runs: Vec<Run>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct PaidSlot {
+    site: usize,
+    slot: Slot,
+    cost: f64,
+    externality: NodeSeconds,
+}
+
+/// What a site holds under one number.
+#[derive(Clone, Debug, PartialEq)]
+struct Booking {
+    id: RequestId,
+    site: usize,
+    start: Seconds,
+    /// The runs that it is for.
+    runs: Vec<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+struct Run {
+    run: TaskRun,
+    planned_end: Seconds,
+    /// The slots that it takes, and processors of each.
+    shares: Vec<(usize, Nodes)>,
+}
+
+/// What is to be booked for a plan over advertised slots.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Purchase {
+    /// Index of the slot among those advertised.
+    pub(super) slot: usize,
+    /// What is wanted of it.
+    pub(super) piece: Piece,
+    /// The tasks that it is for, by their index in the plan.
+    tasks: Vec<usize>,
+    /// The number under which it is booked.
+    pub(super) id: RequestId,
+}
+
+impl Ledger {
+    /// Enters a plan over advertised slots that was booked in full. `purchases` are those of [`purchases`]; `tasks` says which
+    /// task of the application each task of the plan is.
+    pub(super) fn enter_shares(
+        &mut self,
+        planned: &Application,
+        tasks: &[usize],
+        placements: &[TaskPlacement],
+        slots: &[Advertised],
+        shares: &[Share],
+        purchases: &[Purchase],
+    ) {
+        let first_run = self.runs.len();
+        let mut run_of = vec![0; tasks.len()];
+        for &task in planned.order() {
+            run_of[task] = self.runs.len();
+            let nodes = planned.tasks()[task].nodes;
+            self.push_run(tasks[task], nodes, placements[task]);
+        }
+        let lots = lots(slots, shares);
+        let mut paid_as: Vec<Option<usize>> = vec![None; slots.len()];
+        for purchase in purchases {
+            let Advertised { site, slot } = slots[purchase.slot];
+            if paid_as[purchase.slot].is_none() {
+                let lot = lots.binary_search_by_key(&purchase.slot, |lot| lot.slot);
+                let paid = lot.map_or(NodeSeconds(0), |lot| lots[lot].paid);
+                paid_as[purchase.slot] = Some(self.slots.len());
+                self.slots.push(PaidSlot {
+                    site,
+                    slot,
+                    cost: paid.0 as f64 / 3_600.0 * slot.unit_price + slot.fixed_price,
+                    externality: NodeSeconds(0),
+                });
+            }
+            self.bookings.push(Booking {
+                id: purchase.id,
+                site,
+                start: purchase.piece.start,
+                runs: purchase.tasks.iter().map(|&task| run_of[task]).collect(),
+            });
+        }
+        for share in shares {
+            let run = &mut self.runs[run_of[share.task]];
+            let slot = paid_as[share.slot].map(|slot| (slot, share.piece.nodes));
+            run.shares.extend(slot);
+        }
+        for run in &mut self.runs[first_run..] {
+            run.run.slot = run.shares.first().map(|(slot, _)| *slot as u32);
+        }
+    }
+
+    /// Enters what was booked by a greedy plan. What it costs, in service units.
+    pub(super) fn enter_greedy(
+        &mut self,
+        planned: &Application,
+        tasks: &[usize],
+        plan: &GreedyPlan,
+    ) -> f64 {
+        let mut paid = NodeSeconds(0);
+        for &(task, id) in &plan.booked {
+            let placed = plan.placements[task];
+            let nodes = planned.tasks()[task].nodes;
+            let externality = plan.externalities[task];
+            let base = nodes.for_span(placed.end - placed.start);
+            paid += base + externality;
+            let slot = self.slots.len();
+            self.slots.push(PaidSlot {
+                site: placed.site,
+                slot: Slot {
+                    fixed_price: externality.0 as f64 / 3_600.0,
+                    ..Slot::hole(placed.start, nodes, placed.end)
+                },
+                cost: (base + externality).0 as f64 / 3_600.0,
+                externality,
+            });
+            self.bookings.push(Booking {
+                id,
+                site: placed.site,
+                start: placed.start,
+                runs: vec![self.runs.len()],
+            });
+            self.push_run(tasks[task], nodes, placed);
+            if let Some(run) = self.runs.last_mut() {
+                run.run.slot = Some(slot as u32);
+                run.shares.push((slot, nodes));
+            }
+        }
+        paid.0 as f64 / 3_600.0
+    }
+
+    fn push_run(&mut self, task: usize, nodes: Nodes, placed: TaskPlacement) {
+        self.runs.push(Run {
+            run: TaskRun {
+                task: task as u32,
+                site: placed.site,
+                nodes,
+                start: placed.start,
+                end: placed.end,
+                slot: None,
+                fate: TaskFate::Done,
+            },
+            planned_end: placed.end,
+            shares: Vec::new(),
+        });
+    }
+
+    /// Where and when each task runs to its end, as it is planned now.
+    pub(super) fn placements(&self, tasks: usize) -> Vec<Option<TaskPlacement>> {
+        let mut placements = vec![None; tasks];
+        for Run { run, .. } in self
+            .runs
+            .iter()
+            .filter(|run| run.run.fate == TaskFate::Done)
+        {
+            placements[run.task as usize] = Some(TaskPlacement {
+                site: run.site,
+                start: run.start,
+                end: run.end,
+            });
+        }
+        placements
+    }
+
+    /// The end of the last run.
+    pub(super) fn last_end(&self) -> Option<Seconds> {
+        let done = self
+            .runs
+            .iter()
+            .filter(|run| run.run.fate == TaskFate::Done);
+        done.map(|run| run.run.end).max()
+    }
+
+    /// The run that holds the processor number `processor` of those that the application's tasks hold at `site` at `time`, in the
+    /// order of booking; or how many they hold in all.
+    pub(super) fn struck(&self, site: usize, time: Seconds, processor: u32) -> Result<usize, u32> {
+        let mut held = 0;
+        for (index, Run { run, .. }) in self.runs.iter().enumerate() {
+            let runs = run.site == site && run.start <= time && time < run.end;
+            if runs && run.fate == TaskFate::Done {
+                held += run.nodes.0;
+                if processor < held {
+                    return Ok(index);
+                }
+            }
+        }
+        Err(held)
+    }
+
+    /// A node failed under a run. The task.
+    pub(super) fn lose(&mut self, run: usize, time: Seconds) -> usize {
+        let run = &mut self.runs[run].run;
+        run.end = time;
+        run.fate = TaskFate::Lost;
+        run.task as usize
+    }
+
+    /// Gives up runs. What sites can have back: bookings all of whose runs are given up, and which have not begun by the end of
+    /// the second `now`.
+    pub(super) fn abandon(
+        &mut self,
+        now: Seconds,
+        gives_up: impl Fn(&TaskRun) -> bool,
+    ) -> Vec<(usize, RequestId)> {
+        let mut given_up = vec![false; self.runs.len()];
+        for (Run { run, .. }, given_up) in self.runs.iter_mut().zip(&mut given_up) {
+            if run.fate == TaskFate::Done && gives_up(run) {
+                run.fate = TaskFate::Abandoned;
+                *given_up = true;
+            }
+        }
+        let all_abandoned = |booking: &&Booking| {
+            let mut runs = booking.runs.iter();
+            let is_new = booking.runs.iter().any(|run| given_up[*run]);
+            is_new && runs.all(|run| self.runs[*run].run.fate == TaskFate::Abandoned)
+        };
+        let bookings = self.bookings.iter().filter(all_abandoned);
+        let unbegun = bookings.filter(|booking| booking.start > now);
+        unbegun.map(|booking| (booking.site, booking.id)).collect()
+    }
+
+    /// Slots and runs as they are told, and what was paid for lost and unused ones: all of a slot in which nothing ran to its end,
+    /// else the planned processor-time of what did not.
+    pub(super) fn close(self) -> (Vec<BoughtSlot>, Vec<TaskRun>, f64) {
+        let mut used = vec![NodeSeconds(0); self.slots.len()];
+        let mut unused = vec![NodeSeconds(0); self.slots.len()];
+        let mut served = vec![false; self.slots.len()];
+        for Run {
+            run,
+            planned_end,
+            shares,
+        } in &self.runs
+        {
+            for &(slot, nodes) in shares {
+                if run.fate == TaskFate::Done {
+                    served[slot] = true;
+                } else {
+                    unused[slot] += nodes.for_span(*planned_end - run.start);
+                }
+                if run.fate != TaskFate::Abandoned {
+                    used[slot] += nodes.for_span(run.end - run.start);
+                }
+            }
+        }
+        let mut wasted = 0.0;
+        let mut slots = Vec::with_capacity(self.slots.len());
+        for (index, paid) in self.slots.iter().enumerate() {
+            wasted += if served[index] {
+                unused[index].0 as f64 / 3_600.0 * paid.slot.unit_price
+            } else {
+                paid.cost
+            };
+            slots.push(BoughtSlot {
+                site: paid.site,
+                slot: paid.slot,
+                cost: paid.cost,
+                used: used[index],
+                externality: paid.externality,
+            });
+        }
+        let runs = self.runs.into_iter().map(|run| run.run).collect();
+        (slots, runs, wasted)
+    }
+}
+
+/// What has to be booked for these shares: first what is sold whole, then pieces by start, because what lies in front of a piece that
+/// was sold is not divisible any more (AMB-10).
+pub(super) fn purchases(
+    slots: &[Advertised],
+    shares: &[Share],
+    mut number: impl FnMut() -> RequestId,
+) -> Vec<Purchase> {
+    let mut wanted: Vec<(usize, Piece, Vec<usize>)> = Vec::new();
+    for lot in lots(slots, shares) {
+        let pieces = lot.pieces.into_iter();
+        wanted.extend(pieces.map(|(piece, tasks)| (lot.slot, piece, tasks)));
+    }
+    wanted.sort_by_key(|(slot, piece, _)| {
+        let divisible = slots[*slot].slot.divisible;
+        (divisible, piece.start)
+    });
+    let numbered = wanted.into_iter().map(|(slot, piece, tasks)| Purchase {
+        slot,
+        piece,
+        tasks,
+        id: number(),
+    });
+    numbered.collect()
+}

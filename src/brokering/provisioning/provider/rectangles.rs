@@ -1,0 +1,250 @@
+//! A site whose free rectangles are its plan (ALG-1, spec `provisioning.md` §3.4–§3.6).
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+
+use crate::plan::{Piece, Slot, SlotList, SlotRules};
+use crate::scheduling::{JobOutcome, Verdict};
+use crate::units::{Nodes, Seconds};
+use crate::workload::{Job, JobId, RequestId};
+
+/// A queue that is scheduled by ALG-1 with exact run times: each job gets its place when it is submitted and keeps it. What is
+/// free beside all places is for sale, and nobody is ever delayed by a sale.
+///
+/// A job lasts as long as its run time, at most its estimate, at least one second. Of one second, ends come before submissions.
+#[derive(Clone)]
+pub struct RectangleSite {
+    nodes: Nodes,
+    now: Seconds,
+    free: SlotList,
+    /// Every job that has no outcome yet.
+    jobs: BTreeMap<JobId, OpenJob>,
+    /// What was sold and has not ended.
+    sold: BTreeMap<RequestId, Vec<Piece>>,
+    events: BinaryHeap<Reverse<(Seconds, u8, u64, Event)>>,
+    sequence: u64,
+    /// Jobs that have their place.
+    placed: usize,
+    outcomes: Vec<JobOutcome>,
+}
+
+#[derive(Clone)]
+struct OpenJob {
+    job: Job,
+    start: Option<Seconds>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    JobEnds(JobId),
+    SaleEnds(RequestId),
+    JobArrives(JobId),
+}
+
+impl RectangleSite {
+    /// An idle site at time 0.
+    #[must_use]
+    pub fn new(nodes: Nodes, rules: SlotRules) -> Self {
+        Self {
+            nodes,
+            now: Seconds::ZERO,
+            free: SlotList::new(nodes, Seconds::ZERO, rules),
+            jobs: BTreeMap::new(),
+            sold: BTreeMap::new(),
+            events: BinaryHeap::new(),
+            sequence: 0,
+            placed: 0,
+            outcomes: Vec::new(),
+        }
+    }
+
+    /// What is free from now on.
+    #[must_use]
+    pub fn free(&self) -> &SlotList {
+        &self.free
+    }
+
+    pub(super) fn now(&self) -> Seconds {
+        self.now
+    }
+
+    pub(super) fn nodes(&self) -> Nodes {
+        self.nodes
+    }
+
+    pub(super) fn submit(&mut self, jobs: impl IntoIterator<Item = Job>) {
+        for job in jobs {
+            let (time, id) = (job.submit, job.id);
+            self.jobs.insert(id, OpenJob { job, start: None });
+            self.push(time, Event::JobArrives(id));
+        }
+    }
+
+    pub(super) fn advance(&mut self, until: Seconds) {
+        while let Some(&Reverse((time, _, _, event))) = self.events.peek() {
+            if time >= until {
+                break;
+            }
+            self.events.pop();
+            self.now = time;
+            match event {
+                Event::JobArrives(id) => self.place(id),
+                Event::JobEnds(id) => {
+                    self.placed -= 1;
+                    self.finish(id);
+                }
+                Event::SaleEnds(id) => {
+                    self.sold.remove(&id);
+                }
+            }
+        }
+    }
+
+    pub(super) fn pass_to(&mut self, time: Seconds) {
+        self.advance(time + Seconds(1));
+        self.now = self.now.max(time);
+        self.free.clip(self.now);
+    }
+
+    pub(super) fn next_event(&self) -> Option<Seconds> {
+        self.events.peek().map(|Reverse((time, ..))| *time)
+    }
+
+    pub(super) fn take_job_outcomes(&mut self) -> Vec<JobOutcome> {
+        std::mem::take(&mut self.outcomes)
+    }
+
+    pub(super) fn tasks_in_system(&self) -> usize {
+        self.placed + self.sold.len()
+    }
+
+    pub(super) fn advertised(&mut self) -> Vec<Slot> {
+        self.free.clip(self.now);
+        self.free
+            .advertised(self.now, self.free.horizon_end(self.now))
+    }
+
+    /// Sells what was advertised if slots of today sell the same piece at the same price: the slot itself, or what is left of
+    /// divisible ones.
+    pub(super) fn buy(&mut self, id: RequestId, slot: &Slot, piece: Piece) -> bool {
+        self.free.clip(self.now);
+        let Ok(price) = slot.price_of(piece) else {
+            return false;
+        };
+        if piece.start < self.now || self.sold.contains_key(&id) {
+            return false;
+        }
+        let advertised = Slot {
+            start: slot.start.max(self.now),
+            ..*slot
+        };
+        let same = self.free.find_advertised(&advertised).or_else(|| {
+            let mut slots = self.free.slots().iter();
+            slots.position(|slot| slot.price_of(piece) == Ok(price))
+        });
+        let pieces = match same {
+            Some(index) => match self.free.buy(index, piece) {
+                Ok(purchase) => vec![purchase.piece],
+                Err(_) => return false,
+            },
+            None if slot.divisible => match self.buy_stack(piece, slot) {
+                Some(pieces) => pieces,
+                None => return false,
+            },
+            None => return false,
+        };
+        self.sold.insert(id, pieces);
+        self.push(piece.end, Event::SaleEnds(id));
+        true
+    }
+
+    /// Takes the piece from several divisible slots of the same prices that each last as long as it does.
+    fn buy_stack(&mut self, piece: Piece, like: &Slot) -> Option<Vec<Piece>> {
+        let mut missing = piece.nodes.0;
+        let mut stack: Vec<(usize, Piece)> = Vec::new();
+        for (index, slot) in self.free.slots().iter().enumerate() {
+            let part = Piece {
+                nodes: Nodes(missing.min(slot.nodes.0)),
+                ..piece
+            };
+            let alike = slot.divisible
+                && slot.unit_price == like.unit_price
+                && slot.fixed_price == like.fixed_price;
+            if missing > 0 && alike && slot.price_of(part).is_ok() {
+                missing -= part.nodes.0;
+                stack.push((index, part));
+            }
+        }
+        if missing > 0 {
+            return None;
+        }
+        // Each sale renumbers the slots: what was found is looked up again.
+        let found: Vec<(Slot, Piece)> = stack
+            .into_iter()
+            .map(|(index, part)| (self.free.slots()[index], part))
+            .collect();
+        let mut pieces = Vec::with_capacity(found.len());
+        for (slot, part) in found {
+            let index = self.free.slots().iter().position(|other| *other == slot)?;
+            pieces.push(self.free.buy(index, part).ok()?.piece);
+        }
+        Some(pieces)
+    }
+
+    pub(super) fn cancel(&mut self, id: RequestId) -> bool {
+        let begun = |pieces: &Vec<Piece>| pieces.iter().any(|piece| piece.start <= self.now);
+        if self.sold.get(&id).is_none_or(begun) {
+            return false;
+        }
+        for piece in self.sold.remove(&id).unwrap_or_default() {
+            self.free.give_back(piece);
+        }
+        true
+    }
+
+    fn place(&mut self, id: JobId) {
+        self.free.clip(self.now);
+        let Some(open) = self.jobs.get_mut(&id) else {
+            return;
+        };
+        let job = &open.job;
+        let duration = job.runtime.min(job.estimate).max(Seconds(1));
+        let earliest = job.submit.max(job.release);
+        match self.free.place(job.nodes, duration, earliest) {
+            Some(placement) => {
+                open.start = Some(placement.start);
+                self.placed += 1;
+                self.push(placement.start + duration, Event::JobEnds(id));
+            }
+            None => self.finish(id),
+        }
+    }
+
+    fn finish(&mut self, id: JobId) {
+        let Some(OpenJob { job, start }) = self.jobs.remove(&id) else {
+            return;
+        };
+        let verdict = match start {
+            None => Verdict::DroppedTooWide,
+            Some(_) if job.runtime <= job.estimate => Verdict::SuccessfulFinished,
+            Some(_) => Verdict::SuccessfulFullGrant,
+        };
+        self.outcomes.push(JobOutcome {
+            job,
+            verdict,
+            class: None,
+            promise: None,
+            start,
+            end: start.map(|_| self.now),
+            restarts: 0,
+            node_failures: 0,
+        });
+    }
+
+    fn push(&mut self, time: Seconds, event: Event) {
+        let class = u8::from(matches!(event, Event::JobArrives(_)));
+        self.sequence += 1;
+        self.events
+            .push(Reverse((time.max(self.now), class, self.sequence, event)));
+    }
+}

@@ -1,0 +1,313 @@
+//! One submission, seen: the plans that a genetic search found for it, and what was bought for it, as a mean over submissions
+//! would be of no plan at all. What was bought is shown for replication 0 of the first combination of each search; the plans for
+//! the replication whose front has most of them.
+
+use super::situations::{points_of, simulation_of};
+use crate::report::analysis::{Analysis, Combination};
+use crate::report::figure::{Figure, Mark, Marks, Scale, ScaleKind, Section, Series};
+use crate::report::table::value_text;
+use crate::report::tables::short;
+use crate::store::{
+    FrontRow, PointColumns, SlotRow, Store, StoreError, SubmissionRow, TaskRow, WorkflowSite,
+};
+
+const HOUR: f64 = 3_600.0;
+
+/// Everything that the drawing of one application needs.
+pub(in crate::report) struct PlannedWorkflow {
+    /// How its plan was searched for.
+    pub(in crate::report) search: String,
+    /// What the axes of its combination are, in words.
+    pub(in crate::report) given: String,
+    pub(in crate::report) submission: SubmissionRow,
+    pub(in crate::report) sites: Vec<WorkflowSite>,
+    pub(in crate::report) slots: Vec<SlotRow>,
+    pub(in crate::report) tasks: Vec<TaskRow>,
+}
+
+/// The first submission of a replication of a combination.
+struct Submitted<'a> {
+    combination: &'a Combination,
+    simulation: i64,
+    row: SubmissionRow,
+}
+
+fn submitted<'a>(
+    store: &Store,
+    points: &PointColumns,
+    analysis: &'a Analysis,
+    replication: u32,
+) -> Result<Vec<Submitted<'a>>, StoreError> {
+    let mut found = Vec::new();
+    for combination in &analysis.combinations {
+        let Some(simulation) = simulation_of(points, combination, replication) else {
+            continue;
+        };
+        if let Some(row) = store.first_submission(simulation)? {
+            found.push(Submitted {
+                combination,
+                simulation,
+                row,
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// The first application of each search whose tasks were kept; empty where none were.
+pub(in crate::report) fn planned_workflows(
+    store: &Store,
+    points: &PointColumns,
+    analysis: &Analysis,
+) -> Result<Vec<PlannedWorkflow>, StoreError> {
+    let mut found: Vec<PlannedWorkflow> = Vec::new();
+    for of in submitted(store, points, analysis, 0)? {
+        if found.iter().any(|known| known.search == of.row.search) {
+            continue;
+        }
+        let tasks = store.workflow_tasks(of.simulation, of.row.submission)?;
+        if tasks.is_empty() {
+            continue;
+        }
+        found.push(PlannedWorkflow {
+            search: of.row.search.clone(),
+            given: words(analysis, of.combination),
+            sites: store.workflow_sites(of.simulation)?,
+            slots: store.workflow_slots(of.simulation, of.row.submission)?,
+            submission: of.row,
+            tasks,
+        });
+    }
+    Ok(found)
+}
+
+/// `search moga, alpha 0.2`: the axes that differ between combinations.
+fn words(analysis: &Analysis, combination: &Combination) -> String {
+    let axes = (0..analysis.axes.len()).filter(|axis| analysis.axes[*axis].values.len() > 1);
+    let words: Vec<String> = axes
+        .filter_map(|axis| {
+            let value = analysis.value(combination, axis)?;
+            let key = short(&analysis.axes[axis].key);
+            Some(format!("{key} {}", value_text(value)))
+        })
+        .collect();
+    words.join(", ")
+}
+
+/// A search with its front, and the combinations that chose from it.
+struct OfSearch<'a> {
+    search: String,
+    front: Vec<FrontRow>,
+    members: Vec<(&'a Combination, Option<f64>, FrontRow)>,
+}
+
+/// The Pareto front of one submission with the plans that α chose, all genetic searches of the run in one picture, and best effort;
+/// none where no front was kept.
+pub(in crate::report) fn fronts(
+    store: &Store,
+    points: &PointColumns,
+    analysis: &Analysis,
+    configuration_hash: &str,
+) -> Result<Option<Figure>, StoreError> {
+    let mut searches: Vec<OfSearch<'_>> = Vec::new();
+    let mut first: Option<Submitted<'_>> = None;
+    let replication = fullest(store, points, analysis)?;
+    for of in submitted(store, points, analysis, replication)? {
+        // The same application at the same instant: searches are compared on equal slots.
+        let is_other = first.as_ref().is_some_and(|first| {
+            (first.row.submitted, first.row.best_effort) != (of.row.submitted, of.row.best_effort)
+        });
+        if is_other {
+            continue;
+        }
+        let front = store.workflow_front(of.simulation, of.row.submission)?;
+        let Some(chosen) = front.iter().find(|plan| plan.chosen).copied() else {
+            continue;
+        };
+        let same = |one: &[FrontRow]| {
+            let values = |plans: &[FrontRow]| -> Vec<(f64, i64)> {
+                plans
+                    .iter()
+                    .map(|plan| (plan.cost, plan.makespan))
+                    .collect()
+            };
+            values(one) == values(&front)
+        };
+        let member = (of.combination, of.row.alpha, chosen);
+        match searches
+            .iter_mut()
+            .find(|known| known.search == of.row.search)
+        {
+            Some(known) if same(&known.front) => known.members.push(member),
+            // The same search with other settings.
+            Some(_) => {}
+            None => searches.push(OfSearch {
+                search: of.row.search.clone(),
+                front,
+                members: vec![member],
+            }),
+        }
+        if first.is_none() {
+            first = Some(of);
+        }
+    }
+    let Some(first) = first else {
+        return Ok(None);
+    };
+    let mut series = Vec::new();
+    let mut queries = Vec::new();
+    for (rank, search) in searches.iter().enumerate() {
+        let mut plans: Vec<Mark> = search.front.iter().map(plan).collect();
+        plans.sort_by(|one, other| one.x.total_cmp(&other.x));
+        series.push(Series {
+            label: format!("{}: the front", search.search),
+            rank,
+            marks: Marks::Front(plans),
+        });
+        let of_front = points_of(
+            configuration_hash,
+            analysis,
+            replication,
+            search.members.iter().take(1).map(|(member, ..)| *member),
+        );
+        queries.push(format!(
+            "SELECT '{0}: the front' AS series, f.cost_su AS x, f.makespan / 3600.0 AS mean
+FROM {of_front}
+JOIN v_workflow_front f ON f.simulation = p.simulation AND f.submission = {1}",
+            search.search, first.row.submission
+        ));
+    }
+    for (number, search) in searches.iter().enumerate() {
+        let marks = chosen(search)
+            .into_iter()
+            .map(|(name, row)| (plan(&row), name));
+        series.push(Series {
+            label: format!("{}: chosen", search.search),
+            rank: searches.len() + number,
+            marks: Marks::Named(marks.collect()),
+        });
+        let of_chosen = points_of(
+            configuration_hash,
+            analysis,
+            replication,
+            search.members.iter().map(|(member, ..)| *member),
+        );
+        queries.push(format!(
+            "SELECT DISTINCT '{}: chosen', f.cost_su, f.makespan / 3600.0
+FROM {of_chosen}
+JOIN v_workflow_front f ON f.simulation = p.simulation AND f.submission = {} AND f.chosen = 1",
+            search.search, first.row.submission
+        ));
+    }
+    if let Some((cost, makespan)) = first.row.best_effort {
+        series.push(Series {
+            label: "best effort".to_owned(),
+            rank: 6,
+            marks: Marks::Named(vec![(
+                single(cost, makespan as f64 / HOUR),
+                "best effort".to_owned(),
+            )]),
+        });
+        let of_first = points_of(
+            configuration_hash,
+            analysis,
+            replication,
+            [first.combination],
+        );
+        queries.push(format!(
+            "SELECT 'best effort', s.best_effort_cost_su, s.best_effort_makespan / 3600.0
+FROM {of_first}
+JOIN v_workflow_submission s ON s.simulation = p.simulation AND s.submission = {}",
+            first.row.submission
+        ));
+    }
+    Ok(Some(Figure {
+        name: "pareto-front".to_owned(),
+        section: Section::Workflows,
+        title: "The Pareto front of one submission".to_owned(),
+        given: Vec::new(),
+        x: hours_or_money("allocation cost (SU)"),
+        y: hours_or_money("makespan (h)"),
+        series,
+        note: format!(
+            "The submission whose front has most plans: replication {replication} of the first combination with fronts ({}), submitted at {} s. No plan that was found beats one of a front in both cost \
+             and makespan; rings are what a wish (α: 1 for the least cost, 0 for the shortest makespan) chose from it.",
+            words(analysis, first.combination),
+            first.row.submitted
+        ),
+        sql: format!("{};", queries.join("\nUNION ALL\n")),
+    }))
+}
+
+/// The replication of the first combination with fronts whose front has most plans, the first of equals.
+fn fullest(store: &Store, points: &PointColumns, analysis: &Analysis) -> Result<u32, StoreError> {
+    let replications = points.replication.iter().max().map_or(0, |last| last + 1);
+    for combination in &analysis.combinations {
+        let mut fullest = (0, 0);
+        for replication in 0..replications {
+            let Some(simulation) = simulation_of(points, combination, replication) else {
+                continue;
+            };
+            let Some(row) = store.first_submission(simulation)? else {
+                break;
+            };
+            let plans = store.workflow_front(simulation, row.submission)?.len();
+            if plans > fullest.1 {
+                fullest = (replication, plans);
+            }
+        }
+        if fullest.1 > 0 {
+            return Ok(fullest.0);
+        }
+    }
+    Ok(0)
+}
+
+/// What each wish chose: those that chose the same plan share a label.
+fn chosen(search: &OfSearch<'_>) -> Vec<(String, FrontRow)> {
+    let mut found: Vec<(Vec<String>, FrontRow)> = Vec::new();
+    for (_, alpha, plan) in &search.members {
+        let alpha = alpha.map(|alpha| alpha.to_string());
+        let same = found
+            .iter_mut()
+            .find(|(_, known)| (known.cost, known.makespan) == (plan.cost, plan.makespan));
+        match same {
+            Some((alphas, _)) => {
+                alphas.extend(alpha.filter(|alpha| !alphas.contains(alpha)));
+            }
+            None => found.push((alpha.into_iter().collect(), *plan)),
+        }
+    }
+    found
+        .into_iter()
+        .map(|(alphas, plan)| {
+            let label = if alphas.is_empty() {
+                "chosen".to_owned()
+            } else {
+                format!("α {}", alphas.join(", "))
+            };
+            (label, plan)
+        })
+        .collect()
+}
+
+fn plan(row: &FrontRow) -> Mark {
+    single(row.cost, row.makespan as f64 / HOUR)
+}
+
+fn single(x: f64, value: f64) -> Mark {
+    Mark {
+        x,
+        mean: value,
+        low: value,
+        high: value,
+        count: 1,
+    }
+}
+
+fn hours_or_money(title: &str) -> Scale {
+    Scale {
+        title: title.to_owned(),
+        kind: ScaleKind::Linear,
+    }
+}

@@ -1,0 +1,229 @@
+//! Reading studies of provisioning: sites, submissions with their fronts, slots and tasks of one simulation.
+
+use rusqlite::{Row, params};
+
+use super::{Store, StoreError};
+
+/// A site of a simulation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WorkflowSite {
+    /// Its name for people.
+    pub label: String,
+    /// Its processors.
+    pub nodes: u32,
+    /// How busy its own jobs keep it, percent.
+    pub utilisation_percent: f64,
+}
+
+/// What became of an application.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SubmissionRow {
+    /// Its number in the simulation, from 0.
+    pub submission: i64,
+    /// How its plan was searched for; empty where the specification does not say.
+    pub search: String,
+    /// α, where a plan is a trade-off.
+    pub alpha: Option<f64>,
+    /// When it was submitted, seconds.
+    pub submitted: i64,
+    /// Cost of the plan, SU, and its makespan, seconds.
+    pub planned: Option<(f64, i64)>,
+    /// Cost of best effort, SU, and its makespan, seconds.
+    pub best_effort: Option<(f64, i64)>,
+    /// What was paid in the end, SU, and the real makespan, seconds.
+    pub realised: (f64, i64),
+}
+
+/// A plan of a Pareto front.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FrontRow {
+    /// SU.
+    pub cost: f64,
+    /// Seconds.
+    pub makespan: i64,
+    /// Whether the user's wish chose it.
+    pub chosen: bool,
+}
+
+/// A slot that was paid for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SlotRow {
+    /// Index of the site.
+    pub site: u32,
+    /// Processors.
+    pub nodes: u32,
+    /// Seconds after the submission.
+    pub start: i64,
+    /// Seconds after the submission.
+    pub end: i64,
+    /// What was paid, SU.
+    pub cost: f64,
+    /// What of it tasks used, SU at the price of best effort.
+    pub used: f64,
+}
+
+/// A run of a task.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TaskRow {
+    /// Index of the task.
+    pub task: u32,
+    /// Index of the site.
+    pub site: u32,
+    /// Processors.
+    pub nodes: u32,
+    /// Seconds after the submission.
+    pub start: i64,
+    /// Seconds after the submission.
+    pub end: i64,
+    /// The slot that it ran in, the first of a stack; none for best effort.
+    pub slot: Option<u32>,
+    /// done, lost or abandoned.
+    pub fate: String,
+}
+
+impl Store {
+    /// The sites of a simulation, in order; empty where it is not about provisioning.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn workflow_sites(&self, simulation: i64) -> Result<Vec<WorkflowSite>, StoreError> {
+        self.workflow_rows(
+            "SELECT label, nodes, utilisation_percent FROM workflow_site WHERE simulation = ?1 AND ?2 = 0 ORDER BY site",
+            (simulation, 0),
+            |row| {
+                Ok(WorkflowSite {
+                    label: row.get(0)?,
+                    nodes: row.get(1)?,
+                    utilisation_percent: row.get(2)?,
+                })
+            },
+        )
+    }
+
+    /// The first application of a simulation; `None` where it is not about provisioning, or was not kept.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn first_submission(&self, simulation: i64) -> Result<Option<SubmissionRow>, StoreError> {
+        let rows = self.workflow_rows(
+            "SELECT submission, search, alpha, submitted, planned_cost_su, planned_makespan, best_effort_cost_su,
+                best_effort_makespan, cost_su, makespan
+             FROM v_workflow_submission WHERE simulation = ?1 AND submission >= ?2 ORDER BY submission LIMIT 1",
+            (simulation, 0),
+            |row| {
+                let pair = |cost, makespan| -> rusqlite::Result<Option<(f64, i64)>> {
+                    Ok(row
+                        .get::<_, Option<f64>>(cost)?
+                        .zip(row.get::<_, Option<i64>>(makespan)?))
+                };
+                Ok(SubmissionRow {
+                    submission: row.get(0)?,
+                    search: row.get::<_, Option<String>>(1)?.unwrap_or_default(),
+                    alpha: row.get(2)?,
+                    submitted: row.get(3)?,
+                    planned: pair(4, 5)?,
+                    best_effort: pair(6, 7)?,
+                    realised: (row.get(8)?, row.get(9)?),
+                })
+            },
+        )?;
+        Ok(rows.into_iter().next())
+    }
+
+    /// The plans of the front of a submission, in the order of the search.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn workflow_front(
+        &self,
+        simulation: i64,
+        submission: i64,
+    ) -> Result<Vec<FrontRow>, StoreError> {
+        self.workflow_rows(
+            "SELECT cost, makespan, chosen FROM workflow_front WHERE simulation = ?1 AND submission = ?2 ORDER BY member",
+            (simulation, submission),
+            |row| {
+                Ok(FrontRow {
+                    cost: row.get(0)?,
+                    makespan: row.get(1)?,
+                    chosen: row.get(2)?,
+                })
+            },
+        )
+    }
+
+    /// The slots that were paid for a submission, in the order of booking; empty where they were not kept.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn workflow_slots(
+        &self,
+        simulation: i64,
+        submission: i64,
+    ) -> Result<Vec<SlotRow>, StoreError> {
+        self.workflow_rows(
+            "SELECT site, nodes, start, \"end\", cost, used / 3600.0 FROM workflow_slot
+             WHERE simulation = ?1 AND submission = ?2 ORDER BY slot",
+            (simulation, submission),
+            |row| {
+                Ok(SlotRow {
+                    site: row.get(0)?,
+                    nodes: row.get(1)?,
+                    start: row.get(2)?,
+                    end: row.get(3)?,
+                    cost: row.get(4)?,
+                    used: row.get(5)?,
+                })
+            },
+        )
+    }
+
+    /// The runs of the tasks of a submission, in the order of booking; empty where they were not kept.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn workflow_tasks(
+        &self,
+        simulation: i64,
+        submission: i64,
+    ) -> Result<Vec<TaskRow>, StoreError> {
+        self.workflow_rows(
+            "SELECT t.task, t.site, t.nodes, t.start, t.\"end\", t.slot, f.name
+             FROM workflow_task t JOIN task_fate f ON f.code = t.fate
+             WHERE t.simulation = ?1 AND t.submission = ?2 ORDER BY t.position",
+            (simulation, submission),
+            |row| {
+                Ok(TaskRow {
+                    task: row.get(0)?,
+                    site: row.get(1)?,
+                    nodes: row.get(2)?,
+                    start: row.get(3)?,
+                    end: row.get(4)?,
+                    slot: row.get(5)?,
+                    fate: row.get(6)?,
+                })
+            },
+        )
+    }
+
+    fn workflow_rows<T>(
+        &self,
+        sql: &str,
+        (simulation, submission): (i64, i64),
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, StoreError> {
+        self.connection
+            .prepare_cached(sql)
+            .and_then(|mut statement| {
+                statement
+                    .query_map(params![simulation, submission], read)?
+                    .collect()
+            })
+            .map_err(|error| self.error("reading provisioned workflows", error))
+    }
+}

@@ -1,0 +1,647 @@
+//! From what the file says to the settings of a study of provisioning: sites, application, and how it buys.
+//!
+//! One function a section, as in [`super::resolve`]. Each returns `None` after it has said what is wrong.
+
+use std::ops::Range;
+
+use toml::Spanned;
+
+use super::problem::{ProblemKind, Problems};
+use super::raw::{Given, RawExperiment, RawProvisioning, RawSite, RawSites, RawSlots, RawWorkflow};
+use super::resolve::{out_of_range, real, unknown_name};
+use super::resolve_grid::whole;
+use super::resolve_studies::slot_study;
+use super::spec::{ProvisionedSettings, RelativeWish};
+use crate::brokering::provisioning::{
+    Commitment, GeneticSettings, Provider, ProvisioningSettings, SearchMethod, Wish,
+};
+use crate::scheduling::SlotSource;
+use crate::scheduling::reserving::ReservingSettings;
+use crate::units::{Nodes, Seconds};
+use crate::workload::workflows::{
+    ApplicationSettings, ApplicationSource, CyberShakeSettings, Network, SyntheticSettings,
+};
+use crate::workload::{SiteSettings, WorkloadSettings, WorkloadSource};
+
+/// The name of the study in `scheduling.strategy`.
+pub(super) const STRATEGY: &str = "provisioning";
+/// The most sites.
+const MOST_SITES: u32 = 64;
+/// The most processors of a site, as of any machine.
+const LARGEST_MACHINE: u32 = 10_000_000;
+
+/// Everything of a study of provisioning.
+pub(super) struct Provisioned {
+    pub(super) settings: ProvisioningSettings,
+    pub(super) about: ProvisionedSettings,
+}
+
+/// The study with its sites and its application. The outer `None` where something is wrong, the inner where another strategy is
+/// asked for.
+pub(super) fn provisioned(
+    strategy: &str,
+    workload: &WorkloadSettings,
+    replications: u32,
+    raw: &RawExperiment,
+    problems: &mut Problems,
+) -> Option<Option<Provisioned>> {
+    if strategy != STRATEGY {
+        return belongs_elsewhere(raw, problems).then_some(None);
+    }
+    let place = raw.workload.as_ref().map_or(0..0, Spanned::span);
+    let traces = workload_fits(workload, raw, place, problems);
+    let sites = sites(workload, raw.sites.as_ref(), problems);
+    let largest = sites
+        .iter()
+        .flatten()
+        .map(|site| site.workload.nodes)
+        .max()
+        .unwrap_or(workload.nodes);
+    let none = RawWorkflow::default();
+    let workflow = raw.workflow.as_ref().map_or(&none, Spanned::get_ref);
+    let application = application(workflow, largest, problems);
+    let none = RawProvisioning::default();
+    let buying = raw.provisioning.as_ref().map_or(&none, Spanned::get_ref);
+    let settings = settings(buying, raw, replications, problems);
+    let wish = wish(buying, problems);
+    traces?;
+    let (wish, relative) = wish?;
+    let settings = ProvisioningSettings { wish, ..settings? };
+    exact_rectangles(&settings, workload, raw, problems)?;
+    Some(Some(Provisioned {
+        settings,
+        about: ProvisionedSettings {
+            sites: sites?,
+            application: application?,
+            relative_wish: relative,
+        },
+    }))
+}
+
+/// Whether none of the study's tables is there; says which is.
+fn belongs_elsewhere(raw: &RawExperiment, problems: &mut Problems) -> bool {
+    let tables = [
+        ("sites", raw.sites.as_ref().map(Spanned::span)),
+        ("workflow", raw.workflow.as_ref().map(Spanned::span)),
+        ("provisioning", raw.provisioning.as_ref().map(Spanned::span)),
+    ];
+    let mut fits = true;
+    for (table, span) in tables {
+        if let Some(span) = span {
+            problems.add(
+                ProblemKind::Conflict,
+                table,
+                span,
+                "this table belongs to the study of workflows that buy their resources",
+                "choose `strategy = \"provisioning\"`, or leave it out",
+            );
+            fits = false;
+        }
+    }
+    fits
+}
+
+/// Sites are whole traces, and their load is said in one way.
+fn workload_fits(
+    workload: &WorkloadSettings,
+    raw: &RawExperiment,
+    place: Range<usize>,
+    problems: &mut Problems,
+) -> Option<()> {
+    let Some(whole) = &workload.whole else {
+        problems.add(
+            ProblemKind::Conflict,
+            "workload.whole_trace",
+            place,
+            "the own jobs of a site are a whole trace",
+            "add `whole_trace = true`, and leave out what belongs to batteries",
+        );
+        return None;
+    };
+    let utilisation = raw
+        .sites
+        .as_ref()
+        .and_then(|sites| sites.get_ref().utilisation_percent.as_ref());
+    if let (Some(_), Some(utilisation)) = (whole.copy, utilisation) {
+        problems.add(
+            ProblemKind::Conflict,
+            "sites.utilisation_percent",
+            utilisation.span(),
+            "`workload.copy_percent` and `sites.utilisation_percent` both raise the load",
+            "keep one of them: the second finds the percentage by itself",
+        );
+        return None;
+    }
+    Some(())
+}
+
+/// Free rectangles are the queue's plan, which knows how long jobs run.
+fn exact_rectangles(
+    settings: &ProvisioningSettings,
+    workload: &WorkloadSettings,
+    raw: &RawExperiment,
+    problems: &mut Problems,
+) -> Option<()> {
+    let rectangles = matches!(
+        settings.provider,
+        Provider::Advertised {
+            source: SlotSource::FreeRectangles,
+            ..
+        }
+    );
+    let exact = workload.whole.is_some_and(|whole| whole.exact_estimates);
+    if rectangles && !exact {
+        let given = raw
+            .workload
+            .as_ref()
+            .and_then(|raw| raw.get_ref().exact_estimates.as_ref());
+        let place = given
+            .map(Spanned::span)
+            .or(raw.workload.as_ref().map(Spanned::span));
+        problems.add(
+            ProblemKind::Conflict,
+            "workload.exact_estimates",
+            place.unwrap_or(0..0),
+            "a list of free rectangles has no place for jobs that end before their estimate",
+            "add `exact_estimates = true`, or choose `slots.source = \"plan\"`",
+        );
+        return None;
+    }
+    Some(())
+}
+
+fn sites(
+    workload: &WorkloadSettings,
+    raw: Option<&Spanned<RawSites>>,
+    problems: &mut Problems,
+) -> Option<Vec<SiteSettings>> {
+    let none = RawSites::default();
+    let raw = raw.map_or(&none, Spanned::get_ref);
+    let listed = 1 + raw.more.len() as u32;
+    let count = whole("sites.count", &raw.count, listed, 1..=MOST_SITES, problems);
+    let first = utilisation(
+        "sites.utilisation_percent",
+        &raw.utilisation_percent,
+        problems,
+    );
+    let more: Vec<Option<SiteSettings>> = raw
+        .more
+        .iter()
+        .map(|site| one_more(workload, site.get_ref(), site.span(), problems))
+        .collect();
+    let count = count?;
+    if count > listed || count > MOST_SITES {
+        let place = raw.count.as_ref().map(Spanned::span);
+        problems.add(
+            ProblemKind::OutOfRange,
+            "sites.count",
+            place.unwrap_or(0..0),
+            format!("{count} sites are asked for, and {listed} are listed"),
+            format!("add [[sites.more]], or ask for fewer; {MOST_SITES} at most"),
+        );
+        return None;
+    }
+    let mut sites = vec![SiteSettings {
+        workload: workload.clone(),
+        utilisation_percent: first?,
+    }];
+    sites.extend(more.into_iter().collect::<Option<Vec<_>>>()?);
+    sites.truncate(count as usize);
+    Some(sites)
+}
+
+fn utilisation(key: &str, given: &Given<f64>, problems: &mut Problems) -> Option<Option<f64>> {
+    if given.is_none() {
+        return Some(None);
+    }
+    let fits = |percent: f64| percent > 0.0 && percent < 100.0;
+    real(key, given, 0.0, fits, problems).map(Some)
+}
+
+fn one_more(
+    workload: &WorkloadSettings,
+    raw: &RawSite,
+    place: Range<usize>,
+    problems: &mut Problems,
+) -> Option<SiteSettings> {
+    let percent = utilisation(
+        "sites.more.utilisation_percent",
+        &raw.utilisation_percent,
+        problems,
+    );
+    let nodes = whole(
+        "sites.more.nodes",
+        &raw.nodes,
+        workload.nodes.0,
+        1..=LARGEST_MACHINE,
+        problems,
+    );
+    let mut of_its_own = workload.clone();
+    if let Some(trace) = &raw.trace {
+        if trace.get_ref().trim().is_empty() {
+            let message = "an empty file name";
+            out_of_range("sites.more.trace", trace.span(), message, problems);
+            return None;
+        }
+        if raw.nodes.is_none() {
+            problems.add(
+                ProblemKind::Missing,
+                "sites.more.nodes",
+                place,
+                "the machine of this trace has no size",
+                "add `nodes = …`",
+            );
+            return None;
+        }
+        of_its_own.source = WorkloadSource::Trace {
+            file: trace.get_ref().clone(),
+        };
+    }
+    if let (Some(_), Some(whole)) = (&raw.utilisation_percent, &mut of_its_own.whole) {
+        whole.copy = None;
+    }
+    of_its_own.nodes = Nodes(nodes?);
+    Some(SiteSettings {
+        workload: of_its_own,
+        utilisation_percent: percent?,
+    })
+}
+
+fn application(
+    raw: &RawWorkflow,
+    largest: Nodes,
+    problems: &mut Problems,
+) -> Option<ApplicationSettings> {
+    let synthetic = synthetic(raw, largest, problems);
+    let variation = real(
+        "workflow.runtime_variation",
+        &raw.runtime_variation,
+        0.0,
+        |variation| (0.0..=100.0).contains(&variation),
+        problems,
+    );
+    let network = network(raw, problems);
+    let source = match raw
+        .source
+        .as_ref()
+        .map(|source| (source, source.get_ref().as_str()))
+    {
+        None | Some((_, "synthetic")) => synthetic.clone().map(ApplicationSource::Synthetic),
+        Some((_, "cyber-shake")) => {
+            synthetic
+                .as_ref()
+                .zip(variation)
+                .map(|(synthetic, runtime_variation)| {
+                    ApplicationSource::CyberShake(CyberShakeSettings {
+                        runtime_variation,
+                        bytes: synthetic.mean_bytes,
+                    })
+                })
+        }
+        Some((source, "file")) => file(raw, source, problems),
+        Some((source, _)) => {
+            let known = ["synthetic", "cyber-shake", "file"];
+            unknown_name("workflow.source", source, &known, problems);
+            None
+        }
+    };
+    synthetic?;
+    variation?;
+    Some(ApplicationSettings {
+        source: source?,
+        network: network?,
+        instances: raw.instances.unwrap_or_default(),
+    })
+}
+
+fn file(
+    raw: &RawWorkflow,
+    source: &Spanned<String>,
+    problems: &mut Problems,
+) -> Option<ApplicationSource> {
+    let Some(file) = &raw.file else {
+        problems.add(
+            ProblemKind::Missing,
+            "workflow.file",
+            source.span(),
+            "it is not said which file the workflow is in",
+            "add `file = \"…\"`: a DAX file or a WfCommons instance, also of the folder that BOOKAHEAD_WORKFLOWS names",
+        );
+        return None;
+    };
+    if file.get_ref().trim().is_empty() {
+        out_of_range("workflow.file", file.span(), "an empty file name", problems);
+        return None;
+    }
+    Some(ApplicationSource::File {
+        file: file.get_ref().clone(),
+        negatives: raw.negatives.unwrap_or_default(),
+    })
+}
+
+fn synthetic(
+    raw: &RawWorkflow,
+    largest: Nodes,
+    problems: &mut Problems,
+) -> Option<SyntheticSettings> {
+    let default = SyntheticSettings::default();
+    let tasks = whole(
+        "workflow.tasks",
+        &raw.tasks,
+        default.tasks,
+        1..=100_000,
+        problems,
+    );
+    let depth = match (&raw.depth, tasks) {
+        (Some(_), Some(tasks)) => {
+            whole("workflow.depth", &raw.depth, 1, 1..=tasks, problems).map(Some)
+        }
+        _ => Some(None),
+    };
+    let parents = whole(
+        "workflow.parents",
+        &raw.parents,
+        default.parents,
+        1..=100_000,
+        problems,
+    );
+    let seconds = whole(
+        "workflow.mean_seconds",
+        &raw.mean_seconds,
+        default.mean_runtime.0 as u32,
+        1..=1_000_000_000,
+        problems,
+    );
+    let nodes = whole(
+        "workflow.mean_nodes",
+        &raw.mean_nodes,
+        default.mean_nodes.0,
+        1..=1_000_000,
+        problems,
+    );
+    let gigabits = real(
+        "workflow.mean_gigabits",
+        &raw.mean_gigabits,
+        0.0,
+        |gigabits| (0.0..=1e9).contains(&gigabits),
+        problems,
+    );
+    Some(SyntheticSettings {
+        tasks: tasks?,
+        depth: depth?,
+        levels: raw.levels.unwrap_or_default(),
+        parents: parents?,
+        mean_runtime: Seconds(i64::from(seconds?)),
+        runtimes: raw.runtimes.unwrap_or_default(),
+        mean_nodes: Nodes(nodes?),
+        nodes: raw.nodes.unwrap_or_default(),
+        most_nodes: Some(largest),
+        // A Gbit is 125,000,000 bytes.
+        mean_bytes: (gigabits? * 1.25e8).round() as u64,
+        volumes: raw.volumes.unwrap_or_default(),
+    })
+}
+
+fn network(raw: &RawWorkflow, problems: &mut Problems) -> Option<Network> {
+    let bandwidth = real(
+        "workflow.bandwidth_gbps",
+        &raw.bandwidth_gbps,
+        10.0,
+        |bandwidth| bandwidth > 0.0,
+        problems,
+    );
+    let latency = real(
+        "workflow.latency_seconds",
+        &raw.latency_seconds,
+        150.0,
+        |latency| (0.0..=1e9).contains(&latency),
+        problems,
+    );
+    Some(Network {
+        bandwidth_bits_per_second: bandwidth? * 1e9,
+        latency_seconds: latency?,
+        mean: raw.transfer_mean.unwrap_or_default(),
+    })
+}
+
+fn settings(
+    raw: &RawProvisioning,
+    experiment: &RawExperiment,
+    replications: u32,
+    problems: &mut Problems,
+) -> Option<ProvisioningSettings> {
+    let default = ProvisioningSettings::default();
+    let search = raw.search.unwrap_or_default();
+    let provider = provider(raw, search, &experiment.slots, problems);
+    let genetic = genetic(raw, problems);
+    let submissions = whole(
+        "provisioning.submissions",
+        &raw.submissions,
+        10,
+        1..=10_000,
+        problems,
+    );
+    let commitment = match raw
+        .commitment
+        .as_ref()
+        .map(|name| (name, name.get_ref().as_str()))
+    {
+        None | Some((_, "discarded")) => Some(Commitment::Discarded),
+        Some((_, "committed")) => {
+            submissions.map(|submissions| Commitment::Committed { submissions })
+        }
+        Some((name, _)) => {
+            let known = ["discarded", "committed"];
+            unknown_name("provisioning.commitment", name, &known, problems);
+            None
+        }
+    };
+    let latency = whole(
+        "provisioning.latency_seconds",
+        &raw.latency_seconds,
+        0,
+        0..=86_400,
+        problems,
+    );
+    let replans = whole(
+        "provisioning.replans",
+        &raw.replans,
+        default.replans,
+        0..=u32::MAX,
+        problems,
+    );
+    submissions?;
+    let mut settings = ProvisioningSettings {
+        provider: provider?,
+        search,
+        wish: default.wish,
+        genetic: genetic?,
+        site_choice: raw.site_choice.unwrap_or_default(),
+        commitment: commitment?,
+        latency: Seconds(i64::from(latency?)),
+        replans: replans?,
+        after_failure: raw.after_failure.unwrap_or_default(),
+        reserving: ReservingSettings {
+            order: experiment.planning.order.unwrap_or_default(),
+            backfilling: experiment.planning.backfilling.unwrap_or_default(),
+            ..default.reserving
+        },
+        instants: 0,
+    };
+    settings.instants = replications.saturating_mul(settings.submissions());
+    Some(settings)
+}
+
+/// What sites offer: what is said, else what the search needs.
+fn provider(
+    raw: &RawProvisioning,
+    search: SearchMethod,
+    slots: &RawSlots,
+    problems: &mut Problems,
+) -> Option<Provider> {
+    const NAMES: [&str; 2] = ["advertised", "queried"];
+    let slots = slot_study(slots, problems);
+    let (needed, why) = match search {
+        SearchMethod::Moga | SearchMethod::Nsga2 => (
+            Some("advertised"),
+            "genetic searches choose from advertised slots",
+        ),
+        SearchMethod::Greedy => (
+            Some("queried"),
+            "the greedy search asks for the price of every start",
+        ),
+        SearchMethod::BestEffort => (None, ""),
+    };
+    let name = match &raw.provider {
+        None => needed.unwrap_or("queried"),
+        Some(given) if !NAMES.contains(&given.get_ref().as_str()) => {
+            unknown_name("provisioning.provider", given, &NAMES, problems);
+            return None;
+        }
+        Some(given) => {
+            let name = given.get_ref().as_str();
+            if let Some(needed) = needed.filter(|needed| *needed != name) {
+                problems.add(
+                    ProblemKind::Conflict,
+                    "provisioning.provider",
+                    given.span(),
+                    why,
+                    format!(
+                        "say `provider = \"{needed}\"`, leave it out, or choose another search"
+                    ),
+                );
+                return None;
+            }
+            name
+        }
+    };
+    let slots = slots?;
+    Some(if name == "advertised" {
+        Provider::Advertised {
+            source: slots.source,
+            rules: slots.rules,
+        }
+    } else {
+        Provider::Queried
+    })
+}
+
+fn genetic(raw: &RawProvisioning, problems: &mut Problems) -> Option<GeneticSettings> {
+    let default = GeneticSettings::default();
+    let population = whole(
+        "provisioning.population",
+        &raw.population,
+        default.population,
+        2..=100_000,
+        problems,
+    );
+    let generations = whole(
+        "provisioning.generations",
+        &raw.generations,
+        default.generations,
+        0..=1_000_000,
+        problems,
+    );
+    let radius = real(
+        "provisioning.sharing_radius",
+        &raw.sharing_radius,
+        default.sharing_radius,
+        |radius| radius > 0.0,
+        problems,
+    );
+    Some(GeneticSettings {
+        population: population?,
+        generations: generations?,
+        sharing_radius: radius?,
+        all_slots_member: raw.all_slots_member.unwrap_or(default.all_slots_member),
+    })
+}
+
+/// The wish, and what it is a multiple of where that is known with the application only.
+fn wish(raw: &RawProvisioning, problems: &mut Problems) -> Option<(Wish, Option<RelativeWish>)> {
+    let all = [
+        ("provisioning.alpha", &raw.alpha),
+        ("provisioning.deadline_hours", &raw.deadline_hours),
+        ("provisioning.deadline_factor", &raw.deadline_factor),
+        ("provisioning.budget_su", &raw.budget_su),
+        ("provisioning.budget_factor", &raw.budget_factor),
+    ];
+    let given: Vec<_> = all
+        .iter()
+        .filter_map(|(key, value)| value.as_ref().map(|value| (*key, value)))
+        .collect();
+    if let [(first, _), .., (last, value)] = given.as_slice() {
+        problems.add(
+            ProblemKind::Conflict,
+            last,
+            value.span(),
+            format!("{first} and {last} exclude each other"),
+            "keep exactly one of them: a plan has one wish",
+        );
+        return None;
+    }
+    let Some((key, value)) = given.first() else {
+        return Some((ProvisioningSettings::default().wish, None));
+    };
+    let default = ProvisioningSettings::default().wish;
+    let given = Some((*value).clone());
+    if *key == "provisioning.alpha" {
+        let alpha = real(
+            key,
+            &given,
+            0.5,
+            |alpha| (0.0..=1.0).contains(&alpha),
+            problems,
+        )?;
+        return Some((Wish::TradeOff { alpha }, None));
+    }
+    let amount = real(
+        key,
+        &given,
+        1.0,
+        |amount| amount > 0.0 && amount <= 1e9,
+        problems,
+    )?;
+    Some(match *key {
+        "provisioning.deadline_hours" => (
+            Wish::Deadline {
+                after: Seconds::from_hours(amount),
+            },
+            None,
+        ),
+        "provisioning.deadline_factor" => {
+            (default, Some(RelativeWish::Deadline { factor: amount }))
+        }
+        "provisioning.budget_su" => (
+            Wish::Budget {
+                service_units: amount,
+            },
+            None,
+        ),
+        _ => (default, Some(RelativeWish::Budget { factor: amount })),
+    })
+}
+
+#[cfg(test)]
+#[path = "provisioning_tests.rs"]
+mod tests;
