@@ -21,6 +21,9 @@ mod provisioning_sites;
 mod real_traces;
 mod reproduce_curves;
 mod reservations;
+mod shards;
+#[cfg(target_os = "linux")]
+mod shares_on_engines;
 mod simulate;
 mod support;
 mod sweeps;

@@ -239,8 +239,8 @@ fn failed_points_are_left_alone_until_they_are_to_be_retried_and_fresh_runs_leav
     // As a panic would leave them.
     store
         .execute(
-            "UPDATE simulation SET state = 3, error = 'it panicked' WHERE id IN (SELECT simulation FROM point
-             GROUP BY simulation HAVING count(*) = 1 ORDER BY simulation LIMIT 2)",
+            "UPDATE simulation SET state = 3, error = 'it panicked' WHERE id IN (SELECT p.simulation FROM run_point rp
+             JOIN point p ON p.id = rp.point GROUP BY p.simulation HAVING count(*) = 1 ORDER BY 1 LIMIT 2)",
             [],
         )
         .expect("written");

@@ -10,14 +10,17 @@ pub mod export;
 pub mod gantt;
 mod logging;
 pub mod man;
+pub mod merge;
 pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod runs;
 mod screen;
+mod shares;
 pub mod show;
 pub mod simulate;
 pub mod sql;
+pub mod submit;
 pub mod trace;
 pub mod workflow;
 
@@ -139,6 +142,27 @@ Examples:
   bookahead simulate trace.swf --policy conservative --estimates perfect --schedule planned.swf
   bookahead simulate --model lublin-feitelson --jobs 10000000 --nodes 256 --load 0.85 --policy easy")]
     Simulate(simulate::SimulateArguments),
+    /// Run an experiment on many machines: its shares as jobs of Slurm or HyperQueue
+    #[command(after_help = "\
+Every job is `bookahead run CONFIG --shard I/N` into a store of its own in the folder; `bookahead merge` joins the stores.
+
+Examples:
+  bookahead submit --engine slurm night.toml --shards 40 --workers 8 --option=--partition=long
+  bookahead submit --engine slurm night.toml --shards 40 --dry-run
+  bookahead submit --engine slurm night.toml --shards 40 --only 17
+  bookahead submit --engine hyperqueue night.toml --shards 400")]
+    Submit(submit::SubmitArguments),
+    /// Join the stores of shares, or of any runs of one experiment, into one store
+    #[command(after_help = "\
+OUT is made if it is missing; what it has already is not written again, so the same command may be repeated. Nothing is written
+where two stores contradict each other.
+
+Exit codes: 0 every point is done; 1 some points failed or are missing still; 2 wrong use, or the stores do not agree.
+
+Examples:
+  bookahead merge data/bookahead.db data/night.shards
+  bookahead merge all.db shard-1-of-2.db shard-2-of-2.db")]
+    Merge(merge::MergeArguments),
     /// Look at a trace, convert it, or make one
     #[command(after_help = "\
 Examples:
@@ -187,6 +211,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Show(arguments) => looked(show::execute(&arguments)),
         Command::Compare(arguments) => looked_with(compare::execute(&arguments)),
         Command::Export(arguments) => looked(export::execute(&arguments)),
+        Command::Submit(arguments) => looked_with(submit::execute(&arguments)),
+        Command::Merge(arguments) => looked_with(merge::execute(&arguments)),
         Command::Gantt(arguments) => ended(gantt::execute(&arguments).map(|()| ExitCode::SUCCESS)),
         Command::Sql(arguments) => looked(sql::execute(&arguments)),
         Command::Completions(arguments) => {
@@ -268,6 +294,14 @@ impl Write for StandardError {
         let _ = io::stderr().flush();
         Ok(())
     }
+}
+
+/// The store where no other is named.
+const STORE: &str = "data/bookahead.db";
+
+/// Where the stores of an experiment's shares are when no other place is named.
+fn shards_folder(name: &str) -> PathBuf {
+    PathBuf::from("data").join(format!("{name}.shards"))
 }
 
 /// A number of workers, with an error that says what is allowed.

@@ -12,8 +12,8 @@ use comfy_table::{CellAlignment, Table, presets};
 use crate::report::ReportError;
 use crate::store::RunSelector;
 use crate::sweep::{
-    Experiment, ExperimentError, OutcomeDetail, Problem, RunState, Sweep, SweepError, SweepOptions,
-    shown,
+    Experiment, ExperimentError, OutcomeDetail, Problem, RunState, Shard, Sweep, SweepError,
+    SweepOptions, shown,
 };
 
 /// Arguments of `bookahead run`.
@@ -21,9 +21,13 @@ use crate::sweep::{
 pub struct RunArgs {
     /// The experiment file (TOML)
     pub config: PathBuf,
-    /// The database
-    #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
-    pub store: PathBuf,
+    /// The database [default: data/bookahead.db; of a share data/NAME.shards/shard-I-of-N.db]
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+    /// Run only the I-th of N shares of the simulations, equal in expected cost, into a store of its own; `bookahead merge`
+    /// joins the stores
+    #[arg(long, value_name = "I/N")]
+    pub shard: Option<Shard>,
     /// Worker threads [default: the cores]
     #[arg(long, value_name = "N", value_parser = super::workers)]
     pub workers: Option<NonZeroUsize>,
@@ -33,7 +37,7 @@ pub struct RunArgs {
     /// What is kept: every job's outcome, the points' metrics only, or nothing at all (to measure speed)
     #[arg(long, value_enum, default_value = "all")]
     pub outcomes: Outcomes,
-    /// Where the report goes [default: reports/ and the experiment's name]
+    /// Where the report goes [default: reports/ and the experiment's name; a share gets one only with this option]
     #[arg(long, value_name = "DIR")]
     pub report: Option<PathBuf>,
     /// Print every point and an estimate of time and size, and run nothing
@@ -124,7 +128,8 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
     for warning in &warnings {
         show(warning);
     }
-    let mut options = SweepOptions::new(arguments.store.clone());
+    let mut options = SweepOptions::new(store_of(arguments, &sweep.name));
+    options.shard = arguments.shard;
     options.outcomes = arguments.outcomes.into();
     options.quiet = arguments.quiet;
     options.retry_failed = arguments.retry_failed;
@@ -154,6 +159,14 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
         // The log has said how much is left and that the same command goes on.
         return Ok(summary.exit_code());
     }
+    if let (Some(shard), None) = (arguments.shard, &arguments.report) {
+        let store = options.store.display();
+        super::say(format_args!(
+            "share {shard} is in {store}; `bookahead merge OUT {store} …` joins it with the others, \
+             `bookahead report latest --store OUT` writes the report"
+        ));
+        return Ok(summary.exit_code());
+    }
     if let Some(run) = summary.run {
         let folder = arguments
             .report
@@ -162,6 +175,15 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
         write_report(&options, run, &folder)?;
     }
     Ok(summary.exit_code())
+}
+
+/// The store that the arguments name or imply.
+fn store_of(arguments: &RunArgs, name: &str) -> PathBuf {
+    match (&arguments.store, arguments.shard) {
+        (Some(store), _) => store.clone(),
+        (None, Some(shard)) => super::shards_folder(name).join(shard.file_name()),
+        (None, None) => PathBuf::from(super::STORE),
+    }
 }
 
 /// Writes the report of the run and prints its best table.

@@ -13,11 +13,15 @@ use crate::store::{RunSummary, Store};
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Examples:
   bookahead runs
-  bookahead runs --json | jq '.[0].points_done'")]
+  bookahead runs --json | jq '.[0].points_done'
+  bookahead runs --shards data/night.shards      how far the shares of one experiment are")]
 pub struct RunsArguments {
     /// The store to read
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
     pub store: PathBuf,
+    /// Show how far the shares of an experiment are: one line for each store in this folder
+    #[arg(long, value_name = "DIR", conflicts_with = "store")]
+    pub shards: Option<PathBuf>,
     /// A JSON array, for scripts
     #[arg(long)]
     pub json: bool,
@@ -29,6 +33,9 @@ pub struct RunsArguments {
 ///
 /// When the store cannot be read.
 pub fn execute(arguments: &RunsArguments) -> Result<(), LookError> {
+    if let Some(folder) = &arguments.shards {
+        return super::shares::print(folder, arguments.json);
+    }
     let mut runs = Store::open_read_only(&arguments.store)?.runs()?;
     runs.reverse();
     let now = now();

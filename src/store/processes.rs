@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 
+use super::runs::SHOWN_BY_RUN;
 use super::{OutcomeDetail, RunId};
 
 /// A process so that no other one can be taken for it: its number may be given again, its start may not.
@@ -163,8 +164,7 @@ impl ProgressReader {
             .prepare_cached(&format!(
                 "SELECT m.state, m.detail, m.running_in, {} FROM simulation m LEFT JOIN run r ON r.id = m.running_in
                  WHERE m.identity = ?1
-                 ORDER BY EXISTS (SELECT 1 FROM point p JOIN run_point rp ON rp.point = p.id AND rp.run = ?2
-                                  WHERE p.simulation = m.id) DESC, m.generation DESC LIMIT 1",
+                 ORDER BY {SHOWN_BY_RUN} DESC, m.generation DESC LIMIT 1",
                 Process::COLUMNS
             ))
             .and_then(|mut statement| {

@@ -10,7 +10,9 @@ use super::distributions::Distributions;
 use super::provisioning::{self, write_sites, write_submissions};
 use super::record::{FailedSimulation, FinishedSimulation, OutcomeDetail};
 use super::reservations::{write_measures, write_reservations, write_trials};
-use super::runs::{RunAxes, hex, link_point, unix_milliseconds};
+use super::runs::{
+    PendingSimulation, PlaceNumbers, RunAxes, SHOWN_BY_RUN, hex, link_point, unix_milliseconds,
+};
 use super::{RunId, StoreError, WriteSummary};
 use crate::scheduling::{JobOutcome, SimulationMetrics, Verdict, registry};
 use crate::sweep::{Point, SimulationSpec};
@@ -232,6 +234,7 @@ impl<'c> Rows<'c> {
             &prepared.spec,
             &finished.workload_label,
             &finished.spec,
+            None,
         )?;
         self.connection
             .prepare_cached(
@@ -364,7 +367,7 @@ impl<'c> Rows<'c> {
             )?
         } else {
             let simulation =
-                self.simulation(&failed.id, spec, &failed.workload_label, &failed.spec)?;
+                self.simulation(&failed.id, spec, &failed.workload_label, &failed.spec, None)?;
             self.connection
                 .prepare_cached(
                     "UPDATE simulation SET state = 3, error = ?2, attempts = attempts + (state <> 1), running_since = NULL,
@@ -385,20 +388,29 @@ impl<'c> Rows<'c> {
         json: &str,
         label: &str,
         spec: &SimulationSpec,
+        number: Option<i64>,
     ) -> rusqlite::Result<i64> {
         let generation = self.generation(identity)?;
         let strategy = self.strategy(&spec.scheduling.strategy)?;
         self.connection
             .prepare_cached(
                 "INSERT INTO simulation
-                    (identity, generation, spec, workload_label, strategy, replication, state, detail, attempts)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, 0, 0)
+                    (id, identity, generation, spec, workload_label, strategy, replication, state, detail, attempts)
+                 VALUES (?7, ?1, ?2, ?3, ?4, ?5, ?6, 0, 0, 0)
                  ON CONFLICT (identity, generation) DO UPDATE SET workload_label =
                     CASE excluded.workload_label WHEN '' THEN workload_label ELSE excluded.workload_label END
                  RETURNING id",
             )?
             .query_row(
-                params![identity, generation, json, label, strategy, spec.replication],
+                params![
+                    identity,
+                    generation,
+                    json,
+                    label,
+                    strategy,
+                    spec.replication,
+                    number
+                ],
                 |row| row.get(0),
             )
     }
@@ -412,11 +424,10 @@ impl<'c> Rows<'c> {
         // What this run was entered with stays its own, whatever another run begins anew meanwhile.
         let known: Option<i64> = self
             .connection
-            .prepare_cached(
+            .prepare_cached(&format!(
                 "SELECT m.generation FROM simulation m WHERE m.identity = ?1
-                 ORDER BY EXISTS (SELECT 1 FROM point p JOIN run_point rp ON rp.point = p.id AND rp.run = ?2
-                                  WHERE p.simulation = m.id) DESC, m.generation DESC LIMIT 1",
-            )?
+                 ORDER BY {SHOWN_BY_RUN} DESC, m.generation DESC LIMIT 1"
+            ))?
             .query_row(params![identity, self.run.0], |row| row.get(0))
             .optional()?;
         let generation = known.map_or(1, |known| known + i64::from(self.fresh));
@@ -427,14 +438,17 @@ impl<'c> Rows<'c> {
     /// Enters a simulation that is to be done, with its points, so that what is missing is known.
     pub(super) fn pending(
         &mut self,
-        identity: &str,
-        spec: &SimulationSpec,
+        pending: &PendingSimulation<'_>,
         json: &str,
-        points: &[&Point],
+        numbers: PlaceNumbers,
     ) -> rusqlite::Result<()> {
-        let simulation = self.simulation(identity, json, "", spec)?;
-        for point in points {
-            self.point(simulation, point)?;
+        let number = pending
+            .points
+            .first()
+            .map(|point| numbers.simulation(point.place));
+        let simulation = self.simulation(pending.id, json, "", pending.spec, number)?;
+        for point in &pending.points {
+            self.point(simulation, point, Some(numbers.point(point.place)))?;
         }
         Ok(())
     }
@@ -499,22 +513,33 @@ impl<'c> Rows<'c> {
 
     fn points(&mut self, simulation: i64, points: &[Point]) -> rusqlite::Result<()> {
         for point in points {
-            self.point(simulation, point)?;
+            self.point(simulation, point, None)?;
         }
         self.summary.points += points.len() as u64;
         Ok(())
     }
 
-    fn point(&mut self, simulation: i64, point: &Point) -> rusqlite::Result<()> {
+    fn point(
+        &mut self,
+        simulation: i64,
+        point: &Point,
+        number: Option<i64>,
+    ) -> rusqlite::Result<()> {
         let id: i64 = self
             .connection
             .prepare_cached(
-                "INSERT INTO point (identity, simulation, penalty_ratio, replication) VALUES (?1, ?2, ?3, ?4)
+                "INSERT INTO point (id, identity, simulation, penalty_ratio, replication) VALUES (?5, ?1, ?2, ?3, ?4)
                  ON CONFLICT (identity, simulation) DO UPDATE SET replication = excluded.replication
                  RETURNING id",
             )?
             .query_row(
-                params![point.id, simulation, point.penalty_ratio, point.replication],
+                params![
+                    point.id,
+                    simulation,
+                    point.penalty_ratio,
+                    point.replication,
+                    number
+                ],
                 |row| row.get(0),
             )?;
         link_point(self.connection, self.run, id, point, &mut self.axes)
@@ -555,11 +580,11 @@ impl<'c> Rows<'c> {
         let id = match known {
             Some(id) => id,
             None => {
+                let id = self.workload_number(identity)?;
                 self.connection.execute(
-                    "INSERT INTO workload (identity, jobs) VALUES (?1, ?2)",
-                    params![identity, outcomes.len() as i64],
+                    "INSERT INTO workload (id, identity, jobs) VALUES (?1, ?2, ?3)",
+                    params![id, identity, outcomes.len() as i64],
                 )?;
-                let id = self.connection.last_insert_rowid();
                 for outcome in outcomes {
                     write_job(&mut self.job, id, &outcome.job)?;
                 }
@@ -568,6 +593,21 @@ impl<'c> Rows<'c> {
         };
         self.workloads.insert(identity.to_owned(), id);
         Ok(id)
+    }
+
+    /// The first free number from the one that the identity begins with: it does not depend on who comes first, and takes six
+    /// bytes at most.
+    fn workload_number(&self, identity: &str) -> rusqlite::Result<i64> {
+        let digits = identity.get(..12).unwrap_or(identity);
+        let mut number = i64::from_str_radix(digits, 16).unwrap_or(0) >> 1;
+        while self
+            .connection
+            .prepare_cached("SELECT 1 FROM workload WHERE id = ?1")?
+            .exists([number])?
+        {
+            number += 1;
+        }
+        Ok(number)
     }
 
     fn metrics(&self, simulation: i64, metrics: &SimulationMetrics) -> rusqlite::Result<()> {

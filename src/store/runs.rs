@@ -162,10 +162,10 @@ impl Store {
         let sql = |error| self.error("entering what is to be done", error);
         let transaction = immediate(&self.connection).map_err(sql)?;
         let mut rows = Rows::new(&transaction, run, OutcomeDetail::None, fresh).map_err(sql)?;
+        let numbers = PlaceNumbers::after_all(&transaction).map_err(sql)?;
         for simulation in pending {
             let json = spec_json(simulation.id, simulation.spec)?;
-            rows.pending(simulation.id, simulation.spec, &json, &simulation.points)
-                .map_err(sql)?;
+            rows.pending(simulation, &json, numbers).map_err(sql)?;
         }
         drop(rows);
         transaction.commit().map_err(sql)
@@ -277,6 +277,41 @@ pub struct PendingSimulation<'s> {
     pub spec: &'s SimulationSpec,
     /// The points.
     pub points: Vec<&'s Point>,
+}
+
+/// How simulations and points that a run enters are numbered: by their first place in the sweep, after everything that the
+/// store has. The shards of a run and the run on one machine thus give the same numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PlaceNumbers {
+    pub(super) simulations: i64,
+    pub(super) points: i64,
+}
+
+impl PlaceNumbers {
+    /// Numbers beyond all that are taken.
+    pub(super) fn after_all(connection: &Connection) -> rusqlite::Result<Self> {
+        let last = |table: &str| {
+            connection.query_row(
+                &format!("SELECT coalesce(max(id), 0) FROM {table}"),
+                [],
+                |row| row.get(0),
+            )
+        };
+        Ok(Self {
+            simulations: last("simulation")?,
+            points: last("point")?,
+        })
+    }
+
+    /// The number of the simulation whose first point stands at this place.
+    pub(super) fn simulation(self, place: u32) -> i64 {
+        self.simulations + 1 + i64::from(place)
+    }
+
+    /// The number of the point whose first place this is.
+    pub(super) fn point(self, place: u32) -> i64 {
+        self.points + 1 + i64::from(place)
+    }
 }
 
 /// What others have done of a sweep, as far as it matters to whoever begins it again.
@@ -474,6 +509,12 @@ fn mark_dead_runs(connection: &Connection, store: &std::path::Path) -> rusqlite:
     Ok(())
 }
 
+/// Whether the run `?2` shows the simulation `m`. The order of the tables is said: SQLite would look through every place of the
+/// run, for every simulation.
+pub(super) const SHOWN_BY_RUN: &str =
+    "EXISTS (SELECT 1 FROM point p CROSS JOIN run_point rp ON rp.point = p.id AND rp.run = ?2
+    WHERE p.simulation = m.id)";
+
 /// A transaction that takes the write lock at once: waiting for it later could not be retried.
 pub(super) fn immediate(connection: &Connection) -> rusqlite::Result<rusqlite::Transaction<'_>> {
     rusqlite::Transaction::new_unchecked(connection, rusqlite::TransactionBehavior::Immediate)
@@ -497,4 +538,35 @@ pub(super) fn unix_milliseconds() -> i64 {
         .map_or(0, |since| {
             i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn looking_for_the_simulation_that_a_run_shows_reads_its_own_points_and_not_every_place_of_the_run()
+     {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("a.db")).unwrap();
+        let plan: Vec<String> = store
+            .connection
+            .prepare(&format!(
+                "EXPLAIN QUERY PLAN SELECT m.id FROM simulation m WHERE m.identity = ?1 ORDER BY {SHOWN_BY_RUN} DESC"
+            ))
+            .unwrap()
+            .query_map(params!["", 1], |row| row.get(3))
+            .unwrap()
+            .collect::<Result<_, _>>()
+            .unwrap();
+        let plan = plan.join("\n");
+        assert!(
+            plan.contains("point_by_simulation (simulation=?)"),
+            "{plan}"
+        );
+        assert!(
+            plan.contains("run_point_by_point (point=? AND run=?)"),
+            "{plan}"
+        );
+    }
 }

@@ -169,5 +169,5 @@ pub fn megabytes<'a>(
         })
         .sum();
     // An empty sum of floats is −0.
-    bytes.max(0.0) / 1e6
+    (bytes + 0.0) / 1e6
 }

@@ -50,7 +50,7 @@ pub fn run_sweep(mut sweep: Sweep, options: &SweepOptions) -> Result<SweepSummar
 pub fn dry_run(mut sweep: Sweep, options: &SweepOptions) -> Result<(Sweep, Plan), SweepError> {
     load_inputs(&mut sweep, HouseRooms::new(&options.folders), options)?;
     let nothing_kept = options.outcomes == OutcomeDetail::None || !options.store.exists();
-    let (_, plan) = if nothing_kept {
+    let plan = if nothing_kept {
         plan(&sweep, &NoStore, options)?
     } else {
         let store = Store::open_read_only(&options.store)
@@ -248,8 +248,11 @@ impl ResultStore for StoreFile {
         store
             .link_done_points(run, done)
             .map_err(|error| stopped(&error))?;
+        // In the order of the sweep, not in that of the work: the numbers of rows then follow from the sweep alone.
+        let mut pending: Vec<&Task> = pending.iter().collect();
+        pending.sort_by_key(|task| task.points.first().map(|point| sweep.points[*point].place));
         let pending: Vec<PendingSimulation<'_>> = pending
-            .iter()
+            .into_iter()
             .map(|task| PendingSimulation {
                 id: &sweep.simulation_ids[task.simulation],
                 spec: &sweep.simulations[task.simulation],

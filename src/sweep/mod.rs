@@ -25,6 +25,7 @@ mod resolve_grid;
 mod resolve_provisioning;
 mod resolve_studies;
 mod run;
+mod shard;
 mod sink;
 mod spec;
 
@@ -44,6 +45,7 @@ pub use resolve::LANL_FILE;
 pub use run::{
     Plan, SweepError, SweepOptions, SweepSummary, about, load_inputs, plan, run_planned,
 };
+pub use shard::{Shard, ShardError};
 pub use sink::{
     EarlierWork, FailedSimulation, FinishedSimulation, NoStore, OutcomeDetail, ResultSink,
     ResultStore, RunState, SimulationProgress, SinkError,

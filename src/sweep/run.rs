@@ -11,6 +11,7 @@ use super::cost::{CostModel, megabytes, wall_time};
 use super::inputs::{InputError, InputFolders, Inputs, Rooms};
 use super::interrupt::Interrupt;
 use super::progress::Progress;
+use super::shard::Shard;
 use super::sink::{EarlierWork, OutcomeDetail, ResultStore, RunState, SinkError};
 use super::spec::{Point, SimulationSpec, Sweep};
 
@@ -27,6 +28,8 @@ pub struct SweepOptions {
     pub retry_failed: bool,
     /// Whether everything is computed anew, whatever the store has; older runs keep their results.
     pub fresh: bool,
+    /// The share of the sweep that is run; `None` for all of it.
+    pub shard: Option<Shard>,
     /// No bar, only a log line now and then.
     pub quiet: bool,
     /// Where inputs are looked for.
@@ -45,6 +48,7 @@ impl SweepOptions {
             outcomes: OutcomeDetail::All,
             retry_failed: false,
             fresh: false,
+            shard: None,
             quiet: false,
             folders: InputFolders::from_environment(),
             interrupt: Interrupt::new(),
@@ -73,7 +77,7 @@ pub struct SweepSummary {
     pub run: Option<i64>,
     /// How it ended.
     pub state: RunState,
-    /// Points of the sweep.
+    /// Points of the sweep, or of the share.
     pub points: usize,
     /// Of those, points that were done before.
     pub done_before: usize,
@@ -102,12 +106,16 @@ impl SweepSummary {
 /// What is to be done, said before it begins.
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Points of the sweep.
+    /// Points of the sweep, or of the share.
     pub points: usize,
-    /// Its simulations.
+    /// Their simulations.
     pub simulations: usize,
+    /// Which share of the sweep this is, with the points of all shares.
+    pub shard: Option<(Shard, usize)>,
     /// Points that are done already.
     pub done: usize,
+    /// Which they are: indices into [`Sweep::points`].
+    pub done_points: Vec<usize>,
     /// What is left, dearest first.
     pub tasks: Vec<Task>,
     /// What failed before and is not tried again.
@@ -136,8 +144,12 @@ impl Plan {
     ) -> Self {
         let id = |task: &Task| &sweep.simulation_ids[task.simulation];
         let known = !sweep.simulation_ids.is_empty();
-        let (failed, mut tasks): (Vec<Task>, Vec<Task>) =
-            tasks(sweep, done, costs).into_iter().partition(|task| {
+        let share = options.shard.map(|shard| shard.points(sweep));
+        let is_ours = |point: &usize| share.as_ref().is_none_or(|share| share.contains(point));
+        let (failed, mut tasks): (Vec<Task>, Vec<Task>) = tasks(sweep, done, costs)
+            .into_iter()
+            .filter(|task| task.points.first().is_some_and(is_ours))
+            .partition(|task| {
                 known
                     && !options.retry_failed
                     && !options.fresh
@@ -154,14 +166,18 @@ impl Plan {
             .filter(|task| known && earlier.elsewhere.contains(id(task)))
             .count();
         let seconds: Vec<f64> = tasks.iter().map(|task| task.seconds).collect();
+        let ours = || (0..sweep.points.len()).filter(is_ours);
+        let done_points: Vec<usize> = ours()
+            .filter(|point| done.contains(&sweep.points[*point].id))
+            .collect();
+        let simulations: HashSet<usize> =
+            ours().map(|point| sweep.points[point].simulation).collect();
         Self {
-            points: sweep.points.len(),
-            simulations: sweep.simulations.len(),
-            done: sweep
-                .points
-                .iter()
-                .filter(|point| done.contains(&point.id))
-                .count(),
+            points: ours().count(),
+            simulations: simulations.len(),
+            shard: options.shard.map(|shard| (shard, sweep.points.len())),
+            done: done_points.len(),
+            done_points,
             wall: wall_time(&seconds, options.workers),
             megabytes: megabytes(
                 tasks.iter().map(|task| &sweep.simulations[task.simulation]),
@@ -207,6 +223,9 @@ fn this_program() -> String {
 impl fmt::Display for Plan {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let left: usize = self.tasks.iter().map(|task| task.points.len()).sum();
+        if let Some((shard, all)) = self.shard {
+            write!(formatter, "share {shard} of {all} points: ")?;
+        }
         write!(
             formatter,
             "{} points ({} simulations), {} points done already, {left} points ({} simulations) to do: about {} \
@@ -272,7 +291,7 @@ pub fn plan(
     sweep: &Sweep,
     store: &dyn ResultStore,
     options: &SweepOptions,
-) -> Result<(HashSet<String>, Plan), SweepError> {
+) -> Result<Plan, SweepError> {
     let done = if options.fresh {
         HashSet::new()
     } else {
@@ -281,14 +300,13 @@ pub fn plan(
             .done(&ids, options.outcomes)
             .map_err(SweepError::Store)?
     };
-    let plan = Plan::new(
+    Ok(Plan::new(
         sweep,
         &done,
         &store.earlier_work(sweep).map_err(SweepError::Store)?,
         &CostModel::new(store.seconds_per_job()),
         options,
-    );
-    Ok((done, plan))
+    ))
 }
 
 /// Runs an identified sweep into a store. Says on the log what it will do, shows progress, and heeds the wish to stop.
@@ -304,7 +322,7 @@ pub fn run_planned(
     options: &SweepOptions,
 ) -> Result<SweepSummary, SweepError> {
     let begun = Instant::now();
-    let (done, plan) = plan(sweep, store, options)?;
+    let plan = plan(sweep, store, options)?;
     tracing::info!("{}: {plan}", sweep.name);
     for remark in &plan.remarks {
         tracing::warn!("{}: {remark}", sweep.name);
@@ -315,11 +333,10 @@ pub fn run_planned(
         }
         prepare(&sweep.simulations[task.simulation]).map_err(SweepError::Input)?;
     }
-    let done_points: Vec<Point> = sweep
-        .points
+    let done_points: Vec<Point> = plan
+        .done_points
         .iter()
-        .filter(|point| done.contains(&point.id))
-        .cloned()
+        .map(|point| sweep.points[*point].clone())
         .collect();
     let pending = [plan.tasks.as_slice(), plan.failed.as_slice()].concat();
     let sink = store
@@ -357,7 +374,7 @@ pub fn run_planned(
     let summary = SweepSummary {
         run: store.run(),
         state,
-        points: sweep.points.len(),
+        points: plan.points,
         done_before: done_points.len(),
         failed_before: plan.failed.iter().map(|task| task.points.len()).sum(),
         tally,
