@@ -16,6 +16,7 @@ pub mod genetic;
 mod greedy;
 mod inputs;
 mod layout;
+mod least_busy;
 mod ledger;
 mod link;
 pub mod measures;

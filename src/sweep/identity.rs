@@ -77,8 +77,8 @@ pub fn digest(text: &str) -> String {
 impl Sweep {
     /// Gives every simulation and every point its identity, now that the content of the inputs is known.
     ///
-    /// A simulation's identity is the digest of result format, specification (with seed and replication) and content
-    /// hashes; a point's adds the penalty ratio. Points with the same identity have the same result, whatever the sweep.
+    /// A simulation's identity is the digest of result format, specification (with seed and replication), content
+    /// hashes and, where its study has one, the revision of the engine; a point's adds the penalty ratio. Points with the same identity have the same result, whatever the sweep.
     /// Points of this sweep may be the same, because their strategy does not read the values in which they differ; their
     /// places tell them apart.
     ///
@@ -94,11 +94,16 @@ impl Sweep {
             contents.push(hashes(spec)?);
         }
         let base = |index: usize| {
-            json!({
+            let spec = &self.simulations[index];
+            let mut base = json!({
                 "format": RESULT_FORMAT,
-                "simulation": self.simulations[index],
+                "simulation": spec,
                 "content": contents[index],
-            })
+            });
+            if let Some(revision) = revision(spec) {
+                base["revision"] = revision.into();
+            }
+            base
         };
         let texts: Vec<String> = (0..self.simulations.len())
             .map(|index| sorted(&base(index)))
@@ -118,6 +123,13 @@ impl Sweep {
         }
         Ok(())
     }
+}
+
+/// How often the engine has changed results of this kind of simulation only, and what changed them last; `None` where it never did.
+fn revision(spec: &SimulationSpec) -> Option<u32> {
+    let about = spec.provisioning.as_ref()?;
+    // 1: tasks that are ready together do not all go to the site that had the fewest before them (AMB-24d).
+    (about.sites.len() > 1).then_some(1)
 }
 
 fn inputs(spec: &SimulationSpec, content: &ContentHashes) -> Vec<RunInput> {

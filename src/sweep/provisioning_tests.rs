@@ -2,7 +2,10 @@
 
 use crate::brokering::StudySettings;
 use crate::brokering::provisioning::{Commitment, Provider, ProvisioningSettings, Wish};
-use crate::sweep::{Experiment, ExperimentError, ProblemKind, SimulationSpec, canonical_json};
+use crate::sweep::{
+    ContentHashes, Experiment, ExperimentError, ProblemKind, RESULT_FORMAT, SimulationSpec,
+    canonical_json, digest,
+};
 use crate::units::{Nodes, Seconds};
 use crate::workload::workflows::{ApplicationSettings, ApplicationSource, SyntheticSettings};
 
@@ -71,6 +74,33 @@ fn without_any_table_a_hundred_tasks_are_bought_by_queries_from_the_trace_as_it_
         }
     );
     assert_eq!(settings(""), ProvisioningSettings::default());
+}
+
+/// Best effort on several sites has changed, so their simulations have another identity than those of the engine before; those of one
+/// site, whose results are what they were, have the same.
+#[test]
+fn only_simulations_of_several_sites_are_of_a_later_revision() {
+    for (count, revised) in [(1, false), (2, true)] {
+        let text = format!("[sites]\ncount = {count}\n[[sites.more]]\n");
+        let mut sweep = parse(&text).expect("two sites").sweep;
+        let hashes = |_: &SimulationSpec| -> Result<_, std::convert::Infallible> {
+            Ok(ContentHashes {
+                workload: "content".to_owned(),
+                failures: None,
+                sites: vec!["content".to_owned(); count - 1],
+                workflow: None,
+            })
+        };
+        let content = hashes(&sweep.simulations[0]);
+        let Ok(()) = sweep.identify(hashes);
+        let before = serde_json::json!({
+            "format": RESULT_FORMAT,
+            "simulation": sweep.simulations[0],
+            "content": content.expect("made above"),
+        });
+        let before = digest(&canonical_json(&before).expect("JSON"));
+        assert_eq!(sweep.simulation_ids[0] != before, revised, "{count} sites");
+    }
 }
 
 #[test]

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use super::least_busy::Sent;
 use super::{Application, ProviderSite, TaskPlacement};
-use crate::units::Seconds;
+use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, JobId, JobKind};
 
 /// A fork of a site, and the jobs of others that have not arrived yet, in order of submission.
@@ -33,8 +34,9 @@ pub struct BestEffortRun {
 const WINDOW: Seconds = Seconds(24 * 3_600);
 
 /// Runs an application by just-in-time submission, on sites that stand at the same instant. A task is ready when all its parents
-/// have ended; it goes to the site with the fewest tasks, waiting and running (the first of equals, AMB-24d), and is submitted there
-/// when its data has arrived (AMB-24c). Tasks that are ready together are submitted in the order of planning.
+/// have ended; it goes to the site with the fewest tasks, waiting, running and on the way there (the first of equals, AMB-24d), and is
+/// submitted there when its data has arrived (AMB-24c). Tasks that are ready together go in the order of planning, and each counts for
+/// those after it.
 ///
 /// `None` when a task is wider than every site.
 #[must_use]
@@ -77,12 +79,17 @@ pub fn best_effort(
     let mut open = tasks.len();
     let mut now = begin;
     let mut handed_over = begin;
+    let sizes: Vec<Nodes> = sites.iter().map(|site| site.site.nodes()).collect();
+    let mut sent = Sent::new(sites.len());
     while open > 0 {
+        let in_system = sites.iter().map(|site| site.site.tasks_in_system());
+        let mut busy = sent.beside(in_system, now);
         for task in std::mem::take(&mut ready) {
-            let site = least_busy(&sites, application, task)?;
+            let site = busy.send_to_least(&sizes, application.tasks()[task].nodes)?;
             let arrival = application.earliest(task, site, now, |parent| {
                 (run.placements[parent].site, run.placements[parent].end)
             });
+            sent.note(site, arrival);
             run.submitted[task] = arrival;
             run.placements[task].site = site;
             sites[site]
@@ -143,17 +150,6 @@ impl BestEffortSite<'_> {
         self.site.submit(now.iter().cloned());
         self.arrivals = later;
     }
-}
-
-fn least_busy(
-    sites: &[BestEffortSite<'_>],
-    application: &Application,
-    task: usize,
-) -> Option<usize> {
-    let nodes = application.tasks()[task].nodes;
-    (0..sites.len())
-        .filter(|&site| nodes <= sites[site].site.nodes())
-        .min_by_key(|&site| sites[site].site.tasks_in_system())
 }
 
 /// A task as a job; ids go on from `first`.

@@ -2,6 +2,7 @@
 //! `provisioning.md` §2.3, §19), whatever happens to its slots and its nodes.
 
 use super::layout::lay_out;
+use super::least_busy::Sent;
 use super::ledger::{Ledger, purchases};
 use super::strikes::{Strike, Strikes};
 use super::world::World;
@@ -24,7 +25,7 @@ mod just_in_time;
 ///
 /// # Errors
 ///
-/// When a site does not answer what it is asked.
+/// When a site does not answer what it is asked, or a plan contradicts the search that made it.
 pub async fn provision<L: SiteLink>(
     inputs: &ProvisioningInputs,
     settings: &ProvisioningSettings,
@@ -43,6 +44,7 @@ pub async fn provision<L: SiteLink>(
         seed,
         world: World::new(link, &inputs.sites, begin, settings.latency),
         strikes: Strikes::new(&inputs.sites, seed, begin),
+        sent: Sent::new(inputs.sites.len()),
         ventures: Vec::with_capacity(submissions.len()),
     };
     for (number, &submitted) in submissions.iter().enumerate() {
@@ -70,6 +72,8 @@ struct Broker<'a, L> {
     seed: &'a GridSeed,
     world: World<'a, L>,
     strikes: Strikes,
+    /// Tasks of best effort on their way to queues.
+    sent: Sent,
     ventures: Vec<Venture>,
 }
 
@@ -212,13 +216,12 @@ impl<L: SiteLink> Broker<'_, L> {
             else {
                 return Ok(false);
             };
-            let Some(value) = evaluator.evaluate(chosen) else {
-                return Ok(false);
-            };
+            let submission = venture.outcome.submission;
+            let misplanned = || BrokerError::Misplanned { submission };
+            let value = evaluator.evaluate(chosen).ok_or_else(misplanned)?;
             let placements = evaluator.placements();
-            let Some(shares) = lay_out(planned, &slots, chosen, begin, placements) else {
-                return Ok(false);
-            };
+            let shares =
+                lay_out(planned, &slots, chosen, begin, placements).ok_or_else(misplanned)?;
             let first_value = venture.since_submission(value, begin);
             venture.outcome.planned.get_or_insert(first_value);
             let wanted = purchases(&slots, &shares, || self.world.request());

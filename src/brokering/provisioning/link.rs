@@ -49,6 +49,14 @@ pub enum BrokerError<E> {
         /// What it was asked to do.
         question: &'static str,
     },
+    /// A choice of slots that the search valued could not be valued or divided among the tasks again.
+    #[error(
+        "application number {submission}: the plan that the search chose cannot be laid out on the slots it was searched on; this is a defect of the broker"
+    )]
+    Misplanned {
+        /// Number of the application.
+        submission: u32,
+    },
 }
 
 impl<E> BrokerError<BrokerError<E>> {
@@ -58,6 +66,7 @@ impl<E> BrokerError<BrokerError<E>> {
             Self::Unanswered(error) => error,
             Self::NoQueries { site } => BrokerError::NoQueries { site },
             Self::Misunderstood { site, question } => BrokerError::Misunderstood { site, question },
+            Self::Misplanned { submission } => BrokerError::Misplanned { submission },
         }
     }
 }

@@ -76,6 +76,39 @@ fn a_task_goes_to_the_site_with_the_fewest_tasks_that_can_hold_it_and_waits_for_
     assert_eq!(places, [(0, 10, 110), (1, 117, 177)]);
 }
 
+/// Two of one node fit at once on each site: what was sent to the first counts for the next.
+#[test]
+fn tasks_that_are_ready_together_spread_over_the_sites() {
+    let application = Application::new(vec![task(1, [100, 100], &[]); 4], vec![0, 1, 2, 3]);
+    let run = best_effort(&application, vec![site(2, &[]), site(2, &[])]).unwrap();
+    let sites: Vec<usize> = run.placements.iter().map(|placed| placed.site).collect();
+    assert_eq!(sites, [0, 1, 0, 1]);
+    assert_eq!(run.makespan, Seconds(100));
+}
+
+/// The data of the third takes 7 s to the second site and is on its way when the fourth becomes ready, after 3 s.
+#[test]
+fn a_task_counts_at_its_site_while_its_data_is_on_the_way() {
+    let others = [arrival(0, 11, 1, 1_000)];
+    let mut busy = site(8, &others);
+    busy.hand_over(Seconds(60));
+    // The first two are too wide for the second site.
+    let application = Application::new(
+        vec![
+            task(3, [100, 100], &[]),
+            task(3, [103, 103], &[]),
+            task(1, [50, 50], &[0]),
+            task(1, [50, 50], &[1]),
+        ],
+        vec![0, 1, 2, 3],
+    );
+    let run = best_effort(&application, vec![busy, site(2, &[])]).unwrap();
+    // At 110 s the job and the second task are at the first site; at 113 s the job is there, and the third task is on its way.
+    let sites: Vec<usize> = run.placements.iter().map(|placed| placed.site).collect();
+    assert_eq!(sites, [0, 0, 1, 0]);
+    assert_eq!(run.submitted[2..], [Seconds(117), Seconds(113)]);
+}
+
 #[test]
 fn a_task_wider_than_every_site_cannot_be_run() {
     let application = Application::new(vec![task(3, [1, 1], &[])], vec![0]);

@@ -7,7 +7,7 @@ use crate::brokering::provisioning::{
     Application, BrokerError, FIRST_TASK, SiteLink, TaskFate, TaskPlacement, TaskRun,
 };
 use crate::scheduling::JobOutcome;
-use crate::units::{NodeSeconds, Seconds};
+use crate::units::{NodeSeconds, Nodes, Seconds};
 
 /// How far an application has come.
 #[derive(Clone, Debug, Default)]
@@ -147,7 +147,8 @@ impl<L: SiteLink> Broker<'_, L> {
         venture.close_progress(application);
     }
 
-    /// Each ready task goes to the site with the fewest tasks that can hold it (AMB-24d), when its data is there (AMB-24c).
+    /// Each ready task goes to the site with the fewest tasks that can hold it, those of this instant counted (AMB-24d), when its data
+    /// is there (AMB-24c).
     async fn submit_ready(&mut self, place: usize) -> Result<(), BrokerError<L::Error>> {
         let application = &*self.inputs.application;
         let Some(progress) = &mut self.ventures[place].progress else {
@@ -164,16 +165,17 @@ impl<L: SiteLink> Broker<'_, L> {
         ready.sort_by_key(|&task| rank[task]);
         let placements = progress.placements.clone();
         let sites = &self.inputs.sites;
-        let mut busy = Vec::with_capacity(sites.len());
+        let sizes: Vec<Nodes> = sites.iter().map(|site| site.nodes).collect();
+        let mut in_system = Vec::with_capacity(sites.len());
         for site in 0..sites.len() {
-            busy.push(self.world.report(site).await?.tasks_in_system);
+            in_system.push(self.world.report(site).await?.tasks_in_system);
         }
         let now = self.world.now();
+        let mut busy = self.sent.beside(in_system, now);
         let mut jobs = vec![Vec::new(); sites.len()];
         for task in ready {
             let nodes = application.tasks()[task].nodes;
-            let fitting = (0..sites.len()).filter(|&site| nodes <= sites[site].nodes);
-            let Some(site) = fitting.min_by_key(|&site| busy[site]) else {
+            let Some(site) = busy.send_to_least(&sizes, nodes) else {
                 let venture = &mut self.ventures[place];
                 venture.given_up = Some(now);
                 venture.close_progress(application);
@@ -186,6 +188,9 @@ impl<L: SiteLink> Broker<'_, L> {
             jobs[site].push(task_job(application, task, site, arrival, first));
         }
         for (site, jobs) in jobs.into_iter().enumerate() {
+            for job in &jobs {
+                self.sent.note(site, job.submit);
+            }
             if !jobs.is_empty() {
                 self.world.submit(site, jobs).await?;
             }

@@ -430,6 +430,25 @@ fn what_a_deadline_and_a_budget_leave_shrinks_with_time_and_money_spent() {
     assert_eq!(budget, Wish::Budget { service_units: 7.0 });
 }
 
+/// Not as an application that was given up: what a search found to hold the application holds it.
+#[test]
+fn a_plan_that_contradicts_its_search_is_an_error() {
+    let wish = Wish::TradeOff { alpha: 0.0 };
+    let settings = settings_of(rectangles(), SearchMethod::Moga, wish);
+    let sites = vec![workload(4, Vec::new())];
+    let mut inputs = inputs_of(sites, chain(4, &[1]), &settings, &[Seconds::ZERO]);
+    let mut found = Genetic::default();
+    let value = PlanValue {
+        cost: 1.0,
+        makespan: HOUR,
+    };
+    found.front.offer(value, &[false]);
+    inputs.searched = Some(Arc::new(found));
+    let error = simulate_provisioning(&inputs, &settings, &seed_of(1)).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("the plan that the search chose"), "{text}");
+}
+
 #[test]
 fn a_queried_slot_has_its_externality_in_its_price() {
     let settings = settings_of(
@@ -452,6 +471,83 @@ fn a_queried_slot_has_its_externality_in_its_price() {
     assert_eq!((slot.fixed_price, slot.unit_price), (4.0, 1.0));
     assert_eq!((cost, used), (6.0, NodeSeconds(2 * hour)));
     assert_eq!(run.outcomes[0].realised.cost, 6.0);
+}
+
+/// Two of one node fit at once on each site, and those of the first application count for the second, which is queued behind them.
+#[test]
+fn tasks_that_are_ready_together_spread_over_running_sites() {
+    for provider in [queried(), rectangles()] {
+        let mut settings = settings_of(
+            provider,
+            SearchMethod::BestEffort,
+            Wish::TradeOff { alpha: 0.0 },
+        );
+        settings.commitment = Commitment::Committed { submissions: 2 };
+        let task = ApplicationTask {
+            nodes: Nodes(1),
+            runtimes: vec![HOUR; 2],
+            parents: Vec::new(),
+        };
+        let application = Application::new(vec![task; 4], vec![0, 1, 2, 3]);
+        let sites = vec![workload(2, Vec::new()), workload(2, Vec::new())];
+        let instants = [Seconds(10), Seconds(20)];
+        let inputs = inputs_of(sites, application, &settings, &instants);
+        let run = simulate_provisioning(&inputs, &settings, &seed_of(1)).unwrap();
+        let told = |outcome: &ProvisioningOutcome| {
+            let sites: Vec<usize> = outcome.tasks.iter().map(|run| run.site).collect();
+            (sites, outcome.realised.makespan)
+        };
+        assert_eq!(told(&run.outcomes[0]), (vec![0, 1, 0, 1], HOUR));
+        assert_eq!(
+            told(&run.outcomes[1]),
+            (vec![0, 1, 0, 1], HOUR * 2 - Seconds(10))
+        );
+    }
+}
+
+/// The data of the third takes 7 s to the second site and is on its way when the fourth becomes ready, after 3 s.
+#[test]
+fn a_task_counts_at_its_running_site_while_its_data_is_on_the_way() {
+    for provider in [queried(), rectangles()] {
+        let mut settings = settings_of(
+            provider,
+            SearchMethod::BestEffort,
+            Wish::TradeOff { alpha: 0.0 },
+        );
+        settings.commitment = Commitment::Committed { submissions: 1 };
+        let task = |nodes, seconds, parents: &[usize]| ApplicationTask {
+            nodes: Nodes(nodes),
+            runtimes: vec![Seconds(seconds); 2],
+            parents: parents
+                .iter()
+                .map(|&parent| Dependency {
+                    parent,
+                    transfer: Seconds(7),
+                })
+                .collect(),
+        };
+        // The first two are too wide for the second site.
+        let tasks = vec![
+            task(3, 100, &[]),
+            task(3, 103, &[]),
+            task(1, 50, &[0]),
+            task(1, 50, &[1]),
+        ];
+        let application = Application::new(tasks, vec![0, 1, 2, 3]);
+        let sites = vec![
+            workload(8, vec![job(0, 11, 1, 1_000)]),
+            workload(2, Vec::new()),
+        ];
+        let inputs = inputs_of(sites, application, &settings, &[Seconds(10)]);
+        let run = simulate_provisioning(&inputs, &settings, &seed_of(1)).unwrap();
+        let told: Vec<(usize, Seconds)> = run.outcomes[0]
+            .tasks
+            .iter()
+            .map(|run| (run.site, run.start))
+            .collect();
+        let expected = [(0, 10), (0, 10), (1, 117), (0, 113)];
+        assert_eq!(told, expected.map(|(site, start)| (site, Seconds(start))));
+    }
 }
 
 proptest! {
