@@ -52,7 +52,7 @@ pub use pareto::{ParetoFront, dominates, hypervolume};
 pub use provider::{
     PlanningSite, ProviderSite, RectangleSite, SiteAnswer, SiteQuestion, SiteReport,
 };
-pub use search::{collect_slots, search_advertised};
+pub use search::{search_advertised, search_stream};
 pub use settings::{
     AfterFailure, Commitment, Provider, ProvisioningSettings, SearchMethod, SiteChoice,
 };

@@ -51,9 +51,7 @@ impl CostModel {
 
 /// About so many jobs and requests: a whole trace is not known before it is read.
 fn jobs_of(spec: &SimulationSpec) -> f64 {
-    if let (Some(StudySettings::Provisioning(settings)), Some(about)) =
-        (&spec.study, &spec.provisioning)
-    {
+    if let Some((settings, about)) = spec.provisioned() {
         // Applications of a hundred tasks; what all submissions share is made by the first.
         let replay = if spec.replication == 0 { 10.0 } else { 0.0 };
         let applications = f64::from(settings.submissions()) * about.sites.len() as f64;
@@ -159,11 +157,11 @@ pub fn megabytes<'a>(
             }
             OutcomeDetail::All => {
                 SIMULATION_BYTES
-                    + match (&spec.study, &spec.provisioning) {
-                        (Some(StudySettings::Provisioning(settings)), Some(about)) => {
+                    + match spec.provisioned() {
+                        Some((settings, about)) => {
                             f64::from(settings.submissions()) * tasks_of(about) * TASK_BYTES
                         }
-                        _ => JOB_BYTES * jobs_of(spec),
+                        None => JOB_BYTES * jobs_of(spec),
                     }
             }
         })

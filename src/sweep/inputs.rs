@@ -326,7 +326,7 @@ impl<R: Rooms> Inputs<R> {
             return self.grid(spec, &workload, None).map(drop);
         }
         battery(&workload, spec)?;
-        if provisioned::study(spec).is_some() {
+        if spec.provisioned().is_some() {
             return self.prepare_provisioned(spec);
         }
         self.failure_trace(spec).map(drop)
@@ -498,7 +498,7 @@ impl<R: Rooms> Inputs<R> {
 
     /// The hash of what is replayed, of all sites where there are several.
     fn failures_hash(&self, spec: &SimulationSpec) -> Result<String, Arc<InputError>> {
-        let Some((_, about)) = provisioned::study(spec) else {
+        let Some((_, about)) = spec.provisioned() else {
             return Ok(events_hash(self.failure_trace(spec)?.as_ref()));
         };
         let mut hashes = Vec::new();
@@ -551,26 +551,38 @@ impl<R: Rooms> Inputs<R> {
         }
         let workload = self.workload(spec)?;
         let (jobs, _) = self.mixed(spec, battery(&workload, spec)?);
-        let horizon = horizon(&jobs, spec.workload.nodes);
+        let nodes = spec.workload.nodes;
         let workload_key = self.rooms.workload_key(&spec.workload);
-        let settings = json(&spec.failures);
-        let key = format!(
-            "{}|{workload_key}|{settings}|{}|{horizon}",
-            spec.seed, spec.replication
-        );
+        self.failures_of(&FailureRequest {
+            settings: &spec.failures,
+            nodes,
+            horizon: horizon(&jobs, nodes),
+            seed: spec.seed,
+            workload_key: &workload_key,
+            replication: spec.replication,
+        })
+    }
+
+    /// The failures that are asked for, made once for everybody who asks for the same.
+    fn failures_of(
+        &self,
+        request: &FailureRequest<'_>,
+    ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+        let settings = json(request.settings);
+        let FailureRequest {
+            nodes,
+            horizon,
+            seed,
+            workload_key,
+            replication,
+            ..
+        } = request;
+        let key = format!("{seed}|{workload_key}|{nodes}|{settings}|{replication}|{horizon}");
         self.failures.get_shared(key, || {
             let table = self
                 .tables
-                .get(settings, || self.rooms.failure_table(&spec.failures))?;
-            let request = FailureRequest {
-                settings: &spec.failures,
-                nodes: spec.workload.nodes,
-                horizon,
-                seed: spec.seed,
-                workload_key: &workload_key,
-                replication: spec.replication,
-            };
-            Ok(self.rooms.failures(&table, &request)?)
+                .get(settings, || self.rooms.failure_table(request.settings))?;
+            Ok(self.rooms.failures(&table, request)?)
         })
     }
 }

@@ -185,7 +185,6 @@ fn normalise_grid(spec: SimulationSpec) -> SimulationSpec {
     SimulationSpec {
         study: Some(StudySettings::CoReservation(Box::new(settings))),
         co_requests,
-        provisioning: spec.provisioning,
         ..spec
     }
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::brokering::StudySettings;
+use crate::brokering::provisioning::ProvisioningSettings;
 use crate::estimates::EstimateSettings;
 use crate::failures::FailureSettings;
 use crate::scheduling::PolicySettings;
@@ -108,6 +109,17 @@ pub struct SimulationSpec {
     pub replication: u32,
     /// The sweep's seed.
     pub seed: u64,
+}
+
+impl SimulationSpec {
+    /// Settings of a study of provisioning, and what it is about.
+    #[must_use]
+    pub fn provisioned(&self) -> Option<(&ProvisioningSettings, &ProvisionedSettings)> {
+        match (&self.study, &self.provisioning) {
+            (Some(StudySettings::Provisioning(settings)), Some(about)) => Some((settings, about)),
+            _ => None,
+        }
+    }
 }
 
 /// What a study of provisioning is about, apart from how it is done.

@@ -4,16 +4,17 @@
 use super::layout::lay_out;
 use super::least_busy::Sent;
 use super::ledger::{Ledger, purchases};
+use super::search::{search, search_stream};
 use super::strikes::{Strike, Strikes};
 use super::world::World;
 use super::{
     AfterFailure, Application, BestEffortOutcome, BestEffortRun, BrokerError, Commitment,
     Evaluator, FrontMember, Genetic, PlanValue, ProvisioningInputs, ProvisioningOutcome,
     ProvisioningRun, ProvisioningSettings, Realised, SearchMethod, SiteLink, SiteQuestion,
-    TaskFate, TaskRun, Wish, greedy, moga, nsga2,
+    TaskFate, TaskRun, Wish, greedy,
 };
 use crate::brokering::GridSeed;
-use crate::units::Seconds;
+use crate::units::{NodeSeconds, Seconds};
 
 mod effect;
 mod just_in_time;
@@ -259,15 +260,8 @@ impl<L: SiteLink> Broker<'_, L> {
     }
 
     fn search(&self, evaluator: &mut Evaluator<'_>, venture: &Venture) -> Genetic {
-        let name = format!(
-            "genetic search/{}/{}",
-            venture.outcome.submission, venture.plans
-        );
-        let mut stream = self.seed.stream(&name);
-        match self.settings.search {
-            SearchMethod::Nsga2 => nsga2(evaluator, &self.settings.genetic, &mut stream),
-            _ => moga(evaluator, &self.settings.genetic, &mut stream),
-        }
+        let name = search_stream(venture.outcome.submission, venture.plans);
+        search(evaluator, self.settings, &mut self.seed.stream(&name))
     }
 
     /// Lives through the node failures until the end of a second, or until all applications have ended.
@@ -457,12 +451,12 @@ fn behind(application: &Application, lost: usize) -> Vec<bool> {
 
 fn best_effort_of(application: &Application, run: &BestEffortRun) -> BestEffortOutcome {
     let placed = application.tasks().iter().zip(&run.placements);
-    let work: i64 = placed
-        .map(|(task, placed)| task.nodes.for_span(task.runtimes[placed.site]).0)
-        .sum();
+    let work = placed.fold(NodeSeconds(0), |sum, (task, placed)| {
+        sum + task.nodes.for_span(task.runtimes[placed.site])
+    });
     BestEffortOutcome {
         makespan: run.makespan,
-        cost: work as f64 / 3_600.0,
+        cost: work.coins().0,
         placements: run.placements.clone(),
     }
 }

@@ -197,7 +197,7 @@ pub async fn greedy<L: SiteLink>(
     }
     let finish = plan.placements.iter().map(|placed| placed.end).max();
     plan.value = PlanValue {
-        cost: spent.0 as f64 / 3_600.0,
+        cost: spent.coins().0,
         makespan: finish.unwrap_or(submitted) - submitted,
     };
     Ok(plan)

@@ -83,7 +83,7 @@ impl Ledger {
                 self.slots.push(PaidSlot {
                     site,
                     slot,
-                    cost: paid.0 as f64 / 3_600.0 * slot.unit_price + slot.fixed_price,
+                    cost: paid.coins().0 * slot.unit_price + slot.fixed_price,
                     externality: NodeSeconds(0),
                 });
             }
@@ -122,10 +122,10 @@ impl Ledger {
             self.slots.push(PaidSlot {
                 site: placed.site,
                 slot: Slot {
-                    fixed_price: externality.0 as f64 / 3_600.0,
+                    fixed_price: externality.coins().0,
                     ..Slot::hole(placed.start, nodes, placed.end)
                 },
-                cost: (base + externality).0 as f64 / 3_600.0,
+                cost: (base + externality).coins().0,
                 externality,
             });
             self.bookings.push(Booking {
@@ -140,7 +140,7 @@ impl Ledger {
                 run.shares.push((slot, nodes));
             }
         }
-        paid.0 as f64 / 3_600.0
+        paid.coins().0
     }
 
     fn push_run(&mut self, task: usize, nodes: Nodes, placed: TaskPlacement) {
@@ -260,7 +260,7 @@ impl Ledger {
         let mut slots = Vec::with_capacity(self.slots.len());
         for (index, paid) in self.slots.iter().enumerate() {
             wasted += if served[index] {
-                unused[index].0 as f64 / 3_600.0 * paid.slot.unit_price
+                unused[index].coins().0 * paid.slot.unit_price
             } else {
                 paid.cost
             };

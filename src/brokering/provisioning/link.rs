@@ -49,6 +49,16 @@ pub enum BrokerError<E> {
         /// What it was asked to do.
         question: &'static str,
     },
+    /// Jobs of others have no start that could be compared.
+    #[error(
+        "site number {site}: {jobs} job(s) of others that start without the applications had not ended ten years after the last submission, so what the applications did to them is not known; leave out jobs that run so long, or do not commit the plans"
+    )]
+    Endless {
+        /// Index of the site.
+        site: usize,
+        /// How many.
+        jobs: u64,
+    },
     /// A choice of slots that the search valued could not be valued or divided among the tasks again.
     #[error(
         "application number {submission}: the plan that the search chose cannot be laid out on the slots it was searched on; this is a defect of the broker"
@@ -66,6 +76,7 @@ impl<E> BrokerError<BrokerError<E>> {
             Self::Unanswered(error) => error,
             Self::NoQueries { site } => BrokerError::NoQueries { site },
             Self::Misunderstood { site, question } => BrokerError::Misunderstood { site, question },
+            Self::Endless { site, jobs } => BrokerError::Endless { site, jobs },
             Self::Misplanned { submission } => BrokerError::Misplanned { submission },
         }
     }
@@ -83,12 +94,6 @@ impl SitesAtHand {
     pub fn new(sites: Vec<ProviderSite>) -> Self {
         let nodes = sites.iter().map(ProviderSite::nodes).collect();
         Self { sites, nodes }
-    }
-
-    /// The sites as they are now.
-    #[must_use]
-    pub fn into_sites(self) -> Vec<ProviderSite> {
-        self.sites
     }
 }
 

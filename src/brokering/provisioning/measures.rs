@@ -5,7 +5,7 @@ use super::{
     ProvisioningRun, ProvisioningSettings, SearchMethod, SiteLoad, Wish, hypervolume,
 };
 use crate::scheduling::measures::Measured;
-use crate::units::{NodeSeconds, Nodes, Seconds};
+use crate::units::Nodes;
 
 /// Money is a sum of fractions: what is dearer than a budget by less than this share of it keeps it.
 const ROUNDING: f64 = 1e-9;
@@ -101,20 +101,9 @@ fn best_effort_value(outcome: &ProvisioningOutcome) -> Option<PlanValue> {
 
 /// The least cost, and the longest path without transfers.
 fn least(application: &Application) -> PlanValue {
-    let tasks = application.tasks();
-    let mut ends = vec![Seconds::ZERO; tasks.len()];
-    let mut work = NodeSeconds(0);
-    for &task in application.order() {
-        let needs = &tasks[task];
-        let runtime = needs.runtimes.iter().copied().min();
-        let runtime = runtime.unwrap_or(Seconds::ZERO);
-        let parents = needs.parents.iter().map(|parent| ends[parent.parent]);
-        ends[task] = parents.max().unwrap_or(Seconds::ZERO) + runtime;
-        work += needs.nodes.for_span(runtime);
-    }
     PlanValue {
-        cost: work.coins().0,
-        makespan: ends.into_iter().max().unwrap_or(Seconds::ZERO),
+        cost: application.least_work().coins().0,
+        makespan: application.longest_path(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The sites and the time that passes at them, as a broker sees both.
 
 use super::link::{advertised, book};
+use super::search::still_open;
 use super::{
     Advertised, BrokerError, FIRST_TASK, SiteAnswer, SiteLink, SiteQuestion, SiteReport,
     SiteWorkload,
@@ -105,12 +106,8 @@ impl<'a, L: SiteLink> World<'a, L> {
         let mut slots = Vec::new();
         for site in 0..self.sites.len() {
             let offered = advertised(&mut self.link, site).await?;
-            slots.extend(offered.into_iter().map(|mut slot| {
-                slot.start = slot.start.max(arrival);
-                Advertised { site, slot }
-            }));
+            slots.extend(still_open(site, offered, arrival));
         }
-        slots.retain(|offered| offered.slot.end > offered.slot.start);
         Ok(slots)
     }
 

@@ -4,11 +4,10 @@
 use std::sync::Arc;
 
 use super::{FailureRequest, InputError, Inputs, PreparedWorkload, Rooms, battery, json};
-use crate::brokering::StudySettings;
 use crate::brokering::provisioning::{
     Application, Background, BestEffortRun, Commitment, Genetic, ProvisioningInputs,
     ProvisioningSettings, SiteWorkload, Wish, best_effort, common_window, draw_instants, load_site,
-    search_advertised,
+    search_advertised, search_stream,
 };
 use crate::failures::{FailureSource, FailureTrace};
 use crate::random;
@@ -25,16 +24,6 @@ const AFTER_THE_TRACE: Seconds = Seconds(100 * 86_400);
 /// A workflow with the hash of what it was read from; `None` where it was drawn.
 pub(super) type SourcedWorkflow = (Arc<Workflow>, Option<String>);
 
-/// Sites and settings of a study of provisioning.
-pub(super) fn study(
-    spec: &SimulationSpec,
-) -> Option<(&ProvisioningSettings, &ProvisionedSettings)> {
-    match (&spec.study, &spec.provisioning) {
-        (Some(StudySettings::Provisioning(settings)), Some(about)) => Some((settings, about)),
-        _ => None,
-    }
-}
-
 fn undrawable(error: WorkflowError) -> InputError {
     InputError::Workflow(error.to_string())
 }
@@ -45,7 +34,7 @@ impl<R: Rooms> Inputs<R> {
         &self,
         spec: &SimulationSpec,
     ) -> Result<(Vec<String>, Option<String>), Arc<InputError>> {
-        let Some((_, about)) = study(spec) else {
+        let Some((_, about)) = spec.provisioned() else {
             return Ok((Vec::new(), None));
         };
         let more = about.sites.iter().skip(1);
@@ -57,7 +46,7 @@ impl<R: Rooms> Inputs<R> {
 
     /// Makes what is made before the first simulation: sites at their load, application, failures; neither replays nor searches.
     pub(super) fn prepare_provisioned(&self, spec: &SimulationSpec) -> Result<(), Arc<InputError>> {
-        let Some((_, about)) = study(spec) else {
+        let Some((_, about)) = spec.provisioned() else {
             return Ok(());
         };
         self.application(spec, about)?;
@@ -69,7 +58,7 @@ impl<R: Rooms> Inputs<R> {
         &self,
         spec: &SimulationSpec,
     ) -> Result<Option<(Arc<ProvisioningInputs>, ProvisioningSettings)>, Arc<InputError>> {
-        let Some((settings, about)) = study(spec) else {
+        let Some((settings, about)) = spec.provisioned() else {
             return Ok(None);
         };
         let workflow = self.workflow(spec, about)?.0.clone();
@@ -188,23 +177,14 @@ impl<R: Rooms> Inputs<R> {
         let trace = self.site_trace(spec, settings)?;
         let jobs = battery(&trace, &of_site(spec, settings))?;
         let nodes = settings.workload.nodes;
-        let horizon = horizon(&jobs, nodes);
-        let table_key = json(&spec.failures);
         let workload_key = format!("{}|site {place}", self.rooms.source_key(&settings.workload));
-        let key = format!("{}|{workload_key}|{nodes}|{table_key}|{horizon}", spec.seed);
-        self.failures.get_shared(key, || {
-            let table = self
-                .tables
-                .get(table_key, || self.rooms.failure_table(&spec.failures))?;
-            let request = FailureRequest {
-                settings: &spec.failures,
-                nodes,
-                horizon,
-                seed: spec.seed,
-                workload_key: &workload_key,
-                replication: 0,
-            };
-            Ok(self.rooms.failures(&table, &request)?)
+        self.failures_of(&FailureRequest {
+            settings: &spec.failures,
+            nodes,
+            horizon: horizon(&jobs, nodes),
+            seed: spec.seed,
+            workload_key: &workload_key,
+            replication: 0,
         })
     }
 
@@ -304,7 +284,7 @@ impl<R: Rooms> Inputs<R> {
                 spec.seed,
                 &self.rooms.workload_key(&spec.workload),
                 spec.replication,
-                "genetic search/0/0",
+                &search_stream(0, 0),
             );
             Ok(search_advertised(
                 application,

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::study;
 use crate::brokering::StudySettings;
 use crate::brokering::provisioning::{ProvisioningInputs, Wish};
 use crate::sweep::{Experiment, HouseRooms, InputFolders, Inputs, SimulationSpec};
@@ -199,7 +198,7 @@ fn a_workflow_that_is_missing_or_too_wide_is_known_before_anything_runs() {
     let rooms = rooms();
     let says = |text: &str| {
         let spec = &specs(text)[0];
-        assert!(study(spec).is_some());
+        assert!(spec.provisioned().is_some());
         rooms.prepare(spec).expect_err("no workflow").to_string()
     };
     let file = HEAD.replace(

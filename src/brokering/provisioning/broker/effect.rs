@@ -51,19 +51,26 @@ impl<L: SiteLink> Broker<'_, L> {
             self.world.pass_to(self.world.now() + STEP).await?;
         }
         let undisturbed = &self.inputs.background.starts;
-        let effects = sites.iter().enumerate().map(|(index, site)| {
-            let mut effect = EffectOnOthers::default();
+        let mut effects = vec![EffectOnOthers::default(); sites.len()];
+        for (index, (site, effect)) in sites.iter().zip(&mut effects).enumerate() {
+            let mut endless = 0;
             for (place, job) in site.jobs.iter().enumerate().filter(|(_, job)| counts(job)) {
                 let without = undisturbed.get(index).and_then(|starts| starts.get(place));
-                let (Some(Some(with)), Some(Some(without))) = (starts[index][place], without)
-                else {
+                // Jobs that are wider than the site start in neither.
+                let Some(Some(without)) = without else {
                     continue;
                 };
-                effect.compare(job, with, *without);
+                match starts[index][place].flatten() {
+                    Some(with) => effect.compare(job, with, *without),
+                    None => endless += 1,
+                }
             }
-            effect
-        });
-        Ok(effects.collect())
+            if endless > 0 {
+                let (site, jobs) = (index, endless);
+                return Err(BrokerError::Endless { site, jobs });
+            }
+        }
+        Ok(effects)
     }
 }
 

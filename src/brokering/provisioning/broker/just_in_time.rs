@@ -76,7 +76,7 @@ impl Progress {
                 fate: TaskFate::Done,
             });
         }
-        (runs, work.0 as f64 / 3_600.0)
+        (runs, work.coins().0)
     }
 }
 

@@ -387,6 +387,22 @@ fn committed_plans_delay_others_by_what_their_starts_differ() {
 }
 
 #[test]
+fn a_job_that_outlasts_all_patience_is_an_error_and_not_left_out() {
+    let mut settings = settings_of(
+        queried(),
+        SearchMethod::Greedy,
+        Wish::TradeOff { alpha: 0.0 },
+    );
+    settings.commitment = Commitment::Committed { submissions: 1 };
+    let eleven_years = 11 * 365 * 24 * HOUR.0;
+    let site = workload(4, vec![job(0, 3_000, 1, eleven_years)]);
+    let inputs = inputs_of(vec![site], chain(1, &[1]), &settings, &[Seconds(10)]);
+    let error = simulate_provisioning(&inputs, &settings, &seed_of(1)).unwrap_err();
+    let text = error.to_string();
+    assert!(text.contains("1 job(s) of others"), "{text}");
+}
+
+#[test]
 fn the_second_application_finds_what_the_first_one_booked() {
     for (provider, search) in [
         (queried(), SearchMethod::Greedy),

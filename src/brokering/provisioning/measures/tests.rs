@@ -6,7 +6,7 @@ use crate::brokering::provisioning::{
     SiteWorkload,
 };
 use crate::plan::Slot;
-use crate::units::Nodes;
+use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::workflows::{SyntheticSettings, synthetic};
 
 /// Two tasks in a row, 2 nodes for 1 h and 4 nodes for 2 h: 10 SU, 3 h.

@@ -58,12 +58,6 @@ impl RectangleSite {
         }
     }
 
-    /// What is free from now on.
-    #[must_use]
-    pub fn free(&self) -> &SlotList {
-        &self.free
-    }
-
     pub(super) fn now(&self) -> Seconds {
         self.now
     }
@@ -183,11 +177,18 @@ impl RectangleSite {
             .into_iter()
             .map(|(index, part)| (self.free.slots()[index], part))
             .collect();
-        let mut pieces = Vec::with_capacity(found.len());
-        for (slot, part) in found {
-            let index = self.free.slots().iter().position(|other| *other == slot)?;
-            pieces.push(self.free.buy(index, part).ok()?.piece);
-        }
+        self.buy_all(&found)
+    }
+
+    /// Buys a part of each of these slots, or nothing of any.
+    fn buy_all(&mut self, parts: &[(Slot, Piece)]) -> Option<Vec<Piece>> {
+        let mut free = self.free.clone();
+        let pieces = parts.iter().map(|(slot, part)| {
+            let index = free.slots().iter().position(|other| other == slot)?;
+            Some(free.buy(index, *part).ok()?.piece)
+        });
+        let pieces = pieces.collect::<Option<_>>()?;
+        self.free = free;
         Some(pieces)
     }
 
@@ -246,5 +247,27 @@ impl RectangleSite {
         self.sequence += 1;
         self.events
             .push(Reverse((time.max(self.now), class, self.sequence, event)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_a_stack_that_cannot_be_bought_whole_nothing_is_bought() {
+        let mut site = RectangleSite::new(Nodes(4), SlotRules::default());
+        let before = site.free.clone();
+        let slot = site.free.slots()[0];
+        let piece = |nodes| Piece {
+            start: Seconds(10),
+            nodes: Nodes(nodes),
+            end: Seconds(20),
+        };
+        // The first sale changes the slot, so that the second part looks for one that is not there any more.
+        assert_eq!(site.buy_all(&[(slot, piece(3)), (slot, piece(1))]), None);
+        assert_eq!(site.free, before);
+        assert_eq!(site.buy_all(&[(slot, piece(3))]), Some(vec![piece(3)]));
+        assert_ne!(site.free, before);
     }
 }
