@@ -11,7 +11,7 @@ fn folder() -> Option<PathBuf> {
     let folder =
         std::env::var_os("BOOKAHEAD_WORKFLOWS").map(|root| PathBuf::from(root).join("dax"));
     if folder.is_none() {
-        eprintln!("SKIPPED: BOOKAHEAD_WORKFLOWS is not set, so no published workflow is read");
+        println!("skipped: needs the folder of workflows that BOOKAHEAD_WORKFLOWS names");
     }
     folder
 }

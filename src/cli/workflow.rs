@@ -15,14 +15,12 @@ use self::describe::{Described, describe};
 use self::generate::GenerateArguments;
 use self::schedule::ScheduleArguments;
 use crate::report::workflow_svg;
+use crate::sweep::InputFolders;
 use crate::workload::workflows::heft::HeftError;
 use crate::workload::workflows::{
     Negatives, Network, NetworkError, ReadWorkflow, TransferMean, WorkflowError, WorkflowFolder,
     read_workflow, summarise_workflow,
 };
-
-/// The folder in which workflows are looked for that are not found as they stand.
-const VARIABLE: &str = "BOOKAHEAD_WORKFLOWS";
 
 /// Arguments of `bookahead workflow`.
 #[derive(Args, Debug)]
@@ -145,7 +143,7 @@ struct Answer {
 ///
 /// When a workflow cannot be read, made or written, or a file cannot be written.
 pub fn execute(arguments: &WorkflowArguments) -> Result<(), WorkflowCommandError> {
-    let folder = std::env::var_os(VARIABLE).map(PathBuf::from);
+    let folder = InputFolders::from_environment().workflows;
     let answer = answer(arguments, folder.as_deref())?;
     for message in &answer.messages {
         super::say(message);

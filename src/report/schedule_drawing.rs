@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::svg::{COLOURS, escape};
+use super::svg::{COLOURS, escape, round_ticks, style};
 use super::table::grouped;
 use crate::workload::workflows::Workflow;
 use crate::workload::workflows::heft::HeftSchedule;
@@ -19,8 +19,8 @@ const ROW: (f64, f64) = (26.0, 3.0);
 const TALLEST: f64 = 900.0;
 /// Width of a letter, about.
 const LETTER: f64 = 6.2;
-/// Parts of the axis of time.
-const TICKS: u32 = 8;
+/// Parts of the axis of time, about.
+const TICKS: f64 = 8.0;
 
 /// Draws a schedule as a stand-alone SVG file: a row a resource, a bar a task, a colour a module.
 #[must_use]
@@ -45,17 +45,16 @@ pub fn schedule_svg(workflow: &Workflow, schedule: &HeftSchedule, resources: usi
          <title>{0}</title><style>{1}</style><rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n\
          <text class=\"ink\" x=\"24\" y=\"30\" font-size=\"15\">{0}</text>\n",
         escape(&title),
-        style()
+        style("")
     );
-    for part in 0..=TICKS {
-        let time = makespan * f64::from(part) / f64::from(TICKS);
+    for (time, name) in round_ticks(makespan, TICKS) {
         let x = LEFT + time * scale;
         let _ = writeln!(
             svg,
             "<line class=\"grid\" x1=\"{x:.1}\" x2=\"{x:.1}\" y1=\"{TOP}\" y2=\"{bottom:.1}\"/>\
              <text class=\"soft\" text-anchor=\"middle\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
             bottom + 16.0,
-            seconds(time)
+            name
         );
     }
     if row >= 10.0 {
@@ -78,7 +77,7 @@ pub fn schedule_svg(workflow: &Workflow, schedule: &HeftSchedule, resources: usi
         let _ = write!(
             svg,
             "<g class=\"task\"><title>{}: {} s to {} s on resource {}</title>\
-             <rect class=\"m{colour}\" x=\"{x:.2}\" y=\"{:.1}\" width=\"{:.2}\" height=\"{:.1}\"/>",
+             <rect class=\"f{colour}\" x=\"{x:.2}\" y=\"{:.1}\" width=\"{:.2}\" height=\"{:.1}\"/>",
             escape(&task.name),
             seconds(placed.start_seconds),
             seconds(placed.end_seconds),
@@ -91,7 +90,7 @@ pub fn schedule_svg(workflow: &Workflow, schedule: &HeftSchedule, resources: usi
         if fits && row >= 14.0 {
             let _ = write!(
                 svg,
-                "<text class=\"name\" text-anchor=\"middle\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
+                "<text class=\"paper\" font-size=\"11\" text-anchor=\"middle\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
                 x + long / 2.0,
                 y + row / 2.0 + 4.0,
                 escape(&task.name)
@@ -111,7 +110,7 @@ pub fn schedule_svg(workflow: &Workflow, schedule: &HeftSchedule, resources: usi
         };
         let _ = writeln!(
             svg,
-            "<rect class=\"m{number}\" x=\"{LEFT}\" y=\"{:.1}\" width=\"14\" height=\"10\"/>\
+            "<rect class=\"f{number}\" x=\"{LEFT}\" y=\"{:.1}\" width=\"14\" height=\"10\"/>\
              <text class=\"soft\" x=\"{:.1}\" y=\"{y:.1}\">{}{more}</text>",
             y - 9.0,
             LEFT + 20.0,
@@ -130,21 +129,6 @@ fn modules(workflow: &Workflow) -> BTreeMap<&str, usize> {
         numbers.entry(task.module.as_str()).or_insert(next);
     }
     numbers
-}
-
-fn style() -> String {
-    let mut light = String::from(
-        ".paper{fill:#ffffff}.ink{fill:#24292f}.soft{fill:#57606a}.grid{stroke:#d8dee4}.name{fill:#ffffff;font-size:11px}",
-    );
-    let mut dark = String::from(
-        ".paper{fill:#0d1117}.ink{fill:#e6edf3}.soft{fill:#9da7b1}.grid{stroke:#30363d}.name{fill:#0d1117}",
-    );
-    for (number, (by_day, by_night)) in COLOURS.iter().enumerate() {
-        for (text, colour) in [(&mut light, by_day), (&mut dark, by_night)] {
-            let _ = write!(text, ".m{number}{{fill:{colour}}}");
-        }
-    }
-    format!("{light}@media (prefers-color-scheme:dark){{{dark}}}")
 }
 
 fn seconds(value: f64) -> String {

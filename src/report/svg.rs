@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 use super::figure::{Figure, Marks, Scale, ScaleKind};
 use super::table::grouped;
 use scale::Axis;
+pub(super) use scale::round_ticks;
 
 const WIDTH: f64 = 760.0;
 const LEFT: f64 = 84.0;
@@ -54,6 +55,17 @@ pub(super) fn style(scope: &str) -> String {
         let switched = dark.replace(scope, &format!("[data-theme=dark] {scope}"));
         format!("{light}{switched}")
     }
+}
+
+/// The style of a file whose drawing needs more than a figure: `plain` for shapes, and what `rule` says for each colour, by its
+/// number, by day and by night.
+pub(super) fn style_with(plain: &str, rule: impl Fn(usize, &str) -> String) -> String {
+    let (mut light, mut dark) = (style("") + plain, String::new());
+    for (number, (by_day, by_night)) in COLOURS.iter().enumerate() {
+        light.push_str(&rule(number, by_day));
+        dark.push_str(&rule(number, by_night));
+    }
+    format!("{light}@media (prefers-color-scheme:dark){{{dark}}}")
 }
 
 /// A whole SVG file.
@@ -353,6 +365,44 @@ mod tests {
                 );
             }
         }
+    }
+
+    /// Two searches that chose the same plans, and one that chose a plan beside them.
+    #[test]
+    fn names_of_rings_at_the_same_place_do_not_cover_each_other() {
+        let named = |mark, name: &str| (mark, name.to_owned());
+        let mut figure = figure(
+            ScaleKind::Linear,
+            Marks::Named(vec![
+                named(mark(1.0, 5.0), "α 0, 0.5"),
+                named(mark(9.0, 1.0), "α 1"),
+            ]),
+        );
+        let other = Series {
+            marks: Marks::Named(vec![
+                named(mark(1.0, 5.0), "α 0"),
+                named(mark(1.05, 5.0), "α 0.5"),
+            ]),
+            ..figure.series[0].clone()
+        };
+        figure.series.push(other);
+        let svg = file(&figure);
+        let baseline = |name: &str| -> f64 {
+            let text = svg.split(&format!(">{name}</text>")).next();
+            let text = text.unwrap_or_else(|| panic!("{name}"));
+            let y = text
+                .rsplit(" y=\"")
+                .next()
+                .and_then(|y| y.split('"').next());
+            y.and_then(|y| y.parse().ok())
+                .unwrap_or_else(|| panic!("{name}"))
+        };
+        let mut lines = ["α 0, 0.5", "α 0", "α 0.5"].map(baseline);
+        lines.sort_by(f64::total_cmp);
+        assert!(
+            lines[1] - lines[0] >= 12.0 && lines[2] - lines[1] >= 12.0,
+            "{lines:?}"
+        );
     }
 
     #[test]

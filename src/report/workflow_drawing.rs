@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::svg::{COLOURS, escape, short_number};
+use super::svg::{COLOURS, escape, short_number, style_with};
 use super::table::grouped;
 use crate::workload::workflows::{TaskId, Workflow};
 
@@ -241,7 +241,7 @@ impl<'w> Drawing<'w> {
         for (number, ((top, bottom), level)) in (1..).zip(self.bands.iter().zip(&self.levels)) {
             self.level_name(&mut svg, number, (*top, *bottom), level);
         }
-        svg.push_str("<g class=\"line\">\n");
+        svg.push_str("<g class=\"line edge\">\n");
         for ((from, to), edges) in &self.lines {
             self.line(&mut svg, &self.shapes[*from], &self.shapes[*to], *edges);
         }
@@ -377,24 +377,13 @@ impl<'w> Drawing<'w> {
     }
 }
 
-/// Colours of the modules, by day and by night; past the last colour they come again with a dashed edge.
+/// Colours of the modules; past the last colour they come again with a dashed edge.
 fn style() -> String {
-    let mut light = String::from(
-        ".paper{fill:#ffffff}.ink{fill:#24292f}.soft{fill:#57606a}\
-         .line path{fill:none;stroke:#57606a;stroke-opacity:.45;stroke-width:.8}.line path.many{stroke-width:2.4}",
-    );
-    let mut dark = String::from(
-        ".paper{fill:#0d1117}.ink{fill:#e6edf3}.soft{fill:#9da7b1}.line path{stroke:#9da7b1}",
-    );
-    for (index, (by_day, by_night)) in COLOURS.iter().enumerate() {
-        for (text, colour) in [(&mut light, by_day), (&mut dark, by_night)] {
-            let _ = write!(
-                text,
-                ".m{index}{{fill:{colour};fill-opacity:.16;stroke:{colour}}}"
-            );
-        }
-    }
-    format!("{light}@media (prefers-color-scheme:dark){{{dark}}}")
+    let lines =
+        ".line path{fill:none;stroke-opacity:.45;stroke-width:.8}.line path.many{stroke-width:2.4}";
+    style_with(lines, |number, colour| {
+        format!(".m{number}{{fill:{colour};fill-opacity:.16;stroke:{colour}}}")
+    })
 }
 
 fn dashes(number: usize) -> &'static str {

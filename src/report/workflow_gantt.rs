@@ -304,6 +304,12 @@ impl<'p> WorkflowGantt<'p> {
         ];
         let step = steps.into_iter().find(|step| self.until / step <= 12);
         let step = step.unwrap_or(2_592_000);
+        // Ticks are whole numbers of the unit.
+        let (unit, name) = if step < 3_600 {
+            (60, "minutes")
+        } else {
+            (3_600, "hours")
+        };
         for time in (0..=self.until / step).map(|tick| tick * step) {
             let place = self.x(time);
             let _ = writeln!(
@@ -311,12 +317,12 @@ impl<'p> WorkflowGantt<'p> {
                 "<path class=\"edge\" d=\"M{place:.1} {top:.1}v5\"/>\
                  <text class=\"soft\" x=\"{place:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
                 top + 18.0,
-                grouped(time as f64 / 3_600.0, if step < 3_600 { 2 } else { 0 })
+                grouped((time / unit) as f64, 0)
             );
         }
         let _ = writeln!(
             svg,
-            "<text class=\"ink\" x=\"{:.0}\" y=\"{:.1}\" text-anchor=\"middle\">hours after the submission</text>",
+            "<text class=\"ink\" x=\"{:.0}\" y=\"{:.1}\" text-anchor=\"middle\">{name} after the submission</text>",
             f64::midpoint(LEFT, WIDTH - RIGHT),
             top + 36.0
         );

@@ -102,7 +102,7 @@ pub fn write_with(
         .any(|measure| measure.topic == Topic::Workflows);
     let mut planned = Vec::new();
     if has_workflows {
-        figures.extend(fronts(&store, &points, &analysis, hash)?);
+        figures.extend(fronts(&store, &points, &analysis, &run)?);
         planned = planned_workflows(&store, &points, &analysis)?;
     }
     let (over_axes, left_out) = if analysis.is_study() {

@@ -1,8 +1,10 @@
 //! Reading studies of provisioning: sites, submissions with their fronts, slots and tasks of one simulation.
 
-use rusqlite::{Row, params};
+use std::collections::BTreeMap;
 
-use super::{Store, StoreError};
+use rusqlite::Row;
+
+use super::{RunId, Store, StoreError};
 
 /// A site of a simulation.
 #[derive(Clone, Debug, PartialEq)]
@@ -89,8 +91,8 @@ impl Store {
     /// When the store cannot be read.
     pub fn workflow_sites(&self, simulation: i64) -> Result<Vec<WorkflowSite>, StoreError> {
         self.workflow_rows(
-            "SELECT label, nodes, utilisation_percent FROM workflow_site WHERE simulation = ?1 AND ?2 = 0 ORDER BY site",
-            (simulation, 0),
+            "SELECT label, nodes, utilisation_percent FROM workflow_site WHERE simulation = ?1 ORDER BY site",
+            [simulation],
             |row| {
                 Ok(WorkflowSite {
                     label: row.get(0)?,
@@ -110,8 +112,8 @@ impl Store {
         let rows = self.workflow_rows(
             "SELECT submission, search, alpha, submitted, planned_cost_su, planned_makespan, best_effort_cost_su,
                 best_effort_makespan, cost_su, makespan
-             FROM v_workflow_submission WHERE simulation = ?1 AND submission >= ?2 ORDER BY submission LIMIT 1",
-            (simulation, 0),
+             FROM v_workflow_submission WHERE simulation = ?1 ORDER BY submission LIMIT 1",
+            [simulation],
             |row| {
                 let pair = |cost, makespan| -> rusqlite::Result<Option<(f64, i64)>> {
                     Ok(row
@@ -130,6 +132,24 @@ impl Store {
             },
         )?;
         Ok(rows.into_iter().next())
+    }
+
+    /// How many plans the front of the first application of each simulation of a run has, by simulation; those without a front are
+    /// left out.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn front_sizes(&self, run: RunId) -> Result<BTreeMap<i64, u64>, StoreError> {
+        let rows = self.workflow_rows(
+            "SELECT f.simulation, count(*) FROM workflow_front f
+             WHERE f.simulation IN (SELECT p.simulation FROM run_point rp JOIN point p ON p.id = rp.point WHERE rp.run = ?1)
+                AND f.submission = (SELECT min(s.submission) FROM workflow_submission s WHERE s.simulation = f.simulation)
+             GROUP BY f.simulation",
+            [run.0],
+            |row| Ok((row.get(0)?, row.get::<_, i64>(1)?.unsigned_abs())),
+        )?;
+        Ok(rows.into_iter().collect())
     }
 
     /// The plans of the front of a submission, in the order of the search.
@@ -214,16 +234,12 @@ impl Store {
     fn workflow_rows<T>(
         &self,
         sql: &str,
-        (simulation, submission): (i64, i64),
+        parameters: impl rusqlite::Params,
         read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, StoreError> {
         self.connection
             .prepare_cached(sql)
-            .and_then(|mut statement| {
-                statement
-                    .query_map(params![simulation, submission], read)?
-                    .collect()
-            })
+            .and_then(|mut statement| statement.query_map(parameters, read)?.collect())
             .map_err(|error| self.error("reading provisioned workflows", error))
     }
 }

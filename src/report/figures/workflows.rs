@@ -2,13 +2,16 @@
 //! would be of no plan at all. What was bought is shown for replication 0 of the first combination of each search; the plans for
 //! the replication whose front has most of them.
 
+use std::collections::BTreeMap;
+
 use super::situations::{points_of, simulation_of};
 use crate::report::analysis::{Analysis, Combination};
 use crate::report::figure::{Figure, Mark, Marks, Scale, ScaleKind, Section, Series};
 use crate::report::table::value_text;
 use crate::report::tables::short;
 use crate::store::{
-    FrontRow, PointColumns, SlotRow, Store, StoreError, SubmissionRow, TaskRow, WorkflowSite,
+    FrontRow, PointColumns, RunSummary, SlotRow, Store, StoreError, SubmissionRow, TaskRow,
+    WorkflowSite,
 };
 
 const HOUR: f64 = 3_600.0;
@@ -107,11 +110,12 @@ pub(in crate::report) fn fronts(
     store: &Store,
     points: &PointColumns,
     analysis: &Analysis,
-    configuration_hash: &str,
+    run: &RunSummary,
 ) -> Result<Option<Figure>, StoreError> {
+    let configuration_hash = run.configuration_hash.as_str();
     let mut searches: Vec<OfSearch<'_>> = Vec::new();
     let mut first: Option<Submitted<'_>> = None;
-    let replication = fullest(store, points, analysis)?;
+    let replication = fullest(points, analysis, &store.front_sizes(run.id)?);
     for of in submitted(store, points, analysis, replication)? {
         // The same application at the same instant: searches are compared on equal slots.
         let is_other = first.as_ref().is_some_and(|first| {
@@ -240,27 +244,22 @@ JOIN v_workflow_submission s ON s.simulation = p.simulation AND s.submission = {
 }
 
 /// The replication of the first combination with fronts whose front has most plans, the first of equals.
-fn fullest(store: &Store, points: &PointColumns, analysis: &Analysis) -> Result<u32, StoreError> {
+fn fullest(points: &PointColumns, analysis: &Analysis, sizes: &BTreeMap<i64, u64>) -> u32 {
     let replications = points.replication.iter().max().map_or(0, |last| last + 1);
     for combination in &analysis.combinations {
         let mut fullest = (0, 0);
         for replication in 0..replications {
-            let Some(simulation) = simulation_of(points, combination, replication) else {
-                continue;
-            };
-            let Some(row) = store.first_submission(simulation)? else {
-                break;
-            };
-            let plans = store.workflow_front(simulation, row.submission)?.len();
-            if plans > fullest.1 {
-                fullest = (replication, plans);
+            let simulation = simulation_of(points, combination, replication);
+            let plans = simulation.and_then(|simulation| sizes.get(&simulation));
+            if let Some(plans) = plans.filter(|plans| **plans > fullest.1) {
+                fullest = (replication, *plans);
             }
         }
         if fullest.1 > 0 {
-            return Ok(fullest.0);
+            return fullest.0;
         }
     }
-    Ok(0)
+    0
 }
 
 /// What each wish chose: those that chose the same plan share a label.

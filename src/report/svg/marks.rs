@@ -118,8 +118,11 @@ pub(super) fn draw(
             }
         }
         Marks::Named(marks) => {
-            for (mark, name) in marks {
-                ring(svg, figure, series, (mark, name), class, x, y);
+            for (number, (mark, name)) in marks.iter().enumerate() {
+                let at = (x.at(mark.x), y.at(mark.mean));
+                let earlier = labels_before(figure, series, number, x, y);
+                let label = free_label(at, name, &earlier);
+                ring(svg, figure, series, (mark, name), class, at, label);
             }
         }
         Marks::Points(marks) => {
@@ -196,34 +199,95 @@ fn dot(
     );
 }
 
-/// A ring with its name to the right, or to the left where there is no room.
+/// Where the name of a ring stands.
+#[derive(Clone, Copy, Debug)]
+struct Label {
+    x: f64,
+    baseline: f64,
+    width: f64,
+    is_right: bool,
+}
+
+impl Label {
+    fn left_edge(&self) -> f64 {
+        if self.is_right {
+            self.x
+        } else {
+            self.x - self.width
+        }
+    }
+
+    fn overlaps(&self, other: &Self) -> bool {
+        (self.baseline - other.baseline).abs() < 12.0
+            && self.left_edge() < other.left_edge() + other.width
+            && other.left_edge() < self.left_edge() + self.width
+    }
+}
+
+/// The names of the rings that are drawn before ring `number` of a series.
+fn labels_before(
+    figure: &Figure,
+    series: &Series,
+    number: usize,
+    x: &Axis,
+    y: &Axis,
+) -> Vec<Label> {
+    let mut labels: Vec<Label> = Vec::new();
+    for other in &figure.series {
+        let is_last = std::ptr::eq(other, series);
+        if let Marks::Named(marks) = &other.marks {
+            let count = if is_last { number } else { marks.len() };
+            for (mark, name) in &marks[..count] {
+                let at = (x.at(mark.x), y.at(mark.mean));
+                labels.push(free_label(at, name, &labels));
+            }
+        }
+        if is_last {
+            break;
+        }
+    }
+    labels
+}
+
+/// To the right of a ring, or to its left where there is no room, and where other names leave room.
+fn free_label((at, top): (f64, f64), name: &str, others: &[Label]) -> Label {
+    let width = super::legend_width(name) - 44.0;
+    let beside = |is_right: bool, down: f64| Label {
+        x: if is_right { at + 9.0 } else { at - 9.0 },
+        baseline: top + down,
+        width,
+        is_right,
+    };
+    let right = at + 16.0 + width < super::WIDTH;
+    // Above and below the middle of the ring, then farther away.
+    let places = [-6.0, 15.0, -19.0, 28.0].map(|down| beside(right, down));
+    let free = |label: &&Label| !others.iter().any(|other| other.overlaps(label));
+    *places.iter().find(free).unwrap_or(&places[0])
+}
+
+/// A ring with its name.
 fn ring(
     svg: &mut String,
     figure: &Figure,
     series: &Series,
     (mark, name): (&Mark, &str),
     class: usize,
-    x: &Axis,
-    y: &Axis,
+    (at, top): (f64, f64),
+    label: Label,
 ) {
-    let (at, top) = (x.at(mark.x), y.at(mark.mean));
-    let is_right = at + 16.0 + super::legend_width(name) - 44.0 < super::WIDTH;
-    let (place, anchor) = if is_right {
-        (at + 9.0, "start")
-    } else {
-        (at - 9.0, "end")
-    };
     let _ = writeln!(
         svg,
         "<circle class=\"s{class} m\" stroke-width=\"2.2\" tabindex=\"0\" {} cx=\"{at:.1}\" cy=\"{top:.1}\" r=\"6\"/>\
-         <text class=\"ink\" x=\"{place:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
+         <text class=\"ink\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{}\">{}</text>",
         words(
             figure,
             series,
             mark.x,
             &format!("{name}: {}", short_number(mark.mean))
         ),
-        top - 6.0,
+        label.x,
+        label.baseline,
+        if label.is_right { "start" } else { "end" },
         escape(name)
     );
 }

@@ -119,6 +119,19 @@ impl Axis {
     }
 }
 
+/// Round numbers from 0 to at most `end`, in about `count` steps, with their names.
+pub(in crate::report) fn round_ticks(end: f64, count: f64) -> Vec<(f64, String)> {
+    if end <= 0.0 {
+        return vec![(0.0, "0".to_owned())];
+    }
+    let (places, decimals) = round_steps(0.0, end, count);
+    places
+        .into_iter()
+        .filter(|place| *place <= end * (1.0 + 1e-9))
+        .map(|place| (place, grouped(place, decimals)))
+        .collect()
+}
+
 /// A name that leaves room for its neighbours.
 fn shortened(name: &str, names: usize) -> String {
     let room = (96 / names.max(1)).max(5);
@@ -151,6 +164,17 @@ fn round_steps(from: f64, to: f64, count: f64) -> (Vec<f64>, usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ticks_from_nothing_are_round_and_stay_in_range() {
+        let names = |end| -> Vec<String> {
+            let ticks = round_ticks(end, 8.0);
+            ticks.into_iter().map(|(_, name)| name).collect()
+        };
+        assert_eq!(names(77.0), ["0", "10", "20", "30", "40", "50", "60", "70"]);
+        assert_eq!(names(1.0), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
+        assert_eq!(names(0.0), ["0"]);
+    }
 
     #[test]
     fn steps_are_round_and_cover_the_range() {

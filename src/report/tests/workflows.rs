@@ -146,7 +146,7 @@ fn the_front_of_one_submission_shows_both_searches_what_alpha_chose_and_best_eff
     let (store, run) = opened(&path);
     let points = store.points(run.id).unwrap();
     let analysis = Analysis::new(&points).unwrap();
-    let figure = fronts(&store, &points, &analysis, &run.configuration_hash)
+    let figure = fronts(&store, &points, &analysis, &run)
         .unwrap()
         .expect("fronts were kept");
     the_query_gives_the_marks(&path, &figure);
@@ -219,16 +219,4 @@ fn a_run_without_axes_has_its_drawing_too() {
     write(&path, &RunSelector::Latest, &out).unwrap();
     assert!(out.join("plots/workflow-best-effort.svg").exists());
     assert!(!out.join("plots/pareto-front.svg").exists());
-}
-
-#[test]
-#[ignore = "writes a report for the eye"]
-fn a_report_of_workflows_to_look_at() {
-    let Ok(out) = std::env::var("BOOKAHEAD_LOOK") else {
-        return;
-    };
-    let folder = folder();
-    let path = folder.path().join("store.db");
-    thesis(&path);
-    write(&path, &RunSelector::Latest, Path::new(&out)).unwrap();
 }
