@@ -307,7 +307,7 @@ fn several_clusters_are_judged_by_replications_by_cluster_and_by_request_and_onc
         "drawn/M1  held",
         "drawn/M4  missed",
         "fingerprint      3 held, 1 missed, 1 not tested",
-        "drawn            3 held, 1 missed, 1 not tested",
+        "drawn              3 held, 1 missed, 1 not tested",
     ] {
         assert!(said.contains(text), "{text}\nis not in\n{said}");
     }

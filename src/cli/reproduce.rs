@@ -398,26 +398,34 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The first part of a list: the paper, and its traces with how many claims there are of each.
+    /// The first part of a list: the paper, and its traces with the files that they need beside their own and how many claims there
+    /// are of each.
     fn list_traces(
         &mut self,
         (paper, title): (&Paper, &str),
-        traces: &[(&PaperTrace, usize)],
+        traces: &[(&PaperTrace, &[&str], usize)],
         noun: &str,
     ) -> Result<(), ReproduceError> {
         writeln!(self.output, "{}\n  {title}\n\ntraces", paper.name)?;
-        for (trace, count) in traces {
-            let file = match trace.file {
-                None => "no file needed".to_owned(),
-                Some(file) => match self.runner.find_trace(file) {
+        for (trace, further, count) in traces {
+            let files: Vec<String> = trace
+                .file
+                .iter()
+                .chain(*further)
+                .map(|file| match self.runner.find_trace(file) {
                     Ok(path) => path.display().to_string(),
                     Err(_) => format!("{file}: not found"),
-                },
+                })
+                .collect();
+            let files = if files.is_empty() {
+                "no file needed".to_owned()
+            } else {
+                files.join(", ")
             };
             let plural = if *count == 1 { "" } else { "s" };
             writeln!(
                 self.output,
-                "  {:14} {}; {count} {noun}{plural}; {file}",
+                "  {:18} {}; {count} {noun}{plural}; {files}",
                 trace.name, trace.subject
             )?;
         }

@@ -197,8 +197,8 @@ fn a_paper_of_one_trace_runs_its_configuration_and_leaves_a_card_and_a_report() 
     for text in [
         "H1  held",
         "H2  missed",
-        "ctc              1 held, 1 missed",
-        "heine2005        1 held, 1 missed",
+        "ctc                1 held, 1 missed",
+        "heine2005          1 held, 1 missed",
     ] {
         assert!(
             ran.output.contains(text),
@@ -244,6 +244,12 @@ fn findings_that_compare_traces_have_a_card_of_their_own() {
         let card = fs::read_to_string(paper.join(trace).join("score-card.md")).unwrap();
         assert_eq!(card.contains("S9"), trace == JOINT, "{card}");
     }
+    let card = fs::read_to_string(paper.join(JOINT).join("score-card.md")).unwrap();
+    assert!(
+        card.contains("# singh2008: comparisons of ctc, sdsc-sp2\n"),
+        "{card}"
+    );
+    assert!(!card.contains("kept aside"), "not a word of others: {card}");
     let reports = runner.reports.borrow();
     assert_eq!(reports.len(), 45, "one a configuration");
     let main: Vec<_> = reports.iter().filter(|(.., claims)| *claims).collect();
@@ -294,6 +300,50 @@ fn comparisons_of_traces_are_not_tested_where_one_was_not_run_and_their_card_is_
         assert_eq!(seen.contains(&missing), is_shown, "{seen:?}");
         assert!(ran.log.contains(why), "{}", ran.log);
         assert!(!ran.report.path().join("singh2008").join(JOINT).exists());
+    }
+}
+
+/// Both files serve five traces, of which three have the same remark and four are compared.
+#[test]
+fn a_card_of_comparisons_names_what_it_compares_and_says_a_remark_once() {
+    let findings = DEARER.to_owned()
+        + &DEARER
+            .replace("S9", "S10")
+            .replace("sdsc-sp2-price-load", "sdsc-sp2-moga-alpha")
+            .replace("ctc-price-load", "ctc-moga-alpha");
+    let root = folder("singh2008", &findings, "");
+    let mut runner = Fake {
+        files: [CTC, SDSC].into(),
+        ..Fake::default()
+    };
+    let ran = run_in(root.path(), &["singh2008"], &mut runner);
+    assert_eq!(ran.result.unwrap(), Ending::Done);
+    let card = ran.report.path().join("singh2008/both/score-card.md");
+    let card = fs::read_to_string(card).unwrap();
+    let names = "ctc, sdsc-sp2, ctc-workflows, sdsc-sp2-workflows";
+    let title = format!("# singh2008: comparisons of {names}\n");
+    assert!(card.contains(&title), "{card}");
+    assert_eq!(card.matches("are kept aside").count(), 1, "{card}");
+}
+
+#[test]
+fn the_list_names_every_file_that_a_trace_needs() {
+    let root = singh();
+    let mut runner = Fake {
+        files: [CTC].into(),
+        ..Fake::default()
+    };
+    let ran = run_in(root.path(), &["singh2008", "--list"], &mut runner);
+    assert_eq!(ran.result.unwrap(), Ending::Done);
+    for text in [
+        "workflows (chapters 4 and 7); 0 findings; /traces/CTC-SP2-1996-3.1-cln.swf, SDSC-SP2-1998-4.2-cln.swf: not found\n",
+        "  sdsc-sp2-workflows SDSC SP2, 128 processors",
+    ] {
+        assert!(
+            ran.output.contains(text),
+            "{text}\nis not in\n{}",
+            ran.output
+        );
     }
 }
 
@@ -353,7 +403,7 @@ fn the_list_shows_findings_with_what_is_expected_and_runs_nothing() {
     assert!(runner.ran.is_empty());
     for text in [
         "singh2008\n  A paper.",
-        "  ctc            CTC SP2, 430 processors; 1 finding; /traces/CTC-SP2-1996-3.1-cln.swf",
+        "  ctc                CTC SP2, 430 processors; 1 finding; /traces/CTC-SP2-1996-3.1-cln.swf",
         "ctc-price-load.toml\n    What ctc-price-load shows.",
         "ctc-by-hand.toml (by hand: bookahead run)\n",
         "  S1 (ctc, section 6): S1 goes somewhere.\n    rises with share percent",

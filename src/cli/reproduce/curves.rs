@@ -78,6 +78,18 @@ pub(super) fn home(traces: &'static [CurveTrace], finding: &Finding) -> Option<&
     }
 }
 
+/// The traces whose runs these findings compare, in the order of the paper.
+fn compared(traces: &'static [CurveTrace], own: &FindingsFile) -> Vec<&'static CurveTrace> {
+    let runs: BTreeSet<&str> = own
+        .findings
+        .iter()
+        .flat_map(Finding::sources)
+        .map(|(run, _)| own.made_of(run))
+        .collect();
+    let has_one = |curve: &&CurveTrace| curve.stems.iter().any(|stem| runs.contains(stem));
+    traces.iter().filter(has_one).collect()
+}
+
 /// One paper while it is reproduced.
 struct Evaluation<'p> {
     paper: &'p Paper,
@@ -110,19 +122,26 @@ impl Evaluation<'_> {
         }
     }
 
-    fn card(&self, curves: &[&CurveTrace], name: &str, command: String) -> FindingsCard {
-        let subjects: Vec<&str> = curves.iter().map(|curve| curve.trace.subject).collect();
+    /// A card about these traces without results; a remark that several of them have stands once.
+    fn card(
+        &self,
+        curves: &[&CurveTrace],
+        (name, subject): (&str, String),
+        command: String,
+    ) -> FindingsCard {
+        let mut remarks: Vec<&str> = Vec::new();
+        for remark in curves.iter().filter_map(|curve| curve.trace.remark) {
+            if !remarks.contains(&remark) {
+                remarks.push(remark);
+            }
+        }
         FindingsCard {
             paper: self.paper.name.to_owned(),
             title: self.findings.title.clone(),
             trace: Some(name.to_owned()),
-            subject: subjects.join(" and "),
+            subject,
             command,
-            remarks: curves
-                .iter()
-                .filter_map(|curve| curve.trace.remark)
-                .map(str::to_owned)
-                .collect(),
+            remarks: remarks.into_iter().map(str::to_owned).collect(),
             results: Vec::new(),
             explanations: self.explanations.clone(),
         }
@@ -137,7 +156,8 @@ impl Evaluation<'_> {
         let name = curve.trace.name;
         let own = self.of(Some(name));
         let command = format!("bookahead reproduce {} --trace {name}", self.paper.name);
-        let mut card = self.card(&[curve], name, command);
+        let subject = curve.trace.subject.to_owned();
+        let mut card = self.card(&[curve], (name, subject), command);
         if let Some(why) = session.missing(&curve.trace, curve.further)? {
             card.remarks.push(format!("Not tested: {why}."));
             card.results = not_tested(&own, &why);
@@ -190,23 +210,29 @@ impl Evaluation<'_> {
         })
     }
 
-    /// Judges the findings that compare traces, once all of these were run.
+    /// Judges the findings that compare traces, once all that they compare were run.
     fn joint(&mut self, session: &mut Session<'_>) -> Result<(), ReproduceError> {
         let own = self.of(None);
         if own.findings.is_empty() {
             return Ok(());
         }
         let command = format!("bookahead reproduce {}", self.paper.name);
-        let all: Vec<&CurveTrace> = self.traces.iter().collect();
-        let mut card = self.card(&all, JOINT, command);
-        if self.skipped.is_empty() {
+        let compared = compared(self.traces, &own);
+        let names: Vec<&str> = compared.iter().map(|curve| curve.trace.name).collect();
+        let subject = format!("comparisons of {}", super::names(names.iter().copied()));
+        let mut card = self.card(&compared, (JOINT, subject), command);
+        let skipped: Vec<_> = self
+            .skipped
+            .iter()
+            .filter(|(name, _)| names.contains(name))
+            .collect();
+        if skipped.is_empty() {
             card.results = self.judge(session, &own, 0)?;
             let folder = session.folder(self.paper.name, JOINT);
             session.write_card(&folder, card.markdown(), &card.records())?;
             self.finish(session, card)
         } else {
-            let reasons: Vec<String> = self
-                .skipped
+            let reasons: Vec<String> = skipped
                 .iter()
                 .map(|(name, why)| format!("{name} was not run: {why}"))
                 .collect();
@@ -262,9 +288,9 @@ impl Evaluation<'_> {
                 all.missed += tally.missed;
                 all.not_tested += tally.not_tested;
                 let name = card.trace.as_deref().unwrap_or(&card.paper);
-                writeln!(session.output, "{name:16} {}", tally.sentence())?;
+                writeln!(session.output, "{name:18} {}", tally.sentence())?;
             }
-            writeln!(session.output, "{:16} {}", self.paper.name, all.sentence())?;
+            writeln!(session.output, "{:18} {}", self.paper.name, all.sentence())?;
         }
         let results: Vec<FindingResult> = self
             .cards
@@ -314,7 +340,10 @@ fn list(
     };
     let counted: Vec<_> = chosen
         .iter()
-        .map(|curve| (&curve.trace, of(Some(curve.trace.name)).len()))
+        .map(|curve| {
+            let count = of(Some(curve.trace.name)).len();
+            (&curve.trace, curve.further, count)
+        })
         .collect();
     session.list_traces((paper, &file.title), &counted, "finding")?;
     let names: Vec<_> = chosen.iter().map(|curve| &curve.trace).collect();

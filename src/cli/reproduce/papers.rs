@@ -178,8 +178,8 @@ const HEINE_2005: Paper = Paper {
     ),
 };
 
-const NUMBERS_KEPT_ASIDE: &str = "Some published numbers of Figures 18, 19, 54 and 56 are kept aside for independent validation: what was measured is shown and \
-     nothing is judged.";
+const NUMBERS_KEPT_ASIDE: &str = "Some published numbers of Figures 18, 19, 54 and 56 are kept aside for independent validation: what was measured of them is shown \
+     and not judged.";
 
 const SINGH_2008: Paper = Paper {
     name: "singh2008",

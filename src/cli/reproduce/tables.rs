@@ -105,12 +105,12 @@ fn run(
         for card in &cards {
             writeln!(
                 session.output,
-                "{:16} {}",
+                "{:18} {}",
                 card.trace,
                 card.tally().sentence()
             )?;
         }
-        writeln!(session.output, "{:16} {}", paper.name, tally.sentence())?;
+        writeln!(session.output, "{:18} {}", paper.name, tally.sentence())?;
     }
     Ok(ending)
 }
@@ -148,7 +148,7 @@ fn list(
         .iter()
         .map(|table| {
             let count = claims_of(published, table.trace.name).count();
-            (&table.trace, count)
+            (&table.trace, &[][..], count)
         })
         .collect();
     session.list_traces((paper, &published.title), &counted, "claim")?;
