@@ -396,6 +396,38 @@ impl Profile {
         }
     }
 
+    /// Takes the time `[from, to)` out of the plan: what was at `to` and later comes that much earlier.
+    pub fn cut_out(&mut self, from: Seconds, to: Seconds) {
+        let from = from.max(self.blocks[0].first);
+        if from >= to {
+            return;
+        }
+        self.split(from);
+        let second = self.split(to);
+        let first = self.locate(from);
+        if first.block == second.block {
+            let block = &mut self.blocks[first.block];
+            block.times.drain(first.index..second.index);
+            block.free.drain(first.index..second.index);
+        } else {
+            let block = &mut self.blocks[second.block];
+            block.times.drain(..second.index);
+            block.free.drain(..second.index);
+            self.blocks[first.block].times.truncate(first.index);
+            self.blocks[first.block].free.truncate(first.index);
+            let kept = first.block + usize::from(first.index > 0);
+            self.blocks.drain(kept..second.block);
+        }
+        for block in &mut self.blocks[first.block..] {
+            let past = block.times.partition_point(|time| *time < from);
+            for time in &mut block.times[past..] {
+                *time = *time - (to - from);
+            }
+            block.refresh();
+        }
+        self.join(self.locate(from));
+    }
+
     /// Breakpoints and counts, for tests and drawings.
     pub fn segments(&self) -> impl Iterator<Item = (Seconds, i32)> + '_ {
         self.blocks.iter().flat_map(|block| {

@@ -19,7 +19,9 @@ mod conservative;
 mod easy;
 mod ends;
 mod exact;
+mod failed;
 mod floors;
+mod planned;
 mod reservations;
 #[cfg(test)]
 mod tests;
