@@ -83,6 +83,35 @@ impl Block {
         self.changes = 0;
     }
 
+    /// Adds to the counts of `[from, to)`, which begins in segment `index` and ends within the block. What is before the block has
+    /// another count, or `index` is not 0.
+    fn add(&mut self, index: usize, from: Seconds, to: Seconds, delta: i32) {
+        let past = index + 1 + self.times[index + 1..].partition_point(|&time| time < to);
+        let last = self.free[past - 1];
+        if self.times.get(past) != Some(&to) {
+            self.times.insert(past, to);
+            self.free.insert(past, last);
+        } else if self.free[past] == last + delta {
+            self.times.remove(past);
+            self.free.remove(past);
+        }
+        if self.times[index] != from {
+            let count = self.free[index];
+            self.shift_some(index + 1, past, delta);
+            self.times.insert(index + 1, from);
+            self.free.insert(index + 1, count + delta);
+            let count = count + delta + self.shift;
+            self.min = self.min.min(count);
+            self.max = self.max.max(count);
+            return;
+        }
+        self.shift_some(index, past, delta);
+        if index > 0 && self.free[index - 1] == self.free[index] {
+            self.times.remove(index);
+            self.free.remove(index);
+        }
+    }
+
     /// Adds to the counts of some segments.
     fn shift_some(&mut self, first: usize, past: usize, delta: i32) {
         let mut low = i32::MAX;
@@ -294,7 +323,16 @@ impl Profile {
 
     /// The earliest start that answers `fit`, or `None`.
     #[must_use]
+    #[inline]
     pub fn earliest_fit(&self, fit: Fit) -> Option<Seconds> {
+        self.earliest_fit_or_longest(fit).ok()
+    }
+
+    /// The earliest start that answers `fit`; else for how long at most the nodes are free from any permitted start on.
+    ///
+    /// # Errors
+    /// That time, where there is no such start.
+    pub fn earliest_fit_or_longest(&self, fit: Fit) -> Result<Seconds, Seconds> {
         let own_start = fit.own_start.unwrap_or(Seconds::FAR);
         let start = self.earliest_run(&fit, own_start)?;
         // Behind its own start the job only asks that there are not too few nodes for all, which can be where nodes are down;
@@ -303,28 +341,29 @@ impl Profile {
         let enough = own_start >= end
             || self.blocks.iter().all(|block| block.min >= 0)
             || self.min_free(own_start, end) >= 0;
-        enough.then_some(start)
+        enough.then_some(start).ok_or(Seconds::FAR)
     }
 
     /// The earliest start from which on the nodes are free for the duration, or until `own_start` if that is earlier.
-    fn earliest_run(&self, fit: &Fit, own_start: Seconds) -> Option<Seconds> {
+    fn earliest_run(&self, fit: &Fit, own_start: Seconds) -> Result<Seconds, Seconds> {
         let &Fit {
             latest, duration, ..
         } = fit;
         let wanted = fit.nodes as i32;
         let mut start = fit.from;
         if start > latest || duration <= Seconds::ZERO {
-            return (start <= latest).then_some(start);
+            return (start <= latest).then_some(start).ok_or(Seconds::ZERO);
         }
         let Position { block, mut index } = self.locate(start);
         let mut end = (start + duration).min(own_start);
         let mut inside = true;
+        let mut longest = Seconds::ZERO;
         for block in &self.blocks[block..] {
             if inside && index == 0 && block.first >= end {
-                return Some(start);
+                return Ok(start);
             }
             if !inside && block.first > latest {
-                return None;
+                return Err(longest);
             }
             let skipped = if inside {
                 block.min >= wanted
@@ -343,14 +382,15 @@ impl Profile {
                 if inside {
                     while index < times.len() && free[index] >= bar {
                         if times[index] >= end {
-                            return Some(start);
+                            return Ok(start);
                         }
                         index += 1;
                     }
                     if index < times.len() {
                         if times[index] >= end {
-                            return Some(start);
+                            return Ok(start);
                         }
+                        longest = longest.max(times[index] - start);
                         inside = false;
                     }
                 } else {
@@ -360,7 +400,7 @@ impl Profile {
                     if index < times.len() {
                         start = times[index];
                         if start > latest {
-                            return None;
+                            return Err(longest);
                         }
                         end = (start + duration).min(own_start);
                         inside = true;
@@ -369,7 +409,7 @@ impl Profile {
             }
             index = 0;
         }
-        inside.then_some(start)
+        if inside { Ok(start) } else { Err(longest) }
     }
 
     /// Forgets everything before `now`, so that memory is bounded by the plan and not by the past.
@@ -491,6 +531,17 @@ impl Profile {
         // What was forgotten stays forgotten: a breakpoint before the first one would stand out of order.
         let from = from.max(self.blocks[0].first);
         if from >= to || delta == 0 {
+            return;
+        }
+        let Position { block, index } = self.locate(from);
+        let next = self.blocks.get(block + 1).map(|next| next.first);
+        let found = &mut self.blocks[block];
+        // Most changes stay within a block, and most plans are one block.
+        if (index > 0 || block == 0)
+            && next.is_none_or(|next| to < next)
+            && found.times.len() + 2 <= self.capacity
+        {
+            found.add(index, from, to, delta);
             return;
         }
         let first = self.split(from);

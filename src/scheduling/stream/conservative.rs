@@ -108,10 +108,7 @@ impl ConservativeStream {
         let mut most = i32::MAX;
         let mut chain = Chain::default();
         let mut next = self.planned.first();
-        while let Some(place) =
-            self.planned
-                .next_candidate(next, most, self.failed.least(freed_to))
-        {
+        while let Some(place) = self.planned.next_candidate(next, most, &self.failed) {
             next = place + 1;
             let old_start = self.planned.start(place);
             let StreamRequest {
@@ -122,18 +119,24 @@ impl ConservativeStream {
             if from > latest {
                 continue;
             }
-            let Some(start) = self.free.earliest_fit(Fit {
+            let start = match self.free.earliest_fit_or_longest(Fit {
                 from,
                 latest,
                 nodes: nodes.0,
                 duration: estimate,
                 own_start: Some(old_start),
-            }) else {
-                self.failed.note(nodes, estimate, latest + Seconds(1));
-                if most == i32::MAX {
-                    most = self.free.max_free(now, freed_to);
+            }) {
+                Ok(start) => start,
+                Err(longest) => {
+                    let until = latest + Seconds(1);
+                    // What was not searched now holds nobody who wants as much as this one.
+                    let least = if from == now { longest + Seconds(1) } else { estimate };
+                    self.failed.note(nodes, least, until, until == freed_to);
+                    if most == i32::MAX {
+                        most = self.free.max_free(now, freed_to);
+                    }
+                    continue;
                 }
-                continue;
             };
             let (end, old_end) = (start + estimate, old_start + estimate);
             // What it holds before and after stays as it is.

@@ -1,7 +1,7 @@
 //! The planned jobs of conservative backfilling, in order of (start, submission), searched for the next that might move.
 
 use super::StreamRequest;
-use super::failed::FailedTry;
+use super::failed::Failed;
 use crate::units::Seconds;
 
 /// Jobs that are compared together, without a branch.
@@ -33,7 +33,7 @@ struct Plan {
     slot: u32,
 }
 
-fn cut(value: i64) -> i32 {
+pub(super) fn cut(value: i64) -> i32 {
     i32::try_from(value).unwrap_or(i32::MAX)
 }
 
@@ -124,29 +124,26 @@ impl PlannedJobs {
         self.first = 0;
     }
 
-    /// The first place at `from` or behind that wants at most `most` nodes and not as much as one of `failed`.
-    pub(super) fn next_candidate(
-        &self,
-        mut from: usize,
-        most: i32,
-        failed: [FailedTry; 2],
-    ) -> Option<usize> {
-        let bars = failed.map(|tried| (cut(i64::from(tried.nodes.0)), cut(tried.estimate.0)));
-        let may_move = |nodes: i32, estimate: i32| {
-            let mut may = i32::from(nodes <= most);
-            for (wide, long) in bars {
-                // A cut estimate could be longer than one that failed.
-                may &= i32::from(nodes < wide) | i32::from(estimate < long) | i32::from(estimate == i32::MAX);
-            }
-            may
+    /// The first place at `from` or behind that wants at most `most` nodes and that those who failed leave out.
+    #[inline]
+    pub(super) fn next_candidate(&self, from: usize, most: i32, failed: &Failed) -> Option<usize> {
+        let (nodes, estimate) = (*self.nodes.get(from)?, self.estimates[from]);
+        if nodes <= most && failed.leaves_out(nodes, estimate) != 0 {
+            return Some(from);
+        }
+        self.candidate_behind(from + 1, most, failed)
+    }
+
+    fn candidate_behind(&self, mut from: usize, most: i32, failed: &Failed) -> Option<usize> {
+        let may_move = |(&nodes, &estimate): (&i32, &i32)| {
+            i32::from(nodes <= most) & failed.leaves_out(nodes, estimate)
         };
         while from < self.past() {
             let past = (from + TOGETHER).min(self.past());
             let (nodes, estimates) = (&self.nodes[from..past], &self.estimates[from..past]);
             let each = || nodes.iter().zip(estimates);
-            let any = each().fold(0, |any, (&nodes, &estimate)| any | may_move(nodes, estimate));
-            if any != 0 {
-                let index = each().position(|(&nodes, &estimate)| may_move(nodes, estimate) != 0)?;
+            if each().fold(0, |any, job| any | may_move(job)) != 0 {
+                let index = each().position(|job| may_move(job) != 0)?;
                 return Some(from + index);
             }
             from = past;
