@@ -40,8 +40,8 @@ struct Move {
 }
 
 /// So many jobs must have moved by the same time, and so many be left, before it is asked whether all the others will.
-const ALIKE: usize = 6;
-const LEFT: usize = 12;
+const ALIKE: usize = 4;
+const LEFT: usize = 8;
 
 impl ConservativeStream {
     /// An empty machine.
