@@ -776,6 +776,58 @@ mod tests {
         }
     }
 
+    proptest! {
+        #[test]
+        fn a_time_that_is_taken_out_brings_the_rest_forward(
+            changes in prop::collection::vec((0_i64..SPAN, 1_i64..60, -6_i32..=6), 0..400),
+            cuts in prop::collection::vec((0_i64..SPAN, 0_i64..80), 1..4),
+        ) {
+            let mut profile = Profile::new(10, Seconds::ZERO);
+            let mut array = Array(vec![10; 2_000]);
+            for (start, length, delta) in changes {
+                profile.add(Seconds(start), Seconds(start + length), delta);
+                array.add(start, start + length, delta);
+            }
+            for (from, length) in cuts {
+                profile.cut_out(Seconds(from), Seconds(from + length));
+                array.0.drain(from as usize..(from + length) as usize);
+                array.0.resize(2_000, 10);
+            }
+            for (time, &expected) in array.0.iter().enumerate().take(SPAN as usize + 100) {
+                prop_assert_eq!(profile.free_at(Seconds(time as i64)), expected);
+            }
+            let canonical: Vec<_> = profile.segments().collect();
+            for pair in canonical.windows(2) {
+                prop_assert!(pair[0].0 < pair[1].0 && pair[0].1 != pair[1].1);
+            }
+            for wanted in 0..12 {
+                let below = (0..2_000).find(|&time| array.0[time as usize] < wanted);
+                let found = profile.first_below(Seconds::ZERO, wanted as u32);
+                prop_assert_eq!(found, below.map_or(Seconds::FAR, Seconds));
+            }
+        }
+    }
+
+    #[test]
+    fn a_search_in_vain_says_how_long_the_longest_run_was() {
+        let mut profile = Profile::new(10, Seconds::ZERO);
+        profile.reserve(Seconds(5), Seconds(20), 8);
+        profile.reserve(Seconds(27), Seconds(900), 8);
+        let fit = Fit {
+            from: Seconds(1),
+            latest: Seconds(899),
+            nodes: 3,
+            duration: Seconds(8),
+            own_start: None,
+        };
+        assert_eq!(profile.earliest_fit_or_longest(fit), Err(Seconds(7)));
+        let shorter = Fit {
+            duration: Seconds(7),
+            ..fit
+        };
+        assert_eq!(profile.earliest_fit_or_longest(shorter), Ok(Seconds(20)));
+    }
+
     #[test]
     fn a_release_that_reaches_into_the_forgotten_past_leaves_the_breakpoints_in_order() {
         let mut profile = Profile::new(10, Seconds::ZERO);

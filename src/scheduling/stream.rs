@@ -23,6 +23,7 @@ mod failed;
 mod floors;
 mod planned;
 mod reservations;
+mod summaries;
 #[cfg(test)]
 mod tests;
 mod totals;

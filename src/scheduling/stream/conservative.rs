@@ -130,7 +130,11 @@ impl ConservativeStream {
                 Err(longest) => {
                     let until = latest + Seconds(1);
                     // What was not searched now holds nobody who wants as much as this one.
-                    let least = if from == now { longest + Seconds(1) } else { estimate };
+                    let least = if from == now {
+                        longest + Seconds(1)
+                    } else {
+                        estimate
+                    };
                     self.failed.note(nodes, least, until, until == freed_to);
                     if most == i32::MAX {
                         most = self.free.max_free(now, freed_to);
