@@ -162,7 +162,7 @@ impl PlannedJobs {
     /// Moves everybody from a place on by the same time to the front, with numbers that rise from `number` on.
     pub(super) fn shift_from(&mut self, place: usize, by: Seconds, number: u64) {
         for start in &mut self.starts[place..] {
-            *start = *start - by;
+            *start -= by;
         }
         for (plan, number) in self.plans[place..].iter_mut().zip(number..) {
             plan.number = number;
