@@ -2,6 +2,7 @@
 
 mod batteries;
 mod estimates;
+mod nodes;
 mod plans;
 
 fn main() {

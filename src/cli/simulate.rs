@@ -126,12 +126,20 @@ pub enum SimulateError {
         trace: String,
     },
     /// No job is left.
-    #[error("{trace}: none of its {records} records is a usable job")]
+    #[error(
+        "{trace}: none of its {records} records is a usable job for {nodes} nodes: {unusable} lack a size, a run time, an estimate or a submission, {too_wide} are wider than the machine; say a larger --nodes, or use a trace that holds them"
+    )]
     NoJobs {
         /// The trace.
         trace: String,
         /// Records read.
         records: u64,
+        /// Size of the machine.
+        nodes: u32,
+        /// Records that cleaning dropped.
+        unusable: u64,
+        /// Jobs that do not fit the machine.
+        too_wide: u64,
     },
     /// The schedule would replace the trace.
     #[error("{} is the trace itself; name another file to write", .path.display())]
@@ -237,10 +245,13 @@ fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answe
         }
         (PolicyName::Reservations, _) => run.work_off(ReservationStream::new(machine, lead), jobs),
     }?;
-    if run.demand.jobs == 0 {
+    if run.demand.jobs == run.too_wide {
         return Err(SimulateError::NoJobs {
             trace: source.name(),
             records: jobs.report().records,
+            nodes: machine.0,
+            unusable: jobs.report().dropped_total(),
+            too_wide: run.too_wide,
         });
     }
     if let Some(file) = run.report.file.take() {
@@ -286,15 +297,15 @@ impl Run {
         while more {
             let before = Instant::now();
             more = self.read(&mut block, &mut jobs)?;
-            let between = Instant::now();
+            self.reading += before.elapsed();
             let on_processor = answer::on_processor();
+            let between = Instant::now();
             for request in block.drain(..) {
                 engine.submit(request, &mut self.report);
             }
             if !more {
                 engine.finish(&mut self.report);
             }
-            self.reading += between - before;
             self.scheduling += between.elapsed();
             if let (Some(sum), Some(before)) = (&mut self.on_processor, on_processor) {
                 *sum += answer::on_processor().map_or(Duration::ZERO, |now| now - before);

@@ -1,5 +1,11 @@
 //! The counted profile: how many nodes are free at which time, without saying which.
 
+mod block;
+mod change;
+#[cfg(test)]
+mod tests;
+
+use self::block::Block;
 use crate::units::Seconds;
 
 /// Free nodes as a step function of time.
@@ -39,69 +45,6 @@ const FORGOTTEN: usize = 8;
 
 /// So many first breakpoints are searched without a branch.
 const EARLY: usize = 17;
-
-/// Changes after which a block's bounds are found anew.
-const CHANGES: u32 = 16;
-
-#[derive(Clone, Debug)]
-struct Block {
-    /// `times[0]`, here because those who pass over a block need no more of it.
-    first: Seconds,
-    /// Start of each segment; a segment lasts until the next breakpoint.
-    times: Vec<Seconds>,
-    /// Free nodes on each segment, without `shift`.
-    free: Vec<i32>,
-    /// To be added to every count of the block.
-    shift: i32,
-    /// No count is smaller, with `shift`. Not always reached: that would need a look at the whole block after every change.
-    min: i32,
-    /// No count is larger, with `shift`.
-    max: i32,
-    /// Changes since the bounds were the smallest and the largest count.
-    changes: u32,
-}
-
-impl Block {
-    fn new(times: Vec<Seconds>, free: Vec<i32>) -> Self {
-        let mut block = Self {
-            first: times[0],
-            times,
-            free,
-            shift: 0,
-            min: 0,
-            max: 0,
-            changes: 0,
-        };
-        block.refresh();
-        block
-    }
-
-    fn refresh(&mut self) {
-        self.first = self.times[0];
-        self.min = self.free.iter().copied().min().unwrap_or(0) + self.shift;
-        self.max = self.free.iter().copied().max().unwrap_or(0) + self.shift;
-        self.changes = 0;
-    }
-
-    /// Adds to the counts of some segments.
-    fn shift_some(&mut self, first: usize, past: usize, delta: i32) {
-        let mut low = i32::MAX;
-        let mut high = i32::MIN;
-        for free in &mut self.free[first..past] {
-            *free += delta;
-            low = low.min(*free);
-            high = high.max(*free);
-        }
-        if first < past {
-            self.min = self.min.min(low + self.shift);
-            self.max = self.max.max(high + self.shift);
-            self.changes += 1;
-            if self.changes > CHANGES {
-                self.refresh();
-            }
-        }
-    }
-}
 
 /// A segment by block and index within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -204,16 +147,6 @@ impl Profile {
         largest
     }
 
-    /// Takes `nodes` nodes on `[from, to)`.
-    pub fn reserve(&mut self, from: Seconds, to: Seconds, nodes: u32) {
-        self.add(from, to, -(nodes as i32));
-    }
-
-    /// Gives `nodes` nodes back on `[from, to)`.
-    pub fn release(&mut self, from: Seconds, to: Seconds, nodes: u32) {
-        self.add(from, to, nodes as i32);
-    }
-
     /// The first time at or after `from` at which fewer than `nodes` nodes are free, or [`Seconds::FAR`].
     #[must_use]
     pub fn first_below(&self, from: Seconds, nodes: u32) -> Seconds {
@@ -294,7 +227,16 @@ impl Profile {
 
     /// The earliest start that answers `fit`, or `None`.
     #[must_use]
+    #[inline]
     pub fn earliest_fit(&self, fit: Fit) -> Option<Seconds> {
+        self.earliest_fit_or_longest(fit).ok()
+    }
+
+    /// The earliest start that answers `fit`; else for how long at most the nodes are free from any permitted start on.
+    ///
+    /// # Errors
+    /// That time, where there is no such start.
+    pub fn earliest_fit_or_longest(&self, fit: Fit) -> Result<Seconds, Seconds> {
         let own_start = fit.own_start.unwrap_or(Seconds::FAR);
         let start = self.earliest_run(&fit, own_start)?;
         // Behind its own start the job only asks that there are not too few nodes for all, which can be where nodes are down;
@@ -303,28 +245,29 @@ impl Profile {
         let enough = own_start >= end
             || self.blocks.iter().all(|block| block.min >= 0)
             || self.min_free(own_start, end) >= 0;
-        enough.then_some(start)
+        enough.then_some(start).ok_or(Seconds::FAR)
     }
 
     /// The earliest start from which on the nodes are free for the duration, or until `own_start` if that is earlier.
-    fn earliest_run(&self, fit: &Fit, own_start: Seconds) -> Option<Seconds> {
+    fn earliest_run(&self, fit: &Fit, own_start: Seconds) -> Result<Seconds, Seconds> {
         let &Fit {
             latest, duration, ..
         } = fit;
         let wanted = fit.nodes as i32;
         let mut start = fit.from;
         if start > latest || duration <= Seconds::ZERO {
-            return (start <= latest).then_some(start);
+            return (start <= latest).then_some(start).ok_or(Seconds::ZERO);
         }
         let Position { block, mut index } = self.locate(start);
         let mut end = (start + duration).min(own_start);
         let mut inside = true;
+        let mut longest = Seconds::ZERO;
         for block in &self.blocks[block..] {
             if inside && index == 0 && block.first >= end {
-                return Some(start);
+                return Ok(start);
             }
             if !inside && block.first > latest {
-                return None;
+                return Err(longest);
             }
             let skipped = if inside {
                 block.min >= wanted
@@ -343,14 +286,15 @@ impl Profile {
                 if inside {
                     while index < times.len() && free[index] >= bar {
                         if times[index] >= end {
-                            return Some(start);
+                            return Ok(start);
                         }
                         index += 1;
                     }
                     if index < times.len() {
                         if times[index] >= end {
-                            return Some(start);
+                            return Ok(start);
                         }
+                        longest = longest.max(times[index] - start);
                         inside = false;
                     }
                 } else {
@@ -360,7 +304,7 @@ impl Profile {
                     if index < times.len() {
                         start = times[index];
                         if start > latest {
-                            return None;
+                            return Err(longest);
                         }
                         end = (start + duration).min(own_start);
                         inside = true;
@@ -369,31 +313,7 @@ impl Profile {
             }
             index = 0;
         }
-        inside.then_some(start)
-    }
-
-    /// Forgets everything before `now`, so that memory is bounded by the plan and not by the past.
-    pub fn forget_before(&mut self, now: Seconds) {
-        while self.blocks.len() > 1 && self.blocks[1].first <= now {
-            self.blocks.remove(0);
-        }
-        let block = &mut self.blocks[0];
-        let past = block.times.partition_point(|&time| time <= now);
-        if past > 1 {
-            block.times.drain(..past - 1);
-            block.free.drain(..past - 1);
-            block.refresh();
-        }
-    }
-
-    /// Forgets what lies before `now` when there is enough of it to be worth it: what [`Profile::forget_before`] does, for those who ask
-    /// all the time.
-    pub fn forget_some_before(&mut self, now: Seconds) {
-        let many = self.blocks[0].times.get(FORGOTTEN);
-        let next = self.blocks.get(1).map(|block| &block.first);
-        if many.or(next).is_some_and(|time| *time <= now) {
-            self.forget_before(now);
-        }
+        if inside { Ok(start) } else { Err(longest) }
     }
 
     /// Breakpoints and counts, for tests and drawings.
@@ -453,269 +373,5 @@ impl Profile {
     fn count(&self, position: Position) -> i32 {
         let block = &self.blocks[position.block];
         block.free[position.index] + block.shift
-    }
-
-    fn add(&mut self, from: Seconds, to: Seconds, delta: i32) {
-        // What was forgotten stays forgotten: a breakpoint before the first one would stand out of order.
-        let from = from.max(self.blocks[0].first);
-        if from >= to || delta == 0 {
-            return;
-        }
-        let first = self.split(from);
-        let blocks = self.blocks.len();
-        let mut number = first.block;
-        let mut index = first.index;
-        let last = blocks - 1;
-        loop {
-            // A block that ends where the next one begins, before `to`, is covered from its first segment on.
-            let covers = index == 0 && number < last && self.blocks[number + 1].first <= to;
-            let block = &mut self.blocks[number];
-            if covers {
-                block.shift += delta;
-                block.min += delta;
-                block.max += delta;
-                number += 1;
-                continue;
-            }
-            let past = index + block.times[index..].partition_point(|&time| time < to);
-            if past < block.times.len() || number == last {
-                if past < block.times.len() && block.times[past] == to {
-                    block.shift_some(index, past, delta);
-                    self.join(Position {
-                        block: number,
-                        index: past,
-                    });
-                } else if past == 0 {
-                    // A block that begins behind `to`: the breakpoint belongs at the end of the one before it.
-                    let before = &mut self.blocks[number - 1];
-                    let count = before.free[before.free.len() - 1] - delta + before.shift;
-                    self.insert(number, 0, to, count);
-                } else {
-                    let count = block.free[past - 1] + block.shift;
-                    block.shift_some(index, past, delta);
-                    self.insert(number, past, to, count);
-                }
-                break;
-            }
-            block.shift_some(index, past, delta);
-            number += 1;
-            index = 0;
-        }
-        self.join(if self.blocks.len() == blocks {
-            first
-        } else {
-            self.locate(from)
-        });
-        if self.blocks.len() > 2 * self.capacity {
-            self.join_blocks();
-        }
-    }
-
-    /// Makes blocks twice as long, so that there are never many more blocks than breakpoints in one.
-    fn join_blocks(&mut self) {
-        self.capacity *= 2;
-        let mut joined: Vec<Block> = Vec::with_capacity(self.blocks.len() / 2 + 1);
-        for block in self.blocks.drain(..) {
-            match joined.last_mut() {
-                Some(last) if last.times.len() + block.times.len() <= self.capacity => {
-                    let shift = block.shift - last.shift;
-                    last.times.extend(block.times);
-                    last.free.extend(block.free.iter().map(|free| free + shift));
-                    last.refresh();
-                }
-                _ => joined.push(block),
-            }
-        }
-        self.blocks = joined;
-    }
-
-    /// Makes `time` a breakpoint and returns its segment.
-    fn split(&mut self, time: Seconds) -> Position {
-        let Position { block, index } = self.locate(time);
-        let found = &self.blocks[block];
-        if found.times[index] == time {
-            return Position { block, index };
-        }
-        let count = found.free[index] + found.shift;
-        self.insert(block, index + 1, time, count)
-    }
-
-    /// Puts a breakpoint with its count at a place of a block and returns where it is then.
-    fn insert(&mut self, block: usize, index: usize, time: Seconds, count: i32) -> Position {
-        let found = &mut self.blocks[block];
-        found.times.insert(index, time);
-        found.free.insert(index, count - found.shift);
-        found.first = found.times[0];
-        found.min = found.min.min(count);
-        found.max = found.max.max(count);
-        if found.times.len() <= self.capacity {
-            return Position { block, index };
-        }
-        let half = self.capacity / 2;
-        let times = found.times.split_off(half);
-        let free: Vec<i32> = found
-            .free
-            .split_off(half)
-            .into_iter()
-            .map(|free| free + found.shift)
-            .collect();
-        found.refresh();
-        self.blocks.insert(block + 1, Block::new(times, free));
-        if index < half {
-            Position { block, index }
-        } else {
-            Position {
-                block: block + 1,
-                index: index - half,
-            }
-        }
-    }
-
-    /// Removes a breakpoint if the count does not change there.
-    fn join(&mut self, Position { block, index }: Position) {
-        let previous = if index > 0 {
-            self.blocks[block].free[index - 1] + self.blocks[block].shift
-        } else if block > 0 {
-            let before = &self.blocks[block - 1];
-            before.free[before.free.len() - 1] + before.shift
-        } else {
-            return;
-        };
-        if previous != self.count(Position { block, index }) {
-            return;
-        }
-        let found = &mut self.blocks[block];
-        found.times.remove(index);
-        found.free.remove(index);
-        found.changes += 1;
-        match found.times.first() {
-            Some(&first) => found.first = first,
-            None => {
-                self.blocks.remove(block);
-            }
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    /// The obvious twin: free nodes for every second.
-    struct Array(Vec<i32>);
-
-    impl Array {
-        fn add(&mut self, from: i64, to: i64, delta: i32) {
-            for free in &mut self.0[from as usize..to as usize] {
-                *free += delta;
-            }
-        }
-
-        fn earliest_fit(&self, fit: &Fit) -> Option<i64> {
-            let own = fit.own_start.map_or(i64::MAX, |start| start.0);
-            (fit.from.0..=fit.latest.0).find(|&start| {
-                (start..start + fit.duration.0).all(|time| {
-                    let free = self.0.get(time as usize).copied().unwrap_or(0);
-                    free >= fit.nodes as i32 || (time >= own && free >= 0)
-                })
-            })
-        }
-    }
-
-    const SPAN: i64 = 400;
-
-    proptest! {
-        #[test]
-        fn the_profile_agrees_with_an_array_of_seconds(
-            changes in prop::collection::vec((0_i64..SPAN, 1_i64..60, -6_i32..=6), 0..400),
-            from in 0_i64..SPAN,
-            nodes in 0_u32..20,
-            duration in 1_i64..50,
-            own in prop::option::of(1_i64..30),
-            forget in 0_i64..50,
-        ) {
-            let mut profile = Profile::new(10, Seconds::ZERO);
-            let mut array = Array(vec![10; 2_000]);
-            for (start, length, delta) in changes {
-                let end = start + length;
-                if delta < 0 {
-                    profile.reserve(Seconds(start), Seconds(end), delta.unsigned_abs());
-                } else {
-                    profile.release(Seconds(start), Seconds(end), delta as u32);
-                }
-                array.add(start, end, delta);
-            }
-            let canonical: Vec<_> = profile.segments().collect();
-            for pair in canonical.windows(2) {
-                prop_assert!(pair[0].0 < pair[1].0 && pair[0].1 != pair[1].1);
-            }
-            for (time, &expected) in array.0.iter().enumerate().take(SPAN as usize + 100) {
-                prop_assert_eq!(profile.free_at(Seconds(time as i64)), expected);
-            }
-            let latest = own.map_or(SPAN + 100, |gap| from + gap - 1);
-            let fit = Fit {
-                from: Seconds(from),
-                latest: Seconds(latest),
-                nodes,
-                duration: Seconds(duration),
-                own_start: own.map(|gap| Seconds(from + gap)),
-            };
-            prop_assert_eq!(profile.earliest_fit(fit).map(|time| time.0), array.earliest_fit(&fit));
-            let low = (from..from + duration).map(|time| array.0[time as usize]).min();
-            prop_assert_eq!(Some(profile.min_free(Seconds(from), Seconds(from + duration))), low);
-            for wanted in 0..12 {
-                prop_assert_eq!(
-                    profile.is_free(Seconds(from), Seconds(from + duration), wanted),
-                    low >= Some(wanted as i32)
-                );
-            }
-            let high = (from..from + duration).map(|time| array.0[time as usize]).max();
-            prop_assert_eq!(Some(profile.max_free(Seconds(from), Seconds(from + duration))), high);
-            let below = (from..2_000).find(|&time| array.0[time as usize] < nodes as i32);
-            prop_assert_eq!(
-                profile.first_below(Seconds(from), nodes),
-                below.map_or(Seconds::FAR, Seconds)
-            );
-            let rise = (from + 1..SPAN + 50).find(|&time| {
-                array.0[time as usize] > array.0[time as usize - 1]
-                    && array.0[time as usize] >= nodes as i32
-            });
-            prop_assert_eq!(
-                profile.next_rise(Seconds(from), Seconds(SPAN + 50), nodes).map(|time| time.0),
-                rise
-            );
-            profile.forget_before(Seconds(forget));
-            for (time, &expected) in array.0.iter().enumerate().skip(forget as usize) {
-                prop_assert_eq!(profile.free_at(Seconds(time as i64)), expected);
-            }
-        }
-    }
-
-    #[test]
-    fn a_release_that_reaches_into_the_forgotten_past_leaves_the_breakpoints_in_order() {
-        let mut profile = Profile::new(10, Seconds::ZERO);
-        profile.reserve(Seconds(0), Seconds(100), 3);
-        profile.reserve(Seconds(50), Seconds(200), 2);
-        profile.forget_before(Seconds(60));
-        profile.release(Seconds(0), Seconds(100), 3);
-        let segments: Vec<_> = profile.segments().collect();
-        assert_eq!(segments, [(Seconds(50), 8), (Seconds(200), 10)]);
-    }
-
-    #[test]
-    fn a_plan_of_ten_thousand_reservations_keeps_its_counts() {
-        let mut profile = Profile::new(100, Seconds::ZERO);
-        for index in 0..10_000_i64 {
-            profile.reserve(Seconds(index * 7), Seconds(index * 7 + 50), 3);
-        }
-        // Jobs 4,994 to 5,000 cover second 35,003.
-        assert_eq!(profile.free_at(Seconds(35_003)), 100 - 3 * 7);
-        for index in 0..10_000_i64 {
-            profile.release(Seconds(index * 7), Seconds(index * 7 + 50), 3);
-        }
-        assert!(profile.is_empty());
-        assert_eq!(profile.free_at(Seconds(1)), 100);
     }
 }

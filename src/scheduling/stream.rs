@@ -19,8 +19,11 @@ mod conservative;
 mod easy;
 mod ends;
 mod exact;
+mod failed;
 mod floors;
+mod planned;
 mod reservations;
+mod summaries;
 #[cfg(test)]
 mod tests;
 mod totals;

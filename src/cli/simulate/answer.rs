@@ -190,6 +190,8 @@ fn rate(count: u64, time: Duration) -> f64 {
 
 /// How long this thread had a processor so far, where the system says so.
 pub(super) fn on_processor() -> Option<Duration> {
+    // The system brings the figure up to date when a thread gives way, else only in its ticks of some milliseconds.
+    std::thread::yield_now();
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds = text.split_ascii_whitespace().next()?.parse().ok()?;
     Some(Duration::from_nanos(nanoseconds))

@@ -7,6 +7,8 @@
 //! than the end of what the early one had booked and of what those who moved had.
 
 use super::ends::Ends;
+use super::failed::Failed;
+use super::planned::PlannedJobs;
 use super::{Listener, StreamRequest, StreamScheduler};
 use crate::plan::{Fit, Profile};
 use crate::units::{Nodes, Seconds};
@@ -14,27 +16,13 @@ use crate::units::{Nodes, Seconds};
 /// The engine; see the module for its rules.
 pub struct ConservativeStream {
     free: Profile,
-    /// In order of (start, index), from `first` on.
-    planned: Vec<Planned>,
-    first: usize,
+    planned: PlannedJobs,
     running: Ends<Tail>,
     /// Counts plans, because starts of one second come in the order in which they were planned.
     plans: u64,
-    due: Vec<Planned>,
+    due: Vec<(u64, StreamRequest)>,
     failed: Failed,
-}
-
-#[derive(Clone, Copy, Debug)]
-struct Planned {
-    start: Seconds,
-    plan: u64,
-    request: StreamRequest,
-}
-
-impl Planned {
-    fn key(&self) -> (Seconds, u64) {
-        (self.start, self.request.index)
-    }
+    moves: Vec<Move>,
 }
 
 /// What a running job has booked.
@@ -44,30 +32,37 @@ struct Tail {
     nodes: u32,
 }
 
+/// A planned job that found an earlier start in this pass.
+#[derive(Clone, Copy, Debug)]
+struct Move {
+    place: usize,
+    by: Seconds,
+}
+
+/// So many jobs must have moved by the same time, and so many be left, before it is asked whether all the others will.
+const ALIKE: usize = 4;
+const LEFT: usize = 8;
+
 impl ConservativeStream {
     /// An empty machine.
     #[must_use]
     pub fn new(nodes: Nodes) -> Self {
         Self {
             free: Profile::new(nodes.0, Seconds::ZERO),
-            planned: Vec::new(),
-            first: 0,
+            planned: PlannedJobs::default(),
             running: Ends::default(),
             plans: 0,
             due: Vec::new(),
             failed: Failed::default(),
+            moves: Vec::new(),
         }
-    }
-
-    fn next_start(&self) -> Option<Seconds> {
-        self.planned.get(self.first).map(|planned| planned.start)
     }
 
     /// Works off every end and start until `until`.
     fn advance(&mut self, until: Seconds, listener: &mut impl Listener) {
         loop {
             let end = self.running.next().unwrap_or(Seconds::FAR);
-            let start = self.next_start().unwrap_or(Seconds::FAR);
+            let start = self.planned.next_start().unwrap_or(Seconds::FAR);
             let now = end.min(start);
             if now > until || now == Seconds::FAR {
                 return;
@@ -75,7 +70,7 @@ impl ConservativeStream {
             while let Some((_, tail)) = self.running.pop_until(now) {
                 if tail.until > now {
                     self.free.release(now, tail.until, tail.nodes);
-                    if self.first < self.planned.len() {
+                    if self.planned.next_start().is_some() {
                         self.pull_forward(now, tail.until);
                     }
                 }
@@ -85,24 +80,14 @@ impl ConservativeStream {
     }
 
     fn start_due(&mut self, now: Seconds, listener: &mut impl Listener) {
-        while let Some(planned) = self.planned.get(self.first)
-            && planned.start <= now
-        {
-            self.due.push(*planned);
-            self.first += 1;
+        while let Some(due) = self.planned.take_due(now) {
+            self.due.push(due);
         }
-        if self.first == self.planned.len() {
-            self.planned.clear();
-            self.first = 0;
-        } else if self.first > 64 && self.first * 2 > self.planned.len() {
-            self.planned.drain(..self.first);
-            self.first = 0;
-        }
+        self.planned.forget_some_started();
         if self.due.len() > 1 {
-            self.due.sort_unstable_by_key(|planned| planned.plan);
+            self.due.sort_unstable_by_key(|(number, _)| *number);
         }
-        for planned in self.due.drain(..) {
-            let request = planned.request;
+        for (_, request) in self.due.drain(..) {
             let tail = Tail {
                 until: now + request.estimate,
                 nodes: request.nodes.0,
@@ -112,120 +97,156 @@ impl ConservativeStream {
         }
     }
 
-    /// Puts every planned job back at its earliest start, after something became free from `now` to `freed_to`.
-    fn pull_forward(&mut self, now: Seconds, mut freed_to: Seconds) {
-        let mut moved = false;
+    /// Puts every planned job back at its earliest start, after something became free from `now` to `freed`.
+    fn pull_forward(&mut self, now: Seconds, freed: Seconds) {
+        let mut freed_to = freed;
         self.free.forget_before(now);
         self.failed.clear();
+        self.moves.clear();
         // Who wants more than ever is free there finds nothing; not known before somebody found nothing, nor when somebody
         // has moved.
         let mut most = i32::MAX;
-        for planned in &mut self.planned[self.first..] {
+        let mut chain = Chain::default();
+        let mut next = self.planned.first();
+        while let Some(place) = self.planned.next_candidate(next, most, &self.failed) {
+            next = place + 1;
+            let old_start = self.planned.start(place);
             let StreamRequest {
                 nodes, estimate, ..
-            } = planned.request;
-            if planned.start <= now || nodes.0 as i32 > most {
-                continue;
-            }
-            let latest = planned.start.min(freed_to) - Seconds(1);
+            } = *self.planned.request(place);
+            let latest = old_start.min(freed_to) - Seconds(1);
             let from = self.failed.tried_until(nodes, estimate).max(now);
             if from > latest {
                 continue;
             }
-            let Some(start) = self.free.earliest_fit(Fit {
+            let start = match self.free.earliest_fit_or_longest(Fit {
                 from,
                 latest,
                 nodes: nodes.0,
                 duration: estimate,
-                own_start: Some(planned.start),
-            }) else {
-                self.failed.note(nodes, estimate, latest + Seconds(1));
-                if most == i32::MAX {
-                    most = self.free.max_free(now, freed_to);
+                own_start: Some(old_start),
+            }) {
+                Ok(start) => start,
+                Err(longest) => {
+                    let until = latest + Seconds(1);
+                    // What was not searched now holds nobody who wants as much as this one.
+                    let least = if from == now {
+                        longest + Seconds(1)
+                    } else {
+                        estimate
+                    };
+                    self.failed.note(nodes, least, until, until == freed_to);
+                    if most == i32::MAX {
+                        most = self.free.max_free(now, freed_to);
+                    }
+                    continue;
                 }
-                continue;
             };
-            let (end, old_end) = (start + estimate, planned.start + estimate);
+            let (end, old_end) = (start + estimate, old_start + estimate);
             // What it holds before and after stays as it is.
-            let given_from = end.max(planned.start);
-            self.free.reserve(start, end.min(planned.start), nodes.0);
+            let given_from = end.max(old_start);
+            self.free.reserve(start, end.min(old_start), nodes.0);
             self.free.release(given_from, old_end, nodes.0);
             freed_to = freed_to.max(old_end);
             self.failed.clear();
             most = i32::MAX;
-            planned.start = start;
-            self.plans += 1;
-            planned.plan = self.plans;
-            moved = true;
+            let number = (place < chain.numbered_from).then(|| {
+                self.plans += 1;
+                self.plans
+            });
+            self.planned.set_start(place, start, number);
+            let by = old_start - start;
+            self.moves.push(Move { place, by });
+            if chain.goes_on(by) && self.planned.past() - next >= LEFT {
+                let first = self.planned.start(next);
+                if first >= chain.not_before {
+                    chain.not_before = self.differs_until(&chain, next).max(freed);
+                    if first >= chain.not_before {
+                        self.shift_all(&mut chain, next);
+                        freed_to = first - by;
+                    }
+                }
+            }
         }
-        if moved {
-            self.put_in_order();
+        for index in 0..self.moves.len() {
+            self.planned.put_in_order(self.moves[index].place);
         }
     }
-}
 
-/// Who found no earlier start since somebody last moved. Whoever wants at least as much for at least as long, and was planned later,
-/// finds none there either.
-#[derive(Debug, Default)]
-struct Failed {
-    known: [FailedTry; 6],
-    count: usize,
-}
-
-/// So many nodes for so long cannot be had before `until`.
-#[derive(Clone, Copy, Debug, Default)]
-struct FailedTry {
-    nodes: Nodes,
-    estimate: Seconds,
-    until: Seconds,
-}
-
-impl Failed {
-    fn clear(&mut self) {
-        self.count = 0;
+    /// From when on the plan without the jobs from place `next` on is what it was `chain.by` later, before those of the chain moved.
+    fn differs_until(&self, chain: &Chain, next: usize) -> Seconds {
+        let mut moves = self.moves[chain.moves_from..].iter().peekable();
+        let mut until = Seconds::ZERO;
+        for place in self.planned.first()..next {
+            let moved = moves.next_if(|moved| moved.place == place);
+            let by = moved.map_or(Seconds::ZERO, |moved| moved.by);
+            if by != chain.by {
+                let end = self.planned.start(place) + self.planned.request(place).estimate;
+                until = until.max(end + by.max(chain.by));
+            }
+        }
+        let running = self.running.iter().map(|tail| tail.until + chain.by);
+        running.fold(until, Seconds::max)
     }
 
-    /// No start before this one has to be tried.
-    fn tried_until(&self, nodes: Nodes, estimate: Seconds) -> Seconds {
-        let smaller = self.known[..self.count]
-            .iter()
-            .filter(|other| other.nodes <= nodes && other.estimate <= estimate);
-        smaller.fold(Seconds::ZERO, |until, other| until.max(other.until))
-    }
-
-    fn note(&mut self, nodes: Nodes, estimate: Seconds, until: Seconds) {
-        let new = FailedTry {
-            nodes,
-            estimate,
-            until,
+    /// Moves all jobs from place `next` on by as much as those of the chain moved.
+    fn shift_all(&mut self, chain: &mut Chain, next: usize) {
+        let first = self.planned.start(next);
+        for moved in &self.moves[chain.moves_from..] {
+            let StreamRequest {
+                nodes, estimate, ..
+            } = *self.planned.request(moved.place);
+            let end = self.planned.start(moved.place) + estimate;
+            // What it gave back there comes with the others.
+            if end + moved.by > first {
+                self.free.reserve(end.max(first), end + moved.by, nodes.0);
+            }
+        }
+        self.free.cut_out(first - chain.by, first);
+        self.planned.shift_from(next, chain.by, self.plans + 1);
+        self.plans += (self.planned.past() - next) as u64;
+        *chain = Chain {
+            numbered_from: chain.numbered_from.min(next),
+            moves_from: self.moves.len(),
+            ..Chain::default()
         };
-        // The new one takes the place of one that says less.
-        let known = &mut self.known[..self.count];
-        let less = known.iter().position(|other| {
-            nodes <= other.nodes && estimate <= other.estimate && until >= other.until
-        });
-        match less {
-            Some(place) => known[place] = new,
-            None if self.count < self.known.len() => {
-                self.known[self.count] = new;
-                self.count += 1;
-            }
-            None => {}
+    }
+}
+
+/// Jobs that moved by the same time, one after the other.
+#[derive(Debug)]
+struct Chain {
+    by: Seconds,
+    length: usize,
+    /// Before this start nobody has to be asked whether all the others move alike.
+    not_before: Seconds,
+    /// Places from here on have got the numbers of this pass.
+    numbered_from: usize,
+    /// Moves before this one belong to the plan that the chain began with.
+    moves_from: usize,
+}
+
+impl Default for Chain {
+    fn default() -> Self {
+        Self {
+            by: Seconds::ZERO,
+            length: 0,
+            not_before: Seconds::ZERO,
+            numbered_from: usize::MAX,
+            moves_from: 0,
         }
     }
 }
 
-impl ConservativeStream {
-    /// Sorts what is nearly sorted: who moved mostly kept the order.
-    fn put_in_order(&mut self) {
-        let planned = &mut self.planned[self.first..];
-        for index in 1..planned.len() {
-            if planned[index].key() < planned[index - 1].key() {
-                let moved = planned[index].key();
-                let place = planned[..index].partition_point(|other| other.key() < moved);
-                planned[place..=index].rotate_right(1);
-            }
+impl Chain {
+    /// Counts a job that moved; whether the chain is long.
+    fn goes_on(&mut self, by: Seconds) -> bool {
+        if self.by == by {
+            self.length += 1;
+        } else {
+            (self.by, self.length, self.not_before) = (by, 1, Seconds::ZERO);
         }
+        self.length >= ALIKE
     }
 }
 
@@ -258,14 +279,7 @@ impl StreamScheduler for ConservativeStream {
             return;
         }
         self.plans += 1;
-        let planned = Planned {
-            start,
-            plan: self.plans,
-            request,
-        };
-        let waiting = &self.planned[self.first..];
-        let place = self.first + waiting.partition_point(|other| other.key() < planned.key());
-        self.planned.insert(place, planned);
+        self.planned.insert(start, self.plans, request);
     }
 
     fn finish(&mut self, listener: &mut impl Listener) {

@@ -61,6 +61,11 @@ impl<T: Copy> Ends<T> {
         self.heap.first().map(|entry| Seconds(entry.time))
     }
 
+    /// Everything that will end, in no order.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &T> {
+        self.heap.iter().map(|entry| &entry.what)
+    }
+
     /// Takes out the next one that ends at `until` or before.
     pub(super) fn pop_until(&mut self, until: Seconds) -> Option<(Seconds, T)> {
         let first = *self.heap.first()?;

@@ -90,6 +90,32 @@ fn requests() -> impl Strategy<Value = Vec<StreamRequest>> {
     })
 }
 
+/// Many jobs at once, so that the queue is deep and one early end moves a whole chain: widths near the machine's, few different
+/// estimates, many ends in one second.
+fn deep_requests() -> impl Strategy<Value = Vec<StreamRequest>> {
+    let one = (0_u32..10, 0_usize..4, 0_i64..5, 0_i64..25);
+    (1_i64..60, prop::collection::vec(one, 20..90)).prop_map(|(unit, drawn)| {
+        let mut submit = 0;
+        drawn
+            .into_iter()
+            .zip(0..)
+            .map(|((width, length, early, gap), index)| {
+                submit += if gap < 22 { 0 } else { gap - 20 };
+                let estimate = [1, unit, 2 * unit, 5 * unit][length];
+                StreamRequest {
+                    index,
+                    submit: Seconds(submit),
+                    nodes: Nodes([1, 2, 3, 4, 5, 5, 6, 7, 8, 8][width as usize]),
+                    estimate: Seconds(estimate),
+                    runtime: Seconds(
+                        [1, estimate, estimate / 2, estimate - 1, estimate][early as usize].max(1),
+                    ),
+                }
+            })
+            .collect()
+    })
+}
+
 fn exact(requests: &[StreamRequest]) -> Vec<StreamRequest> {
     requests
         .iter()
@@ -264,6 +290,14 @@ proptest! {
         let jobs: Vec<Job> = requests.iter().map(job).collect();
         prop_assert_eq!(&fast, &slow_conservative(&requests));
         prop_assert_eq!(&fast, &of_cluster("heuristic-planning", MACHINE, &jobs));
+    }
+
+    #[test]
+    fn chains_of_jobs_move_as_one_by_one(requests in deep_requests()) {
+        let fast = run(ConservativeStream::new(MACHINE), &requests);
+        prop_assert_eq!(&fast, &slow_conservative(&requests));
+        let fast = run(EasyStream::new(MACHINE), &requests);
+        prop_assert_eq!(&fast, &slow_easy(&requests));
     }
 
     #[test]

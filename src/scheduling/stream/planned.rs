@@ -1,0 +1,183 @@
+//! The planned jobs of conservative backfilling, in order of (start, submission), searched for the next that might move.
+
+use super::StreamRequest;
+use super::failed::Failed;
+use crate::units::Seconds;
+
+/// Jobs that are compared together, without a branch.
+const TOGETHER: usize = 16;
+
+/// Started jobs that are kept before they are forgotten together.
+const STARTED: usize = 64;
+
+/// Planned jobs. A search looks at nodes and estimates of all, so these stand in lists of their own; what is seldom asked for stays
+/// where it is when the order changes.
+#[derive(Debug, Default)]
+pub(super) struct PlannedJobs {
+    /// Places before this one have started.
+    first: usize,
+    starts: Vec<Seconds>,
+    nodes: Vec<i32>,
+    /// Cut to 32 bits: whoever is found is looked at again.
+    estimates: Vec<i32>,
+    plans: Vec<Plan>,
+    requests: Vec<StreamRequest>,
+    unused: Vec<u32>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Plan {
+    /// When it was planned, counted in plans.
+    number: u64,
+    /// Where its request is.
+    slot: u32,
+}
+
+pub(super) fn cut(value: i64) -> i32 {
+    i32::try_from(value).unwrap_or(i32::MAX)
+}
+
+impl PlannedJobs {
+    /// The first place; places end at [`PlannedJobs::past`].
+    pub(super) fn first(&self) -> usize {
+        self.first
+    }
+
+    /// The place behind the last one.
+    pub(super) fn past(&self) -> usize {
+        self.starts.len()
+    }
+
+    pub(super) fn start(&self, place: usize) -> Seconds {
+        self.starts[place]
+    }
+
+    pub(super) fn request(&self, place: usize) -> &StreamRequest {
+        &self.requests[self.plans[place].slot as usize]
+    }
+
+    /// When the next one starts.
+    pub(super) fn next_start(&self) -> Option<Seconds> {
+        self.starts.get(self.first).copied()
+    }
+
+    fn key(&self, place: usize) -> (Seconds, u64) {
+        (self.starts[place], self.request(place).index)
+    }
+
+    /// The first place in `from..to` whose key is not smaller, where keys rise.
+    fn place_of(&self, from: usize, to: usize, key: (Seconds, u64)) -> usize {
+        let mut place = from + self.starts[from..to].partition_point(|start| *start < key.0);
+        while place < to && self.starts[place] == key.0 && self.request(place).index < key.1 {
+            place += 1;
+        }
+        place
+    }
+
+    /// Enters a job.
+    pub(super) fn insert(&mut self, start: Seconds, number: u64, request: StreamRequest) {
+        let place = self.place_of(self.first, self.past(), (start, request.index));
+        let slot = match self.unused.pop() {
+            Some(slot) => {
+                self.requests[slot as usize] = request;
+                slot
+            }
+            None => {
+                self.requests.push(request);
+                (self.requests.len() - 1) as u32
+            }
+        };
+        self.starts.insert(place, start);
+        self.nodes.insert(place, cut(i64::from(request.nodes.0)));
+        self.estimates.insert(place, cut(request.estimate.0));
+        self.plans.insert(place, Plan { number, slot });
+    }
+
+    /// Takes out the first one if it starts by `now`, with the number of its plan.
+    pub(super) fn take_due(&mut self, now: Seconds) -> Option<(u64, StreamRequest)> {
+        if self.next_start().is_none_or(|start| start > now) {
+            return None;
+        }
+        let Plan { number, slot } = self.plans[self.first];
+        self.unused.push(slot);
+        self.first += 1;
+        let request = self.requests[slot as usize];
+        if self.first == self.past() {
+            self.forget_started();
+        }
+        Some((number, request))
+    }
+
+    /// Forgets who has started when there are enough of them to be worth it.
+    pub(super) fn forget_some_started(&mut self) {
+        if self.first > STARTED && self.first * 2 > self.past() {
+            self.forget_started();
+        }
+    }
+
+    fn forget_started(&mut self) {
+        let started = ..self.first;
+        self.starts.drain(started);
+        self.nodes.drain(started);
+        self.estimates.drain(started);
+        self.plans.drain(started);
+        self.first = 0;
+    }
+
+    /// The first place at `from` or behind that wants at most `most` nodes and that those who failed leave out.
+    #[inline]
+    pub(super) fn next_candidate(&self, from: usize, most: i32, failed: &Failed) -> Option<usize> {
+        let (nodes, estimate) = (*self.nodes.get(from)?, self.estimates[from]);
+        if nodes <= most && failed.leaves_out(nodes, estimate) != 0 {
+            return Some(from);
+        }
+        self.candidate_behind(from + 1, most, failed)
+    }
+
+    fn candidate_behind(&self, mut from: usize, most: i32, failed: &Failed) -> Option<usize> {
+        let may_move = |(&nodes, &estimate): (&i32, &i32)| {
+            i32::from(nodes <= most) & failed.leaves_out(nodes, estimate)
+        };
+        while from < self.past() {
+            let past = (from + TOGETHER).min(self.past());
+            let (nodes, estimates) = (&self.nodes[from..past], &self.estimates[from..past]);
+            let each = || nodes.iter().zip(estimates);
+            if each().fold(0, |any, job| any | may_move(job)) != 0 {
+                let index = each().position(|job| may_move(job) != 0)?;
+                return Some(from + index);
+            }
+            from = past;
+        }
+        None
+    }
+
+    /// Moves a job to another start without giving it its place in the order; `number` where it gets one.
+    pub(super) fn set_start(&mut self, place: usize, start: Seconds, number: Option<u64>) {
+        self.starts[place] = start;
+        if let Some(number) = number {
+            self.plans[place].number = number;
+        }
+    }
+
+    /// Moves everybody from a place on by the same time to the front, with numbers that rise from `number` on.
+    pub(super) fn shift_from(&mut self, place: usize, by: Seconds, number: u64) {
+        for start in &mut self.starts[place..] {
+            *start -= by;
+        }
+        for (plan, number) in self.plans[place..].iter_mut().zip(number..) {
+            plan.number = number;
+        }
+    }
+
+    /// Gives a job that moved to the front its place in the order, those before it being in order.
+    pub(super) fn put_in_order(&mut self, place: usize) {
+        if place == self.first || self.key(place - 1) < self.key(place) {
+            return;
+        }
+        let to = self.place_of(self.first, place, self.key(place));
+        self.starts[to..=place].rotate_right(1);
+        self.nodes[to..=place].rotate_right(1);
+        self.estimates[to..=place].rotate_right(1);
+        self.plans[to..=place].rotate_right(1);
+    }
+}
