@@ -282,19 +282,25 @@ impl SlotList {
             return;
         }
         let started = self.slots.partition_point(|slot| slot.start <= now);
-        let mut later = self.slots.split_off(started);
-        let mut ongoing = std::mem::take(&mut self.slots);
-        for slot in &mut ongoing {
+        let mut kept = 0;
+        for index in 0..started {
+            let mut slot = self.slots[index];
             slot.start = now;
             if slot.extensible {
                 slot.end = slot.end.max(now + EXTENSION_MARGIN);
             }
+            if slot.end > now {
+                self.slots[kept] = slot;
+                kept += 1;
+            }
         }
-        ongoing.retain(|slot| slot.end > now);
-        for slot in ongoing {
-            self.insert(slot);
+        let rules = self.rules;
+        // Stable: equals stay in their order, as if each were entered anew.
+        self.slots[..kept].sort_by_key(|slot| rules.key(slot));
+        if rules.merge_identical {
+            kept = merge_twins(&mut self.slots[..kept], rules);
         }
-        self.slots.append(&mut later);
+        self.slots.drain(kept..started);
     }
 
     /// Until when free nodes are advertised: 48 h from `now`, or 5 min past the last planned end where that is later
@@ -369,16 +375,10 @@ impl SlotList {
         let key = rules.key(&slot);
         let place = self.slots.partition_point(|other| rules.key(other) <= key);
         if rules.merge_identical && slot.fixed_price == 0.0 {
-            let twin = self.slots[..place]
-                .iter_mut()
-                .rev()
+            let equals = self.slots[..place].iter_mut().rev();
+            let twin = equals
                 .take_while(|other| rules.key(other) == key)
-                .find(|other| {
-                    Slot {
-                        nodes: slot.nodes,
-                        ..**other
-                    } == slot
-                });
+                .find(|other| are_twins(other, &slot));
             if let Some(twin) = twin {
                 twin.nodes = Nodes(twin.nodes.0 + slot.nodes.0);
                 return;
@@ -386,6 +386,40 @@ impl SlotList {
         }
         self.slots.insert(place, slot);
     }
+}
+
+/// Whether two slots differ in their nodes only.
+fn are_twins(one: &Slot, other: &Slot) -> bool {
+    Slot {
+        nodes: other.nodes,
+        ..*one
+    } == *other
+}
+
+/// Gives the nodes of each slot without a fixed price to the first of its twins in front of it; the slots are sorted by key.
+/// How many are left, at the front.
+fn merge_twins(slots: &mut [Slot], rules: SlotRules) -> usize {
+    let mut kept = 0;
+    for index in 0..slots.len() {
+        let slot = slots[index];
+        let twin = if slot.fixed_price == 0.0 {
+            let key = rules.key(&slot);
+            let equals = slots[..kept].iter_mut().rev();
+            equals
+                .take_while(|other| rules.key(other) == key)
+                .find(|other| are_twins(other, &slot))
+        } else {
+            None
+        };
+        match twin {
+            Some(twin) => twin.nodes = Nodes(twin.nodes.0 + slot.nodes.0),
+            None => {
+                slots[kept] = slot;
+                kept += 1;
+            }
+        }
+    }
+    kept
 }
 
 impl SlotRules {
