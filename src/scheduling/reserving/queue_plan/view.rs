@@ -37,26 +37,28 @@ impl View {
         if waiting.estimate <= Seconds::ZERO {
             return;
         }
-        let taken = waiting.nodes.0;
-        let mut left: Vec<(u32, Seconds)> = Vec::with_capacity(self.steps.len() + 1);
         // Behind the end of the job nothing is freer, seen from now, than it is at its end.
         let mut most = u32::MAX;
         let mut begin = Seconds::ZERO;
-        for &(free, span) in &self.steps {
+        let mut kept = 0;
+        for index in 0..self.steps.len() {
+            let (free, span) = self.steps[index];
             if begin < waiting.estimate {
-                most = free.saturating_sub(taken);
+                most = free.saturating_sub(waiting.nodes.0);
             }
             let free = most.min(free);
             if free == 0 {
                 break;
             }
-            match left.last_mut() {
-                Some(last) if last.0 == free => last.1 = span,
-                _ => left.push((free, span)),
+            if kept > 0 && self.steps[kept - 1].0 == free {
+                self.steps[kept - 1].1 = span;
+            } else {
+                self.steps[kept] = (free, span);
+                kept += 1;
             }
             begin = span;
         }
-        self.steps = left;
+        self.steps.truncate(kept);
     }
 
     /// Whether the job fits now.
