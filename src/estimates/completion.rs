@@ -40,6 +40,26 @@ impl CompletionDistribution {
         }
     }
 
+    /// As [`CompletionDistribution::new`] for at most as many values as there are grid points before the window's end, which
+    /// are probabilities and ascend, and a step of at least 1 s; in the memory of the values.
+    pub(super) fn ascending(
+        origin: Seconds,
+        step: Seconds,
+        window_end: Seconds,
+        mut cdf: Vec<f64>,
+    ) -> Self {
+        let points = grid_points(origin, window_end, step);
+        debug_assert!(cdf.len() <= points && cdf.is_sorted());
+        cdf.resize(points, cdf.last().copied().unwrap_or(0.0));
+        cdf.push(1.0);
+        Self {
+            origin,
+            step,
+            window_end,
+            cdf,
+        }
+    }
+
     /// A job that certainly ends at `time`, such as a full-length reservation without statistics or early release.
     #[must_use]
     pub fn certain(time: Seconds, step: Seconds) -> Self {

@@ -5,7 +5,8 @@
 //! the next wait. QBETS also finds the instants at which a machine's habits change and forgets what was before; here that is
 //! left to the bounded history.
 
-use std::sync::{Arc, OnceLock};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
@@ -48,6 +49,8 @@ pub struct WaitPredictor {
     /// [`largest_quantile`] of a full history by rank, each found when it is first asked for: it takes microseconds, and the search
     /// for a submission time asks a thousand times.
     full: Arc<[OnceLock<f64>]>,
+    /// [`bound_rank`] by samples and quantile (its bits): a study asks for the same few at every submission.
+    ranks: Arc<Mutex<BTreeMap<(usize, u64), Option<usize>>>>,
 }
 
 impl WaitPredictor {
@@ -63,6 +66,7 @@ impl WaitPredictor {
             by_nodes: Default::default(),
             all: Arc::default(),
             full: (0..=settings.history).map(|_| OnceLock::new()).collect(),
+            ranks: Arc::default(),
         })
     }
 
@@ -118,8 +122,12 @@ impl WaitPredictor {
     #[must_use]
     pub fn quantile_bound(&self, nodes: Nodes, walltime: Seconds, q: f64) -> Option<Seconds> {
         let (_, history) = self.select(nodes, walltime);
-        let rank = bound_rank(history.sorted.len(), q, self.settings.confidence)?;
-        history.sorted.get(rank - 1).copied()
+        let samples = history.sorted.len();
+        let mut ranks = self.ranks.lock().unwrap_or_else(PoisonError::into_inner);
+        let rank = *ranks
+            .entry((samples, q.to_bits()))
+            .or_insert_with(|| bound_rank(samples, q, self.settings.confidence));
+        history.sorted.get(rank? - 1).copied()
     }
 
     /// What predictions for a job of this shape rest on: which history, and how many waits are in it.

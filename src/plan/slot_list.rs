@@ -1,7 +1,9 @@
 //! Free rectangles as the primary state of a plan: conservative backfilling whose holes can be advertised at any instant.
 
-use serde::{Deserialize, Serialize};
+mod rules;
 
+pub use self::rules::{EqualStarts, SlotRules, Surplus};
+use self::rules::{are_twins, merge_twins};
 use super::profile::Profile;
 use super::slot::{EXTENSION_MARGIN, Piece, PurchaseError, Slot};
 use crate::units::{Nodes, Seconds};
@@ -23,47 +25,6 @@ pub struct SlotList {
     rules: SlotRules,
     /// Latest end of anything placed or bought.
     latest_finish: Seconds,
-}
-
-/// The readings of ALG-1 that the thesis leaves open; the defaults are the spec's decisions.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", default)]
-pub struct SlotRules {
-    /// Which of the slots with the same start is tried first (AMB-5).
-    pub equal_starts: EqualStarts,
-    /// Which slot of a stack is only partly used (AMB-5b).
-    pub surplus: Surplus,
-    /// Whether free slots of the same start, end and unit price, and without a fixed price, become one slot (AMB-6; default
-    /// no).
-    ///
-    /// Without it rectangles only ever get smaller: over the log of CTC SP2, with exact runtimes and hourly samples, 99 % of the
-    /// slots come to be one node wide and 548 are advertised on average (SDSC SP2: 373). With it 37 are (14), of all widths; the
-    /// thesis reports 27 (14).
-    pub merge_identical: bool,
-    /// Shorter slots exist but are not advertised (AMB-8; default none).
-    pub minimum_duration: Seconds,
-}
-
-/// The order of slots that start at the same time (spec `provisioning.md` AMB-5). Ties go by insertion.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum EqualStarts {
-    /// Ascending ends.
-    #[default]
-    ShortestFirst,
-    /// Descending ends.
-    LongestFirst,
-}
-
-/// Which slot of a stack keeps the nodes that a task does not need (spec `provisioning.md` AMB-5b).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Surplus {
-    /// The one found last: slots are used up in the order of discovery, the anchor first, then its predecessors backwards.
-    #[default]
-    FoundLast,
-    /// Extensible ones: bounded slots are used up before them, each kind in the order of discovery.
-    Extensible,
 }
 
 /// Where a task was placed.
@@ -217,11 +178,8 @@ impl SlotList {
                 },
             ));
         }
-        // From behind, so that the other numbers keep their meaning.
-        emptied.sort_unstable_by(|one, other| other.cmp(one));
-        for index in emptied {
-            self.slots.remove(index);
-        }
+        emptied.sort_unstable();
+        self.remove_all(&emptied);
         for &(slot, piece) in &used {
             self.leave(slot, piece);
         }
@@ -282,19 +240,25 @@ impl SlotList {
             return;
         }
         let started = self.slots.partition_point(|slot| slot.start <= now);
-        let mut later = self.slots.split_off(started);
-        let mut ongoing = std::mem::take(&mut self.slots);
-        for slot in &mut ongoing {
+        let mut kept = 0;
+        for index in 0..started {
+            let mut slot = self.slots[index];
             slot.start = now;
             if slot.extensible {
                 slot.end = slot.end.max(now + EXTENSION_MARGIN);
             }
+            if slot.end > now {
+                self.slots[kept] = slot;
+                kept += 1;
+            }
         }
-        ongoing.retain(|slot| slot.end > now);
-        for slot in ongoing {
-            self.insert(slot);
+        let rules = self.rules;
+        // Stable: equals stay in their order, as if each were entered anew.
+        self.slots[..kept].sort_by_key(|slot| rules.key(slot));
+        if rules.merge_identical {
+            kept = merge_twins(&mut self.slots[..kept], rules);
         }
-        self.slots.append(&mut later);
+        self.slots.drain(kept..started);
     }
 
     /// Until when free nodes are advertised: 48 h from `now`, or 5 min past the last planned end where that is later
@@ -357,6 +321,17 @@ impl SlotList {
         None
     }
 
+    /// Takes out slots by their places, which ascend, in one pass.
+    fn remove_all(&mut self, places: &[usize]) {
+        let mut kept = places.first().copied().unwrap_or(self.slots.len());
+        for (number, &place) in places.iter().enumerate() {
+            let until = places.get(number + 1).copied().unwrap_or(self.slots.len());
+            self.slots.copy_within(place + 1..until, kept);
+            kept += until - place - 1;
+        }
+        self.slots.truncate(kept);
+    }
+
     fn leave(&mut self, slot: Slot, piece: Piece) {
         self.latest_finish = self.latest_finish.max(piece.end);
         for rest in slot.left_overs(piece) {
@@ -369,31 +344,16 @@ impl SlotList {
         let key = rules.key(&slot);
         let place = self.slots.partition_point(|other| rules.key(other) <= key);
         if rules.merge_identical && slot.fixed_price == 0.0 {
-            let twin = self.slots[..place]
-                .iter_mut()
-                .rev()
+            let equals = self.slots[..place].iter_mut().rev();
+            let twin = equals
                 .take_while(|other| rules.key(other) == key)
-                .find(|other| {
-                    Slot {
-                        nodes: slot.nodes,
-                        ..**other
-                    } == slot
-                });
+                .find(|other| are_twins(other, &slot));
             if let Some(twin) = twin {
                 twin.nodes = Nodes(twin.nodes.0 + slot.nodes.0);
                 return;
             }
         }
         self.slots.insert(place, slot);
-    }
-}
-
-impl SlotRules {
-    fn key(self, slot: &Slot) -> (Seconds, Seconds) {
-        match self.equal_starts {
-            EqualStarts::ShortestFirst => (slot.start, slot.end),
-            EqualStarts::LongestFirst => (slot.start, -slot.end),
-        }
     }
 }
 

@@ -13,19 +13,20 @@
 //! there at its start, it may take others that are idle and unplanned in its window: unlike for other jobs, which can
 //! wait for theirs, it is then or never.
 
+mod completions;
 mod fixed;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use self::completions::{Completions, Expected, Question};
 use super::cluster::{Cluster, Phase};
 use super::hardware::Hardware;
 use super::outcome::{Promise, SuccessFactors, Verdict};
 use super::policy::Policy;
 use super::settings::{EarlyStart, Placing, PolicySettings, PredecessorRule, RestartRule};
 use crate::estimates::{
-    CompletionDistribution, Convolver, EstimateModel, RuntimeSteps, joint_density,
-    probability_executable,
+    CompletionDistribution, EstimateModel, RuntimeSteps, probability_executable,
 };
 use crate::plan::{NodePlan, NodeSet, Reservation};
 use crate::units::{NodeIndex, Nodes, Seconds};
@@ -41,8 +42,7 @@ pub struct Mapped {
     hardware: Hardware,
     plan: NodePlan,
     /// Completion-time distributions of the jobs with an open reservation.
-    completions: BTreeMap<JobId, CompletionDistribution>,
-    convolver: Convolver,
+    completions: Completions,
     /// Accepted jobs that lost a node or could not start, with the nodes that they are bound to.
     disabled: BTreeMap<JobId, NodeSet>,
 }
@@ -88,8 +88,7 @@ impl Mapped {
             settings: settings.clone(),
             estimates,
             plan: NodePlan::new(nodes),
-            completions: BTreeMap::new(),
-            convolver: Convolver::by(settings.convolution),
+            completions: Completions::new(settings.convolution),
             disabled: BTreeMap::new(),
         }
     }
@@ -99,7 +98,7 @@ impl Mapped {
         if self.completions.len() > self.plan.reservations().len() {
             let (plan, disabled) = (&self.plan, &self.disabled);
             self.completions
-                .retain(|job, _| disabled.contains_key(job) || plan.reservation(*job).is_some());
+                .retain(|job| disabled.contains_key(&job) || plan.reservation(job).is_some());
         }
     }
 
@@ -273,30 +272,24 @@ impl Mapped {
         if self.settings.predecessors == PredecessorRule::Planned {
             return probability_executable(&[], &own.steps, start, start, end);
         }
-        if !self.settings.condition_on_elapsed {
-            let distributions = self.distributions(predecessors);
-            return probability_executable(&distributions, &own.steps, from, start, end);
-        }
-        let conditioned = self.conditioned(cluster, predecessors);
-        let distributions: Vec<&CompletionDistribution> = conditioned.iter().collect();
+        let distributions = self.distributions(cluster, predecessors);
+        let distributions: Vec<&CompletionDistribution> =
+            distributions.iter().map(AsRef::as_ref).collect();
         probability_executable(&distributions, &own.steps, from, start, end)
     }
 
-    fn distributions(&self, jobs: &[JobId]) -> Vec<&CompletionDistribution> {
-        jobs.iter()
-            .filter_map(|job| self.completions.get(job))
-            .collect()
-    }
-
-    /// The distributions of the predecessors, those of running ones conditioned on not having ended yet.
-    fn conditioned(&self, cluster: &Cluster, jobs: &[JobId]) -> Vec<CompletionDistribution> {
+    /// The distributions of predecessors, those of running ones conditioned on not having ended yet where that is asked
+    /// for.
+    fn distributions(&self, cluster: &Cluster, jobs: &[JobId]) -> Vec<Arc<CompletionDistribution>> {
         jobs.iter()
             .filter_map(|&job| {
-                let distribution = self.completions.get(&job)?;
-                Some(if cluster.phase(job) == Phase::Running {
-                    distribution.conditioned_on_running_at(cluster.now())
+                let distribution = self.completions.distribution(job)?;
+                let is_conditioned =
+                    self.settings.condition_on_elapsed && cluster.phase(job) == Phase::Running;
+                Some(if is_conditioned {
+                    Arc::new(distribution.conditioned_on_running_at(cluster.now()))
                 } else {
-                    distribution.clone()
+                    distribution
                 })
             })
             .collect()
@@ -307,24 +300,33 @@ impl Mapped {
         &mut self,
         cluster: &mut Cluster,
         job: &Job,
-        own: &OwnRuntime,
+        steps: RuntimeSteps,
         slot: &Candidate,
     ) {
         let from = cluster.now().max(job.release);
-        let predecessors = self.plan.predecessors(&slot.nodes, from, slot.start);
-        let step = self.settings.time_step;
-        let density = if self.settings.condition_on_elapsed {
-            let conditioned = self.conditioned(cluster, &predecessors);
-            let distributions: Vec<&CompletionDistribution> = conditioned.iter().collect();
-            joint_density(&distributions, from, slot.start, step)
+        let found;
+        let predecessors = if slot.overbooked {
+            &slot.predecessors
         } else {
-            joint_density(&self.distributions(&predecessors), from, slot.start, step)
+            found = self.plan.predecessors(&slot.nodes, from, slot.start);
+            &found
+        };
+        let predecessors = if self.settings.condition_on_elapsed {
+            // What is known now would be another thing later.
+            let conditioned = self.distributions(cluster, predecessors);
+            conditioned.into_iter().map(Expected::from).collect()
+        } else {
+            self.completions.of(predecessors)
         };
         cluster.work.convolutions += 1;
-        let completion = self
-            .convolver
-            .complete(&density, from, &own.steps, slot.end);
-        self.completions.insert(job.id, completion);
+        let question = Question {
+            predecessors,
+            from,
+            start: slot.start,
+            end: slot.end,
+            steps,
+        };
+        self.completions.ask(job.id, question);
     }
 
     /// Starts planned jobs whose nodes have become free, in order of planned start (spec §3.14.4).
@@ -432,8 +434,14 @@ impl Mapped {
             return;
         };
         cluster.work.convolutions += 1;
-        let completion = self.convolver.complete(&[], cluster.now(), &own.steps, end);
-        self.completions.insert(id, completion);
+        let question = Question {
+            predecessors: Vec::new(),
+            from: cluster.now(),
+            start: cluster.now(),
+            end,
+            steps: own.steps,
+        };
+        self.completions.ask(id, question);
     }
 }
 
@@ -454,8 +462,9 @@ impl Policy for Mapped {
             cluster.drop(id, Verdict::DroppedNoSlot);
             return;
         };
-        if let Some(own) = &own {
-            self.remember_completion(cluster, &job, own, &slot);
+        let class = own.as_ref().map(|own| own.class);
+        if let Some(own) = own {
+            self.remember_completion(cluster, &job, own.steps, &slot);
         }
         cluster.promise(
             id,
@@ -466,7 +475,7 @@ impl Policy for Mapped {
                 success: slot.success.filter(|_| slot.overbooked),
                 predecessors: slot.predecessors.len() as u32,
             },
-            own.filter(|_| slot.overbooked).map(|own| own.class),
+            class.filter(|_| slot.overbooked),
         );
         self.plan.insert(Reservation {
             job: id,
@@ -502,7 +511,7 @@ impl Policy for Mapped {
             return;
         }
         let freed = self.plan.remove(job);
-        self.completions.remove(&job);
+        self.completions.remove(job);
         self.retry_disabled(cluster);
         if let Some(reservation) = freed {
             self.start_early(cluster, &reservation.nodes);

@@ -154,7 +154,7 @@ fn used_by_exact(jobs: &[Job], nodes: Nodes, window: (Seconds, Seconds)) -> Node
     let mut profile = Profile::new(nodes.0, Seconds::ZERO);
     let mut used = NodeSeconds(0);
     for job in jobs {
-        profile.forget_before(job.submit);
+        profile.forget_some_before(job.submit);
         let start = profile.earliest_fit(Fit {
             from: job.submit,
             latest: Seconds::FAR,

@@ -1,6 +1,9 @@
 //! Fixed reservations in a plan whose jobs are bound to nodes.
 
+use std::sync::Arc;
+
 use super::Mapped;
+use super::completions::Expected;
 use crate::estimates::CompletionDistribution;
 use crate::plan::{NodeSet, Reservation};
 use crate::scheduling::Verdict;
@@ -26,7 +29,8 @@ impl Mapped {
         };
         if self.overbooks {
             let certain = CompletionDistribution::certain(end, self.settings.time_step);
-            self.completions.insert(job.id, certain);
+            self.completions
+                .insert(job.id, Expected::from(Arc::new(certain)));
         }
         self.plan.insert(Reservation {
             job: job.id,
@@ -65,7 +69,7 @@ impl Mapped {
     /// Lets an accepted job fail and gives its nodes to those who wait for them.
     pub(super) fn lose(&mut self, cluster: &mut Cluster, job: JobId, nodes: &NodeSet) {
         cluster.fail(job);
-        self.completions.remove(&job);
+        self.completions.remove(job);
         self.plan.remove(job);
         self.retry_disabled(cluster);
         self.start_early(cluster, nodes);

@@ -1,8 +1,11 @@
 //! Planning a queue of variable jobs around what is fixed: running jobs until their estimated ends, and reservations
 //! (REPLAN of spec `grid-reservations.md` §3.2; PLAN_CB and PLAN_AB of `provisioning.md` §6.3).
 
+mod view;
+
 use serde::{Deserialize, Serialize};
 
+use self::view::View;
 use crate::plan::{Fit, Profile};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, JobId};
@@ -139,14 +142,14 @@ fn plan_aggressively(profile: &mut Profile, now: Seconds, queue: &[Waiting]) -> 
         while head < rest.len() && view.holds(&queue[rest[head]]) {
             take(profile, &queue[rest[head]], time);
             starts[rest[head]] = time;
-            view = View::new(profile, time);
+            view.take(&queue[rest[head]]);
             head += 1;
         }
         rest.drain(..head);
         let Some(&first) = rest.first() else {
             break;
         };
-        if !view.steps.is_empty() && rest.iter().any(|&index| view.holds(&queue[index])) {
+        if !view.is_empty() && rest.iter().any(|&index| view.holds(&queue[index])) {
             let shadow = earliest(profile, &queue[first], time);
             take(profile, &queue[first], shadow);
             view = View::new(profile, time);
@@ -156,7 +159,7 @@ fn plan_aggressively(profile: &mut Profile, now: Seconds, queue: &[Waiting]) -> 
                 }
                 take(profile, &queue[index], time);
                 starts[index] = time;
-                view = View::new(profile, time);
+                view.take(&queue[index]);
                 false
             });
             let end = shadow + queue[first].estimate;
@@ -232,15 +235,16 @@ fn due_aggressively(fixed: &Profile, now: Seconds, queue: &[Waiting]) -> Vec<usi
         if view.holds(waiting) {
             take(&mut profile, waiting, now);
             due.push(index);
+            view.take(waiting);
         } else if !head_waits {
             head_waits = true;
             let shadow = earliest(&profile, waiting, now);
             take(&mut profile, waiting, shadow);
+            view = View::new(&profile, now);
         } else {
             continue;
         }
-        view = View::new(&profile, now);
-        if view.steps.is_empty() {
+        if view.is_empty() {
             break;
         }
     }
@@ -255,10 +259,10 @@ fn due_conservatively(
     exact: usize,
     effort: &mut DueEffort,
 ) -> Option<Vec<usize>> {
-    let view = View::new(fixed, now);
+    let mut view = View::new(fixed, now);
     let mut due = Vec::new();
     // Who could start now if nobody in front took the place.
-    let mut candidates: Vec<usize> = if view.steps.is_empty() {
+    let mut candidates: Vec<usize> = if view.is_empty() {
         Vec::new()
     } else {
         (0..queue.len())
@@ -269,6 +273,9 @@ fn due_conservatively(
         let estimates = candidates.iter().map(|&index| queue[index].estimate);
         now + estimates.max().unwrap_or(Seconds::ZERO)
     };
+    if candidates.is_empty() {
+        return Some(due);
+    }
     // Only what is planned before here decides who of them starts.
     let mut reach = longest(&candidates);
     let mut profile = fixed.clone();
@@ -320,49 +327,16 @@ fn due_conservatively(
             due.push(index - 1);
         }
         if start < reach {
-            let view = View::new(&profile, now);
+            if start == now {
+                view.take(waiting);
+            } else {
+                view = View::new(&profile, now);
+            }
             candidates.retain(|&candidate| candidate >= index && view.holds(&queue[candidate]));
             reach = longest(&candidates);
         }
     }
     Some(due)
-}
-
-/// What can be had from now on: for each node count, for how long.
-struct View {
-    /// `(nodes, span)`: so many nodes are free from now on for so long; fewer nodes and longer spans follow.
-    steps: Vec<(u32, Seconds)>,
-}
-
-impl View {
-    fn new(profile: &Profile, now: Seconds) -> Self {
-        let mut steps: Vec<(u32, Seconds)> = Vec::with_capacity(8);
-        let mut free = profile.free_at(now);
-        while free > 0 {
-            let until = profile.first_below(now, free as u32);
-            steps.push((free as u32, until - now));
-            if until >= Seconds::FAR {
-                break;
-            }
-            free = profile.free_at(until);
-        }
-        Self { steps }
-    }
-
-    /// Whether the job fits now.
-    fn holds(&self, waiting: &Waiting) -> bool {
-        let mut fits = false;
-        for (free, span) in &self.steps {
-            if *free < waiting.nodes.0 {
-                break;
-            }
-            fits = waiting.estimate <= *span;
-            if fits {
-                break;
-            }
-        }
-        fits
-    }
 }
 
 /// For each node count up to the machine's, the longest time for which so many nodes are free without a break, beginning

@@ -1,0 +1,119 @@
+//! What a plan has to offer to jobs that start now.
+
+use super::Waiting;
+use crate::plan::Profile;
+use crate::units::Seconds;
+
+/// What can be had from now on: for each node count, for how long.
+#[derive(Debug, PartialEq)]
+pub(super) struct View {
+    /// `(nodes, span)`: so many nodes are free from now on for so long; fewer nodes and longer spans follow.
+    steps: Vec<(u32, Seconds)>,
+}
+
+impl View {
+    pub(super) fn new(profile: &Profile, now: Seconds) -> Self {
+        let mut steps: Vec<(u32, Seconds)> = Vec::with_capacity(8);
+        let mut free = profile.free_at(now);
+        let mut until = now;
+        while free > 0 {
+            until = profile.first_below(until, free as u32);
+            steps.push((free as u32, until - now));
+            if until >= Seconds::FAR {
+                break;
+            }
+            free = profile.free_at(until);
+        }
+        Self { steps }
+    }
+
+    /// Whether nothing can be had.
+    pub(super) fn is_empty(&self) -> bool {
+        self.steps.is_empty()
+    }
+
+    /// What is left when a job that fits has started now: the same as looking at the profile again, which is dearer.
+    pub(super) fn take(&mut self, waiting: &Waiting) {
+        if waiting.estimate <= Seconds::ZERO {
+            return;
+        }
+        // Behind the end of the job nothing is freer, seen from now, than it is at its end.
+        let mut most = u32::MAX;
+        let mut begin = Seconds::ZERO;
+        let mut kept = 0;
+        for index in 0..self.steps.len() {
+            let (free, span) = self.steps[index];
+            if begin < waiting.estimate {
+                most = free.saturating_sub(waiting.nodes.0);
+            }
+            let free = most.min(free);
+            if free == 0 {
+                break;
+            }
+            if kept > 0 && self.steps[kept - 1].0 == free {
+                self.steps[kept - 1].1 = span;
+            } else {
+                self.steps[kept] = (free, span);
+                kept += 1;
+            }
+            begin = span;
+        }
+        self.steps.truncate(kept);
+    }
+
+    /// Whether the job fits now.
+    pub(super) fn holds(&self, waiting: &Waiting) -> bool {
+        let mut fits = false;
+        for (free, span) in &self.steps {
+            if *free < waiting.nodes.0 {
+                break;
+            }
+            fits = waiting.estimate <= *span;
+            if fits {
+                break;
+            }
+        }
+        fits
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::units::Nodes;
+    use crate::workload::JobId;
+
+    proptest! {
+        #[test]
+        fn what_is_left_behind_a_start_is_what_the_plan_then_shows(
+            busy in prop::collection::vec((0_i64..60, 1_i64..40, 1_u32..4), 0..12),
+            asked in prop::collection::vec((0_i64..70, 1_u32..6), 1..6),
+        ) {
+            const NOW: Seconds = Seconds(5);
+            let mut profile = Profile::new(12, Seconds::ZERO);
+            for (start, length, nodes) in busy {
+                profile.reserve(Seconds(start), Seconds(start + length), nodes);
+            }
+            let mut view = View::new(&profile, NOW);
+            for (job, (estimate, nodes)) in (0..).zip(asked) {
+                let waiting = Waiting {
+                    job: JobId(job),
+                    submit: Seconds::ZERO,
+                    nodes: Nodes(nodes),
+                    estimate: Seconds(estimate),
+                };
+                let end = NOW + waiting.estimate;
+                let fits = estimate == 0 && profile.free_at(NOW) >= nodes as i32
+                    || estimate > 0 && profile.min_free(NOW, end) >= nodes as i32;
+                prop_assert_eq!(view.holds(&waiting), fits);
+                if fits {
+                    profile.reserve(NOW, end, nodes);
+                    view.take(&waiting);
+                    prop_assert_eq!(&view, &View::new(&profile, NOW));
+                }
+            }
+        }
+    }
+}
