@@ -359,6 +359,89 @@ key = "reservations.share_percent"
 values = [0, 30]
 "#;
 
+/// One virtual reservation after the other.
+const VIRTUAL: &str = r#"
+[experiment]
+name = "small"
+replications = 2
+[workload]
+model = "lublin-feitelson"
+jobs = 3000
+nodes = 64
+whole_trace = true
+exact_estimates = true
+[scheduling]
+strategy = "virtual-reservations"
+[virtual]
+instants = 5
+warm_up_days = 2
+[[axis]]
+key = "virtual.nodes"
+values = [8, 32]
+"#;
+
+/// Advertised slots of one site, a search that all values of α share, and failures.
+const ADVERTISED: &str = r#"
+[experiment]
+name = "small"
+replications = 3
+[workload]
+model = "lublin-feitelson"
+jobs = 1200
+nodes = 64
+whole_trace = true
+exact_estimates = true
+[scheduling]
+strategy = "provisioning"
+[failures]
+source = "generated"
+[workflow]
+tasks = 20
+mean_nodes = 6
+[provisioning]
+search = "moga"
+commitment = "committed"
+submissions = 2
+[[axis]]
+key = "provisioning.alpha"
+values = [0.0, 1.0]
+"#;
+
+/// Several sites that are asked, with backgrounds and best effort that simulations share.
+const SITES: &str = r#"
+[experiment]
+name = "small"
+replications = 3
+[workload]
+model = "lublin-feitelson"
+jobs = 1500
+nodes = 64
+whole_trace = true
+exact_estimates = true
+[scheduling]
+strategy = "provisioning"
+[sites]
+utilisation_percent = 60
+[[sites.more]]
+nodes = 32
+utilisation_percent = 50
+[[sites.more]]
+nodes = 64
+utilisation_percent = 40
+[workflow]
+tasks = 20
+mean_nodes = 6
+[[axis]]
+key = "provisioning.search"
+values = ["greedy", "moga"]
+[[axis]]
+key = "sites.count"
+values = [1, 3]
+[[axis]]
+key = "provisioning.alpha"
+values = [0.0, 0.5]
+"#;
+
 #[test]
 fn shares_of_every_kind_of_study_are_joined_with_all_their_tables() {
     for (text, filled) in [
@@ -375,6 +458,21 @@ fn shares_of_every_kind_of_study_are_joined_with_all_their_tables() {
         (
             RESERVATIONS,
             &["reservation_outcome", "offer", "simulation_measure"],
+        ),
+        (VIRTUAL, &["virtual_trial"]),
+        (
+            ADVERTISED,
+            &["workflow_submission", "workflow_task", "workflow_effect"],
+        ),
+        (
+            SITES,
+            &[
+                "workflow_site",
+                "workflow_submission",
+                "workflow_front",
+                "workflow_slot",
+                "workflow_task",
+            ],
         ),
     ] {
         let folder = folder();

@@ -165,10 +165,15 @@ pub fn work_off(
     };
     let going_on = || !broken.load(Ordering::SeqCst) && !interrupt.is_requested();
     let worker = || {
+        let begun = Instant::now();
+        let mut begun_last = begun;
+        let mut begun_here = 0_usize;
         while going_on() {
             let Some(task) = tasks.get(next.fetch_add(1, Ordering::SeqCst)) else {
                 break;
             };
+            begun_last = Instant::now();
+            begun_here += 1;
             match sink.progress(identity(sweep, task)) {
                 SimulationProgress::Open => simulate_one(task),
                 SimulationProgress::Done => adopt(task),
@@ -178,6 +183,13 @@ pub fn work_off(
                     .push(task),
             }
         }
+        tracing::debug!(
+            worker = std::thread::current().name(),
+            simulations = begun_here,
+            last_begun_after_seconds = (begun_last - begun).as_secs_f64(),
+            seconds = begun.elapsed().as_secs_f64(),
+            "a worker finds nothing more to begin"
+        );
         while going_on() {
             let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let Some(task) = next else { break };

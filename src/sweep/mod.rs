@@ -16,6 +16,7 @@ mod inputs;
 mod interrupt;
 pub mod keys;
 mod normalise;
+mod parallel;
 mod problem;
 mod progress;
 mod raw;
