@@ -5,6 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::{StoreError, migrate};
@@ -84,6 +85,7 @@ impl Store {
             }
         })?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(sql)?;
+        keep_plans(&connection).map_err(sql)?;
         // Looked at before the journal mode is changed, which would write to somebody else's file.
         migrate::inspect(&connection, path)?;
         // Large pages: a third more rows a second than with 4 KiB. An existing file keeps its own size.
@@ -127,6 +129,7 @@ impl Store {
             }
             .map_err(sql)?;
             connection.busy_timeout(BUSY_TIMEOUT).map_err(sql)?;
+            keep_plans(&connection).map_err(sql)?;
             connection
                 .execute_batch("PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;")
                 .map_err(sql)?;
@@ -174,6 +177,14 @@ pub(super) fn has_journal(path: &Path) -> bool {
     let mut name = path.as_os_str().to_owned();
     name.push("-wal");
     fs::metadata(PathBuf::from(name)).is_ok_and(|file| file.len() > 0)
+}
+
+/// A statement keeps its plan whatever values it is given. SQLite would plan most cached statements anew each time that they
+/// are used, because a value of 0 or 1 might call for another plan: a quarter of the time of joining many small simulations.
+fn keep_plans(connection: &Connection) -> rusqlite::Result<()> {
+    connection
+        .set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)
+        .map(drop)
 }
 
 /// A path as SQLite's URIs have it, with what follows the question mark.

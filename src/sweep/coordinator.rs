@@ -1,4 +1,4 @@
-//! Shards simulations over worker threads, dearest first; a failure costs its own points only.
+//! Shares simulations out over worker threads, dearest first (`order`); a failure costs its own points only.
 //!
 //! What is *not* here: how a simulation works, and how results are kept. The order in which results arrive differs from
 //! run to run; the results do not.
@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::cost::CostModel;
 use super::interrupt::Interrupt;
+use super::order::Order;
 use super::sink::{
     FailedSimulation, FinishedSimulation, ResultSink, SimulationProgress, SinkError,
 };
@@ -119,7 +120,7 @@ pub fn work_off(
     observer: &dyn Observer,
     interrupt: &Interrupt,
 ) -> Result<Tally, SinkError> {
-    let next = AtomicUsize::new(0);
+    let order = Order::new(sweep, tasks);
     let broken = AtomicBool::new(false);
     let first_error: Mutex<Option<SinkError>> = Mutex::new(None);
     let tally = Mutex::new(Tally::default());
@@ -169,13 +170,16 @@ pub fn work_off(
         let mut begun_last = begun;
         let mut begun_here = 0_usize;
         while going_on() {
-            let Some(task) = tasks.get(next.fetch_add(1, Ordering::SeqCst)) else {
+            let Some((place, task)) = order.next() else {
                 break;
             };
             begun_last = Instant::now();
             begun_here += 1;
             match sink.progress(identity(sweep, task)) {
-                SimulationProgress::Open => simulate_one(task),
+                SimulationProgress::Open => {
+                    simulate_one(task);
+                    order.took(place, begun_last.elapsed());
+                }
                 SimulationProgress::Done => adopt(task),
                 SimulationProgress::Elsewhere => waiting
                     .lock()

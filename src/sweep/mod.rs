@@ -16,6 +16,7 @@ mod inputs;
 mod interrupt;
 pub mod keys;
 mod normalise;
+mod order;
 mod parallel;
 mod problem;
 mod progress;

@@ -10,6 +10,17 @@ use super::tables::{Kind, Table, Tables};
 use super::{DONE, Input, MergeError};
 use crate::store::Store;
 
+/// What of a simulation's own row does not change when its result is written.
+const FROM_IDENTITY: [&str; 7] = [
+    "id",
+    "identity",
+    "generation",
+    "spec",
+    "workload_label",
+    "strategy",
+    "replication",
+];
+
 /// The numbers of one input's rows in the joined store, by table.
 pub(super) struct Mapping {
     numbers: Vec<HashMap<i64, i64>>,
@@ -336,7 +347,8 @@ impl<'c> Copier<'c> {
             }
         }
         let values = self.row(input, mapping, place, there)?;
-        let kept = ["id", "identity", "generation"].map(|name| shape.column(name));
+        // What follows from the identity is there since the simulation was entered.
+        let kept = FROM_IDENTITY.map(|name| shape.column(name));
         let changed: Vec<usize> = (0..shape.columns.len())
             .filter(|column| !kept.contains(column))
             .collect();
