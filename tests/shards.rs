@@ -264,6 +264,10 @@ fn other_configurations_seeds_and_results_are_refused_and_nothing_is_written() {
     refused(&["merge", "out.db", one, "seed.db"], &["seed", "--seed"]);
     refused(&["merge", "out.db", "missing.db"], &["missing.db"]);
     refused(&["merge", one, one], &["into itself"]);
+    let other_name = path.join("hard.db");
+    fs::hard_link(path.join(one), &other_name).expect("linked");
+    refused(&["merge", "hard.db", one], &["into itself"]);
+    fs::remove_file(other_name).expect("removed");
 
     // The same simulation with another result, and the same place with another point.
     fs::copy(path.join("single.db"), path.join("forged.db")).expect("copied");
@@ -359,6 +363,89 @@ key = "reservations.share_percent"
 values = [0, 30]
 "#;
 
+/// One virtual reservation after the other.
+const VIRTUAL: &str = r#"
+[experiment]
+name = "small"
+replications = 2
+[workload]
+model = "lublin-feitelson"
+jobs = 3000
+nodes = 64
+whole_trace = true
+exact_estimates = true
+[scheduling]
+strategy = "virtual-reservations"
+[virtual]
+instants = 5
+warm_up_days = 2
+[[axis]]
+key = "virtual.nodes"
+values = [8, 32]
+"#;
+
+/// Advertised slots of one site, a search that all values of α share, and failures.
+const ADVERTISED: &str = r#"
+[experiment]
+name = "small"
+replications = 3
+[workload]
+model = "lublin-feitelson"
+jobs = 1200
+nodes = 64
+whole_trace = true
+exact_estimates = true
+[scheduling]
+strategy = "provisioning"
+[failures]
+source = "generated"
+[workflow]
+tasks = 20
+mean_nodes = 6
+[provisioning]
+search = "moga"
+commitment = "committed"
+submissions = 2
+[[axis]]
+key = "provisioning.alpha"
+values = [0.0, 1.0]
+"#;
+
+/// Several sites that are asked, with backgrounds and best effort that simulations share.
+const SITES: &str = r#"
+[experiment]
+name = "small"
+replications = 3
+[workload]
+model = "lublin-feitelson"
+jobs = 1500
+nodes = 64
+whole_trace = true
+exact_estimates = true
+[scheduling]
+strategy = "provisioning"
+[sites]
+utilisation_percent = 60
+[[sites.more]]
+nodes = 32
+utilisation_percent = 50
+[[sites.more]]
+nodes = 64
+utilisation_percent = 40
+[workflow]
+tasks = 20
+mean_nodes = 6
+[[axis]]
+key = "provisioning.search"
+values = ["greedy", "moga"]
+[[axis]]
+key = "sites.count"
+values = [1, 3]
+[[axis]]
+key = "provisioning.alpha"
+values = [0.0, 0.5]
+"#;
+
 #[test]
 fn shares_of_every_kind_of_study_are_joined_with_all_their_tables() {
     for (text, filled) in [
@@ -375,6 +462,21 @@ fn shares_of_every_kind_of_study_are_joined_with_all_their_tables() {
         (
             RESERVATIONS,
             &["reservation_outcome", "offer", "simulation_measure"],
+        ),
+        (VIRTUAL, &["virtual_trial"]),
+        (
+            ADVERTISED,
+            &["workflow_submission", "workflow_task", "workflow_effect"],
+        ),
+        (
+            SITES,
+            &[
+                "workflow_site",
+                "workflow_submission",
+                "workflow_front",
+                "workflow_slot",
+                "workflow_task",
+            ],
         ),
     ] {
         let folder = folder();
@@ -438,4 +540,61 @@ fn results_with_more_detail_take_the_place_of_those_with_less_and_never_the_othe
     let again = succeeds(path, &["merge", "all.db", "totals.db", "single.db"]);
     assert!(again.contains("0 rows written"), "{again}");
     same_tables(&path.join("single.db"), &path.join("all.db"));
+}
+
+#[test]
+fn more_stores_than_sqlite_reads_at_once_are_joined_to_the_same_bytes() {
+    let folder = folder();
+    let path = folder.path();
+    assert!(run(path, "single", &[]).status().expect("runs").success());
+    for number in 1..=12 {
+        let (code, said) = share(path, &format!("{number}/12"), &["--workers", "1"]);
+        assert_eq!(code, 0, "{said}");
+    }
+    succeeds(path, &["merge", "all.db", "shards"]);
+    same_tables(&path.join("single.db"), &path.join("all.db"));
+}
+
+#[test]
+fn of_two_joins_into_one_store_at_once_each_ends_well_or_says_that_the_other_is_there() {
+    let folder = three_shares();
+    let path = folder.path();
+    for round in 0..3 {
+        let out = format!("all-{round}.db");
+        let both: Vec<_> = (0..2)
+            .map(|_| {
+                program(path, &["merge", &out, "shards"])
+                    .stderr(std::process::Stdio::piped())
+                    .spawn()
+                    .expect("starts")
+            })
+            .collect();
+        for child in both {
+            let ended = child.wait_with_output().expect("a child");
+            let said = text(&ended.stderr);
+            assert!(
+                ended.status.success()
+                    || said.contains("wait until it is done")
+                    || said.contains("run the same command again"),
+                "{said}"
+            );
+        }
+        succeeds(path, &["merge", &out, "shards"]);
+        same_tables(&path.join("single.db"), &path.join(&out));
+    }
+}
+
+#[test]
+fn a_store_that_is_damaged_is_named_with_what_to_do() {
+    let folder = three_shares();
+    let path = folder.path();
+    let damaged = Connection::open(path.join("shards/shard-2-of-3.db")).expect("a store");
+    damaged
+        .execute_batch("UPDATE point SET identity = CAST(x'ff6f' AS TEXT) WHERE id = (SELECT min(id) FROM point)")
+        .expect("changed");
+    let (code, said) = said(path, &["merge", "all.db", "shards"]);
+    assert_eq!(code, 2, "{said}");
+    for words in ["shard-2-of-3.db", "damaged", ".recover"] {
+        assert!(said.contains(words), "no `{words}` in: {said}");
+    }
 }

@@ -132,7 +132,17 @@ impl Slurm {
     }
 
     fn daemon(&mut self, program: &'static str, arguments: &[&str]) {
-        let child = Command::new(installed(program).expect("looked for before"))
+        let program_path = installed(program).expect("looked for before");
+        // Even a test that is killed leaves nothing behind: the daemon dies with the thread that started it.
+        let mut command = match installed("setpriv") {
+            Some(setpriv) => {
+                let mut command = Command::new(setpriv);
+                command.args(["--pdeathsig", "KILL"]).arg(program_path);
+                command
+            }
+            None => Command::new(program_path),
+        };
+        let child = command
             .args(arguments)
             .env("SLURM_CONF", self.folder.join("slurm.conf"))
             .stdin(Stdio::null())

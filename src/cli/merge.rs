@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use super::screen::LookError;
 use crate::store::{MergeError, MergeOptions, MergeSummary, Store};
+use crate::sweep::Shard;
 
 /// Joins stores into one.
 #[derive(Clone, Debug, clap::Args)]
@@ -96,10 +97,17 @@ pub(super) fn stores_in(folder: &Path) -> Result<Vec<PathBuf>, LookError> {
 pub(super) fn share_of(path: &Path) -> Option<(u32, u32)> {
     let name = path.file_stem()?.to_str()?;
     let (number, of) = name.strip_prefix("shard-")?.split_once("-of-")?;
-    Some((of.parse().ok()?, number.parse().ok()?))
+    let shard = Shard::new(number.parse().ok()?, of.parse().ok()?).ok()?;
+    Some((shard.of(), shard.number()))
 }
 
 fn same_file(one: &Path, other: &Path) -> bool {
+    // Another name of a file has another journal: SQLite would take them for two.
+    #[cfg(unix)]
+    if let (Ok(one), Ok(other)) = (std::fs::metadata(one), std::fs::metadata(other)) {
+        use std::os::unix::fs::MetadataExt as _;
+        return (one.dev(), one.ino()) == (other.dev(), other.ino());
+    }
     match (one.canonicalize(), other.canonicalize()) {
         (Ok(one), Ok(other)) => one == other,
         _ => one == other,

@@ -1,5 +1,6 @@
 //! The shares of an experiment in a folder, and how far each is.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -49,20 +50,11 @@ pub(super) fn look(folder: &Path) -> Result<Vec<Share>, LookError> {
             progress,
         });
     }
-    let counts: Vec<u32> = shares
-        .iter()
-        .filter_map(|share| Some(share.number?.0))
-        .collect();
-    for of in counts
-        .iter()
-        .copied()
-        .collect::<std::collections::BTreeSet<_>>()
-    {
+    let known: BTreeSet<(u32, u32)> = shares.iter().filter_map(|share| share.number).collect();
+    let counts: BTreeSet<u32> = known.iter().map(|(of, _)| *of).collect();
+    for of in counts {
         for number in 1..=of {
-            if !shares
-                .iter()
-                .any(|share| share.number == Some((of, number)))
-            {
+            if !known.contains(&(of, number)) {
                 shares.push(Share {
                     number: Some((of, number)),
                     path: folder.join(format!("shard-{number}-of-{of}.db")),

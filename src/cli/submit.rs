@@ -19,7 +19,7 @@ use self::engine::{Job, list};
 use super::run::{Outcomes, complain};
 use super::screen::LookError;
 use super::shares;
-use crate::sweep::Experiment;
+use crate::sweep::{Experiment, Shard};
 
 pub use self::engine::Engine;
 
@@ -32,7 +32,7 @@ pub struct SubmitArguments {
     #[arg(long, value_enum)]
     pub engine: Engine,
     /// Into how many shares of equal expected cost the experiment is divided: one job each
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = number_of_shares)]
     pub shards: NonZeroU32,
     /// Where the script, the stores and the logs of the shares are, on a disk that every machine sees [default:
     /// data/NAME.shards]
@@ -59,6 +59,12 @@ pub struct SubmitArguments {
     pub dry_run: bool,
 }
 
+fn number_of_shares(text: &str) -> Result<NonZeroU32, String> {
+    (text.parse().ok())
+        .filter(|number: &NonZeroU32| number.get() <= Shard::MOST)
+        .ok_or_else(|| format!("allowed is a whole number from 1 to {}", Shard::MOST))
+}
+
 /// Numbers of shares: `3`, `2,5-7`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Numbers(BTreeSet<u32>);
@@ -71,7 +77,9 @@ impl FromStr for Numbers {
         for part in text.split(',') {
             let (from, to) = part.split_once('-').unwrap_or((part, part));
             match (from.trim().parse(), to.trim().parse()) {
-                (Ok(from @ 1..), Ok(to)) if from <= to => numbers.extend(from..=to),
+                (Ok(from @ 1..), Ok(to @ ..=Shard::MOST)) if from <= to => {
+                    numbers.extend(from..=to)
+                }
                 _ => return Err("allowed are numbers and ranges, such as 2,5-7".to_owned()),
             }
         }

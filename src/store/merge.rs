@@ -5,6 +5,7 @@
 //! the same command goes on. The tables, their keys and what refers to what come from the schema (`tables`).
 
 mod agree;
+mod attached;
 mod compare;
 mod copy;
 mod error;
@@ -143,11 +144,9 @@ impl Store {
             compare::same_results(&inputs, &wanted, existing.as_ref(), &experiment)?;
             plans.push((experiment, wanted));
         }
-        let store = match existing {
-            Some(store) => store,
-            None => Store::open(out)?,
-        };
-        store.connection.set_prepared_statement_cache_capacity(128);
+        drop(existing);
+        let store = Store::open_to_join(out)?;
+        store.connection.set_prepared_statement_cache_capacity(512);
         let tables = read_tables(&store)?;
         let mut summary = MergeSummary {
             runs: Vec::new(),
@@ -192,6 +191,22 @@ impl Input {
     }
 
     fn error(&self, error: rusqlite::Error) -> MergeError {
+        use rusqlite::Error::{
+            FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType,
+            QueryReturnedNoRows, Utf8Error,
+        };
+        // The tables say what each column holds and that nothing refers to what is not there.
+        if let FromSqlConversionFailure(..)
+        | IntegralValueOutOfRange(..)
+        | InvalidColumnType(..)
+        | QueryReturnedNoRows
+        | Utf8Error(..) = error
+        {
+            return MergeError::Store(StoreError::Damaged {
+                path: self.path.clone(),
+                reason: error.to_string(),
+            });
+        }
         StoreError::from_sql(&self.path, "reading it to join it with others", error).into()
     }
 }

@@ -1,4 +1,4 @@
-//! Shards simulations over worker threads, dearest first; a failure costs its own points only.
+//! Shares simulations out over worker threads, dearest first (`order`); a failure costs its own points only.
 //!
 //! What is *not* here: how a simulation works, and how results are kept. The order in which results arrive differs from
 //! run to run; the results do not.
@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 
 use super::cost::CostModel;
 use super::interrupt::Interrupt;
+use super::order::Order;
 use super::sink::{
     FailedSimulation, FinishedSimulation, ResultSink, SimulationProgress, SinkError,
 };
@@ -119,7 +120,7 @@ pub fn work_off(
     observer: &dyn Observer,
     interrupt: &Interrupt,
 ) -> Result<Tally, SinkError> {
-    let next = AtomicUsize::new(0);
+    let order = Order::new(sweep, tasks);
     let broken = AtomicBool::new(false);
     let first_error: Mutex<Option<SinkError>> = Mutex::new(None);
     let tally = Mutex::new(Tally::default());
@@ -165,12 +166,20 @@ pub fn work_off(
     };
     let going_on = || !broken.load(Ordering::SeqCst) && !interrupt.is_requested();
     let worker = || {
+        let begun = Instant::now();
+        let mut begun_last = begun;
+        let mut begun_here = 0_usize;
         while going_on() {
-            let Some(task) = tasks.get(next.fetch_add(1, Ordering::SeqCst)) else {
+            let Some((place, task)) = order.next() else {
                 break;
             };
+            begun_last = Instant::now();
+            begun_here += 1;
             match sink.progress(identity(sweep, task)) {
-                SimulationProgress::Open => simulate_one(task),
+                SimulationProgress::Open => {
+                    simulate_one(task);
+                    order.took(place, begun_last.elapsed());
+                }
                 SimulationProgress::Done => adopt(task),
                 SimulationProgress::Elsewhere => waiting
                     .lock()
@@ -178,6 +187,13 @@ pub fn work_off(
                     .push(task),
             }
         }
+        tracing::debug!(
+            worker = std::thread::current().name(),
+            simulations = begun_here,
+            last_begun_after_seconds = (begun_last - begun).as_secs_f64(),
+            seconds = begun.elapsed().as_secs_f64(),
+            "a worker finds nothing more to begin"
+        );
         while going_on() {
             let next = waiting.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let Some(task) = next else { break };

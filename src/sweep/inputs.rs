@@ -5,14 +5,17 @@
 mod provisioned;
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
 
 use sha2::{Digest, Sha256};
 
 use self::provisioned::SourcedWorkflow;
 use super::coordinator::Simulate;
 use super::identity::{ContentHashes, canonical_json};
+use super::parallel::map_in_parallel;
 use super::spec::{SimulationSpec, Sweep};
 use crate::brokering::provisioning::{
     Application, Background, BestEffortRun, Genetic, SiteWorkload,
@@ -202,6 +205,9 @@ pub struct FailureRequest<'a> {
 
 type Shared<T> = Arc<OnceLock<Result<Arc<T>, Arc<InputError>>>>;
 
+/// Shorter waits for each other are not worth a line of the log.
+const WORTH_A_LINE: Duration = Duration::from_millis(1);
+
 /// Values made once, by whoever asks first, while others wait for that one only.
 struct Cache<T>(Mutex<BTreeMap<String, Shared<T>>>);
 
@@ -237,7 +243,25 @@ impl<T> Cache<T> {
                 .entry(key)
                 .or_default(),
         );
-        slot.get_or_init(|| make().map(Arc::new)).clone()
+        let begun = Instant::now();
+        let mut made_here = false;
+        let made = slot
+            .get_or_init(|| {
+                made_here = true;
+                make().map(Arc::new)
+            })
+            .clone();
+        // What a worker waits for another one counts as work in its simulation; the log tells it apart.
+        let waited = begun.elapsed();
+        if !made_here && waited > WORTH_A_LINE {
+            tracing::debug!(
+                seconds = waited.as_secs_f64(),
+                input = std::any::type_name::<T>(),
+                worker = std::thread::current().name(),
+                "waited for an input that another worker makes"
+            );
+        }
+        made
     }
 }
 
@@ -289,7 +313,16 @@ impl<R: Rooms> Inputs<R> {
     ///
     /// When a trace or failure table is missing or faulty, or has too few jobs.
     pub fn identify(&self, sweep: &mut Sweep) -> Result<(), Arc<InputError>> {
-        sweep.identify(|spec| {
+        self.identify_with(sweep, 1)
+    }
+
+    /// The same on several threads: traces are read and cleaned beside each other.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Inputs::identify`].
+    pub fn identify_with(&self, sweep: &mut Sweep, threads: usize) -> Result<(), Arc<InputError>> {
+        let contents = map_in_parallel(&sweep.simulations, threads, &|spec: &SimulationSpec| {
             let workload = self.workload(spec)?;
             let failures = match spec.failures.source {
                 FailureSource::Lanl { .. } => Some(self.failures_hash(spec)?),
@@ -303,6 +336,11 @@ impl<R: Rooms> Inputs<R> {
                 workflow,
             })
         })?;
+        let mut contents = contents.into_iter();
+        let Ok(()) = sweep.identify(|_| {
+            let content = contents.next();
+            Ok::<_, Infallible>(content.expect("there is one for each simulation, in their order"))
+        });
         // Every workload is made: the raw records are not needed any more.
         self.records.clear();
         Ok(())

@@ -16,6 +16,8 @@ mod inputs;
 mod interrupt;
 pub mod keys;
 mod normalise;
+mod order;
+mod parallel;
 mod problem;
 mod progress;
 mod raw;

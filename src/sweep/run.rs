@@ -10,6 +10,7 @@ use super::coordinator::{Observer, Simulate, Tally, Task, tasks, work_off};
 use super::cost::{CostModel, megabytes, wall_time};
 use super::inputs::{InputError, InputFolders, Inputs, Rooms};
 use super::interrupt::Interrupt;
+use super::parallel::map_in_parallel;
 use super::progress::Progress;
 use super::shard::Shard;
 use super::sink::{EarlierWork, OutcomeDetail, ResultStore, RunState, SinkError};
@@ -277,8 +278,15 @@ pub fn load_inputs<R: Rooms>(
     rooms: R,
     options: &SweepOptions,
 ) -> Result<Inputs<R>, SweepError> {
+    let begun = Instant::now();
     let inputs = Inputs::new(rooms, options.outcomes != OutcomeDetail::None);
-    inputs.identify(sweep).map_err(SweepError::Input)?;
+    inputs
+        .identify_with(sweep, options.workers)
+        .map_err(SweepError::Input)?;
+    tracing::debug!(
+        seconds = begun.elapsed().as_secs_f64(),
+        "inputs are read and points identified"
+    );
     Ok(inputs)
 }
 
@@ -317,7 +325,7 @@ pub fn plan(
 pub fn run_planned(
     sweep: &Sweep,
     simulate: &dyn Simulate,
-    prepare: &dyn Fn(&SimulationSpec) -> Result<(), Arc<InputError>>,
+    prepare: &(dyn Fn(&SimulationSpec) -> Result<(), Arc<InputError>> + Sync),
     store: &mut dyn ResultStore,
     options: &SweepOptions,
 ) -> Result<SweepSummary, SweepError> {
@@ -327,12 +335,18 @@ pub fn run_planned(
     for remark in &plan.remarks {
         tracing::warn!("{}: {remark}", sweep.name);
     }
-    for task in &plan.tasks {
+    let preparing = Instant::now();
+    map_in_parallel(&plan.tasks, options.workers, &|task: &Task| {
         if options.interrupt.is_requested() {
-            break;
+            return Ok(());
         }
-        prepare(&sweep.simulations[task.simulation]).map_err(SweepError::Input)?;
-    }
+        prepare(&sweep.simulations[task.simulation])
+    })
+    .map_err(SweepError::Input)?;
+    tracing::debug!(
+        seconds = preparing.elapsed().as_secs_f64(),
+        "inputs of simulations are prepared"
+    );
     let done_points: Vec<Point> = plan
         .done_points
         .iter()

@@ -19,18 +19,25 @@ pub struct Shard {
 
 /// Why a text is no share.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("allowed is I/N with whole numbers 1 ≤ I ≤ N, such as 2/8: the second of eight shares")]
+#[error(
+    "allowed is I/N with whole numbers 1 ≤ I ≤ N ≤ 1000000, such as 2/8: the second of eight shares"
+)]
 pub struct ShardError;
 
 impl Shard {
+    /// More shares than this are a slip of the pen.
+    pub const MOST: u32 = 1_000_000;
+
     /// Share `number` of `of`.
     ///
     /// # Errors
     ///
-    /// When the number is not between 1 and `of`.
+    /// When the number is not between 1 and `of`, or when there are more than a million.
     pub fn new(number: u32, of: u32) -> Result<Self, ShardError> {
         match (NonZeroU32::new(number), NonZeroU32::new(of)) {
-            (Some(number), Some(of)) if number <= of => Ok(Self { number, of }),
+            (Some(number), Some(of)) if number <= of && of.get() <= Self::MOST => {
+                Ok(Self { number, of })
+            }
             _ => Err(ShardError),
         }
     }
@@ -215,7 +222,18 @@ values = [1.0, 2.0]
             Shard::new(3, 8).unwrap().file_name(),
             "shard-3-of-8.db".to_owned()
         );
-        for wrong in ["0/8", "9/8", "3", "3/0", "a/b", "", "-1/4", "1/2/3"] {
+        for wrong in [
+            "1/1000001",
+            "1/4000000000",
+            "0/8",
+            "9/8",
+            "3",
+            "3/0",
+            "a/b",
+            "",
+            "-1/4",
+            "1/2/3",
+        ] {
             assert!(wrong.parse::<Shard>().is_err(), "{wrong}");
         }
     }

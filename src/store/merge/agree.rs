@@ -42,6 +42,11 @@ impl RunRow {
         self.ended.or(self.last_commit)
     }
 
+    /// What changes when a program writes results of it.
+    fn sign(&self) -> (i64, Option<i64>, Option<i64>) {
+        (self.id, self.ended, self.last_commit)
+    }
+
     /// All runs, newest first.
     fn all(connection: &Connection) -> rusqlite::Result<Vec<Self>> {
         connection
@@ -184,6 +189,24 @@ pub(super) fn experiments(
         }
     }
     Ok(experiments)
+}
+
+/// Whether the joined store's run of an experiment is what everything was compared with. Inside the transaction that begins to
+/// write: of two programs that join into one store, the second sees the first.
+pub(super) fn as_it_was(store: &Store, experiment: &Experiment) -> Result<(), MergeError> {
+    let runs = RunRow::all(&store.connection)
+        .map_err(|error| store.error("looking for its runs", error))?;
+    let now = runs.into_iter().find(|run| run.name == experiment.name);
+    let (path, name) = (store.path.clone(), experiment.name.clone());
+    match (&experiment.target, now) {
+        (_, Some(run)) if run.running && run.process.is_alive(&path) => {
+            Err(MergeError::Running { path, name })
+        }
+        (before, now) if before.as_ref().map(RunRow::sign) != now.as_ref().map(RunRow::sign) => {
+            Err(MergeError::Meanwhile { path, name })
+        }
+        _ => Ok(()),
+    }
 }
 
 fn agree(

@@ -5,9 +5,21 @@ use std::collections::HashMap;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{OptionalExtension, params_from_iter};
 
+use super::attached::Attached;
 use super::tables::{Kind, Table, Tables};
-use super::{Input, MergeError};
+use super::{DONE, Input, MergeError};
 use crate::store::Store;
+
+/// What of a simulation's own row does not change when its result is written.
+const FROM_IDENTITY: [&str; 7] = [
+    "id",
+    "identity",
+    "generation",
+    "spec",
+    "workload_label",
+    "strategy",
+    "replication",
+];
 
 /// The numbers of one input's rows in the joined store, by table.
 pub(super) struct Mapping {
@@ -38,6 +50,7 @@ impl Mapping {
 pub(super) struct Copier<'c> {
     store: &'c Store,
     tables: &'c Tables,
+    attached: Attached,
     inserts: Vec<String>,
     /// For each table the question for a row by the first column of its key.
     selects: Vec<String>,
@@ -52,6 +65,7 @@ impl<'c> Copier<'c> {
         Self {
             store,
             tables,
+            attached: Attached::default(),
             inserts: tables.0.iter().map(Table::insert).collect(),
             selects: tables.0.iter().map(Table::select_row).collect(),
             given: ["run", "simulation", "point"].map(|name| tables.place(name)),
@@ -61,6 +75,20 @@ impl<'c> Copier<'c> {
 
     fn sql(&self, error: rusqlite::Error) -> MergeError {
         self.store.error("joining stores", error).into()
+    }
+
+    /// Makes the rows of these inputs known to the store's own connection, where that is possible: SQLite then copies by itself.
+    pub(super) fn attach(&mut self, inputs: &[&Input]) -> Result<(), MergeError> {
+        self.attached =
+            Attached::new(&self.store.connection, inputs).map_err(|error| self.sql(error))?;
+        Ok(())
+    }
+
+    /// The opposite of [`Copier::attach`].
+    pub(super) fn detach(&mut self) -> Result<(), MergeError> {
+        std::mem::take(&mut self.attached)
+            .leave(&self.store.connection)
+            .map_err(|error| self.sql(error))
     }
 
     /// The row of a numbered table with every reference translated; its own number is the input's.
@@ -202,6 +230,15 @@ impl<'c> Copier<'c> {
         let store = self.store;
         let shape = &tables.0[table];
         let written = |error| MergeError::from(store.error("joining stores", error));
+        if let Some(copy) = self
+            .attached
+            .copy(&store.connection, tables, input.number, (table, owner))
+            .map_err(written)?
+        {
+            let mut copy = store.connection.prepare_cached(copy).map_err(written)?;
+            self.rows += copy.execute([here, there]).map_err(written)? as u64;
+            return Ok(());
+        }
         let connection = input.connection()?;
         let mut select = connection
             .prepare_cached(&shape.select_parts(owner))
@@ -273,7 +310,8 @@ impl<'c> Copier<'c> {
         Ok(())
     }
 
-    /// Writes the result of a simulation that is entered: all its rows and the mark that it is done.
+    /// Writes the result of a simulation that is entered: all its rows and the mark that it is done. Returns whether it did: a
+    /// result that a sweep into the same store has written meanwhile stays.
     pub(super) fn simulation(
         &mut self,
         input: &Input,
@@ -281,10 +319,20 @@ impl<'c> Copier<'c> {
         there: i64,
         here: i64,
         replaces: bool,
-    ) -> Result<(), MergeError> {
+    ) -> Result<bool, MergeError> {
         let tables = self.tables;
         let place = tables.place("simulation");
         let shape = &tables.0[place];
+        let done = self
+            .store
+            .connection
+            .prepare_cached("SELECT state FROM simulation WHERE id = ?1")
+            .and_then(|mut statement| statement.query_row([here], |row| row.get::<_, i64>(0)))
+            .map_err(|error| self.sql(error))?
+            == DONE;
+        if done && !replaces {
+            return Ok(false);
+        }
         if replaces {
             for (part, column) in tables.parts(place).rev() {
                 let part = &tables.0[part];
@@ -299,7 +347,8 @@ impl<'c> Copier<'c> {
             }
         }
         let values = self.row(input, mapping, place, there)?;
-        let kept = ["id", "identity", "generation"].map(|name| shape.column(name));
+        // What follows from the identity is there since the simulation was entered.
+        let kept = FROM_IDENTITY.map(|name| shape.column(name));
         let changed: Vec<usize> = (0..shape.columns.len())
             .filter(|column| !kept.contains(column))
             .collect();
@@ -323,7 +372,7 @@ impl<'c> Copier<'c> {
         for (part, column) in tables.parts(place) {
             self.parts(input, mapping, (part, column), there, here)?;
         }
-        Ok(())
+        Ok(true)
     }
 
     fn is_empty(

@@ -49,6 +49,17 @@ pub enum MergeError {
         /// The experiment.
         name: String,
     },
+    /// Another program wrote to the store while this one was comparing.
+    #[error(
+        "another program wrote results of `{name}` into `{path}` while the stores were compared. Nothing was written; run the \
+         same command again"
+    )]
+    Meanwhile {
+        /// The store.
+        path: PathBuf,
+        /// The experiment.
+        name: String,
+    },
     /// The schema has a table that does not say what it belongs to.
     #[error(
         "the table `{table}` of `{path}` refers to no other table, so that nobody knows where its rows belong; this is a \

@@ -55,6 +55,7 @@ impl<'m> Merge<'m> {
     pub(super) fn join(&mut self, wanted: &[Wanted]) -> Result<MergedRun, MergeError> {
         let sql = |error| self.store.error("joining stores", error);
         let transaction = immediate(&self.store.connection).map_err(sql)?;
+        agree::as_it_was(self.store, self.experiment)?;
         let run = self.enter_run()?;
         let numbers = self.numbers(run)?;
         let mut fills = Vec::new();
@@ -67,8 +68,7 @@ impl<'m> Merge<'m> {
         }
         self.copy_run_parts(run)?;
         transaction.commit().map_err(sql)?;
-        let new = fills.len() as u64;
-        self.fill(fills)?;
+        let new = self.fill_from_attached(fills)?;
         self.close_run(run)?;
         let summary = self.store.run(&RunSelector::Id(run))?;
         Ok(MergedRun {
@@ -315,8 +315,28 @@ impl<'m> Merge<'m> {
         Ok(())
     }
 
-    /// Writes the results in the order of their numbers: rows then come at the end of every table.
-    fn fill(&mut self, mut fills: Vec<Fill>) -> Result<(), MergeError> {
+    /// Writes the results with the inputs attached, where they can be.
+    fn fill_from_attached(&mut self, fills: Vec<Fill>) -> Result<u64, MergeError> {
+        let sql = |error| self.store.error("joining stores", error);
+        let switch = |on: &str| {
+            self.store
+                .connection
+                .execute_batch(&format!("PRAGMA foreign_keys = {on}"))
+        };
+        let numbers: BTreeSet<usize> = fills.iter().map(|fill| fill.input).collect();
+        let needed: Vec<&Input> = numbers.iter().map(|number| &self.inputs[*number]).collect();
+        // What rows refer to is there by construction: the simulation is entered, lookups are translated, and the rest are rows
+        // of the same simulation, which come from a store that was checked when they were written.
+        switch("OFF").map_err(sql)?;
+        self.copier.attach(&needed)?;
+        let filled = self.fill(fills);
+        let detached = self.copier.detach();
+        switch("ON").map_err(sql)?;
+        detached.and(filled)
+    }
+
+    /// Writes the results in the order of their numbers: rows then come at the end of every table. Returns how many it wrote.
+    fn fill(&mut self, mut fills: Vec<Fill>) -> Result<u64, MergeError> {
         let sql = |error| self.store.error("joining stores", error);
         // Or one input after the other, where not all of them can be open.
         if self.inputs.len() > OPEN_TOGETHER {
@@ -325,22 +345,24 @@ impl<'m> Merge<'m> {
             fills.sort_by_key(|fill| fill.to);
         }
         let mut fills = fills.into_iter().peekable();
+        let mut written = 0;
         while fills.peek().is_some() {
             let transaction = immediate(&self.store.connection).map_err(sql)?;
             let before = self.copier.rows;
             while self.copier.rows - before < BATCH_ROWS {
                 let Some(fill) = fills.next() else { break };
-                self.copier.simulation(
+                let wrote = self.copier.simulation(
                     &self.inputs[fill.input],
                     &mut self.mappings[fill.input],
                     fill.from,
                     fill.to,
                     fill.replaces,
                 )?;
+                written += u64::from(wrote);
             }
             transaction.commit().map_err(sql)?;
         }
-        Ok(())
+        Ok(written)
     }
 
     /// The end of the run: done when every point was tried.

@@ -1,6 +1,7 @@
 //! What simulations of provisioning read, each prepared once and shared: sites at their load, the application, the sites at the
 //! submission instants, best effort and genetic searches from them.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use super::{FailureRequest, InputError, Inputs, PreparedWorkload, Rooms, battery, json};
@@ -11,6 +12,7 @@ use crate::brokering::provisioning::{
 };
 use crate::failures::{FailureSource, FailureTrace};
 use crate::random;
+use crate::sweep::parallel::map_in_parallel;
 use crate::sweep::spec::{ProvisionedSettings, RelativeWish, SimulationSpec};
 use crate::units::{Nodes, Seconds};
 use crate::workload::workflows::{
@@ -246,7 +248,7 @@ impl<R: Rooms> Inputs<R> {
                 )
             })?;
             let instants = draw_instants(window, spec.seed, instants_of(spec, settings));
-            Ok(Background::replay(sites, settings, &instants))
+            Ok(replay_beside_each_other(sites, settings, &instants))
         })
     }
 
@@ -295,6 +297,32 @@ impl<R: Rooms> Inputs<R> {
             ))
         })
     }
+}
+
+/// The replay of all sites. Every simulation waits for it, and no site knows of another: each has its own thread.
+fn replay_beside_each_other(
+    sites: &[SiteWorkload],
+    settings: &ProvisioningSettings,
+    instants: &[Seconds],
+) -> Background {
+    let alone = |site: &SiteWorkload| {
+        let site = std::slice::from_ref(site);
+        Ok::<_, Infallible>(Background::replay(site, settings, instants))
+    };
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let Ok(parts) = map_in_parallel(sites, threads.min(sites.len()), &alone);
+    let mut whole = Background {
+        instants: instants.to_vec(),
+        snapshots: vec![Vec::with_capacity(sites.len()); instants.len()],
+        starts: Vec::with_capacity(sites.len()),
+    };
+    for part in parts {
+        for (all, own) in whole.snapshots.iter_mut().zip(part.snapshots) {
+            all.extend(own);
+        }
+        whole.starts.extend(part.starts);
+    }
+    whole
 }
 
 /// Instants that are prepared: as many as the sweep asks for, and at least those of this simulation.
