@@ -176,16 +176,20 @@ class Batsim(Peer):
                 '<?xml version="1.0"?><!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
                 '<platform version="4.1"><zone id="all" routing="Full">'
                 f'<cluster id="nodes" prefix="n" suffix="" radical="0-{self.case.nodes - 1}" speed="1Gf" bw="125MBps" lat="50us"/>'
-                '<zone id="master" routing="None"><host id="master_host" speed="1Gf"/></zone></zone></platform>\n'
+                '<cluster id="masters" prefix="master_host" suffix="" radical="0-0" speed="1Gf" bw="125MBps" lat="50us">'
+                '</cluster><link id="backbone" bandwidth="1.25GBps" latency="500us"/>'
+                '<zoneRoute src="nodes" dst="masters" gw_src="nnodes_router" gw_dst="master_hostmasters_router">'
+                '<link_ctn id="backbone"/></zoneRoute></zone></platform>\n'
             )
 
     def command(self, folder, schedule):
         socket = f"ipc://{folder}/socket"
         batsim, batsched = map(shlex.quote, self.programs)
-        # The simulator's answer counts, not the scheduler's; both are waited for, so that both are measured.
+        # The simulator's answer counts; the scheduler is waited for, too, so that both are measured, unless nobody speaks to it any more.
         return ["sh", "-c", (
-            f"{batsched} -v {self.variants[self.case.policy]} -s {socket} >/dev/null & {batsim} --quiet --disable-schedule-tracing "
-            f"--disable-machine-state-tracing -s {socket} -p platform.xml -w workload.json -e out >/dev/null; status=$?; wait; exit $status"
+            f"{batsched} -v {self.variants[self.case.policy]} -s {socket} >/dev/null 2>&1 & {batsim} --quiet --disable-schedule-tracing "
+            f"--disable-machine-state-tracing -s {socket} -m master_host0 -p platform.xml -w workload.json -e out >/dev/null; status=$?; "
+            "[ $status = 0 ] || kill $!; wait; exit $status"
         )]
 
     def schedule(self, folder, schedule):
