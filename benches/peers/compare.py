@@ -278,8 +278,7 @@ def high_water(pid):
 
 
 def measured(peer, folder):
-    """Wall and processor seconds, peak bytes (sampled every 2 ms) and the schedule of one run of a whole process, those that it starts
-    included."""
+    """Wall and processor seconds, peak bytes (sampled) and the schedule of one run of a whole process, those that it starts included."""
     schedule = os.path.join(folder, "schedule.swf")
     try:
         peer.prepare(folder)
@@ -289,9 +288,10 @@ def measured(peer, folder):
     peak, late, done = [0], threading.Event(), threading.Event()
 
     def sample(pid, limit):
+        begin = time.perf_counter()
         while not done.is_set():
             peak[0] = max(peak[0], high_water(pid))
-            done.wait(0.002)
+            done.wait(0.002 if time.perf_counter() < begin + 1 else 0.02)
             if limit and time.perf_counter() > limit and not late.is_set():
                 late.set()
                 os.killpg(pid, signal.SIGKILL)
@@ -308,11 +308,16 @@ def measured(peer, folder):
         limit = begin + peer.case.timeout if peer.case.timeout else None
         sampler = threading.Thread(target=sample, args=(process.pid, limit))
         sampler.start()
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - begin
+        try:
+            _, status, usage = os.wait4(process.pid, 0)
+            wall = time.perf_counter() - begin
+        except KeyboardInterrupt:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+        finally:
+            done.set()
+            sampler.join()
         process.returncode = status
-        done.set()
-        sampler.join()
     if late.is_set():
         raise Failed(f"was ended after {peer.case.timeout:g} s (--timeout)")
     if status != 0:
@@ -428,8 +433,10 @@ def main():
     try:
         with tempfile.TemporaryDirectory() as folder:
             answers = compared(case, folder)
-    except OSError as error:
-        sys.exit(str(error))
+    except (OSError, UnicodeError, ValueError) as error:
+        sys.exit(f"{case.trace}: {error}")
+    except KeyboardInterrupt:
+        sys.exit(130)
     about = {
         "jobs": case.usable, "nodes": case.nodes, "policy": case.policy, "estimates": case.estimates, "apart": case.apart,
         "pairs": case.pairs, "cores": os.cpu_count(),
