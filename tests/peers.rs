@@ -81,7 +81,9 @@ fn the_driver_needs_no_peer_and_names_those_that_are_missing() {
 fn the_driver_counts_jobs_that_start_at_another_time() {
     let place = folder();
     let program = env!("CARGO_BIN_EXE_bookahead");
-    let same = format!("{program} simulate {{trace}} --nodes {{nodes}} --policy {{policy}} --schedule {{schedule}}");
+    let same = format!(
+        "{program} simulate {{trace}} --nodes {{nodes}} --policy {{policy}} --schedule {{schedule}}"
+    );
     for (other, differ) in [
         (same.clone(), 0),
         (format!("{same} --estimates perfect"), 2),
