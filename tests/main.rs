@@ -17,6 +17,8 @@ mod invariants;
 mod local_clusters;
 mod oracles;
 mod overbooked_parts;
+#[cfg(target_os = "linux")]
+mod peers;
 mod provisioning_sites;
 mod real_traces;
 mod reproduce_curves;
