@@ -5,6 +5,10 @@
 //! for it, never later than it was. Afterwards no job could start earlier, as a job that moves gives way only to those
 //! planned behind it. So in the pass after the next early end a job can only move to where something has become free since: no later
 //! than the end of what the early one had booked and of what those who moved had.
+//!
+//! A deep queue mostly moves as one: once some jobs have moved by the same time, and everybody else who is in front of the rest has ended before it,
+//! the rest finds in front of it just what it found that much later, so nobody behind can start earlier than that much earlier, unless in
+//! what lies before. All are moved at once then (`shift_all`), and the pass goes on with what lies before.
 
 use super::ends::Ends;
 use super::failed::Failed;
