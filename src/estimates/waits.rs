@@ -49,9 +49,12 @@ pub struct WaitPredictor {
     /// [`largest_quantile`] of a full history by rank, each found when it is first asked for: it takes microseconds, and the search
     /// for a submission time asks a thousand times.
     full: Arc<[OnceLock<f64>]>,
-    /// [`bound_rank`] by samples and quantile (its bits): a study asks for the same few at every submission.
-    ranks: Arc<Mutex<BTreeMap<(usize, u64), Option<usize>>>>,
+    /// [`bound_rank`]: a study asks for the same few at every submission.
+    ranks: Arc<Mutex<Ranks>>,
 }
+
+/// By samples and the bits of a quantile.
+type Ranks = BTreeMap<(usize, u64), Option<usize>>;
 
 impl WaitPredictor {
     /// A predictor that has seen nothing.

@@ -156,7 +156,8 @@ impl Verdict {
 pub struct WorkCounters {
     /// Probabilities of failure that were evaluated in full.
     pub pof_evaluations: u64,
-    /// Convolutions of a joint with a runtime distribution.
+    /// Completion-time distributions that jobs were given, each a convolution of a joint with a runtime distribution (worked out
+    /// when somebody asks for it).
     pub convolutions: u64,
     /// Times the plan was rebuilt.
     pub replans: u64,
