@@ -121,6 +121,7 @@ pub fn work_off(
     interrupt: &Interrupt,
 ) -> Result<Tally, SinkError> {
     let order = Order::new(sweep, tasks);
+    let sweep_begun = Instant::now();
     let broken = AtomicBool::new(false);
     let first_error: Mutex<Option<SinkError>> = Mutex::new(None);
     let tally = Mutex::new(Tally::default());
@@ -170,7 +171,7 @@ pub fn work_off(
         let mut begun_last = begun;
         let mut begun_here = 0_usize;
         while going_on() {
-            let Some((place, task)) = order.next() else {
+            let Some((place, task)) = order.next(sweep_begun.elapsed()) else {
                 break;
             };
             begun_last = Instant::now();

@@ -54,8 +54,11 @@ fn jobs_of(spec: &SimulationSpec) -> f64 {
     if let Some((settings, about)) = spec.provisioned() {
         // Applications of a hundred tasks; what all submissions share is made by the first.
         let replay = if spec.replication == 0 { 10.0 } else { 0.0 };
-        let applications = f64::from(settings.submissions()) * about.sites.len() as f64;
-        return applications * tasks_of(about) / 100.0 + replay;
+        // Answers and snapshots hold the more, the longer the queues of the sites are.
+        let sites: f64 = (about.sites.iter())
+            .map(|site| 0.4 / (1.0 - site.utilisation_percent.unwrap_or(60.0).min(99.0) / 100.0))
+            .sum();
+        return f64::from(settings.submissions()) * sites * weight_of(about) / 100.0 + replay;
     }
     if let Some(clusters) = &spec.clusters {
         let requests = spec
@@ -85,6 +88,16 @@ fn jobs_of(spec: &SimulationSpec) -> f64 {
     jobs * (1.0 + requests)
 }
 
+/// Tasks of an application, about, wide ones counted more than once: they have more places to choose from.
+fn weight_of(about: &ProvisionedSettings) -> f64 {
+    match &about.application.source {
+        ApplicationSource::Synthetic(settings) => {
+            f64::from(settings.tasks) * (2.0 + f64::from(settings.mean_nodes.0)) / 24.0
+        }
+        ApplicationSource::CyberShake(_) | ApplicationSource::File { .. } => tasks_of(about),
+    }
+}
+
 /// Tasks of an application, about.
 fn tasks_of(about: &ProvisionedSettings) -> f64 {
     match &about.application.source {
@@ -100,6 +113,10 @@ fn congestion(spec: &SimulationSpec) -> f64 {
         (Some(StudySettings::Replanning(settings)), Some(requests))
             if settings.admission.moves() =>
         {
+            // In the place of jobs they leave fewer of them to be pushed away.
+            if requests.origin == RequestOrigin::Instead {
+                return 1.0 + 4.0 * (1.0 - requests.share_percent / 100.0);
+            }
             let lead = match requests.start {
                 StartRule::EstimateFactor { factor } => factor,
                 StartRule::Lead { .. } | StartRule::Choice { .. } => 1.0,

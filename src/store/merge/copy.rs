@@ -11,12 +11,11 @@ use super::{DONE, Input, MergeError};
 use crate::store::Store;
 
 /// What of a simulation's own row does not change when its result is written.
-const FROM_IDENTITY: [&str; 7] = [
+const FROM_IDENTITY: [&str; 6] = [
     "id",
     "identity",
     "generation",
     "spec",
-    "workload_label",
     "strategy",
     "replication",
 ];
