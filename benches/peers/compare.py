@@ -104,7 +104,9 @@ class Peer:
     def __init__(self, case):
         self.case = case
         self.variable = f"BOOKAHEAD_PEER_{self.name.upper()}"
-        self.place = os.environ.get(self.variable, "")
+        # Runs happen in folders of their own, so paths are made absolute.
+        parts = os.environ.get(self.variable, "").split(os.pathsep)
+        self.place = os.pathsep.join(os.path.abspath(part) if part and os.path.exists(part) else part for part in parts)
 
     def missing(self):
         """Why it cannot run, or None."""
@@ -252,9 +254,9 @@ class Other(Peer):
     policies = ("easy", "conservative", "reservations")
 
     def command(self, folder, schedule):
-        case = self.case
+        case, text = self.case, os.environ[self.variable]
         names = {"trace": case.input, "nodes": case.nodes, "policy": case.policy, "lead": case.lead, "folder": folder, "schedule": schedule}
-        return [part.format(**names) for part in shlex.split(self.place)]
+        return [part.format(**names) for part in shlex.split(text)]
 
 
 class Failed(Exception):
