@@ -347,6 +347,7 @@ def answer_of(peer, runs, schedules, jobs):
     answer = {"name": peer.name, "runs": len(runs[peer.name])}
     for what in ("wall", "processor", "peak"):
         answer[what] = statistics.median(run[what] for run in runs[peer.name])
+    answer["peak"] = answer["peak"] or None  # over before it was looked at
     answer["jobs_per_second"] = jobs / answer["wall"]
     answer.update(figures(mine))
     answer["other_starts"] = sum(
@@ -371,7 +372,9 @@ def table(answers):
     for answer in answers:
         cells = []
         for _, key, pattern, width in COLUMNS:
-            value = answer["peak"] / 1e6 if key == "peak" else answer.get(key)
+            value = answer.get(key)
+            if key == "peak" and value:
+                value /= 1e6
             cells.append(f"{'-' if value is None else pattern.format(value):>{width}}")
         yield f"{answer['name']:10}" + "".join(cells)
 
