@@ -51,7 +51,7 @@ fn trace(place: &Path, jobs: &[[u32; 4]]) -> PathBuf {
     let path = place.join("trace.swf");
     let records = jobs.iter().zip(1..);
     let records: String = records.map(|(job, number)| record(number, *job)).collect();
-    fs::write(&path, format!("; MaxProcs: 4\n{records}")).unwrap();
+    fs::write(&path, format!("; MaxProcs: 4\n{records}")).expect("a folder of its own");
     path
 }
 
@@ -133,7 +133,7 @@ fn starts(policy: &str, jobs: &[[u32; 4]]) -> Vec<i64> {
     let arguments = [&arguments[..], &["--schedule", "out.swf"]].concat();
     let output = output(program(place.path(), &arguments));
     assert!(output.status.success(), "{}", text(&output.stderr));
-    let schedule = ParsedTrace::read(&place.path().join("out.swf")).unwrap();
+    let schedule = ParsedTrace::read(&place.path().join("out.swf")).expect("a schedule");
     let records = schedule.records.iter();
     records.map(|job| job.submit + job.wait).collect()
 }

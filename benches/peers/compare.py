@@ -104,7 +104,9 @@ class Peer:
     def __init__(self, case):
         self.case = case
         self.variable = f"BOOKAHEAD_PEER_{self.name.upper()}"
-        self.place = os.environ.get(self.variable, "")
+        # Runs happen in folders of their own, so paths are made absolute.
+        parts = os.environ.get(self.variable, "").split(os.pathsep)
+        self.place = os.pathsep.join(os.path.abspath(part) if part and os.path.exists(part) else part for part in parts)
 
     def missing(self):
         """Why it cannot run, or None."""
@@ -252,9 +254,9 @@ class Other(Peer):
     policies = ("easy", "conservative", "reservations")
 
     def command(self, folder, schedule):
-        case = self.case
+        case, text = self.case, os.environ[self.variable]
         names = {"trace": case.input, "nodes": case.nodes, "policy": case.policy, "lead": case.lead, "folder": folder, "schedule": schedule}
-        return [part.format(**names) for part in shlex.split(self.place)]
+        return [part.format(**names) for part in shlex.split(text)]
 
 
 class Failed(Exception):
@@ -345,6 +347,7 @@ def answer_of(peer, runs, schedules, jobs):
     answer = {"name": peer.name, "runs": len(runs[peer.name])}
     for what in ("wall", "processor", "peak"):
         answer[what] = statistics.median(run[what] for run in runs[peer.name])
+    answer["peak"] = answer["peak"] or None  # over before it was looked at
     answer["jobs_per_second"] = jobs / answer["wall"]
     answer.update(figures(mine))
     answer["other_starts"] = sum(
@@ -369,7 +372,9 @@ def table(answers):
     for answer in answers:
         cells = []
         for _, key, pattern, width in COLUMNS:
-            value = answer["peak"] / 1e6 if key == "peak" else answer.get(key)
+            value = answer.get(key)
+            if key == "peak" and value:
+                value /= 1e6
             cells.append(f"{'-' if value is None else pattern.format(value):>{width}}")
         yield f"{answer['name']:10}" + "".join(cells)
 
