@@ -1,5 +1,5 @@
 //! How the cost of a decision grows with the machine: `cargo bench --bench engine -- nodes`. The node-mapped plan's curve is
-//! `node_plan_first_full` of `plans` at depth 100, which the same filter shows.
+//! `node_plan_first_full` of `plans` at depth 100.
 
 use bookahead::random::{Stream, stream};
 use bookahead::scheduling::stream::{
