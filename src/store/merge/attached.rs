@@ -10,9 +10,9 @@ use super::tables::{Kind, Tables};
 use crate::store::open::{has_journal, uri};
 
 /// SQLite has at most ten databases beside a main one; one is left for whoever needs it.
-const ATTACHED_TOGETHER: usize = 9;
+pub(super) const ATTACHED_TOGETHER: usize = 9;
 
-/// Inputs by number; none where there are too many, or where one of them cannot be had in this way.
+/// Inputs by number; none where one of them cannot be had in this way.
 #[derive(Debug, Default)]
 pub(super) struct Attached {
     inputs: BTreeSet<usize>,
@@ -23,12 +23,9 @@ pub(super) struct Attached {
 }
 
 impl Attached {
-    /// Attaches these inputs for reading. Outside a transaction.
+    /// Attaches these inputs, at most [`ATTACHED_TOGETHER`], for reading. Outside a transaction.
     pub(super) fn new(connection: &Connection, inputs: &[&Input]) -> rusqlite::Result<Self> {
         let mut attached = Self::default();
-        if inputs.len() > ATTACHED_TOGETHER {
-            return Ok(attached);
-        }
         for input in inputs {
             let open = |immutable: bool| -> rusqlite::Result<()> {
                 let mode = if immutable { "immutable=1" } else { "mode=ro" };

@@ -6,9 +6,10 @@ use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, params};
 
 use super::agree::{self, Experiment, RunRow};
+use super::attached::ATTACHED_TOGETHER;
 use super::copy::{Copier, Mapping};
 use super::tables::Tables;
-use super::{DONE, FAILED, Found, Input, MergeError, MergedRun, OPEN_TOGETHER, Wanted};
+use super::{DONE, FAILED, Found, Input, MergeError, MergedRun, Wanted};
 use crate::store::processes::Process;
 use crate::store::runs::{PlaceNumbers, immediate};
 use crate::store::{RunId, RunSelector, Store};
@@ -315,35 +316,40 @@ impl<'m> Merge<'m> {
         Ok(())
     }
 
-    /// Writes the results with the inputs attached, where they can be.
-    fn fill_from_attached(&mut self, fills: Vec<Fill>) -> Result<u64, MergeError> {
+    /// Writes the results with the inputs attached, where they can be: as many inputs at a time as SQLite takes.
+    fn fill_from_attached(&mut self, mut fills: Vec<Fill>) -> Result<u64, MergeError> {
         let sql = |error| self.store.error("joining stores", error);
         let switch = |on: &str| {
             self.store
                 .connection
                 .execute_batch(&format!("PRAGMA foreign_keys = {on}"))
         };
-        let numbers: BTreeSet<usize> = fills.iter().map(|fill| fill.input).collect();
-        let needed: Vec<&Input> = numbers.iter().map(|number| &self.inputs[*number]).collect();
-        // What rows refer to is there by construction: the simulation is entered, lookups are translated, and the rest are rows
-        // of the same simulation, which come from a store that was checked when they were written.
-        switch("OFF").map_err(sql)?;
-        self.copier.attach(&needed)?;
-        let filled = self.fill(fills);
-        let detached = self.copier.detach();
-        switch("ON").map_err(sql)?;
-        detached.and(filled)
+        let inputs: BTreeSet<usize> = fills.iter().map(|fill| fill.input).collect();
+        let inputs: Vec<usize> = inputs.into_iter().collect();
+        let mut written = 0;
+        for group in inputs.chunks(ATTACHED_TOGETHER) {
+            let (these, others) = fills
+                .into_iter()
+                .partition(|fill| group.contains(&fill.input));
+            fills = others;
+            let needed: Vec<&Input> = group.iter().map(|number| &self.inputs[*number]).collect();
+            // What rows refer to is there by construction: the simulation is entered, lookups are translated, and the rest are
+            // rows of the same simulation, which come from a store that was checked when they were written.
+            switch("OFF").map_err(sql)?;
+            self.copier.attach(&needed)?;
+            let filled = self.fill(these);
+            let detached = self.copier.detach();
+            switch("ON").map_err(sql)?;
+            detached?;
+            written += filled?;
+        }
+        Ok(written)
     }
 
     /// Writes the results in the order of their numbers: rows then come at the end of every table. Returns how many it wrote.
     fn fill(&mut self, mut fills: Vec<Fill>) -> Result<u64, MergeError> {
         let sql = |error| self.store.error("joining stores", error);
-        // Or one input after the other, where not all of them can be open.
-        if self.inputs.len() > OPEN_TOGETHER {
-            fills.sort_by_key(|fill| (fill.input, fill.to));
-        } else {
-            fills.sort_by_key(|fill| fill.to);
-        }
+        fills.sort_by_key(|fill| fill.to);
         let mut fills = fills.into_iter().peekable();
         let mut written = 0;
         while fills.peek().is_some() {
