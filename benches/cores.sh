@@ -30,8 +30,12 @@ FROM t, w" | tail -n 1
 measure() {
     local store="$folder/$1-$2.db" begun ended first until finish percent real user system
     begun=$(date +%s.%N)
-    read -r real user system < <({ time "$program" run "$config" --workers "$2" --outcomes metrics --store "$store" \
-        --report "$folder/report-$1-$2" --quiet >"$folder/said" 2>&1; } 2>&1)
+    { time "$program" run "$config" --workers "$2" --outcomes metrics --store "$store" \
+        --report "$folder/report-$1-$2" --quiet >"$folder/said" 2>&1; } 2>"$folder/time" || {
+        cat "$folder/said" >&2
+        return 1
+    }
+    read -r real user system <"$folder/time"
     ended=$(date +%s.%N)
     IFS=, read -r first until finish percent < <(idle "$store" "$2")
     awk -v w="$2" -v real="$real" -v cpu="$user" -v sys="$system" -v b="$begun" -v f="$first" -v l="$finish" -v e="$ended" \
@@ -43,6 +47,7 @@ measure() {
 for pair in $(seq "$pairs"); do
     one=$(measure "$pair" 1)
     several=$(measure "$pair" "$workers")
-    awk -v one="$one" -v several="$several" 'BEGIN { printf "%.3f\n", one / several }'
-done | sort -n | awk -v w="$workers" '{ ratio[NR] = $1 } END { printf "median of %d pairs: %d workers are %.2f times one (%.2f to %.2f)\n",
+    awk -v one="$one" -v several="$several" 'BEGIN { printf "%.3f\n", one / several }' >>"$folder/ratios"
+done
+sort -n "$folder/ratios" | awk -v w="$workers" '{ ratio[NR] = $1 } END { printf "median of %d pairs: %d workers are %.2f times one (%.2f to %.2f)\n",
     NR, w, ratio[int((NR + 1) / 2)], ratio[1], ratio[NR] }'
