@@ -164,6 +164,14 @@ fn wrong_use_and_wrong_files_are_refused_with_what_to_do() {
     assert!(refused(&["cut.swf", "--policy", "easy"]).contains("line 2"));
     assert!(refused(&["none.swf", "--policy", "easy"]).contains("was not found"));
     assert!(refused(&["trace.swf", "--policy", "easy", "--load", "-1"]).contains("above 0"));
+    let tiny = refused(&["trace.swf", "--policy", "easy", "--load", "1e-15"]);
+    assert!(tiny.contains("say a larger load"), "{tiny}");
+    fs::write(
+        place.path().join("huge.swf"),
+        TRACE.replace("MaxProcs: 4", "MaxProcs: 4000000000"),
+    )
+    .unwrap();
+    assert!(refused(&["huge.swf", "--policy", "easy"]).contains("4000000000 processors"));
     assert!(refused(&["trace.swf"]).contains("--policy"));
     let onto_itself = ["trace.swf", "--policy", "easy", "--schedule", "trace.swf"];
     assert!(refused(&onto_itself).contains("is the trace itself"));

@@ -295,8 +295,11 @@ def measured(peer, folder):
             peak[0] = max(peak[0], high_water(pid))
             done.wait(0.002 if time.perf_counter() < begin + 1 else 0.02)
             if limit and time.perf_counter() > limit and not late.is_set():
+                try:
+                    os.killpg(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    return  # it ended in this instant, by itself
                 late.set()
-                os.killpg(pid, signal.SIGKILL)
 
     said = os.path.join(folder, "said.txt")
     with open(said, "w", encoding="utf-8") as file:

@@ -35,7 +35,7 @@ pub struct SimulateArguments {
     #[arg(long, value_enum)]
     policy: PolicyName,
     /// Size of the machine [default: the header's MaxProcs]
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=2_000_000_000))]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_NODES)))]
     nodes: Option<u32>,
     /// What jobs are booked for: what their users asked for, or exactly what they use
     #[arg(long, value_enum, default_value = "user")]
@@ -111,6 +111,28 @@ pub enum SimulateError {
         /// The trace.
         trace: String,
     },
+    /// A machine beyond what is counted.
+    #[error(
+        "{trace} says in its header that the machine has {nodes} processors; allowed are up to {MOST_NODES}; say --nodes N"
+    )]
+    MachineTooLarge {
+        /// The trace.
+        trace: String,
+        /// What its header says.
+        nodes: u32,
+    },
+    /// A load so small that the trace would last longer than times are counted.
+    #[error(
+        "--load {load} would stretch {trace} to {seconds:.0e} s; allowed are up to {LONGEST_TRACE_SECONDS:.0e} s: say a larger load"
+    )]
+    TooLong {
+        /// What was asked for.
+        load: f64,
+        /// The trace.
+        trace: String,
+        /// How long it would last.
+        seconds: f64,
+    },
     /// A load that cannot be.
     #[error("--load is {found}; allowed is a finite number above 0")]
     ImpossibleLoad {
@@ -151,6 +173,12 @@ pub enum SimulateError {
     #[error("cannot write the answer: {0}")]
     Output(#[from] std::io::Error),
 }
+
+/// The largest machine.
+const MOST_NODES: u32 = 2_000_000_000;
+
+/// The longest trace, thirty million years: sums of times then stay far from overflowing.
+const LONGEST_TRACE_SECONDS: f64 = 1e15;
 
 /// Jobs that are read before they are scheduled.
 const BLOCK: usize = 8_192;
@@ -205,7 +233,17 @@ fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answe
             let offered = offered.ok_or_else(|| SimulateError::NoLoad {
                 trace: source.name(),
             })?;
-            (machine, Some(offered / load))
+            let factor = offered / load;
+            let span = demand.last - demand.first.unwrap_or(demand.last);
+            let seconds = span.0 as f64 * factor;
+            if seconds > LONGEST_TRACE_SECONDS {
+                return Err(SimulateError::TooLong {
+                    load,
+                    trace: source.name(),
+                    seconds,
+                });
+            }
+            (machine, Some(factor))
         }
     };
     let lead = match arguments.policy {

@@ -181,11 +181,17 @@ pub fn work_off(
                     simulate_one(task);
                     order.took(place, begun_last.elapsed());
                 }
-                SimulationProgress::Done => adopt(task),
-                SimulationProgress::Elsewhere => waiting
-                    .lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push(task),
+                SimulationProgress::Done => {
+                    order.left_to_others(place);
+                    adopt(task);
+                }
+                SimulationProgress::Elsewhere => {
+                    order.left_to_others(place);
+                    waiting
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .push(task);
+                }
             }
         }
         tracing::debug!(

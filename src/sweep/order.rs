@@ -122,6 +122,14 @@ impl<'t> Order<'t> {
         combination.taken += wall.as_secs_f64();
         state.enter(number);
     }
+
+    /// Tells that a task is not done here: it has its result, or another program has it under way. Nothing is learned from it.
+    pub(super) fn left_to_others(&self, place: usize) {
+        let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let number = state.combination_of[place];
+        state.untold.retain(|(untold, _)| *untold != number);
+        state.enter(number);
+    }
 }
 
 impl State<'_> {
@@ -311,6 +319,30 @@ values = [0.1, 0.2, 0.3, 0.4]
             .map(|task| sweep.simulations[task.simulation].replication)
             .collect();
         assert_eq!(replications.len(), 6);
+    }
+
+    #[test]
+    fn what_others_do_is_not_taken_for_work_that_lasts() {
+        let sweep = sweep();
+        let tasks = tasks(&sweep);
+        let order = Order::new(&sweep, &tasks);
+        let combinations = 6;
+        for number in 0..combinations {
+            let (place, _) = order.next(Duration::ZERO).unwrap();
+            if number == 0 {
+                order.left_to_others(place);
+            } else {
+                order.took(place, Duration::from_secs(1));
+            }
+        }
+        assert!(order.0.lock().unwrap().untold.is_empty());
+        let mut entries = 0;
+        while let Some((place, _)) = order.next(Duration::from_secs(1_000_000)) {
+            order.left_to_others(place);
+            entries = entries.max(order.0.lock().unwrap().rest.len());
+        }
+        // Two a task at most: one when it was entered, one when it was left.
+        assert!(entries <= 2 * tasks.len(), "{entries}");
     }
 
     #[test]

@@ -99,12 +99,6 @@ impl<I> JobStream<I> {
     pub fn last_record(&self) -> Option<&SwfRecord> {
         self.last.as_ref()
     }
-
-    /// Where the records come from.
-    #[must_use]
-    pub fn records(&self) -> &I {
-        &self.records
-    }
 }
 
 impl<I: Iterator<Item = Result<SwfRecord, SwfError>>> Iterator for JobStream<I> {

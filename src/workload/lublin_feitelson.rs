@@ -203,8 +203,7 @@ pub fn generate_mix(
     ))
 }
 
-/// Records of the model one by one, at constant memory, without users: what [`generate`] gives as far as it shares its first
-/// [`STREAM_BLOCK`] jobs' draws.
+/// Records of the model one by one, at constant memory, without users: the submissions, sizes and run times of [`generate`].
 ///
 /// The estimates of Tsafrir's model are dealt out to many jobs at once. Here they are dealt out to each [`STREAM_BLOCK`] jobs, so each
 /// block has popular estimates of its own; up to one block, the jobs are those of [`generate`].

@@ -26,6 +26,7 @@ pub(super) struct Answer {
     refused: u64,
     /// Load that run times offer, as simulated.
     offered_load: Option<f64>,
+    /// Load that users' estimates offer, also where run times are booked.
     offered_load_by_estimates: Option<f64>,
     /// What times between arrivals were multiplied by.
     arrival_factor: Option<f64>,
@@ -129,7 +130,7 @@ impl Answer {
         line(
             "offered load",
             format!(
-                "{} by run times, {} by estimates",
+                "{} by run times, {} by users' estimates",
                 decimals(self.offered_load, 4),
                 decimals(self.offered_load_by_estimates, 4)
             ),

@@ -76,6 +76,7 @@ impl ScheduleFile {
             Estimates::User => "users' estimates",
             Estimates::Perfect => "estimates equal to run times",
         };
+        header.set_max_procs(source.machine()?.0);
         header.note(&format!(
             "a schedule made by bookahead {} of {}: {policy} with {estimates} on {} nodes; wait times are those of the \
              schedule, jobs that got nothing are left out",

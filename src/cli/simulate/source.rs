@@ -95,6 +95,10 @@ impl Source {
         let header = self.header();
         let named = || header.max_procs().or_else(|| header.max_nodes());
         match self.nodes.or_else(named).filter(|nodes| *nodes > 0) {
+            Some(nodes) if nodes > super::MOST_NODES => Err(SimulateError::MachineTooLarge {
+                trace: self.name(),
+                nodes,
+            }),
             Some(nodes) => Ok(Nodes(nodes)),
             None => Err(SimulateError::NoMachine { trace: self.name() }),
         }

@@ -112,7 +112,7 @@ impl Profile {
                         index: past,
                     });
                 } else if past == 0 {
-                    // A block that begins behind `to`: the breakpoint belongs at the end of the one before it.
+                    // A block that begins behind `to`: the breakpoint comes in front of it, with the count that the block before ends on.
                     let before = &mut self.blocks[number - 1];
                     let count = before.free[before.free.len() - 1] - delta + before.shift;
                     self.insert(number, 0, to, count);

@@ -27,6 +27,9 @@ pub struct ConservativeStream {
     due: Vec<(u64, StreamRequest)>,
     failed: Failed,
     moves: Vec<Move>,
+    /// How often the rest of a plan moved at once.
+    #[cfg(test)]
+    pub(super) shifts: usize,
 }
 
 /// What a running job has booked.
@@ -59,6 +62,8 @@ impl ConservativeStream {
             due: Vec::new(),
             failed: Failed::default(),
             moves: Vec::new(),
+            #[cfg(test)]
+            shifts: 0,
         }
     }
 
@@ -195,6 +200,10 @@ impl ConservativeStream {
 
     /// Moves all jobs from place `next` on by as much as those of the chain moved.
     fn shift_all(&mut self, chain: &mut Chain, next: usize) {
+        #[cfg(test)]
+        {
+            self.shifts += 1;
+        }
         let first = self.planned.start(next);
         for moved in &self.moves[chain.moves_from..] {
             let StreamRequest {

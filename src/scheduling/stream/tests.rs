@@ -381,6 +381,28 @@ fn compare_on(trace: &ParsedTrace, machine: Nodes, most: usize) {
 }
 
 #[test]
+fn a_queue_behind_a_job_that_ends_early_moves_at_once() {
+    let requests: Vec<StreamRequest> = (0..40)
+        .map(|index| StreamRequest {
+            index,
+            submit: Seconds(0),
+            nodes: MACHINE,
+            estimate: Seconds(10),
+            runtime: Seconds(if index == 0 { 3 } else { 10 }),
+        })
+        .collect();
+    let mut engine = ConservativeStream::new(MACHINE);
+    let mut starts = Starts::default();
+    for request in &requests {
+        engine.submit(*request, &mut starts);
+    }
+    engine.finish(&mut starts);
+    assert_eq!(starts.0, slow_conservative(&requests));
+    assert_eq!(starts.0[&39], 3 + 38 * 10);
+    assert_eq!(engine.shifts, 1);
+}
+
+#[test]
 fn engines_and_cluster_agree_job_by_job_on_an_overloaded_model_whose_plan_fills_many_blocks() {
     // 64 nodes for what was made for 128: the queue grows to the end.
     let trace = lublin_feitelson::generate(6_000, Nodes(64), 3).unwrap();

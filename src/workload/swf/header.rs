@@ -79,6 +79,27 @@ impl SwfHeader {
         (!values.is_empty()).then(|| values.join("; "))
     }
 
+    /// Says that the machine has so many processors. Lines that said otherwise are kept under `SourceMaxProcs`.
+    pub fn set_max_procs(&mut self, processors: u32) {
+        if self.max_procs() == Some(processors) {
+            return;
+        }
+        let says = |line: &String| {
+            let text = line.trim_start().trim_start_matches(';').trim_start();
+            text.split_once(':')
+                .is_some_and(|(name, _)| name.trim().eq_ignore_ascii_case("MaxProcs"))
+        };
+        let place = self.lines.iter().position(says);
+        for line in self.lines.iter_mut().filter(|line| says(line)) {
+            let value = line.split_once(':').map_or("", |(_, value)| value);
+            *line = format!("; SourceMaxProcs:{value}");
+        }
+        self.lines.insert(
+            place.unwrap_or(self.lines.len()),
+            format!("; MaxProcs: {processors}"),
+        );
+    }
+
     /// Appends a `; Note:` line, for what was derived from the trace. Line breaks in `text` become blanks.
     pub fn note(&mut self, text: &str) {
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -94,6 +115,28 @@ mod tests {
         SwfHeader {
             lines: text.lines().map(str::to_owned).collect(),
         }
+    }
+
+    #[test]
+    fn a_machine_of_another_size_is_said_and_what_the_source_said_is_kept() {
+        let mut larger = header("; Version: 2\n;MaxProcs: 430 (all)\n; MaxNodes: 215");
+        larger.set_max_procs(64);
+        assert_eq!(larger.max_procs(), Some(64));
+        assert_eq!(
+            larger.lines,
+            [
+                "; Version: 2",
+                "; MaxProcs: 64",
+                "; SourceMaxProcs: 430 (all)",
+                "; MaxNodes: 215"
+            ]
+        );
+        let unchanged = larger.clone();
+        larger.set_max_procs(64);
+        assert_eq!(larger, unchanged);
+        let mut none = header("");
+        none.set_max_procs(8);
+        assert_eq!(none.max_procs(), Some(8));
     }
 
     #[test]
