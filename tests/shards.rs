@@ -1,5 +1,7 @@
 //! An experiment in shares: whatever runs them, in whatever order, the joined store has the tables of one machine's.
 
+mod folder;
+
 use std::fs;
 use std::path::Path;
 
@@ -576,6 +578,12 @@ fn of_two_joins_into_one_store_at_once_each_ends_well_or_says_that_the_other_is_
                 ended.status.success()
                     || said.contains("wait until it is done")
                     || said.contains("run the same command again"),
+                "{said}"
+            );
+            assert!(
+                ended.status.success()
+                    || !said.contains("`small`")
+                    || said.contains("nothing of `small` was written"),
                 "{said}"
             );
         }

@@ -1,6 +1,6 @@
 //! The shares of an experiment in a folder, and how far each is.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -19,10 +19,23 @@ pub(super) struct Share {
     /// Its store.
     pub(super) path: PathBuf,
     /// How far it is; `None` before it has begun.
-    pub(super) progress: Option<ShareProgress>,
+    pub(super) progress: Result<Option<ShareProgress>, StoreError>,
 }
 
 impl Share {
+    /// How far it is, where that can be read.
+    pub(super) fn known(&self) -> Option<&ShareProgress> {
+        self.progress.as_ref().ok().and_then(Option::as_ref)
+    }
+
+    fn state(&self) -> String {
+        match &self.progress {
+            Ok(Some(known)) => known.state.clone(),
+            Ok(None) => "not begun".to_owned(),
+            Err(error) => format!("unreadable: {}", briefly(error)),
+        }
+    }
+
     fn name(&self) -> String {
         match self.number {
             Some((of, number)) => format!("{number}/{of}"),
@@ -34,15 +47,32 @@ impl Share {
     }
 }
 
-/// The shares in a folder. Of numbered ones those that have no store yet are there too.
+/// In a few words why a store cannot be read; the whole sentence names the file and what to do.
+pub(super) fn briefly(error: &StoreError) -> String {
+    match error {
+        StoreError::NotADatabase { .. } => "not a database".to_owned(),
+        StoreError::NotOurs { .. } => "the database of another program".to_owned(),
+        StoreError::Damaged { .. } => "damaged".to_owned(),
+        StoreError::OlderVersion {
+            found, supported, ..
+        } => format!("older schema version {found} (now {supported})"),
+        StoreError::NewerVersion {
+            found, supported, ..
+        } => format!("newer schema version {found} (known up to {supported})"),
+        other => other.to_string(),
+    }
+}
+
+/// The shares in a folder. Of numbered ones those that have no store yet are there too. A store that cannot be read says so
+/// in its own place: the others are no worse for it.
 pub(super) fn look(folder: &Path) -> Result<Vec<Share>, LookError> {
     let mut shares = Vec::new();
     for path in stores_in(folder)? {
         let progress = match Store::open_read_only(&path) {
-            Ok(store) => store.share_progress()?,
+            Ok(store) => store.share_progress(),
             // Just made: its tables come with the first transaction.
-            Err(StoreError::Missing { .. }) => None,
-            Err(error) => return Err(error.into()),
+            Err(StoreError::Missing { .. }) => Ok(None),
+            Err(error) => Err(error),
         };
         shares.push(Share {
             number: share_of(&path),
@@ -58,7 +88,7 @@ pub(super) fn look(folder: &Path) -> Result<Vec<Share>, LookError> {
                 shares.push(Share {
                     number: Some((of, number)),
                     path: folder.join(format!("shard-{number}-of-{of}.db")),
-                    progress: None,
+                    progress: Ok(None),
                 });
             }
         }
@@ -80,25 +110,57 @@ pub(super) fn print(folder: &Path, as_json: bool) -> Result<(), LookError> {
         return Ok(print_json(&shares_json(&shares, now))?);
     }
     print_table(&shares, now)?;
-    let done: u64 = progress(&shares).map(|share| share.run.points_done).sum();
-    let failed: u64 = progress(&shares).map(|share| share.run.points_failed).sum();
-    let points = progress(&shares).map(|share| share.run.points).max();
-    let complete = progress(&shares)
-        .filter(|share| share.is_complete())
-        .count();
-    let mut line = format!("{complete} of {} shares complete, {done}", shares.len());
-    if let Some(points) = points {
-        line.push_str(&format!(" of {points} points done"));
+    for line in sums(&shares) {
+        super::say(line);
     }
-    if failed > 0 {
-        line.push_str(&format!(", {failed} failed"));
+    for share in &shares {
+        if let Err(error) = &share.progress {
+            super::say(error);
+        }
     }
-    super::say(line);
     Ok(())
 }
 
-fn progress(shares: &[Share]) -> impl Iterator<Item = &ShareProgress> {
-    shares.iter().filter_map(|share| share.progress.as_ref())
+/// How much is done, in one line for each division. The shares of one division have no point in common; shares of two
+/// divisions have, and so has a store of joined ones: what belongs to no division is not counted.
+fn sums(shares: &[Share]) -> Vec<String> {
+    let mut divisions: BTreeMap<u32, Vec<&Share>> = BTreeMap::new();
+    for share in shares {
+        if let Some((of, _)) = share.number {
+            divisions.entry(of).or_default().push(share);
+        }
+    }
+    let mut lines = Vec::new();
+    for (of, shares) in &divisions {
+        let known = || shares.iter().filter_map(|share| share.known());
+        let complete = known().filter(|share| share.is_complete()).count();
+        let done: u64 = known().map(|share| share.run.points_done).sum();
+        let failed: u64 = known().map(|share| share.run.points_failed).sum();
+        let mut line = format!("{complete} of {of} shares complete, {done}");
+        if let Some(points) = known().map(|share| share.run.points).max() {
+            line.push_str(&format!(" of {points}"));
+        }
+        line.push_str(" points done");
+        if failed > 0 {
+            line.push_str(&format!(", {failed} failed"));
+        }
+        let unreadable = shares
+            .iter()
+            .filter(|share| share.progress.is_err())
+            .count();
+        if unreadable > 0 {
+            line.push_str(&format!(", {unreadable} unreadable"));
+        }
+        lines.push(line);
+    }
+    let others = shares.iter().filter(|share| share.number.is_none()).count();
+    if others > 0 {
+        lines.push(format!(
+            "not counted: {others} {} whose name is not shard-I-of-N.db",
+            if others == 1 { "store" } else { "stores" }
+        ));
+    }
+    lines
 }
 
 fn print_table(shares: &[Share], now: i64) -> io::Result<()> {
@@ -118,13 +180,13 @@ fn print_table(shares: &[Share], now: i64) -> io::Result<()> {
     let mut table = Aligned::new(&mut out, headings.into(), screen());
     let none = || "–".to_owned();
     for share in shares {
-        let known = share.progress.as_ref();
+        let known = share.known();
         let count = |count: fn(&ShareProgress) -> u64| {
             known.map_or_else(none, |known| count(known).to_string())
         };
         table.push(vec![
             share.name(),
-            known.map_or_else(|| "not begun".to_owned(), |known| known.state.clone()),
+            share.state(),
             count(|known| known.run.points_done),
             count(|known| known.run.points_failed),
             count(|known| known.points),
@@ -151,12 +213,13 @@ fn shares_json(shares: &[Share], now: i64) -> serde_json::Value {
                 "share": share.number.map(|(_, number)| number),
                 "of": share.number.map(|(of, _)| of),
                 "store": share.path,
-                "state": share.progress.as_ref().map_or("not begun", |known| known.state.as_str()),
-                "complete": share.progress.as_ref().is_some_and(ShareProgress::is_complete),
-                "points_of_share": share.progress.as_ref().map(|known| known.points),
-                "last_result_utc": share.progress.as_ref().and_then(|known| known.last_result).map(moment),
-                "machine": share.progress.as_ref().and_then(|known| known.run.machine_host.clone()),
-                "run": share.progress.as_ref().map(|known| run_json(&known.run, now)),
+                "state": share.state(),
+                "error": share.progress.as_ref().err().map(ToString::to_string),
+                "complete": share.known().is_some_and(ShareProgress::is_complete),
+                "points_of_share": share.known().map(|known| known.points),
+                "last_result_utc": share.known().and_then(|known| known.last_result).map(moment),
+                "machine": share.known().and_then(|known| known.run.machine_host.clone()),
+                "run": share.known().map(|known| run_json(&known.run, now)),
             })
         })
         .collect()

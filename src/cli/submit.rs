@@ -4,6 +4,7 @@
 //! goes on where it was. Nothing here talks over a network.
 
 mod engine;
+mod folder;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,7 +19,6 @@ use clap::ValueEnum as _;
 use self::engine::{Job, list};
 use super::run::{Outcomes, complain};
 use super::screen::LookError;
-use super::shares;
 use crate::sweep::{Experiment, Shard};
 
 pub use self::engine::Engine;
@@ -118,8 +118,7 @@ pub fn execute(arguments: &SubmitArguments) -> Result<ExitCode, LookError> {
         path: folder.clone(),
         source,
     })?;
-    keep_configuration(&folder, &experiment.sweep.text)?;
-    let numbers = wanted(arguments, &folder)?;
+    let (numbers, unreadable) = folder::wanted(arguments, &folder, &experiment.sweep)?;
     let job = Job {
         name: experiment.sweep.name.clone(),
         folder: folder.clone(),
@@ -131,19 +130,17 @@ pub fn execute(arguments: &SubmitArguments) -> Result<ExitCode, LookError> {
         outcomes: outcomes_name(arguments.outcomes),
         environment: environment(),
     };
-    let script = folder.join(arguments.engine.script_name());
-    fs::write(&script, arguments.engine.script(&job)).map_err(|source| LookError::File {
-        path: script.clone(),
-        source,
-    })?;
     if numbers.is_empty() {
+        let every = if unreadable { "every other" } else { "every" };
         println_out(format_args!(
-            "every share of `{}` in {} is complete or running: nothing is submitted",
+            "{every} share of `{}` in {} is complete or running: nothing is submitted",
             job.name,
             folder.display()
         ))?;
-        return Ok(ExitCode::SUCCESS);
+        return Ok(ExitCode::from(u8::from(unreadable)));
     }
+    folder::keep_configuration(&folder, &experiment.sweep.text)?;
+    let script = folder::write_script(arguments.engine, &job)?;
     let command = arguments
         .engine
         .command(&job, &script, &numbers, &arguments.options);
@@ -151,7 +148,9 @@ pub fn execute(arguments: &SubmitArguments) -> Result<ExitCode, LookError> {
         println_out(format_args!("wrote {}; submit it with", script.display()))?;
         println_out(format_args!("  {}", engine::shell(&command)))?;
     } else {
-        let id = submit(&command, &script)?;
+        let hint = arguments.engine.hint_of_a_refusal(&numbers);
+        let id = submit(&command, &script, hint)?;
+        folder::keep_seed(&folder, experiment.sweep.seed)?;
         println_out(format_args!(
             "submitted as {} job {id}: shares {} of {} of `{}`",
             arguments.engine.title(),
@@ -182,69 +181,6 @@ fn println_out(line: impl std::fmt::Display) -> io::Result<()> {
     writeln!(io::stdout().lock(), "{line}")
 }
 
-/// The experiment as it was when the first share was submitted: what is edited later is another experiment.
-fn keep_configuration(folder: &Path, text: &str) -> Result<(), LookError> {
-    let path = folder.join(engine::CONFIGURATION);
-    match fs::read_to_string(&path) {
-        Ok(kept) if kept == text => Ok(()),
-        Ok(_) => Err(LookError::Use(format!(
-            "{} holds the shares of another configuration: name another folder with --dir, or remove this one",
-            folder.display()
-        ))),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            fs::write(&path, text).map_err(|source| LookError::File { path, source })
-        }
-        Err(source) => Err(LookError::File { path, source }),
-    }
-}
-
-/// The shares that are to be submitted.
-fn wanted(arguments: &SubmitArguments, folder: &Path) -> Result<BTreeSet<u32>, LookError> {
-    let of = arguments.shards.get();
-    let begun = match shares::look(folder) {
-        Ok(shares) => shares,
-        // No store yet.
-        Err(LookError::Use(_)) => Vec::new(),
-        Err(error) => return Err(error),
-    };
-    if let Some((other, _)) = begun
-        .iter()
-        .filter_map(|share| share.number)
-        .find(|(other, _)| *other != of)
-    {
-        return Err(LookError::Use(format!(
-            "{} holds shares of {other}, not of {of}: say --shards {other}, or name another folder with --dir",
-            folder.display()
-        )));
-    }
-    if let Some(Numbers(only)) = &arguments.only {
-        return match only.last() {
-            Some(last) if *last > of => {
-                Err(LookError::Use(format!("there is no share {last} of {of}")))
-            }
-            _ => Ok(only.clone()),
-        };
-    }
-    let mut left_out = BTreeSet::new();
-    for share in &begun {
-        let (Some((_, number)), Some(progress)) = (share.number, &share.progress) else {
-            continue;
-        };
-        if progress.is_complete() {
-            left_out.insert(number);
-        } else if progress.state == "running" {
-            super::say(format_args!(
-                "share {number} says that it is running, and is not submitted again; if its machine is lost, --only {number} \
-                 submits it"
-            ));
-            left_out.insert(number);
-        }
-    }
-    Ok((1..=of)
-        .filter(|number| !left_out.contains(number))
-        .collect())
-}
-
 fn outcomes_name(outcomes: Outcomes) -> String {
     outcomes
         .to_possible_value()
@@ -270,7 +206,7 @@ fn environment() -> Vec<(String, String)> {
 }
 
 /// Calls the engine; returns the number that it gave the job.
-fn submit(command: &[String], script: &Path) -> Result<String, LookError> {
+fn submit(command: &[String], script: &Path, hint: &str) -> Result<String, LookError> {
     let (program, arguments) = command
         .split_first()
         .expect("every engine's command begins with its program");
@@ -290,7 +226,7 @@ fn submit(command: &[String], script: &Path) -> Result<String, LookError> {
     );
     if !ended.status.success() {
         return Err(LookError::Use(format!(
-            "`{program}` refused the job: {complained} {said}; the script is {}",
+            "`{program}` refused the job: {complained} {said}{hint}; the script is {}",
             script.display()
         )));
     }

@@ -3,7 +3,7 @@
 use rusqlite::OptionalExtension;
 
 use super::processes::{Process, host};
-use super::{RunId, RunSelector, RunSummary, Store, StoreError};
+use super::{OutcomeDetail, RunId, RunSelector, RunSummary, Store, StoreError};
 
 /// The newest run of a store that holds one share.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,6 +17,8 @@ pub struct ShareProgress {
     pub state: String,
     /// When the last result was written, milliseconds since 1970 (UTC).
     pub last_result: Option<i64>,
+    /// The least that is kept of any of its simulations that are done; `None` where none is.
+    pub detail: Option<OutcomeDetail>,
 }
 
 impl ShareProgress {
@@ -24,6 +26,12 @@ impl ShareProgress {
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.state == "done" && self.run.points_done + self.run.points_failed >= self.points
+    }
+
+    /// Whether at least this much is kept of everything that is done.
+    #[must_use]
+    pub fn keeps(&self, detail: OutcomeDetail) -> bool {
+        self.detail.is_none_or(|kept| kept >= detail)
     }
 }
 
@@ -66,7 +74,22 @@ impl Store {
         } else {
             run.state.clone()
         };
+        let detail: Option<i64> = self
+            .connection
+            .query_row(
+                "SELECT min(m.detail) FROM run_point rp JOIN point p ON p.id = rp.point
+                 JOIN simulation m ON m.id = p.simulation WHERE rp.run = ?1 AND m.state = 2",
+                [id.0],
+                |row| row.get(0),
+            )
+            .map_err(sql)?;
+        let detail = detail.map(|code| match code {
+            0 => OutcomeDetail::None,
+            1 => OutcomeDetail::Metrics,
+            _ => OutcomeDetail::All,
+        });
         Ok(Some(ShareProgress {
+            detail,
             run,
             points,
             state,

@@ -42,10 +42,29 @@ impl Engine {
         }
     }
 
-    pub(super) fn script_name(self) -> &'static str {
+    /// The file of a folder's script; the second and later ones where waiting tasks need the earlier ones.
+    pub(super) fn script_name(self, number: u32) -> String {
         match self {
-            Self::Slurm => "slurm.sh",
-            Self::HyperQueue => "hyperqueue.sh",
+            Self::Slurm => "slurm.sh".to_owned(),
+            Self::HyperQueue if number == 1 => "hyperqueue.sh".to_owned(),
+            Self::HyperQueue => format!("hyperqueue-{number}.sh"),
+        }
+    }
+
+    /// Whether the script is read when a task begins; otherwise the engine copies it when it is submitted.
+    pub(super) fn reads_scripts_late(self) -> bool {
+        self == Self::HyperQueue
+    }
+
+    /// What a refusal of these shares may mean beyond what the engine says.
+    pub(super) fn hint_of_a_refusal(self, numbers: &BTreeSet<u32>) -> &'static str {
+        match (self, numbers.last()) {
+            // The numbers of an array must be below MaxArraySize.
+            (Self::Slurm, Some(1_001..)) => {
+                "; Slurm allows no more than 1000 shares unless the cluster sets a MaxArraySize above 1001 \
+                 (`scontrol show config`)"
+            }
+            _ => "",
         }
     }
 

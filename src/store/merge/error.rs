@@ -41,7 +41,8 @@ pub enum MergeError {
     },
     /// A program writes to the store that is to take the others in.
     #[error(
-        "a program is running `{name}` into `{path}`: wait until it is done, or join into another file"
+        "a program is running `{name}` into `{path}`, and nothing of `{name}` was written: wait until it is done, or join into \
+         another file"
     )]
     Running {
         /// The store.
@@ -51,8 +52,8 @@ pub enum MergeError {
     },
     /// Another program wrote to the store while this one was comparing.
     #[error(
-        "another program wrote results of `{name}` into `{path}` while the stores were compared. Nothing was written; run the \
-         same command again"
+        "another program wrote results of `{name}` into `{path}` while the stores were compared, and nothing of `{name}` was \
+         written: run the same command again"
     )]
     Meanwhile {
         /// The store.
