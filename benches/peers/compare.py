@@ -393,6 +393,9 @@ def compared(case, folder):
     reason = present[0].missing()
     if reason:
         sys.exit(f"nothing to compare with: {reason}")
+    unknown = set(case.peers) - {kind.name for kind in kinds}
+    if unknown:
+        sys.exit(f"--peers: {', '.join(sorted(unknown))}: known are {', '.join(kind.name for kind in kinds)}")
     for peer in (kind(case) for kind in kinds if not case.peers or kind.name in case.peers):
         reason = peer.missing()
         if reason is None:

@@ -10,6 +10,7 @@ use super::aligned::{Aligned, Heading, screen};
 use super::merge::{share_of, stores_in};
 use super::runs::{run_json, took};
 use super::screen::{LookError, age, moment, now, print_json, span};
+use super::submit::CONFIGURATION;
 use crate::store::{ShareProgress, Store, StoreError};
 
 /// One share, begun or not.
@@ -104,10 +105,21 @@ pub(super) fn look(folder: &Path) -> Result<Vec<Share>, LookError> {
 
 /// Prints how far the shares in a folder are.
 pub(super) fn print(folder: &Path, as_json: bool) -> Result<(), LookError> {
-    let shares = look(folder)?;
+    let shares = match look(folder) {
+        // Submitted, but nobody has begun.
+        Err(LookError::Use(_)) if folder.join(CONFIGURATION).is_file() => Vec::new(),
+        shares => shares?,
+    };
     let now = now();
     if as_json {
         return Ok(print_json(&shares_json(&shares, now))?);
+    }
+    if shares.is_empty() {
+        super::say(format_args!(
+            "no share in {} has begun yet",
+            folder.display()
+        ));
+        return Ok(());
     }
     print_table(&shares, now)?;
     for line in sums(&shares) {

@@ -21,6 +21,7 @@ use super::run::{Outcomes, complain};
 use super::screen::LookError;
 use crate::sweep::{Experiment, Shard};
 
+pub(super) use self::engine::CONFIGURATION;
 pub use self::engine::Engine;
 
 /// Arguments of `bookahead submit`.
@@ -118,6 +119,13 @@ pub fn execute(arguments: &SubmitArguments) -> Result<ExitCode, LookError> {
         path: folder.clone(),
         source,
     })?;
+    if let Some(refused) = arguments.engine.cannot_write(&folder) {
+        return Err(LookError::Use(format!(
+            "{} cannot write its log into {}: the name has {refused} in it; name another folder with --dir",
+            arguments.engine.title(),
+            folder.display()
+        )));
+    }
     let (numbers, unreadable) = folder::wanted(arguments, &folder, &experiment.sweep)?;
     let job = Job {
         name: experiment.sweep.name.clone(),

@@ -95,6 +95,13 @@ fn another_seed_is_refused_while_every_job_still_waits_too() {
     let (code, said) = submit(path, "hyperqueue", "3", &["--seed", "1"]);
     assert_eq!(code, 0, "{said}");
     assert!(recorded(path).is_some());
+    // What `submit` says to watch with has an answer from the beginning.
+    let ended = output(program(path, &["runs", "--shards", "shards"]));
+    let watched = text(&ended.stdout) + &text(&ended.stderr);
+    assert!(
+        ended.status.success() && watched.contains("has begun yet"),
+        "{watched}"
+    );
     let (code, said) = submit(path, "hyperqueue", "3", &["--seed", "2"]);
     assert_eq!(code, 2, "{said}");
     contains(&said, &["another seed: 1, not 2", "say --seed 1"]);
@@ -258,4 +265,25 @@ fn slurm_s_limit_of_an_array_is_named_where_it_may_be_why_the_job_is_refused() {
     contains(&said, &["Invalid job array", "MaxArraySize", "slurm.sh"]);
     let (code, said) = submit(path, "slurm", "1000", &[]);
     assert!(code == 2 && !said.contains("MaxArraySize"), "{said}");
+}
+
+#[test]
+fn a_folder_that_slurm_cannot_write_a_log_into_is_refused_by_its_name() {
+    let folder = folder();
+    let path = folder.path();
+    engine(path, "sbatch", TAKES_ALL);
+    let arguments = |name: &'static str| {
+        let engine = ["submit", "--engine", "slurm", "small.toml"];
+        [&engine[..], &["--shards", "2", "--dir", name]].concat()
+    };
+    for (name, has) in [
+        ("back\\slash", "a backslash"),
+        ("quo\"te", "a quotation mark"),
+    ] {
+        let ended = output(program(path, &arguments(name)));
+        let said = text(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(2), "{said}");
+        contains(&said, &[name, has, "--dir"]);
+    }
+    assert_eq!(recorded(path), None);
 }

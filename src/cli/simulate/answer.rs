@@ -15,6 +15,8 @@ pub(super) struct Answer {
     trace: String,
     policy: PolicyName,
     estimates: Estimates,
+    /// Fixed starts: how long after its submission a request wants to start; waits count from then on.
+    lead_seconds: Option<i64>,
     nodes: u32,
     /// Records read, and those that cleaning dropped.
     records: u64,
@@ -60,6 +62,7 @@ impl Answer {
             trace: source.name(),
             policy: arguments.policy,
             estimates: arguments.estimates,
+            lead_seconds: (arguments.policy == PolicyName::Reservations).then_some(arguments.lead),
             nodes: run.machine.0,
             records: cleaning.records,
             unusable: cleaning.dropped_total(),
@@ -135,7 +138,11 @@ impl Answer {
                 decimals(self.offered_load_by_estimates, 4)
             ),
         );
-        line("mean wait", decimals(self.mean_wait_seconds, 1) + " s");
+        let from = match self.lead_seconds {
+            Some(lead) => format!(" s from the wanted start, {lead} s after the submission"),
+            None => " s".to_owned(),
+        };
+        line("mean wait", decimals(self.mean_wait_seconds, 1) + &from);
         line("longest wait", format!("{} s", self.longest_wait_seconds));
         line("mean slowdown", decimals(self.mean_slowdown, 3));
         line(

@@ -77,9 +77,21 @@ impl ScheduleFile {
             Estimates::Perfect => "estimates equal to run times",
         };
         header.set_max_procs(source.machine()?.0);
+        let lead = match arguments.policy {
+            PolicyName::Reservations => {
+                format!(" {} s after the submission", arguments.lead)
+            }
+            _ => String::new(),
+        };
+        let load = arguments.load.map_or_else(String::new, |load| {
+            format!(
+                ", times between submissions multiplied so that run times offer a load of {load}"
+            )
+        });
         header.note(&format!(
-            "a schedule made by bookahead {} of {}: {policy} with {estimates} on {} nodes; wait times are those of the \
-             schedule, jobs that got nothing are left out",
+            "a schedule made by bookahead {} of {}: {policy}{lead} with {estimates} on {} nodes{load}; wait times are those of the \
+             schedule, from submission to start; run times are at most the estimates; jobs that got nothing, wider ones than the \
+             machine and unusable records are left out",
             env!("CARGO_PKG_VERSION"),
             source.name(),
             source.machine()?.0,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum;
 
 /// The experiment's copy in the folder of its shares.
-pub(super) const CONFIGURATION: &str = "experiment.toml";
+pub(in crate::cli) const CONFIGURATION: &str = "experiment.toml";
 
 /// What starts the jobs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -48,6 +48,17 @@ impl Engine {
             Self::Slurm => "slurm.sh".to_owned(),
             Self::HyperQueue if number == 1 => "hyperqueue.sh".to_owned(),
             Self::HyperQueue => format!("hyperqueue-{number}.sh"),
+        }
+    }
+
+    /// What in the folder's name the head of the script cannot say.
+    pub(super) fn cannot_write(self, folder: &Path) -> Option<&'static str> {
+        let name = folder.to_string_lossy();
+        match self {
+            Self::Slurm if name.contains('"') => Some("a quotation mark"),
+            Self::Slurm if name.contains('\\') => Some("a backslash"),
+            Self::Slurm if name.contains('\n') => Some("a line break"),
+            Self::Slurm | Self::HyperQueue => None,
         }
     }
 

@@ -62,7 +62,7 @@ impl StreamTotals {
     /// Share of the machine that was used, over the makespan.
     #[must_use]
     pub fn utilisation(&self, machine: Nodes) -> Option<f64> {
-        let capacity = machine.for_span(self.makespan()).0;
+        let capacity = i128::from(machine.0) * i128::from(self.makespan().0);
         (capacity > 0).then(|| self.used as f64 / capacity as f64)
     }
 
