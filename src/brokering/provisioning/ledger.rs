@@ -145,15 +145,7 @@ impl Ledger {
 
     fn push_run(&mut self, task: usize, nodes: Nodes, placed: TaskPlacement) {
         self.runs.push(Run {
-            run: TaskRun {
-                task: task as u32,
-                site: placed.site,
-                nodes,
-                start: placed.start,
-                end: placed.end,
-                slot: None,
-                fate: TaskFate::Done,
-            },
+            run: TaskRun::placed(task, nodes, placed),
             planned_end: placed.end,
             shares: Vec::new(),
         });

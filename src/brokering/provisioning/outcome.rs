@@ -101,6 +101,21 @@ pub struct TaskRun {
     pub fate: TaskFate,
 }
 
+impl TaskRun {
+    /// A task that runs to its end where it was placed, in no slot.
+    pub(super) fn placed(task: usize, nodes: Nodes, placed: TaskPlacement) -> Self {
+        Self {
+            task: task as u32,
+            site: placed.site,
+            nodes,
+            start: placed.start,
+            end: placed.end,
+            slot: None,
+            fate: TaskFate::Done,
+        }
+    }
+}
+
 /// What became of a run of a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum TaskFate {

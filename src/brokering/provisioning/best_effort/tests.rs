@@ -1,22 +1,7 @@
+use super::super::test_support::job;
 use super::super::{ApplicationTask, Dependency, ProvisioningSettings};
 use super::*;
 use crate::units::Nodes;
-
-fn arrival(id: u32, submit: i64, nodes: u32, runtime: i64) -> Job {
-    Job {
-        id: JobId(id),
-        trace_number: 0,
-        submit: Seconds(submit),
-        release: Seconds(submit),
-        estimate: Seconds(runtime),
-        runtime: Seconds(runtime),
-        deadline: Seconds::FAR,
-        nodes: Nodes(nodes),
-        user: None,
-        application: None,
-        kind: JobKind::Flexible,
-    }
-}
 
 fn task(nodes: u32, runtimes: [i64; 2], parents: &[usize]) -> ApplicationTask {
     ApplicationTask {
@@ -41,7 +26,7 @@ fn site(nodes: u32, arrivals: &[Job]) -> BestEffortSite<'_> {
 #[test]
 fn a_task_waits_behind_jobs_that_came_while_its_parents_ran() {
     // The job takes the whole machine between the two tasks.
-    let others = [arrival(0, 20, 2, 500)];
+    let others = [job(0, 20, 2, 500)];
     let application = Application::new(
         vec![task(1, [100, 100], &[]), task(1, [50, 50], &[0])],
         vec![0, 1],
@@ -59,7 +44,7 @@ fn a_task_waits_behind_jobs_that_came_while_its_parents_ran() {
 
 #[test]
 fn a_task_goes_to_the_site_with_the_fewest_tasks_that_can_hold_it_and_waits_for_its_data_there() {
-    let others = [arrival(0, 50, 1, 1_000)];
+    let others = [job(0, 50, 1, 1_000)];
     let mut busy = site(4, &others);
     busy.hand_over(Seconds(60));
     let application = Application::new(
@@ -89,7 +74,7 @@ fn tasks_that_are_ready_together_spread_over_the_sites() {
 /// The data of the third takes 7 s to the second site and is on its way when the fourth becomes ready, after 3 s.
 #[test]
 fn a_task_counts_at_its_site_while_its_data_is_on_the_way() {
-    let others = [arrival(0, 11, 1, 1_000)];
+    let others = [job(0, 11, 1, 1_000)];
     let mut busy = site(8, &others);
     busy.hand_over(Seconds(60));
     // The first two are too wide for the second site.

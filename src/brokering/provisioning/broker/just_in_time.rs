@@ -4,7 +4,7 @@
 use super::{Broker, Venture};
 use crate::brokering::provisioning::best_effort::task_job;
 use crate::brokering::provisioning::{
-    Application, BrokerError, FIRST_TASK, SiteLink, TaskFate, TaskPlacement, TaskRun,
+    Application, BrokerError, FIRST_TASK, SiteLink, TaskPlacement, TaskRun,
 };
 use crate::scheduling::JobOutcome;
 use crate::units::{NodeSeconds, Nodes, Seconds};
@@ -66,15 +66,7 @@ impl Progress {
             };
             let nodes = application.tasks()[task].nodes;
             work += nodes.for_span(placed.end - placed.start);
-            runs.push(TaskRun {
-                task: task as u32,
-                site: placed.site,
-                nodes,
-                start: placed.start,
-                end: placed.end,
-                slot: None,
-                fate: TaskFate::Done,
-            });
+            runs.push(TaskRun::placed(task, nodes, placed));
         }
         (runs, work.coins().0)
     }
