@@ -113,6 +113,9 @@ struct CleaningArguments {
     /// Drop cancelled jobs although they ran
     #[arg(long)]
     drop_cancelled: bool,
+    /// Keep only jobs whose status is completed
+    #[arg(long)]
+    completed_only: bool,
     /// Take the requested processors (field 8) before the allocated ones (field 5)
     #[arg(long)]
     requested_processors: bool,
@@ -129,6 +132,7 @@ impl CleaningArguments {
             drop_zero_runtime: !self.keep_zero_runtime,
             drop_overruns: self.drop_overruns,
             drop_cancelled: self.drop_cancelled,
+            completed_only: self.completed_only,
         }
     }
 }

@@ -127,7 +127,8 @@ impl LanlTable {
         }
     }
 
-    /// The failures that a machine of `nodes` nodes meets from `offset` of the failure clock on.
+    /// The failures that a machine of `nodes` nodes meets from `offset` of the failure clock on. A negative offset is a
+    /// lead-in in which nothing fails, before the clock begins.
     ///
     /// Holds every failure before `horizon` with its repair, which may come later; nodes that are down at `offset` fail at
     /// time 0. A larger machine or a later horizon does not change the earlier events of the same nodes. The table is
@@ -145,7 +146,7 @@ impl LanlTable {
             if list.is_empty() {
                 continue;
             }
-            let mut base = offset.0.div_euclid(system.period.0) * system.period.0 - offset.0;
+            let mut base = offset.0.max(0).div_euclid(system.period.0) * system.period.0 - offset.0;
             // An outage never crosses the end of its table, so whatever is down at the offset is in this period.
             'node: loop {
                 for &(start, end) in list {

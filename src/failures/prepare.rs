@@ -78,10 +78,10 @@ pub fn prepare_with_table(
     replication: u32,
 ) -> Result<FailureTrace, FailureError> {
     let offset = settings.offset;
-    if !(Seconds::ZERO..=Seconds::FAR).contains(&offset) {
+    if offset.0.abs() > Seconds::FAR.0 {
         return Err(FailureError::Parameter {
             key: "offset",
-            allowed: "a number of seconds, at least 0",
+            allowed: "a number of seconds between the ends of time",
             found: offset.0.to_string(),
         });
     }
@@ -99,7 +99,7 @@ pub fn prepare_with_table(
                 let name = format!("failures/node/{}", node.0);
                 random::stream(seed, workload_key, replication, &name)
             };
-            let until = offset + horizon.min(Seconds::FAR);
+            let until = (offset + horizon.min(Seconds::FAR)).max(Seconds::ZERO);
             let trace =
                 FailureTrace::generate(survival, *repair_rate_per_hour, nodes, until, stream_of)?;
             Ok(trace.starting_at(offset))
@@ -165,7 +165,30 @@ mod tests {
             events
         };
         assert_eq!(common(from_start), common(later));
-        assert!(prepare_with_table(&generated(-1), None, Nodes(1), Seconds(1), 0, "", 0).is_err());
+    }
+
+    #[test]
+    fn a_negative_offset_is_a_lead_in_without_failures() {
+        let from_start = failures(&generated(0), 1, "ctc", 0);
+        let later = failures(&generated(-50_000), 1, "ctc", 0);
+        assert!(
+            later
+                .events
+                .iter()
+                .all(|event| event.time >= Seconds(50_000))
+        );
+        let shifted = from_start
+            .events
+            .iter()
+            .map(|event| crate::failures::NodeEvent {
+                time: event.time + Seconds(50_000),
+                ..*event
+            });
+        let before = |event: &crate::failures::NodeEvent| event.time < Seconds(400_000);
+        let shifted: Vec<_> = shifted.filter(before).collect();
+        assert!(!shifted.is_empty());
+        let later: Vec<_> = later.events.into_iter().filter(before).collect();
+        assert_eq!(later, shifted);
     }
 
     #[test]

@@ -10,7 +10,8 @@ use crate::units::Seconds;
 pub struct FailureSettings {
     /// Where failures come from.
     pub source: FailureSource,
-    /// Failure-clock time at which every simulation starts (A-29; default 0).
+    /// Failure-clock time at which every simulation starts (A-29; default 0). Negative: the clock begins so much later, after a
+    /// lead-in in which nothing fails.
     pub offset: Seconds,
 }
 

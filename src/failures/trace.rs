@@ -158,7 +158,7 @@ impl FailureTrace {
     }
 
     /// The same failures seen by a simulation that starts at `offset` of this trace's clock: earlier events are left out,
-    /// and nodes that are down at `offset` fail at time 0.
+    /// and nodes that are down at `offset` fail at time 0. A negative offset is a lead-in before the first of them.
     #[must_use]
     pub fn starting_at(&self, offset: Seconds) -> Self {
         let past = self.events.partition_point(|event| event.time <= offset);

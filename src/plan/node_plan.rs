@@ -1,5 +1,7 @@
 //! The node-mapped plan: which job holds which concrete nodes when.
 
+use std::collections::BTreeSet;
+
 use super::{NodeSet, Profile};
 use crate::units::{Nodes, Seconds};
 use crate::workload::JobId;
@@ -26,6 +28,8 @@ pub struct NodePlan {
     nodes: Nodes,
     /// Sorted by (start, job).
     reservations: Vec<Reservation>,
+    /// Jobs whose nodes are given to nobody before their start, either.
+    held: BTreeSet<JobId>,
     counted: Profile,
 }
 
@@ -36,6 +40,7 @@ impl NodePlan {
         Self {
             nodes,
             reservations: Vec::new(),
+            held: BTreeSet::new(),
             counted: Profile::new(nodes.0, Seconds::ZERO),
         }
     }
@@ -73,13 +78,19 @@ impl NodePlan {
         self.reservations.insert(place, reservation);
     }
 
-    /// Takes the reservation of `job` out, if it is still open, and returns it.
+    /// From now on, and as long as its reservation stays, nobody is given nodes of `job` before its start.
+    pub fn hold(&mut self, job: JobId) {
+        self.held.insert(job);
+    }
+
+    /// Takes the reservation of `job` out, if it is still open, and returns it; its nodes are held no longer.
     pub fn remove(&mut self, job: JobId) -> Option<Reservation> {
         let place = self
             .reservations
             .iter()
             .position(|reservation| reservation.job == job)?;
         let reservation = self.reservations.remove(place);
+        self.held.remove(&job);
         self.counted.release(
             reservation.start,
             reservation.end,
@@ -90,6 +101,9 @@ impl NodePlan {
 
     /// Forgets reservations that ended at or before `now`.
     pub fn forget_before(&mut self, now: Seconds) {
+        for gone in self.reservations.iter().filter(|gone| gone.end <= now) {
+            self.held.remove(&gone.job);
+        }
         self.reservations
             .retain(|reservation| reservation.end > now);
         self.counted.forget_before(now);
@@ -144,7 +158,8 @@ impl NodePlan {
         None
     }
 
-    /// The nodes without any reservation on `[from, to)`; of a start at `now` only the usable ones.
+    /// The nodes without any reservation on `[from, to)` that nobody holds for a later start; of a start at `now` only the
+    /// usable ones.
     #[must_use]
     pub fn free_throughout(
         &self,
@@ -162,6 +177,16 @@ impl NodePlan {
             }
             if reservation.end > from {
                 free.subtract(&reservation.nodes);
+            }
+        }
+        if !self.held.is_empty() {
+            let later = self
+                .reservations
+                .partition_point(|reservation| reservation.start < to);
+            for reservation in &self.reservations[later..] {
+                if self.held.contains(&reservation.job) {
+                    free.subtract(&reservation.nodes);
+                }
             }
         }
         free

@@ -22,7 +22,7 @@ use super::cluster::Cluster;
 use super::hardware::Hardware;
 use super::outcome::{Promise, SuccessFactors, Verdict};
 use super::policy::{Policy, WindowQuote};
-use super::settings::{DownHorizon, Placing, PolicySettings, ReplanPasses, RestartRule};
+use super::settings::{DownHorizon, Placing, PolicySettings, Recovery, ReplanPasses, Retry};
 use crate::estimates::{EstimateModel, RatioDistribution};
 use crate::plan::{Fit, Profile};
 use crate::units::{NodeIndex, Nodes, Seconds};
@@ -32,7 +32,8 @@ use crate::workload::{Job, JobId};
 pub struct Counted {
     settings: PolicySettings,
     overbooks: bool,
-    restarts_short: bool,
+    after_crash: Recovery,
+    after_failed_start: Recovery,
     estimates: Option<Arc<EstimateModel>>,
     hardware: Hardware,
     profile: Profile,
@@ -40,7 +41,7 @@ pub struct Counted {
     planned: Vec<Slot>,
     running: Vec<Slot>,
     /// Accepted jobs without a slot, in order of job id.
-    waiting: Vec<Slot>,
+    waiting: Vec<Waiting>,
     /// Windows over tails that have not started, in the order in which they were sold.
     oversold: Vec<JobId>,
     down: u32,
@@ -58,6 +59,13 @@ struct Slot {
     deadline: Seconds,
     start: Seconds,
     end: Seconds,
+}
+
+/// An accepted job that has no slot: the one that it lost, and what it needs to get another.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    slot: Slot,
+    recovery: Recovery,
 }
 
 impl Slot {
@@ -97,11 +105,8 @@ impl Counted {
     ) -> Self {
         Self {
             overbooks,
-            restarts_short: match settings.restart {
-                RestartRule::Strategy => overbooks,
-                RestartRule::Full | RestartRule::Never => false,
-                RestartRule::Short => true,
-            },
+            after_crash: settings.crash.recovery(overbooks),
+            after_failed_start: settings.failed_start.recovery(overbooks),
             hardware: Hardware::new(settings.reliability.clone()),
             settings: settings.clone(),
             estimates,
@@ -275,8 +280,14 @@ impl Counted {
     /// Rebuilds the plan (spec §3.14.5): first the jobs that have no slot, then every planned job in order of (planned start, id),
     /// each taken out alone and put back, then the windows of running overbooked jobs.
     fn replan(&mut self, cluster: &mut Cluster) {
+        if self.settings.retry == Retry::Events {
+            self.retry_waiting(cluster);
+        }
+        self.compress(cluster);
+    }
+
+    fn compress(&mut self, cluster: &mut Cluster) {
         cluster.work.replans += 1;
-        self.retry_waiting(cluster);
         loop {
             let moved = self.pull_forward(cluster);
             if !moved || self.settings.replan_passes == ReplanPasses::Once {
@@ -347,16 +358,14 @@ impl Counted {
 
     /// Tries to give every accepted job without a slot a new one.
     fn retry_waiting(&mut self, cluster: &mut Cluster) {
-        if self.settings.restart == RestartRule::Never {
-            return;
-        }
         let now = cluster.now();
         let mut index = 0;
         while index < self.waiting.len() {
-            let slot = self.waiting[index];
-            match self.slot_for_restart(&slot, now) {
+            let waiting = self.waiting[index];
+            match self.slot_for_restart(&waiting, now) {
                 Some((start, end)) => {
                     self.waiting.remove(index);
+                    let slot = waiting.slot;
                     self.enter(cluster, Slot { start, end, ..slot });
                 }
                 None => index += 1,
@@ -364,9 +373,10 @@ impl Counted {
         }
     }
 
-    fn slot_for_restart(&self, slot: &Slot, now: Seconds) -> Option<(Seconds, Seconds)> {
+    fn slot_for_restart(&self, waiting: &Waiting, now: Seconds) -> Option<(Seconds, Seconds)> {
+        let slot = &waiting.slot;
         let from = now.max(slot.release);
-        if self.restarts_short {
+        if waiting.recovery == Recovery::Short {
             return best_slot(&self.profile, slot, from, slot.deadline - Seconds(1));
         }
         let start = self.profile.earliest_fit(Fit {
@@ -388,22 +398,19 @@ impl Counted {
         cluster.plan(slot.job, slot.start);
     }
 
-    /// Puts an accepted job that lost its slot aside until there is one again; a fixed reservation has no other and fails.
-    fn put_aside(&mut self, cluster: &mut Cluster, slot: Slot) {
-        if cluster.is_reservation(slot.job) {
+    /// Lets an accepted job that lost its slot wait for another one, or fail where there is none: a fixed reservation has
+    /// no other.
+    fn disable(&mut self, cluster: &mut Cluster, slot: Slot, recovery: Recovery) {
+        if recovery == Recovery::None || cluster.is_reservation(slot.job) {
             cluster.fail(slot.job);
             return;
         }
-        let give_up = if self.settings.restart == RestartRule::Never {
-            cluster.now()
-        } else if self.restarts_short {
-            slot.deadline
-        } else {
-            slot.deadline - slot.estimate + Seconds(1)
-        };
+        let give_up = recovery.give_up(cluster.now(), slot.estimate, slot.deadline);
         cluster.disable(slot.job, give_up);
-        let place = self.waiting.partition_point(|other| other.job < slot.job);
-        self.waiting.insert(place, slot);
+        let place = self
+            .waiting
+            .partition_point(|other| other.slot.job < slot.job);
+        self.waiting.insert(place, Waiting { slot, recovery });
     }
 }
 
@@ -495,10 +502,14 @@ impl Policy for Counted {
         } else {
             self.refresh_for(cluster);
             self.profile.release(cluster.now(), slot.end, slot.nodes);
-            self.put_aside(cluster, slot);
+            self.disable(cluster, slot, self.after_failed_start);
             // A plan that is blind to outages would offer the same impossible start again, at this very instant.
-            if self.down == 0 || self.down_until > cluster.now() {
+            let is_blind = self.down > 0 && self.down_until <= cluster.now();
+            if self.settings.retry == Retry::Events && !is_blind {
                 self.retry_waiting(cluster);
+            }
+            if self.settings.replan_failed_start {
+                self.compress(cluster);
             }
         }
     }
@@ -526,7 +537,7 @@ impl Policy for Counted {
             if let Some(place) = self.running.iter().position(|slot| slot.job == job) {
                 let slot = self.running.remove(place);
                 self.profile.release(cluster.now(), slot.end, slot.nodes);
-                self.put_aside(cluster, slot);
+                self.disable(cluster, slot, self.after_crash);
             }
         }
         self.replan(cluster);
@@ -534,7 +545,8 @@ impl Policy for Counted {
 
     fn nodes_repaired(&mut self, cluster: &mut Cluster, _repaired: &[NodeIndex]) {
         self.refresh_for(cluster);
-        self.replan(cluster);
+        self.retry_waiting(cluster);
+        self.compress(cluster);
     }
 
     fn sells_windows(&self) -> bool {
@@ -560,7 +572,7 @@ impl Policy for Counted {
     }
 
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
-        self.waiting.retain(|slot| slot.job != job);
+        self.waiting.retain(|waiting| waiting.slot.job != job);
         cluster.fail(job);
     }
 }

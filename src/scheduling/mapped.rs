@@ -24,7 +24,7 @@ use super::cluster::{Cluster, Phase};
 use super::hardware::Hardware;
 use super::outcome::{Promise, SuccessFactors, Verdict};
 use super::policy::Policy;
-use super::settings::{EarlyStart, Placing, PolicySettings, PredecessorRule, RestartRule};
+use super::settings::{EarlyStart, Placing, PolicySettings, PredecessorRule, Recovery, Retry};
 use crate::estimates::{
     CompletionDistribution, EstimateModel, RuntimeSteps, probability_executable,
 };
@@ -36,7 +36,8 @@ use crate::workload::{Job, JobId};
 pub struct Mapped {
     settings: PolicySettings,
     overbooks: bool,
-    restarts_short: bool,
+    after_crash: Recovery,
+    after_failed_start: Recovery,
     releases_early: bool,
     estimates: Option<Arc<EstimateModel>>,
     hardware: Hardware,
@@ -44,7 +45,13 @@ pub struct Mapped {
     /// Completion-time distributions of the jobs with an open reservation.
     completions: Completions,
     /// Accepted jobs that lost a node or could not start, with the nodes that they are bound to.
-    disabled: BTreeMap<JobId, NodeSet>,
+    disabled: BTreeMap<JobId, Disabled>,
+}
+
+/// An accepted job that waits for its nodes.
+struct Disabled {
+    nodes: NodeSet,
+    recovery: Recovery,
 }
 
 /// A slot on concrete nodes that a new job may be given.
@@ -74,11 +81,8 @@ impl Mapped {
     ) -> Self {
         Self {
             overbooks,
-            restarts_short: match settings.restart {
-                RestartRule::Strategy => overbooks,
-                RestartRule::Full | RestartRule::Never => false,
-                RestartRule::Short => true,
-            },
+            after_crash: settings.crash.recovery(overbooks),
+            after_failed_start: settings.failed_start.recovery(overbooks),
             releases_early: match settings.early_start {
                 EarlyStart::Strategy => overbooks,
                 EarlyStart::Yes => true,
@@ -384,39 +388,41 @@ impl Mapped {
             .min(self.plan.next_start_on(nodes, cluster.now(), job))
     }
 
-    fn put_aside(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet) {
+    /// Lets a job without its nodes wait for them, or fail where there is no other start.
+    fn disable(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet, recovery: Recovery) {
+        if recovery == Recovery::None {
+            self.lose(cluster, job, &nodes);
+            return;
+        }
         let asked = cluster.job(job);
-        let give_up = if self.settings.restart == RestartRule::Never {
-            cluster.now()
-        } else if self.restarts_short {
-            asked.deadline
-        } else {
-            asked.deadline - asked.estimate + Seconds(1)
-        };
+        let give_up = recovery.give_up(cluster.now(), asked.estimate, asked.deadline);
         cluster.disable(job, give_up);
-        self.disabled.insert(job, nodes);
+        self.disabled.insert(job, Disabled { nodes, recovery });
+    }
+
+    /// Tries disabled jobs again after nodes were freed by anything but a repair, where that is the rule.
+    fn nodes_freed(&mut self, cluster: &mut Cluster) {
+        if self.settings.retry == Retry::Events {
+            self.retry_disabled(cluster);
+        }
     }
 
     /// Starts disabled jobs whose nodes are all there again, in order of job id.
     fn retry_disabled(&mut self, cluster: &mut Cluster) {
-        if self.settings.restart == RestartRule::Never {
-            return;
-        }
         let now = cluster.now();
         let jobs: Vec<JobId> = self.disabled.keys().copied().collect();
         for job in jobs {
-            let nodes = &self.disabled[&job];
+            let Disabled { nodes, recovery } = &self.disabled[&job];
             if !nodes.is_subset_of(cluster.idle()) || self.plan.is_held(nodes, now, job) {
                 continue;
             }
             let window = self.longest_window(cluster, job, nodes) - now;
-            let needed = if self.restarts_short {
-                Seconds(1)
-            } else {
-                cluster.job(job).estimate
+            let needed = match recovery {
+                Recovery::Short => Seconds(1),
+                Recovery::None | Recovery::Full => cluster.job(job).estimate,
             };
             if window >= needed
-                && let Some(nodes) = self.disabled.remove(&job)
+                && let Some(Disabled { nodes, .. }) = self.disabled.remove(&job)
             {
                 self.run(cluster, job, nodes);
                 self.begin_anew(cluster, job);
@@ -483,6 +489,9 @@ impl Policy for Mapped {
             start: slot.start,
             end: slot.end,
         });
+        if slot.overbooked && self.settings.hold_for_overbooked {
+            self.plan.hold(id);
+        }
         cluster.plan(id, slot.start);
     }
 
@@ -496,7 +505,7 @@ impl Policy for Mapped {
             if is_fixed {
                 self.start_elsewhere(cluster, reservation.clone());
             } else {
-                self.put_aside(cluster, job, nodes);
+                self.disable(cluster, job, nodes, self.after_failed_start);
             }
         } else if self.releases_early && !is_fixed {
             self.run(cluster, job, nodes);
@@ -507,12 +516,12 @@ impl Policy for Mapped {
 
     fn ended(&mut self, cluster: &mut Cluster, job: JobId) {
         if !self.releases_early {
-            self.retry_disabled(cluster);
+            self.nodes_freed(cluster);
             return;
         }
         let freed = self.plan.remove(job);
         self.completions.remove(job);
-        self.retry_disabled(cluster);
+        self.nodes_freed(cluster);
         if let Some(reservation) = freed {
             self.start_early(cluster, &reservation.nodes);
         }
@@ -525,7 +534,7 @@ impl Policy for Mapped {
             if cluster.is_reservation(job) {
                 self.lose(cluster, job, &nodes);
             } else {
-                self.put_aside(cluster, job, nodes);
+                self.disable(cluster, job, nodes, self.after_crash);
             }
         }
     }
@@ -538,8 +547,10 @@ impl Policy for Mapped {
     }
 
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
-        let nodes = self.disabled.remove(&job);
-        let nodes = nodes.unwrap_or_else(|| NodeSet::empty(cluster.nodes()));
+        let nodes = match self.disabled.remove(&job) {
+            Some(disabled) => disabled.nodes,
+            None => NodeSet::empty(cluster.nodes()),
+        };
         self.lose(cluster, job, &nodes);
     }
 }

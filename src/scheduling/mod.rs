@@ -40,8 +40,9 @@ pub use overbooking_2008::{
 pub use policy::{Policy, WindowQuote};
 pub use queueing::Queueing;
 pub use settings::{
-    Acceptance, Convolution, DownHorizon, EarlyStart, PROBABILITY_TOLERANCE, Placing,
-    PolicySettings, PredecessorRule, Reliability, ReplanPasses, RestartRule, SurvivalForm,
+    Acceptance, Convolution, CrashRule, DownHorizon, EarlyStart, FailedStartRule,
+    PROBABILITY_TOLERANCE, Placing, PolicySettings, PredecessorRule, Reliability, ReplanPasses,
+    Retry, SurvivalForm,
 };
 pub use shortening::Shortening;
 pub use slot_statistics::{Quantiles, SlotRun, SlotStatistics, simulate_slots};

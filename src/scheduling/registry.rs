@@ -19,8 +19,23 @@ pub struct Strategy {
     pub security_factor: f64,
     /// The strategy that additional gain is measured against (spec §6).
     pub baseline: Option<&'static str>,
+    /// What it plans with; so also which settings it reads.
+    pub plan: PlanKind,
     /// Makes the policy for one cluster.
     pub build: Build,
+}
+
+/// What a policy plans with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PlanKind {
+    /// Nothing: a queue.
+    Queue,
+    /// A timeline a node.
+    Mapped,
+    /// The number of free nodes over time, rebuilt at events.
+    Counted,
+    /// A timeline a node with shortened durations.
+    Shortened,
 }
 
 /// Makes a policy for a cluster of so many nodes; estimates are there when the strategy overbooks.
@@ -34,6 +49,7 @@ pub const STRATEGIES: &[Strategy] = &[
         overbooks: false,
         security_factor: 1.0,
         baseline: None,
+        plan: PlanKind::Queue,
         build: |_, _, _| Box::new(Queueing::new(false)),
     },
     Strategy {
@@ -42,6 +58,7 @@ pub const STRATEGIES: &[Strategy] = &[
         overbooks: false,
         security_factor: 1.0,
         baseline: None,
+        plan: PlanKind::Queue,
         build: |_, _, _| Box::new(Queueing::new(true)),
     },
     Strategy {
@@ -50,6 +67,7 @@ pub const STRATEGIES: &[Strategy] = &[
         overbooks: false,
         security_factor: 1.0,
         baseline: None,
+        plan: PlanKind::Mapped,
         build: |nodes, settings, _| Box::new(Mapped::new(nodes, settings, false, None)),
     },
     Strategy {
@@ -58,6 +76,7 @@ pub const STRATEGIES: &[Strategy] = &[
         overbooks: false,
         security_factor: 1.0,
         baseline: None,
+        plan: PlanKind::Counted,
         build: |nodes, settings, _| Box::new(Counted::new(nodes, settings, false, None)),
     },
     Strategy {
@@ -66,6 +85,7 @@ pub const STRATEGIES: &[Strategy] = &[
         overbooks: true,
         security_factor: 4.0,
         baseline: Some("conservative-backfilling"),
+        plan: PlanKind::Mapped,
         build: |nodes, settings, estimates| Box::new(Mapped::new(nodes, settings, true, estimates)),
     },
     Strategy {
@@ -74,6 +94,7 @@ pub const STRATEGIES: &[Strategy] = &[
         overbooks: true,
         security_factor: 2.0,
         baseline: Some("heuristic-planning"),
+        plan: PlanKind::Counted,
         build: |nodes, settings, estimates| {
             Box::new(Counted::new(nodes, settings, true, estimates))
         },
@@ -84,6 +105,7 @@ pub const STRATEGIES: &[Strategy] = &[
         overbooks: true,
         security_factor: 1.0,
         baseline: Some("conservative-backfilling"),
+        plan: PlanKind::Shortened,
         build: |nodes, settings, estimates| Box::new(Shortening::new(nodes, settings, estimates)),
     },
 ];

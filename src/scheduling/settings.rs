@@ -34,8 +34,19 @@ pub struct PolicySettings {
     pub down_horizon: DownHorizon,
     /// How often a re-planning pass is repeated before the next event (A-22; default once).
     pub replan_passes: ReplanPasses,
-    /// What a job needs to be started again after a node failure (A-31; the strategy's own rule by default).
-    pub restart: RestartRule,
+    /// What becomes of a job that loses a node while it runs (A-31; the strategy's own rule by default).
+    pub crash: CrashRule,
+    /// What becomes of a job that cannot start because nodes are missing (A-33; the strategy's own rule by default).
+    pub failed_start: FailedStartRule,
+    /// When jobs that wait for nodes are tried again (A-33; default at every event that frees or returns nodes).
+    pub retry: Retry,
+    /// Whether a counting planner rebuilds its plan when a start fails, as it does at an end, a failure and a repair
+    /// (A-33; default no).
+    pub replan_failed_start: bool,
+    /// Whether a node-mapped planner keeps the nodes of a planned overbooked job free of later arrivals until it starts
+    /// (A-18; default no): nobody is placed in front of it, so it can start as soon as its predecessors have ended, as its
+    /// distribution assumes.
+    pub hold_for_overbooked: bool,
     /// Whether planned jobs start early when a predecessor ends early, for node-mapped strategies (the strategy's own rule
     /// by default: only comprehensive overbooking does; spec §14.3 asks for the ablation).
     pub early_start: EarlyStart,
@@ -55,7 +66,11 @@ impl Default for PolicySettings {
             predecessors: PredecessorRule::Joint,
             down_horizon: DownHorizon::Mttr,
             replan_passes: ReplanPasses::Once,
-            restart: RestartRule::Strategy,
+            crash: CrashRule::Strategy,
+            failed_start: FailedStartRule::Strategy,
+            retry: Retry::Events,
+            replan_failed_start: false,
+            hold_for_overbooked: false,
             early_start: EarlyStart::Strategy,
         }
     }
@@ -191,19 +206,114 @@ pub enum ReplanPasses {
     FixedPoint,
 }
 
-/// What a job needs to be started again after a node failure (A-31).
+/// What becomes of a job that loses a node while it runs (A-31). It has lost its progress in any case.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum RestartRule {
-    /// What the strategy does in the thesis: overbooking strategies restart short, the others need the full estimate.
+pub enum CrashRule {
+    /// What the thesis says in its evaluation: "the non-overbooking approaches fail if one of their resources fails. The
+    /// overbooking strategies … can therefore restart jobs": final without overbooking, else any time that is left will do.
     #[default]
     Strategy,
-    /// The full estimate must fit before the deadline.
+    /// The job has failed.
+    Final,
+    /// It waits as after a failed start of its strategy: what the thesis's description of the procedure says (§5.2.2).
+    Restart,
+    /// It waits, and is started again where its full estimate fits before its deadline.
+    RestartFull,
+    /// It waits, and is started again in whatever time is left.
+    RestartShort,
+}
+
+/// What becomes of a job that cannot start because nodes are missing (A-33).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailedStartRule {
+    /// What the thesis says (§5.2.2): without overbooking the job waits until its estimate no longer fits before its
+    /// deadline; with overbooking it may start later and run shorter.
+    #[default]
+    Strategy,
+    /// The job has failed.
+    Lost,
+    /// It waits, and starts where its full estimate fits before its deadline.
+    WaitFull,
+    /// It waits, and starts in whatever time is left.
+    WaitShort,
+}
+
+/// What an accepted job without its nodes needs to start again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Recovery {
+    /// There is no other start: it has failed.
+    None,
+    /// Its full estimate before its deadline.
     Full,
-    /// Any time that is left will do.
+    /// Any time before its deadline.
     Short,
-    /// A job that lost a node, or finds one missing at its start, has failed (an ablation: spec §11.5).
-    Never,
+}
+
+impl Recovery {
+    /// When the job is given up: the first time at which it could not start any more, which is not in the past of `now`.
+    pub(super) fn give_up(self, now: Seconds, estimate: Seconds, deadline: Seconds) -> Seconds {
+        match self {
+            Self::None => now,
+            Self::Full => deadline - estimate + Seconds(1),
+            Self::Short => deadline,
+        }
+    }
+}
+
+impl CrashRule {
+    /// The rule without reference to the strategy.
+    #[must_use]
+    pub fn written_out(self, overbooks: bool) -> Self {
+        match self.recovery(overbooks) {
+            Recovery::None => Self::Final,
+            Recovery::Full => Self::RestartFull,
+            Recovery::Short => Self::RestartShort,
+        }
+    }
+
+    pub(super) fn recovery(self, overbooks: bool) -> Recovery {
+        match self {
+            Self::Strategy if overbooks => Recovery::Short,
+            Self::Strategy | Self::Final => Recovery::None,
+            Self::Restart => FailedStartRule::Strategy.recovery(overbooks),
+            Self::RestartFull => Recovery::Full,
+            Self::RestartShort => Recovery::Short,
+        }
+    }
+}
+
+impl FailedStartRule {
+    /// The rule without reference to the strategy.
+    #[must_use]
+    pub fn written_out(self, overbooks: bool) -> Self {
+        match self.recovery(overbooks) {
+            Recovery::None => Self::Lost,
+            Recovery::Full => Self::WaitFull,
+            Recovery::Short => Self::WaitShort,
+        }
+    }
+
+    pub(super) fn recovery(self, overbooks: bool) -> Recovery {
+        match self {
+            Self::Strategy if overbooks => Recovery::Short,
+            Self::Strategy | Self::WaitFull => Recovery::Full,
+            Self::Lost => Recovery::None,
+            Self::WaitShort => Recovery::Short,
+        }
+    }
+}
+
+/// When accepted jobs that wait for nodes are tried again (A-33).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Retry {
+    /// At every end, failure and repair.
+    #[default]
+    Events,
+    /// When a node comes back, as the thesis has it (§5.2.2).
+    Repairs,
 }
 
 /// Whether a node-mapped strategy releases nodes at the real end and starts planned jobs early.

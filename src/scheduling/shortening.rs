@@ -41,7 +41,7 @@ use super::overbooking_2008::{
     is_promising, place_shortened, shortened_duration,
 };
 use super::policy::Policy;
-use super::settings::{EarlyStart, PolicySettings, RestartRule};
+use super::settings::{EarlyStart, PolicySettings, Recovery, Retry};
 use crate::estimates::EstimateModel;
 use crate::plan::{NodePlan, NodeSet, Reservation};
 use crate::units::{NodeIndex, Nodes, Seconds};
@@ -50,15 +50,16 @@ use crate::workload::{Job, JobId};
 /// Conservative backfilling with shortened durations (Birkenheuer et al. 2008).
 pub struct Shortening {
     max_pof: f64,
-    restart: RestartRule,
-    restarts_short: bool,
+    after_crash: Recovery,
+    after_failed_start: Recovery,
+    retry: Retry,
     starts_early: bool,
     estimates: Option<Arc<EstimateModel>>,
     plan: NodePlan,
     /// The jobs with an open reservation.
     bookings: BTreeMap<JobId, Booking>,
     /// Accepted jobs that lost a node or could not start, with the nodes that they are bound to.
-    disabled: BTreeMap<JobId, NodeSet>,
+    disabled: BTreeMap<JobId, (NodeSet, Recovery)>,
 }
 
 /// What the plan holds for one job.
@@ -110,8 +111,9 @@ impl Shortening {
     ) -> Self {
         Self {
             max_pof: settings.acceptance.threshold(),
-            restart: settings.restart,
-            restarts_short: !matches!(settings.restart, RestartRule::Full | RestartRule::Never),
+            after_crash: settings.crash.recovery(true),
+            after_failed_start: settings.failed_start.recovery(true),
+            retry: settings.retry,
             starts_early: settings.early_start != EarlyStart::No,
             estimates,
             plan: NodePlan::new(nodes),
@@ -404,39 +406,41 @@ impl Shortening {
             .min(self.plan.next_start_on(nodes, cluster.now(), job))
     }
 
-    fn put_aside(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet) {
+    /// Lets a job without its nodes wait for them, or fail where there is no other start.
+    fn disable(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet, recovery: Recovery) {
+        if recovery == Recovery::None {
+            self.lose(cluster, job, Some(nodes));
+            return;
+        }
         let asked = cluster.job(job);
-        let give_up = if self.restart == RestartRule::Never {
-            cluster.now()
-        } else if self.restarts_short {
-            asked.deadline
-        } else {
-            asked.deadline - asked.estimate + Seconds(1)
-        };
+        let give_up = recovery.give_up(cluster.now(), asked.estimate, asked.deadline);
         cluster.disable(job, give_up);
-        self.disabled.insert(job, nodes);
+        self.disabled.insert(job, (nodes, recovery));
+    }
+
+    /// Tries disabled jobs again after nodes were freed by anything but a repair, where that is the rule.
+    fn nodes_freed(&mut self, cluster: &mut Cluster) {
+        if self.retry == Retry::Events {
+            self.retry_disabled(cluster);
+        }
     }
 
     /// Starts disabled jobs whose nodes are all there again, in order of job id.
     fn retry_disabled(&mut self, cluster: &mut Cluster) {
-        if self.restart == RestartRule::Never {
-            return;
-        }
         let now = cluster.now();
         let jobs: Vec<JobId> = self.disabled.keys().copied().collect();
         for job in jobs {
-            let nodes = &self.disabled[&job];
+            let (nodes, recovery) = &self.disabled[&job];
             if !nodes.is_subset_of(cluster.idle()) || self.plan.is_held(nodes, now, job) {
                 continue;
             }
             let window = self.longest_window(cluster, job, nodes) - now;
-            let needed = if self.restarts_short {
-                Seconds(1)
-            } else {
-                cluster.job(job).estimate
+            let needed = match recovery {
+                Recovery::Short => Seconds(1),
+                Recovery::None | Recovery::Full => cluster.job(job).estimate,
             };
             if window >= needed
-                && let Some(nodes) = self.disabled.remove(&job)
+                && let Some((nodes, _)) = self.disabled.remove(&job)
             {
                 self.run(cluster, job, nodes);
             }
@@ -489,7 +493,7 @@ impl Policy for Shortening {
             // Its predecessors still run; it is started when they end, at the latest when their time is over.
             cluster.plan(job, booking.start);
         } else {
-            self.put_aside(cluster, job, booking.nodes);
+            self.disable(cluster, job, booking.nodes, self.after_failed_start);
         }
     }
 
@@ -499,7 +503,7 @@ impl Policy for Shortening {
         } else {
             self.bookings.get(&job).map(|booking| booking.nodes.clone())
         };
-        self.retry_disabled(cluster);
+        self.nodes_freed(cluster);
         if let Some(nodes) = nodes {
             self.start_waiting(cluster, &nodes);
         }
@@ -512,7 +516,7 @@ impl Policy for Shortening {
             if cluster.is_reservation(job) {
                 self.lose(cluster, job, Some(nodes));
             } else {
-                self.put_aside(cluster, job, nodes);
+                self.disable(cluster, job, nodes, self.after_crash);
             }
         }
     }
@@ -525,7 +529,7 @@ impl Policy for Shortening {
     }
 
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
-        let bound = self.disabled.remove(&job);
+        let bound = self.disabled.remove(&job).map(|(nodes, _)| nodes);
         self.lose(cluster, job, bound);
     }
 }

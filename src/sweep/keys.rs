@@ -141,6 +141,11 @@ pub const KEYS: &[Key] = &[
         "true or false (default): estimates of a whole trace are its runtimes",
     ),
     key(
+        "workload.completed_only",
+        Kind::Flag,
+        "true or false (default): only records whose status is completed, for evaluation and learning",
+    ),
+    key(
         "workload.cleaning.processors",
         Kind::Text,
         "\"allocated-else-requested\" (default) or \"requested-else-allocated\"",
@@ -218,7 +223,7 @@ pub const KEYS: &[Key] = &[
     key(
         "failures.offset_hours",
         Kind::Real,
-        "0 or more hours (default 0)",
+        "hours of the failure clock at the start (default 0); negative ones are a lead-in without failures",
     ),
     key(
         "failures.survival",
@@ -297,9 +302,29 @@ pub const KEYS: &[Key] = &[
         "\"once\" (default) or \"fixed-point\"",
     ),
     key(
-        "scheduling.restart",
+        "scheduling.crash",
         Kind::Text,
-        "\"strategy\" (default), \"full\", \"short\" or \"never\"",
+        "\"strategy\" (default), \"final\", \"restart\", \"restart-full\" or \"restart-short\"",
+    ),
+    key(
+        "scheduling.failed_start",
+        Kind::Text,
+        "\"strategy\" (default), \"lost\", \"wait-full\" or \"wait-short\"",
+    ),
+    key(
+        "scheduling.retry",
+        Kind::Text,
+        "\"events\" (default) or \"repairs\"",
+    ),
+    key(
+        "scheduling.replan_failed_start",
+        Kind::Flag,
+        "true or false (default)",
+    ),
+    key(
+        "scheduling.hold_for_overbooked",
+        Kind::Flag,
+        "true or false (default)",
     ),
     key(
         "scheduling.early_start",

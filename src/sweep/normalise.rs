@@ -4,7 +4,7 @@ use super::spec::SimulationSpec;
 use crate::brokering::provisioning::{Provider, ProvisioningSettings, SearchMethod};
 use crate::brokering::{CoReservationSettings, Order, Repair, StudySettings};
 use crate::failures::{FailureSettings, FailureSource};
-use crate::scheduling::registry;
+use crate::scheduling::registry::{self, PlanKind, Strategy};
 use crate::scheduling::reserving::{DisplacedJobs, QueueOrder, ReservingSettings};
 use crate::scheduling::{
     Acceptance, DownHorizon, Placing, PolicySettings, Reliability, SlotSource,
@@ -205,9 +205,12 @@ pub fn normalise(spec: SimulationSpec) -> SimulationSpec {
         reservations: spec.reservations.clone().filter(|requests| !none(requests)),
         ..spec
     };
-    let overbooks =
-        registry::strategy(&spec.scheduling.strategy).is_none_or(|strategy| strategy.overbooks);
-    let policy = spec.scheduling;
+    let strategy = registry::strategy(&spec.scheduling.strategy);
+    let overbooks = strategy.is_none_or(|strategy| strategy.overbooks);
+    let policy = match strategy {
+        Some(strategy) => read_by(strategy, spec.scheduling),
+        None => spec.scheduling,
+    };
     if overbooks {
         let acceptance = Acceptance::Pof {
             maximum: policy.acceptance.threshold(),
@@ -239,11 +242,6 @@ pub fn normalise(spec: SimulationSpec) -> SimulationSpec {
     SimulationSpec {
         estimates: None,
         scheduling: PolicySettings {
-            strategy: policy.strategy,
-            down_horizon: policy.down_horizon,
-            replan_passes: policy.replan_passes,
-            restart: policy.restart,
-            early_start: policy.early_start,
             reliability: if policy.test_full_length || compares {
                 policy.reliability
             } else {
@@ -258,12 +256,54 @@ pub fn normalise(spec: SimulationSpec) -> SimulationSpec {
                 placing => placing,
             },
             acceptance,
-            test_full_length: policy.test_full_length,
-            time_step: default.time_step,
-            convolution: default.convolution,
-            condition_on_elapsed: default.condition_on_elapsed,
-            predecessors: default.predecessors,
+            ..policy
         },
         ..spec
+    }
+}
+
+/// Of a cluster's policy: what its kind of plan does not read is set to its default, rules of the strategy's own are written out.
+fn read_by(strategy: &Strategy, policy: PolicySettings) -> PolicySettings {
+    let default = PolicySettings::default();
+    let recovering = PolicySettings {
+        crash: policy.crash.written_out(strategy.overbooks),
+        failed_start: policy.failed_start.written_out(strategy.overbooks),
+        ..policy
+    };
+    let policy = match strategy.plan {
+        PlanKind::Queue => PolicySettings {
+            crash: default.crash,
+            failed_start: default.failed_start,
+            retry: default.retry,
+            early_start: default.early_start,
+            ..without_counts(recovering)
+        },
+        PlanKind::Mapped | PlanKind::Shortened => without_counts(recovering),
+        PlanKind::Counted => PolicySettings {
+            early_start: default.early_start,
+            ..recovering
+        },
+    };
+    if strategy.overbooks && strategy.plan == PlanKind::Mapped {
+        return policy;
+    }
+    PolicySettings {
+        time_step: default.time_step,
+        convolution: default.convolution,
+        condition_on_elapsed: default.condition_on_elapsed,
+        predecessors: default.predecessors,
+        hold_for_overbooked: default.hold_for_overbooked,
+        ..policy
+    }
+}
+
+/// Without what only a counted plan reads.
+fn without_counts(policy: PolicySettings) -> PolicySettings {
+    let default = PolicySettings::default();
+    PolicySettings {
+        down_horizon: default.down_horizon,
+        replan_passes: default.replan_passes,
+        replan_failed_start: default.replan_failed_start,
+        ..policy
     }
 }

@@ -15,8 +15,8 @@ use crate::scheduling::reserving::{
     Admission, Backfilling, DisplacedJobs, Displacement, EarlyEnd, QueueOrder, SameInstant,
 };
 use crate::scheduling::{
-    Combination, Convolution, DownHorizon, EarlyStart, Padding, Placing, PredecessorRule,
-    ReplanPasses, RestartRule, SlotSource, SurvivalForm,
+    Combination, Convolution, CrashRule, DownHorizon, EarlyStart, FailedStartRule, Padding,
+    Placing, PredecessorRule, ReplanPasses, Retry, SlotSource, SurvivalForm,
 };
 use crate::workload::workflows::{
     Instances, LevelSizes, Negatives, NodesShape, RuntimeShape, TransferMean, VolumeShape,
@@ -124,6 +124,8 @@ pub struct RawWorkload {
     pub copy_shift: Given<CopyShift>,
     /// Whether estimates are set to runtimes.
     pub exact_estimates: Given<bool>,
+    /// Whether only completed jobs are used.
+    pub completed_only: Option<bool>,
     /// Which records are usable.
     #[serde(default)]
     pub cleaning: RawCleaning,
@@ -215,8 +217,16 @@ pub struct RawScheduling {
     pub down_horizon: Option<DownHorizon>,
     /// How often a re-planning pass is repeated.
     pub replan: Option<ReplanPasses>,
-    /// What a restart needs.
-    pub restart: Option<RestartRule>,
+    /// What becomes of a job that loses a node.
+    pub crash: Option<CrashRule>,
+    /// What becomes of a job that cannot start.
+    pub failed_start: Option<FailedStartRule>,
+    /// When waiting jobs are tried again.
+    pub retry: Option<Retry>,
+    /// Whether the plan is rebuilt after a failed start.
+    pub replan_failed_start: Option<bool>,
+    /// Whether nobody is placed in front of an overbooked job.
+    pub hold_for_overbooked: Option<bool>,
     /// Whether planned jobs start early.
     pub early_start: Option<EarlyStart>,
 }

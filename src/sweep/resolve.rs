@@ -9,8 +9,8 @@ use toml::Spanned;
 use super::keys;
 use super::problem::{ProblemKind, Problems};
 use super::raw::{
-    Given, RawAcceptance, RawCleaning, RawEstimates, RawFailures, RawHeader, RawReliability,
-    RawScheduling, RawWorkload,
+    Given, RawAcceptance, RawEstimates, RawFailures, RawHeader, RawReliability, RawScheduling,
+    RawWorkload,
 };
 use super::resolve_studies::whole_trace;
 use crate::brokering::StudySettings;
@@ -154,7 +154,7 @@ pub(super) fn workload(
             nodes: nodes?,
             evaluation_jobs: 0,
             battery_jobs: 0,
-            cleaning: cleaning(&raw.cleaning),
+            cleaning: cleaning(raw),
             compression: compression?,
             laxity: laxity?,
             whole,
@@ -212,7 +212,7 @@ pub(super) fn workload(
         nodes: nodes?,
         evaluation_jobs,
         battery_jobs,
-        cleaning: cleaning(&raw.cleaning),
+        cleaning: cleaning(raw),
         compression: compression?,
         laxity: laxity?,
         whole: None,
@@ -352,9 +352,11 @@ fn compression(
     }
 }
 
-fn cleaning(raw: &RawCleaning) -> CleaningRules {
+fn cleaning(workload: &RawWorkload) -> CleaningRules {
     let default = CleaningRules::default();
+    let raw = &workload.cleaning;
     CleaningRules {
+        completed_only: workload.completed_only.unwrap_or(default.completed_only),
         processors: raw.processors.unwrap_or(default.processors),
         drop_zero_runtime: raw.drop_zero_runtime.unwrap_or(default.drop_zero_runtime),
         drop_overruns: raw.drop_overruns.unwrap_or(default.drop_overruns),
@@ -443,7 +445,7 @@ pub(super) fn failures(raw: &RawFailures, problems: &mut Problems) -> Option<Fai
         "failures.offset_hours",
         &raw.offset_hours,
         0.0,
-        |hours| hours >= 0.0,
+        |_| true,
         problems,
     );
     let model = survival("failures", &SurvivalKeys::of_failures(raw), problems);
@@ -675,7 +677,15 @@ pub(super) fn policy(
         predecessors: raw.predecessors.unwrap_or_default(),
         down_horizon: raw.down_horizon.unwrap_or_default(),
         replan_passes: raw.replan.unwrap_or_default(),
-        restart: raw.restart.unwrap_or_default(),
+        crash: raw.crash.unwrap_or_default(),
+        failed_start: raw.failed_start.unwrap_or_default(),
+        retry: raw.retry.unwrap_or_default(),
+        replan_failed_start: raw
+            .replan_failed_start
+            .unwrap_or(default.replan_failed_start),
+        hold_for_overbooked: raw
+            .hold_for_overbooked
+            .unwrap_or(default.hold_for_overbooked),
         early_start: raw.early_start.unwrap_or_default(),
     };
     Some((policy, ratio?))

@@ -14,6 +14,9 @@ use crate::units::{Nodes, Seconds};
 /// Status of a record whose job was cancelled.
 const CANCELLED: i64 = 5;
 
+/// Status of a record whose job ended by itself.
+const COMPLETED: i64 = 1;
+
 /// What cleaning did to a trace: how many records each named rule dropped, and what was kept but noted.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CleaningReport {
@@ -35,6 +38,9 @@ pub struct CleaningReport {
     pub overrun: u64,
     /// Dropped: status "cancelled", where the rules say so.
     pub cancelled: u64,
+    /// Dropped: status other than "completed" (failed, cancelled, partial or unknown), where the rules say so.
+    #[serde(default)]
+    pub not_completed: u64,
     /// Kept: ran longer than requested; the job ends at its estimate, its ratio counts as 100 % (A-08).
     pub kept_overruns: u64,
     /// Kept: run time 0.
@@ -54,7 +60,7 @@ pub struct CleaningReport {
 impl CleaningReport {
     /// Every rule that drops records, in the order in which they are tried: name, meaning, count.
     #[must_use]
-    pub fn dropped(&self) -> [(&'static str, &'static str, u64); 7] {
+    pub fn dropped(&self) -> [(&'static str, &'static str, u64); 8] {
         [
             (
                 "missing-submit",
@@ -79,6 +85,11 @@ impl CleaningReport {
             ),
             ("overrun", "ran longer than requested", self.overrun),
             ("cancelled", "status is cancelled", self.cancelled),
+            (
+                "not-completed",
+                "status is not completed",
+                self.not_completed,
+            ),
         ]
     }
 
@@ -197,6 +208,8 @@ pub(super) fn usable(
         Some(&mut report.overrun)
     } else if cancelled && rules.drop_cancelled {
         Some(&mut report.cancelled)
+    } else if record.status != COMPLETED && rules.completed_only {
+        Some(&mut report.not_completed)
     } else {
         None
     };
@@ -273,6 +286,7 @@ mod tests {
         let strict = CleaningRules {
             drop_overruns: true,
             drop_cancelled: true,
+            completed_only: true,
             ..CleaningRules::default()
         };
         for (record, rule) in [
@@ -315,6 +329,20 @@ mod tests {
                     ..USABLE
                 },
                 "cancelled",
+            ),
+            (
+                SwfRecord {
+                    status: 0,
+                    ..USABLE
+                },
+                "not-completed",
+            ),
+            (
+                SwfRecord {
+                    status: -1,
+                    ..USABLE
+                },
+                "not-completed",
             ),
             (
                 SwfRecord {

@@ -93,6 +93,11 @@ impl WorkloadSettings {
             ProcessorsField::RequestedElseAllocated => "requested",
         };
         let rule = |drops: bool| if drops { "drop" } else { "keep" };
+        let completed = if cleaning.completed_only {
+            ";completed-only"
+        } else {
+            ""
+        };
         let compression = match compression {
             Compression::Factor { factor } => format!("factor:{factor}"),
             Compression::TargetLoad { load } => format!("target-load:{load}"),
@@ -116,7 +121,7 @@ impl WorkloadSettings {
             };
             return format!(
                 "{};nodes={};whole{days}{copy};estimates={estimates};processors={processors};zero-runtime={};\
-                 overruns={};cancelled={};compression={compression}",
+                 overruns={};cancelled={}{completed};compression={compression}",
                 self.source_key(),
                 nodes.0,
                 rule(cleaning.drop_zero_runtime),
@@ -126,7 +131,7 @@ impl WorkloadSettings {
         }
         format!(
             "{};nodes={};evaluation={evaluation_jobs};battery={battery_jobs};processors={processors};\
-             zero-runtime={};overruns={};cancelled={};compression={compression};laxity={laxity}",
+             zero-runtime={};overruns={};cancelled={}{completed};compression={compression};laxity={laxity}",
             self.source_key(),
             nodes.0,
             rule(cleaning.drop_zero_runtime),
@@ -190,6 +195,8 @@ pub struct CleaningRules {
     pub drop_overruns: bool,
     /// Drop records whose status is "cancelled" (5) although they have a run time.
     pub drop_cancelled: bool,
+    /// Drop records whose status is not "completed" (1), from what is evaluated and from what is learned (A-60).
+    pub completed_only: bool,
 }
 
 /// Which field gives the node count of a record (A-37).
@@ -209,6 +216,7 @@ impl Default for CleaningRules {
             drop_zero_runtime: true,
             drop_overruns: false,
             drop_cancelled: false,
+            completed_only: false,
         }
     }
 }

@@ -2,13 +2,14 @@
 
 use bookahead::failures::FailureTrace;
 use bookahead::scheduling::{
-    Acceptance, DownHorizon, PolicySettings, ReplanPasses, RestartRule, Verdict,
+    Acceptance, CrashRule, DownHorizon, FailedStartRule, PolicySettings, ReplanPasses, Retry,
+    Verdict,
 };
 use proptest::prelude::*;
 
 use super::agree;
 use super::workloads::{Case, Kind, case};
-use super::world::{Fate, Phase, Planner, World};
+use super::world::{Fate, Phase, Planner, Recovery, World};
 
 /// A reservation of `n` nodes on `[start, end)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -19,8 +20,10 @@ struct Slot {
 
 struct Twin {
     overbooks: bool,
-    /// Jobs are started again in less than their estimate.
-    short: bool,
+    after_crash: Recovery,
+    after_failed_start: Recovery,
+    retry: Retry,
+    replans_after_failed_start: bool,
     to_fixed_point: bool,
     threshold: Acceptance,
     /// For how long a node that is down now counts as missing.
@@ -46,11 +49,10 @@ impl Twin {
         };
         Self {
             overbooks,
-            short: match settings.restart {
-                RestartRule::Strategy => overbooks,
-                RestartRule::Full | RestartRule::Never => false,
-                RestartRule::Short => true,
-            },
+            after_crash: Recovery::after_crash(settings.crash, overbooks),
+            after_failed_start: Recovery::after_failed_start(settings.failed_start, overbooks),
+            retry: settings.retry,
+            replans_after_failed_start: settings.replan_failed_start,
             to_fixed_point: settings.replan_passes == ReplanPasses::FixedPoint,
             threshold: settings.acceptance,
             horizon: match settings.down_horizon {
@@ -161,19 +163,15 @@ impl Twin {
         })
     }
 
-    fn put_aside(&mut self, world: &mut World, job: usize) {
+    fn put_aside(&mut self, world: &mut World, job: usize, recovery: Recovery) {
         self.slots[job] = None;
-        let give_up = if self.short {
-            world.deadline(job)
-        } else {
-            world.deadline(job) - world.estimate(job) + 1
-        };
-        world.put_aside(job, give_up);
+        world.put_aside(job, recovery);
     }
 
     fn try_all_aside(&mut self, world: &mut World) {
         for job in world.in_phase(Phase::Aside) {
-            if let Some(slot) = self.place(world, job, self.short, i64::MAX) {
+            let short = world.recovery[job] == Recovery::AnyTime;
+            if let Some(slot) = self.place(world, job, short, i64::MAX) {
                 self.slots[job] = Some(slot);
                 world.plan(job, slot.start);
             }
@@ -227,7 +225,13 @@ impl Twin {
     }
 
     fn replan(&mut self, world: &mut World) {
-        self.try_all_aside(world);
+        if self.retry == Retry::Events {
+            self.try_all_aside(world);
+        }
+        self.pull_forward(world);
+    }
+
+    fn pull_forward(&mut self, world: &mut World) {
         while self.compress(world) && self.to_fixed_point {}
         self.extend_windows(world);
     }
@@ -259,11 +263,14 @@ impl Planner for Twin {
             world.start(job, nodes, slot.end);
             self.running.push(job);
         } else {
-            self.put_aside(world, job);
+            self.put_aside(world, job, self.after_failed_start);
             // Where nodes that are down count as free, the same slot would be found again, for ever: wait for the next
             // end, failure or repair.
-            if self.horizon > 0 {
+            if self.retry == Retry::Events && self.horizon > 0 {
                 self.try_all_aside(world);
+            }
+            if self.replans_after_failed_start {
+                self.pull_forward(world);
             }
         }
     }
@@ -277,13 +284,14 @@ impl Planner for Twin {
     fn node_failed(&mut self, world: &mut World, _node: usize, victim: Option<usize>) {
         if let Some(job) = victim {
             self.running.retain(|&other| other != job);
-            self.put_aside(world, job);
+            self.put_aside(world, job, self.after_crash);
         }
         self.replan(world);
     }
 
     fn node_repaired(&mut self, world: &mut World, _node: usize) {
-        self.replan(world);
+        self.try_all_aside(world);
+        self.pull_forward(world);
     }
 
     fn given_up(&mut self, _world: &mut World, _job: usize) {}
@@ -300,28 +308,37 @@ fn compare(case: &Case, settings: &PolicySettings) -> Result<(), TestCaseError> 
 }
 
 /// The settings that only matter when nodes fail or jobs move.
-fn knobs() -> impl Strategy<Value = (DownHorizon, ReplanPasses, RestartRule)> {
+type Knobs = (
+    DownHorizon,
+    ReplanPasses,
+    CrashRule,
+    FailedStartRule,
+    (Retry, bool),
+);
+
+fn knobs() -> impl Strategy<Value = Knobs> {
     (
         // `None` has a property of its own.
         prop_oneof![Just(DownHorizon::Mttr), Just(DownHorizon::Forever)],
         prop_oneof![Just(ReplanPasses::Once), Just(ReplanPasses::FixedPoint)],
-        prop_oneof![
-            2 => Just(RestartRule::Strategy),
-            1 => Just(RestartRule::Full),
-            1 => Just(RestartRule::Short),
-        ],
+        super::crash_rule(),
+        super::failed_start_rule(),
+        (super::retry(), any::<bool>()),
     )
 }
 
 fn with_knobs(
     case: &Case,
     strategy: &str,
-    (down_horizon, replan_passes, restart): (DownHorizon, ReplanPasses, RestartRule),
+    (down_horizon, replan_passes, crash, failed_start, (retry, replan_failed_start)): Knobs,
 ) -> PolicySettings {
     PolicySettings {
         down_horizon,
         replan_passes,
-        restart,
+        crash,
+        failed_start,
+        retry,
+        replan_failed_start,
         ..case.settings(strategy)
     }
 }
@@ -365,10 +382,10 @@ proptest! {
 
     #[test]
     fn both_agree_with_their_oracle_when_down_nodes_count_as_free(
-        case in case(Kind::Failures), (_, passes, restart) in knobs(),
+        case in case(Kind::Failures), (_, passes, crash, failed_start, retry) in knobs(),
     ) {
         for strategy in ["heuristic-planning", "heuristic-overbooking"] {
-            compare(&case, &with_knobs(&case, strategy, (DownHorizon::None, passes, restart)))?;
+            compare(&case, &with_knobs(&case, strategy, (DownHorizon::None, passes, crash, failed_start, retry)))?;
         }
     }
 }

@@ -1,12 +1,14 @@
 //! Conservative backfilling and comprehensive overbooking with lists of reservations and distributions on arrays of seconds
 //! (spec §3.14.4, §3.14.6).
 
-use bookahead::scheduling::{Acceptance, EarlyStart, PolicySettings, RestartRule, Verdict};
+use bookahead::scheduling::{
+    Acceptance, CrashRule, EarlyStart, FailedStartRule, PolicySettings, Retry, Verdict,
+};
 use proptest::prelude::*;
 
 use super::agree;
 use super::workloads::{Case, Kind, case};
-use super::world::{Fate, Phase, Planner, World};
+use super::world::{Fate, Phase, Planner, Recovery, World};
 
 /// A job's nodes on `[start, end)`.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,7 +29,11 @@ struct Twin {
     overbooks: bool,
     /// Nodes are given back at the real end, and planned jobs start early.
     releases: bool,
-    short: bool,
+    after_crash: Recovery,
+    after_failed_start: Recovery,
+    retry: Retry,
+    /// Nobody is placed in front of a planned overbooked job on its nodes.
+    holds: bool,
     threshold: Acceptance,
     failure_rate: f64,
     repair_rate: f64,
@@ -54,11 +60,10 @@ impl Twin {
                 EarlyStart::Yes => true,
                 EarlyStart::No => false,
             },
-            short: match settings.restart {
-                RestartRule::Strategy => overbooks,
-                RestartRule::Full | RestartRule::Never => false,
-                RestartRule::Short => true,
-            },
+            after_crash: Recovery::after_crash(settings.crash, overbooks),
+            after_failed_start: Recovery::after_failed_start(settings.failed_start, overbooks),
+            retry: settings.retry,
+            holds: settings.hold_for_overbooked,
             threshold: settings.acceptance,
             failure_rate: case.failure_rate,
             repair_rate: settings.reliability.repair_rate_per_hour,
@@ -87,7 +92,11 @@ impl Twin {
             .filter(|&node| start > world.now || world.up[node])
             .filter(|node| {
                 !self.reservations.iter().any(|other| {
-                    other.nodes.contains(node) && other.start < end && start < other.end
+                    let overbooked = world.fate[other.job]
+                        .promise
+                        .is_some_and(|promise| promise.2);
+                    let held = self.holds && overbooked && world.phase[other.job] == Phase::Planned;
+                    other.nodes.contains(node) && (other.start < end || held) && start < other.end
                 })
             })
             .collect()
@@ -295,7 +304,10 @@ impl Twin {
                     && other.start <= world.now
                     && world.now < other.end
             });
-            let least = if self.short { 1 } else { world.estimate(job) };
+            let least = match world.recovery[job] {
+                Recovery::AnyTime => 1,
+                _ => world.estimate(job),
+            };
             if !taken
                 && self.nodes_are_there(world, job)
                 && self.window(world, job) - world.now >= least
@@ -349,13 +361,16 @@ impl Twin {
         }
     }
 
-    fn disable(&self, world: &mut World, job: usize) {
-        let give_up = if self.short {
-            world.deadline(job)
-        } else {
-            world.deadline(job) - world.estimate(job) + 1
-        };
-        world.put_aside(job, give_up);
+    fn disable(&mut self, world: &mut World, job: usize, recovery: Recovery) {
+        if !world.put_aside(job, recovery) {
+            self.given_up(world, job);
+        }
+    }
+
+    fn nodes_freed(&mut self, world: &mut World) {
+        if self.retry == Retry::Events {
+            self.retry_disabled(world);
+        }
     }
 }
 
@@ -374,7 +389,7 @@ impl Planner for Twin {
 
     fn start_due(&mut self, world: &mut World, job: usize) {
         if !self.nodes_are_there(world, job) {
-            self.disable(world, job);
+            self.disable(world, job, self.after_failed_start);
         } else if self.releases {
             self.start(world, job);
         } else {
@@ -387,13 +402,13 @@ impl Planner for Twin {
         if self.releases {
             self.reservations.retain(|other| other.job != job);
         }
-        self.retry_disabled(world);
+        self.nodes_freed(world);
         self.start_early(world, nodes);
     }
 
     fn node_failed(&mut self, world: &mut World, _node: usize, victim: Option<usize>) {
         if let Some(job) = victim {
-            self.disable(world, job);
+            self.disable(world, job, self.after_crash);
         }
     }
 
@@ -405,7 +420,7 @@ impl Planner for Twin {
     fn given_up(&mut self, world: &mut World, job: usize) {
         let nodes = self.reservation_of(job).nodes.clone();
         self.reservations.retain(|other| other.job != job);
-        self.retry_disabled(world);
+        self.nodes_freed(world);
         self.start_early(world, &nodes);
     }
 }
@@ -420,8 +435,13 @@ fn compare(case: &Case, settings: &PolicySettings) -> Result<(), TestCaseError> 
     agree(&outcomes, &twin(case, settings))
 }
 
-fn restart_rule() -> impl Strategy<Value = RestartRule> {
-    prop_oneof![Just(RestartRule::Full), Just(RestartRule::Short)]
+/// The rules for jobs without their nodes, and when they are tried again.
+fn rules() -> impl Strategy<Value = (CrashRule, FailedStartRule, Retry)> {
+    (
+        super::crash_rule(),
+        super::failed_start_rule(),
+        super::retry(),
+    )
 }
 
 proptest! {
@@ -448,18 +468,26 @@ proptest! {
     }
 
     #[test]
-    fn conservative_backfilling_agrees_with_its_oracle_under_either_restart_rule(
-        case in case(Kind::Failures), restart in restart_rule(),
+    fn conservative_backfilling_agrees_with_its_oracle_under_every_rule_of_recovery(
+        case in case(Kind::Failures), (crash, failed_start, retry) in rules(),
     ) {
-        let settings = PolicySettings { restart, ..case.settings("conservative-backfilling") };
+        let settings = PolicySettings { crash, failed_start, retry, ..case.settings("conservative-backfilling") };
         compare(&case, &settings)?;
     }
 
     #[test]
-    fn comprehensive_overbooking_agrees_with_its_oracle_under_either_restart_rule(
-        case in case(Kind::Failures), restart in restart_rule(),
+    fn comprehensive_overbooking_agrees_with_its_oracle_under_every_rule_of_recovery(
+        case in case(Kind::Failures), (crash, failed_start, retry) in rules(),
     ) {
-        let settings = PolicySettings { restart, ..case.settings("comprehensive-overbooking") };
+        let settings = PolicySettings { crash, failed_start, retry, ..case.settings("comprehensive-overbooking") };
+        compare(&case, &settings)?;
+    }
+
+    #[test]
+    fn comprehensive_overbooking_agrees_with_its_oracle_when_nobody_is_placed_in_front_of_overbooked_jobs(
+        case in prop_oneof![case(Kind::NoFailures), case(Kind::Failures)],
+    ) {
+        let settings = PolicySettings { hold_for_overbooked: true, ..case.settings("comprehensive-overbooking") };
         compare(&case, &settings)?;
     }
 
@@ -474,11 +502,11 @@ proptest! {
 
     #[test]
     fn both_agree_with_their_oracle_whether_or_not_jobs_start_early_when_nodes_fail(
-        case in case(Kind::Failures), restart in restart_rule(),
+        case in case(Kind::Failures), (crash, failed_start, retry) in rules(),
     ) {
         for strategy in ["conservative-backfilling", "comprehensive-overbooking"] {
             for early_start in [EarlyStart::Yes, EarlyStart::No] {
-                compare(&case, &PolicySettings { early_start, restart, ..case.settings(strategy) })?;
+                compare(&case, &PolicySettings { early_start, crash, failed_start, retry, ..case.settings(strategy) })?;
             }
         }
     }

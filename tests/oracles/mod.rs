@@ -10,7 +10,8 @@ mod queueing;
 pub mod workloads;
 mod world;
 
-use bookahead::scheduling::JobOutcome;
+use bookahead::scheduling::{CrashRule, FailedStartRule, JobOutcome, Retry};
+use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestCaseResult};
 
 use world::Fate;
@@ -52,4 +53,27 @@ pub fn config() -> Config {
         failure_persistence: None,
         ..Config::default()
     }
+}
+
+fn crash_rule() -> impl Strategy<Value = CrashRule> {
+    prop_oneof![
+        2 => Just(CrashRule::Strategy),
+        1 => Just(CrashRule::Final),
+        1 => Just(CrashRule::Restart),
+        1 => Just(CrashRule::RestartFull),
+        1 => Just(CrashRule::RestartShort),
+    ]
+}
+
+fn failed_start_rule() -> impl Strategy<Value = FailedStartRule> {
+    prop_oneof![
+        2 => Just(FailedStartRule::Strategy),
+        1 => Just(FailedStartRule::Lost),
+        1 => Just(FailedStartRule::WaitFull),
+        1 => Just(FailedStartRule::WaitShort),
+    ]
+}
+
+fn retry() -> impl Strategy<Value = Retry> {
+    prop_oneof![Just(Retry::Events), Just(Retry::Repairs)]
 }

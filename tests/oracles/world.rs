@@ -1,7 +1,7 @@
 //! The cluster and its events, as a list that is searched (spec §3.14.1, §3.14.2).
 
 use bookahead::failures::FailureTrace;
-use bookahead::scheduling::{JobOutcome, Verdict};
+use bookahead::scheduling::{CrashRule, FailedStartRule, JobOutcome, Verdict};
 use bookahead::workload::Job;
 
 /// What can happen, in the order of events at equal times.
@@ -33,6 +33,37 @@ struct Event {
     time: i64,
     sequence: usize,
     happening: Happening,
+}
+
+/// What an accepted job without nodes needs to start again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recovery {
+    Never,
+    FullEstimate,
+    AnyTime,
+}
+
+impl Recovery {
+    pub fn after_crash(rule: CrashRule, overbooks: bool) -> Self {
+        match rule {
+            CrashRule::Strategy | CrashRule::Restart | CrashRule::RestartShort
+                if overbooks || rule == CrashRule::RestartShort =>
+            {
+                Self::AnyTime
+            }
+            CrashRule::Restart | CrashRule::RestartFull => Self::FullEstimate,
+            _ => Self::Never,
+        }
+    }
+
+    pub fn after_failed_start(rule: FailedStartRule, overbooks: bool) -> Self {
+        match rule {
+            FailedStartRule::Lost => Self::Never,
+            FailedStartRule::WaitShort => Self::AnyTime,
+            FailedStartRule::Strategy if overbooks => Self::AnyTime,
+            FailedStartRule::Strategy | FailedStartRule::WaitFull => Self::FullEstimate,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +130,8 @@ pub struct World<'a> {
     pub fate: Vec<Fate>,
     /// End of the window of each running job.
     pub window_end: Vec<i64>,
+    /// What each job that is aside needs to start again.
+    pub recovery: Vec<Recovery>,
     events: Vec<Event>,
     scheduled: usize,
 }
@@ -123,6 +156,7 @@ impl<'a> World<'a> {
             phase: vec![Phase::Unseen; jobs.len()],
             fate: vec![nothing; jobs.len()],
             window_end: vec![0; jobs.len()],
+            recovery: vec![Recovery::Never; jobs.len()],
             events: Vec::new(),
             scheduled: 0,
         };
@@ -221,10 +255,21 @@ impl<'a> World<'a> {
         self.reschedule(time, Happening::Start(job));
     }
 
-    pub fn put_aside(&mut self, job: usize, give_up: i64) {
+    /// The job waits for nodes until it cannot start any more; whether it waits at all.
+    pub fn put_aside(&mut self, job: usize, recovery: Recovery) -> bool {
+        let give_up = match recovery {
+            Recovery::Never => {
+                self.fail(job);
+                return false;
+            }
+            Recovery::FullEstimate => self.deadline(job) - self.estimate(job) + 1,
+            Recovery::AnyTime => self.deadline(job),
+        };
+        self.recovery[job] = recovery;
         self.phase[job] = Phase::Aside;
         self.cancel(Happening::Start(job));
         self.reschedule(give_up.max(self.now), Happening::GiveUp(job));
+        true
     }
 
     pub fn start(&mut self, job: usize, nodes: &[usize], window_end: i64) {

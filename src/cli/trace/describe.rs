@@ -76,7 +76,10 @@ pub(super) fn describe_cleaning(report: &CleaningReport, text: &mut String) {
     let _ = writeln!(text, "records      {}", report.records);
     let _ = writeln!(text, "usable       {}", report.usable);
     let _ = writeln!(text, "dropped      {}", report.dropped_total());
-    for (verb, rules) in [("dropped", report.dropped()), ("noted", report.noted())] {
+    for (verb, rules) in [
+        ("dropped", &report.dropped()[..]),
+        ("noted", &report.noted()[..]),
+    ] {
         for (rule, meaning, count) in rules.iter().filter(|(_, _, count)| *count > 0) {
             let _ = writeln!(text, "  {verb:<7} {count:>9}  {rule}: {meaning}");
         }

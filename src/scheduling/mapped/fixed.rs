@@ -62,7 +62,7 @@ impl Mapped {
             end,
         });
         cluster.start(job, others, end);
-        self.retry_disabled(cluster);
+        self.nodes_freed(cluster);
         self.start_early(cluster, &nodes);
     }
 
@@ -71,7 +71,7 @@ impl Mapped {
         cluster.fail(job);
         self.completions.remove(job);
         self.plan.remove(job);
-        self.retry_disabled(cluster);
+        self.nodes_freed(cluster);
         self.start_early(cluster, nodes);
     }
 }

@@ -64,7 +64,7 @@ impl Shortening {
         self.enter(job, now);
         cluster.start(job, nodes, end);
         self.hold_lead_ins(cluster, &left);
-        self.retry_disabled(cluster);
+        self.nodes_freed(cluster);
         self.start_waiting(cluster, &left);
     }
 
@@ -72,7 +72,7 @@ impl Shortening {
     pub(super) fn lose(&mut self, cluster: &mut Cluster, job: JobId, bound: Option<NodeSet>) {
         cluster.fail(job);
         let held = self.release(cluster, job);
-        self.retry_disabled(cluster);
+        self.nodes_freed(cluster);
         if let Some(nodes) = held.or(bound) {
             self.start_waiting(cluster, &nodes);
         }

@@ -6,7 +6,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::estimates::{Binning, ClassFamily, EstimateSettings, Overrun};
 use crate::failures::{FailureTrace, NodeEvent};
-use crate::scheduling::{Acceptance, ClusterMachine, JobOutcome, SimulationMetrics, simulate};
+use crate::scheduling::{
+    Acceptance, ClusterMachine, CrashRule, FailedStartRule, JobOutcome, SimulationMetrics, simulate,
+};
 use crate::workload::JobKind;
 
 const MINUTE: i64 = 60;
@@ -287,19 +289,21 @@ fn a_crashed_job_is_started_again_in_the_time_that_is_left() {
             .to_vec(),
     };
     let jobs = [job(0, 2, 0, 120, 90, 250)];
-    let go = |restart| {
+    let go = |crash| {
         let settings = PolicySettings {
-            restart,
+            crash,
             ..settings(0.13)
         };
         let result = simulate(Nodes(2), &settings, Some(history(&[50])), &jobs, &failures);
         result.unwrap().1.remove(0)
     };
     assert_eq!(
-        ran(&go(RestartRule::Strategy)),
+        ran(&go(CrashRule::Strategy)),
         Some((150 * MINUTE, 240 * MINUTE))
     );
-    assert_eq!(go(RestartRule::Full).verdict, Verdict::FailedNodes);
+    for crash in [CrashRule::RestartFull, CrashRule::Final] {
+        assert_eq!(go(crash).verdict, Verdict::FailedNodes);
+    }
 }
 
 /// The policy with its plan and the cluster looked at after every event.
@@ -468,7 +472,8 @@ proptest! {
     ) {
         let settings = PolicySettings {
             early_start: if early { EarlyStart::Strategy } else { EarlyStart::No },
-            restart: if short { RestartRule::Short } else { RestartRule::Full },
+            crash: if short { CrashRule::RestartShort } else { CrashRule::RestartFull },
+            failed_start: if short { FailedStartRule::WaitShort } else { FailedStartRule::WaitFull },
             ..settings(max_pof)
         };
         let (metrics, outcomes) = watched(&settings, &jobs, &failures);
@@ -482,7 +487,8 @@ proptest! {
     ) {
         let settings = PolicySettings {
             early_start: if early { EarlyStart::Yes } else { EarlyStart::No },
-            restart: RestartRule::Short,
+            crash: CrashRule::RestartShort,
+            failed_start: FailedStartRule::WaitShort,
             ..settings(0.0)
         };
         let conservative = PolicySettings {
