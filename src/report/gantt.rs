@@ -361,8 +361,8 @@ impl Gantt<'_> {
                     moment(promise.start),
                     moment(promise.end)
                 );
-                if let Some(success) = promise.success {
-                    let _ = write!(words, ", PoF {:.3}", success.pof());
+                if let Some(pof) = promise.pof() {
+                    let _ = write!(words, ", PoF {pof:.3}");
                 }
             }
             if outcome.restarts > 0 {

@@ -480,6 +480,7 @@ impl Policy for Counted {
                 end: slot.end,
                 overbooked: slot.overbooked,
                 success: slot.success.filter(|_| slot.overbooked),
+                calibrated_pof: None,
                 predecessors: 0,
             },
             class.filter(|_| slot.overbooked),

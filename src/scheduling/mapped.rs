@@ -479,6 +479,7 @@ impl Policy for Mapped {
                 end: slot.end,
                 overbooked: slot.overbooked,
                 success: slot.success.filter(|_| slot.overbooked),
+                calibrated_pof: None,
                 predecessors: slot.predecessors.len() as u32,
             },
             class.filter(|_| slot.overbooked),

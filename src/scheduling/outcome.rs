@@ -42,6 +42,10 @@ pub struct Promise {
     pub overbooked: bool,
     /// The probability of success, where the policy computed one (overbooked slots).
     pub success: Option<SuccessFactors>,
+    /// The probability of failure that was promised, in `[0, 1]`, where the policy corrected what `success` says by how
+    /// earlier promises came true; `None` where nothing was corrected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub calibrated_pof: Option<f64>,
     /// Number of distinct direct predecessors that entered the joint distribution (comprehensive approach).
     pub predecessors: u32,
 }
@@ -55,8 +59,21 @@ impl Promise {
             end,
             overbooked: false,
             success: None,
+            calibrated_pof: None,
             predecessors: 0,
         }
+    }
+
+    /// The probability of failure as the model of runtimes and failures gives it, before any calibration.
+    #[must_use]
+    pub fn raw_pof(&self) -> Option<f64> {
+        self.success.map(|success| success.pof())
+    }
+
+    /// The probability of failure that was promised: calibrated where there is such a one, else as the model gives it.
+    #[must_use]
+    pub fn pof(&self) -> Option<f64> {
+        self.calibrated_pof.or_else(|| self.raw_pof())
     }
 }
 

@@ -469,6 +469,7 @@ impl Policy for Shortening {
                 end: slot.placement.end,
                 overbooked,
                 success: None,
+                calibrated_pof: None,
                 predecessors: slot.predecessors,
             },
             class.filter(|_| overbooked),

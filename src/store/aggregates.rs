@@ -126,7 +126,7 @@ impl Store {
              FROM simulation_calibration c
              JOIN simulation m ON m.id = c.simulation
              JOIN strategy s ON s.code = m.strategy
-             WHERE c.simulation IN {OF_RUN} ORDER BY s.name, c.bin, m.identity, m.generation"
+             WHERE c.kind = 0 AND c.simulation IN {OF_RUN} ORDER BY s.name, c.bin, m.identity, m.generation"
         );
         let mut statement = self.connection.prepare(&query).map_err(sql)?;
         let mut rows = statement.query([run.0]).map_err(sql)?;

@@ -31,6 +31,10 @@ pub(super) fn bin(value: f64) -> usize {
     EDGES.partition_point(|edge| *edge <= value).min(BINS)
 }
 
+/// Predicted against realised failures of overbooked jobs by bin of the prediction: bin i, from 1, holds predictions above
+/// (i − 1)/20 up to i/20, the first one 0 as well.
+pub(super) type CalibrationBins = [Calibration; POF_BINS];
+
 /// Predicted against realised failures of the overbooked jobs whose probability of failure lay in one bin.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Calibration {
@@ -50,15 +54,19 @@ pub(super) struct Distributions {
     /// Counts by bin, one list a quantity: waits (last start − release) in seconds of jobs that started; slowdown is
     /// response ÷ run of successful jobs that ran at least a second.
     pub(super) histograms: [Vec<u32>; 2],
-    /// One entry a bin of the predicted probability of failure: bin i holds ((i − 1)/20, i/20], the first one 0 as well.
-    pub(super) calibration: [Calibration; POF_BINS],
+    /// By the probability of failure that was promised.
+    pub(super) promised: CalibrationBins,
+    /// The same jobs by the probability before its calibration; `None` where no promise was calibrated.
+    pub(super) raw: Option<CalibrationBins>,
 }
 
 impl Distributions {
     /// Counts the outcomes of a simulation.
     pub(super) fn of(outcomes: &[JobOutcome]) -> Self {
         let mut histograms: [Vec<u32>; 2] = std::array::from_fn(|_| vec![0; BINS + 1]);
-        let mut calibration = [Calibration::default(); POF_BINS];
+        let mut promised = [Calibration::default(); POF_BINS];
+        let mut raw = [Calibration::default(); POF_BINS];
+        let mut calibrated = false;
         for outcome in outcomes {
             let release = outcome.job.release;
             if let Some(start) = outcome.start {
@@ -75,23 +83,32 @@ impl Distributions {
             let Some(promise) = outcome.promise.filter(|promise| promise.overbooked) else {
                 continue;
             };
-            if let Some(success) = promise.success {
-                let (pof, failed) = (success.pof(), outcome.verdict.is_failed());
-                let place = libm::ceil(pof * POF_BINS as f64).clamp(1.0, POF_BINS as f64) as usize;
-                let entry = &mut calibration[place - 1];
-                let miss = pof - f64::from(u8::from(failed));
-                entry.jobs += 1;
-                entry.failed += u64::from(failed);
-                entry.failed_overbooked += u64::from(outcome.verdict == Verdict::FailedOverbooked);
-                entry.pof_sum += pof;
-                entry.brier_sum += miss * miss;
+            // A calibrated promise without the model's own probability could not be compared with its raw one.
+            if let (Some(given), Some(before)) = (promise.pof(), promise.raw_pof()) {
+                calibrated |= promise.calibrated_pof.is_some();
+                count(&mut promised, given, outcome.verdict);
+                count(&mut raw, before, outcome.verdict);
             }
         }
         Self {
             histograms,
-            calibration,
+            promised,
+            raw: calibrated.then_some(raw),
         }
     }
+}
+
+/// Counts a job with its probability of failure among the jobs of its bin.
+fn count(bins: &mut CalibrationBins, pof: f64, verdict: Verdict) {
+    let failed = verdict.is_failed();
+    let place = libm::ceil(pof * POF_BINS as f64).clamp(1.0, POF_BINS as f64) as usize;
+    let entry = &mut bins[place - 1];
+    let miss = pof - f64::from(u8::from(failed));
+    entry.jobs += 1;
+    entry.failed += u64::from(failed);
+    entry.failed_overbooked += u64::from(verdict == Verdict::FailedOverbooked);
+    entry.pof_sum += pof;
+    entry.brier_sum += miss * miss;
 }
 
 #[cfg(test)]

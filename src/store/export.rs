@@ -112,6 +112,7 @@ const JOB: &[(&str, ExportType)] = &[
     ("survives", Number),
     ("pos", Number),
     ("pof", Number),
+    ("raw_pof", Number),
     ("predecessors", Integer),
     ("start", Integer),
     ("end", Integer),

@@ -130,6 +130,7 @@ pub(crate) fn outcome(id: u32) -> JobOutcome {
                 executable: 0.8 + 0.1 / f64::from(id + 1),
                 survives: 0.97,
             }),
+            calibrated_pof: None,
             predecessors: id % 4,
         }),
         start: accepted.then(|| release + Seconds(i64::from(id % 2_000))),

@@ -107,7 +107,7 @@ pub struct JobDetail {
     pub runtime: i64,
     /// Length of the promised slot, seconds.
     pub slot_length: Option<i64>,
-    /// Predicted probability of failure.
+    /// The probability of failure that was promised.
     pub pof: Option<f64>,
     /// How it ended.
     pub reason: String,

@@ -6,6 +6,7 @@ use rusqlite::{Connection, params};
 
 use super::schema::{APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION, VIEWS};
 use super::version_5::VIEWS_5;
+use super::version_6::VIEWS_6;
 use super::{StoreError, co_reservations, distributions, provisioning, reservations};
 use crate::scheduling::Verdict;
 
@@ -95,7 +96,7 @@ fn forward(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     if from == SCHEMA_VERSION {
         return Ok(());
     }
-    for (name, _) in VIEWS.iter().chain(VIEWS_5) {
+    for (name, _) in VIEWS.iter().chain(VIEWS_5).chain(VIEWS_6) {
         transaction
             .execute_batch(&format!("DROP VIEW IF EXISTS {name}"))
             .map_err(sql)?;
@@ -103,7 +104,7 @@ fn forward(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     for step in MIGRATIONS.iter().filter(|step| step.version > from) {
         transaction.execute_batch(step.sql).map_err(sql)?;
     }
-    for (name, select) in VIEWS.iter().chain(VIEWS_5) {
+    for (name, select) in VIEWS.iter().chain(VIEWS_5).chain(VIEWS_6) {
         transaction
             .execute_batch(&format!("CREATE VIEW {name} AS {select}"))
             .map_err(sql)?;

@@ -6,6 +6,8 @@
 //! `docs/schema.md` explains every table and column.
 
 mod aggregates;
+#[cfg(test)]
+mod calibration_tests;
 mod co_reservations;
 mod curves;
 mod distributions;
@@ -41,6 +43,7 @@ mod version_2;
 mod version_3;
 mod version_4;
 mod version_5;
+mod version_6;
 mod workflows;
 mod write;
 

@@ -47,14 +47,14 @@ impl Prepared {
             )));
         }
         for outcome in outcomes {
-            let finite = outcome
-                .promise
-                .and_then(|promise| promise.success)
-                .is_none_or(|success| {
-                    success.available.is_finite()
-                        && success.executable.is_finite()
-                        && success.survives.is_finite()
-                });
+            let finite = outcome.promise.is_none_or(|promise| {
+                promise.calibrated_pof.is_none_or(f64::is_finite)
+                    && promise.success.is_none_or(|success| {
+                        success.available.is_finite()
+                            && success.executable.is_finite()
+                            && success.survives.is_finite()
+                    })
+            });
             if !finite {
                 return Err(invalid(format!(
                     "a probability of job {} is not a number",
@@ -195,7 +195,7 @@ impl<'c> Rows<'c> {
             histogram: connection
                 .prepare("INSERT INTO simulation_histogram VALUES (?1, ?2, ?3, ?4)")?,
             calibration: connection.prepare(
-                "INSERT INTO simulation_calibration VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                "INSERT INTO simulation_calibration VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?,
             fresh,
             generations: HashMap::new(),
@@ -495,17 +495,21 @@ impl<'c> Rows<'c> {
                     .execute(params![simulation, quantity as i64, bin as i64, count])?;
             }
         }
-        for (index, entry) in distributions.calibration.iter().enumerate() {
-            if entry.jobs > 0 {
-                self.calibration.execute(params![
-                    simulation,
-                    index as i64 + 1,
-                    entry.jobs as i64,
-                    entry.failed as i64,
-                    entry.failed_overbooked as i64,
-                    entry.pof_sum,
-                    entry.brier_sum
-                ])?;
+        let kinds = [Some(&distributions.promised), distributions.raw.as_ref()];
+        for (kind, bins) in kinds.into_iter().enumerate() {
+            for (index, entry) in bins.into_iter().flatten().enumerate() {
+                if entry.jobs > 0 {
+                    self.calibration.execute(params![
+                        simulation,
+                        kind as i64,
+                        index as i64 + 1,
+                        entry.jobs as i64,
+                        entry.failed as i64,
+                        entry.failed_overbooked as i64,
+                        entry.pof_sum,
+                        entry.brier_sum
+                    ])?;
+                }
             }
         }
         Ok(())
@@ -681,7 +685,7 @@ fn write_job(statement: &mut Statement<'_>, workload: i64, job: &Job) -> rusqlit
 
 /// Rows that one statement inserts at a time: less of its work is done anew for each.
 const ROWS_AT_ONCE: usize = 16;
-const OUTCOME_COLUMNS: usize = 15;
+const OUTCOME_COLUMNS: usize = 16;
 
 /// `INSERT INTO job_outcome` of so many rows.
 fn insert_outcomes(rows: usize) -> String {
@@ -745,7 +749,8 @@ fn bind_outcome(
     statement.raw_bind_parameter(next(), outcome.start.map(|start| (start - release).0))?;
     statement.raw_bind_parameter(next(), outcome.end.map(|end| (end - release).0))?;
     statement.raw_bind_parameter(next(), outcome.restarts)?;
-    statement.raw_bind_parameter(next(), outcome.node_failures)
+    statement.raw_bind_parameter(next(), outcome.node_failures)?;
+    statement.raw_bind_parameter(next(), promise.and_then(|promise| promise.calibrated_pof))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@
 pub const APPLICATION_ID: i32 = 0x424B_4148;
 
 /// The version that this program writes (`PRAGMA user_version`).
-pub const SCHEMA_VERSION: i32 = 5;
+pub const SCHEMA_VERSION: i32 = 6;
 
 /// One step forward: the version that it leads to and what it executes on the version before.
 pub(super) struct Migration {
@@ -38,6 +38,10 @@ pub(super) const MIGRATIONS: &[Migration] = &[
     Migration {
         version: 5,
         sql: super::version_5::VERSION_5,
+    },
+    Migration {
+        version: 6,
+        sql: super::version_6::VERSION_6,
     },
 ];
 
@@ -398,12 +402,6 @@ pub(super) const VIEWS: &[(&str, &str)] = &[
          JOIN histogram_bin b ON b.bin = h.bin",
     ),
     (
-        "v_calibration",
-        "SELECT c.simulation, s.name AS strategy, c.bin, (c.bin - 1) / 20.0 AS pof_from, c.bin / 20.0 AS pof_to, c.jobs,
-            c.failed, c.failed_overbooked, c.pof_sum, c.brier_sum
-         FROM simulation_calibration c JOIN simulation m ON m.id = c.simulation JOIN strategy s ON s.code = m.strategy",
-    ),
-    (
         "v_job",
         "SELECT o.simulation, o.job, j.trace_number, j.user, j.application, j.nodes, j.submit, j.release, j.estimate,
             j.runtime, j.deadline, j.fixed, v.outcome, v.name AS reason, o.class, o.overbooked,
@@ -412,7 +410,8 @@ pub(super) const VIEWS: &[(&str, &str)] = &[
             j.estimate - o.planned_cut AS slot_length,
             o.available, o.executable, o.survives,
             o.available * o.executable * o.survives AS pos,
-            1.0 - o.available * o.executable * o.survives AS pof,
+            coalesce(o.calibrated_pof, 1.0 - o.available * o.executable * o.survives) AS pof,
+            1.0 - o.available * o.executable * o.survives AS raw_pof,
             o.predecessors,
             j.release + o.start AS start,
             j.release + o.\"end\" AS \"end\",

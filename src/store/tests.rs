@@ -44,6 +44,7 @@ fn read_outcome(row: &Row<'_>) -> rusqlite::Result<JobOutcome> {
                     survives: row.get("survives")?,
                 }),
             },
+            calibrated_pof: row.get("calibrated_pof")?,
             predecessors: row.get("predecessors")?,
         }),
     };
@@ -96,7 +97,8 @@ fn every_field_of_a_simulation_comes_back_as_it_went_in() {
         .iter()
         .map(|(key, value)| axis(key, std::slice::from_ref(value)))
         .collect();
-    let stored = result(60);
+    let mut stored = result(60);
+    stored.outcomes[11].promise.as_mut().unwrap().calibrated_pof = Some(0.1 + 0.2);
     let record = record("fields", axes.clone(), 1);
     let run = write_run(
         &path,
@@ -228,6 +230,15 @@ fn every_field_of_a_simulation_comes_back_as_it_went_in() {
         .query_row("SELECT pof FROM v_job WHERE job = 4", [], |row| row.get(0))
         .unwrap();
     assert_eq!(pof, outcome(4).promise.unwrap().success.unwrap().pof());
+    let (pof, raw): (f64, f64) = connection
+        .query_row("SELECT pof, raw_pof FROM v_job WHERE job = 11", [], |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .unwrap();
+    assert_eq!(
+        (Some(pof), Some(raw)),
+        (Some(0.1 + 0.2), outcome(11).promise.unwrap().raw_pof())
+    );
     let planned_end: i64 = connection
         .query_row("SELECT planned_end FROM v_job WHERE job = 4", [], |row| {
             row.get(0)
