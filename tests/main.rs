@@ -4,6 +4,7 @@ mod actors;
 mod architecture;
 mod broken;
 mod browser;
+mod calibrated_promises;
 mod cluster_excerpts;
 mod convolution;
 mod cross_checks;

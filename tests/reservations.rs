@@ -280,6 +280,7 @@ proptest! {
         let settings = ReservingSettings { admission, ..ReservingSettings::default() };
         let direct = simulate_reserving(Nodes(16), &settings, &mixed.jobs, &mixed.requests);
         let inputs = SimulationInputs {
+            before: Vec::new(),
             nodes: Nodes(16),
             policy: PolicySettings::default(),
             jobs: mixed.jobs.into(),

@@ -18,6 +18,10 @@ pub const RESOURCE_UPPER_BOUNDS: [u32; 7] = [1, 2, 4, 8, 16, 32, 64];
 /// How many users get a distribution of their own (spec §4.6).
 pub const TOP_USERS: u32 = 10;
 
+/// Inclusive upper bounds, in percent, of the classes of a user's last ratio; the last class is a job that was stopped at its
+/// estimate or came within a percent of it.
+pub const LAST_RATIO_UPPER_BOUNDS: [u8; 4] = [10, 50, 90, 98];
+
 /// How many workers OpenCCS had on Arminius: g03, abaqus, openfoam, starcd, scampi, mpich, mvapich, shell, pshell
 /// (spec §4.5). Each has its own distribution.
 pub const ARMINIUS_WORKERS: u32 = 9;
@@ -73,6 +77,8 @@ pub(super) enum Attribute {
     User(Ranking),
     /// The applications with a class of their own.
     Application(Ranking),
+    /// The ratio of the user's last job.
+    UserLast,
 }
 
 /// The identifiers with the most jobs, in that order, and the same sorted for the search.
@@ -156,6 +162,7 @@ impl Attribute {
                 let applications = usable.iter().filter_map(|job| job.application);
                 Self::Application(Ranking::of(applications, checked_top(*top)?))
             }
+            ClassFamily::UserLast => Self::UserLast,
             ClassFamily::Pair(..) => return Err(EstimateError::Pair),
         }))
     }
@@ -166,11 +173,13 @@ impl Attribute {
             Self::Runtime(borders) => borders.len() + 1,
             Self::Resources(bounds) => bounds.len() + 1,
             Self::User(ranking) | Self::Application(ranking) => ranking.by_rank.len(),
+            Self::UserLast => LAST_RATIO_UPPER_BOUNDS.len() + 1,
         }
     }
 
-    /// The job's class, from 0; `None` for a user or an application without a class of its own.
-    pub(super) fn classify(&self, job: &Job) -> Option<usize> {
+    /// The job's class, from 0, where its user's last job took `last` percent of its estimate; `None` for a user or an
+    /// application without a class of its own, and for a user without a last job.
+    pub(super) fn classify(&self, job: &Job, last: Option<u8>) -> Option<usize> {
         match self {
             Self::Runtime(borders) => {
                 Some(borders.partition_point(|&border| border <= job.estimate.0))
@@ -178,6 +187,10 @@ impl Attribute {
             Self::Resources(bounds) => Some(bounds.partition_point(|&bound| bound < job.nodes.0)),
             Self::User(ranking) => ranking.rank(job.user),
             Self::Application(ranking) => ranking.rank(job.application),
+            Self::UserLast => {
+                let last = last?;
+                Some(LAST_RATIO_UPPER_BOUNDS.partition_point(|&bound| bound < last))
+            }
         }
     }
 
@@ -201,6 +214,10 @@ impl Attribute {
             }
             Self::User(ranking) => format!("user {}", ranking.by_rank[class]),
             Self::Application(ranking) => format!("application {}", ranking.by_rank[class]),
+            Self::UserLast => match LAST_RATIO_UPPER_BOUNDS.get(class) {
+                Some(bound) => format!("user's last job ≤ {bound} %"),
+                None => "user's last job took its whole estimate".to_owned(),
+            },
         }
     }
 }

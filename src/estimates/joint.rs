@@ -102,6 +102,51 @@ pub fn probability_executable(
     probability.min(1.0)
 }
 
+/// As [`probability_executable`], where the job and its predecessors are taken to use the same quantile of their distributions,
+/// as consecutive jobs of one user tend to: `sup { u : Q_start(u) + Q_runtime(u) ≤ window_end }`, the comonotone extreme
+/// of the dependence that independence leaves out.
+#[must_use]
+pub fn probability_executable_together(
+    predecessors: &[&CompletionDistribution],
+    runtime: &RuntimeSteps,
+    from: Seconds,
+    latest: Seconds,
+    window_end: Seconds,
+) -> f64 {
+    let step = runtime.step();
+    let points = grid_points(from, latest, step);
+    let start_at = |index: usize| (from + step * index as i64).min(latest.max(from));
+    let started = |index: usize| {
+        if index >= points {
+            1.0
+        } else {
+            joint_cdf_at(predecessors, start_at(index))
+        }
+    };
+    let mut reached = 0.0_f64;
+    let mut index = 0;
+    let mut by_start = started(0);
+    for &(steps, _) in runtime.entries() {
+        let by_runtime = runtime.cdf_at_steps(steps);
+        // All quantiles between what was reached and that of this runtime start at the grid points between them.
+        loop {
+            while by_start <= reached && index < points {
+                index += 1;
+                by_start = started(index);
+            }
+            if start_at(index) + step * i64::from(steps) > window_end {
+                return reached.min(1.0);
+            }
+            if by_start >= by_runtime || index >= points {
+                reached = by_runtime;
+                break;
+            }
+            reached = by_start;
+        }
+    }
+    reached.min(1.0)
+}
+
 #[cfg(test)]
 pub(super) mod tests {
     use proptest::prelude::*;
@@ -127,6 +172,35 @@ pub(super) mod tests {
     /// The new job of spec §15.3: estimate 4 h, runs 1 (0.5), 2 (0.2) or 4 (0.3) hours.
     pub(in crate::estimates) fn new_job() -> RuntimeSteps {
         RuntimeSteps::from_weights(&[(1, 5.0), (2, 2.0), (4, 3.0)], HOUR).unwrap()
+    }
+
+    #[test]
+    fn alike_jobs_end_together_in_time_or_not_at_all() {
+        // A ends at 1 (0.5), 2 (0.25), 4 (0.25); the job runs 1 (0.5), 2 (0.2), 4 (0.3): together they end at 2 up to the
+        // quantile 0.5, at 4 up to 0.7, at 6 up to 0.75 and at 8 beyond.
+        let a = predecessor_a();
+        let together = |end| {
+            probability_executable_together(&[&a], &new_job(), hours(0), hours(4), hours(end))
+        };
+        for (end, expected) in [
+            (1, 0.0),
+            (2, 0.5),
+            (3, 0.5),
+            (4, 0.7),
+            (5, 0.7),
+            (6, 0.75),
+            (7, 0.75),
+            (8, 1.0),
+        ] {
+            assert!(
+                (together(end) - expected).abs() < 1e-15,
+                "{end}: {}",
+                together(end)
+            );
+        }
+        // Nobody in front: the job's own distribution.
+        let alone = probability_executable_together(&[], &new_job(), hours(0), hours(0), hours(2));
+        assert!((alone - 0.7).abs() < 1e-15);
     }
 
     #[test]

@@ -4,13 +4,16 @@
 //! [`RatioDistribution`] a class; [`RuntimeSteps`] stretches a class's distribution over one job's estimate;
 //! [`joint_density`] says when the job's predecessors have all ended; [`probability_executable`] whether it ends in its
 //! window; and [`Convolver::complete`] makes the [`CompletionDistribution`] that its successors see.
+//! [`Calibrator`] learns how often that comes true, [`UserHistory`] what users' last jobs took.
 //! [`probability_of_room`] says whether jobs in front of a fixed window have ended at its start.
 //! How long jobs wait in a queue is another matter: [`WaitPredictor`] learns it from the waits before.
 
 mod binomial;
+mod calibration;
 mod classes;
 mod completion;
 mod convolution;
+mod history;
 mod joint;
 mod model;
 mod ratio;
@@ -20,13 +23,17 @@ mod settings;
 mod wait_calibration;
 mod waits;
 
+pub use calibration::{CalibrationMethod, CalibrationSettings, Calibrator};
 pub use classes::{
     ARCHIVE_RUNTIME_BORDERS_SECONDS, ARMINIUS_RUNTIME_BORDERS_SECONDS, ARMINIUS_WORKERS,
     RESOURCE_UPPER_BOUNDS, TOP_USERS,
 };
 pub use completion::CompletionDistribution;
 pub use convolution::{Convolution, Convolver, convolve_direct};
-pub use joint::{joint_cdf_at, joint_density, probability_executable};
+pub use history::UserHistory;
+pub use joint::{
+    joint_cdf_at, joint_density, probability_executable, probability_executable_together,
+};
 pub use model::{ClassSummary, EstimateError, EstimateModel};
 pub use ratio::{RATIO_BINS, RatioDistribution};
 pub use room::{Tail, probability_of_room};

@@ -1,10 +1,13 @@
 //! Distributions learned per class, and which of them belongs to a job.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::classes::Attribute;
 use super::ratio::ratio_bin;
-use super::{ClassFamily, EstimateSettings, RATIO_BINS, RatioDistribution};
+use super::{ClassFamily, EstimateSettings, RATIO_BINS, RatioDistribution, UserHistory};
+use crate::units::Seconds;
 use crate::workload::Job;
 
 /// The learned statistics of a workload: one ratio distribution a class and one for all jobs.
@@ -19,6 +22,8 @@ pub struct EstimateModel {
     effective: Vec<u16>,
     /// By class index: the distribution in use.
     distributions: Vec<Arc<RatioDistribution>>,
+    /// What the users' last learning jobs took.
+    history: UserHistory,
 }
 
 /// One class of the model, for reports.
@@ -96,15 +101,17 @@ impl Attributes {
     }
 
     /// The most specific class of a job, before any fallback for want of samples.
-    fn classify(&self, job: &Job) -> usize {
+    fn classify(&self, job: &Job, last: Option<u8>) -> usize {
         match self {
             Self::None => 0,
-            Self::One(attribute) => attribute.classify(job).map_or(0, |class| 1 + class),
-            Self::Two(first, second) => match (first.classify(job), second.classify(job)) {
-                (None, _) => 0,
-                (Some(class), None) => 1 + class,
-                (Some(row), Some(column)) => 1 + first.len() + row * second.len() + column,
-            },
+            Self::One(attribute) => attribute.classify(job, last).map_or(0, |class| 1 + class),
+            Self::Two(first, second) => {
+                match (first.classify(job, last), second.classify(job, last)) {
+                    (None, _) => 0,
+                    (Some(class), None) => 1 + class,
+                    (Some(row), Some(column)) => 1 + first.len() + row * second.len() + column,
+                }
+            }
         }
     }
 
@@ -136,16 +143,18 @@ impl EstimateModel {
     ///
     /// When no job is usable, or when the class family is impossible.
     pub fn learn(jobs: &[Job], settings: &EstimateSettings) -> Result<Self, EstimateError> {
-        let (usable, bins): (Vec<&Job>, Vec<usize>) = jobs
+        let (last_ratios, history) = last_ratios(jobs);
+        let (usable, bins): (Vec<&Job>, Vec<(usize, Option<u8>)>) = jobs
             .iter()
-            .filter_map(|job| {
+            .zip(last_ratios)
+            .filter_map(|(job, last)| {
                 let bin = ratio_bin(
                     job.runtime,
                     job.estimate,
                     settings.binning,
                     settings.overrun,
                 )?;
-                Some((job, bin))
+                Some((job, (bin, last)))
             })
             .unzip();
         let attributes = Attributes::learn(&settings.family, &usable)?;
@@ -157,9 +166,9 @@ impl EstimateModel {
         }
 
         let mut counts = vec![[0_u64; RATIO_BINS]; table.len()];
-        for (job, &bin) in usable.iter().zip(&bins) {
+        for (job, &(bin, last)) in usable.iter().zip(&bins) {
             // A job counts in its most specific class and in everything that class falls back to.
-            let mut class = attributes.classify(job);
+            let mut class = attributes.classify(job, last);
             while class != 0 {
                 counts[class][bin] += 1;
                 class = table[class].1;
@@ -201,6 +210,7 @@ impl EstimateModel {
             classes,
             effective,
             distributions,
+            history,
         })
     }
 
@@ -209,9 +219,15 @@ impl EstimateModel {
     /// The index is that of the class whose distribution is used: where a class has too few samples, or a user or an
     /// application none of its own, that is the class it falls back to, in the end 0, all jobs.
     #[must_use]
-    pub fn lookup(&self, job: &Job) -> (u16, &Arc<RatioDistribution>) {
-        let class = self.attributes.classify(job);
+    pub fn lookup(&self, job: &Job, history: &UserHistory) -> (u16, &Arc<RatioDistribution>) {
+        let class = self.attributes.classify(job, history.last_ratio(job.user));
         (self.effective[class], &self.distributions[class])
+    }
+
+    /// What the users' last jobs took when learning ended: where a history of those who come later begins.
+    #[must_use]
+    pub fn history(&self) -> &UserHistory {
+        &self.history
     }
 
     /// Every class by its index.
@@ -231,6 +247,26 @@ impl EstimateModel {
     pub fn general(&self) -> &Arc<RatioDistribution> {
         &self.distributions[0]
     }
+}
+
+/// For each job, in order of submission, the ratio of its user's last job that had ended then, and the history after the last
+/// one. Jobs are taken to run at once: a log's waits are not those of the machine that is simulated.
+fn last_ratios(jobs: &[Job]) -> (Vec<Option<u8>>, UserHistory) {
+    let mut history = UserHistory::default();
+    let mut running: BinaryHeap<Reverse<(Seconds, usize)>> = BinaryHeap::new();
+    let mut last = Vec::with_capacity(jobs.len());
+    for (index, job) in jobs.iter().enumerate() {
+        while let Some(&Reverse((end, ended))) = running.peek()
+            && end <= job.submit
+        {
+            running.pop();
+            let ended = &jobs[ended];
+            history.ended(ended.user, ended.runtime, ended.estimate, false);
+        }
+        last.push(history.last_ratio(job.user));
+        running.push(Reverse((job.submit + job.runtime, index)));
+    }
+    (last, history)
 }
 
 #[cfg(test)]
@@ -256,6 +292,12 @@ mod tests {
             application: Some(user / 10),
             kind: JobKind::Flexible,
         }
+    }
+
+    /// Of a user of whom nothing is known.
+    fn class_of(model: &EstimateModel, job: &Job) -> (u16, Arc<RatioDistribution>) {
+        let (class, distribution) = model.lookup(job, &UserHistory::default());
+        (class, Arc::clone(distribution))
     }
 
     fn settings(family: ClassFamily) -> EstimateSettings {
@@ -297,7 +339,7 @@ mod tests {
             "≥ 12 h",
         ];
         assert_eq!(labels(&model), expected);
-        let classes: Vec<u16> = jobs.iter().map(|job| model.lookup(job).0).collect();
+        let classes: Vec<u16> = jobs.iter().map(|job| class_of(&model, job).0).collect();
         assert_eq!(classes, [1, 2, 2, 3, 4, 5, 6, 6, 7]);
         let arminius =
             EstimateModel::learn(&jobs, &settings(ClassFamily::arminius_runtime())).unwrap();
@@ -316,7 +358,7 @@ mod tests {
             "all jobs", "1", "2", "3–4", "5–8", "9–16", "17–32", "33–64", "> 64",
         ];
         assert_eq!(labels(&model), expected);
-        let classes: Vec<u16> = jobs.iter().map(|job| model.lookup(job).0).collect();
+        let classes: Vec<u16> = jobs.iter().map(|job| class_of(&model, job).0).collect();
         assert_eq!(classes, [1, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7, 8, 8]);
     }
 
@@ -332,19 +374,19 @@ mod tests {
         ];
         let model = EstimateModel::learn(&jobs, &settings(ClassFamily::User { top: 2 })).unwrap();
         assert_eq!(labels(&model), ["all jobs", "user 3", "user 7"]);
-        assert_eq!(model.lookup(&jobs[0]).0, 2);
-        assert!((model.lookup(&jobs[0]).1.mean_ratio() - 0.15).abs() < 1e-15);
-        let (class, distribution) = model.lookup(&job(100, 0, 1, 9));
+        assert_eq!(class_of(&model, &jobs[0]).0, 2);
+        assert!((class_of(&model, &jobs[0]).1.mean_ratio() - 0.15).abs() < 1e-15);
+        let (class, distribution) = class_of(&model, &job(100, 0, 1, 9));
         assert_eq!((class, distribution.samples()), (0, 5));
         let nobody = Job {
             user: None,
             ..job(100, 0, 1, 3)
         };
-        assert_eq!(model.lookup(&nobody).0, 0);
+        assert_eq!(class_of(&model, &nobody).0, 0);
 
         let by_nodes = EstimateModel::learn(&jobs, &settings(ClassFamily::resources())).unwrap();
         assert_eq!(by_nodes.classes()[8].falls_back_to, Some(0));
-        assert_eq!(by_nodes.lookup(&job(100, 0, 500, 3)).0, 0);
+        assert_eq!(class_of(&by_nodes, &job(100, 0, 500, 3)).0, 0);
     }
 
     #[test]
@@ -389,9 +431,9 @@ mod tests {
             assert_eq!(*class, wanted);
         }
         assert_eq!(model.classes().len(), expected.len());
-        assert_eq!(model.lookup(&jobs[0]).0, 4);
-        assert_eq!(model.lookup(&jobs[2]).0, 1);
-        assert_eq!(model.lookup(&jobs[3]).0, 0);
+        assert_eq!(class_of(&model, &jobs[0]).0, 4);
+        assert_eq!(class_of(&model, &jobs[2]).0, 1);
+        assert_eq!(class_of(&model, &jobs[3]).0, 0);
     }
 
     #[test]
@@ -407,11 +449,11 @@ mod tests {
         ];
         let model = EstimateModel::learn(&jobs, &settings(family)).unwrap();
         assert_eq!(
-            model.classes()[usize::from(model.lookup(&jobs[0]).0)].label,
+            model.classes()[usize::from(class_of(&model, &jobs[0]).0)].label,
             "1, application 1"
         );
         assert_eq!(
-            model.classes()[usize::from(model.lookup(&jobs[2]).0)].label,
+            model.classes()[usize::from(class_of(&model, &jobs[2]).0)].label,
             "1"
         );
     }
@@ -490,7 +532,7 @@ mod tests {
                 let samples: u64 = model.classes()[1..].iter().map(|class| class.samples).sum();
                 prop_assert_eq!(samples, jobs.len() as u64);
                 for job in &jobs {
-                    let (class, distribution) = model.lookup(job);
+                    let (class, distribution) = class_of(&model, job);
                     let summary = &model.classes()[usize::from(class)];
                     prop_assert_eq!(summary.falls_back_to, None);
                     prop_assert_eq!(summary.samples, distribution.samples());

@@ -41,6 +41,9 @@ pub enum ClassFamily {
         /// How many applications.
         top: u32,
     },
+    /// By the ratio of the user's last job that had ended at the submission, which consecutive jobs of a user share more than
+    /// independence allows; users without one get the general distribution.
+    UserLast,
     /// Two attributes at once; a pair without enough samples falls back to the first attribute, then to all jobs.
     Pair(Box<ClassFamily>, Box<ClassFamily>),
 }

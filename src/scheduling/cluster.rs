@@ -11,6 +11,7 @@ mod windows;
 use self::events::{Event, EventQueue};
 use self::jobs::JobTable;
 pub use self::jobs::Phase;
+use super::learned::Learned;
 use super::outcome::{JobOutcome, Promise, SimulationMetrics, Verdict, WorkCounters};
 use super::policy::Policy;
 use crate::failures::NodeEvent;
@@ -22,6 +23,8 @@ use crate::workload::{Job, JobId};
 pub struct ClusterMachine {
     cluster: Cluster,
     policy: Box<dyn Policy>,
+    /// How many of the cluster's outcomes the policy has been told.
+    told: usize,
 }
 
 impl ClusterMachine {
@@ -31,6 +34,7 @@ impl ClusterMachine {
         Self {
             cluster: Cluster::new(nodes),
             policy,
+            told: 0,
         }
     }
 
@@ -79,12 +83,27 @@ impl ClusterMachine {
             if !self.cluster.is_stale(event) {
                 self.cluster.move_to(time);
                 self.handle(event);
+                self.tell_outcomes();
             }
             // A stale event may be the last of its instant, too.
             if self.cluster.now() == time && self.cluster.events.next_time() != Some(time) {
                 self.policy.settled(&mut self.cluster);
+                self.tell_outcomes();
             }
         }
+    }
+
+    fn tell_outcomes(&mut self) {
+        for outcome in &self.cluster.outcomes[self.told..] {
+            self.policy.decided(outcome);
+        }
+        self.told = self.cluster.outcomes.len();
+    }
+
+    /// What the policy has learned so far, where it learns.
+    #[must_use]
+    pub fn learned(&self) -> Option<&Learned> {
+        self.policy.learned()
     }
 
     /// Whether every job that was handed over has its outcome.
@@ -101,6 +120,7 @@ impl ClusterMachine {
 
     /// The outcomes since the last call, in the order in which they became final.
     pub fn take_outcomes(&mut self) -> Vec<JobOutcome> {
+        self.told = 0;
         std::mem::take(&mut self.cluster.outcomes)
     }
 

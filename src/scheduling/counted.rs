@@ -20,7 +20,8 @@ use std::sync::Arc;
 
 use super::cluster::Cluster;
 use super::hardware::Hardware;
-use super::outcome::{Promise, SuccessFactors, Verdict};
+use super::learned::Learned;
+use super::outcome::{JobOutcome, Promise, SuccessFactors, Verdict};
 use super::policy::{Policy, WindowQuote};
 use super::settings::{DownHorizon, Placing, PolicySettings, Recovery, ReplanPasses, Retry};
 use crate::estimates::{EstimateModel, RatioDistribution};
@@ -34,7 +35,7 @@ pub struct Counted {
     overbooks: bool,
     after_crash: Recovery,
     after_failed_start: Recovery,
-    estimates: Option<Arc<EstimateModel>>,
+    learned: Learned,
     hardware: Hardware,
     profile: Profile,
     /// Sorted by (start, job).
@@ -109,7 +110,7 @@ impl Counted {
             after_failed_start: settings.failed_start.recovery(overbooks),
             hardware: Hardware::new(settings.reliability.clone()),
             settings: settings.clone(),
-            estimates,
+            learned: Learned::new(settings, estimates),
             profile: Profile::new(nodes.0, Seconds::ZERO),
             planned: Vec::new(),
             running: Vec::new(),
@@ -159,9 +160,8 @@ impl Counted {
                 return (None, None);
             }
         }
-        let (class, distribution) = match &self.estimates {
-            Some(model) if self.overbooks => {
-                let (class, distribution) = model.lookup(job);
+        let (class, distribution) = match self.learned.lookup(job) {
+            Some((class, distribution)) if self.overbooks => {
                 (Some(class), Some(distribution.as_ref()))
             }
             _ => (None, None),
@@ -264,7 +264,11 @@ impl Counted {
             let tested = overbooked || self.settings.test_full_length;
             if tested {
                 cluster.work.pof_evaluations += 1;
-                if !self.settings.acceptance.accepts(success.pof()) {
+                if !self
+                    .settings
+                    .acceptance
+                    .accepts(self.learned.promised(&success))
+                {
                     return None;
                 }
             }
@@ -457,6 +461,7 @@ fn probability(slot: &Candidate) -> f64 {
 
 impl Policy for Counted {
     fn arrived(&mut self, cluster: &mut Cluster, id: JobId) {
+        self.learned.submitted();
         self.refresh_for(cluster);
         let job = cluster.job(id).clone();
         if let Some((start, end)) = job.fixed_window() {
@@ -480,7 +485,9 @@ impl Policy for Counted {
                 end: slot.end,
                 overbooked: slot.overbooked,
                 success: slot.success.filter(|_| slot.overbooked),
-                calibrated_pof: None,
+                calibrated_pof: self
+                    .learned
+                    .calibrated(slot.success.as_ref().filter(|_| slot.overbooked)),
                 predecessors: 0,
             },
             class.filter(|_| slot.overbooked),
@@ -570,6 +577,18 @@ impl Policy for Counted {
 
     fn withdraw_window(&mut self, cluster: &mut Cluster, job: JobId) {
         self.withdraw(cluster, job);
+    }
+
+    fn decided(&mut self, outcome: &JobOutcome) {
+        self.learned.decided(outcome);
+    }
+
+    fn learned(&self) -> Option<&Learned> {
+        Some(&self.learned)
+    }
+
+    fn resume(&mut self, learned: Learned) {
+        self.learned = learned;
     }
 
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {

@@ -22,11 +22,13 @@ use std::sync::Arc;
 use self::completions::{Completions, Expected, Question};
 use super::cluster::{Cluster, Phase};
 use super::hardware::Hardware;
-use super::outcome::{Promise, SuccessFactors, Verdict};
+use super::learned::Learned;
+use super::outcome::{JobOutcome, Promise, SuccessFactors, Verdict};
 use super::policy::Policy;
 use super::settings::{EarlyStart, Placing, PolicySettings, PredecessorRule, Recovery, Retry};
 use crate::estimates::{
     CompletionDistribution, EstimateModel, RuntimeSteps, probability_executable,
+    probability_executable_together,
 };
 use crate::plan::{NodePlan, NodeSet, Reservation};
 use crate::units::{NodeIndex, Nodes, Seconds};
@@ -39,7 +41,7 @@ pub struct Mapped {
     after_crash: Recovery,
     after_failed_start: Recovery,
     releases_early: bool,
-    estimates: Option<Arc<EstimateModel>>,
+    learned: Learned,
     hardware: Hardware,
     plan: NodePlan,
     /// Completion-time distributions of the jobs with an open reservation.
@@ -90,7 +92,7 @@ impl Mapped {
             },
             hardware: Hardware::new(settings.reliability.clone()),
             settings: settings.clone(),
-            estimates,
+            learned: Learned::new(settings, estimates),
             plan: NodePlan::new(nodes),
             completions: Completions::new(settings.convolution),
             disabled: BTreeMap::new(),
@@ -108,8 +110,10 @@ impl Mapped {
 
     /// The job's own runtime distribution; `None` for strategies that do not overbook.
     fn own_runtime(&self, job: &Job) -> Option<OwnRuntime> {
-        let model = self.estimates.as_ref().filter(|_| self.overbooks)?;
-        let (class, distribution) = model.lookup(job);
+        if !self.overbooks {
+            return None;
+        }
+        let (class, distribution) = self.learned.lookup(job)?;
         let steps = RuntimeSteps::new(distribution, job.estimate, self.settings.time_step);
         Some(OwnRuntime { class, steps })
     }
@@ -193,9 +197,7 @@ impl Mapped {
                         executable: 1.0,
                         survives: self.hardware.survives(job.nodes, job.estimate),
                     };
-                    if self.settings.test_full_length
-                        && !self.settings.acceptance.accepts(success.pof())
-                    {
+                    if self.settings.test_full_length && !self.accepts(&success) {
                         return None;
                     }
                     return Some(Candidate {
@@ -241,32 +243,41 @@ impl Mapped {
             .steps
             .cdf_at_steps(u32::try_from(steps).unwrap_or(u32::MAX));
         let at_best = available * within * survives;
-        if !self.settings.acceptance.accepts(1.0 - at_best) {
+        if !self
+            .settings
+            .acceptance
+            .accepts(self.learned.promised_for(1.0 - at_best))
+        {
             return None;
         }
         cluster.work.pof_evaluations += 1;
         let predecessors = self.plan.predecessors(&nodes, from, start);
         let success = SuccessFactors {
             available,
-            executable: self.executable(cluster, own, &predecessors, from, start, end),
+            executable: self.executable(cluster, job, own, &predecessors, from, start, end),
             survives,
         };
-        self.settings
-            .acceptance
-            .accepts(success.pof())
-            .then_some(Candidate {
-                nodes,
-                start,
-                end,
-                overbooked: true,
-                success: Some(success),
-                predecessors,
-            })
+        self.accepts(&success).then_some(Candidate {
+            nodes,
+            start,
+            end,
+            overbooked: true,
+            success: Some(success),
+            predecessors,
+        })
     }
 
+    fn accepts(&self, success: &SuccessFactors) -> bool {
+        self.settings
+            .acceptance
+            .accepts(self.learned.promised(success))
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one slot and its surroundings")]
     fn executable(
         &self,
         cluster: &Cluster,
+        job: &Job,
         own: &OwnRuntime,
         predecessors: &[JobId],
         from: Seconds,
@@ -279,7 +290,15 @@ impl Mapped {
         let distributions = self.distributions(cluster, predecessors);
         let distributions: Vec<&CompletionDistribution> =
             distributions.iter().map(AsRef::as_ref).collect();
-        probability_executable(&distributions, &own.steps, from, start, end)
+        let apart = probability_executable(&distributions, &own.steps, from, start, end);
+        let share = self.settings.user_factor;
+        let is_alike = |&other: &JobId| job.user.is_some() && cluster.job(other).user == job.user;
+        if share == 0.0 || !predecessors.iter().any(is_alike) {
+            return apart;
+        }
+        let together =
+            probability_executable_together(&distributions, &own.steps, from, start, end);
+        (1.0 - share) * apart + share * together
     }
 
     /// The distributions of predecessors, those of running ones conditioned on not having ended yet where that is asked
@@ -457,6 +476,7 @@ fn probability(slot: &Candidate) -> f64 {
 
 impl Policy for Mapped {
     fn arrived(&mut self, cluster: &mut Cluster, id: JobId) {
+        self.learned.submitted();
         self.refresh(cluster.now());
         let job = cluster.job(id).clone();
         if let Some(window) = job.fixed_window() {
@@ -479,7 +499,9 @@ impl Policy for Mapped {
                 end: slot.end,
                 overbooked: slot.overbooked,
                 success: slot.success.filter(|_| slot.overbooked),
-                calibrated_pof: None,
+                calibrated_pof: self
+                    .learned
+                    .calibrated(slot.success.as_ref().filter(|_| slot.overbooked)),
                 predecessors: slot.predecessors.len() as u32,
             },
             class.filter(|_| slot.overbooked),
@@ -545,6 +567,18 @@ impl Policy for Mapped {
         let mut back = NodeSet::empty(cluster.nodes());
         back.insert(node);
         self.start_early(cluster, &back);
+    }
+
+    fn decided(&mut self, outcome: &JobOutcome) {
+        self.learned.decided(outcome);
+    }
+
+    fn learned(&self) -> Option<&Learned> {
+        Some(&self.learned)
+    }
+
+    fn resume(&mut self, learned: Learned) {
+        self.learned = learned;
     }
 
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {

@@ -7,6 +7,7 @@ mod cluster;
 mod counted;
 mod direct;
 mod hardware;
+mod learned;
 pub mod local;
 mod mapped;
 pub mod measures;
@@ -27,8 +28,9 @@ mod virtual_study;
 
 pub use cluster::{Allocation, Cluster, ClusterMachine, Phase};
 pub use counted::Counted;
-pub use direct::{Replay, replay, simulate};
+pub use direct::{Replay, learn_from_batteries, replay, simulate};
 pub use hardware::Hardware;
+pub use learned::Learned;
 pub use mapped::Mapped;
 pub use outcome::{
     JobOutcome, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters, fixed_measures,
@@ -40,9 +42,9 @@ pub use overbooking_2008::{
 pub use policy::{Policy, WindowQuote};
 pub use queueing::Queueing;
 pub use settings::{
-    Acceptance, Convolution, CrashRule, DownHorizon, EarlyStart, FailedStartRule,
-    PROBABILITY_TOLERANCE, Placing, PolicySettings, PredecessorRule, Reliability, ReplanPasses,
-    Retry, SurvivalForm,
+    Acceptance, CalibrationMethod, CalibrationSettings, Convolution, CrashRule, DownHorizon,
+    EarlyStart, FailedStartRule, PROBABILITY_TOLERANCE, Placing, PolicySettings, PredecessorRule,
+    Reliability, ReplanPasses, Retry, SurvivalForm,
 };
 pub use shortening::Shortening;
 pub use slot_statistics::{Quantiles, SlotRun, SlotStatistics, simulate_slots};

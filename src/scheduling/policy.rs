@@ -1,7 +1,8 @@
 //! The trait that one file implements for each policy.
 
 use super::cluster::Cluster;
-use super::outcome::SuccessFactors;
+use super::learned::Learned;
+use super::outcome::{JobOutcome, SuccessFactors};
 use super::settings::PROBABILITY_TOLERANCE;
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::JobId;
@@ -67,6 +68,17 @@ pub trait Policy: Send {
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
         cluster.fail(job);
     }
+
+    /// A job's outcome is final: what a policy may learn from. Called after the event that made it so.
+    fn decided(&mut self, _outcome: &JobOutcome) {}
+
+    /// What the policy has learned so far, where it learns.
+    fn learned(&self) -> Option<&Learned> {
+        None
+    }
+
+    /// Goes on from what was learned before, in the place of what it knows.
+    fn resume(&mut self, _learned: Learned) {}
 
     /// Whether the policy sells windows: whether [`Policy::quote_window`] ever answers.
     fn sells_windows(&self) -> bool {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-pub use crate::estimates::Convolution;
+pub use crate::estimates::{CalibrationMethod, CalibrationSettings, Convolution};
 use crate::failures::SurvivalModel;
 use crate::units::Seconds;
 
@@ -47,6 +47,11 @@ pub struct PolicySettings {
     /// (A-18; default no): nobody is placed in front of it, so it can start as soon as its predecessors have ended, as its
     /// distribution assumes.
     pub hold_for_overbooked: bool,
+    /// How much of the dependence between a job and a predecessor of the same user a node-mapped planner counts on, from 0
+    /// (independent, as the thesis has it, A-14; default) to 1 (they use the same quantile of their distributions).
+    pub user_factor: f64,
+    /// How promised probabilities follow from computed ones (default: they are the computed ones).
+    pub calibration: CalibrationSettings,
     /// Whether planned jobs start early when a predecessor ends early, for node-mapped strategies (the strategy's own rule
     /// by default: only comprehensive overbooking does; spec §14.3 asks for the ablation).
     pub early_start: EarlyStart,
@@ -71,6 +76,8 @@ impl Default for PolicySettings {
             retry: Retry::Events,
             replan_failed_start: false,
             hold_for_overbooked: false,
+            user_factor: 0.0,
+            calibration: CalibrationSettings::default(),
             early_start: EarlyStart::Strategy,
         }
     }

@@ -125,7 +125,7 @@ impl Shortening {
     /// The class of a job and whether it is promising.
     fn judge(&self, job: &Job) -> (Option<u16>, bool) {
         self.estimates.as_ref().map_or((None, false), |model| {
-            let (class, ratios) = model.lookup(job);
+            let (class, ratios) = model.lookup(job, model.history());
             (Some(class), is_promising(ratios.mean_ratio(), self.max_pof))
         })
     }

@@ -54,13 +54,16 @@ use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::{ReservationOutcome, reservation_measures};
 use crate::scheduling::{
     ClusterMachine, JobOutcome, PolicySettings, SimulationMetrics, VirtualStudyError, VirtualTrial,
-    fixed_measures, registry, simulate_slot_study, simulate_virtual,
+    fixed_measures, learn_from_batteries, registry, simulate_slot_study, simulate_virtual,
 };
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, ReservationRequest};
 
 /// Length of the windows that the clock grants. It bounds what a client hands over at once and has no influence on results.
 const WINDOW: Seconds = Seconds(7 * 24 * 3_600);
+
+/// The jobs of a battery and the failures that it meets.
+pub type Battery = (Arc<[Job]>, Arc<FailureTrace>);
 
 /// Read-only inputs of one simulation, shared between points.
 #[derive(Clone, Debug)]
@@ -71,6 +74,8 @@ pub struct SimulationInputs {
     pub policy: PolicySettings,
     /// The jobs in order of submission, with ids 0, 1, 2, …
     pub jobs: Arc<[Job]>,
+    /// Batteries that a calibrated policy runs first, the earliest first, to learn how often its promises are kept.
+    pub before: Vec<Battery>,
     /// Learned statistics, where the policy uses them.
     pub estimates: Option<Arc<EstimateModel>>,
     /// Node failures.
@@ -200,7 +205,13 @@ pub fn run(
     if strategy.overbooks && inputs.estimates.is_none() {
         return Err(SimulationError::NoEstimates(name.clone()));
     }
-    let policy = (strategy.build)(inputs.nodes, &inputs.policy, inputs.estimates.clone());
+    let mut policy = (strategy.build)(inputs.nodes, &inputs.policy, inputs.estimates.clone());
+    let estimates = inputs.estimates.as_ref();
+    if let Some(learned) =
+        learn_from_batteries(inputs.nodes, &inputs.policy, estimates, &inputs.before)
+    {
+        policy.resume(learned);
+    }
     let machine = ClusterMachine::new(inputs.nodes, policy);
     tokio::runtime::Builder::new_current_thread()
         .build()?
@@ -442,6 +453,7 @@ mod tests {
                 strategy: "heuristic-planning".to_owned(),
                 ..PolicySettings::default()
             },
+            before: Vec::new(),
             jobs: jobs.collect(),
             estimates: None,
             failures: Arc::default(),

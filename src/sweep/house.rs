@@ -115,6 +115,7 @@ impl Rooms for HouseRooms {
             label: workload.label,
             learning: workload.learning,
             batteries: workload.batteries,
+            first_factor: workload.factors.first().copied().unwrap_or(1.0),
             content_hash: workload.content_hash,
         })
     }

@@ -24,12 +24,14 @@ use crate::brokering::{ClusterWorkload, GridInputs, StudySettings};
 use crate::estimates::{EstimateModel, EstimateSettings};
 use crate::failures::{FailureSettings, FailureSource, FailureTrace};
 use crate::random;
-use crate::simulation::{SimulationInputs, SimulationResult, StreamSeed};
+use crate::scheduling::CalibrationMethod;
+use crate::simulation::{Battery, SimulationInputs, SimulationResult, StreamSeed};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::workflows::{Negatives, Workflow};
 use crate::workload::{
     ClusterExcerpt, ClusterExcerpts, ClusterSettings, Excerpts, Job, ReservationRequest,
-    WorkloadError, WorkloadSettings, cut_clusters, generate_co_requests, generate_requests,
+    WorkloadError, WorkloadSettings, battery::battery_before, cut_clusters, generate_co_requests,
+    generate_requests,
 };
 
 /// Folders in which inputs are looked for when they are not found as they stand.
@@ -113,6 +115,8 @@ pub struct PreparedWorkload {
     pub learning: Vec<Job>,
     /// The jobs of each replication.
     pub batteries: Vec<Arc<[Job]>>,
+    /// The compression factor of the first one.
+    pub first_factor: f64,
     /// Hash of everything that determines the jobs.
     pub content_hash: String,
 }
@@ -399,6 +403,7 @@ impl<R: Rooms> Inputs<R> {
                 policy: spec.scheduling.clone(),
                 // Each site has its own jobs and failures.
                 jobs: Arc::new([]),
+                before: Vec::new(),
                 estimates: None,
                 failures: Arc::default(),
                 requests: Arc::new([]),
@@ -417,6 +422,7 @@ impl<R: Rooms> Inputs<R> {
         Ok(SimulationInputs {
             nodes: spec.workload.nodes,
             policy: spec.scheduling.clone(),
+            before: self.batteries_before(spec, &workload)?,
             jobs,
             estimates,
             failures: self.failure_trace(spec)?,
@@ -426,6 +432,42 @@ impl<R: Rooms> Inputs<R> {
             provisioning: None,
             seed: self.seed(spec),
         })
+    }
+
+    /// The batteries that a calibrated policy learns from before its own, the earliest first, each with its failures: those of
+    /// the replications before, and before the first one the end of what estimates are learned from.
+    fn batteries_before(
+        &self,
+        spec: &SimulationSpec,
+        workload: &PreparedWorkload,
+    ) -> Result<Vec<Battery>, Arc<InputError>> {
+        let calibration = &spec.scheduling.calibration;
+        if calibration.method == CalibrationMethod::None || spec.workload.whole.is_some() {
+            return Ok(Vec::new());
+        }
+        let mut batteries = Vec::new();
+        for back in (1..=calibration.batteries_before).rev() {
+            let (jobs, replication) = match spec.replication.checked_sub(back) {
+                Some(earlier) => (workload.batteries.get(earlier as usize).cloned(), earlier),
+                None => {
+                    let beyond = back - spec.replication;
+                    let jobs = battery_before(
+                        &workload.learning,
+                        spec.workload.battery_jobs,
+                        beyond as usize,
+                        workload.first_factor,
+                        spec.workload.laxity,
+                    );
+                    // Drawn failures of their own, too: no replication has so high a number.
+                    (jobs, u32::MAX - beyond)
+                }
+            };
+            if let Some(jobs) = jobs {
+                let failures = self.failures_with(spec, &jobs, replication)?;
+                batteries.push((jobs, failures));
+            }
+        }
+        Ok(batteries)
     }
 
     fn seed(&self, spec: &SimulationSpec) -> StreamSeed {
@@ -575,6 +617,7 @@ impl<R: Rooms> Inputs<R> {
                 label: workload.label.clone(),
                 learning: excerpts.outside(&jobs),
                 batteries: Vec::new(),
+                first_factor: 1.0,
                 content_hash: String::new(),
             };
             self.rooms.estimates(&learning, settings)
@@ -589,15 +632,25 @@ impl<R: Rooms> Inputs<R> {
         }
         let workload = self.workload(spec)?;
         let (jobs, _) = self.mixed(spec, battery(&workload, spec)?);
+        self.failures_with(spec, &jobs, spec.replication)
+    }
+
+    /// The failures that these jobs meet in a replication.
+    fn failures_with(
+        &self,
+        spec: &SimulationSpec,
+        jobs: &[Job],
+        replication: u32,
+    ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
         let nodes = spec.workload.nodes;
         let workload_key = self.rooms.workload_key(&spec.workload);
         self.failures_of(&FailureRequest {
             settings: &spec.failures,
             nodes,
-            horizon: horizon(&jobs, nodes),
+            horizon: horizon(jobs, nodes),
             seed: spec.seed,
             workload_key: &workload_key,
-            replication: spec.replication,
+            replication,
         })
     }
 

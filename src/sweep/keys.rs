@@ -168,7 +168,7 @@ pub const KEYS: &[Key] = &[
     key(
         "estimates.classes",
         Kind::Text,
-        "\"all\", \"runtime\" (default), \"resources\", \"user\", \"application\", or two of them joined by +",
+        "\"all\", \"runtime\" (default), \"resources\", \"user\", \"application\", \"user-last\", or two of them joined by +",
     ),
     key(
         "estimates.runtime_borders_seconds",
@@ -327,6 +327,11 @@ pub const KEYS: &[Key] = &[
         "true or false (default)",
     ),
     key(
+        "scheduling.user_factor",
+        Kind::Real,
+        "0 (default: independent) to 1: dependence of a job on a predecessor of its user",
+    ),
+    key(
         "scheduling.early_start",
         Kind::Text,
         "\"strategy\" (default), \"yes\" or \"no\"",
@@ -340,6 +345,26 @@ pub const KEYS: &[Key] = &[
         "acceptance.pof_max",
         Kind::Real,
         "a probability from 0 to 1 (default 0.2)",
+    ),
+    key(
+        "acceptance.calibration",
+        Kind::Text,
+        "\"none\" (default), \"isotonic\" or \"logistic\"",
+    ),
+    key(
+        "acceptance.calibration_half_life_jobs",
+        Kind::Real,
+        "1 or more submitted jobs (default 5000)",
+    ),
+    key(
+        "acceptance.calibration_minimum_jobs",
+        Kind::Real,
+        "0 or more decided jobs, aged (default 50)",
+    ),
+    key(
+        "acceptance.calibration_batteries",
+        Kind::Integer,
+        "0 to 20 batteries before the simulated one (default 5)",
     ),
     key(
         "acceptance.penalty_ratio",

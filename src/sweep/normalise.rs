@@ -7,7 +7,8 @@ use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::registry::{self, PlanKind, Strategy};
 use crate::scheduling::reserving::{DisplacedJobs, QueueOrder, ReservingSettings};
 use crate::scheduling::{
-    Acceptance, DownHorizon, Placing, PolicySettings, Reliability, SlotSource,
+    Acceptance, CalibrationMethod, CalibrationSettings, DownHorizon, Placing, PolicySettings,
+    Reliability, SlotSource,
 };
 use crate::units::Seconds;
 use crate::workload::workflows::Network;
@@ -211,6 +212,10 @@ pub fn normalise(spec: SimulationSpec) -> SimulationSpec {
         Some(strategy) => read_by(strategy, spec.scheduling),
         None => spec.scheduling,
     };
+    let policy = PolicySettings {
+        calibration: calibration_read(strategy, policy.calibration),
+        ..policy
+    };
     if overbooks {
         let acceptance = Acceptance::Pof {
             maximum: policy.acceptance.threshold(),
@@ -293,7 +298,23 @@ fn read_by(strategy: &Strategy, policy: PolicySettings) -> PolicySettings {
         condition_on_elapsed: default.condition_on_elapsed,
         predecessors: default.predecessors,
         hold_for_overbooked: default.hold_for_overbooked,
+        user_factor: default.user_factor,
         ..policy
+    }
+}
+
+/// Only strategies that compute probabilities calibrate them, and without a method nothing shapes it.
+fn calibration_read(
+    strategy: Option<&Strategy>,
+    calibration: CalibrationSettings,
+) -> CalibrationSettings {
+    let computes = strategy.is_none_or(|strategy| {
+        strategy.overbooks && matches!(strategy.plan, PlanKind::Mapped | PlanKind::Counted)
+    });
+    if computes && calibration.method != CalibrationMethod::None {
+        calibration
+    } else {
+        CalibrationSettings::default()
     }
 }
 

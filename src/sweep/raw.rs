@@ -15,8 +15,9 @@ use crate::scheduling::reserving::{
     Admission, Backfilling, DisplacedJobs, Displacement, EarlyEnd, QueueOrder, SameInstant,
 };
 use crate::scheduling::{
-    Combination, Convolution, CrashRule, DownHorizon, EarlyStart, FailedStartRule, Padding,
-    Placing, PredecessorRule, ReplanPasses, Retry, SlotSource, SurvivalForm,
+    CalibrationMethod, Combination, Convolution, CrashRule, DownHorizon, EarlyStart,
+    FailedStartRule, Padding, Placing, PredecessorRule, ReplanPasses, Retry, SlotSource,
+    SurvivalForm,
 };
 use crate::workload::workflows::{
     Instances, LevelSizes, Negatives, NodesShape, RuntimeShape, TransferMean, VolumeShape,
@@ -227,6 +228,8 @@ pub struct RawScheduling {
     pub replan_failed_start: Option<bool>,
     /// Whether nobody is placed in front of an overbooked job.
     pub hold_for_overbooked: Option<bool>,
+    /// Dependence on predecessors of the same user.
+    pub user_factor: Given<f64>,
     /// Whether planned jobs start early.
     pub early_start: Option<EarlyStart>,
 }
@@ -239,6 +242,14 @@ pub struct RawAcceptance {
     pub test: Given<String>,
     /// Threshold of the PoF test.
     pub pof_max: Given<f64>,
+    /// How promises follow from computed probabilities.
+    pub calibration: Option<CalibrationMethod>,
+    /// After how many jobs counts weigh half.
+    pub calibration_half_life_jobs: Given<f64>,
+    /// How much must be counted.
+    pub calibration_minimum_jobs: Given<f64>,
+    /// How many batteries are run before.
+    pub calibration_batteries: Given<u32>,
     /// Penalty over fee.
     pub penalty_ratio: Given<f64>,
     /// S of the risk test.

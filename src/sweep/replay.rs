@@ -120,6 +120,7 @@ pub fn replay_point(
         read.nodes,
         &read.policy,
         read.estimates.clone(),
+        &read.before,
         &read.jobs,
         &read.failures,
     )

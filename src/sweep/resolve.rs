@@ -17,12 +17,15 @@ use crate::brokering::StudySettings;
 use crate::estimates::{ClassFamily, EstimateSettings};
 use crate::failures::{FailureSettings, FailureSource, SurvivalModel};
 use crate::scheduling::registry::{self, STRATEGIES, Strategy};
-use crate::scheduling::{Acceptance, PolicySettings, Reliability};
+use crate::scheduling::{Acceptance, CalibrationSettings, PolicySettings, Reliability};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{CleaningRules, Compression, WorkloadSettings, WorkloadSource};
 
 /// Nodes of the largest machine: as many as the largest of today, and the plan of nodes holds each of them.
 const LARGEST_MACHINE: u32 = 10_000_000;
+
+/// More batteries before the simulated one than this cost more than they teach.
+const MOST_BATTERIES_BEFORE: u32 = 20;
 
 /// The file of the LANL table where none is named.
 pub const LANL_FILE: &str = "LA-UR-05-7318-failure-data-1996-2005.csv";
@@ -403,6 +406,7 @@ pub(super) fn estimates(raw: &RawEstimates, problems: &mut Problems) -> Option<E
         }),
         "user" => Some(ClassFamily::User { top: users }),
         "application" => Some(ClassFamily::Application { top: applications }),
+        "user-last" => Some(ClassFamily::UserLast),
         _ => None,
     };
     let family = match &raw.classes {
@@ -663,6 +667,14 @@ pub(super) fn policy(
     };
     let (test, ratio) = acceptance_test(acceptance, strategy, problems);
     let reliability = planner_reliability(reliability, problems);
+    let calibration = calibration(acceptance, problems);
+    let user_factor = real(
+        "scheduling.user_factor",
+        &raw.user_factor,
+        default.user_factor,
+        |share| (0.0..=1.0).contains(&share),
+        problems,
+    );
     let policy = PolicySettings {
         strategy: strategy?.name.to_owned(),
         placing: raw.placing.unwrap_or_default(),
@@ -686,6 +698,8 @@ pub(super) fn policy(
         hold_for_overbooked: raw
             .hold_for_overbooked
             .unwrap_or(default.hold_for_overbooked),
+        user_factor: user_factor?,
+        calibration: calibration?,
         early_start: raw.early_start.unwrap_or_default(),
     };
     Some((policy, ratio?))
@@ -773,6 +787,40 @@ fn acceptance_test(
         }
     };
     (test, ratio)
+}
+
+fn calibration(raw: &RawAcceptance, problems: &mut Problems) -> Option<CalibrationSettings> {
+    let default = CalibrationSettings::default();
+    let half_life_jobs = real(
+        "acceptance.calibration_half_life_jobs",
+        &raw.calibration_half_life_jobs,
+        default.half_life_jobs,
+        |jobs| jobs >= 1.0,
+        problems,
+    );
+    let minimum_jobs = real(
+        "acceptance.calibration_minimum_jobs",
+        &raw.calibration_minimum_jobs,
+        default.minimum_jobs,
+        |jobs| jobs >= 0.0,
+        problems,
+    );
+    let key = "acceptance.calibration_batteries";
+    let batteries_before = match &raw.calibration_batteries {
+        Some(given) if *given.get_ref() > MOST_BATTERIES_BEFORE => {
+            let message = format!("{} batteries are too many", given.get_ref());
+            out_of_range(key, given.span(), &message, problems);
+            None
+        }
+        Some(given) => Some(*given.get_ref()),
+        None => Some(default.batteries_before),
+    };
+    Some(CalibrationSettings {
+        method: raw.calibration.unwrap_or_default(),
+        half_life_jobs: half_life_jobs?,
+        minimum_jobs: minimum_jobs?,
+        batteries_before: batteries_before?,
+    })
 }
 
 fn planner_reliability(raw: &RawReliability, problems: &mut Problems) -> Option<Reliability> {

@@ -18,7 +18,7 @@ use crate::workload::{
 /// The version of everything that determines a result but is not configuration. Part of every point's identity: raise it
 /// when a change of the engine changes any number. Where it changes those of one study only, raise that study's revision in
 /// `identity.rs` instead: what others computed stays valid.
-pub const RESULT_FORMAT: u32 = 1;
+pub const RESULT_FORMAT: u32 = 2;
 
 /// A validated experiment: what will be simulated, in which order, and what each point reads off the simulations.
 #[derive(Clone, Debug)]

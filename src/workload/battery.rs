@@ -116,6 +116,21 @@ pub fn compressed(submit: Seconds, first: Seconds, factor: f64) -> Seconds {
     Seconds(((submit - first).0 as f64 * factor).floor() as i64)
 }
 
+/// The battery that lies `back` batteries (from 1) before the evaluated ones: the jobs of the end of `learning`, made as the
+/// evaluated batteries are, at the compression factor `factor`. `None` where there are not so many jobs.
+#[must_use]
+pub fn battery_before(
+    learning: &[Job],
+    battery_jobs: u32,
+    back: usize,
+    factor: f64,
+    laxity: f64,
+) -> Option<Arc<[Job]>> {
+    let length = battery_jobs as usize;
+    let start = learning.len().checked_sub(back.checked_mul(length)?)?;
+    Some(rebase(learning.get(start..start + length)?, factor, laxity))
+}
+
 fn rebase(jobs: &[Job], factor: f64, laxity: f64) -> Arc<[Job]> {
     let first = jobs.first().map_or(Seconds::ZERO, |job| job.submit);
     (0..)

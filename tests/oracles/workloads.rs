@@ -118,6 +118,7 @@ impl Case {
             Nodes(self.nodes),
             settings,
             Some(Arc::new(model)),
+            &[],
             &self.jobs,
             &self.failures,
         )

@@ -112,17 +112,17 @@ impl Counted {
     /// The jobs in front that may still hold nodes at `start`, the one that may last longest first. Without statistics, nobody
     /// is expected to end early.
     fn tails(&self, cluster: &Cluster, start: Seconds) -> Vec<Tail> {
-        let Some(model) = self.estimates.as_ref().filter(|_| self.overbooks) else {
+        if !self.overbooks {
             return Vec::new();
-        };
+        }
         let mut tails: Vec<Tail> = self
             .planned
             .iter()
             .chain(&self.running)
             .filter(|slot| slot.start < start && slot.end > start)
             .filter(|slot| !cluster.is_reservation(slot.job))
-            .map(|slot| {
-                let (_, distribution) = model.lookup(cluster.job(slot.job));
+            .filter_map(|slot| {
+                let (_, distribution) = self.learned.lookup(cluster.job(slot.job))?;
                 let lasts =
                     |time: Seconds| 1.0 - distribution.cdf_at(time - slot.start, slot.estimate);
                 let holds = if cluster.phase(slot.job) == Phase::Running {
@@ -135,11 +135,11 @@ impl Counted {
                 } else {
                     lasts(start)
                 };
-                Tail {
+                Some(Tail {
                     nodes: slot.nodes,
                     holds,
                     until: slot.end,
-                }
+                })
             })
             .collect();
         tails.sort_by_key(|tail| std::cmp::Reverse(tail.until));

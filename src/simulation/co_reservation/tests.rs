@@ -19,6 +19,7 @@ fn study(
     seed: &GridSeed,
 ) -> SimulationInputs {
     SimulationInputs {
+        before: Vec::new(),
         nodes: Nodes(0),
         policy: PolicySettings::default(),
         jobs: Arc::new([]),
@@ -169,6 +170,7 @@ fn actors_and_the_direct_call_give_equal_results_on_excerpts_of_a_log() {
 #[test]
 fn a_study_of_several_clusters_without_any_is_an_error() {
     let inputs = SimulationInputs {
+        before: Vec::new(),
         nodes: Nodes(1),
         policy: PolicySettings::default(),
         jobs: Arc::new([]),

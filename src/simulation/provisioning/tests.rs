@@ -19,6 +19,7 @@ fn simulate(
 ) -> Result<SimulationResult, SimulationError> {
     let seed = seed_of(7);
     let inputs = SimulationInputs {
+        before: Vec::new(),
         nodes: Nodes(16),
         policy: PolicySettings::default(),
         jobs: Arc::from([]),

@@ -1,0 +1,152 @@
+//! Calibrated promises through the whole engine: nothing of the future, the same bytes, and what they are for.
+
+use std::sync::Arc;
+
+use bookahead::estimates::{
+    Binning, CalibrationMethod, CalibrationSettings, ClassFamily, EstimateModel, EstimateSettings,
+    Overrun,
+};
+use bookahead::failures::FailureTrace;
+use bookahead::scheduling::{Acceptance, JobOutcome, PolicySettings, learn_from_batteries, replay};
+use bookahead::units::{Nodes, Seconds};
+use bookahead::workload::{Job, JobId, JobKind};
+use proptest::prelude::*;
+
+const NODES: Nodes = Nodes(8);
+
+/// A crowd of jobs at twice the machine: `draws` gives width, estimate, ratio and gap of each.
+fn jobs(draws: &[(u32, i64, i64, i64)]) -> Vec<Job> {
+    let mut submit = 0;
+    draws
+        .iter()
+        .zip(0..)
+        .map(|(&(nodes, estimate, percent, gap), id)| {
+            submit += gap;
+            Job {
+                id: JobId(id),
+                trace_number: i64::from(id) + 1,
+                submit: Seconds(submit),
+                release: Seconds(submit),
+                estimate: Seconds(estimate),
+                runtime: Seconds((estimate * percent / 100).max(1)),
+                deadline: Seconds(submit + 2 * estimate),
+                nodes: Nodes(nodes),
+                user: Some(i64::from(id % 3)),
+                application: None,
+                kind: JobKind::Flexible,
+            }
+        })
+        .collect()
+}
+
+fn draws(count: usize) -> impl Strategy<Value = Vec<(u32, i64, i64, i64)>> {
+    prop::collection::vec((1_u32..=8, 60_i64..2_000, 1_i64..=120, 0_i64..120), count)
+}
+
+fn settings(strategy: &str, method: CalibrationMethod) -> PolicySettings {
+    PolicySettings {
+        strategy: strategy.to_owned(),
+        acceptance: Acceptance::Pof { maximum: 0.4 },
+        time_step: Seconds(1),
+        calibration: CalibrationSettings {
+            method,
+            half_life_jobs: 200.0,
+            minimum_jobs: 5.0,
+            batteries_before: 1,
+        },
+        ..PolicySettings::default()
+    }
+}
+
+fn model(family: ClassFamily, learning: &[Job]) -> Arc<EstimateModel> {
+    let settings = EstimateSettings {
+        family,
+        binning: Binning::Round,
+        overrun: Overrun::Clamp,
+        minimum_class_size: 1,
+    };
+    Arc::new(EstimateModel::learn(learning, &settings).expect("there are jobs"))
+}
+
+fn run(
+    settings: &PolicySettings,
+    model: &Arc<EstimateModel>,
+    before: &[(Arc<[Job]>, Arc<FailureTrace>)],
+    jobs: &[Job],
+) -> Vec<JobOutcome> {
+    let failures = FailureTrace::default();
+    replay(
+        NODES,
+        settings,
+        Some(Arc::clone(model)),
+        before,
+        jobs,
+        &failures,
+    )
+    .expect("the strategy is registered")
+    .outcomes
+}
+
+const OVERBOOKING: [&str; 2] = ["comprehensive-overbooking", "heuristic-overbooking"];
+const METHODS: [CalibrationMethod; 2] = [CalibrationMethod::Isotonic, CalibrationMethod::Logistic];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn a_promise_does_not_depend_on_what_happens_after_it(
+        learning in draws(60), first in draws(60), one in draws(60), other in draws(60),
+    ) {
+        // Two futures behind the same past: every promise of the past is the same to the bit, calibration and users'
+        // histories included.
+        let learning = jobs(&learning);
+        for family in [ClassFamily::All, ClassFamily::UserLast] {
+            let model = model(family, &learning);
+            for (strategy, method) in OVERBOOKING.into_iter().zip(METHODS) {
+                let settings = settings(strategy, method);
+                let promises = |future: &[(u32, i64, i64, i64)]| {
+                    let all: Vec<_> = first.iter().chain(future).copied().collect();
+                    let mut outcomes = run(&settings, &model, &[], &jobs(&all));
+                    outcomes.truncate(first.len());
+                    outcomes.into_iter().map(|outcome| outcome.promise).collect::<Vec<_>>()
+                };
+                prop_assert_eq!(promises(&one), promises(&other));
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_learned_before_is_what_one_long_run_would_have_learned(
+        learning in draws(60), before in draws(120), battery in draws(60),
+    ) {
+        let learning = jobs(&learning);
+        let model = model(ClassFamily::All, &learning);
+        let before: (Arc<[Job]>, _) = (jobs(&before).into(), Arc::new(FailureTrace::default()));
+        let battery = jobs(&battery);
+        for (strategy, method) in OVERBOOKING.into_iter().zip(METHODS) {
+            let settings = settings(strategy, method);
+            let with = run(&settings, &model, std::slice::from_ref(&before), &battery);
+            prop_assert_eq!(&with, &run(&settings, &model, std::slice::from_ref(&before), &battery));
+            let learned = learn_from_batteries(NODES, &settings, Some(&model), std::slice::from_ref(&before));
+            prop_assert!(learned.is_some());
+            for outcome in with {
+                let Some(promise) = outcome.promise.filter(|promise| promise.overbooked) else { continue };
+                let promised = promise.pof().expect("overbooked slots have a probability");
+                prop_assert!(promise.calibrated_pof.is_some());
+                prop_assert!((0.0..0.4).contains(&promised), "{promised}");
+            }
+        }
+    }
+
+    #[test]
+    fn without_a_method_nothing_is_calibrated(learning in draws(40), battery in draws(60)) {
+        let learning = jobs(&learning);
+        let model = model(ClassFamily::All, &learning);
+        for strategy in OVERBOOKING {
+            let settings = settings(strategy, CalibrationMethod::None);
+            for outcome in run(&settings, &model, &[], &jobs(&battery)) {
+                prop_assert!(outcome.promise.is_none_or(|promise| promise.calibrated_pof.is_none()));
+            }
+        }
+    }
+}
