@@ -5,12 +5,14 @@
 //! [`joint_density`] says when the job's predecessors have all ended; [`probability_executable`] whether it ends in its
 //! window; and [`Convolver::complete`] makes the [`CompletionDistribution`] that its successors see.
 //! [`probability_of_room`] says whether jobs in front of a fixed window have ended at its start.
+//! [`Habits`] knows single users and applications, for the algorithm of 2008.
 //! How long jobs wait in a queue is another matter: [`WaitPredictor`] learns it from the waits before.
 
 mod binomial;
 mod classes;
 mod completion;
 mod convolution;
+mod habits;
 mod joint;
 mod model;
 mod ratio;
@@ -26,6 +28,7 @@ pub use classes::{
 };
 pub use completion::CompletionDistribution;
 pub use convolution::{Convolution, Convolver, convolve_direct};
+pub use habits::{Habits, LARGEST_OVERRUN, UserHabit};
 pub use joint::{joint_cdf_at, joint_density, probability_executable};
 pub use model::{ClassSummary, EstimateError, EstimateModel};
 pub use ratio::{RATIO_BINS, RatioDistribution};

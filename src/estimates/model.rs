@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::classes::Attribute;
+use super::habits::Habits;
 use super::ratio::ratio_bin;
 use super::{ClassFamily, EstimateSettings, RATIO_BINS, RatioDistribution};
 use crate::workload::Job;
@@ -19,6 +20,7 @@ pub struct EstimateModel {
     effective: Vec<u16>,
     /// By class index: the distribution in use.
     distributions: Vec<Arc<RatioDistribution>>,
+    habits: Habits,
 }
 
 /// One class of the model, for reports.
@@ -201,6 +203,7 @@ impl EstimateModel {
             classes,
             effective,
             distributions,
+            habits: Habits::learn(usable.into_iter().zip(bins), settings),
         })
     }
 
@@ -212,6 +215,12 @@ impl EstimateModel {
     pub fn lookup(&self, job: &Job) -> (u16, &Arc<RatioDistribution>) {
         let class = self.attributes.classify(job);
         (self.effective[class], &self.distributions[class])
+    }
+
+    /// What is known of single users and applications, whatever the class family.
+    #[must_use]
+    pub fn habits(&self) -> &Habits {
+        &self.habits
     }
 
     /// Every class by its index.

@@ -7,7 +7,8 @@ use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::registry;
 use crate::scheduling::reserving::{DisplacedJobs, QueueOrder, ReservingSettings};
 use crate::scheduling::{
-    Acceptance, DownHorizon, Placing, PolicySettings, Reliability, SlotSource,
+    Acceptance, DownHorizon, Placing, PolicySettings, PromisingRule, Reliability, SlotSource,
+    UnderestimatorRule,
 };
 use crate::units::Seconds;
 use crate::workload::workflows::Network;
@@ -212,9 +213,21 @@ pub fn normalise(spec: SimulationSpec) -> SimulationSpec {
         let acceptance = Acceptance::Pof {
             maximum: policy.acceptance.threshold(),
         };
+        // Only the algorithm of 2008 asks what is usual; everybody else computes probabilities.
+        let asks_habits = policy.strategy == registry::OVERBOOKING_2008;
         return SimulationSpec {
             scheduling: PolicySettings {
                 acceptance,
+                promising: if asks_habits {
+                    policy.promising
+                } else {
+                    PromisingRule::default()
+                },
+                underestimators: if asks_habits {
+                    policy.underestimators
+                } else {
+                    UnderestimatorRule::default()
+                },
                 ..policy
             },
             ..spec
@@ -263,6 +276,8 @@ pub fn normalise(spec: SimulationSpec) -> SimulationSpec {
             convolution: default.convolution,
             condition_on_elapsed: default.condition_on_elapsed,
             predecessors: default.predecessors,
+            promising: default.promising,
+            underestimators: default.underestimators,
         },
         ..spec
     }

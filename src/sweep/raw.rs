@@ -16,7 +16,7 @@ use crate::scheduling::reserving::{
 };
 use crate::scheduling::{
     Combination, Convolution, DownHorizon, EarlyStart, Padding, Placing, PredecessorRule,
-    ReplanPasses, RestartRule, SlotSource, SurvivalForm,
+    PromisingRule, ReplanPasses, RestartRule, SlotSource, SurvivalForm, UnderestimatorRule,
 };
 use crate::workload::workflows::{
     Instances, LevelSizes, Negatives, NodesShape, RuntimeShape, TransferMean, VolumeShape,
@@ -233,6 +233,10 @@ pub struct RawAcceptance {
     pub penalty_ratio: Given<f64>,
     /// S of the risk test.
     pub security_factor: Given<f64>,
+    /// What makes a job promising for the algorithm of 2008.
+    pub promising: Option<PromisingRule>,
+    /// What it plans for underestimators.
+    pub underestimators: Option<UnderestimatorRule>,
 }
 
 /// `[reliability]`.
