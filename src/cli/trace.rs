@@ -98,6 +98,8 @@ struct SynthesizeArguments {
 enum Model {
     /// Lublin and Feitelson 2003, with user estimates after Tsafrir 2005
     LublinFeitelson,
+    /// The same with run times that are a uniform share of the estimates
+    UniformRatio,
     /// Fitted to the published totals of the Arminius log
     Arminius,
 }
@@ -249,6 +251,12 @@ fn synthesize(arguments: &SynthesizeArguments) -> miette::Result<Answer> {
     let (source, nodes) = match (arguments.model, arguments.nodes) {
         (Model::LublinFeitelson, nodes) => (
             WorkloadSource::LublinFeitelson {
+                jobs: arguments.jobs,
+            },
+            nodes.unwrap_or(128),
+        ),
+        (Model::UniformRatio, nodes) => (
+            WorkloadSource::UniformRatio {
                 jobs: arguments.jobs,
             },
             nodes.unwrap_or(128),
@@ -533,6 +541,7 @@ mod tests {
         let (_folder, _, output) = log();
         for arguments in [
             &["--model", "lublin-feitelson", "--nodes", "64"][..],
+            &["--model", "uniform-ratio", "--nodes", "64"],
             &["--model", "arminius"],
         ] {
             let mut all = vec![

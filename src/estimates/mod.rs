@@ -6,6 +6,7 @@
 //! window; and [`Convolver::complete`] makes the [`CompletionDistribution`] that its successors see.
 //! [`Calibrator`] learns how often that comes true, [`UserHistory`] what users' last jobs took.
 //! [`probability_of_room`] says whether jobs in front of a fixed window have ended at its start.
+//! [`Habits`] knows single users and applications, for the algorithm of 2008.
 //! How long jobs wait in a queue is another matter: [`WaitPredictor`] learns it from the waits before.
 
 mod binomial;
@@ -13,6 +14,7 @@ mod calibration;
 mod classes;
 mod completion;
 mod convolution;
+mod habits;
 mod history;
 mod joint;
 mod model;
@@ -30,6 +32,7 @@ pub use classes::{
 };
 pub use completion::CompletionDistribution;
 pub use convolution::{Convolution, Convolver, convolve_direct};
+pub use habits::{Habits, LARGEST_OVERRUN, UserHabit};
 pub use history::UserHistory;
 pub use joint::{
     joint_cdf_at, joint_density, probability_executable, probability_executable_together,

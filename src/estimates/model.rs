@@ -5,6 +5,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use super::classes::Attribute;
+use super::habits::Habits;
 use super::ratio::ratio_bin;
 use super::{ClassFamily, EstimateSettings, RATIO_BINS, RatioDistribution, UserHistory};
 use crate::units::Seconds;
@@ -24,6 +25,7 @@ pub struct EstimateModel {
     distributions: Vec<Arc<RatioDistribution>>,
     /// What the users' last learning jobs took.
     history: UserHistory,
+    habits: Habits,
 }
 
 /// One class of the model, for reports.
@@ -211,6 +213,10 @@ impl EstimateModel {
             effective,
             distributions,
             history,
+            habits: Habits::learn(
+                usable.into_iter().zip(bins.iter().map(|&(bin, _)| bin)),
+                settings,
+            ),
         })
     }
 
@@ -228,6 +234,12 @@ impl EstimateModel {
     #[must_use]
     pub fn history(&self) -> &UserHistory {
         &self.history
+    }
+
+    /// What is known of single users and applications, whatever the class family.
+    #[must_use]
+    pub fn habits(&self) -> &Habits {
+        &self.habits
     }
 
     /// Every class by its index.

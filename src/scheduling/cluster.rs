@@ -289,6 +289,12 @@ impl Cluster {
         self.jobs.get(job).start
     }
 
+    /// The longest that the job may hold its nodes: its estimate, or what it was promised where that is more.
+    #[must_use]
+    pub fn longest_run(&self, job: JobId) -> Seconds {
+        self.jobs.get(job).longest_run()
+    }
+
     /// Records the promise given to a job, and the estimate class that was used for it.
     pub fn promise(&mut self, job: JobId, promise: Promise, class: Option<u16>) {
         let record = self.jobs.get_mut(job);
@@ -318,7 +324,7 @@ impl Cluster {
         self.events.push(start, Event::Start(job, version));
     }
 
-    /// Starts the job now, on idle nodes; it ends when its runtime or its estimate has elapsed or at `window_end`.
+    /// Starts the job now, on idle nodes; it ends when its runtime or its estimate (or a longer promise) has elapsed or at `window_end`.
     pub fn start(&mut self, job: JobId, nodes: NodeSet, window_end: Seconds) {
         debug_assert!(nodes.is_subset_of(&self.idle), "a job starts on idle nodes");
         debug_assert_eq!(nodes.count(), self.job(job).nodes);
@@ -386,7 +392,7 @@ impl Cluster {
         let record = self.jobs.get_mut(job);
         // Running jobs always have a start; the fallback keeps the state machine total.
         let start = record.start.unwrap_or(self.now);
-        let end = (start + record.job.runtime.min(record.job.estimate)).min(window_end);
+        let end = (start + record.job.runtime.min(record.longest_run())).min(window_end);
         record.version += 1;
         let version = record.version;
         self.events.push(end, Event::End(job, version));

@@ -14,6 +14,7 @@ pub mod measures;
 mod outcome;
 mod overbooking_2008;
 mod policy;
+mod promising;
 mod queueing;
 pub mod registry;
 pub mod reserving;
@@ -37,9 +38,10 @@ pub use outcome::{
 };
 pub use overbooking_2008::{
     AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,
-    is_promising, overbookable_time, place_shortened, shortened_duration,
+    is_promising, longer_duration, overbookable_time, place_shortened, shortened_duration,
 };
 pub use policy::{Policy, WindowQuote};
+pub use promising::{PromisingRule, UnderestimatorRule};
 pub use queueing::Queueing;
 pub use settings::{
     Acceptance, CalibrationMethod, CalibrationSettings, Convolution, CrashRule, DownHorizon,

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::promising::{PromisingRule, UnderestimatorRule, is_default};
 pub use crate::estimates::{CalibrationMethod, CalibrationSettings, Convolution};
 use crate::failures::SurvivalModel;
 use crate::units::Seconds;
@@ -55,6 +56,13 @@ pub struct PolicySettings {
     /// Whether planned jobs start early when a predecessor ends early, for node-mapped strategies (the strategy's own rule
     /// by default: only comprehensive overbooking does; spec §14.3 asks for the ablation).
     pub early_start: EarlyStart,
+    /// What makes a job promising for the algorithm of 2008. Left out where it is the default, as is the next, so that what
+    /// does not read them keeps its identity.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub promising: PromisingRule,
+    /// What the algorithm of 2008 does for users whose jobs mostly outlast their estimates (spec §3.1.6).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub underestimators: UnderestimatorRule,
 }
 
 impl Default for PolicySettings {
@@ -79,6 +87,8 @@ impl Default for PolicySettings {
             user_factor: 0.0,
             calibration: CalibrationSettings::default(),
             early_start: EarlyStart::Strategy,
+            promising: PromisingRule::default(),
+            underestimators: UnderestimatorRule::default(),
         }
     }
 }

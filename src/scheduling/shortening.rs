@@ -6,8 +6,11 @@
 //! * **Anchors** are "now or the release" and the ends of reservations. At each anchor a full-length slot on the lowest-numbered
 //!   nodes comes first (a); else the nodes that stay free longest are taken, shortened (b) or on top of the
 //!   predecessors (c). The order is that of the listing, so the placing strategies of the dissertation do not apply.
-//! * **Promising** is a job whose class has a mean ratio below 1 / (1 + maxPoF); without statistics none is. maxPoF is
-//!   [`super::Acceptance::threshold`].
+//! * **Promising** is a job whose class has a mean ratio below 1 / (1 + maxPoF), or whose user or application says so
+//!   ([`PromisingRule`]); without statistics none is. maxPoF is [`super::Acceptance::threshold`].
+//! * **Underestimators** may be planned more than their estimate ([`UnderestimatorRule::MoreTime`]): at full length only, first at
+//!   the longer duration, and at the estimate where no slot takes that. Such a job is killed at the end of what it was promised;
+//!   its fee is that of its estimate, and it has kept its contract's side once the estimate was granted.
 //! * **Fixed reservations** are accepted at full length on the lowest-numbered nodes that nobody holds in their whole window, or not
 //!   at all; nothing may be cut of them, so nobody is placed on top of one. A lead-in (see below) is in their way like any
 //!   reservation. Whoever is in front of one has left its nodes at its start, on top of predecessors or not. If its nodes are
@@ -30,17 +33,20 @@
 //! [`EarlyStart::No`] holds each job to its nominal start and each reservation to its planned end.
 
 mod fixed;
+mod judgement;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use self::judgement::Judgement;
 use super::cluster::{Cluster, Phase};
 use super::outcome::{Promise, Verdict};
 use super::overbooking_2008::{
     AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,
-    is_promising, place_shortened, shortened_duration,
+    place_shortened, shortened_duration,
 };
 use super::policy::Policy;
+use super::promising::{PromisingRule, UnderestimatorRule};
 use super::settings::{EarlyStart, PolicySettings, Recovery, Retry};
 use crate::estimates::EstimateModel;
 use crate::plan::{NodePlan, NodeSet, Reservation};
@@ -54,6 +60,8 @@ pub struct Shortening {
     after_failed_start: Recovery,
     retry: Retry,
     starts_early: bool,
+    promising: PromisingRule,
+    underestimators: UnderestimatorRule,
     estimates: Option<Arc<EstimateModel>>,
     plan: NodePlan,
     /// The jobs with an open reservation.
@@ -115,6 +123,8 @@ impl Shortening {
             after_failed_start: settings.failed_start.recovery(true),
             retry: settings.retry,
             starts_early: settings.early_start != EarlyStart::No,
+            promising: settings.promising,
+            underestimators: settings.underestimators,
             estimates,
             plan: NodePlan::new(nodes),
             bookings: BTreeMap::new(),
@@ -122,15 +132,13 @@ impl Shortening {
         }
     }
 
-    /// The class of a job and whether it is promising.
-    fn judge(&self, job: &Job) -> (Option<u16>, bool) {
-        self.estimates.as_ref().map_or((None, false), |model| {
-            let (class, ratios) = model.lookup(job, model.history());
-            (Some(class), is_promising(ratios.mean_ratio(), self.max_pof))
-        })
-    }
-
-    fn place(&self, cluster: &Cluster, job: &Job, promising: bool) -> Option<Slot> {
+    fn place(&self, cluster: &Cluster, job: &Job, judged: Judgement) -> Option<Slot> {
+        if !judged.promising {
+            let longer = (judged.full > job.estimate)
+                .then(|| self.place_full(cluster, job, judged.full))
+                .flatten();
+            return longer.or_else(|| self.place_full(cluster, job, job.estimate));
+        }
         let from = cluster.now().max(job.release);
         let usable = Some((cluster.now(), cluster.up()));
         let request = ShorteningRequest {
@@ -139,28 +147,8 @@ impl Shortening {
             release: from,
             deadline: job.deadline,
             fixed: false,
-            promising,
+            promising: true,
         };
-        if !promising {
-            let latest = job.deadline - job.estimate;
-            let starts = self.plan.candidate_starts(from, latest);
-            let (start, nodes) = self
-                .plan
-                .first_full(&starts, job.nodes, job.estimate, usable)?;
-            let end = start + job.estimate;
-            return Some(Slot {
-                placement: ShortenedPlacement {
-                    anchor: 0,
-                    start,
-                    end,
-                    kind: PlacementKind::FullLength,
-                },
-                nodes,
-                anchor: start,
-                end,
-                predecessors: 0,
-            });
-        }
         let starts = self.plan.candidate_starts(from, job.deadline - Seconds(1));
         starts.into_iter().find_map(|start| {
             let (nodes, slot_end) = self.plan.longest_free(start, job.nodes, usable)?;
@@ -197,6 +185,27 @@ impl Shortening {
                 end: slot_end.min(job.deadline).min(start + job.estimate),
                 predecessors: anchor.predecessors.len() as u32,
             })
+        })
+    }
+
+    /// The first slot of this length, on the lowest-numbered nodes.
+    fn place_full(&self, cluster: &Cluster, job: &Job, length: Seconds) -> Option<Slot> {
+        let from = cluster.now().max(job.release);
+        let usable = Some((cluster.now(), cluster.up()));
+        let starts = self.plan.candidate_starts(from, job.deadline - length);
+        let (start, nodes) = self.plan.first_full(&starts, job.nodes, length, usable)?;
+        let end = start + length;
+        Some(Slot {
+            placement: ShortenedPlacement {
+                anchor: 0,
+                start,
+                end,
+                kind: PlacementKind::FullLength,
+            },
+            nodes,
+            anchor: start,
+            end,
+            predecessors: 0,
         })
     }
 
@@ -384,7 +393,7 @@ impl Shortening {
         start: Seconds,
         end: Seconds,
     ) -> Booking {
-        let shortened = if self.judge(job).1 {
+        let shortened = if self.judge(job).promising {
             shortened_duration(job.estimate, self.max_pof)
         } else {
             job.estimate
@@ -401,7 +410,7 @@ impl Shortening {
 
     fn longest_window(&self, cluster: &Cluster, job: JobId, nodes: &NodeSet) -> Seconds {
         let asked = cluster.job(job);
-        (cluster.now() + asked.estimate)
+        (cluster.now() + cluster.longest_run(job))
             .min(asked.deadline)
             .min(self.plan.next_start_on(nodes, cluster.now(), job))
     }
@@ -456,8 +465,8 @@ impl Policy for Shortening {
             self.reserve(cluster, &job, window);
             return;
         }
-        let (class, promising) = self.judge(&job);
-        let Some(slot) = self.place(cluster, &job, promising) else {
+        let judged = self.judge(&job);
+        let Some(slot) = self.place(cluster, &job, judged) else {
             cluster.drop(id, Verdict::DroppedNoSlot);
             return;
         };
@@ -472,7 +481,7 @@ impl Policy for Shortening {
                 calibrated_pof: None,
                 predecessors: slot.predecessors,
             },
-            class.filter(|_| overbooked),
+            judged.class.filter(|_| overbooked),
         );
         let nominal = slot.placement.start;
         let booking = self.book(&job, slot.nodes, nominal, slot.anchor, slot.end);

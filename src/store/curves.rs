@@ -44,11 +44,15 @@ const METRICS: &[(&str, &str)] = &[
     ),
     ("successful", "CAST(k.successful AS REAL)"),
     ("failed", "CAST(k.failed AS REAL)"),
+    ("accepted", "CAST(k.accepted AS REAL)"),
+    ("overbooked", "CAST(k.overbooked AS REAL)"),
+    ("failed_overbooked", "CAST(k.failed_overbooked AS REAL)"),
 ];
 
 /// The names of the totals of jobs that [`Store::curve_cells`] knows, beside those of
 /// [`MEASURES`](crate::scheduling::measures::MEASURES): slowdown weighted by area, busy share of the capacity (%), mean wait
-/// (s), gain, fees and forfeited fees (coins), dropped ÷ submitted jobs, successful and failed jobs.
+/// (s), gain, fees and forfeited fees (coins), dropped ÷ submitted jobs; successful,
+/// failed, accepted and overbooked jobs, and those that failed because they were overbooked.
 pub fn curve_metrics() -> impl Iterator<Item = &'static str> {
     METRICS.iter().map(|(name, _)| *name)
 }

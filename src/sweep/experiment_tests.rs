@@ -894,6 +894,19 @@ fn an_axis_that_nothing_reads_is_a_warning() {
         warned(&format!("{HEAD}{idle}{read}")),
         ["acceptance.security_factor"]
     );
+    // Only the algorithm of 2008 asks for habits.
+    let habits = axis("acceptance.promising", "[\"class\", \"either\"]")
+        + &axis(
+            "acceptance.underestimators",
+            "[\"as-estimated\", \"more-time\"]",
+        );
+    assert_eq!(
+        warned(&format!("{HEAD}{habits}{read}")),
+        ["acceptance.promising", "acceptance.underestimators"]
+    );
+    let of_2008 = with("heuristic-overbooking", "overbooking-2008") + &habits + &read;
+    assert!(warned(&of_2008).is_empty());
+    assert_eq!(sweep(&of_2008).simulations.len(), 2 * 2 * 2 * 2);
     let accounted = axis("acceptance.penalty_ratio", "[1.0, 2.0]");
     assert!(warned(&format!("{HEAD}{accounted}{read}")).is_empty());
     // A single value is a label in the tables, not an oversight.

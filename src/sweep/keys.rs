@@ -77,7 +77,7 @@ pub const KEYS: &[Key] = &[
     key(
         "workload.model",
         Kind::Text,
-        "\"lublin-feitelson\" or \"arminius\"",
+        "\"lublin-feitelson\", \"uniform-ratio\" or \"arminius\"",
     ),
     key(
         "workload.jobs",
@@ -375,6 +375,16 @@ pub const KEYS: &[Key] = &[
         "acceptance.security_factor",
         Kind::Real,
         "0 or more (default: the strategy's own)",
+    ),
+    key(
+        "acceptance.promising",
+        Kind::Text,
+        "\"class\" (default), \"application\", \"user\" or \"either\": whose statistics let overbooking-2008 shorten a job",
+    ),
+    key(
+        "acceptance.underestimators",
+        Kind::Text,
+        "\"as-estimated\" (default) or \"more-time\": what overbooking-2008 plans for users whose jobs mostly outlast their estimates",
     ),
     key(
         "reliability.survival",

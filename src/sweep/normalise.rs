@@ -289,6 +289,15 @@ fn read_by(strategy: &Strategy, policy: PolicySettings) -> PolicySettings {
             ..recovering
         },
     };
+    let policy = match strategy.plan {
+        PlanKind::Shortened => policy,
+        // Only the algorithm of 2008 asks what is usual; everybody else computes probabilities.
+        PlanKind::Queue | PlanKind::Mapped | PlanKind::Counted => PolicySettings {
+            promising: default.promising,
+            underestimators: default.underestimators,
+            ..policy
+        },
+    };
     if strategy.overbooks && strategy.plan == PlanKind::Mapped {
         return policy;
     }

@@ -16,8 +16,8 @@ use crate::scheduling::reserving::{
 };
 use crate::scheduling::{
     CalibrationMethod, Combination, Convolution, CrashRule, DownHorizon, EarlyStart,
-    FailedStartRule, Padding, Placing, PredecessorRule, ReplanPasses, Retry, SlotSource,
-    SurvivalForm,
+    FailedStartRule, Padding, Placing, PredecessorRule, PromisingRule, ReplanPasses, Retry,
+    SlotSource, SurvivalForm, UnderestimatorRule,
 };
 use crate::workload::workflows::{
     Instances, LevelSizes, Negatives, NodesShape, RuntimeShape, TransferMean, VolumeShape,
@@ -254,6 +254,10 @@ pub struct RawAcceptance {
     pub penalty_ratio: Given<f64>,
     /// S of the risk test.
     pub security_factor: Given<f64>,
+    /// What makes a job promising for the algorithm of 2008.
+    pub promising: Option<PromisingRule>,
+    /// What it plans for underestimators.
+    pub underestimators: Option<UnderestimatorRule>,
 }
 
 /// `[reliability]`.

@@ -194,7 +194,9 @@ pub(super) fn workload(
         return None;
     }
     let source = source?;
-    if let WorkloadSource::LublinFeitelson { jobs } | WorkloadSource::Arminius { jobs } = &source
+    if let WorkloadSource::LublinFeitelson { jobs }
+    | WorkloadSource::UniformRatio { jobs }
+    | WorkloadSource::Arminius { jobs } = &source
         && u64::from(*jobs) < evaluation
     {
         let place = first_span(&[&raw.jobs], &place);
@@ -254,7 +256,7 @@ fn source(
             })
         }
         (None, Some(model)) => {
-            let known = ["lublin-feitelson", "arminius"];
+            let known = ["lublin-feitelson", "uniform-ratio", "arminius"];
             if !known.contains(&model.get_ref().as_str()) {
                 unknown_name("workload.model", model, &known, problems);
                 return None;
@@ -274,6 +276,7 @@ fn source(
             let jobs = at_least("workload.jobs", &raw.jobs, 1, 1, problems)?;
             Some(match model.get_ref().as_str() {
                 "arminius" => WorkloadSource::Arminius { jobs },
+                "uniform-ratio" => WorkloadSource::UniformRatio { jobs },
                 _ => WorkloadSource::LublinFeitelson { jobs },
             })
         }
@@ -701,6 +704,8 @@ pub(super) fn policy(
         user_factor: user_factor?,
         calibration: calibration?,
         early_start: raw.early_start.unwrap_or_default(),
+        promising: acceptance.promising.unwrap_or_default(),
+        underestimators: acceptance.underestimators.unwrap_or_default(),
     };
     Some((policy, ratio?))
 }

@@ -22,6 +22,7 @@ mod site_load;
 mod summary;
 pub mod swf;
 pub mod tsafrir;
+pub mod uniform_ratio;
 mod users;
 mod variates;
 mod whole;

@@ -9,10 +9,10 @@ use super::battery::{self, Batteries};
 use super::cleaning::{CleanedTrace, CleaningReport, clean};
 use super::error::WorkloadError;
 use super::job::Job;
-use super::lublin_feitelson;
 use super::settings::{WorkloadSettings, WorkloadSource};
 use super::swf::{ParsedTrace, Provenance, TraceFolder};
 use super::whole;
+use super::{lublin_feitelson, uniform_ratio};
 use crate::units::Nodes;
 
 /// Everything that simulations of one workload need to know about it; read-only, shared by all of them.
@@ -56,6 +56,7 @@ pub fn load(
     match source {
         WorkloadSource::Trace { file } => Ok(ParsedTrace::read(&folder.find(file)?)?),
         WorkloadSource::LublinFeitelson { jobs } => lublin_feitelson::generate(*jobs, nodes, seed),
+        WorkloadSource::UniformRatio { jobs } => uniform_ratio::generate(*jobs, nodes, seed),
         WorkloadSource::Arminius { jobs } => Ok(arminius::generate(*jobs, seed)),
     }
 }

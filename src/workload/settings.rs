@@ -70,6 +70,9 @@ impl WorkloadSettings {
             WorkloadSource::LublinFeitelson { jobs } => {
                 format!("lublin-feitelson={jobs},nodes={}", self.nodes.0)
             }
+            WorkloadSource::UniformRatio { jobs } => {
+                format!("uniform-ratio={jobs},nodes={}", self.nodes.0)
+            }
             WorkloadSource::Arminius { jobs } => format!("arminius={jobs}"),
         }
     }
@@ -152,6 +155,11 @@ pub enum WorkloadSource {
     },
     /// Lublin–Feitelson 2003 jobs with Tsafrir-style user estimates.
     LublinFeitelson {
+        /// Jobs generated in all (learning and evaluation).
+        jobs: u32,
+    },
+    /// The same with run times that are a uniform share of the estimates (Birkenheuer et al. 2008).
+    UniformRatio {
         /// Jobs generated in all (learning and evaluation).
         jobs: u32,
     },

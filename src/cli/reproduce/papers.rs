@@ -11,7 +11,13 @@ macro_rules! built_in {
 const ARCHIVE: &[&str] = &["runtime", "resources"];
 
 /// Every paper, by name.
-pub const PAPERS: &[Paper] = &[BIRKENHEUER_2012, HEINE_2005, SINGH_2008, MELTZER_2005];
+pub const PAPERS: &[Paper] = &[
+    BIRKENHEUER_2012,
+    BIRKENHEUER_2008,
+    HEINE_2005,
+    SINGH_2008,
+    MELTZER_2005,
+];
 
 const BIRKENHEUER_2012: Paper = Paper {
     name: "birkenheuer2012",
@@ -146,6 +152,91 @@ const BIRKENHEUER_2012: Paper = Paper {
         "sdsc-datastar-risk",
         "sdsc-sp2-pof",
         "sdsc-sp2-risk",
+    ),
+};
+
+const NO_SIMULATION: &str = "The paper has no simulation and names no log: log, batteries and node failures are those of the dissertation of 2012. \
+     Its statements are judged without node failures.";
+
+const BIRKENHEUER_2008: Paper = Paper {
+    name: "birkenheuer2008",
+    results: Results::Curves(&[
+        CurveTrace {
+            trace: PaperTrace {
+                name: "ctc",
+                subject: "CTC SP2, 430 processors",
+                file: Some("CTC-SP2-1996-3.1-cln.swf"),
+                remark: Some(NO_SIMULATION),
+            },
+            further: &[],
+            stems: &["ctc-early-start"],
+        },
+        CurveTrace {
+            trace: PaperTrace {
+                name: "hpc2n",
+                subject: "HPC2N, 240 processors",
+                file: Some("HPC2N-2002-2.2-cln.swf"),
+                remark: Some(NO_SIMULATION),
+            },
+            further: &[],
+            stems: &["hpc2n-early-start"],
+        },
+        CurveTrace {
+            trace: PaperTrace {
+                name: "lanl",
+                subject: "LANL CM-5, 1,024 processors",
+                file: Some("LANL-CM5-1994-4.1-cln.swf"),
+                remark: Some(NO_SIMULATION),
+            },
+            further: &[],
+            stems: &["lanl-early-start"],
+        },
+        CurveTrace {
+            trace: PaperTrace {
+                name: "sdsc-blue",
+                subject: "SDSC Blue Horizon, 1,152 processors",
+                file: Some("SDSC-BLUE-2000-4.2-cln.swf"),
+                remark: Some(NO_SIMULATION),
+            },
+            further: &[],
+            stems: &["sdsc-blue-early-start"],
+        },
+        CurveTrace {
+            trace: PaperTrace {
+                name: "sdsc-sp2",
+                subject: "SDSC SP2, 128 processors",
+                file: Some("SDSC-SP2-1998-4.2-cln.swf"),
+                remark: Some(NO_SIMULATION),
+            },
+            further: &[],
+            stems: &["sdsc-sp2-early-start"],
+        },
+        CurveTrace {
+            trace: PaperTrace {
+                name: "uniform",
+                subject: "uniform ratios, 128 processors (model workload)",
+                file: None,
+                remark: Some(
+                    "The paper reckons with uniform ratios of run time to estimate and has no experiment: jobs, machine and load come from models.",
+                ),
+            },
+            further: &[],
+            stems: &["uniform-cut"],
+        },
+    ]),
+    built_in: built_in!("birkenheuer2008":
+        "ctc-classes",
+        "ctc-early-start",
+        "ctc-promising",
+        "ctc-underestimators",
+        "explanations",
+        "findings",
+        "hpc2n-early-start",
+        "lanl-early-start",
+        "lanl-underestimators",
+        "sdsc-blue-early-start",
+        "sdsc-sp2-early-start",
+        "uniform-cut",
     ),
 };
 

@@ -37,6 +37,14 @@ pub(super) struct JobRecord {
     pub(super) version: u32,
 }
 
+impl JobRecord {
+    /// The longest that the job may hold its nodes: its estimate, or what it was promised where that is more.
+    pub(super) fn longest_run(&self) -> Seconds {
+        let promised = self.promise.map(|promise| promise.end - promise.start);
+        promised.map_or(self.job.estimate, |length| length.max(self.job.estimate))
+    }
+}
+
 /// Open jobs by id; memory is bounded by the jobs in flight, not by the trace.
 #[derive(Debug, Default)]
 pub(super) struct JobTable {

@@ -1,6 +1,8 @@
 //! The strategy of 2008 through the whole cluster machine. Times are minutes; fixed reservations are jobs here whose window
 //! leaves no choice.
 
+mod habits;
+
 use proptest::prelude::*;
 
 use super::*;
@@ -370,7 +372,16 @@ fn watched(
     jobs: &[Job],
     failures: &FailureTrace,
 ) -> (SimulationMetrics, Vec<JobOutcome>) {
-    let policy = Shortening::new(Nodes(NODES), settings, Some(history(&[20, 50, 80, 100])));
+    watched_with(settings, history(&[20, 50, 80, 100]), jobs, failures)
+}
+
+fn watched_with(
+    settings: &PolicySettings,
+    estimates: Arc<EstimateModel>,
+    jobs: &[Job],
+    failures: &FailureTrace,
+) -> (SimulationMetrics, Vec<JobOutcome>) {
+    let policy = Shortening::new(Nodes(NODES), settings, Some(estimates));
     let mut machine = ClusterMachine::new(Nodes(NODES), Box::new(Watched(policy)));
     machine.submit(jobs.iter().cloned());
     machine.inject(&failures.events);

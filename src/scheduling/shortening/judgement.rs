@@ -1,0 +1,55 @@
+//! What the statistics say of a job before it is placed: promising, of an underestimator, or neither.
+
+use super::Shortening;
+use crate::scheduling::overbooking_2008::{is_promising, longer_duration};
+use crate::scheduling::promising::{PromisingRule, UnderestimatorRule};
+use crate::units::Seconds;
+use crate::workload::Job;
+
+/// What the statistics say of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Judgement {
+    /// Its estimate class; `None` without statistics.
+    pub class: Option<u16>,
+    /// It may be shortened.
+    pub promising: bool,
+    /// For how long it is planned where it is not shortened: its estimate, or more for an underestimator.
+    pub full: Seconds,
+}
+
+impl Shortening {
+    /// Judges a job by the statistics; without any, nothing is promising and everybody estimates well.
+    pub(super) fn judge(&self, job: &Job) -> Judgement {
+        let Some(model) = &self.estimates else {
+            return Judgement {
+                class: None,
+                promising: false,
+                full: job.estimate,
+            };
+        };
+        let (class, ratios) = model.lookup(job, model.history());
+        let judged = |promising, full| Judgement {
+            class: Some(class),
+            promising,
+            full,
+        };
+        let user = model.habits().user(job);
+        if self.underestimators == UnderestimatorRule::MoreTime
+            && let Some(factor) = user.and_then(|habit| habit.overrun_factor())
+        {
+            return judged(false, longer_duration(job.estimate, factor));
+        }
+        let by_user = || user.is_some_and(|habit| is_promising(habit.mean_ratio(), self.max_pof));
+        let by_application = || {
+            let usual = model.habits().usual_runtime(job);
+            usual.is_some_and(|usual| is_promising(usual / job.estimate.0 as f64, self.max_pof))
+        };
+        let promising = if self.promising == PromisingRule::Class {
+            is_promising(ratios.mean_ratio(), self.max_pof)
+        } else {
+            (self.promising.asks_user() && by_user())
+                || (self.promising.asks_application() && by_application())
+        };
+        judged(promising, job.estimate)
+    }
+}
