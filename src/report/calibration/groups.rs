@@ -69,26 +69,28 @@ impl Groups {
         let threshold = index(THRESHOLD_AXIS).filter(|axis| splits(points, &counted, *axis));
         let axes = situation_axes(points, &counted);
         let members = members(points, &counted, &axes, threshold);
-        let raw: HashSet<i64> = rows
-            .iter()
-            .filter(|row| row.kind == PofKind::Raw)
-            .map(|row| row.simulation)
-            .collect();
+        let calibrated = rows.iter().any(|row| row.kind == PofKind::Raw);
         let mut levels: [BTreeMap<Key<'_>, Batteries>; 3] = Default::default();
-        for row in rows.iter().filter(|row| row.jobs > 0) {
-            let Some(member) = members.get(&row.simulation) else {
+        // The rows of a simulation stand together.
+        for rows in rows.chunk_by(|one, other| one.simulation == other.simulation) {
+            let Some(member) = members.get(&rows[0].simulation) else {
                 continue;
             };
-            // What was not calibrated was promised as it was.
-            let also_raw = !raw.is_empty() && !raw.contains(&row.simulation);
-            let kinds = [Some(row.kind), also_raw.then_some(PofKind::Raw)];
-            for kind in kinds.into_iter().flatten() {
-                for (level, keys) in keys(member, kind).into_iter().enumerate() {
-                    for key in keys {
-                        let group = levels[level].entry(key).or_default();
-                        group.add(member.replication, row);
-                    }
-                }
+            let of = |kind| {
+                rows.iter()
+                    .filter(move |row| row.kind == kind && row.jobs > 0)
+            };
+            add(
+                &mut levels,
+                member,
+                PofKind::Promised,
+                of(PofKind::Promised),
+            );
+            if calibrated {
+                // What was not calibrated was promised as it was.
+                let own = of(PofKind::Raw).next().is_some();
+                let kind = if own { PofKind::Raw } else { PofKind::Promised };
+                add(&mut levels, member, PofKind::Raw, of(kind));
             }
         }
         let [whole, situations, thresholds] = levels.map(|level| {
@@ -116,7 +118,7 @@ impl Groups {
             },
             axes,
             threshold,
-            calibrated: !raw.is_empty(),
+            calibrated,
             whole,
         })
     }
@@ -136,29 +138,35 @@ impl Groups {
     }
 }
 
-/// The groups that a simulation belongs to, level by level.
-fn keys<'p>(member: &Membership<'p>, kind: PofKind) -> [BTreeSet<Key<'p>>; 3] {
-    let key = |places: &Places, threshold| {
-        (
-            places.clone(),
-            strategy_rank(member.strategy),
-            member.strategy,
-            kind,
-            threshold,
-        )
-    };
-    let at = |level: usize| {
-        member
+/// Counts a simulation in every group that it belongs to: by strategy, by situation, by situation and threshold.
+fn add<'p, 'r>(
+    levels: &mut [BTreeMap<Key<'p>, Batteries>; 3],
+    member: &Membership<'p>,
+    kind: PofKind,
+    rows: impl Iterator<Item = &'r CalibrationRow> + Clone,
+) {
+    let rank = strategy_rank(member.strategy);
+    for (level, groups) in levels.iter_mut().enumerate() {
+        let keys: BTreeSet<Key<'p>> = member
             .at
             .iter()
-            .map(|(places, threshold)| match level {
-                0 => key(&Places::new(), None),
-                1 => key(places, None),
-                _ => key(places, *threshold),
+            .map(|(places, threshold)| {
+                let places = if level > 0 {
+                    places.clone()
+                } else {
+                    Vec::new()
+                };
+                let threshold = threshold.filter(|_| level > 1);
+                (places, rank, member.strategy, kind, threshold)
             })
-            .collect()
-    };
-    [at(0), at(1), at(2)]
+            .collect();
+        for key in keys {
+            let group = groups.entry(key).or_default();
+            for row in rows.clone() {
+                group.add(member.replication, row);
+            }
+        }
+    }
 }
 
 fn members<'p>(

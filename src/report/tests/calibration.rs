@@ -206,6 +206,36 @@ fn a_strategy_whose_promises_fail_is_not_hidden_behind_one_whose_promises_come_t
     assert!(number(row(1)["skill"]) < -1.0);
 }
 
+#[test]
+fn a_situation_whose_promises_fail_is_not_hidden_behind_a_larger_one_of_the_same_strategy() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let family = |name: &str| [("estimates.classes", text(name))];
+    let right: &[Promises] = &[(0.12, 2_000, 240), (0.88, 2_000, 1_760)];
+    // 0.42 was promised and 0.1 came: an error of 0.32 for 250 of 4,250 jobs is 0.019 of all.
+    let wrong: &[Promises] = &[(0.42, 250, 25)];
+    let simulations = vec![
+        simulation("r", HEURISTIC, 0, with(right), &[&family("runtime")]),
+        simulation("w", HEURISTIC, 0, with(wrong), &[&family("resources")]),
+    ];
+    let axes = vec![
+        axis("estimates.classes", &[text("runtime"), text("resources")]),
+        strategies(),
+    ];
+    write_run(&path, &record("hidden", axes, 2), simulations);
+    let found = read(&path);
+    let [(good, sentence)] = found.verdicts.as_slice() else {
+        panic!("{:?}", found.verdicts);
+    };
+    assert!(!good, "{sentence}");
+    assert!(
+        sentence.contains("come true as a whole (skill 0.5")
+            && sentence
+                .contains("calibration error 0.019), but not with classes resources (skill -1.14"),
+        "{sentence}"
+    );
+}
+
 /// Two families of classes, two thresholds, two accounting ratios that no test reads.
 fn sweep(path: &Path) {
     let family = |name: &str| ("estimates.classes", text(name));
