@@ -1,6 +1,5 @@
 //! What a report draws: one file a kind of figure, each from readers of the store or from the folded points.
 
-mod calibration;
 mod clusters;
 mod curves;
 mod distributions;
@@ -14,7 +13,6 @@ mod situations;
 mod studies;
 mod workflows;
 
-pub(super) use calibration::{Calibration, calibration};
 pub(super) use clusters::Clusters;
 pub(super) use curves::curves;
 pub(super) use distributions::distributions;
@@ -32,7 +30,7 @@ use super::table::value_text;
 use crate::sweep::AxisValue;
 
 /// A number on an axis.
-fn number(value: &AxisValue) -> Option<f64> {
+pub(super) fn number(value: &AxisValue) -> Option<f64> {
     match value {
         AxisValue::Integer(value) => Some(*value as f64),
         AxisValue::Real(value) if value.is_finite() => Some(*value),
@@ -62,7 +60,11 @@ fn spread(x: f64, estimate: &Estimate) -> Mark {
 }
 
 /// `(key, value)` of the axes in `others` at these places.
-fn given(analysis: &Analysis, others: &[usize], places: &[Option<u32>]) -> Vec<(String, String)> {
+pub(super) fn given(
+    analysis: &Analysis,
+    others: &[usize],
+    places: &[Option<u32>],
+) -> Vec<(String, String)> {
     others
         .iter()
         .zip(places)
@@ -75,7 +77,7 @@ fn given(analysis: &Analysis, others: &[usize], places: &[Option<u32>]) -> Vec<(
 }
 
 /// `title (laxity 2, nodes 64)`.
-fn titled(title: &str, given: &[(String, String)]) -> String {
+pub(super) fn titled(title: &str, given: &[(String, String)]) -> String {
     if given.is_empty() {
         return title.to_owned();
     }
@@ -87,7 +89,7 @@ fn titled(title: &str, given: &[(String, String)]) -> String {
 }
 
 /// The condition of a query that fixes axes.
-fn condition(given: &[(String, String)]) -> String {
+pub(super) fn condition(given: &[(String, String)]) -> String {
     given
         .iter()
         .map(|(key, value)| {

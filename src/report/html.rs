@@ -5,8 +5,8 @@
 
 use std::fmt::Write as _;
 
+use super::calibration::Calibration;
 use super::figure::{Figure, Section};
-use super::figures::Calibration;
 use super::svg::{self, escape};
 use super::table::{Cell, Table};
 use crate::store::RunSummary;
@@ -287,14 +287,7 @@ impl Page<'_> {
             .to_owned(),
         ));
         if let Some(calibration) = self.calibration {
-            found.push((
-                calibration.brier <= calibration.reference,
-                format!(
-                    "predicted failures: Brier score {} (always predicting the mean: {})",
-                    svg::short_number(calibration.brier),
-                    svg::short_number(calibration.reference)
-                ),
-            ));
+            found.extend(calibration.verdicts.iter().cloned());
         }
         if let Some(claims) = self.claims {
             found.push((
@@ -392,7 +385,10 @@ impl Page<'_> {
                     );
                 }
                 if let (Section::Calibration, Some(calibration)) = (kind, self.calibration) {
-                    table_html(page, &calibration.table);
+                    for table in &calibration.tables {
+                        let _ = writeln!(page, "<h3>{}</h3>", escape(&table.title));
+                        table_html(page, table);
+                    }
                 }
             });
         }

@@ -7,6 +7,7 @@
 //! the clock is in `run.md`, the tables `run` and `run-simulator`, and between two comments of `index.html`.
 
 mod analysis;
+mod calibration;
 pub mod claims;
 pub mod figure;
 mod figures;

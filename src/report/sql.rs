@@ -85,6 +85,34 @@ ORDER BY given, strategy;"
     )
 }
 
+/// The best and the risk-optimal threshold of every overbooking strategy, with gain and failed jobs at both.
+pub(super) fn risk_optimal(configuration_hash: &str) -> String {
+    let run = this_run(configuration_hash);
+    let given = without([STRATEGY_AXIS, "acceptance.pof_max"].into_iter());
+    format!(
+        "WITH curve AS (
+    SELECT {given} AS given, strategy, penalty_ratio, 1.0 / (1.0 + penalty_ratio) AS pays_below,
+        axes ->> '$.\"acceptance.pof_max\"' AS threshold, avg(gain) AS gain, avg(failed) AS failed
+    FROM v_point
+    WHERE state = 'done' AND run = {run} AND strategy IN (SELECT name FROM strategy WHERE overbooks = 1)
+    GROUP BY given, strategy, penalty_ratio, threshold
+),
+best AS (
+    SELECT *, row_number() OVER (PARTITION BY given, strategy, penalty_ratio ORDER BY gain DESC) AS place FROM curve
+),
+optimal AS (
+    SELECT *, row_number() OVER (PARTITION BY given, strategy, penalty_ratio ORDER BY threshold DESC) AS place
+    FROM curve WHERE threshold <= pays_below + 1e-9
+)
+SELECT b.given, b.strategy, b.penalty_ratio, b.pays_below, b.threshold AS best_threshold, b.gain AS best_gain,
+    b.failed AS best_failed, o.threshold, o.gain, o.failed, b.gain - o.gain AS forgone
+FROM best b
+LEFT JOIN optimal o ON o.given = b.given AND o.strategy = b.strategy AND o.penalty_ratio = b.penalty_ratio AND o.place = 1
+WHERE b.place = 1
+ORDER BY b.given, b.strategy, b.penalty_ratio;"
+    )
+}
+
 /// The axes as JSON without some of them.
 fn without<'k>(keys: impl Iterator<Item = &'k str>) -> String {
     let paths: Vec<String> = keys.map(|key| format!("'$.\"{key}\"'")).collect();

@@ -40,6 +40,33 @@ impl Estimate {
         Self::new(count, Some(mean), Some((squares / freedom).sqrt()))
     }
 
+    /// A share of things that come in clusters, `Σ part ÷ Σ whole` over `(part, whole)` of each cluster, with the interval of
+    /// the ratio estimator: the clusters are the independent units, not the things in them. The deviation is the standard
+    /// error times √clusters, so that the half width is `t · deviation / √clusters` as for a mean. `None` where there is
+    /// nothing to divide by; no interval for a single cluster and where no two clusters differ in their share, which says
+    /// that the clusters are too few to show a difference and not that there is none.
+    #[must_use]
+    pub fn ratio(clusters: &[(f64, f64)]) -> Option<Self> {
+        let whole: f64 = clusters.iter().map(|(_, whole)| whole).sum();
+        let part: f64 = clusters.iter().map(|(part, _)| part).sum();
+        if whole <= 0.0 {
+            return None;
+        }
+        let count = u32::try_from(clusters.len()).ok()?;
+        let (share, n) = (part / whole, f64::from(count));
+        let squares: f64 = clusters
+            .iter()
+            .map(|(part, whole)| (part - share * whole).powi(2))
+            .sum();
+        // se² = n/(n − 1) · Σ(yᵢ − p·xᵢ)² ÷ (Σxᵢ)², and the deviation is se·√n.
+        let deviation = n * (squares / (n - 1.0)).sqrt() / whole;
+        Self::new(
+            count,
+            Some(share),
+            Some(deviation).filter(|spread| *spread > 0.0),
+        )
+    }
+
     /// The same in another unit, of which one has this many.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {
@@ -92,6 +119,33 @@ mod tests {
         }
         assert_eq!(student_t_95(1), None);
         assert_eq!(student_t_95(0), None);
+    }
+
+    #[test]
+    fn the_interval_of_a_share_is_over_clusters_of_different_size() {
+        // 2 of 10 and 4 of 10: p = 0.3; residuals ∓1; se² = 2/1 · 2 ÷ 400 = 0.01.
+        let share = Estimate::ratio(&[(2.0, 10.0), (4.0, 10.0)]).unwrap();
+        assert!((share.mean - 0.3).abs() < 1e-12);
+        assert!((share.half_width.unwrap() - 12.7062 * 0.1).abs() < 1e-4);
+        // Equal clusters: the interval of the mean of their shares.
+        let shares = [(1.0, 5.0), (2.0, 5.0), (4.0, 5.0)];
+        let (ratio, mean) = (
+            Estimate::ratio(&shares).unwrap(),
+            Estimate::of(&[0.2, 0.4, 0.8]).unwrap(),
+        );
+        assert!((ratio.mean - mean.mean).abs() < 1e-12);
+        assert!((ratio.half_width.unwrap() - mean.half_width.unwrap()).abs() < 1e-12);
+        // Copies of a cluster's jobs narrow nothing: twice the jobs in each, the same interval.
+        let doubled = Estimate::ratio(&shares.map(|(part, whole)| (2.0 * part, 2.0 * whole)));
+        assert!((doubled.unwrap().half_width.unwrap() - ratio.half_width.unwrap()).abs() < 1e-12);
+        assert_eq!(Estimate::ratio(&[(3.0, 10.0)]).unwrap().half_width, None);
+        assert_eq!(
+            Estimate::ratio(&[(0.0, 9.0), (0.0, 7.0)])
+                .unwrap()
+                .half_width,
+            None
+        );
+        assert_eq!(Estimate::ratio(&[]), None);
     }
 
     #[test]

@@ -1,6 +1,9 @@
 //! The tables of a report.
 
+mod risk_optimal;
 mod studies;
+
+pub(super) use risk_optimal::risk_optimal_table;
 
 use super::analysis::{Analysis, Combination, METRICS, STRATEGY_AXIS};
 use super::sql;

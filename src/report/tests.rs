@@ -1,3 +1,4 @@
+mod calibration;
 mod grid;
 mod studies;
 mod workflows;

@@ -7,16 +7,19 @@ use std::path::{Path, PathBuf};
 use polars::prelude::PolarsError;
 
 use super::analysis::Analysis;
+use super::calibration::calibration;
 use super::figure::{Figure, Marks, Section};
 use super::figures::{
-    Clusters, PlannedWorkflow, calibration, curves, distributions, fronts, over_time,
-    planned_workflows, reserved, shares, simulator, studies,
+    Clusters, PlannedWorkflow, curves, distributions, fronts, over_time, planned_workflows,
+    reserved, shares, simulator, studies,
 };
 use super::format::{Csv, Markdown, Parquet, TableFormat};
 use super::html::{ClaimsSection, Page, PlanSection};
 use super::svg;
 use super::table::{Table, value_text};
-use super::tables::{best_table, failed_table, missing, missing_table, run_table, summary_table};
+use super::tables::{
+    best_table, failed_table, missing, missing_table, risk_optimal_table, run_table, summary_table,
+};
 use super::workflow_gantt::WorkflowGantt;
 use crate::scheduling::measures::Topic;
 use crate::store::{FailedPoint, RunSelector, RunSummary, Store, StoreError};
@@ -122,9 +125,9 @@ pub fn write_with(
     if !values.is_empty() {
         figures.extend(over_time(&store, &points, &analysis, hash)?);
     }
-    let calibration = calibration(&store.calibration(run.id)?, hash);
+    let calibration = calibration(&store.calibration(run.id)?, &points, &analysis, hash);
     if let Some(calibration) = &calibration {
-        figures.push(calibration.figure.clone());
+        figures.extend(calibration.figures.iter().cloned());
     }
     let simulator = simulator(&store.simulator_times(run.id)?, hash);
     drop(store);
@@ -139,16 +142,19 @@ pub fn write_with(
         tables.push(missing_table(&missing_points, &run));
     }
     tables.push(best.clone());
+    tables.extend(risk_optimal_table(&analysis, &points, &run));
     tables.push(summary_table(&analysis, &run));
     tables.extend(clusters.table());
 
     let mut folder = Folder::new(out)?;
-    let score = calibration.as_ref().map(|calibration| &calibration.table);
+    let scores = calibration
+        .as_ref()
+        .map_or(&[][..], |calibration| &calibration.tables);
     let claims = extras.claims.as_ref().map(|claims| &claims.table);
     for table in tables
         .iter()
         .chain([&what, &simulator])
-        .chain(score)
+        .chain(scores)
         .chain(claims)
     {
         folder.table(table)?;
@@ -178,8 +184,8 @@ pub fn write_with(
         } else {
             markdown_sections(&figures, target)?;
         }
-        for table in score
-            .into_iter()
+        for table in scores
+            .iter()
             .chain(tables.iter().filter(|table| table.name != "best"))
         {
             markdown.write(table, target)?;

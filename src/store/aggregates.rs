@@ -24,11 +24,22 @@ pub struct Bin {
     pub count: u64,
 }
 
-/// Predicted against realised failures of overbooked jobs, one strategy and one bin of predictions.
+/// Which probability of failure jobs are counted by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum PofKind {
+    /// The one that was promised: calibrated where the strategy calibrates.
+    Promised,
+    /// The one before calibration; counted only where a promise of the simulation was calibrated.
+    Raw,
+}
+
+/// Predicted against realised failures of the overbooked jobs of one simulation in one bin of predictions.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CalibrationRow {
-    /// Strategy.
-    pub strategy: String,
+    /// The simulation: a number that means something inside one store only.
+    pub simulation: i64,
+    /// What the jobs are counted by.
+    pub kind: PofKind,
     /// The predictions lie above (bin − 1)/20 up to bin/20.
     pub bin: u32,
     /// Jobs.
@@ -113,55 +124,42 @@ impl Store {
             .collect())
     }
 
-    /// Predicted against realised failures of a run, in order of strategy and bin.
+    /// Predicted against realised failures of a run, each simulation once. In order of the simulations' identities, so that
+    /// sums of fractions over them do not depend on who wrote first; then by kind and bin.
     ///
     /// # Errors
     ///
     /// When the store cannot be read.
     pub fn calibration(&self, run: RunId) -> Result<Vec<CalibrationRow>, StoreError> {
-        let sql = |error| self.error("reading the calibration", error);
-        // Added up here in the order of identities: a sum of fractions depends on its order, and SQL promises none.
         let query = format!(
-            "SELECT s.name, c.bin, c.jobs, c.failed, c.failed_overbooked, c.pof_sum, c.brier_sum
+            "SELECT c.simulation, c.kind, c.bin, c.jobs, c.failed, c.failed_overbooked, c.pof_sum, c.brier_sum
              FROM simulation_calibration c
              JOIN simulation m ON m.id = c.simulation
-             JOIN strategy s ON s.code = m.strategy
-             WHERE c.kind = 0 AND c.simulation IN {OF_RUN} ORDER BY s.name, c.bin, m.identity, m.generation"
+             WHERE c.simulation IN {OF_RUN} ORDER BY m.identity, m.generation, c.kind, c.bin"
         );
-        let mut statement = self.connection.prepare(&query).map_err(sql)?;
-        let mut rows = statement.query([run.0]).map_err(sql)?;
-        let mut found: Vec<CalibrationRow> = Vec::new();
-        while let Some(row) = rows.next().map_err(sql)? {
-            let whole = |column| {
-                row.get::<_, i64>(column)
-                    .map(i64::unsigned_abs)
-                    .map_err(sql)
-            };
-            let (strategy, bin): (String, u32) =
-                (row.get(0).map_err(sql)?, row.get(1).map_err(sql)?);
-            if found
-                .last()
-                .is_none_or(|last| last.strategy != strategy || last.bin != bin)
-            {
-                found.push(CalibrationRow {
-                    strategy,
-                    bin,
-                    jobs: 0,
-                    failed: 0,
-                    failed_overbooked: 0,
-                    pof_sum: 0.0,
-                    brier_sum: 0.0,
-                });
-            }
-            if let Some(sums) = found.last_mut() {
-                sums.jobs += whole(2)?;
-                sums.failed += whole(3)?;
-                sums.failed_overbooked += whole(4)?;
-                sums.pof_sum += row.get::<_, f64>(5).map_err(sql)?;
-                sums.brier_sum += row.get::<_, f64>(6).map_err(sql)?;
-            }
-        }
-        Ok(found)
+        self.connection
+            .prepare(&query)
+            .and_then(|mut statement| {
+                statement
+                    .query_map([run.0], |row| {
+                        let whole = |column| row.get::<_, i64>(column).map(i64::unsigned_abs);
+                        Ok(CalibrationRow {
+                            simulation: row.get(0)?,
+                            kind: match row.get::<_, i64>(1)? {
+                                0 => PofKind::Promised,
+                                _ => PofKind::Raw,
+                            },
+                            bin: row.get(2)?,
+                            jobs: whole(3)?,
+                            failed: whole(4)?,
+                            failed_overbooked: whole(5)?,
+                            pof_sum: row.get(6)?,
+                            brier_sum: row.get(7)?,
+                        })
+                    })
+                    .and_then(Iterator::collect)
+            })
+            .map_err(|error| self.error("reading the calibration", error))
     }
 
     /// What the simulations of a run took, in order of strategy.

@@ -1,30 +1,10 @@
 //! Tests of what is kept of promises and how they came true.
 
-use super::fixtures::{finished, outcome, point, record, result, write_run};
+use super::fixtures::{finished, point, promised, record, result, write_run};
 use super::schema::{APPLICATION_ID, SCHEMA_VERSION};
 use super::{Store, StoreError};
-use crate::scheduling::{JobOutcome, SuccessFactors, Verdict};
+use crate::scheduling::JobOutcome;
 use crate::simulation::SimulationResult;
-
-/// A job whose overbooked slot was promised with a raw and perhaps a calibrated probability of failure.
-fn promised(id: u32, raw: f64, calibrated: Option<f64>, failed: bool) -> JobOutcome {
-    // An accepted, overbooked one of the fixtures.
-    let mut made = outcome(4);
-    made.job.id = crate::workload::JobId(id);
-    made.verdict = if failed {
-        Verdict::FailedOverbooked
-    } else {
-        Verdict::SuccessfulFinished
-    };
-    let promise = made.promise.as_mut().unwrap();
-    promise.success = Some(SuccessFactors {
-        available: 1.0,
-        executable: 1.0 - raw,
-        survives: 1.0,
-    });
-    promise.calibrated_pof = calibrated;
-    made
-}
 
 fn rows(store: &Store, view: &str) -> Vec<(String, u32, u32, u32)> {
     store

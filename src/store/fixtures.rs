@@ -140,6 +140,26 @@ pub(crate) fn outcome(id: u32) -> JobOutcome {
     }
 }
 
+/// A job whose overbooked slot was promised with a raw and perhaps a calibrated probability of failure.
+pub(crate) fn promised(id: u32, raw: f64, calibrated: Option<f64>, failed: bool) -> JobOutcome {
+    // An accepted, overbooked one of the fixtures.
+    let mut made = outcome(4);
+    made.job.id = JobId(id);
+    made.verdict = if failed {
+        Verdict::FailedOverbooked
+    } else {
+        Verdict::SuccessfulFinished
+    };
+    let promise = made.promise.as_mut().unwrap();
+    promise.success = Some(SuccessFactors {
+        available: 1.0,
+        executable: 1.0 - raw,
+        survives: 1.0,
+    });
+    promise.calibrated_pof = calibrated;
+    made
+}
+
 pub(crate) fn result(jobs: u32) -> SimulationResult {
     let outcomes: Vec<JobOutcome> = (0..jobs).map(outcome).collect();
     let mut metrics = SimulationMetrics {

@@ -47,7 +47,7 @@ mod version_6;
 mod workflows;
 mod write;
 
-pub use aggregates::{Bin, CalibrationRow, MissingPoint, Quantity, SimulatorRow};
+pub use aggregates::{Bin, CalibrationRow, MissingPoint, PofKind, Quantity, SimulatorRow};
 pub use curves::{CurveSamples, curve_metrics};
 pub use error::StoreError;
 pub use export::{Export, ExportKind, ExportType};

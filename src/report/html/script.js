@@ -80,7 +80,9 @@
   const behind = (mark) => {
     const figure = mark.closest("figure"), line = figure.querySelector(".behind");
     if (!line) return;
-    const words = [`run = ${document.body.dataset.run}`, `strategy = '${quote(mark.dataset.s)}'`];
+    // A strategy may have several lines: "heuristic-overbooking, promised".
+    const strategy = mark.dataset.s.split(", ")[0];
+    const words = [`run = ${document.body.dataset.run}`, `strategy = '${quote(strategy)}'`];
     for (const [key, choice] of Object.entries(JSON.parse(figure.dataset.given)))
       words.push(`axes ->> '$."${key}"' = ${Number.isNaN(Number(choice)) ? `'${quote(choice)}'` : choice}`);
     if (figure.dataset.x.includes(".") && !Number.isNaN(Number(mark.dataset.x)) && figure.querySelector("polyline"))

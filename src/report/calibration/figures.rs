@@ -1,0 +1,287 @@
+//! The figures about calibration: reliability diagrams, jobs by bin, promised and realised risk by threshold.
+
+use super::counts::BINS;
+use super::groups::{Group, Groups, Places, THRESHOLD_AXIS};
+use super::sql::Question;
+use crate::report::analysis::{Analysis, strategy_rank};
+use crate::report::figure::{Figure, Mark, Marks, Scale, ScaleKind, Section, Series};
+use crate::report::figures::{condition, given, number, titled};
+use crate::report::statistics::Estimate;
+use crate::store::PofKind;
+
+/// Situations that are drawn; all are in the tables.
+const MOST_SITUATIONS: usize = 24;
+
+const INTERVALS: &str = "95 % intervals of the ratio estimator over replications (batteries), whose jobs are not independent; none \
+    where all or none of the jobs failed.";
+
+pub(super) fn figures(
+    groups: &Groups,
+    analysis: &Analysis,
+    configuration_hash: &str,
+) -> Vec<Figure> {
+    let drawing = Drawing {
+        groups,
+        analysis,
+        configuration_hash,
+    };
+    let everything = Vec::new();
+    let mut figures = vec![drawing.reliability("calibration", &everything)];
+    figures.push(drawing.jobs());
+    for (index, places) in groups
+        .each_situation()
+        .iter()
+        .take(MOST_SITUATIONS)
+        .enumerate()
+    {
+        let alone = places.is_empty();
+        let name = |stem: &str| {
+            if alone {
+                stem.to_owned()
+            } else {
+                format!("{stem}-{}", index + 1)
+            }
+        };
+        if !alone {
+            figures.push(drawing.reliability(&name("calibration"), places));
+        }
+        figures.extend(drawing.by_threshold(&name("calibration-by-threshold"), places));
+    }
+    figures
+}
+
+struct Drawing<'d> {
+    groups: &'d Groups,
+    analysis: &'d Analysis,
+    configuration_hash: &'d str,
+}
+
+impl Drawing<'_> {
+    /// The values that a situation is fixed at.
+    fn given(&self, places: &Places) -> Vec<(String, String)> {
+        let axes = if places.is_empty() {
+            &[]
+        } else {
+            self.groups.axes.as_slice()
+        };
+        given(self.analysis, axes, places)
+    }
+
+    /// Each group with the name of its line.
+    fn lines<'g>(
+        &self,
+        groups: impl Iterator<Item = &'g Group>,
+    ) -> Vec<(String, usize, &'g Group)> {
+        groups
+            .map(|group| match group.kind {
+                PofKind::Promised => (
+                    group.strategy.clone(),
+                    strategy_rank(&group.strategy),
+                    group,
+                ),
+                PofKind::Raw => (
+                    format!("{}, before calibration", group.strategy),
+                    usize::MAX,
+                    group,
+                ),
+            })
+            .collect()
+    }
+
+    fn reliability(&self, name: &str, places: &Places) -> Figure {
+        let level = if places.is_empty() {
+            &self.groups.whole
+        } else {
+            &self.groups.situations
+        };
+        let lines = self.lines(level.iter().filter(|group| group.places == *places));
+        let mut series: Vec<Series> = lines
+            .into_iter()
+            .map(|(label, rank, group)| {
+                let bins = group.counts.bins();
+                let marks = (0..BINS)
+                    .filter_map(|bin| {
+                        let realised = group.counts.realised(bin)?;
+                        Some(mark(bins[bin].predicted(), &realised, bins[bin].jobs))
+                    })
+                    .collect();
+                Series {
+                    label,
+                    rank,
+                    marks: Marks::Points(marks),
+                }
+            })
+            .collect();
+        let end = |at: f64| Mark {
+            x: at,
+            mean: at,
+            low: at,
+            high: at,
+            count: 0,
+        };
+        series.push(Series {
+            label: "as promised".to_owned(),
+            rank: 6,
+            marks: Marks::Curve(vec![end(0.0), end(1.0)]),
+        });
+        let given = self.given(places);
+        Figure {
+            name: name.to_owned(),
+            section: Section::Calibration,
+            title: titled(
+                "Promised probability of failure against what happened",
+                &given,
+            ),
+            x: linear("mean promised PoF of the bin"),
+            y: linear("share of jobs that failed"),
+            series,
+            note: format!(
+                "Overbooked jobs by the probability of failure that was promised at their acceptance, in bins of 0.05, against the \
+                 share that failed, whatever the reason. Below the line more was promised to fail than did. {INTERVALS}"
+            ),
+            sql: Question {
+                configuration_hash: self.configuration_hash,
+                keys: &[],
+                condition: &condition(&given),
+            }
+            .bins(),
+            given,
+        }
+    }
+
+    fn jobs(&self) -> Figure {
+        let series = self
+            .lines(self.groups.whole.iter())
+            .into_iter()
+            .map(|(label, rank, group)| Series {
+                label,
+                rank,
+                marks: Marks::Bars(
+                    group
+                        .counts
+                        .bins()
+                        .iter()
+                        .enumerate()
+                        .map(|(bin, counts)| Mark {
+                            x: bin as f64,
+                            mean: counts.jobs as f64,
+                            low: counts.jobs as f64,
+                            high: counts.jobs as f64,
+                            count: counts.jobs,
+                        })
+                        .collect(),
+                ),
+            })
+            .collect();
+        let names = (1..=BINS)
+            .map(|bin| format!("{:.2}", bin as f64 / BINS as f64))
+            .collect();
+        Figure {
+            name: "calibration-jobs".to_owned(),
+            section: Section::Calibration,
+            title: "Overbooked jobs by promised probability of failure".to_owned(),
+            given: Vec::new(),
+            x: Scale {
+                title: "upper end of the bin of the promised PoF".to_owned(),
+                kind: ScaleKind::Categories(names),
+            },
+            y: linear("overbooked jobs"),
+            series,
+            note: "Jobs of all simulations of the strategy, each simulation once. A bin of a few jobs says little.".to_owned(),
+            sql: Question {
+                configuration_hash: self.configuration_hash,
+                keys: &[],
+                condition: "",
+            }
+            .bins(),
+        }
+    }
+
+    /// Mean promise and share that failed over the thresholds, where there are several with numbers.
+    fn by_threshold(&self, name: &str, places: &Places) -> Option<Figure> {
+        let axis = self.groups.threshold?;
+        let values = &self.analysis.axes[axis].values;
+        let mut series: Vec<Series> = Vec::new();
+        let mut strategies: Vec<&str> = Vec::new();
+        let in_situation =
+            |group: &&Group| group.places == *places && group.kind == PofKind::Promised;
+        for group in self.groups.thresholds.iter().filter(in_situation) {
+            if !strategies.contains(&group.strategy.as_str()) {
+                strategies.push(&group.strategy);
+            }
+        }
+        for (index, strategy) in strategies.iter().enumerate() {
+            let (mut promised, mut failed) = (Vec::new(), Vec::new());
+            let of = self.groups.thresholds.iter().filter(in_situation);
+            for group in of.filter(|group| group.strategy == **strategy) {
+                let place = group.threshold.and_then(|place| values.get(place as usize));
+                let (Some(x), Some(scores)) = (place.and_then(number), group.counts.scores())
+                else {
+                    continue;
+                };
+                promised.push(Mark {
+                    x,
+                    mean: scores.predicted,
+                    low: scores.predicted,
+                    high: scores.predicted,
+                    count: scores.jobs,
+                });
+                failed.push(mark(x, &scores.failed, scores.jobs));
+            }
+            for (what, rank, mut marks) in [
+                ("failed", strategy_rank(strategy), failed),
+                ("promised", index, promised),
+            ] {
+                marks.sort_by(|one, other| one.x.total_cmp(&other.x));
+                series.push(Series {
+                    label: format!("{strategy}, {what}"),
+                    rank,
+                    marks: Marks::Curve(marks),
+                });
+            }
+        }
+        if series.is_empty() {
+            return None;
+        }
+        let given = self.given(places);
+        Some(Figure {
+            name: name.to_owned(),
+            section: Section::Calibration,
+            title: titled(
+                "Promised and realised share of failures by threshold",
+                &given,
+            ),
+            x: linear(THRESHOLD_AXIS),
+            y: linear("share of overbooked jobs"),
+            series,
+            note: format!(
+                "Of the overbooked jobs at each threshold the mean of the promised probabilities of failure and the share that failed. {INTERVALS}"
+            ),
+            sql: Question {
+                configuration_hash: self.configuration_hash,
+                keys: &[THRESHOLD_AXIS],
+                condition: &condition(&given),
+            }
+            .shares(),
+            given,
+        })
+    }
+}
+
+fn linear(title: &str) -> Scale {
+    Scale {
+        title: title.to_owned(),
+        kind: ScaleKind::Linear,
+    }
+}
+
+/// A share at a place; its interval ends at 0 and 1.
+fn mark(x: f64, share: &Estimate, jobs: u64) -> Mark {
+    Mark {
+        x,
+        mean: share.mean,
+        low: share.low().unwrap_or(share.mean).max(0.0),
+        high: share.high().unwrap_or(share.mean).min(1.0),
+        count: jobs,
+    }
+}

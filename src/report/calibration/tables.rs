@@ -1,0 +1,234 @@
+//! The tables about calibration: scores by strategy and situation, scores by threshold, every bin.
+
+use super::counts::{BINS, FEWEST_JOBS, Scores};
+use super::groups::{Group, Groups, THRESHOLD_AXIS};
+use super::sql::Question;
+use crate::report::analysis::Analysis;
+use crate::report::table::{Cell, Column, Table, value_text};
+use crate::report::tables::short;
+use crate::store::PofKind;
+
+/// What every table of scores must say.
+const NOTE: &str = "Overbooked jobs by the probability of failure that was promised at their acceptance. A job counts as failed \
+    when its SLA was broken, whatever the reason. Intervals are of the ratio estimator over replications (batteries): the jobs of \
+    one battery compete for the same nodes and are not independent. Brier score: mean of (PoF − failed)². Reference: the Brier score \
+    of always predicting the share of the very same jobs that failed, which nobody knows beforehand (in-sample, so the skill is, if \
+    anything, too low). Skill: 1 − Brier ÷ reference. ECE, the expected calibration error: mean of |predicted − realised| over bins \
+    of 0.05, weighted by their jobs; few jobs make it too large.";
+
+pub(super) fn tables(groups: &Groups, analysis: &Analysis, configuration_hash: &str) -> Vec<Table> {
+    let keys: Vec<&str> = groups
+        .axes
+        .iter()
+        .map(|axis| analysis.axes[*axis].key.as_str())
+        .collect();
+    let question = |keys: &[&str]| {
+        let question = Question {
+            configuration_hash,
+            keys,
+            condition: "",
+        };
+        [question.scores(), question.bins()]
+    };
+    // One query for the rows of everything together, one for those of the situations.
+    let both = |which: usize| {
+        let mut queries = vec![question(&[])[which].clone()];
+        if !keys.is_empty() {
+            queries.push(question(&keys)[which].clone());
+        }
+        if groups.calibrated {
+            queries
+                .push("-- Of the raw probabilities: the same from v_calibration_raw.".to_owned());
+        }
+        queries.join("\n\n")
+    };
+    let both_levels = || groups.whole.iter().chain(&groups.situations);
+    let mut tables = vec![Table {
+        name: "calibration".to_owned(),
+        title: "Do promised risks come true?".to_owned(),
+        columns: group_columns(groups, &keys)
+            .into_iter()
+            .chain(score_columns())
+            .collect(),
+        rows: both_levels()
+            .filter_map(|group| score_row(groups, analysis, group))
+            .collect(),
+        note: note(groups, NOTE),
+        sql: both(0),
+    }];
+    if groups.threshold.is_some() {
+        let with_threshold: Vec<&str> = keys.iter().copied().chain([THRESHOLD_AXIS]).collect();
+        let mut columns = group_columns(groups, &keys);
+        columns.push(Column::plain(THRESHOLD_AXIS, short(THRESHOLD_AXIS)));
+        columns.extend(score_columns());
+        tables.push(Table {
+            name: "calibration-by-threshold".to_owned(),
+            title: "Do promised risks come true, by threshold?".to_owned(),
+            columns,
+            rows: groups
+                .thresholds
+                .iter()
+                .filter_map(|group| score_row(groups, analysis, group))
+                .collect(),
+            note: note(groups, NOTE),
+            sql: question(&with_threshold)[0].clone(),
+        });
+    }
+    let mut columns = group_columns(groups, &keys);
+    columns.extend([
+        Column::number("pof_from", "PoF above", 2),
+        Column::number("pof_to", "up to", 2),
+        Column::plain("jobs", "Jobs"),
+        Column::plain("batteries", "Batteries"),
+        Column::number("predicted", "Mean PoF", 3),
+        Column::estimate("realised", "Failed", 3),
+        Column::number("gap", "Mean PoF − failed", 3),
+        Column::number("killed", "Killed at window end", 3),
+    ]);
+    tables.push(Table {
+        name: "calibration-bins".to_owned(),
+        title: "Promised and realised risk by bin".to_owned(),
+        columns,
+        rows: both_levels()
+            .flat_map(|group| bin_rows(groups, analysis, group))
+            .collect(),
+        note: note(
+            groups,
+            "Bins without jobs are left out. The interval is that of the ratio estimator over the replications (batteries) that have \
+             jobs in the bin, with Student's t; there is none where a single battery has jobs there, or where all or none of them failed.",
+        ),
+        sql: both(1),
+    });
+    tables
+}
+
+fn note(groups: &Groups, text: &str) -> String {
+    let mut text = text.to_owned();
+    if !groups.axes.is_empty() {
+        text.push_str(
+            " Each simulation is counted once in a row, however many points are read off it; rows of \"all\" hold all situations of \
+             the strategy, which may err in opposite directions.",
+        );
+    }
+    if groups.calibrated {
+        text.push_str(" \"raw\" is the probability before calibration, of the same jobs.");
+    }
+    text
+}
+
+/// Situation, strategy and, where both are there, what the probability is.
+fn group_columns(groups: &Groups, keys: &[&str]) -> Vec<Column> {
+    let mut columns: Vec<Column> = keys
+        .iter()
+        .map(|key| Column::plain(*key, short(key)))
+        .collect();
+    columns.push(Column::plain("strategy", "Strategy"));
+    if groups.calibrated {
+        columns.push(Column::plain("probability", "Probability"));
+    }
+    columns
+}
+
+fn group_cells(groups: &Groups, analysis: &Analysis, group: &Group) -> Vec<Cell> {
+    let mut cells: Vec<Cell> = groups
+        .axes
+        .iter()
+        .enumerate()
+        .map(|(place, axis)| match group.places.get(place) {
+            None => Cell::Text("all".to_owned()),
+            Some(place) => place
+                .and_then(|place| analysis.axes[*axis].values.get(place as usize))
+                .into(),
+        })
+        .collect();
+    cells.push(Cell::Text(group.strategy.clone()));
+    if groups.calibrated {
+        cells.push(Cell::Text(kind_name(group.kind).to_owned()));
+    }
+    cells
+}
+
+fn kind_name(kind: PofKind) -> &'static str {
+    match kind {
+        PofKind::Promised => "promised",
+        PofKind::Raw => "raw",
+    }
+}
+
+fn score_columns() -> Vec<Column> {
+    vec![
+        Column::plain("jobs", "Overbooked jobs"),
+        Column::plain("batteries", "Batteries"),
+        Column::number("predicted", "Mean PoF", 3),
+        Column::estimate("failed", "Failed", 3),
+        Column::number("killed", "Killed at window end", 3),
+        Column::number("brier", "Brier", 4),
+        Column::number("brier_reference", "Reference", 4),
+        Column::number("skill", "Skill", 3),
+        Column::number("calibration_error", "ECE", 3),
+        Column::number(
+            "largest_error",
+            format!("Largest error of bins with {FEWEST_JOBS} jobs"),
+            3,
+        ),
+        Column::number("reliability", "Reliability", 4),
+        Column::number("resolution", "Resolution", 4),
+    ]
+}
+
+fn score_row(groups: &Groups, analysis: &Analysis, group: &Group) -> Option<Vec<Cell>> {
+    let Scores {
+        jobs,
+        predicted,
+        failed,
+        killed,
+        brier,
+        reference,
+        skill,
+        error,
+        worst,
+        reliability,
+        resolution,
+    } = group.counts.scores()?;
+    let mut row = group_cells(groups, analysis, group);
+    if let (Some(axis), Some(place)) = (groups.threshold, group.threshold) {
+        let value = analysis.axes[axis].values.get(place as usize);
+        row.push(value.map_or(Cell::Missing, |value| Cell::Text(value_text(value))));
+    }
+    row.extend([
+        Cell::Integer(jobs as i64),
+        Cell::Integer(i64::from(failed.count)),
+        Cell::Number(predicted),
+        Cell::Estimate(failed),
+        Cell::Number(killed),
+        Cell::Number(brier),
+        Cell::Number(reference),
+        skill.map_or(Cell::Undefined, Cell::Number),
+        Cell::Number(error),
+        worst.map_or(Cell::Missing, Cell::Number),
+        Cell::Number(reliability),
+        Cell::Number(resolution),
+    ]);
+    Some(row)
+}
+
+fn bin_rows(groups: &Groups, analysis: &Analysis, group: &Group) -> Vec<Vec<Cell>> {
+    let bins = group.counts.bins();
+    (0..BINS)
+        .filter_map(|bin| {
+            let (counts, realised) = (bins[bin], group.counts.realised(bin)?);
+            let mut row = group_cells(groups, analysis, group);
+            row.extend([
+                Cell::Number(bin as f64 / BINS as f64),
+                Cell::Number((bin + 1) as f64 / BINS as f64),
+                Cell::Integer(counts.jobs as i64),
+                Cell::Integer(i64::from(realised.count)),
+                Cell::Number(counts.predicted()),
+                Cell::Estimate(realised),
+                Cell::Number(counts.predicted() - counts.realised()),
+                Cell::Number(counts.killed as f64 / counts.jobs as f64),
+            ]);
+            Some(row)
+        })
+        .collect()
+}

@@ -1,0 +1,642 @@
+use std::collections::HashMap;
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::{close, folder, thresholds};
+use crate::report::calibration::{Calibration, calibration};
+use crate::report::tables::risk_optimal_table;
+use crate::report::{Analysis, Cell, Table, write};
+use crate::scheduling::JobOutcome;
+use crate::simulation::SimulationResult;
+use crate::store::fixtures::{axis, finished, point, promised, record, result, text, write_run};
+use crate::store::{FinishedSimulation, RunSelector, Store};
+use crate::sweep::{Axis, AxisValue};
+
+const COMPREHENSIVE: &str = "comprehensive-overbooking";
+const HEURISTIC: &str = "heuristic-overbooking";
+
+/// So many jobs with a promised probability of failure, of which so many failed.
+type Promises = (f64, u32, u32);
+
+fn with(promises: &[Promises]) -> SimulationResult {
+    let mut outcomes: Vec<JobOutcome> = Vec::new();
+    for (pof, jobs, failed) in promises {
+        for job in 0..*jobs {
+            outcomes.push(promised(outcomes.len() as u32, *pof, None, job < *failed));
+        }
+    }
+    SimulationResult {
+        outcomes,
+        ..result(0)
+    }
+}
+
+/// A simulation with points at these values of the axes.
+fn simulation(
+    id: &str,
+    strategy: &str,
+    replication: u32,
+    result: SimulationResult,
+    at: &[&[(&str, AxisValue)]],
+) -> FinishedSimulation {
+    let points = at
+        .iter()
+        .enumerate()
+        .map(|(place, axes)| {
+            let mut axes = axes.to_vec();
+            axes.push(("scheduling.strategy", text(strategy)));
+            point(&format!("{id}-{place}"), &axes, replication, 1.0)
+        })
+        .collect();
+    finished(id, strategy, replication, result, points)
+}
+
+fn strategies() -> Axis {
+    axis(
+        "scheduling.strategy",
+        &[text(COMPREHENSIVE), text(HEURISTIC)],
+    )
+}
+
+fn read(path: &Path) -> Calibration {
+    let store = Store::open_read_only(path).unwrap();
+    let run = store.run(&RunSelector::Latest).unwrap();
+    let points = store.points(run.id).unwrap();
+    let analysis = Analysis::new(&points).unwrap();
+    let rows = store.calibration(run.id).unwrap();
+    calibration(&rows, &points, &analysis, &run.configuration_hash).unwrap()
+}
+
+/// The cells of a row by the keys of their columns.
+fn cells<'t>(table: &'t Table, row: &'t [Cell]) -> HashMap<&'t str, &'t Cell> {
+    table
+        .columns
+        .iter()
+        .map(|column| column.key.as_str())
+        .zip(row)
+        .collect()
+}
+
+fn number(cell: &Cell) -> f64 {
+    match cell {
+        Cell::Number(value) => *value,
+        Cell::Integer(value) => *value as f64,
+        Cell::Estimate(estimate) => estimate.mean,
+        other => panic!("{other:?} is no number"),
+    }
+}
+
+fn words(cell: &Cell) -> &str {
+    match cell {
+        Cell::Text(text) => text,
+        other => panic!("{other:?} is no text"),
+    }
+}
+
+#[test]
+fn scores_are_those_computed_by_hand_and_intervals_are_over_batteries() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    // Jobs of a battery end alike more often than those of two batteries: 50 of 400 failed here, 150 there.
+    let simulations = vec![
+        simulation(
+            "a",
+            HEURISTIC,
+            0,
+            with(&[(0.22, 400, 50), (0.62, 100, 60)]),
+            &[&[]],
+        ),
+        simulation(
+            "b",
+            HEURISTIC,
+            1,
+            with(&[(0.22, 400, 150), (0.62, 100, 64)]),
+            &[&[]],
+        ),
+    ];
+    write_run(&path, &record("scores", vec![strategies()], 2), simulations);
+    let found = read(&path);
+    let scores = &found.tables[0];
+    assert_eq!(scores.rows.len(), 1);
+    let row = cells(scores, &scores.rows[0]);
+    assert_eq!(
+        (words(row["strategy"]), number(row["jobs"])),
+        (HEURISTIC, 1_000.0)
+    );
+    // 200 of 800 at 0.22 and 124 of 200 at 0.62: 324 of 1,000.
+    let brier = (200.0 * 0.78f64.powi(2)
+        + 600.0 * 0.22f64.powi(2)
+        + 124.0 * 0.38f64.powi(2)
+        + 76.0 * 0.62f64.powi(2))
+        / 1_000.0;
+    let reference = 0.324 * 0.676;
+    for (key, expected) in [
+        ("batteries", 2.0),
+        ("predicted", 0.8 * 0.22 + 0.2 * 0.62),
+        ("failed", 0.324),
+        ("killed", 0.324),
+        ("brier", brier),
+        ("brier_reference", reference),
+        ("skill", 1.0 - brier / reference),
+        // 0.03 too low for 800 jobs, exact for 200.
+        ("calibration_error", 0.8 * 0.03),
+        ("largest_error", 0.03),
+        ("reliability", 0.8 * 0.03 * 0.03),
+        (
+            "resolution",
+            0.8 * 0.074f64.powi(2) + 0.2 * 0.296f64.powi(2),
+        ),
+    ] {
+        assert!(
+            (number(row[key]) - expected).abs() < 1e-9,
+            "{key}: {:?}",
+            row[key]
+        );
+    }
+    // Murphy: exact where all predictions of a bin are equal.
+    close(
+        number(row["brier"]),
+        number(row["reliability"]) - number(row["resolution"]) + number(row["brier_reference"]),
+    );
+    // Two batteries of 400: 50 and 150 failed, 100 are expected of each. se² = 2/1 · (50² + 50²) ÷ 800², t = 12.706. Jobs that
+    // were independent would give 1.96 · √(0.25 · 0.75 ÷ 800) = 0.03.
+    let bins = &found.tables[found.tables.len() - 1];
+    let row = cells(bins, &bins.rows[0]);
+    assert_eq!((number(row["pof_from"]), number(row["jobs"])), (0.2, 800.0));
+    close(number(row["gap"]), 0.22 - 0.25);
+    let Cell::Estimate(realised) = row["realised"] else {
+        panic!("{:?}", row["realised"]);
+    };
+    assert!((realised.half_width.unwrap() - 12.7062 * 0.125).abs() < 1e-3);
+    assert_eq!((found.verdicts.len(), found.verdicts[0].0), (1, true));
+}
+
+#[test]
+fn a_strategy_whose_promises_fail_is_not_hidden_behind_one_whose_promises_come_true() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let good: &[Promises] = &[(0.12, 1_000, 120), (0.88, 1_000, 880)];
+    // Told 0.62 and 0.22, of which 0.05 and 0.02 fail.
+    let bad: &[Promises] = &[(0.62, 200, 10), (0.22, 200, 4)];
+    let simulations = vec![
+        simulation("g", COMPREHENSIVE, 0, with(good), &[&[]]),
+        simulation("b", HEURISTIC, 0, with(bad), &[&[]]),
+    ];
+    write_run(&path, &record("pair", vec![strategies()], 2), simulations);
+    let found = read(&path);
+    let [(first, good), (second, bad)] = found.verdicts.as_slice() else {
+        panic!("{:?}", found.verdicts);
+    };
+    assert!(
+        *first
+            && good.starts_with("comprehensive-overbooking: promised risks come true: skill 0.58"),
+        "{good}"
+    );
+    assert!(
+        !second
+            && bad.starts_with("heuristic-overbooking: promised risks do not come true: skill -"),
+        "{bad}"
+    );
+    // Pooled, the skill would be well above 0: 2,400 jobs, of which 1,014 failed.
+    let row = |place: usize| cells(&found.tables[0], &found.tables[0].rows[place]);
+    let brier = |place: usize| number(row(place)["brier"]) * number(row(place)["jobs"]);
+    let base = 1_014.0 / 2_400.0;
+    assert!(1.0 - (brier(0) + brier(1)) / 2_400.0 / (base * (1.0 - base)) > 0.3);
+    assert!(number(row(1)["skill"]) < -1.0);
+}
+
+#[test]
+fn a_situation_whose_promises_fail_is_not_hidden_behind_a_larger_one_of_the_same_strategy() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let family = |name: &str| [("estimates.classes", text(name))];
+    let right: &[Promises] = &[(0.12, 2_000, 240), (0.88, 2_000, 1_760)];
+    // 0.42 was promised and 0.1 came: an error of 0.32 for 250 of 4,250 jobs is 0.019 of all.
+    let wrong: &[Promises] = &[(0.42, 250, 25)];
+    let simulations = vec![
+        simulation("r", HEURISTIC, 0, with(right), &[&family("runtime")]),
+        simulation("w", HEURISTIC, 0, with(wrong), &[&family("resources")]),
+    ];
+    let axes = vec![
+        axis("estimates.classes", &[text("runtime"), text("resources")]),
+        strategies(),
+    ];
+    write_run(&path, &record("hidden", axes, 2), simulations);
+    let found = read(&path);
+    let [(good, sentence)] = found.verdicts.as_slice() else {
+        panic!("{:?}", found.verdicts);
+    };
+    assert!(!good, "{sentence}");
+    assert!(
+        sentence.contains("come true as a whole (skill 0.5")
+            && sentence
+                .contains("calibration error 0.019), but not with classes resources (skill -1.14"),
+        "{sentence}"
+    );
+}
+
+/// Two families of classes, two thresholds, two accounting ratios that no test reads.
+fn sweep(path: &Path) {
+    let family = |name: &str| ("estimates.classes", text(name));
+    let at = |threshold: f64| ("acceptance.pof_max", AxisValue::Real(threshold));
+    let ratio = |ratio: f64| ("acceptance.penalty_ratio", AxisValue::Real(ratio));
+    let mut simulations = Vec::new();
+    for replication in 0..2 {
+        for (name, threshold, promises) in [
+            ("runtime", 0.1, [(0.07, 300, 21), (0.02, 100, 2)]),
+            ("runtime", 0.4, [(0.37, 300, 111), (0.02, 100, 2)]),
+            ("resources", 0.1, [(0.07, 300, 150), (0.02, 100, 2)]),
+            ("resources", 0.4, [(0.37, 300, 150), (0.02, 100, 2)]),
+        ] {
+            simulations.push(simulation(
+                &format!("{name}-{threshold}-{replication}"),
+                HEURISTIC,
+                replication,
+                with(&promises),
+                &[
+                    &[family(name), at(threshold), ratio(1.0)],
+                    &[family(name), at(threshold), ratio(4.0)],
+                ],
+            ));
+        }
+    }
+    let axes = vec![
+        axis("estimates.classes", &[text("runtime"), text("resources")]),
+        strategies(),
+        axis(
+            "acceptance.pof_max",
+            &[AxisValue::Real(0.1), AxisValue::Real(0.4)],
+        ),
+        axis(
+            "acceptance.penalty_ratio",
+            &[AxisValue::Real(1.0), AxisValue::Real(4.0)],
+        ),
+    ];
+    write_run(path, &record("sweep", axes, 16), simulations);
+}
+
+#[test]
+fn a_simulation_that_several_points_are_read_off_is_counted_once_in_every_row() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    sweep(&path);
+    let found = read(&path);
+    let [scores, by_threshold, bins] = found.tables.as_slice() else {
+        panic!("{} tables", found.tables.len());
+    };
+    // Accounting makes no situation; the first column is the family of classes.
+    assert_eq!(scores.columns[0].key, "estimates.classes");
+    let jobs: Vec<(&str, f64)> = scores
+        .rows
+        .iter()
+        .map(|row| cells(scores, row))
+        .map(|row| (words(row["estimates.classes"]), number(row["jobs"])))
+        .collect();
+    assert_eq!(
+        jobs,
+        [
+            ("all", 3_200.0),
+            ("runtime", 1_600.0),
+            ("resources", 1_600.0)
+        ]
+    );
+    assert_eq!(by_threshold.rows.len(), 4);
+    for row in &by_threshold.rows {
+        assert_eq!(number(cells(by_threshold, row)["jobs"]), 800.0);
+    }
+    assert_eq!(bins.rows.len(), 3 * 3);
+    // The runtime classes are right, the others are not: the tick of the strategy says where.
+    let [(good, sentence)] = found.verdicts.as_slice() else {
+        panic!("{:?}", found.verdicts);
+    };
+    assert!(!good, "{sentence}");
+    let names: Vec<&str> = found
+        .figures
+        .iter()
+        .map(|figure| figure.name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        [
+            "calibration",
+            "calibration-jobs",
+            "calibration-1",
+            "calibration-by-threshold-1",
+            "calibration-2",
+            "calibration-by-threshold-2"
+        ]
+    );
+    assert_eq!(
+        found.figures[2].given,
+        [("estimates.classes".to_owned(), "runtime".to_owned())]
+    );
+}
+
+/// Every row of a query as numbers by column; text columns are left out.
+fn asked(path: &Path, sql: &str) -> Vec<HashMap<String, f64>> {
+    let connection = Connection::open(path).unwrap();
+    let mut statement = connection.prepare(sql).unwrap();
+    let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
+    statement
+        .query_map([], |row| {
+            Ok(names
+                .iter()
+                .enumerate()
+                .filter_map(|(place, name)| Some((name.clone(), row.get::<_, f64>(place).ok()?)))
+                .collect())
+        })
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap()
+}
+
+#[test]
+fn the_queries_below_the_tables_about_calibration_give_the_numbers_in_them() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    sweep(&path);
+    let found = read(&path);
+    for (table, keys) in found.tables.iter().zip([
+        &[
+            "jobs",
+            "predicted",
+            "failed",
+            "killed",
+            "brier",
+            "brier_reference",
+            "skill",
+            "calibration_error",
+            "largest_error",
+        ][..],
+        &[
+            "jobs",
+            "predicted",
+            "failed",
+            "brier",
+            "skill",
+            "calibration_error",
+            "largest_error",
+        ][..],
+        &[
+            "pof_from",
+            "pof_to",
+            "jobs",
+            "batteries",
+            "predicted",
+            "realised",
+        ][..],
+    ]) {
+        let mut answers: Vec<HashMap<String, f64>> = table
+            .sql
+            .split("\n\n")
+            .flat_map(|query| asked(&path, query))
+            .collect();
+        assert_eq!(answers.len(), table.rows.len(), "{}", table.name);
+        for row in &table.rows {
+            let row = cells(table, row);
+            let same = |answer: &HashMap<String, f64>| {
+                keys.iter().all(|key| match row[key] {
+                    Cell::Missing | Cell::Undefined => !answer.contains_key(*key),
+                    cell => (answer[*key] - number(cell)).abs() < 1e-9,
+                })
+            };
+            let place = answers.iter().position(same);
+            answers.swap_remove(
+                place.unwrap_or_else(|| panic!("{}: {row:?} in {answers:?}", table.name)),
+            );
+        }
+    }
+    // The variance below the bins is that of the interval.
+    let bins = &found.tables[2];
+    let answer = &asked(&path, bins.sql.split("\n\n").next().unwrap())[0];
+    let Cell::Estimate(realised) = cells(bins, &bins.rows[0])["realised"] else {
+        panic!("no estimate");
+    };
+    close(
+        answer["variance"],
+        realised
+            .deviation
+            .map_or(0.0, |deviation| deviation.powi(2) / 2.0),
+    );
+    for figure in &found.figures {
+        assert!(!asked(&path, &figure.sql).is_empty(), "{}", figure.name);
+    }
+}
+
+#[test]
+fn the_queries_of_the_page_about_calibration_give_the_numbers_of_the_report() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    sweep(&path);
+    let found = read(&path);
+    let page = include_str!("../../../docs/calibration.md");
+    let queries: Vec<&str> = page
+        .split("```sql\n")
+        .skip(1)
+        .filter_map(|rest| rest.split("```").next())
+        .collect();
+    let [scores, bins] = queries.as_slice() else {
+        panic!("{} queries", queries.len());
+    };
+    // The first rows are those of the one strategy as a whole.
+    for (table, query, count, keys) in [
+        (
+            &found.tables[0],
+            scores,
+            1,
+            &[
+                "jobs",
+                "predicted",
+                "failed",
+                "brier",
+                "brier_reference",
+                "skill",
+                "calibration_error",
+                "largest_error",
+            ][..],
+        ),
+        (
+            &found.tables[2],
+            bins,
+            3,
+            &[
+                "pof_from",
+                "pof_to",
+                "jobs",
+                "batteries",
+                "predicted",
+                "realised",
+            ][..],
+        ),
+    ] {
+        let answers = asked(&path, query);
+        assert_eq!(answers.len(), count);
+        for (answer, row) in answers.iter().zip(&table.rows) {
+            let row = cells(table, row);
+            for key in keys {
+                close(answer[*key], number(row[key]));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_calibrated_strategy_is_shown_beside_what_its_model_said() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    // The model says 0.62, 0.22 comes true; the first hundred were promised before that was known.
+    let outcomes = (0..1_000)
+        .map(|id| promised(id, 0.62, (id >= 100).then_some(0.22), id % 50 < 11))
+        .collect();
+    let calibrated = SimulationResult {
+        outcomes,
+        ..result(0)
+    };
+    let plain = with(&[(0.62, 1_000, 220)]);
+    let rule = |name: &str| [("acceptance.calibration", text(name))];
+    let simulations = vec![
+        simulation("c", HEURISTIC, 0, calibrated, &[&rule("isotonic")]),
+        simulation("n", HEURISTIC, 0, plain, &[&rule("none")]),
+    ];
+    let axes = vec![
+        axis("acceptance.calibration", &[text("none"), text("isotonic")]),
+        strategies(),
+    ];
+    write_run(&path, &record("calibrated", axes, 2), simulations);
+    let found = read(&path);
+    let scores = &found.tables[0];
+    let rows: Vec<(String, String, f64)> = scores
+        .rows
+        .iter()
+        .map(|row| cells(scores, row))
+        .map(|row| {
+            (
+                words(row["acceptance.calibration"]).to_owned(),
+                words(row["probability"]).to_owned(),
+                (1_000.0 * number(row["calibration_error"])).round() / 1_000.0,
+            )
+        })
+        .collect();
+    let row = |rule: &str, kind: &str, error| (rule.to_owned(), kind.to_owned(), error);
+    assert_eq!(
+        rows,
+        [
+            row("all", "promised", 0.22),
+            row("all", "raw", 0.4),
+            row("none", "promised", 0.4),
+            row("none", "raw", 0.4),
+            row("isotonic", "promised", 0.04),
+            row("isotonic", "raw", 0.4),
+        ]
+    );
+    // What is raw counts the same jobs.
+    assert_eq!(
+        asked(&path, "SELECT sum(jobs) AS n FROM v_calibration_raw")[0]["n"],
+        2_000.0
+    );
+    assert_eq!(
+        asked(&path, "SELECT sum(jobs) AS n FROM v_calibration")[0]["n"],
+        2_000.0
+    );
+    let labels: Vec<&str> = found.figures[0]
+        .series
+        .iter()
+        .map(|series| series.label.as_str())
+        .collect();
+    assert_eq!(
+        labels,
+        [
+            HEURISTIC,
+            "heuristic-overbooking, before calibration",
+            "as promised"
+        ]
+    );
+}
+
+#[test]
+fn a_report_has_the_tables_and_figures_of_calibration_and_a_line_for_each_strategy() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    sweep(&path);
+    let out = folder.path().join("out");
+    let summary = write(&path, &RunSelector::Latest, &out).unwrap();
+    let page = std::fs::read_to_string(&summary.report).unwrap();
+    assert!(
+        page.contains("<li class=\"bad\">heuristic-overbooking: promised risks do not come true"),
+        "{page}"
+    );
+    for name in [
+        "tables/calibration.csv",
+        "tables/calibration-by-threshold.parquet",
+        "tables/calibration-bins.csv",
+        "tables/risk-optimal.csv",
+        "plots/calibration.svg",
+        "plots/calibration-2.csv",
+        "plots/calibration-by-threshold-1.svg",
+    ] {
+        assert!(out.join(name).exists(), "{name}");
+    }
+    let text = std::fs::read_to_string(out.join("report.md")).unwrap();
+    for title in [
+        "## Do promised risks come true?\n",
+        "## Promised and realised risk by bin\n",
+        "## What it is worth to take promises at their word\n",
+    ] {
+        assert!(text.contains(title), "{title}");
+    }
+}
+
+#[test]
+fn the_risk_optimal_threshold_is_the_largest_at_which_a_promise_pays() {
+    let folder = folder();
+    for (ratio, pays_below, threshold, gain) in [
+        // Thresholds 0.1, 0.2, 0.3 earn 120.33, 137, 123.33 at ratio 1; each loses 20 coins more for each ratio more.
+        (1.0, 0.5, Some(0.3), Some((90.0 + 180.0 + 100.0) / 3.0)),
+        (4.0, 0.2, Some(0.2), Some(137.0 - 60.0)),
+        (12.0, 1.0 / 13.0, None, None),
+    ] {
+        let path = folder.path().join(format!("{ratio}.db"));
+        let (record, mut simulations) = thresholds(3);
+        for simulation in &mut simulations {
+            for point in &mut simulation.points {
+                point.penalty_ratio = ratio;
+            }
+        }
+        write_run(&path, &record, simulations);
+        let store = Store::open_read_only(&path).unwrap();
+        let run = store.run(&RunSelector::Latest).unwrap();
+        let points = store.points(run.id).unwrap();
+        let analysis = Analysis::new(&points).unwrap();
+        let table = risk_optimal_table(&analysis, &points, &run).unwrap();
+        assert_eq!(table.rows.len(), 1, "the baseline promises nothing");
+        let row = cells(&table, &table.rows[0]);
+        let answer = &asked(&path, &table.sql)[0];
+        close(number(row["pays_below"]), pays_below);
+        close(number(row["best_threshold"]), 0.2);
+        close(number(row["best_gain"]), 157.0 - 20.0 * ratio);
+        close(number(row["best_failed"]), 1.0);
+        for (key, expected) in [("threshold", threshold), ("gain", gain)] {
+            match expected {
+                Some(expected) => close(number(row[key]), expected),
+                None => assert_eq!(*row[key], Cell::Missing),
+            }
+        }
+        for key in [
+            "penalty_ratio",
+            "pays_below",
+            "best_threshold",
+            "best_gain",
+            "best_failed",
+            "threshold",
+            "gain",
+            "failed",
+            "forgone",
+        ] {
+            match answer.get(key) {
+                Some(value) => close(*value, number(row[key])),
+                None => assert_eq!(*row[key], Cell::Missing, "{key}"),
+            }
+        }
+    }
+}
