@@ -189,11 +189,17 @@ fn normalise_grid(spec: SimulationSpec) -> SimulationSpec {
     }
 }
 
+/// Whether a strategy plans on the nodes themselves: how long one of them stays down is asked by planners that count.
+fn is_mapped(strategy: &str) -> bool {
+    ["conservative-backfilling", "comprehensive-overbooking"].contains(&strategy)
+}
+
 /// Sets everything that cannot change the schedule to its default, so that equal schedules have equal specifications.
 ///
 /// For a strategy that overbooks, a risk test becomes the PoF test with the same threshold. A strategy that does not
 /// overbook reads no estimates and no time step; acceptance only where full-length slots are tested too, the planner's
-/// reliability only there and where the placing compares probabilities, and 1/μ where [`DownHorizon::Mttr`] asks for it.
+/// reliability only there and where the placing compares probabilities, and 1/μ where [`DownHorizon::Mttr`] asks for it. A
+node-mapped plan, which sees its nodes, never asks how long one of them stays down.
 #[must_use]
 pub fn normalise(spec: SimulationSpec) -> SimulationSpec {
     if spec.study.is_some() {
@@ -207,7 +213,11 @@ pub fn normalise(spec: SimulationSpec) -> SimulationSpec {
     };
     let overbooks =
         registry::strategy(&spec.scheduling.strategy).is_none_or(|strategy| strategy.overbooks);
-    let policy = spec.scheduling;
+    let mut policy = spec.scheduling;
+    let mapped = is_mapped(&policy.strategy);
+    if mapped {
+        policy.down_horizon = DownHorizon::default();
+    }
     if overbooks {
         let acceptance = Acceptance::Pof {
             maximum: policy.acceptance.threshold(),
@@ -233,8 +243,8 @@ pub fn normalise(spec: SimulationSpec) -> SimulationSpec {
         default.acceptance
     };
     let repair_rate_per_hour = match policy.down_horizon {
-        DownHorizon::Mttr => policy.reliability.repair_rate_per_hour,
-        DownHorizon::Forever | DownHorizon::None => default.reliability.repair_rate_per_hour,
+        DownHorizon::Mttr if !mapped => policy.reliability.repair_rate_per_hour,
+        DownHorizon::Mttr | DownHorizon::Forever | DownHorizon::None => default.reliability.repair_rate_per_hour,
     };
     SimulationSpec {
         estimates: None,
