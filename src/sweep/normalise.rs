@@ -199,7 +199,7 @@ fn is_mapped(strategy: &str) -> bool {
 /// For a strategy that overbooks, a risk test becomes the PoF test with the same threshold. A strategy that does not
 /// overbook reads no estimates and no time step; acceptance only where full-length slots are tested too, the planner's
 /// reliability only there and where the placing compares probabilities, and 1/μ where [`DownHorizon::Mttr`] asks for it. A
-node-mapped plan, which sees its nodes, never asks how long one of them stays down.
+/// node-mapped plan, which sees its nodes, never asks how long one of them stays down.
 #[must_use]
 pub fn normalise(spec: SimulationSpec) -> SimulationSpec {
     if spec.study.is_some() {
@@ -244,7 +244,9 @@ pub fn normalise(spec: SimulationSpec) -> SimulationSpec {
     };
     let repair_rate_per_hour = match policy.down_horizon {
         DownHorizon::Mttr if !mapped => policy.reliability.repair_rate_per_hour,
-        DownHorizon::Mttr | DownHorizon::Forever | DownHorizon::None => default.reliability.repair_rate_per_hour,
+        DownHorizon::Mttr | DownHorizon::Forever | DownHorizon::None => {
+            default.reliability.repair_rate_per_hour
+        }
     };
     SimulationSpec {
         estimates: None,
