@@ -132,7 +132,8 @@ Examples:
     #[command(after_help = "\
 Examples:
   bookahead reproduce birkenheuer2012 --list
-  BOOKAHEAD_TRACES=~/traces bookahead reproduce birkenheuer2012 --trace ctc")]
+  BOOKAHEAD_TRACES=~/traces bookahead reproduce birkenheuer2012 --trace ctc
+  BOOKAHEAD_TRACES=~/traces bookahead reproduce birkenheuer2012 --trace ctc --reading all")]
     Reproduce(reproduce::ReproduceArgs),
     /// Schedule one trace under one policy, without a sweep and without a store
     #[command(after_help = "\

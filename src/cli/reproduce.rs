@@ -6,6 +6,7 @@
 mod curves;
 mod paper;
 mod papers;
+mod readings;
 mod runner;
 mod stored;
 mod tables;
@@ -22,6 +23,7 @@ pub use paper::{
     PaperTrace, Results, TableTrace, paper,
 };
 pub use papers::PAPERS;
+pub use readings::ReadingError;
 pub use runner::HouseRunner;
 pub use stored::{StoredCurves, known_measures};
 
@@ -42,13 +44,16 @@ pub struct ReproduceArgs {
     /// Only this trace; a missing trace file is then an error
     #[arg(long, value_name = "NAME")]
     pub trace: Option<String>,
+    /// Under this reading of the paper instead of the default one (repeatable; `all` for every reading); `--list` shows which there are
+    #[arg(long = "reading", value_name = "NAME")]
+    pub readings: Vec<String>,
     /// The database
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
     pub store: PathBuf,
     /// Worker threads [default: the cores]
     #[arg(long, value_name = "N", value_parser = super::workers)]
     pub workers: Option<std::num::NonZeroUsize>,
-    /// The folder of reports; score cards go to DIR/PAPER/TRACE/
+    /// The folder of reports; score cards go to DIR/PAPER/TRACE/, those of another reading than the default to DIR/PAPER/TRACE@READING/
     #[arg(long, value_name = "DIR", default_value = "reports")]
     pub report: PathBuf,
     /// Print every comparison as JSON instead of tables
@@ -214,9 +219,12 @@ pub enum ReproduceError {
     /// A configuration cannot be read.
     #[error(transparent)]
     Configuration(#[from] ConfigurationError),
-    /// The published claims are wrong.
+    /// The published claims, their explanations or the readings are wrong.
     #[error(transparent)]
     Claims(#[from] ClaimsError),
+    /// A reading cannot be run.
+    #[error(transparent)]
+    Reading(#[from] ReadingError),
     /// The findings, or their explanations, are wrong.
     #[error(transparent)]
     Findings(#[from] FindingsError),
@@ -352,10 +360,20 @@ impl Session<'_> {
         stem: &str,
     ) -> Result<SweepOutcome, ReproduceError> {
         let configuration = paper.configuration(self.root, stem)?;
+        self.run_configuration(trace, &configuration)
+    }
+
+    /// [`Self::run`] of a configuration that was read already.
+    fn run_configuration(
+        &mut self,
+        trace: &PaperTrace,
+        configuration: &Configuration,
+    ) -> Result<SweepOutcome, ReproduceError> {
+        let stem = &configuration.name;
         writeln!(self.log, "{}: {}", trace.name, configuration.origin())?;
         let outcome = self
             .runner
-            .run(&configuration)
+            .run(configuration)
             .map_err(|source| ReproduceError::Sweep {
                 configuration: configuration.origin(),
                 source,

@@ -7,6 +7,7 @@
 mod evaluate;
 mod explanations;
 mod measured;
+mod readings;
 
 use std::collections::BTreeSet;
 
@@ -16,6 +17,7 @@ pub(crate) use evaluate::compact;
 pub use evaluate::{Comparison, Found, Verdict, evaluate, measure, not_tested};
 pub use explanations::{Explanation, explain, parse_explanations};
 pub use measured::{Estimate, Experiment, Measured, Metric, Query, Sample, Samples};
+pub use readings::{ALL_READINGS, READINGS, Reading, parse_readings};
 
 /// Everything that one paper published, and how close a measured value must come.
 #[derive(Clone, Debug)]
@@ -275,6 +277,16 @@ pub enum ClaimsError {
         /// The claim's id.
         id: String,
         /// What is wrong with it and what is allowed.
+        problem: String,
+    },
+    /// A reading that cannot be one.
+    #[error("{file}: reading `{reading}`: {problem}")]
+    Reading {
+        /// The file.
+        file: String,
+        /// The reading's name.
+        reading: String,
+        /// What is wrong and what is allowed.
         problem: String,
     },
     /// A tolerance that is no tolerance.

@@ -41,9 +41,6 @@ pub enum PlanKind {
 /// Makes a policy for a cluster of so many nodes; estimates are there when the strategy overbooks.
 pub type Build = fn(Nodes, &PolicySettings, Option<Arc<EstimateModel>>) -> Box<dyn Policy>;
 
-/// The name of the algorithm of 2008, the only one that asks for the habits of users and applications.
-pub const OVERBOOKING_2008: &str = "overbooking-2008";
-
 /// All policies, in the order in which tables show them.
 pub const STRATEGIES: &[Strategy] = &[
     Strategy {
@@ -103,7 +100,7 @@ pub const STRATEGIES: &[Strategy] = &[
         },
     },
     Strategy {
-        name: OVERBOOKING_2008,
+        name: "overbooking-2008",
         summary: "conservative backfilling with shortened durations (Birkenheuer et al. 2008)",
         overbooks: true,
         security_factor: 1.0,

@@ -241,8 +241,10 @@ pub fn normalise(spec: SimulationSpec) -> SimulationSpec {
         default.acceptance
     };
     let repair_rate_per_hour = match policy.down_horizon {
-        DownHorizon::Mttr => policy.reliability.repair_rate_per_hour,
-        DownHorizon::Forever | DownHorizon::None => default.reliability.repair_rate_per_hour,
+        DownHorizon::Mttr if !mapped => policy.reliability.repair_rate_per_hour,
+        DownHorizon::Mttr | DownHorizon::Forever | DownHorizon::None => {
+            default.reliability.repair_rate_per_hour
+        }
     };
     SimulationSpec {
         estimates: None,

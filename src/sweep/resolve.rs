@@ -72,7 +72,7 @@ pub(super) fn header(raw: Option<&Spanned<RawHeader>>, problems: &mut Problems) 
     let fits = text.starts_with(|first: char| first.is_ascii_alphanumeric())
         && text
             .chars()
-            .all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter));
+            .all(|letter| letter.is_ascii_alphanumeric() || "-_.@".contains(letter));
     if !fits {
         out_of_range(
             "experiment.name",

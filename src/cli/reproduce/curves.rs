@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use super::{
-    CurveTrace, EXPLANATIONS, Ending, FINDINGS, Paper, ReproduceError, Session, SweepOutcome,
-    known_measures,
+    CurveTrace, EXPLANATIONS, Ending, FINDINGS, Paper, ReadingError, ReproduceError, Session,
+    SweepOutcome, known_measures,
 };
 use crate::report::findings::{
     self, Explanation, Finding, FindingResult, FindingsCard, FindingsFile, Tally,
@@ -30,6 +30,9 @@ pub(super) fn reproduce(
     if session.args.list {
         list(session, paper, &findings, traces, &chosen)?;
         return Ok(Ending::Done);
+    }
+    if !session.args.readings.is_empty() {
+        return Err(ReadingError::None { paper: paper.name }.into());
     }
     let mut evaluation = Evaluation {
         paper,

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::papers::PAPERS;
+use crate::report::claims::READINGS;
 
 /// A paper that `reproduce` knows.
 #[derive(Debug)]
@@ -85,15 +86,24 @@ pub struct Configuration {
     pub path: Option<PathBuf>,
     /// Its text.
     pub text: String,
+    /// The reading of the paper that it follows, where that is not the default.
+    pub reading: Option<String>,
 }
 
 impl Configuration {
     /// How errors and listings call it.
     #[must_use]
     pub fn origin(&self) -> String {
-        match &self.path {
+        let file = match &self.path {
             Some(path) => path.display().to_string(),
-            None => format!("{}.toml (built in)", self.name),
+            None => {
+                let stem = self.name.split('@').next().unwrap_or(&self.name);
+                format!("{stem}.toml (built in)")
+            }
+        };
+        match &self.reading {
+            Some(reading) => format!("{file}, reading {reading}"),
+            None => file,
         }
     }
 
@@ -166,12 +176,14 @@ impl Paper {
                 name: stem.to_owned(),
                 path: None,
                 text: (*text).to_owned(),
+                reading: None,
             }),
             _ => match fs::read_to_string(&path) {
                 Ok(text) => Ok(Configuration {
                     name: stem.to_owned(),
                     path: Some(path),
                     text,
+                    reading: None,
                 }),
                 Err(source) => Err(ConfigurationError {
                     path,
@@ -180,6 +192,25 @@ impl Paper {
                 }),
             },
         }
+    }
+
+    /// [`Self::configuration`] of a file that a paper need not have; `None` where it has not.
+    ///
+    /// # Errors
+    ///
+    /// When it is there and cannot be read.
+    pub fn optional(
+        &self,
+        root: &Path,
+        stem: &str,
+    ) -> Result<Option<Configuration>, ConfigurationError> {
+        let folder = root.join("configs").join(self.name);
+        let is_there = if folder.is_dir() {
+            folder.join(format!("{stem}.toml")).exists()
+        } else {
+            self.built_in.iter().any(|(name, _)| *name == stem)
+        };
+        is_there.then(|| self.configuration(root, stem)).transpose()
     }
 
     /// The stems of all its experiment files, sorted: the evaluation of each trace and the ablations.
@@ -209,7 +240,8 @@ impl Paper {
         } else {
             stems.extend(self.built_in.iter().map(|(name, _)| (*name).to_owned()));
         }
-        stems.retain(|stem| stem != self.claims_file() && stem != EXPLANATIONS);
+        let is_data = |stem: &str| [self.claims_file(), EXPLANATIONS, READINGS].contains(&stem);
+        stems.retain(|stem| !is_data(stem));
         stems.sort();
         Ok(stems)
     }
@@ -238,10 +270,12 @@ mod tests {
             let nowhere = Path::new("/no/such/folder");
             let files = paper.stems(here()).unwrap();
             assert_eq!(paper.stems(nowhere).unwrap(), files);
+            let readings = paper.optional(here(), READINGS).unwrap().map(|_| READINGS);
             for stem in files
                 .iter()
                 .map(String::as_str)
                 .chain([paper.claims_file(), EXPLANATIONS])
+                .chain(readings)
             {
                 let file = paper.configuration(here(), stem).unwrap();
                 let copy = paper.configuration(nowhere, stem).unwrap();

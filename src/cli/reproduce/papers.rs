@@ -146,6 +146,7 @@ const BIRKENHEUER_2012: Paper = Paper {
         "lanl-risk",
         "explanations",
         "published",
+        "readings",
         "sdsc-blue-pof",
         "sdsc-blue-risk",
         "sdsc-datastar-pof",

@@ -1,7 +1,11 @@
-//! Papers whose results are tables of numbers: published claims beside measured values.
+//! Papers whose results are tables of numbers: published claims beside measured values, under one or more readings.
 
-use super::{EXPLANATIONS, Ending, PUBLISHED, Paper, ReproduceError, Session, TableTrace};
-use crate::report::claims::{self, Claim, Expected, Explanation, Published, Tolerance};
+use super::readings::Readings;
+use super::{
+    Configuration, EXPLANATIONS, Ending, PUBLISHED, Paper, ReadingError, ReproduceError, Session,
+    TableTrace,
+};
+use crate::report::claims::{self, Claim, Expected, Explanation, Published, Reading, Tolerance};
 use crate::report::reproduction::{ScoreCard, Tally, measured_tables};
 
 /// Lists or runs the chosen traces.
@@ -14,16 +18,47 @@ pub(super) fn reproduce(
     let published = claims::parse(&file.origin(), &file.text)?;
     let file = paper.configuration(session.root, EXPLANATIONS)?;
     let explanations = claims::parse_explanations(&file.origin(), &file.text)?;
+    let readings = Readings::read(paper, session.root)?;
     let traces: Vec<&TableTrace> = traces
         .iter()
         .filter(|table| session.is_chosen(&table.trace))
         .collect();
     if session.args.list {
         list(session, paper, &published, &traces)?;
-        Ok(Ending::Done)
-    } else {
-        run(session, paper, &published, &explanations, &traces)
+        if let Some(readings) = &readings {
+            list_readings(session, readings)?;
+        }
+        list_claims(session, &published, &traces)?;
+        return Ok(Ending::Done);
     }
+    let wanted = &session.args.readings;
+    let passes: Vec<Option<&Reading>> = match &readings {
+        Some(readings) => readings.choose(wanted)?.into_iter().map(Some).collect(),
+        None if wanted.is_empty() => vec![None],
+        None => return Err(ReadingError::None { paper: paper.name }.into()),
+    };
+    let mut evaluation = Evaluation {
+        paper,
+        published: &published,
+        explanations: &explanations,
+        readings: readings.as_ref(),
+        traces: &traces,
+        cards: Vec::new(),
+    };
+    for reading in &passes {
+        evaluation.check(session, *reading)?;
+    }
+    let mut ending = Ending::Done;
+    for reading in &passes {
+        for table in &traces {
+            ending = ending.max(evaluation.trace(session, table, *reading)?);
+            if ending == Ending::Interrupted {
+                return Ok(ending);
+            }
+        }
+    }
+    evaluation.conclude(session)?;
+    Ok(ending)
 }
 
 fn claims_of<'a>(published: &'a Published, trace: &str) -> impl Iterator<Item = &'a Claim> {
@@ -33,23 +68,60 @@ fn claims_of<'a>(published: &'a Published, trace: &str) -> impl Iterator<Item = 
         .filter(move |claim| claim.trace == trace)
 }
 
-fn run(
-    session: &mut Session<'_>,
-    paper: &Paper,
-    published: &Published,
-    explanations: &[Explanation],
-    traces: &[&TableTrace],
-) -> Result<Ending, ReproduceError> {
-    let mut ending = Ending::Done;
-    let mut cards = Vec::new();
-    for table in traces {
+/// One paper while it is reproduced.
+struct Evaluation<'e> {
+    paper: &'e Paper,
+    published: &'e Published,
+    explanations: &'e [Explanation],
+    readings: Option<&'e Readings>,
+    traces: &'e [&'static TableTrace],
+    /// One a reading and trace, in the order in which they were run.
+    cards: Vec<ScoreCard>,
+}
+
+impl Evaluation<'_> {
+    /// A configuration of the paper as a reading has it.
+    fn configuration(
+        &self,
+        session: &Session<'_>,
+        stem: &str,
+        reading: Option<&Reading>,
+    ) -> Result<Configuration, ReproduceError> {
+        let configuration = self.paper.configuration(session.root, stem)?;
+        Ok(match (self.readings, reading) {
+            (Some(readings), Some(reading)) => readings.applied(reading, configuration)?,
+            _ => configuration,
+        })
+    }
+
+    /// Whether every configuration takes what a reading sets, before anything is run.
+    fn check(
+        &self,
+        session: &Session<'_>,
+        reading: Option<&Reading>,
+    ) -> Result<(), ReproduceError> {
+        for table in self.traces {
+            for stem in table.configurations() {
+                self.configuration(session, &stem, reading)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the experiments of a trace under a reading and judges its claims.
+    fn trace(
+        &mut self,
+        session: &mut Session<'_>,
+        table: &'static TableTrace,
+        reading: Option<&Reading>,
+    ) -> Result<Ending, ReproduceError> {
         let name = table.trace.name;
+        let mut card = self.card(table, reading);
         if let Some(why) = session.missing(&table.trace, &[])? {
-            let mut card = score_card(published, explanations, table);
             card.remarks.push(format!("Not tested: {why}."));
-            card.comparisons = claims::not_tested(claims_of(published, name), &why);
-            cards.push(card);
-            continue;
+            card.comparisons = claims::not_tested(claims_of(self.published, name), &why);
+            self.cards.push(card);
+            return Ok(Ending::Done);
         }
         let failure = |source| ReproduceError::Sweep {
             configuration: table.configurations().join(" and "),
@@ -57,12 +129,10 @@ fn run(
         };
         let mut outcomes = Vec::new();
         for stem in table.configurations() {
-            let outcome = session.run(paper, &table.trace, &stem)?;
+            let configuration = self.configuration(session, &stem, reading)?;
+            let outcome = session.run_configuration(&table.trace, &configuration)?;
             if outcome.interrupted {
                 return Ok(Ending::Interrupted);
-            }
-            if outcome.failed > 0 {
-                ending = ending.max(Ending::SomeFailed);
             }
             let own = session.args.report.join(&outcome.experiment);
             session
@@ -76,15 +146,15 @@ fn run(
             .runner
             .measured(&outcomes, table.batteries)
             .map_err(failure)?;
-        let mut card = score_card(published, explanations, table);
         if failed > 0 {
             card.remarks.push(format!(
                 "{failed} points failed; what depends on them is not tested."
             ));
         }
-        card.comparisons = claims::evaluate(published, claims_of(published, name), &*measured);
-        card.measured = measured_tables(published, table.families, &*measured);
-        let folder = session.folder(&card.paper, &card.trace);
+        card.comparisons =
+            claims::evaluate(self.published, claims_of(self.published, name), &*measured);
+        card.measured = measured_tables(self.published, table.families, &*measured);
+        let folder = session.folder(&card.paper, &card.label());
         session.write_card(&folder, card.markdown(), &card.records())?;
         if let Some(run) = outcomes.first() {
             session
@@ -95,46 +165,71 @@ fn run(
         if !session.args.json {
             writeln!(session.output, "{}", card.terminal())?;
         }
-        cards.push(card);
+        self.cards.push(card);
+        Ok(if failed > 0 {
+            Ending::SomeFailed
+        } else {
+            Ending::Done
+        })
     }
-    if session.args.json {
-        let records: Vec<_> = cards.iter().flat_map(ScoreCard::records).collect();
-        session.print_json(&records)?;
-    } else {
-        let tally = Tally::of(cards.iter().flat_map(|card| &card.comparisons));
-        for card in &cards {
+
+    /// A card without results.
+    fn card(&self, table: &TableTrace, reading: Option<&Reading>) -> ScoreCard {
+        let trace = &table.trace;
+        let published = self.published;
+        let mut command = format!(
+            "bookahead reproduce {} --trace {}",
+            published.paper, trace.name
+        );
+        let mut remarks: Vec<String> = trace.remark.iter().map(|&text| text.to_owned()).collect();
+        let mut explanations = self.explanations.to_vec();
+        if let Some(reading) = reading {
+            remarks.push(reading.sentence());
+            if !reading.is_default {
+                command = format!("{command} --reading {}", reading.name);
+                explanations.clear();
+                remarks.push(
+                    "Misses are explained on the cards of the default reading only.".to_owned(),
+                );
+            }
+        }
+        ScoreCard {
+            explanations,
+            command,
+            paper: published.paper.clone(),
+            title: published.title.clone(),
+            trace: trace.name.to_owned(),
+            reading: reading.cloned(),
+            subject: trace.subject.to_owned(),
+            remarks,
+            comparisons: Vec::new(),
+            measured: Vec::new(),
+            tolerances: published.tolerances.clone(),
+        }
+    }
+
+    /// What comes after the last card: records, or tallies.
+    fn conclude(&self, session: &mut Session<'_>) -> Result<(), ReproduceError> {
+        if session.args.json {
+            let records: Vec<_> = self.cards.iter().flat_map(ScoreCard::records).collect();
+            return session.print_json(&records);
+        }
+        let tally = Tally::of(self.cards.iter().flat_map(|card| &card.comparisons));
+        for card in &self.cards {
             writeln!(
                 session.output,
                 "{:18} {}",
-                card.trace,
+                card.label(),
                 card.tally().sentence()
             )?;
         }
-        writeln!(session.output, "{:18} {}", paper.name, tally.sentence())?;
-    }
-    Ok(ending)
-}
-
-fn score_card(
-    published: &Published,
-    explanations: &[Explanation],
-    table: &TableTrace,
-) -> ScoreCard {
-    let trace = &table.trace;
-    ScoreCard {
-        explanations: explanations.to_vec(),
-        command: format!(
-            "bookahead reproduce {} --trace {}",
-            published.paper, trace.name
-        ),
-        paper: published.paper.clone(),
-        title: published.title.clone(),
-        trace: trace.name.to_owned(),
-        subject: trace.subject.to_owned(),
-        remarks: trace.remark.iter().map(|&text| text.to_owned()).collect(),
-        comparisons: Vec::new(),
-        measured: Vec::new(),
-        tolerances: published.tolerances.clone(),
+        writeln!(
+            session.output,
+            "{:18} {}",
+            self.paper.name,
+            tally.sentence()
+        )?;
+        Ok(())
     }
 }
 
@@ -153,10 +248,36 @@ fn list(
         .collect();
     session.list_traces((paper, &published.title), &counted, "claim")?;
     let traces: Vec<_> = traces.iter().map(|table| &table.trace).collect();
-    session.list_configurations(paper, &traces, |_| "")?;
+    session.list_configurations(paper, &traces, |_| "")
+}
+
+fn list_readings(session: &mut Session<'_>, readings: &Readings) -> Result<(), ReproduceError> {
+    writeln!(
+        session.output,
+        "\nreadings (--reading NAME, or all of them: --reading all)"
+    )?;
+    for reading in readings.all() {
+        let name = if reading.is_default {
+            format!("{} (default)", reading.name)
+        } else {
+            reading.name.clone()
+        };
+        writeln!(session.output, "  {name:18} {}", reading.summary.trim())?;
+        if let Some(settings) = reading.settings() {
+            writeln!(session.output, "    sets {settings}")?;
+        }
+    }
+    Ok(())
+}
+
+fn list_claims(
+    session: &mut Session<'_>,
+    published: &Published,
+    traces: &[&TableTrace],
+) -> Result<(), ReproduceError> {
     writeln!(session.output, "\nclaims")?;
-    for trace in traces {
-        for claim in claims_of(published, trace.name) {
+    for table in traces {
+        for claim in claims_of(published, table.trace.name) {
             writeln!(session.output, "  {:78} {}", claim.id, expectation(claim))?;
         }
     }

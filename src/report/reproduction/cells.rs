@@ -1,0 +1,193 @@
+//! Comparisons as cells and lines of text, and tables of them for files and terminals.
+
+use std::fmt::Write as _;
+
+use comfy_table::{
+    CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, presets,
+};
+
+use crate::report::claims::{
+    Claim, Comparison, Expected, Found, Provenance, Tolerance, Verdict, compact,
+};
+
+/// A link to the explanation below.
+pub(super) fn link(id: &str) -> String {
+    format!("[{id}](#{id})")
+}
+
+pub(super) fn line(page: &mut String, text: &str) {
+    // Writing to a string cannot fail.
+    let _ = writeln!(page, "{text}");
+}
+
+pub(super) fn table_title(claim: &Claim) -> String {
+    match &claim.table {
+        Some(number) => format!("Table {number}"),
+        None => match claim.provenance {
+            Provenance::Printed => {
+                format!("In the text (specification, section {})", claim.section)
+            }
+            Provenance::Derived => {
+                format!(
+                    "Derived from printed numbers (specification, section {})",
+                    claim.section
+                )
+            }
+        },
+    }
+}
+
+pub(super) fn cells(comparison: &Comparison) -> [String; 7] {
+    let claim = &comparison.claim;
+    let label = claim
+        .id
+        .strip_prefix(&format!("{}/", claim.trace))
+        .unwrap_or(&claim.id);
+    let published = match &claim.expected {
+        Expected::Value(value) => compact(*value),
+        Expected::AtLeast { at_least } => format!("at least {}", compact(*at_least)),
+        Expected::Order(names) => names.join(" > "),
+        Expected::KeptAside(_) => "kept aside".to_owned(),
+    };
+    let (measured, interval) = match &comparison.found {
+        Some(Found::Value {
+            value, interval, ..
+        }) => (
+            compact(*value),
+            interval.map_or_else(
+                || "–".to_owned(),
+                |[low, high]| format!("{} to {}", compact(low), compact(high)),
+            ),
+        ),
+        Some(Found::Order(names)) => (names.join(" > "), "–".to_owned()),
+        None => ("–".to_owned(), "–".to_owned()),
+    };
+    let difference = match (comparison.difference_percent, claim.tolerance) {
+        (Some(percent), Tolerance::Relative(_)) => format!("{percent:+.1} %"),
+        // A tolerance in the unit of the quantity is compared with a difference in that unit.
+        (Some(percent), Tolerance::Absolute(_)) => {
+            let away = match (&claim.expected, &comparison.found) {
+                (Expected::Value(published), Some(Found::Value { value, .. })) => value - published,
+                _ => 0.0,
+            };
+            let sign = if away < 0.0 { "" } else { "+" };
+            format!("{sign}{} ({percent:+.1} %)", compact(away))
+        }
+        (None, _) => "–".to_owned(),
+    };
+    let held = match &comparison.verdict {
+        Verdict::Held => "yes".to_owned(),
+        Verdict::Missed(how) => format!("no: {how}"),
+        Verdict::NotTested(why) => format!("not tested: {why}"),
+    };
+    let tolerance = match claim.expected {
+        Expected::Value(_) | Expected::KeptAside(_) => tolerance(claim.tolerance),
+        Expected::AtLeast { .. } | Expected::Order(_) => "exact".to_owned(),
+    };
+    [
+        label.to_owned(),
+        published,
+        measured,
+        interval,
+        difference,
+        tolerance,
+        held,
+    ]
+}
+
+pub(super) fn tolerance(tolerance: Tolerance) -> String {
+    match tolerance {
+        Tolerance::Relative(share) => format!("±{} %", compact(share * 100.0)),
+        Tolerance::Absolute(0.0) => "exact".to_owned(),
+        Tolerance::Absolute(width) => format!("±{}", compact(width)),
+    }
+}
+
+pub(super) fn footnote(comparison: &Comparison) -> Option<String> {
+    let claim = &comparison.claim;
+    let printed = claim.printed.map(|printed| {
+        let error = claim
+            .resolves
+            .as_ref()
+            .map_or_else(String::new, |error| format!(" ({error})"));
+        format!("{} is printed{error}", compact(printed))
+    });
+    match (printed, &claim.note) {
+        (Some(printed), Some(note)) => Some(format!("{printed}; {note}")),
+        (Some(printed), None) => Some(printed),
+        (None, note) => note.clone(),
+    }
+}
+
+/// Whether an order agrees, what was published, and what was measured.
+pub(super) fn order_lines(comparison: &Comparison) -> [String; 3] {
+    let claim = &comparison.claim;
+    let names = |names: &[String]| names.join(" > ");
+    let agrees = match &comparison.verdict {
+        Verdict::Held => "agrees".to_owned(),
+        Verdict::Missed(how) => format!("differs, {how}"),
+        Verdict::NotTested(why) => format!("not tested, {why}"),
+    };
+    let published = match &claim.expected {
+        Expected::Order(order) => names(order),
+        Expected::KeptAside(_) => "kept aside".to_owned(),
+        Expected::Value(_) | Expected::AtLeast { .. } => "–".to_owned(),
+    };
+    let measured = match &comparison.found {
+        Some(Found::Order(order)) => names(order),
+        Some(Found::Value { .. }) | None => "–".to_owned(),
+    };
+    [format!("{}: {agrees}", claim.id), published, measured]
+}
+
+pub(super) fn markdown_table(
+    page: &mut String,
+    header: &[&str],
+    rows: impl Iterator<Item = Vec<String>>,
+) {
+    line(page, &format!("| {} |", header.join(" | ")));
+    let rule: Vec<&str> = header
+        .iter()
+        .enumerate()
+        .map(|(index, _)| if index == 0 { "---" } else { "---:" })
+        .collect();
+    line(page, &format!("|{}|", rule.join("|")));
+    for row in rows {
+        let escaped: Vec<String> = row.iter().map(|cell| cell.replace('|', "\\|")).collect();
+        line(page, &format!("| {} |", escaped.join(" | ")));
+    }
+}
+
+/// Lines above and below the header only: a row is a line.
+const STYLE: TableStyle = presets::NOTHING
+    .top_border(LineStyle::none().fill('─').junction('─'))
+    .header_separator(LineStyle::none().fill('─').junction('─'))
+    .bottom_border(LineStyle::none().fill('─').junction('─'));
+
+/// From this width on the first column is not wrapped.
+const WIDE: u16 = 110;
+
+pub(super) fn terminal_table(
+    header: Vec<String>,
+    rows: impl Iterator<Item = Vec<String>>,
+) -> String {
+    let mut table = Table::new();
+    table
+        .load_style(STYLE)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_header(header)
+        .add_rows(rows);
+    if !table.is_tty() {
+        // Piped output keeps one line a row.
+        table.set_content_arrangement(ContentArrangement::Disabled);
+    }
+    let wide = table.width().is_some_and(|width| width >= WIDE);
+    for (index, column) in table.column_iter_mut().enumerate() {
+        if index > 0 {
+            column.set_cell_alignment(CellAlignment::Right);
+        } else if wide {
+            column.set_constraint(ColumnConstraint::ContentWidth);
+        }
+    }
+    table.to_string()
+}
