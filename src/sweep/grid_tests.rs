@@ -1,6 +1,7 @@
 //! What an experiment file may say about several clusters, and which simulations come of it.
 
 use crate::brokering::{Algorithm, CoReservationSettings, RiskChoice, StudySettings};
+use crate::scheduling::local::BacklogWork;
 use crate::sweep::{Experiment, ExperimentError, ProblemKind, SimulationSpec, canonical_json};
 use crate::units::Seconds;
 use crate::workload::{
@@ -108,7 +109,7 @@ message_loss_percent = 1
 [local]
 backfilling = "conservative"
 planned_visible = false
-backlog_work = "full"
+backlog_work = "remaining"
 accuracy = "running"
 accuracy_factor = 0.5
 next_event = "oracle"
@@ -141,9 +142,23 @@ strategy = "comprehensive-overbooking"
     );
     assert_eq!(
         canonical_json(&spec.study).unwrap(),
-        r#"{"failures":{"cluster_mtbf":864000,"cluster_repair":7200,"node_cpus":16,"node_mtbf":8640000,"node_repair":3600},"local":{"accuracy":"running","accuracy_factor":0.5,"backfilling":"conservative","backlog_work":"full","calendar_origin":3600,"hour_edge":"inclusive","next_event":"oracle","planned_visible":false,"quota":0.25,"tariff":"flat"},"machine":"co-reservation","messages":{"latency":2,"loss":0.01,"timeout":5},"renegotiate":true,"risk":{"choice":{"limit":{"pof":0.05}},"penalty_ratio":3.0,"pof_max":0.3,"strategy":"comprehensive-overbooking"},"search":{"algorithm":"a5","cost_tolerance":1.5,"maximum_starts":200,"memoise":true,"minimum_step":60,"start_cap":"literal","start_tolerance":30}}"#
+        r#"{"failures":{"cluster_mtbf":864000,"cluster_repair":7200,"node_cpus":16,"node_mtbf":8640000,"node_repair":3600},"local":{"accuracy":"running","accuracy_factor":0.5,"backfilling":"conservative","backlog_work":"remaining","calendar_origin":3600,"hour_edge":"inclusive","next_event":"oracle","planned_visible":false,"quota":0.25,"tariff":"flat"},"machine":"co-reservation","messages":{"latency":2,"loss":0.01,"timeout":5},"renegotiate":true,"risk":{"choice":{"limit":{"pof":0.05}},"penalty_ratio":3.0,"pof_max":0.3,"strategy":"comprehensive-overbooking"},"search":{"algorithm":"a5","cost_tolerance":1.5,"maximum_starts":200,"memoise":true,"minimum_step":60,"start_cap":"literal","start_tolerance":30}}"#
     );
     assert!(spec.estimates.is_some(), "overbooking clusters learn");
+}
+
+#[test]
+fn running_work_counts_in_full_by_default_and_a_stored_specification_says_which_reading_it_ran() {
+    // Spec co-reservation.md Q9: as Listing 4 sums it, and as the printed failure rates ask for.
+    assert_eq!(settings("").local.backlog_work, BacklogWork::Full);
+    let remaining = settings("[local]\nbacklog_work = \"remaining\"\n");
+    assert_eq!(remaining.local.backlog_work, BacklogWork::Remaining);
+    let mut lacking = serde_json::to_value(spec("")).expect("JSON");
+    let local = lacking.pointer_mut("/study/local");
+    let local = local.and_then(|at| at.as_object_mut());
+    assert!(local.expect("settings").remove("backlog_work").is_some());
+    let error = serde_json::from_value::<SimulationSpec>(lacking).expect_err("a reading");
+    assert!(error.to_string().contains("backlog_work"), "{error}");
 }
 
 #[test]

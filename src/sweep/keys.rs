@@ -794,7 +794,7 @@ pub const KEYS: &[Key] = &[
     key(
         "local.backlog_work",
         Kind::Text,
-        "\"remaining\" (default) or \"full\"",
+        "\"full\" (default) or \"remaining\"",
     ),
     key(
         "local.accuracy",

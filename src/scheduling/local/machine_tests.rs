@@ -1,5 +1,5 @@
 use super::*;
-use crate::scheduling::local::{FilterCounts, ProbeFilters};
+use crate::scheduling::local::{BacklogWork, FilterCounts, ProbeFilters};
 use crate::scheduling::reserving::Backfilling;
 use crate::workload::JobKind;
 
@@ -455,8 +455,29 @@ fn the_running_mean_of_accuracies_begins_with_the_constant() {
             .probe(Seconds(now), &query(1, &[1], &[now], BACKLOG))
             .backlog_now
     };
-    // (0.5 · 100 · 0.5) of the running job; at the end two waiting jobs at (0.5 + 1) / 2 · 0.5.
+    // (0.5 · 100 · 0.5) of the running job; at the end one running and one waiting job at (0.5 + 1) / 2 · 0.5.
     assert_eq!(backlog(0), Seconds(0), "submissions come after messages");
-    assert_eq!(backlog(5), Seconds(20));
-    assert_eq!(backlog(101), Seconds(375 + 374));
+    assert_eq!(backlog(5), Seconds(25));
+    assert_eq!(backlog(101), Seconds(375 + 375));
+}
+
+#[test]
+fn running_jobs_and_active_parts_count_in_full_as_listing_4_sums_unless_what_is_left_is_asked_for()
+{
+    // Spec co-reservation.md §3.3, §4.3 and Q9. 10 CPUs, accuracy 1: a job of 6 CPUs with a limit of 100 s runs since 0, a part of 4 CPUs
+    // for 50 s since 10, a job of 5 CPUs with a limit of 200 s waits. At 30 s:
+    // full (6·100 + 4·50 + 5·200) / 10 = 180; left (6·70 + 4·30 + 5·200) / 10 = 154.
+    assert_eq!(LocalSettings::default().backlog_work, BacklogWork::Full);
+    for (backlog_work, expected) in [(BacklogWork::Full, 180), (BacklogWork::Remaining, 154)] {
+        let settings = LocalSettings {
+            accuracy_factor: 2.0,
+            backlog_work,
+            ..LocalSettings::default()
+        };
+        let mut machine = machine(10, settings);
+        machine.submit(&[job(0, 0, 6, 100, 100), job(1, 1, 5, 200, 200)]);
+        machine.reserve(Seconds(0), &part(1, 10, 50, 4)).unwrap();
+        let answer = machine.probe(Seconds(30), &query(1, &[1], &[30], BACKLOG));
+        assert_eq!(answer.backlog_now, Seconds(expected), "{backlog_work:?}");
+    }
 }

@@ -36,12 +36,13 @@ pub struct LocalSettings {
 }
 
 impl Default for LocalSettings {
-    /// The decisions of the specification.
+    /// The decisions of the specification, but for the work of running jobs, where the thesis's listing and its measurements agree
+    /// against it (Q9).
     fn default() -> Self {
         Self {
             backfilling: Backfilling::Aggressive,
             planned_visible: true,
-            backlog_work: BacklogWork::Remaining,
+            backlog_work: BacklogWork::Full,
             accuracy: AccuracySource::History,
             accuracy_factor: 1.0,
             next_event: NextEventSource::Estimate,
@@ -57,10 +58,11 @@ impl Default for LocalSettings {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum BacklogWork {
-    /// What is left of it: the definition.
-    #[default]
+    /// What is left of it: the thesis's definition of backlog time ("the time that the batch system needs to work off its backlog").
     Remaining,
-    /// All of it: the listing.
+    /// All of it, of jobs and of parts: the thesis's Listing 4 sums over all local jobs, waiting or running, and subtracts nothing. With
+    /// it the printed failure rates are met.
+    #[default]
     Full,
 }
 
