@@ -102,8 +102,13 @@ impl Gamma {
 
 /// Draws an index with probability proportional to its weight, given the running sums of the weights.
 pub(super) fn weighted(running_sums: &[f64], stream: &mut Stream) -> usize {
+    weighted_at(running_sums, uniform(stream))
+}
+
+/// The index below which `share` of the weights lie, given their running sums.
+pub(super) fn weighted_at(running_sums: &[f64], share: f64) -> usize {
     let total = running_sums.last().copied().unwrap_or(0.0);
-    let point = uniform(stream) * total;
+    let point = share * total;
     running_sums
         .partition_point(|sum| *sum <= point)
         .min(running_sums.len().saturating_sub(1))

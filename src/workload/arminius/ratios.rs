@@ -4,10 +4,9 @@
 //! by the class of their estimate. One number, by which all shares of "late" and "full" of the undescribed users are
 //! weighted, is calibrated so that the mean runtime is the published one.
 
-use super::between;
 use super::table::{Cell, ESTIMATE_CLASSES, JointTable, solve};
 use crate::random::Stream;
-use crate::workload::variates::{running_sums, weighted};
+use crate::workload::variates::{running_sums, uniform, weighted_at};
 
 /// Shares of the six shapes: at once (below 1 %), early (1–10 %), flat (0–100 %), middle (45–60 %), late (80–100 %), full
 /// (100 %).
@@ -24,6 +23,25 @@ const RANGES: [(f64, f64); 6] = [
 
 const AT_ONCE: Mixture = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0];
 const BADLY: Mixture = [0.4, 0.4, 0.2, 0.0, 0.0, 0.0];
+
+/// A place in the distribution of ratios of whatever cell. A job that keeps the place of another has the same ratio in the same
+/// cell, and the distribution of its own cell in another one.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    /// Share of the mixture that lies below, which decides the shape.
+    shape: f64,
+    /// Share of the range of the shape that lies below.
+    within: f64,
+}
+
+impl Place {
+    pub(super) fn draw(stream: &mut Stream) -> Self {
+        Self {
+            shape: uniform(stream),
+            within: uniform(stream),
+        }
+    }
+}
 
 pub(super) struct RatioModel {
     /// Logarithm of the weight of late and full ends.
@@ -51,9 +69,10 @@ impl RatioModel {
         }
     }
 
-    pub(super) fn draw(&self, cell: Cell, stream: &mut Stream) -> f64 {
-        let (from, to) = RANGES[weighted(&running_sums(self.mixture(cell)), stream)];
-        between(from, to, stream)
+    /// The ratio at a place of the distribution of a cell.
+    pub(super) fn ratio(&self, cell: Cell, place: Place) -> f64 {
+        let (from, to) = RANGES[weighted_at(&running_sums(self.mixture(cell)), place.shape)];
+        from + (to - from) * place.within
     }
 
     fn mixture(&self, cell: Cell) -> Mixture {

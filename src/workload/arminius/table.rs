@@ -1,7 +1,7 @@
 //! The published margins of the Arminius log, and the joint table of users, estimates, nodes and workers that has them.
 
 use crate::random::Stream;
-use crate::workload::variates::{running_sums, weighted};
+use crate::workload::variates::{running_sums, uniform, weighted};
 
 /// A class of estimates: its jobs in 2007 and the values that we let it hold, in seconds with weights.
 pub(super) struct EstimateClass {
@@ -181,6 +181,17 @@ impl JointTable {
 
     pub(super) fn draw(&self, stream: &mut Stream) -> Cell {
         Cell::of(weighted(&self.running, stream))
+    }
+
+    /// A cell of this user.
+    pub(super) fn draw_of_user(&self, user: usize, stream: &mut Stream) -> Cell {
+        // Users are the slowest index, so the cells of one are consecutive.
+        let first = user * CELLS / USERS;
+        let before = first.checked_sub(1).map_or(0.0, |last| self.running[last]);
+        let sums = &self.running[first..first + CELLS / USERS];
+        let point = before + uniform(stream) * (sums[sums.len() - 1] - before);
+        let place = sums.partition_point(|sum| *sum <= point);
+        Cell::of(first + place.min(sums.len() - 1))
     }
 
     /// Every cell with its share of the jobs.
