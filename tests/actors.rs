@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use bookahead::estimates::{Binning, ClassFamily, EstimateModel, EstimateSettings, Overrun};
+use bookahead::estimates::{
+    Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
+};
 use bookahead::scheduling::registry::STRATEGIES;
 use bookahead::scheduling::{PolicySettings, simulate};
 use bookahead::simulation::{SimulationInputs, run};
@@ -25,6 +27,7 @@ fn every_strategy_gives_the_same_outcomes_through_actors_and_without_them() {
     let settings = EstimateSettings {
         family: ClassFamily::All,
         binning: Binning::Round,
+        learn_from: LearningJobs::Before,
         overrun: Overrun::Clamp,
         minimum_class_size: 1,
     };

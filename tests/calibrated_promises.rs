@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use bookahead::estimates::{
     Binning, CalibrationMethod, CalibrationSettings, ClassFamily, EstimateModel, EstimateSettings,
-    Overrun,
+    LearningJobs, Overrun,
 };
 use bookahead::failures::FailureTrace;
 use bookahead::scheduling::{Acceptance, JobOutcome, PolicySettings, learn_from_batteries, replay};
@@ -62,6 +62,7 @@ fn model(family: ClassFamily, learning: &[Job]) -> Arc<EstimateModel> {
     let settings = EstimateSettings {
         family,
         binning: Binning::Round,
+        learn_from: LearningJobs::Before,
         overrun: Overrun::Clamp,
         minimum_class_size: 1,
     };

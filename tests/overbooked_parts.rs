@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use bookahead::estimates::{Binning, ClassFamily, EstimateModel, EstimateSettings, Overrun};
+use bookahead::estimates::{
+    Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
+};
 use bookahead::random::{Stream, stream};
 use bookahead::scheduling::local::{
     Blow, ClusterId, LocalService, LocalSettings, OverbookingError, OverbookingMachine, PartOrder,
@@ -53,6 +55,7 @@ fn model() -> Arc<EstimateModel> {
     let settings = EstimateSettings {
         family: ClassFamily::All,
         binning: Binning::Round,
+        learn_from: LearningJobs::Before,
         overrun: Overrun::Clamp,
         minimum_class_size: 1,
     };
@@ -614,6 +617,7 @@ fn on_an_excerpt(jobs: &[Job], excerpt: usize, pof_max: f64) -> (u32, f64, u32) 
     let settings = EstimateSettings {
         family: ClassFamily::archive_runtime(),
         binning: Binning::Round,
+        learn_from: LearningJobs::Before,
         overrun: Overrun::Clamp,
         minimum_class_size: 1,
     };

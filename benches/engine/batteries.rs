@@ -5,7 +5,9 @@
 
 use std::sync::{Arc, LazyLock};
 
-use bookahead::estimates::{Binning, ClassFamily, EstimateModel, EstimateSettings, Overrun};
+use bookahead::estimates::{
+    Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
+};
 use bookahead::failures::FailureTrace;
 use bookahead::scheduling::{PolicySettings, simulate};
 use bookahead::simulation::{SimulationInputs, run};
@@ -60,6 +62,7 @@ static BATTERY: LazyLock<Battery> = LazyLock::new(|| {
     let settings = EstimateSettings {
         family: ClassFamily::archive_runtime(),
         binning: Binning::Round,
+        learn_from: LearningJobs::Before,
         overrun: Overrun::Clamp,
         minimum_class_size: 1,
     };

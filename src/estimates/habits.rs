@@ -107,7 +107,7 @@ impl UserHabit {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Binning, ClassFamily, EstimateModel, Overrun};
+    use super::super::{Binning, ClassFamily, EstimateModel, LearningJobs, Overrun};
     use super::*;
     use crate::units::Nodes;
     use crate::workload::{JobId, JobKind};
@@ -132,6 +132,7 @@ mod tests {
         let settings = EstimateSettings {
             family: ClassFamily::All,
             binning: Binning::Round,
+            learn_from: LearningJobs::Before,
             overrun,
             minimum_class_size,
         };

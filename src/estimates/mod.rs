@@ -41,7 +41,7 @@ pub use model::{ClassSummary, EstimateError, EstimateModel};
 pub use ratio::{RATIO_BINS, RatioDistribution};
 pub use room::{Tail, probability_of_room};
 pub use runtime_steps::RuntimeSteps;
-pub use settings::{Binning, ClassFamily, EstimateSettings, Overrun};
+pub use settings::{Binning, ClassFamily, EstimateSettings, LearningJobs, Overrun};
 pub use wait_calibration::{BoundCoverage, CalibrationBin, WAIT_CALIBRATION_BINS, WaitCalibration};
 pub use waits::{
     PredictionBasis, PredictionRule, WAIT_NODE_BORDERS, WAIT_WALLTIME_BORDERS, WaitPredictor,

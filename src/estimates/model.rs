@@ -285,7 +285,7 @@ fn last_ratios(jobs: &[Job]) -> (Vec<Option<u8>>, UserHistory) {
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Binning, Overrun};
+    use super::super::{Binning, LearningJobs, Overrun};
     use super::*;
     use crate::units::{Nodes, Seconds};
     use crate::workload::{JobId, JobKind};
@@ -316,6 +316,7 @@ mod tests {
         EstimateSettings {
             family,
             binning: Binning::Round,
+            learn_from: LearningJobs::Before,
             overrun: Overrun::Clamp,
             minimum_class_size: 1,
         }

@@ -11,8 +11,23 @@ pub struct EstimateSettings {
     pub binning: Binning,
     /// What happens to ratios above 100 % (A-08; default clamp).
     pub overrun: Overrun,
+    /// Which jobs the distributions are learned from (spec §3.5.3; default those before the evaluated ones).
+    #[serde(default)]
+    pub learn_from: LearningJobs,
     /// Classes with fewer samples fall back to the distribution of all jobs (spec §3.5.1; default 1).
     pub minimum_class_size: u32,
+}
+
+/// Which jobs the distributions are learned from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LearningJobs {
+    /// Those before the evaluated ones.
+    #[default]
+    Before,
+    /// The evaluated ones themselves, all batteries together: what no planner can know. An ablation that shows how much of the
+    /// error is drift between learning and evaluation.
+    Evaluated,
 }
 
 /// The attribute, or the pair of attributes, that selects a job's distribution.

@@ -12,11 +12,11 @@ use super::sink::{
     ResultStore, RunState, SimulationProgress, SinkError,
 };
 use super::spec::{Point, Sweep};
-use crate::estimates::{EstimateModel, EstimateSettings};
+use crate::estimates::{EstimateModel, EstimateSettings, LearningJobs};
 use crate::failures::{self, FailureFolder, FailureSettings, FailureTrace, LanlTable};
 use crate::store::{PendingSimulation, RunId, RunRecord, Store, StoreError, Writer, WriterHandle};
 use crate::workload::workflows::{Negatives, Workflow, WorkflowFolder};
-use crate::workload::{self, ParsedTrace, TraceFolder, WorkloadSettings};
+use crate::workload::{self, Job, ParsedTrace, TraceFolder, WorkloadSettings};
 
 /// Runs a sweep into the store that the options name, or goes on with it: points that are done are not run again. With
 /// [`OutcomeDetail::None`] no store is touched.
@@ -125,7 +125,19 @@ impl Rooms for HouseRooms {
         workload: &PreparedWorkload,
         settings: &EstimateSettings,
     ) -> Result<EstimateModel, InputError> {
-        EstimateModel::learn(&workload.learning, settings).map_err(|error| InputError::Estimates {
+        let evaluated: Vec<Job>;
+        let learning = match settings.learn_from {
+            LearningJobs::Before => &workload.learning,
+            LearningJobs::Evaluated => {
+                evaluated = workload
+                    .batteries
+                    .iter()
+                    .flat_map(|battery| battery.iter().cloned())
+                    .collect();
+                &evaluated
+            }
+        };
+        EstimateModel::learn(learning, settings).map_err(|error| InputError::Estimates {
             workload: workload.label.clone(),
             reason: error.to_string(),
         })

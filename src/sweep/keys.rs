@@ -191,6 +191,11 @@ pub const KEYS: &[Key] = &[
         "a whole number of 1 or more (default 10)",
     ),
     key(
+        "estimates.learn_from",
+        Kind::Text,
+        "\"before\" (default): the jobs before the evaluated ones, or \"evaluated\": what no planner can know",
+    ),
+    key(
         "estimates.binning",
         Kind::Text,
         "\"round\" (default), \"floor\" or \"ceil\"",

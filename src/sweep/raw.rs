@@ -8,7 +8,7 @@ use toml::Spanned;
 
 use crate::brokering::StartCap;
 use crate::brokering::provisioning::{AfterFailure, SearchMethod, SiteChoice};
-use crate::estimates::{Binning, Overrun, PredictionRule};
+use crate::estimates::{Binning, LearningJobs, Overrun, PredictionRule};
 use crate::plan::{EqualStarts, Surplus};
 use crate::scheduling::local::{AccuracySource, BacklogWork, HourEdge, NextEventSource};
 use crate::scheduling::reserving::{
@@ -160,6 +160,8 @@ pub struct RawEstimates {
     pub top_users: Given<u32>,
     /// Applications with a class of their own.
     pub top_applications: Given<u32>,
+    /// Which jobs are learned from.
+    pub learn_from: Option<LearningJobs>,
     /// How a ratio becomes a percent.
     pub binning: Option<Binning>,
     /// What happens to overruns.

@@ -442,6 +442,7 @@ pub(super) fn estimates(raw: &RawEstimates, problems: &mut Problems) -> Option<E
     Some(EstimateSettings {
         family: family?,
         binning: raw.binning.unwrap_or_default(),
+        learn_from: raw.learn_from.unwrap_or_default(),
         overrun: raw.overrun.unwrap_or_default(),
         minimum_class_size: minimum?,
     })

@@ -3,7 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use bookahead::estimates::{Binning, ClassFamily, EstimateModel, EstimateSettings, Overrun};
+use bookahead::estimates::{
+    Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
+};
 use bookahead::failures::{FailureTrace, NodeEvent, SurvivalModel};
 use bookahead::scheduling::{
     Acceptance, JobOutcome, PolicySettings, Reliability, Replay, SimulationMetrics, Verdict, replay,
@@ -110,6 +112,7 @@ impl Case {
         let rules = EstimateSettings {
             family: ClassFamily::All,
             binning: Binning::Round,
+            learn_from: LearningJobs::Before,
             overrun: Overrun::Clamp,
             minimum_class_size: 1,
         };

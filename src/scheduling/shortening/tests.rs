@@ -6,7 +6,7 @@ mod habits;
 use proptest::prelude::*;
 
 use super::*;
-use crate::estimates::{Binning, ClassFamily, EstimateSettings, Overrun};
+use crate::estimates::{Binning, ClassFamily, EstimateSettings, LearningJobs, Overrun};
 use crate::failures::{FailureTrace, NodeEvent};
 use crate::scheduling::{
     Acceptance, ClusterMachine, CrashRule, FailedStartRule, JobOutcome, SimulationMetrics, simulate,
@@ -41,6 +41,7 @@ fn history(percents: &[i64]) -> Arc<EstimateModel> {
     let settings = EstimateSettings {
         family: ClassFamily::All,
         binning: Binning::Round,
+        learn_from: LearningJobs::Before,
         overrun: Overrun::Clamp,
         minimum_class_size: 1,
     };

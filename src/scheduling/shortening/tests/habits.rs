@@ -16,6 +16,7 @@ fn model(jobs: &[Job]) -> Arc<EstimateModel> {
     let settings = EstimateSettings {
         family: ClassFamily::All,
         binning: Binning::Round,
+        learn_from: LearningJobs::Before,
         overrun: Overrun::Clamp,
         minimum_class_size: 1,
     };
