@@ -241,7 +241,9 @@ pub fn normalise(spec: SimulationSpec) -> SimulationSpec {
         default.acceptance
     };
     let repair_rate_per_hour = match policy.down_horizon {
-        DownHorizon::Mttr if !mapped => policy.reliability.repair_rate_per_hour,
+        DownHorizon::Mttr if strategy.is_none_or(|strategy| strategy.plan == PlanKind::Counted) => {
+            policy.reliability.repair_rate_per_hour
+        }
         DownHorizon::Mttr | DownHorizon::Forever | DownHorizon::None => {
             default.reliability.repair_rate_per_hour
         }
