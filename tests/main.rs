@@ -23,6 +23,7 @@ mod peers;
 mod provisioning_sites;
 mod real_traces;
 mod reproduce_curves;
+mod reproduce_readings;
 mod reservations;
 mod shards;
 #[cfg(target_os = "linux")]

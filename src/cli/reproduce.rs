@@ -28,7 +28,7 @@ pub use runner::HouseRunner;
 pub use stored::{StoredCurves, known_measures};
 
 use crate::report::ClaimsSection;
-use crate::report::claims::{ClaimsError, Measured};
+use crate::report::claims::{Alignment, ClaimsError, Measured};
 use crate::report::findings::{FindingsError, FindingsFile, MeasuredCurves};
 use crate::sweep::{OutcomeDetail, SweepOptions};
 
@@ -123,6 +123,16 @@ pub trait SweepRunner {
         runs: &[SweepOutcome],
         batteries: usize,
     ) -> Result<Box<dyn Measured>, RoomError>;
+
+    /// The measured values of a trace with the failure clock moved, read from the store over one run of its experiment on
+    /// alignments: one a value of `failures.offset_hours`. A cell with fewer than `batteries` batteries counts as not
+    /// measured.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    fn alignments(&self, run: &SweepOutcome, batteries: usize)
+    -> Result<Vec<Alignment>, RoomError>;
 
     /// The curves that findings ask for, read from the store: of the runs of these configurations (stem, and how
     /// [`SweepRunner::run`] ended) what the findings name.
@@ -400,14 +410,17 @@ impl Session<'_> {
         markdown: String,
         records: &impl serde::Serialize,
     ) -> Result<(), ReproduceError> {
-        let write = |path: PathBuf, text: String| {
-            fs::create_dir_all(folder)
-                .and_then(|()| fs::write(&path, text))
-                .map_err(|source| ReproduceError::Report { path, source })
-        };
         let json = serde_json::to_string_pretty(records).map_err(io::Error::from)?;
-        write(folder.join("score-card.md"), markdown)?;
-        write(folder.join("score-card.json"), json + "\n")
+        self.write_file(folder, "score-card.md", &markdown)?;
+        self.write_file(folder, "score-card.json", &(json + "\n"))
+    }
+
+    /// Writes a file into a folder, which is made.
+    fn write_file(&self, folder: &Path, name: &str, text: &str) -> Result<(), ReproduceError> {
+        let path = folder.join(name);
+        fs::create_dir_all(folder)
+            .and_then(|()| fs::write(&path, text))
+            .map_err(|source| ReproduceError::Report { path, source })
     }
 
     fn print_json(&mut self, records: &impl serde::Serialize) -> Result<(), ReproduceError> {

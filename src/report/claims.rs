@@ -8,16 +8,21 @@ mod evaluate;
 mod explanations;
 mod measured;
 mod readings;
+mod second;
+mod verdict;
 
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use evaluate::compact;
-pub use evaluate::{Comparison, Found, Verdict, evaluate, measure, not_tested};
+pub use evaluate::{Comparison, Found, evaluate, measure, not_tested};
 pub use explanations::{Explanation, explain, parse_explanations};
 pub use measured::{Estimate, Experiment, Measured, Metric, Query, Sample, Samples};
 pub use readings::{ALL_READINGS, READINGS, Reading, parse_readings};
+pub use second::{ALIGNMENT_HOURS, Alignment, Ground, Second, depends_on_alignment, judge_again};
+
+pub use verdict::Verdict;
+pub(crate) use verdict::compact;
 
 /// Everything that one paper published, and how close a measured value must come.
 #[derive(Clone, Debug)]

@@ -5,17 +5,22 @@
 mod cells;
 mod measured;
 mod record;
+mod side_by_side;
 mod tally;
 
 pub use measured::{MeasuredTable, measured_tables};
 pub use record::Record;
-pub use tally::Tally;
+pub use side_by_side::SideBySide;
+pub use tally::{Tallies, Tally};
 
-use super::claims::{Comparison, Expected, Explanation, Reading, ToleranceRule, Verdict, explain};
+use super::claims::{
+    ALIGNMENT_HOURS, Comparison, Expected, Explanation, Ground, Reading, ToleranceRule, Verdict,
+    explain,
+};
 use super::html::ClaimsSection;
 use super::table::{Cell, Column};
 use cells::{
-    cells, footnote, line, link, markdown_table, order_lines, table_title, terminal_table,
+    cells, footnote, line, link, markdown_table, order_lines, second, table_title, terminal_table,
     tolerance,
 };
 
@@ -46,7 +51,7 @@ pub struct ScoreCard {
     pub command: String,
 }
 
-const HEADER: [&str; 8] = [
+const HEADER: [&str; 7] = [
     "claim",
     "published",
     "measured",
@@ -54,7 +59,6 @@ const HEADER: [&str; 8] = [
     "difference",
     "tolerance",
     "held",
-    "why",
 ];
 
 impl ScoreCard {
@@ -79,8 +83,18 @@ impl ScoreCard {
 
     /// How many claims held.
     #[must_use]
-    pub fn tally(&self) -> Tally {
-        Tally::of(&self.comparisons)
+    pub fn tallies(&self) -> Tallies {
+        Tallies::of(&self.comparisons)
+    }
+
+    /// The columns of its tables: the second judgement only where something was judged twice.
+    fn header(&self) -> Vec<&'static str> {
+        let mut header = HEADER.to_vec();
+        if self.tallies().judged_twice > 0 {
+            header.push("over alignments");
+        }
+        header.push("why");
+        header
     }
 
     /// Every comparison as programs read it.
@@ -132,6 +146,8 @@ impl ScoreCard {
     /// The card as a section of the page of a report.
     #[must_use]
     pub fn section(&self) -> ClaimsSection {
+        let tallies = self.tallies();
+        let columns = if tallies.judged_twice > 0 { 10 } else { 9 };
         let rows = self
             .comparisons
             .iter()
@@ -168,12 +184,13 @@ impl ScoreCard {
                     tolerance,
                     verdict.to_owned(),
                     why,
+                    second(comparison),
                 ]
-                .map(Cell::Text)
-                .to_vec()
+                .map(Cell::Text)[..columns]
+                    .to_vec()
             })
             .collect();
-        let columns = [
+        let titles = [
             ("claim", "Claim"),
             ("statement", "What is claimed"),
             ("published", "Published"),
@@ -183,16 +200,18 @@ impl ScoreCard {
             ("tolerance", "Tolerance"),
             ("verdict", "Verdict"),
             ("why", "Why"),
+            ("over_alignments", "Over alignments"),
         ];
         ClaimsSection {
             title: format!("{}. {}.", self.title, self.about()),
-            tally: self.tally().sentence(),
-            missed: self.tally().missed,
+            tally: tallies.sentence(),
+            missed: tallies.first.missed,
             table: super::Table {
                 name: "claims".to_owned(),
                 title: "Which findings held".to_owned(),
-                columns: columns
+                columns: titles
                     .into_iter()
+                    .take(columns)
                     .map(|(key, title)| Column::plain(key, title))
                     .collect(),
                 rows,
@@ -204,6 +223,9 @@ impl ScoreCard {
 
     fn cells(&self, comparison: &Comparison, shown: impl Fn(&str) -> String) -> Vec<String> {
         let mut row = cells(comparison).to_vec();
+        if self.tallies().judged_twice > 0 {
+            row.push(second(comparison));
+        }
         row.push(
             explain(&self.explanations, comparison)
                 .map_or_else(String::new, |found| shown(&found.id)),
@@ -228,11 +250,72 @@ impl ScoreCard {
         tables
     }
 
+    /// How many claims some cards hold by published table, in the order of the tables.
+    #[must_use]
+    pub fn tallies_by_table(cards: &[Self]) -> Vec<(String, Tallies)> {
+        let mut tables: Vec<(String, Vec<&Comparison>)> = Vec::new();
+        for comparison in cards.iter().flat_map(|card| &card.comparisons) {
+            let title = table_title(&comparison.claim);
+            match tables.iter_mut().find(|(known, _)| *known == title) {
+                Some((_, rows)) => rows.push(comparison),
+                None => tables.push((title, vec![comparison])),
+            }
+        }
+        tables
+            .into_iter()
+            .map(|(title, rows)| (title, Tallies::of(rows)))
+            .collect()
+    }
+
     /// The orders of strategies and families, which a reader looks at first.
     fn orders(&self) -> impl Iterator<Item = &Comparison> {
         self.comparisons
             .iter()
             .filter(|comparison| comparison.claim.quantity.is_order())
+    }
+
+    /// How the second judgement is made, where something was judged twice.
+    #[must_use]
+    pub fn two_judgements(&self) -> Option<String> {
+        let grounds = || {
+            self.comparisons
+                .iter()
+                .filter_map(|comparison| comparison.second.as_ref()?.ground.as_ref())
+        };
+        let measured = grounds().find_map(|ground| match ground {
+            Ground::Alignments {
+                offsets_hours,
+                batteries,
+                ..
+            } => Some((offsets_hours, batteries)),
+            Ground::Peak { .. } => None,
+        });
+        if self.tallies().judged_twice == 0 {
+            return None;
+        }
+        let mut text =
+            "Two judgements. The first is by the tolerances below. **Over alignments**: "
+                .to_owned();
+        text.push_str(&match measured {
+            Some((offsets, batteries)) => {
+                let hours: Vec<String> = offsets.iter().map(f64::to_string).collect();
+                format!(
+                    "lost shares, penalties, and gains at ratio 2 and more hold where the published number lies in the union (not the hull) of the 95 % intervals \
+                     measured with the failure clock moved by {} hours; tolerances play no part. An interval is Student's t over {batteries} batteries, \
+                     the unit of replication; at one offset all batteries see the same outages, so no single interval contains what another alignment would do.",
+                    hours.join(", ")
+                )
+            }
+            None => format!(
+                "lost shares, penalties, and gains at ratio 2 and more would be judged by the union of the 95 % intervals at offsets of the failure clock within \
+                 {ALIGNMENT_HOURS} hours, which were not measured completely."
+            ),
+        });
+        text.push_str(
+            " A best threshold that misses its tolerance holds where the mean at the published threshold lies within the 95 % interval of the measured best. \
+             Every other claim is judged once.",
+        );
+        Some(text)
     }
 
     /// The score card as a page of Markdown.
@@ -249,7 +332,10 @@ impl ScoreCard {
             line(&mut page, &format!("> {remark}\n"));
         }
         if !self.comparisons.is_empty() {
-            line(&mut page, &format!("**{}.**\n", self.tally().sentence()));
+            line(&mut page, &format!("**{}.**\n", self.tallies().sentence()));
+            if let Some(text) = self.two_judgements() {
+                line(&mut page, &format!("{text}\n"));
+            }
             line(&mut page, "## Order of the strategies\n");
             for comparison in self.orders() {
                 let [subject, published, measured] = order_lines(comparison);
@@ -267,11 +353,14 @@ impl ScoreCard {
             page.push('\n');
         }
         for (title, rows) in self.tables() {
-            let tally = Tally::of(rows.iter().copied());
-            line(&mut page, &format!("## {title}\n\n{}.\n", tally.sentence()));
+            let tallies = Tallies::of(rows.iter().copied());
+            line(
+                &mut page,
+                &format!("## {title}\n\n{}.\n", tallies.sentence()),
+            );
             markdown_table(
                 &mut page,
-                &HEADER,
+                &self.header(),
                 rows.iter().map(|row| self.cells(row, link)),
             );
             for comparison in rows {
@@ -340,7 +429,7 @@ impl ScoreCard {
             line(
                 &mut page,
                 &terminal_table(
-                    HEADER.iter().map(|head| (*head).to_owned()).collect(),
+                    self.header().into_iter().map(str::to_owned).collect(),
                     rows.iter().map(|row| self.cells(row, str::to_owned)),
                 ),
             );
@@ -369,7 +458,7 @@ impl ScoreCard {
             }
             line(
                 &mut page,
-                &format!("{}: {}", self.label(), self.tally().sentence()),
+                &format!("{}: {}", self.label(), self.tallies().sentence()),
             );
         }
         page

@@ -76,6 +76,10 @@ impl SweepRunner for Fake {
         Err("a paper of curves has no tables".into())
     }
 
+    fn alignments(&self, _: &SweepOutcome, _: usize) -> Result<Vec<Alignment>, RoomError> {
+        Err("a paper of curves has no alignments".into())
+    }
+
     fn curves(
         &self,
         runs: &[(&str, SweepOutcome)],

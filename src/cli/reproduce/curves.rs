@@ -294,6 +294,7 @@ impl Evaluation<'_> {
                 writeln!(session.output, "{name:18} {}", tally.sentence())?;
             }
             writeln!(session.output, "{:18} {}", self.paper.name, all.sentence())?;
+            writeln!(session.output, "{}: held {}", self.paper.name, all.share())?;
         }
         let results: Vec<FindingResult> = self
             .cards

@@ -57,6 +57,12 @@ impl TableTrace {
         let name = self.trace.name;
         [format!("{name}-pof"), format!("{name}-risk")]
     }
+
+    /// The stem of the configuration of the risk experiment with the failure clock moved, which a paper need not have.
+    #[must_use]
+    pub fn alignment(&self) -> String {
+        format!("{}-alignment", self.trace.name)
+    }
 }
 
 /// One trace of a paper of curves.
@@ -286,14 +292,18 @@ mod tests {
     }
 
     #[test]
-    fn every_trace_has_both_experiments_and_every_file_says_what_to_look_at() {
+    fn every_trace_has_its_experiments_and_every_file_says_what_to_look_at() {
         let paper = paper("birkenheuer2012").unwrap();
         let stems = paper.stems(here()).unwrap();
         let Results::Tables(traces) = paper.results else {
             panic!("its results are tables");
         };
         for trace in traces {
-            for stem in trace.configurations() {
+            for stem in trace
+                .configurations()
+                .into_iter()
+                .chain([trace.alignment()])
+            {
                 assert!(stems.contains(&stem), "{stem}");
                 let text = paper.configuration(here(), &stem).unwrap().text;
                 if let Some(file) = trace.trace.file {
@@ -320,6 +330,88 @@ mod tests {
                 toml::from_str::<toml::Table>(&configuration.text).is_ok(),
                 "{stem}"
             );
+        }
+    }
+
+    #[test]
+    fn moved_clocks_are_the_risk_experiment_and_nothing_else() {
+        use crate::report::claims::{ALIGNMENT_HOURS, depends_on_alignment, parse};
+        use crate::sweep::{AxisValue, Experiment, Point, Sweep};
+
+        let paper = paper("birkenheuer2012").unwrap();
+        let sweep = |stem: &str| {
+            let text = paper.configuration(here(), stem).unwrap().text;
+            Experiment::parse(stem, &text, None).unwrap().sweep
+        };
+        let subject = |point: &Point| {
+            let axis = |key: &str| format!("{:?}", point.axes.get(key));
+            let names = [axis("estimates.classes"), axis("scheduling.strategy")];
+            (names, point.penalty_ratio.to_bits(), point.replication)
+        };
+        let of = |sweep: &Sweep, point: &Point| sweep.simulations[point.simulation].clone();
+        let published = paper.configuration(here(), PUBLISHED).unwrap();
+        let published = parse(PUBLISHED, &published.text).unwrap();
+        let Results::Tables(traces) = paper.results else {
+            panic!("its results are tables");
+        };
+        for table in traces {
+            let [_, risk] = table.configurations().map(|stem| sweep(&stem));
+            let moved = sweep(&table.alignment());
+            let offset = |point: &Point| match point.axes["failures.offset_hours"] {
+                AxisValue::Real(hours) => hours,
+                ref other => panic!("{other:?} hours"),
+            };
+            assert!(
+                moved
+                    .points
+                    .iter()
+                    .all(|point| offset(point).abs() <= ALIGNMENT_HOURS)
+            );
+            let here: Vec<&Point> = moved
+                .points
+                .iter()
+                .filter(|point| offset(point) == 0.0)
+                .collect();
+            for point in &here {
+                let twin = risk
+                    .points
+                    .iter()
+                    .find(|twin| subject(twin) == subject(point))
+                    .unwrap();
+                assert_eq!(of(&moved, point), of(&risk, twin), "{}", moved.name);
+            }
+            // Every claim that is judged over alignments finds its cell, and no cell is simulated for nothing.
+            let claims = || {
+                let own = published.claims.iter();
+                own.filter(|claim| claim.trace == table.trace.name && depends_on_alignment(claim))
+            };
+            let cell = |point: &Point, family: Option<&str>, strategy: &str, ratio: f64| {
+                let text = |key: &str| match &point.axes[key] {
+                    AxisValue::Text(text) => text.clone(),
+                    other => panic!("{other:?}"),
+                };
+                family.is_none_or(|family| text("estimates.classes") == family)
+                    && text("scheduling.strategy") == strategy
+                    && point.penalty_ratio == ratio
+            };
+            for claim in claims() {
+                let strategy = claim.strategy.as_deref().unwrap();
+                let ratio = claim.at.unwrap();
+                let found = here
+                    .iter()
+                    .any(|point| cell(point, claim.family.as_deref(), strategy, ratio));
+                assert!(found, "{}", claim.id);
+            }
+            for point in &here {
+                let asked = claims().any(|claim| {
+                    let strategy = claim.strategy.as_deref().unwrap();
+                    // A baseline is one simulation for all families and ratios.
+                    cell(point, None, strategy, point.penalty_ratio)
+                        && (!strategy.ends_with("overbooking")
+                            || claim.at == Some(point.penalty_ratio))
+                });
+                assert!(asked, "{}: {:?}", moved.name, point.axes);
+            }
         }
     }
 

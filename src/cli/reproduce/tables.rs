@@ -6,7 +6,7 @@ use super::{
     TableTrace,
 };
 use crate::report::claims::{self, Claim, Expected, Explanation, Published, Reading, Tolerance};
-use crate::report::reproduction::{ScoreCard, Tally, measured_tables};
+use crate::report::reproduction::{ScoreCard, SideBySide, Tallies, measured_tables};
 
 /// Lists or runs the chosen traces.
 pub(super) fn reproduce(
@@ -57,6 +57,7 @@ pub(super) fn reproduce(
             }
         }
     }
+    evaluation.readings_page(session)?;
     evaluation.conclude(session)?;
     Ok(ending)
 }
@@ -94,6 +95,17 @@ impl Evaluation<'_> {
         })
     }
 
+    /// The stem of a trace's experiment on alignments; `None` where the paper has none.
+    fn alignment(
+        &self,
+        session: &Session<'_>,
+        table: &TableTrace,
+    ) -> Result<Option<String>, ReproduceError> {
+        let stem = table.alignment();
+        let file = self.paper.optional(session.root, &stem)?;
+        Ok(file.map(|_| stem))
+    }
+
     /// Whether every configuration takes what a reading sets, before anything is run.
     fn check(
         &self,
@@ -101,8 +113,9 @@ impl Evaluation<'_> {
         reading: Option<&Reading>,
     ) -> Result<(), ReproduceError> {
         for table in self.traces {
-            for stem in table.configurations() {
-                self.configuration(session, &stem, reading)?;
+            let alignment = self.alignment(session, table)?;
+            for stem in table.configurations().iter().chain(&alignment) {
+                self.configuration(session, stem, reading)?;
             }
         }
         Ok(())
@@ -123,28 +136,38 @@ impl Evaluation<'_> {
             self.cards.push(card);
             return Ok(Ending::Done);
         }
+        let alignment = self.alignment(session, table)?;
+        let stems = || table.configurations().into_iter().chain(alignment.clone());
         let failure = |source| ReproduceError::Sweep {
-            configuration: table.configurations().join(" and "),
+            configuration: stems().collect::<Vec<_>>().join(" and "),
             source,
         };
         let mut outcomes = Vec::new();
-        for stem in table.configurations() {
+        for stem in stems() {
             let configuration = self.configuration(session, &stem, reading)?;
             let outcome = session.run_configuration(&table.trace, &configuration)?;
             if outcome.interrupted {
                 return Ok(Ending::Interrupted);
             }
-            let own = session.args.report.join(&outcome.experiment);
-            session
-                .runner
-                .report(&outcome, &own, None)
-                .map_err(failure)?;
+            // Of the moved clocks the card shows what is asked of them; `bookahead report` shows the rest.
+            if Some(&stem) != alignment.as_ref() {
+                let own = session.args.report.join(&outcome.experiment);
+                session
+                    .runner
+                    .report(&outcome, &own, None)
+                    .map_err(failure)?;
+            }
             outcomes.push(outcome);
         }
         let failed: u64 = outcomes.iter().map(|outcome| outcome.failed).sum();
         let measured = session
             .runner
-            .measured(&outcomes, table.batteries)
+            .measured(&outcomes[..2], table.batteries)
+            .map_err(failure)?;
+        let alignments = outcomes
+            .get(2)
+            .map(|run| session.runner.alignments(run, table.batteries))
+            .transpose()
             .map_err(failure)?;
         if failed > 0 {
             card.remarks.push(format!(
@@ -153,6 +176,12 @@ impl Evaluation<'_> {
         }
         card.comparisons =
             claims::evaluate(self.published, claims_of(self.published, name), &*measured);
+        claims::judge_again(
+            self.published,
+            &mut card.comparisons,
+            &*measured,
+            alignments.as_deref(),
+        );
         card.measured = measured_tables(self.published, table.families, &*measured);
         let folder = session.folder(&card.paper, &card.label());
         session.write_card(&folder, card.markdown(), &card.records())?;
@@ -208,27 +237,62 @@ impl Evaluation<'_> {
         }
     }
 
-    /// What comes after the last card: records, or tallies.
+    /// Writes the page that shows the readings side by side, where there were several.
+    fn readings_page(&self, session: &mut Session<'_>) -> Result<(), ReproduceError> {
+        let mut command = format!("bookahead reproduce {}", self.paper.name);
+        if let Some(trace) = &session.args.trace {
+            command.push_str(&format!(" --trace {trace}"));
+        }
+        for reading in &session.args.readings {
+            command.push_str(&format!(" --reading {reading}"));
+        }
+        let Some(page) = SideBySide::of(command, &self.cards) else {
+            return Ok(());
+        };
+        let folder = session.args.report.join(self.paper.name);
+        session.write_file(&folder, "readings.md", &page.markdown())?;
+        session.write_file(&folder, "readings.html", &page.html())?;
+        writeln!(
+            session.log,
+            "readings side by side: {}",
+            folder.join("readings.html").display()
+        )?;
+        Ok(())
+    }
+
+    /// What comes after the last card: records, or for each reading how many claims it holds, by table, by trace and in all.
     fn conclude(&self, session: &mut Session<'_>) -> Result<(), ReproduceError> {
         if session.args.json {
             let records: Vec<_> = self.cards.iter().flat_map(ScoreCard::records).collect();
             return session.print_json(&records);
         }
-        let tally = Tally::of(self.cards.iter().flat_map(|card| &card.comparisons));
-        for card in &self.cards {
-            writeln!(
-                session.output,
-                "{:18} {}",
-                card.label(),
-                card.tally().sentence()
-            )?;
+        let mut rest = &self.cards[..];
+        while let Some(first) = rest.first() {
+            let reading = first.reading.as_ref().map(|reading| &reading.name);
+            let same =
+                |card: &ScoreCard| card.reading.as_ref().map(|reading| &reading.name) == reading;
+            let count = rest.iter().take_while(|card| same(card)).count();
+            let (cards, others) = rest.split_at(count);
+            rest = others;
+            let name = match &first.reading {
+                Some(reading) => reading.of(self.paper.name),
+                None => self.paper.name.to_owned(),
+            };
+            writeln!(session.output, "{name}")?;
+            for (title, tallies) in ScoreCard::tallies_by_table(cards) {
+                writeln!(session.output, "  {title:60} {}", tallies.sentence())?;
+            }
+            for card in cards {
+                writeln!(
+                    session.output,
+                    "  {:60} {}",
+                    card.subject,
+                    card.tallies().sentence()
+                )?;
+            }
+            let all = Tallies::of(cards.iter().flat_map(|card| &card.comparisons));
+            writeln!(session.output, "{name}: {}", all.sentence())?;
         }
-        writeln!(
-            session.output,
-            "{:18} {}",
-            self.paper.name,
-            tally.sentence()
-        )?;
         Ok(())
     }
 }

@@ -43,6 +43,41 @@ impl SweepRunner for Fake {
         Ok(())
     }
 
+    fn alignments(
+        &self,
+        run: &SweepOutcome,
+        batteries: usize,
+    ) -> Result<Vec<Alignment>, RoomError> {
+        assert!(run.experiment.contains("-alignment"), "{}", run.experiment);
+        // At 2 hours heuristic planning forfeits as much as the thesis printed, more or less.
+        let offsets = [0.0, 2.0].into_iter().map(|offset_hours| {
+            let mut samples = Samples::new(batteries);
+            for battery in 0..batteries as u32 {
+                for at in [1.0, 2.0, 4.0] {
+                    let lost = if offset_hours > 0.0 { 2_418.0 } else { 0.0 };
+                    let sample = Sample {
+                        fees: 26_280.0 - lost,
+                        forfeited: lost + f64::from(battery % 2),
+                        ..Sample::default()
+                    };
+                    samples.push(
+                        Experiment::Risk,
+                        "runtime",
+                        "heuristic-planning",
+                        at,
+                        battery,
+                        sample,
+                    );
+                }
+            }
+            Alignment {
+                offset_hours,
+                measured: Box::new(samples),
+            }
+        });
+        Ok(offsets.collect())
+    }
+
     fn curves(
         &self,
         _: &[(&str, SweepOutcome)],
@@ -138,7 +173,7 @@ fn one_trace_runs_both_experiments_and_leaves_a_score_card() {
     };
     let ran = run(&["birkenheuer2012", "--trace", "ctc"], &mut runner);
     assert_eq!(ran.result.unwrap().exit_code(), 0);
-    assert_eq!(runner.ran, ["ctc-pof", "ctc-risk"]);
+    assert_eq!(runner.ran, ["ctc-pof", "ctc-risk", "ctc-alignment"]);
     let folder = ran.report.path().join("birkenheuer2012/ctc");
     let page = fs::read_to_string(folder.join("score-card.md")).unwrap();
     assert!(page.contains("| pof/runtime/heuristic-overbooking/max-gain | 28,280 | 28,280 |"));
@@ -163,7 +198,14 @@ fn without_a_trace_name_missing_files_are_named_and_the_rest_is_run() {
     assert_eq!(ran.result.unwrap(), Ending::Done);
     assert_eq!(
         runner.ran,
-        ["ctc-pof", "ctc-risk", "arminius-pof", "arminius-risk"]
+        [
+            "ctc-pof",
+            "ctc-risk",
+            "ctc-alignment",
+            "arminius-pof",
+            "arminius-risk",
+            "arminius-alignment"
+        ]
     );
     assert!(
         ran.log
@@ -233,7 +275,7 @@ fn failed_points_end_in_one_and_an_interruption_in_130() {
     };
     let ran = run(&["birkenheuer2012", "--trace", "ctc"], &mut failing);
     assert_eq!(ran.result.unwrap().exit_code(), 1);
-    assert!(ran.output.contains("4 points failed"), "{}", ran.output);
+    assert!(ran.output.contains("6 points failed"), "{}", ran.output);
     let mut interrupted = Fake {
         files,
         interrupted: true,
@@ -486,7 +528,11 @@ fn the_readings_of_the_program_can_be_set_in_every_configuration_of_their_paper(
             .iter()
             .flat_map(|reading| traces.iter().map(move |table| (reading, table)))
         {
-            for stem in table.configurations() {
+            for stem in table
+                .configurations()
+                .into_iter()
+                .chain([table.alignment()])
+            {
                 let configuration = paper.configuration(here, &stem).unwrap();
                 if let Err(error) = readings.applied(reading, configuration) {
                     panic!("{error}");
@@ -495,5 +541,86 @@ fn the_readings_of_the_program_can_be_set_in_every_configuration_of_their_paper(
             }
         }
     }
-    assert!(set >= 28, "{set}");
+    assert!(set >= 42, "{set}");
+}
+
+#[test]
+fn claims_that_depend_on_the_alignment_are_judged_twice_and_both_counts_are_said() {
+    let mut runner = Fake {
+        files: [CTC].into(),
+        ..Fake::default()
+    };
+    let ran = run(&["birkenheuer2012", "--trace", "ctc"], &mut runner);
+    assert_eq!(ran.result.unwrap(), Ending::Done);
+    let folder = ran.report.path().join("birkenheuer2012/ctc");
+    let page = fs::read_to_string(folder.join("score-card.md")).unwrap();
+    // Nothing is lost at offset 0 and 2,418 to 2,419 coins of 26,280.5 at 2 h; 9.2 % are not the printed 8.4 %.
+    for text in [
+        "| claim | published | measured | 95 % interval | difference | tolerance | held | over alignments | why |",
+        "| baselines/heuristic-planning/penalties | 2,418 | 0 | 0 to 0 | -100.0 % | ±15 % | no: 2,418 away, 363 allowed | \
+         missed: 0.26 from the nearest interval, 0.26 to 0.74 or 2,418 to 2,419 |",
+        "measured with the failure clock moved by 0, 2 hours",
+        "An interval is Student's t over 20 batteries, the unit of replication",
+        "not tested: at an offset of 0 h: not measured completely: conservative-backfilling with runtime classes at 1",
+    ] {
+        assert!(page.contains(text), "{text}\nis missing in\n{page}");
+    }
+    let json: Vec<serde_json::Value> =
+        serde_json::from_str(&fs::read_to_string(folder.join("score-card.json")).unwrap()).unwrap();
+    let record = |id: &str| json.iter().find(|record| record["id"] == id).unwrap();
+    let share = record("ctc/baselines/heuristic-planning/lost-share");
+    assert_eq!(share["over_alignments"]["ground"]["rule"], "alignments");
+    assert_eq!(share["over_alignments"]["ground"]["batteries"], 20);
+    assert_eq!(share["held_over_alignments"], false);
+    let gain = record("ctc/pof/runtime/heuristic-planning/max-gain");
+    assert_eq!(gain["over_alignments"], serde_json::Value::Null);
+    assert_eq!(gain["held_over_alignments"], true);
+    let last = ran.output.lines().last().unwrap();
+    assert!(
+        last.starts_with("birkenheuer2012: held ") && last.contains(" %), over alignments "),
+        "{last}"
+    );
+    for text in ["\n  Table 6.1  ", "\n  CTC SP2, 430 processors  "] {
+        assert!(
+            ran.output.contains(text),
+            "{text}\nis missing in\n{}",
+            ran.output
+        );
+    }
+}
+
+#[test]
+fn several_readings_leave_a_page_that_shows_them_side_by_side_and_a_count_each() {
+    let (ran, _) = run_with(READINGS, &["--reading", "all"]);
+    assert_eq!(ran.result.unwrap(), Ending::Done);
+    let folder = ran.report.path().join("birkenheuer2012");
+    let page = fs::read_to_string(folder.join("readings.md")).unwrap();
+    for text in [
+        "<!-- made by: bookahead reproduce birkenheuer2012 --trace ctc --reading all -->",
+        "| claim | published | text | blind | lax |",
+        "| pof/runtime/heuristic-overbooking/max-gain | 28,280 | 28,280 ✓ | 28,280 ✓ | 28,280 ✓ |",
+        "### Table 6.1",
+    ] {
+        assert!(page.contains(text), "{text}\nis missing in\n{page}");
+    }
+    let html = fs::read_to_string(folder.join("readings.html")).unwrap();
+    assert!(html.contains("<h2>CTC SP2, 430 processors</h2>"), "{html}");
+    for reading in [
+        "birkenheuer2012: held",
+        "birkenheuer2012@blind: held",
+        "birkenheuer2012@lax: held",
+    ] {
+        assert!(
+            ran.output.contains(&format!("\n{reading}")),
+            "{}",
+            ran.output
+        );
+    }
+    let (ran, _) = run_with(READINGS, &["--reading", "blind"]);
+    assert!(
+        !ran.report
+            .path()
+            .join("birkenheuer2012/readings.md")
+            .exists()
+    );
 }

@@ -1,6 +1,9 @@
 //! Comparing claims with measured values: the maxima, surpluses, best settings and orders that papers print.
 
-use super::{Claim, Estimate, Expected, Experiment, Measured, Metric, Published, Quantity, Query};
+use super::verdict::{Verdict, judge};
+use super::{
+    Claim, Estimate, Expected, Experiment, Measured, Metric, Published, Quantity, Query, Second,
+};
 use crate::scheduling::registry;
 
 /// A claim beside what was measured.
@@ -14,6 +17,19 @@ pub struct Comparison {
     pub difference_percent: Option<f64>,
     /// Whether the claim held.
     pub verdict: Verdict,
+    /// The second verdict, where the claim has one of its own (see [`super::judge_again`]).
+    pub second: Option<Second>,
+}
+
+impl Comparison {
+    /// The verdict of the second judgement: its own where there is one, else the first.
+    #[must_use]
+    pub fn second_verdict(&self) -> &Verdict {
+        match &self.second {
+            Some(second) => &second.verdict,
+            None => &self.verdict,
+        }
+    }
 }
 
 /// A measured number or order.
@@ -32,23 +48,20 @@ pub enum Found {
     Order(Vec<String>),
 }
 
-/// What became of a claim.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The measured value lies within the tolerance, or the order agrees.
-    Held,
-    /// It does not; by how much.
-    Missed(String),
-    /// It could not be compared; why.
-    NotTested(String),
-}
-
 /// Why there is no measured value.
 enum Missing {
     /// Points are missing, or the quantity is undefined there: nothing can be said.
     NotTested(String),
     /// Everything was measured and what the claim describes did not happen.
     Never(String),
+}
+
+impl Missing {
+    fn why(self) -> String {
+        match self {
+            Self::NotTested(why) | Self::Never(why) => why,
+        }
+    }
 }
 
 type Outcome = Result<Found, Missing>;
@@ -78,6 +91,7 @@ pub fn not_tested<'a>(claims: impl IntoIterator<Item = &'a Claim>, why: &str) ->
             found: None,
             difference_percent: None,
             verdict: Verdict::NotTested(why.to_owned()),
+            second: None,
         })
         .collect()
 }
@@ -107,9 +121,24 @@ pub fn measure(
         Some(at) => reader.at_setting(quantity, subject, at),
         None => reader.over_settings(quantity, subject),
     }
-    .map_err(|missing| match missing {
-        Missing::NotTested(why) | Missing::Never(why) => why,
-    })
+    .map_err(Missing::why)
+}
+
+/// Measures what a claim is about.
+///
+/// # Errors
+///
+/// As [`measure`].
+pub(super) fn find(
+    published: &Published,
+    measured: &dyn Measured,
+    claim: &Claim,
+) -> Result<Found, String> {
+    let reader = Reader {
+        published,
+        measured,
+    };
+    reader.find(claim).map_err(Missing::why)
 }
 
 struct Reader<'a> {
@@ -176,6 +205,7 @@ impl Reader<'_> {
             found,
             difference_percent,
             verdict,
+            second: None,
         }
     }
 
@@ -208,10 +238,18 @@ impl Reader<'_> {
             Quantity::Failed => metric(Metric::Failed),
             Quantity::NetJobs => metric(Metric::NetJobs),
             Quantity::LostShare => {
-                let penalties = self.mean(&subject.query(at, Metric::Penalties))?;
-                let booked = self.mean(&subject.query(at, Metric::Booked))?;
+                let lost = subject.query(at, Metric::Penalties);
+                let all = subject.query(at, Metric::Booked);
+                let (penalties, booked) = (self.mean(&lost)?, self.mean(&all)?);
                 let share = percent_of(penalties.mean, booked.mean, "nothing was booked")?;
-                Ok(plain(share, booked.n))
+                Ok(match self.measured.quotient(&lost, &all) {
+                    Some(estimate) => Found::Value {
+                        value: share,
+                        interval: finite(estimate.low * 100.0, estimate.high * 100.0),
+                        batteries: estimate.n,
+                    },
+                    None => plain(share, booked.n),
+                })
             }
             Quantity::Surplus => {
                 let baseline = subject.baseline()?.query(at, Metric::Gain);
@@ -500,76 +538,5 @@ fn percent_of(part: f64, whole: f64, otherwise: &str) -> Result<f64, Missing> {
         Ok(part / whole * 100.0)
     } else {
         Err(Missing::NotTested(format!("undefined: {otherwise}")))
-    }
-}
-
-fn judge(claim: &Claim, found: &Found) -> Verdict {
-    match (&claim.expected, found) {
-        (Expected::KeptAside(_), _) => {
-            Verdict::NotTested("the published value is kept aside".to_owned())
-        }
-        (Expected::Value(expected), Found::Value { value, .. }) => {
-            let width = claim.tolerance.width(*expected);
-            let away = (value - expected).abs();
-            // Settings such as 0.35 − 0.25 must not miss a tolerance of 0.1 by the last bit.
-            if away <= width + 1e-9 {
-                Verdict::Held
-            } else {
-                Verdict::Missed(format!(
-                    "{} away, {} allowed",
-                    compact(away),
-                    compact(width)
-                ))
-            }
-        }
-        (Expected::AtLeast { at_least }, Found::Value { value, .. }) => {
-            if *value >= *at_least {
-                Verdict::Held
-            } else {
-                Verdict::Missed(format!("{} below the bound", compact(at_least - value)))
-            }
-        }
-        (Expected::Order(expected), Found::Order(order)) if expected == order => Verdict::Held,
-        (Expected::Order(expected), Found::Order(order)) => {
-            let place = |name: &String| order.iter().position(|other| other == name);
-            let swapped = expected
-                .iter()
-                .enumerate()
-                .flat_map(|(index, first)| {
-                    expected[index + 1..]
-                        .iter()
-                        .filter(move |second| place(first) > place(second))
-                })
-                .count();
-            Verdict::Missed(format!(
-                "{swapped} of {} pairs the other way round",
-                expected.len() * (expected.len() - 1) / 2
-            ))
-        }
-        _ => Verdict::NotTested("a number and an order cannot be compared".to_owned()),
-    }
-}
-
-/// A number for people: whole where it is large, two decimals where it is small.
-pub(crate) fn compact(value: f64) -> String {
-    if value.abs() >= 1_000.0 {
-        let digits = format!("{:.0}", value.abs());
-        let mut text = String::new();
-        for (index, digit) in digits.chars().enumerate() {
-            if index > 0 && (digits.len() - index).is_multiple_of(3) {
-                text.push(',');
-            }
-            text.push(digit);
-        }
-        if value < 0.0 {
-            format!("-{text}")
-        } else {
-            text
-        }
-    } else if value.abs() >= 100.0 {
-        format!("{value:.0}")
-    } else {
-        let text = format!("{value:.2}");
-        text.trim_end_matches('0').trim_end_matches('.').to_owned()
     }
 }

@@ -95,6 +95,33 @@ impl Estimate {
     }
 }
 
+impl Estimate {
+    /// The quotient of two means with its 95 % interval: Student's t over the deviations `part − quotient · whole` of each
+    /// battery (the linearised variance of a ratio of sums). `None` where there are none, or the mean of the wholes is not
+    /// above 0.
+    #[must_use]
+    pub fn of_quotient(pairs: &[(f64, f64)]) -> Option<Self> {
+        let n = pairs.len() as f64;
+        let part: f64 = pairs.iter().map(|(part, _)| part).sum::<f64>() / n;
+        let whole: f64 = pairs.iter().map(|(_, whole)| whole).sum::<f64>() / n;
+        if pairs.is_empty() || whole <= 0.0 {
+            return None;
+        }
+        let quotient = part / whole;
+        let deviations: Vec<f64> = pairs
+            .iter()
+            .map(|(own, all)| (own - quotient * all) / whole)
+            .collect();
+        let spread = Self::of(&deviations)?;
+        Some(Self {
+            mean: quotient,
+            low: quotient + spread.low,
+            high: quotient + spread.high,
+            n: spread.n,
+        })
+    }
+}
+
 /// Measured values of one trace.
 pub trait Measured {
     /// The mean over all batteries of this cell; `None` where it was not measured completely.
@@ -103,6 +130,11 @@ pub trait Measured {
     /// The mean over batteries of `a − b`, paired by battery: all settings see the same jobs and failures. `None`
     /// where that is not known.
     fn paired(&self, _a: &Query<'_>, _b: &Query<'_>) -> Option<Estimate> {
+        None
+    }
+
+    /// The mean of `part` over the mean of `whole`, both of the same batteries. `None` where that is not known.
+    fn quotient(&self, _part: &Query<'_>, _whole: &Query<'_>) -> Option<Estimate> {
         None
     }
 }
@@ -193,12 +225,9 @@ impl Samples {
     }
 }
 
-impl Measured for Samples {
-    fn mean(&self, query: &Query<'_>) -> Option<Estimate> {
-        Estimate::of(&self.values(query)?)
-    }
-
-    fn paired(&self, a: &Query<'_>, b: &Query<'_>) -> Option<Estimate> {
+impl Samples {
+    /// The values of two cells, battery by battery; `None` where they are not of the same batteries.
+    fn pairs(&self, a: &Query<'_>, b: &Query<'_>) -> Option<Vec<(f64, f64)>> {
         let cell = |query: &Query<'_>| {
             self.cells.get(&key(
                 query.experiment,
@@ -210,12 +239,25 @@ impl Measured for Samples {
         if !cell(a)?.keys().eq(cell(b)?.keys()) {
             return None;
         }
+        Some(self.values(a)?.into_iter().zip(self.values(b)?).collect())
+    }
+}
+
+impl Measured for Samples {
+    fn mean(&self, query: &Query<'_>) -> Option<Estimate> {
+        Estimate::of(&self.values(query)?)
+    }
+
+    fn paired(&self, a: &Query<'_>, b: &Query<'_>) -> Option<Estimate> {
         let differences: Vec<f64> = self
-            .values(a)?
+            .pairs(a, b)?
             .into_iter()
-            .zip(self.values(b)?)
             .map(|(left, right)| left - right)
             .collect();
         Estimate::of(&differences)
+    }
+
+    fn quotient(&self, part: &Query<'_>, whole: &Query<'_>) -> Option<Estimate> {
+        Estimate::of_quotient(&self.pairs(part, whole)?)
     }
 }

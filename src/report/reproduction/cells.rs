@@ -7,7 +7,7 @@ use comfy_table::{
 };
 
 use crate::report::claims::{
-    Claim, Comparison, Expected, Found, Provenance, Tolerance, Verdict, compact,
+    Claim, Comparison, Expected, Found, Ground, Provenance, Tolerance, Verdict, compact,
 };
 
 /// A link to the explanation below.
@@ -39,28 +39,12 @@ pub(super) fn table_title(claim: &Claim) -> String {
 
 pub(super) fn cells(comparison: &Comparison) -> [String; 7] {
     let claim = &comparison.claim;
-    let label = claim
-        .id
-        .strip_prefix(&format!("{}/", claim.trace))
-        .unwrap_or(&claim.id);
-    let published = match &claim.expected {
-        Expected::Value(value) => compact(*value),
-        Expected::AtLeast { at_least } => format!("at least {}", compact(*at_least)),
-        Expected::Order(names) => names.join(" > "),
-        Expected::KeptAside(_) => "kept aside".to_owned(),
-    };
-    let (measured, interval) = match &comparison.found {
+    let interval = match &comparison.found {
         Some(Found::Value {
-            value, interval, ..
-        }) => (
-            compact(*value),
-            interval.map_or_else(
-                || "–".to_owned(),
-                |[low, high]| format!("{} to {}", compact(low), compact(high)),
-            ),
-        ),
-        Some(Found::Order(names)) => (names.join(" > "), "–".to_owned()),
-        None => ("–".to_owned(), "–".to_owned()),
+            interval: Some([low, high]),
+            ..
+        }) => format!("{} to {}", compact(*low), compact(*high)),
+        _ => "–".to_owned(),
     };
     let difference = match (comparison.difference_percent, claim.tolerance) {
         (Some(percent), Tolerance::Relative(_)) => format!("{percent:+.1} %"),
@@ -85,14 +69,77 @@ pub(super) fn cells(comparison: &Comparison) -> [String; 7] {
         Expected::AtLeast { .. } | Expected::Order(_) => "exact".to_owned(),
     };
     [
-        label.to_owned(),
-        published,
-        measured,
+        label(claim).to_owned(),
+        published(claim),
+        measured(comparison),
         interval,
         difference,
         tolerance,
         held,
     ]
+}
+
+/// The second verdict with what it rests on; empty where the claim has none of its own.
+pub(super) fn second(comparison: &Comparison) -> String {
+    let Some(second) = &comparison.second else {
+        return String::new();
+    };
+    let ground = match &second.ground {
+        Some(Ground::Alignments { union, .. }) => {
+            let intervals: Vec<String> = union
+                .iter()
+                .map(|[low, high]| format!("{} to {}", compact(*low), compact(*high)))
+                .collect();
+            intervals.join(" or ")
+        }
+        Some(Ground::Peak {
+            at_published,
+            interval_of_best: [low, high],
+            ..
+        }) => format!(
+            "{} at the published threshold, {} to {} at the best",
+            compact(*at_published),
+            compact(*low),
+            compact(*high)
+        ),
+        None => String::new(),
+    };
+    match (&second.verdict, &second.ground) {
+        (Verdict::Held, _) => format!("held: {ground}"),
+        (Verdict::Missed(how), Some(Ground::Alignments { .. })) => {
+            format!("missed: {how}, {ground}")
+        }
+        (Verdict::Missed(how), _) => format!("missed: {how}"),
+        (Verdict::NotTested(why), None) => format!("not tested: {why}"),
+        (Verdict::NotTested(_), Some(_)) => ground,
+    }
+}
+
+/// How a claim is called beside others of its trace.
+pub(super) fn label(claim: &Claim) -> &str {
+    claim
+        .id
+        .strip_prefix(&format!("{}/", claim.trace))
+        .unwrap_or(&claim.id)
+}
+
+/// What was published, as a cell.
+pub(super) fn published(claim: &Claim) -> String {
+    match &claim.expected {
+        Expected::Value(value) => compact(*value),
+        Expected::AtLeast { at_least } => format!("at least {}", compact(*at_least)),
+        Expected::Order(names) => names.join(" > "),
+        Expected::KeptAside(_) => "kept aside".to_owned(),
+    }
+}
+
+/// What was measured, as a cell.
+pub(super) fn measured(comparison: &Comparison) -> String {
+    match &comparison.found {
+        Some(Found::Value { value, .. }) => compact(*value),
+        Some(Found::Order(names)) => names.join(" > "),
+        None => "–".to_owned(),
+    }
 }
 
 pub(super) fn tolerance(tolerance: Tolerance) -> String {

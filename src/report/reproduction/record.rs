@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use crate::report::claims::{
-    Comparison, Expected, Experiment, Found, Provenance, Quantity, Tolerance, Verdict,
+    Comparison, Expected, Experiment, Found, Ground, Provenance, Quantity, Tolerance, Verdict,
 };
 
 /// One comparison as programs read it (`reproduce --json`).
@@ -33,10 +33,32 @@ pub struct Record<'a> {
     held: Option<bool>,
     verdict: &'static str,
     detail: Option<&'a str>,
+    /// As `held`, by the second judgement.
+    held_over_alignments: Option<bool>,
+    /// The second judgement, where the claim has one of its own.
+    over_alignments: Option<SecondRecord<'a>>,
     note: Option<&'a str>,
     statement: String,
     /// Why it was missed, where it was.
     pub(super) explanation: Option<&'a str>,
+}
+
+/// A second judgement.
+#[derive(Clone, Debug, Serialize)]
+struct SecondRecord<'a> {
+    verdict: &'static str,
+    detail: Option<&'a str>,
+    /// What it rests on.
+    ground: Option<&'a Ground>,
+}
+
+/// Whether a claim held, the verdict's name, and what else it says.
+fn verdict_of(verdict: &Verdict) -> (Option<bool>, &'static str, Option<&str>) {
+    match verdict {
+        Verdict::Held => (Some(true), "held", None),
+        Verdict::Missed(how) => (Some(false), "missed", Some(how.as_str())),
+        Verdict::NotTested(why) => (None, "not-tested", Some(why.as_str())),
+    }
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -49,11 +71,15 @@ enum MeasuredValue<'a> {
 impl<'a> From<&'a Comparison> for Record<'a> {
     fn from(comparison: &'a Comparison) -> Self {
         let claim = &comparison.claim;
-        let (held, verdict, detail) = match &comparison.verdict {
-            Verdict::Held => (Some(true), "held", None),
-            Verdict::Missed(how) => (Some(false), "missed", Some(how.as_str())),
-            Verdict::NotTested(why) => (None, "not-tested", Some(why.as_str())),
-        };
+        let (held, verdict, detail) = verdict_of(&comparison.verdict);
+        let over_alignments = comparison.second.as_ref().map(|second| {
+            let (_, verdict, detail) = verdict_of(&second.verdict);
+            SecondRecord {
+                verdict,
+                detail,
+                ground: second.ground.as_ref(),
+            }
+        });
         let (measured, interval, batteries) = match &comparison.found {
             Some(Found::Value {
                 value,
@@ -90,6 +116,8 @@ impl<'a> From<&'a Comparison> for Record<'a> {
             held,
             verdict,
             detail,
+            held_over_alignments: verdict_of(comparison.second_verdict()).0,
+            over_alignments,
             note: claim.note.as_deref(),
             statement: claim.statement(),
             explanation: None,

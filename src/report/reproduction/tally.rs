@@ -1,4 +1,4 @@
-//! Counting verdicts.
+//! Counting verdicts, of both judgements.
 
 use serde::Serialize;
 
@@ -16,18 +16,12 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// Counts verdicts.
-    #[must_use]
-    pub fn of<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> Self {
-        let mut tally = Self::default();
-        for comparison in comparisons {
-            match comparison.verdict {
-                Verdict::Held => tally.held += 1,
-                Verdict::Missed(_) => tally.missed += 1,
-                Verdict::NotTested(_) => tally.not_tested += 1,
-            }
+    fn count(&mut self, verdict: &Verdict) {
+        match verdict {
+            Verdict::Held => self.held += 1,
+            Verdict::Missed(_) => self.missed += 1,
+            Verdict::NotTested(_) => self.not_tested += 1,
         }
-        tally
     }
 
     /// `12 held, 3 missed, 1 not tested`.
@@ -37,5 +31,68 @@ impl Tally {
             "{} held, {} missed, {} not tested",
             self.held, self.missed, self.not_tested
         )
+    }
+
+    /// Claims that held or were missed.
+    #[must_use]
+    pub fn decided(self) -> usize {
+        self.held + self.missed
+    }
+
+    /// `12 of 15 (80 %)`: those that held among those that were decided.
+    #[must_use]
+    pub fn share(self) -> String {
+        let (held, decided) = (self.held, self.decided());
+        if decided == 0 {
+            return "0 of 0".to_owned();
+        }
+        format!(
+            "{held} of {decided} ({:.0} %)",
+            held as f64 / decided as f64 * 100.0
+        )
+    }
+}
+
+/// How many claims held by each judgement.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Tallies {
+    /// By the tolerances alone.
+    pub first: Tally,
+    /// Over alignments, and with best thresholds judged by their gain.
+    pub second: Tally,
+    /// Claims whose second judgement is one of its own.
+    pub judged_twice: usize,
+}
+
+impl Tallies {
+    /// Counts the verdicts of some comparisons.
+    #[must_use]
+    pub fn of<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> Self {
+        let mut tallies = Self::default();
+        for comparison in comparisons {
+            tallies.first.count(&comparison.verdict);
+            tallies.second.count(comparison.second_verdict());
+            tallies.judged_twice += usize::from(comparison.second.is_some());
+        }
+        tallies
+    }
+
+    /// `held 12 of 15 (80 %), over alignments 13 of 15 (87 %), 1 not tested`; without the second where nothing was judged
+    /// twice, and without the last where everything was tested.
+    #[must_use]
+    pub fn sentence(self) -> String {
+        let mut words = format!("held {}", self.first.share());
+        if self.judged_twice > 0 {
+            words.push_str(&format!(", over alignments {}", self.second.share()));
+        }
+        let missing = |tally: Tally| tally.not_tested;
+        match (missing(self.first), missing(self.second)) {
+            (0, 0) => {}
+            (first, second) if first == second => words.push_str(&format!(", {first} not tested")),
+            (first, second) => {
+                words.push_str(&format!(", {first} and {second} not tested"));
+            }
+        }
+        words
     }
 }

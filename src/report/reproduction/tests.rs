@@ -71,7 +71,7 @@ fn card() -> ScoreCard {
 fn the_page_shows_measured_beside_published_and_whether_it_held() {
     let page = card().markdown();
     for text in [
-        "**2 held, 1 missed, 1 not tested.**",
+        "**held 2 of 3 (67 %), 1 not tested.**",
         "## Table 6.1\n",
         // Student's t of ±1 about 1,100 over two batteries: 12.706 · 1.414 / √2 = 12.7.
         "| pof/runtime/heuristic-planning/max-gain | 1,000 | 1,100 | 1,087 to 1,113 | +10.0 % | ±15 % | yes |",
@@ -95,7 +95,7 @@ fn the_terminal_shows_the_same_tables_and_the_tally() {
     assert!(page.contains("Table 6.1"), "{page}");
     assert!(page.contains("1,087 to 1,113"), "{page}");
     assert!(
-        page.ends_with("ctc: 2 held, 1 missed, 1 not tested\n"),
+        page.ends_with("ctc: held 2 of 3 (67 %), 1 not tested\n"),
         "{page}"
     );
 }
@@ -131,4 +131,144 @@ fn a_trace_without_published_numbers_shows_what_was_measured() {
             .contains("Measured: risk test, runtime classes")
     );
     assert!(!card.markdown().contains("Tolerances"));
+}
+
+/// Cards of the default reading and of one that sets a key, with one claim that is judged twice.
+fn two_readings() -> Vec<ScoreCard> {
+    let readings = crate::report::claims::parse_readings(
+        "readings.toml",
+        "[[reading]]\nname = \"text\"\nsummary = \"As written.\"\nreason = \"It <says> so.\"\n\
+         [[reading]]\nname = \"blind\"\nsummary = \"Sees nothing.\"\nreason = \"LANL.\"\nset = { \"workload.laxity\" = 3.0 }\n",
+    )
+    .unwrap();
+    readings
+        .into_iter()
+        .map(|reading| {
+            let mut card = ScoreCard {
+                reading: Some(reading),
+                ..card()
+            };
+            card.comparisons[3].second = Some(crate::report::claims::Second {
+                verdict: Verdict::Held,
+                ground: Some(Ground::Alignments {
+                    offsets_hours: vec![-6.0, 0.0, 0.25],
+                    union: vec![[900.0, 1_000.0], [1_200.0, 1_300.0]],
+                    batteries: 20,
+                }),
+            });
+            card
+        })
+        .collect()
+}
+
+#[test]
+fn both_verdicts_stand_on_the_card_and_the_explanation_of_the_miss_stays() {
+    let mut card = two_readings().remove(0);
+    card.comparisons.swap(0, 3);
+    card.comparisons[0].claim.quantity = crate::report::claims::Quantity::Gain;
+    card.explanations = crate::report::claims::parse_explanations(
+        "explanations.toml",
+        "[[explanation]]\nid = \"because\"\ntext = \"So it is.\"\n",
+    )
+    .unwrap();
+    let page = card.markdown();
+    for text in [
+        "**held 2 of 3 (67 %), over alignments 3 of 3 (100 %), 1 not tested.**",
+        "moved by -6, 0, 0.25 hours",
+        "| no: 1 of 1 pairs the other way round | held: 900 to 1,000 or 1,200 to 1,300 | [because](#because) |",
+        "| yes |  |  |",
+    ] {
+        assert!(page.contains(text), "{text}\nis missing in\n{page}");
+    }
+    assert!(card.terminal().contains("over alignments"));
+    let section = card.section();
+    assert_eq!(section.table.columns.len(), 10);
+    assert!(section.table.rows.iter().all(|row| row.len() == 10));
+    assert_eq!(section.missed, 1);
+    assert!(
+        section.tally.contains("over alignments 3 of 3"),
+        "{}",
+        section.tally
+    );
+    let json = serde_json::to_value(card.records()).unwrap();
+    assert_eq!(json[0]["held"], false);
+    assert_eq!(json[0]["held_over_alignments"], true);
+    assert_eq!(
+        json[0]["over_alignments"]["ground"]["offsets_hours"][0],
+        -6.0
+    );
+    assert_eq!(json[0]["explanation"], "So it is.");
+}
+
+#[test]
+fn readings_stand_side_by_side_with_marks_and_counts_in_both_forms() {
+    let cards = two_readings();
+    let command = "bookahead reproduce p2012 --reading all".to_owned();
+    let page = SideBySide::of(command, &cards).unwrap();
+    let text = page.markdown();
+    for expected in [
+        "# p2012: readings side by side",
+        "* Reading `blind`: Sees nothing. It sets workload.laxity = 3.0. LANL.",
+        "| trace | text | blind |",
+        "| CTC SP2, 430 processors | held 2 of 3 (67 %), over alignments 3 of 3 (100 %), 1 not tested |",
+        "| all | held 2 of 3 (67 %), over alignments",
+        "### Table 6.1\n\ntext: held 2 of 2 (100 %); blind: held 2 of 2 (100 %).",
+        "| pof/runtime/heuristic-planning/max-gain | 1,000 | 1,100 ✓ | 1,100 ✓ |",
+        "| pof/runtime/order | heuristic-planning > heuristic-overbooking | heuristic-overbooking > heuristic-planning ✗ ✓ |",
+        "| baselines/heuristic-planning/booked | 5,000 | – · | – · |",
+    ] {
+        assert!(text.contains(expected), "{expected}\nis missing in\n{text}");
+    }
+    let html = page.html();
+    for expected in [
+        "<h2>blind</h2>",
+        "It &lt;says&gt; so.",
+        "<td class=\"n\">1,100 <span class=\"held\" role=\"img\" aria-label=\"held\" title=\"held\">✓</span><small>1,087 to 1,113</small></td>",
+        "<span class=\"missed\" role=\"img\" aria-label=\"missed\" title=\"missed\">✗</span> <span class=\"held\"",
+        "class=\"open\" role=\"img\" aria-label=\"not tested\"",
+        "pof/<wbr>runtime/<wbr>heuristic-planning/<wbr>max-gain",
+        "<div class=\"scroll\"><table class=\"side\">",
+    ] {
+        assert!(html.contains(expected), "{expected}\nis missing in\n{html}");
+    }
+    assert!(!html.contains("http"), "the file needs no network");
+}
+
+#[test]
+fn one_reading_alone_makes_no_page_and_what_was_not_run_says_so() {
+    let mut cards = two_readings();
+    assert!(SideBySide::of(String::new(), &cards[..1]).is_none());
+    for card in &mut cards {
+        for comparison in &mut card.comparisons {
+            comparison.found = None;
+            comparison.verdict = Verdict::NotTested("no file".to_owned());
+        }
+    }
+    let page = SideBySide::of(String::new(), &cards).unwrap();
+    assert!(
+        page.markdown()
+            .contains("\n## CTC SP2, 430 processors\n\nNot tested.")
+    );
+    assert!(page.html().contains("<p>Not tested.</p>"));
+}
+
+#[test]
+fn shares_are_of_the_claims_that_were_decided() {
+    let cards = two_readings();
+    let tallies = ScoreCard::tallies_by_table(&cards);
+    let titles: Vec<&str> = tallies.iter().map(|(title, _)| title.as_str()).collect();
+    assert_eq!(
+        titles,
+        [
+            "Table 6.1",
+            "Derived from printed numbers (specification, section 11.1)"
+        ]
+    );
+    assert_eq!(tallies[0].1.first.share(), "4 of 4 (100 %)");
+    // Two orders that missed and held over alignments, two claims that were not tested.
+    assert_eq!(
+        tallies[1].1.sentence(),
+        "held 0 of 2 (0 %), over alignments 2 of 2 (100 %), 2 not tested"
+    );
+    assert_eq!(Tally::default().share(), "0 of 0");
 }

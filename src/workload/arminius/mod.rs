@@ -215,9 +215,7 @@ struct Submission {
 fn span(jobs: &[Submission]) -> f64 {
     let used: i128 = jobs
         .iter()
-        .map(|job| {
-            i128::from(job.record.requested_processors) * i128::from(job.record.run)
-        })
+        .map(|job| i128::from(job.record.requested_processors) * i128::from(job.record.run))
         .sum();
     used as f64 / (f64::from(NODES) * UTILISATION)
 }

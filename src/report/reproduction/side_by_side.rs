@@ -1,0 +1,235 @@
+//! The readings of a paper side by side: for every trace and table what was published, and what each reading measured.
+//!
+//! Like a score card it computes nothing: it arranges score cards of several readings, whose numbers come from the store.
+
+mod html;
+
+use super::cells::{label, line, markdown_table, measured, published, table_title};
+use super::{ScoreCard, Tallies};
+use crate::report::claims::{Claim, Comparison, Expected, Reading, Verdict};
+
+/// Several readings of one paper.
+#[derive(Debug)]
+pub struct SideBySide<'c> {
+    paper: &'c str,
+    title: &'c str,
+    command: String,
+    readings: Vec<&'c Reading>,
+    logs: Vec<Log<'c>>,
+}
+
+/// One trace under every reading.
+#[derive(Debug)]
+struct Log<'c> {
+    /// Its score cards, one a reading.
+    cards: Vec<&'c ScoreCard>,
+    /// Its tables by title.
+    tables: Vec<(String, Vec<Row<'c>>)>,
+}
+
+/// One claim: its comparisons, one a reading.
+type Row<'c> = Vec<&'c Comparison>;
+
+impl<'c> SideBySide<'c> {
+    /// Arranges the score cards of one paper. `None` where they are of fewer than two readings.
+    #[must_use]
+    pub fn of(command: String, cards: &'c [ScoreCard]) -> Option<Self> {
+        let first = cards.first()?;
+        let mut readings: Vec<&Reading> = Vec::new();
+        for reading in cards.iter().filter_map(|card| card.reading.as_ref()) {
+            if !readings.iter().any(|known| known.name == reading.name) {
+                readings.push(reading);
+            }
+        }
+        if readings.len() < 2 {
+            return None;
+        }
+        let mut logs: Vec<Log<'_>> = Vec::new();
+        for card in cards {
+            match logs.iter_mut().find(|log| log.cards[0].trace == card.trace) {
+                Some(log) => log.cards.push(card),
+                None => logs.push(Log {
+                    cards: vec![card],
+                    tables: Vec::new(),
+                }),
+            }
+        }
+        for log in &mut logs {
+            log.tables = tables(&log.cards);
+        }
+        Some(Self {
+            paper: &first.paper,
+            title: &first.title,
+            command,
+            readings,
+            logs,
+        })
+    }
+
+    /// What the marks mean, and how the second judgement is made.
+    fn legend(&self) -> String {
+        let second = self
+            .logs
+            .iter()
+            .flat_map(|log| &log.cards)
+            .find_map(|card| card.two_judgements())
+            .map_or_else(String::new, |text| {
+                format!(
+                    " Where two marks stand, the second is the verdict over alignments. {}",
+                    text.replace("**", "").replace(
+                        "the tolerances below",
+                        "the tolerances of the paper's claims"
+                    )
+                )
+            });
+        format!(
+            "✓ held, ✗ missed, · not tested.{second} The default reading was chosen by the paper's text, not by these counts; \
+             the best of several readings on every claim is no result."
+        )
+    }
+
+    /// The readings' tallies over all traces.
+    fn totals(&self) -> Vec<Tallies> {
+        (0..self.readings.len())
+            .map(|place| {
+                let cards = self.logs.iter().filter_map(|log| log.cards.get(place));
+                Tallies::of(cards.flat_map(|card| &card.comparisons))
+            })
+            .collect()
+    }
+
+    /// The page as Markdown: `readings.md`.
+    #[must_use]
+    pub fn markdown(&self) -> String {
+        let mut page = format!(
+            "<!-- made by: {0} -->\n\n# {1}: readings side by side\n\n{2}. Made by `{0}`.\n\n",
+            self.command, self.paper, self.title
+        );
+        for reading in &self.readings {
+            let reason = reading.reason.trim().replace('\n', " ");
+            line(&mut page, &format!("* {} {reason}", reading.sentence()));
+        }
+        line(&mut page, &format!("\n{}\n", self.legend()));
+        line(&mut page, "## How many claims held\n");
+        let mut header = vec!["trace"];
+        header.extend(self.readings.iter().map(|reading| reading.name.as_str()));
+        let logs = self.logs.iter().map(|log| {
+            let own = log.cards.iter().map(|card| card.tallies().sentence());
+            std::iter::once(log.cards[0].subject.clone())
+                .chain(own)
+                .collect()
+        });
+        let all = std::iter::once("all".to_owned())
+            .chain(self.totals().into_iter().map(Tallies::sentence))
+            .collect();
+        markdown_table(&mut page, &header, logs.chain([all]));
+        let mut header = vec!["claim", "published"];
+        header.extend(self.readings.iter().map(|reading| reading.name.as_str()));
+        for log in &self.logs {
+            line(&mut page, &format!("\n## {}", log.cards[0].subject));
+            if log.tables.is_empty() {
+                line(&mut page, "\nNot tested.");
+            }
+            for (title, rows) in &log.tables {
+                line(&mut page, &format!("\n### {title}\n"));
+                let counts: Vec<String> = self
+                    .readings
+                    .iter()
+                    .zip(columns(rows))
+                    .map(|(reading, column)| {
+                        format!("{}: {}", reading.name, Tallies::of(column).sentence())
+                    })
+                    .collect();
+                line(&mut page, &format!("{}.\n", counts.join("; ")));
+                markdown_table(
+                    &mut page,
+                    &header,
+                    rows.iter().map(|row| {
+                        let claim = &row[0].claim;
+                        let mut cells = vec![label(claim).to_owned(), published(claim)];
+                        cells.extend(row.iter().map(|comparison| {
+                            let marks: Vec<&str> =
+                                marks(comparison).iter().map(|mark| mark.glyph).collect();
+                            format!("{} {}", measured(comparison), marks.join(" "))
+                                .trim_end()
+                                .to_owned()
+                        }));
+                        cells
+                    }),
+                );
+            }
+        }
+        page
+    }
+}
+
+/// The tables of a trace with the comparisons of every reading, in the order of the claims; none where nothing was measured.
+fn tables<'c>(cards: &[&'c ScoreCard]) -> Vec<(String, Vec<Row<'c>>)> {
+    let mut tables: Vec<(String, Vec<Row<'c>>)> = Vec::new();
+    let Some((first, others)) = cards.split_first() else {
+        return tables;
+    };
+    let nothing = |card: &&ScoreCard| card.comparisons.iter().all(|known| known.found.is_none());
+    if cards.iter().all(nothing) {
+        return tables;
+    }
+    for comparison in &first.comparisons {
+        let of = |card: &&'c ScoreCard| {
+            card.comparisons
+                .iter()
+                .find(|other| other.claim.id == comparison.claim.id)
+        };
+        // Every reading judges every claim of its trace, so no row is ever short.
+        let mut row: Row<'c> = vec![comparison];
+        row.extend(others.iter().filter_map(of));
+        let title = table_title(&comparison.claim);
+        match tables.iter_mut().find(|(known, _)| *known == title) {
+            Some((_, rows)) => rows.push(row),
+            None => tables.push((title, vec![row])),
+        }
+    }
+    tables
+}
+
+/// The comparisons of each reading.
+fn columns<'r, 'c>(
+    rows: &'r [Row<'c>],
+) -> impl Iterator<Item = impl Iterator<Item = &'c Comparison> + 'r> {
+    let width = rows.iter().map(Vec::len).min().unwrap_or(0);
+    (0..width).map(move |place| rows.iter().map(move |row| row[place]))
+}
+
+/// How a verdict is shown.
+struct Mark {
+    glyph: &'static str,
+    word: &'static str,
+    /// Its class in the page's style.
+    class: &'static str,
+}
+
+/// The marks of a comparison: the first verdict, and the second where it differs. None where the published value is kept
+/// aside.
+fn marks(comparison: &Comparison) -> Vec<Mark> {
+    if is_kept_aside(&comparison.claim) {
+        return Vec::new();
+    }
+    let (first, second) = (mark(&comparison.verdict), mark(comparison.second_verdict()));
+    if first.glyph == second.glyph {
+        vec![first]
+    } else {
+        vec![first, second]
+    }
+}
+
+fn mark(verdict: &Verdict) -> Mark {
+    let (glyph, word, class) = match verdict {
+        Verdict::Held => ("✓", "held", "held"),
+        Verdict::Missed(_) => ("✗", "missed", "missed"),
+        Verdict::NotTested(_) => ("·", "not tested", "open"),
+    };
+    Mark { glyph, word, class }
+}
+
+fn is_kept_aside(claim: &Claim) -> bool {
+    matches!(claim.expected, Expected::KeptAside(_))
+}
