@@ -165,7 +165,7 @@ const BIRKENHEUER_2012: Paper = Paper {
 };
 
 const NO_SIMULATION: &str = "The paper has no simulation and names no log: log, batteries and node failures are those of the dissertation of 2012. \
-     Its statements are judged without node failures.";
+     Its statements are judged where no node fails.";
 
 const BIRKENHEUER_2008: Paper = Paper {
     name: "birkenheuer2008",
@@ -178,7 +178,7 @@ const BIRKENHEUER_2008: Paper = Paper {
                 remark: Some(NO_SIMULATION),
             },
             further: &[],
-            stems: &["ctc-early-start"],
+            stems: &["ctc-early-start", "ctc-node-failures"],
         },
         CurveTrace {
             trace: PaperTrace {
@@ -188,7 +188,7 @@ const BIRKENHEUER_2008: Paper = Paper {
                 remark: Some(NO_SIMULATION),
             },
             further: &[],
-            stems: &["hpc2n-early-start"],
+            stems: &["hpc2n-early-start", "hpc2n-node-failures"],
         },
         CurveTrace {
             trace: PaperTrace {
@@ -198,7 +198,7 @@ const BIRKENHEUER_2008: Paper = Paper {
                 remark: Some(NO_SIMULATION),
             },
             further: &[],
-            stems: &["lanl-early-start"],
+            stems: &["lanl-early-start", "lanl-node-failures"],
         },
         CurveTrace {
             trace: PaperTrace {
@@ -208,7 +208,7 @@ const BIRKENHEUER_2008: Paper = Paper {
                 remark: Some(NO_SIMULATION),
             },
             further: &[],
-            stems: &["sdsc-blue-early-start"],
+            stems: &["sdsc-blue-early-start", "sdsc-blue-node-failures"],
         },
         CurveTrace {
             trace: PaperTrace {
@@ -218,7 +218,7 @@ const BIRKENHEUER_2008: Paper = Paper {
                 remark: Some(NO_SIMULATION),
             },
             further: &[],
-            stems: &["sdsc-sp2-early-start"],
+            stems: &["sdsc-sp2-early-start", "sdsc-sp2-node-failures"],
         },
         CurveTrace {
             trace: PaperTrace {
@@ -236,15 +236,20 @@ const BIRKENHEUER_2008: Paper = Paper {
     built_in: built_in!("birkenheuer2008":
         "ctc-classes",
         "ctc-early-start",
+        "ctc-node-failures",
         "ctc-promising",
         "ctc-underestimators",
         "explanations",
         "findings",
         "hpc2n-early-start",
+        "hpc2n-node-failures",
         "lanl-early-start",
+        "lanl-node-failures",
         "lanl-underestimators",
         "sdsc-blue-early-start",
+        "sdsc-blue-node-failures",
         "sdsc-sp2-early-start",
+        "sdsc-sp2-node-failures",
         "uniform-cut",
     ),
 };
