@@ -8,6 +8,21 @@ use super::cells::{label, line, markdown_table, measured, published, table_title
 use super::{ScoreCard, Tallies};
 use crate::report::claims::{Claim, Comparison, Expected, Reading, Verdict};
 
+/// Strategies in orders, whose names side by side would be wider than any screen.
+const SHORT: [(&str, &str); 4] = [
+    ("conservative-backfilling", "CB"),
+    ("heuristic-planning", "HP"),
+    ("comprehensive-overbooking", "CO"),
+    ("heuristic-overbooking", "HO"),
+];
+
+/// A cell with the short names of strategies.
+fn short(cell: &str) -> String {
+    SHORT.iter().fold(cell.to_owned(), |cell, (name, short)| {
+        cell.replace(name, short)
+    })
+}
+
 /// Several readings of one paper.
 #[derive(Debug)]
 pub struct SideBySide<'c> {
@@ -66,26 +81,34 @@ impl<'c> SideBySide<'c> {
         })
     }
 
-    /// What the marks mean, and how the second judgement is made.
-    fn legend(&self) -> String {
+    /// What the marks and short names mean, and how the second judgement is made: a paragraph each.
+    fn legend(&self) -> Vec<String> {
         let second = self
             .logs
             .iter()
             .flat_map(|log| &log.cards)
             .find_map(|card| card.two_judgements())
-            .map_or_else(String::new, |text| {
-                format!(
-                    " Where two marks stand, the second is the verdict over alignments. {}",
-                    text.replace("**", "").replace(
-                        "the tolerances below",
-                        "the tolerances of the paper's claims"
-                    )
+            .map(|text| {
+                text.replace("**", "").replace(
+                    "the tolerances below",
+                    "the tolerances of the paper's claims",
                 )
             });
-        format!(
-            "✓ held, ✗ missed, · not tested.{second} The default reading was chosen by the paper's text, not by these counts; \
-             the best of several readings on every claim is no result."
-        )
+        let marks = if second.is_some() {
+            "✓ held, ✗ missed, · not tested; where two marks stand, the second is the verdict over alignments."
+        } else {
+            "✓ held, ✗ missed, · not tested."
+        };
+        let names: Vec<String> = SHORT
+            .iter()
+            .map(|(name, short)| format!("{short} {name}"))
+            .collect();
+        let mut paragraphs = vec![format!(
+            "{marks} In orders: {}. The default reading was chosen by the paper's text, not by these counts; the best of several readings on every claim is no result.",
+            names.join(", ")
+        )];
+        paragraphs.extend(second);
+        paragraphs
     }
 
     /// The readings' tallies over all traces.
@@ -109,7 +132,7 @@ impl<'c> SideBySide<'c> {
             let reason = reading.reason.trim().replace('\n', " ");
             line(&mut page, &format!("* {} {reason}", reading.sentence()));
         }
-        line(&mut page, &format!("\n{}\n", self.legend()));
+        line(&mut page, &format!("\n{}\n", self.legend().join("\n\n")));
         line(&mut page, "## How many claims held\n");
         let mut header = vec!["trace"];
         header.extend(self.readings.iter().map(|reading| reading.name.as_str()));
@@ -146,11 +169,11 @@ impl<'c> SideBySide<'c> {
                     &header,
                     rows.iter().map(|row| {
                         let claim = &row[0].claim;
-                        let mut cells = vec![label(claim).to_owned(), published(claim)];
+                        let mut cells = vec![label(claim).to_owned(), short(&published(claim))];
                         cells.extend(row.iter().map(|comparison| {
                             let marks: Vec<&str> =
                                 marks(comparison).iter().map(|mark| mark.glyph).collect();
-                            format!("{} {}", measured(comparison), marks.join(" "))
+                            format!("{} {}", short(&measured(comparison)), marks.join(" "))
                                 .trim_end()
                                 .to_owned()
                         }));

@@ -214,7 +214,7 @@ fn readings_stand_side_by_side_with_marks_and_counts_in_both_forms() {
         "| all | held 2 of 3 (67 %), over alignments",
         "### Table 6.1\n\ntext: held 2 of 2 (100 %); blind: held 2 of 2 (100 %).",
         "| pof/runtime/heuristic-planning/max-gain | 1,000 | 1,100 ✓ | 1,100 ✓ |",
-        "| pof/runtime/order | heuristic-planning > heuristic-overbooking | heuristic-overbooking > heuristic-planning ✗ ✓ |",
+        "| pof/runtime/order | HP > HO | HO > HP ✗ ✓ |",
         "| baselines/heuristic-planning/booked | 5,000 | – · | – · |",
     ] {
         assert!(text.contains(expected), "{expected}\nis missing in\n{text}");

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::{Mark, Row, SideBySide, columns, marks};
+use super::{Mark, Row, SideBySide, columns, marks, short};
 use crate::report::claims::{Comparison, Found};
 use crate::report::reproduction::Tallies;
 use crate::report::reproduction::cells::{label, measured, published};
@@ -17,11 +17,10 @@ const STYLE: &str = "\
 .missed{color:var(--bad);font-weight:700}
 .open{color:var(--soft);font-weight:700}
 main h3{margin:18px 0 6px}
-.side{width:max-content;min-width:min(100%,640px)}
+.side{width:max-content;min-width:min(100%,640px);border-collapse:separate;border-spacing:0}
 .side td:first-child,.side th:first-child{position:sticky;left:0;z-index:1;background:var(--paper);min-width:24ch;max-width:44ch;overflow-wrap:break-word;white-space:normal}
 .side thead th:first-child{background:var(--card)}
 .side tbody tr:hover td:first-child{background:var(--mark)}
-.side td.order{min-width:26ch;max-width:34ch;font-size:13px}
 .side th small{display:block;font-weight:400;color:var(--soft)}
 .side td small{display:block;color:var(--soft)}
 @media (max-width:600px){.side td:first-child,.side th:first-child{min-width:15ch;max-width:19ch;font-size:12px;padding-left:2px}}
@@ -60,7 +59,9 @@ impl SideBySide<'_> {
             escape(&self.command)
         );
         self.readings_html(&mut page);
-        let _ = writeln!(page, "<p class=\"note\">{}</p>", escape(&self.legend()));
+        for paragraph in self.legend() {
+            let _ = writeln!(page, "<p class=\"note\">{}</p>", escape(&paragraph));
+        }
         page.push_str("<nav aria-label=\"sections\"><a href=\"#counts\">How many held</a> ");
         for log in &self.logs {
             let card = log.cards[0];
@@ -170,23 +171,18 @@ impl SideBySide<'_> {
         page.push_str("</tr></thead>\n<tbody>\n");
         for row in rows {
             let claim = &row[0].claim;
-            let class = if claim.quantity.is_order() {
-                "order"
-            } else {
-                "n"
-            };
             let _ = write!(
                 page,
-                "<tr><td title=\"{}\">{}</td><td class=\"{class}\">{}</td>",
+                "<tr><td title=\"{}\">{}</td><td class=\"n\">{}</td>",
                 escape(&claim.statement()),
                 escape(label(claim)).replace('/', "/<wbr>"),
-                escape(&published(claim))
+                escape(&short(&published(claim)))
             );
             for comparison in row {
                 let _ = write!(
                     page,
-                    "<td class=\"{class}\">{}",
-                    escape(&measured(comparison))
+                    "<td class=\"n\">{}",
+                    escape(&short(&measured(comparison)))
                 );
                 for Mark { glyph, word, class } in marks(comparison) {
                     let _ = write!(
