@@ -36,7 +36,7 @@ impl Twin {
     fn enqueue(world: &mut World, job: usize) {
         // A job that cannot be done at all leaves at its release.
         let leaves = world.deadline(job) - world.estimate(job) + 1;
-        world.put_aside(job, leaves.max(world.jobs[job].release.0));
+        world.wait_until(job, leaves.max(world.jobs[job].release.0));
     }
 
     fn start(world: &mut World, job: usize) {

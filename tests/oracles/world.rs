@@ -255,6 +255,13 @@ impl<'a> World<'a> {
         self.reschedule(time, Happening::Start(job));
     }
 
+    /// The job waits and is given up then.
+    pub fn wait_until(&mut self, job: usize, give_up: i64) {
+        self.phase[job] = Phase::Aside;
+        self.cancel(Happening::Start(job));
+        self.reschedule(give_up.max(self.now), Happening::GiveUp(job));
+    }
+
     /// The job waits for nodes until it cannot start any more; whether it waits at all.
     pub fn put_aside(&mut self, job: usize, recovery: Recovery) -> bool {
         let give_up = match recovery {
@@ -266,9 +273,7 @@ impl<'a> World<'a> {
             Recovery::AnyTime => self.deadline(job),
         };
         self.recovery[job] = recovery;
-        self.phase[job] = Phase::Aside;
-        self.cancel(Happening::Start(job));
-        self.reschedule(give_up.max(self.now), Happening::GiveUp(job));
+        self.wait_until(job, give_up);
         true
     }
 

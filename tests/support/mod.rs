@@ -69,6 +69,7 @@ pub fn run(
         let settings = bookahead::estimates::EstimateSettings {
             family: bookahead::estimates::ClassFamily::All,
             binning: bookahead::estimates::Binning::Round,
+            learn_from: bookahead::estimates::LearningJobs::Before,
             overrun: bookahead::estimates::Overrun::Clamp,
             minimum_class_size: 1,
         };
