@@ -174,10 +174,6 @@ mod tests {
         let measure = |source| {
             let settings = SlotStudySettings {
                 source,
-                rules: SlotRules {
-                    merge_identical: true,
-                    ..SlotRules::default()
-                },
                 ..SlotStudySettings::default()
             };
             simulate_slot_study(&jobs(1), Nodes(16), &settings)

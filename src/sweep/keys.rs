@@ -544,7 +544,7 @@ pub const KEYS: &[Key] = &[
     key(
         "slots.merge_identical",
         Kind::Flag,
-        "true or false (default)",
+        "true (default) or false",
     ),
     key(
         "slots.minimum_minutes",
@@ -1054,7 +1054,7 @@ pub const KEYS: &[Key] = &[
     key(
         "provisioning.all_slots_member",
         Kind::Flag,
-        "true (default) or false: one of the first plans may use every slot",
+        "true or false (default): one of the first plans may use every slot",
     ),
     key(
         "provisioning.site_choice",

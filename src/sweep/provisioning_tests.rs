@@ -134,7 +134,7 @@ instances = "one-a-replication"
 [slots]
 equal_starts = "longest-first"
 surplus = "extensible"
-merge_identical = true
+merge_identical = false
 minimum_minutes = 5
 [provisioning]
 search = "moga"
@@ -143,7 +143,7 @@ deadline_factor = 2.5
 population = 50
 generations = 20
 sharing_radius = 0.02
-all_slots_member = false
+all_slots_member = true
 site_choice = "earliest-finish"
 commitment = "committed"
 submissions = 4
@@ -188,13 +188,46 @@ rate_per_hour = 1e-3
     );
     assert_eq!(
         canonical_json(&spec.study).unwrap(),
-        r#"{"after_failure":"fail","commitment":{"commitment":"committed","submissions":4},"genetic":{"all_slots_member":false,"generations":20,"population":50,"sharing_radius":0.02},"latency":60,"machine":"provisioning","provider":{"provider":"advertised","rules":{"equal-starts":"longest-first","merge-identical":true,"minimum-duration":300,"surplus":"extensible"},"source":"free-rectangles"},"replans":3,"reserving":{"admission":"move-price","backfilling":"conservative","displaced":"replan-all","displacement":"skip","early_end":"release","order":"fcfs","same_instant":"job-first","starvation_guard":null},"search":"moga","site_choice":"earliest-finish","wish":{"alpha":0.5,"wish":"trade-off"}}"#
+        r#"{"after_failure":"fail","commitment":{"commitment":"committed","submissions":4},"genetic":{"all_slots_member":true,"generations":20,"population":50,"sharing_radius":0.02},"latency":60,"machine":"provisioning","provider":{"provider":"advertised","rules":{"equal-starts":"longest-first","merge-identical":false,"minimum-duration":300,"surplus":"extensible"},"source":"free-rectangles"},"replans":3,"reserving":{"admission":"move-price","backfilling":"conservative","displaced":"replan-all","displacement":"skip","early_end":"release","order":"fcfs","same_instant":"job-first","starvation_guard":null},"search":"moga","site_choice":"earliest-finish","wish":{"alpha":0.5,"wish":"trade-off"}}"#
     );
     assert!(
         canonical_json(&spec.failures)
             .unwrap()
             .contains(r#""rate_per_hour":0.001"#)
     );
+}
+
+#[test]
+fn left_overs_are_merged_and_first_populations_random_unless_a_file_says_otherwise() {
+    // Spec provisioning.md AMB-6 (only merged slots give the printed 27 and 14) and ALG-3 (a random first population; AMB-14).
+    let settings_of = |more: &str| settings(&format!("{more}[provisioning]\nsearch = \"moga\"\n"));
+    let merged = |settings: &ProvisioningSettings| match settings.provider {
+        Provider::Advertised { rules, .. } => rules.merge_identical,
+        Provider::Queried => panic!("moga chooses from advertised slots"),
+    };
+    let default = settings_of("");
+    assert!(merged(&default));
+    assert!(!default.genetic.all_slots_member);
+    assert!(!merged(&settings_of("[slots]\nmerge_identical = false\n")));
+    let with = settings("[provisioning]\nsearch = \"moga\"\nall_slots_member = true\n");
+    assert!(with.genetic.all_slots_member);
+}
+
+#[test]
+fn a_stored_specification_names_its_readings_so_that_a_changed_default_gives_it_no_other() {
+    let spec = spec("[provisioning]\nsearch = \"moga\"\n");
+    let whole = serde_json::to_value(&spec).expect("JSON");
+    assert!(serde_json::from_value::<SimulationSpec>(whole.clone()).is_ok());
+    for (place, field) in [
+        ("/study/provider/rules", "merge-identical"),
+        ("/study/genetic", "all_slots_member"),
+    ] {
+        let mut lacking = whole.clone();
+        let object = lacking.pointer_mut(place).and_then(|at| at.as_object_mut());
+        assert!(object.expect(place).remove(field).is_some(), "{field}");
+        let error = serde_json::from_value::<SimulationSpec>(lacking).expect_err(field);
+        assert!(error.to_string().contains(field), "{error}");
+    }
 }
 
 #[test]

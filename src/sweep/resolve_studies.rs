@@ -227,6 +227,7 @@ fn reserving(
 }
 
 pub(super) fn slot_study(raw: &RawSlots, problems: &mut Problems) -> Option<SlotStudySettings> {
+    let default = SlotRules::default();
     let sample = real(
         "slots.sample_minutes",
         &raw.sample_minutes,
@@ -247,7 +248,7 @@ pub(super) fn slot_study(raw: &RawSlots, problems: &mut Problems) -> Option<Slot
         rules: SlotRules {
             equal_starts: raw.equal_starts.unwrap_or_default(),
             surplus: raw.surplus.unwrap_or_default(),
-            merge_identical: raw.merge_identical.unwrap_or(false),
+            merge_identical: raw.merge_identical.unwrap_or(default.merge_identical),
             minimum_duration: seconds(minimum?),
         },
         sample_period: seconds(sample?),

@@ -20,18 +20,19 @@ pub struct GeneticSettings {
     pub generations: u32,
     /// σ_share, the radius within which plans share their fitness (AMB-13); NSGA-II does not read it.
     pub sharing_radius: f64,
-    /// Whether the plan that may use every slot, which always fits, is one of the initial ones (AMB-14).
+    /// Whether the plan that may use every slot, which always fits, is one of the initial ones (AMB-14; default no: the thesis draws
+    /// all of them).
     pub all_slots_member: bool,
 }
 
 impl Default for GeneticSettings {
-    /// As printed: 100 plans, 10 generations, σ_share 0.041.
+    /// As printed: 100 plans, all of them random at first, 10 generations, σ_share 0.041.
     fn default() -> Self {
         Self {
             population: 100,
             generations: 10,
             sharing_radius: 0.041,
-            all_slots_member: true,
+            all_slots_member: false,
         }
     }
 }

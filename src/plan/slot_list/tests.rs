@@ -55,6 +55,14 @@ fn machine_of_figure_1(rules: SlotRules) -> (SlotList, [i64; 4]) {
     (list, starts)
 }
 
+/// Left-overs stay apart, as ALG-1 is printed (AMB-6).
+fn as_listed() -> SlotRules {
+    SlotRules {
+        merge_identical: false,
+        ..SlotRules::default()
+    }
+}
+
 fn every_rule() -> Vec<SlotRules> {
     let mut all = Vec::new();
     for equal_starts in [EqualStarts::ShortestFirst, EqualStarts::LongestFirst] {
@@ -99,8 +107,8 @@ fn the_four_tasks_of_figure_1_leave_the_same_nodes_free_under_every_rule() {
 
 #[test]
 fn the_order_of_equal_starts_decides_the_rectangles_of_figure_1() {
-    // Spec provisioning.md §12.1 and AMB-5.
-    let (shortest, _) = machine_of_figure_1(SlotRules::default());
+    // Spec provisioning.md §12.1 and AMB-5, for the listing, which merges nothing.
+    let (shortest, _) = machine_of_figure_1(as_listed());
     assert_eq!(
         rectangles(&shortest),
         [
@@ -114,7 +122,7 @@ fn the_order_of_equal_starts_decides_the_rectangles_of_figure_1() {
     );
     let (longest, _) = machine_of_figure_1(SlotRules {
         equal_starts: EqualStarts::LongestFirst,
-        ..SlotRules::default()
+        ..as_listed()
     });
     assert_eq!(
         rectangles(&longest),
@@ -123,12 +131,11 @@ fn the_order_of_equal_starts_decides_the_rectangles_of_figure_1() {
 }
 
 #[test]
-fn with_identical_slots_merged_the_rectangles_of_figure_1_are_those_of_the_thesis() {
-    // Spec provisioning.md §12.1 and AMB-6: not by default, but this reading gives S1 to S5.
-    let (list, _) = machine_of_figure_1(SlotRules {
-        merge_identical: true,
-        ..SlotRules::default()
-    });
+fn with_identical_slots_merged_as_by_default_the_rectangles_of_figure_1_are_those_of_the_thesis() {
+    // Spec provisioning.md §12.1 and AMB-6: the listing merges nothing, but only merging gives S1 to S5, as it alone gives the printed
+    // numbers of slots. So it is the default.
+    let (list, _) = machine_of_figure_1(SlotRules::default());
+    assert!(list.rules().merge_identical);
     let thesis = SlotList::from_slots(slots_of_figure_1(), list.rules());
     assert_eq!(list.slots(), thesis.slots());
 }
@@ -177,8 +184,8 @@ fn a_profile_is_cut_into_the_slots_of_figure_1_and_an_early_end_adds_one() {
 
 #[test]
 fn a_rectangle_may_start_later_than_the_count_of_free_nodes_would_allow() {
-    // Spec provisioning.md §12.2.
-    let rules = SlotRules::default();
+    // Spec provisioning.md §12.2: of the listing; merged rectangles avoid it here.
+    let rules = as_listed();
     let mut list = SlotList::new(Nodes(5), Seconds::ZERO, rules);
     let mut profile = Profile::new(5, Seconds::ZERO);
     for (nodes, duration, start) in [(1, 3, 0), (2, 3, 0), (3, 2, 3)] {
@@ -296,14 +303,10 @@ fn as_time_passes_slots_begin_now_and_ended_ones_disappear() {
 fn slots_that_become_identical_as_time_passes_are_merged_where_wanted() {
     // Spec provisioning.md AMB-6.
     let slots = [hole(0, 1, 5), hole(1, 2, 5), edge(0, 1), edge(2, 1)];
-    let mut apart = SlotList::from_slots(slots, SlotRules::default());
+    let mut apart = SlotList::from_slots(slots, as_listed());
     apart.clip(Seconds(3));
     assert_eq!(apart.slots().len(), 4);
-    let rules = SlotRules {
-        merge_identical: true,
-        ..SlotRules::default()
-    };
-    let mut merged = SlotList::from_slots(slots, rules);
+    let mut merged = SlotList::from_slots(slots, SlotRules::default());
     merged.clip(Seconds(3));
     assert_eq!(rectangles(&merged), [(3, 3, 5), (3, 2, -1)]);
 }
@@ -314,12 +317,10 @@ fn slots_with_a_fixed_price_stay_apart() {
         fixed_price: 2.0,
         ..hole(0, 1, 5)
     };
-    let rules = SlotRules {
-        merge_identical: true,
-        ..SlotRules::default()
-    };
     assert_eq!(
-        SlotList::from_slots([priced, priced], rules).slots().len(),
+        SlotList::from_slots([priced, priced], SlotRules::default())
+            .slots()
+            .len(),
         2
     );
 }

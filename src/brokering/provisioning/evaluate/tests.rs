@@ -28,7 +28,12 @@ fn slowly(
                 unit_price: origin as f64,
                 ..advertised.slot
             });
-            SlotList::from_slots(clipped, SlotRules::default())
+            // What a plan leaves of a slot stays apart in ALG-2, whatever the site does with its slots.
+            let apart = SlotRules {
+                merge_identical: false,
+                ..SlotRules::default()
+            };
+            SlotList::from_slots(clipped, apart)
         })
         .collect();
     let area = |bins: &[SlotList], origin: usize| -> i64 {

@@ -94,6 +94,27 @@ fn both_searches_find_both_ends_of_a_small_front_and_the_same_seed_finds_the_sam
 }
 
 #[test]
+fn first_plans_are_random_and_one_takes_every_slot_where_it_is_asked_for() {
+    // Spec provisioning.md §4.5 (ALG-3: "random population") and AMB-14. All 40 slots are chosen at random with probability 2^-40 a plan.
+    let all = |settings: &GeneticSettings| {
+        let mut stream = random::stream(1, "first", 0, "search");
+        let plans = initial(40, settings, &mut stream);
+        assert_eq!(plans.len(), 100);
+        plans
+            .iter()
+            .filter(|plan| plan.iter().all(|bit| *bit))
+            .count()
+    };
+    let default = GeneticSettings::default();
+    assert_eq!(all(&default), 0);
+    let with = GeneticSettings {
+        all_slots_member: true,
+        ..default
+    };
+    assert_eq!(all(&with), 1);
+}
+
+#[test]
 fn a_population_of_one_slot_or_none_is_searched_without_crossover() {
     let application = Application::new(vec![task(1, 10, &[])], vec![0]);
     let slots = [at(0, Slot::edge(Seconds(5), Nodes(1)))];
@@ -150,7 +171,8 @@ proptest! {
         for search in [moga, nsga2] {
             let mut evaluator = Evaluator::new(&application, &slots, Seconds(0));
             let mut stream = random::stream(7, "market", 0, "search");
-            let settings = GeneticSettings { population: 30, generations: 5, ..GeneticSettings::default() };
+            // A plan that fits is there from the beginning, so that the front is never empty.
+            let settings = GeneticSettings { population: 30, generations: 5, all_slots_member: true, ..GeneticSettings::default() };
             let found = search(&mut evaluator, &settings, &mut stream);
             prop_assert!(!found.front.members().is_empty());
             for (value, plan) in found.front.members() {

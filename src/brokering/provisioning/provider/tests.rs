@@ -24,12 +24,11 @@ fn job(id: u32, submit: i64, nodes: u32, hours: i64) -> Job {
 }
 
 fn advertising(source: SlotSource) -> ProvisioningSettings {
-    let rules = SlotRules {
-        merge_identical: true,
-        ..SlotRules::default()
-    };
     ProvisioningSettings {
-        provider: Provider::Advertised { source, rules },
+        provider: Provider::Advertised {
+            source,
+            rules: SlotRules::default(),
+        },
         ..ProvisioningSettings::default()
     }
 }
@@ -123,7 +122,10 @@ fn section_12_2_rectangles_start_a_task_later_than_a_count_of_free_nodes_does() 
     let settings = ProvisioningSettings {
         provider: Provider::Advertised {
             source: SlotSource::FreeRectangles,
-            rules: SlotRules::default(),
+            rules: SlotRules {
+                merge_identical: false,
+                ..SlotRules::default()
+            },
         },
         ..ProvisioningSettings::default()
     };
@@ -422,7 +424,7 @@ proptest! {
     /// Free rectangles that are asked and forked on the way schedule as those that are left alone.
     #[test]
     fn looking_at_a_site_changes_nothing(jobs in queues(), looks in prop::collection::vec(0..40_i64, 0..10)) {
-        for rules in [SlotRules::default(), SlotRules { merge_identical: true, ..SlotRules::default() }] {
+        for rules in [SlotRules::default(), SlotRules { merge_identical: false, ..SlotRules::default() }] {
             let run = crate::scheduling::simulate_slots(&jobs, Nodes(5), rules, Seconds::ZERO);
             let settings = ProvisioningSettings {
                 provider: Provider::Advertised { source: SlotSource::FreeRectangles, rules },
