@@ -230,6 +230,13 @@ impl Calibrator {
                 break;
             }
         }
+        if slope == 0.0 {
+            // Failures do not rise with what was computed: the best promise is their share, whatever the last step said.
+            let (jobs, failed) = points
+                .iter()
+                .fold((0.0, 0.0), |sum, point| (sum.0 + point.1, sum.1 + point.2));
+            intercept = log_odds(failed / jobs);
+        }
         (intercept, slope)
     }
 }
@@ -302,6 +309,19 @@ mod tests {
             see(&mut calibrator, 0.1, 1_000, 0.02);
             see(&mut calibrator, 0.3, 1_000, 0.07);
             assert!(calibrator.promised(0.7) < 0.4, "{method:?}");
+        }
+    }
+
+    #[test]
+    fn where_failures_do_not_rise_with_what_is_computed_their_share_is_promised() {
+        for method in BOTH {
+            let mut calibrator = calibrator(method);
+            see(&mut calibrator, 0.05, 1_000, 0.6);
+            see(&mut calibrator, 0.5, 1_000, 0.4);
+            for computed in [0.05, 0.3, 0.5] {
+                let promised = calibrator.promised(computed);
+                assert!((promised - 0.5).abs() < 0.03, "{method:?}: {promised}");
+            }
         }
     }
 

@@ -903,7 +903,7 @@ fn an_axis_that_nothing_reads_is_a_warning() {
         );
     assert_eq!(
         warned(&format!("{HEAD}{habits}{read}")),
-        ["acceptance.promising", "acceptance.underestimators"]
+        ["acceptance.underestimators", "acceptance.promising"]
     );
     let of_2008 = with("heuristic-overbooking", "overbooking-2008") + &habits + &read;
     assert!(warned(&of_2008).is_empty());

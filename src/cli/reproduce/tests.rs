@@ -300,7 +300,7 @@ fn the_list_names_papers_traces_configurations_and_claims_and_runs_nothing() {
         "birkenheuer2012\n  G. Birkenheuer",
         "ctc                CTC SP2, 430 processors; 116 claims; /traces/CTC-SP2-1996-3.1-cln.swf",
         "HPC2N-2002-2.2-cln.swf: not found",
-        "ablation-ctc-restart.toml",
+        "ablation-ctc-crash.toml",
         "ctc/pof/runtime/heuristic-overbooking/max-gain",
         "28280 ± 15 %",
     ] {

@@ -320,7 +320,9 @@ mod tests {
         let trace = generate(LEARNING_JOBS, 4);
         let mut last = std::collections::BTreeMap::new();
         let (mut campaigns, mut pairs, mut alike, mut as_accurate) = (0.0, 0.0, 0.0, 0.0);
-        for record in &trace.records {
+        // The ten most active users have overlapping campaigns, which count as one with neighbours that do not belong together.
+        let others = || trace.records.iter().filter(|record| record.user > 10);
+        for record in others() {
             match last.insert(record.user, record) {
                 Some(before) if record.submit - before.submit < 1_200 => {
                     pairs += 1.0;
@@ -334,14 +336,15 @@ mod tests {
                 _ => campaigns += 1.0,
             }
         }
-        // What is kept is the least that can agree. Two campaigns of one user may overlap, and then count as one with neighbours
-        // that do not belong together.
+        // What is kept is the least that can agree.
         assert!(
             alike / pairs > 0.6 && as_accurate / pairs > 0.5,
             "{alike} {as_accurate} of {pairs}"
         );
+        // The logs' mean is 2.319; a length-weighted mean of 14.5 gives a standard deviation of 5.3, so three standard errors of
+        // about 4,200 campaigns are 0.25.
         assert!(
-            (2.2..3.2).contains(&(f64::from(LEARNING_JOBS) / campaigns)),
+            (2.07..2.57).contains(&(others().count() as f64 / campaigns)),
             "{campaigns}"
         );
     }
@@ -351,7 +354,7 @@ mod tests {
         // Bytes of our own making, pinned so that a change of the model, of libm or of rand is seen.
         assert_eq!(
             generate(1_000, 1).content_hash,
-            "f0550640ed42e8acb119d13460626721cc156c1b4d43d8950c6e89c20085a62a"
+            "d9e9b09ff393aa2a49e9a2dc5ecd63916b5bf5987266f117f9fc4ed26a26b468"
         );
     }
 
