@@ -76,6 +76,7 @@ static BATTERY: LazyLock<Battery> = LazyLock::new(|| {
 
 fn inputs(strategy: &str) -> SimulationInputs {
     SimulationInputs {
+        before: Vec::new(),
         nodes: NODES,
         policy: PolicySettings {
             strategy: strategy.to_owned(),
