@@ -150,7 +150,10 @@ fn readings_are_run_judged_twice_and_shown_side_by_side_and_share_what_they_have
     let reports = folder.path().join("reports/birkenheuer2012");
     let card = fs::read_to_string(reports.join("arminius/score-card.md")).expect("a card");
     assert!(card.contains("clock moved by 0, 2, 4 hours"), "{card}");
-    assert!(card.contains("Student's t over 60 batteries"), "{card}");
+    assert!(
+        card.contains("Student's t over the 60 batteries of a trace"),
+        "{card}"
+    );
     let other = fs::read_to_string(reports.join("arminius@blind/score-card.md")).expect("a card");
     assert!(other.contains("reading blind") && other != card);
     assert!(reports.join("arminius@blind/index.html").exists());

@@ -496,4 +496,6 @@ impl Session<'_> {
 #[cfg(test)]
 mod curve_tests;
 #[cfg(test)]
+mod reading_tests;
+#[cfg(test)]
 mod tests;

@@ -3,6 +3,7 @@
 //! A score card computes nothing about the simulation: it arranges the comparisons of [`super::claims`].
 
 mod cells;
+mod judgements;
 mod measured;
 mod record;
 mod side_by_side;
@@ -13,16 +14,14 @@ pub use record::Record;
 pub use side_by_side::SideBySide;
 pub use tally::{Tallies, Tally};
 
-use super::claims::{
-    ALIGNMENT_HOURS, Comparison, Expected, Explanation, Ground, Reading, ToleranceRule, Verdict,
-    explain,
-};
+use super::claims::{Comparison, Expected, Explanation, Reading, ToleranceRule, Verdict, explain};
 use super::html::ClaimsSection;
 use super::table::{Cell, Column};
 use cells::{
     cells, footnote, line, link, markdown_table, order_lines, second, table_title, terminal_table,
     tolerance,
 };
+use judgements::two_judgements;
 
 /// Measured beside published, for one trace of one paper.
 #[derive(Clone, Debug)]
@@ -250,7 +249,7 @@ impl ScoreCard {
         tables
     }
 
-    /// How many claims some cards hold by published table, in the order of the tables.
+    /// How many claims some cards hold by published table: tables by number, then what stands in the text or was derived.
     #[must_use]
     pub fn tallies_by_table(cards: &[Self]) -> Vec<(String, Tallies)> {
         let mut tables: Vec<(String, Vec<&Comparison>)> = Vec::new();
@@ -261,6 +260,14 @@ impl ScoreCard {
                 None => tables.push((title, vec![comparison])),
             }
         }
+        tables.sort_by_key(|(_, rows)| {
+            let number = rows.first().and_then(|row| row.claim.table.as_deref());
+            let parts = number.map(|number| {
+                let parts = number.split('.').map(|part| part.parse::<u32>().ok());
+                parts.collect::<Vec<_>>()
+            });
+            (parts.is_none(), parts)
+        });
         tables
             .into_iter()
             .map(|(title, rows)| (title, Tallies::of(rows)))
@@ -272,50 +279,6 @@ impl ScoreCard {
         self.comparisons
             .iter()
             .filter(|comparison| comparison.claim.quantity.is_order())
-    }
-
-    /// How the second judgement is made, where something was judged twice.
-    #[must_use]
-    pub fn two_judgements(&self) -> Option<String> {
-        let grounds = || {
-            self.comparisons
-                .iter()
-                .filter_map(|comparison| comparison.second.as_ref()?.ground.as_ref())
-        };
-        let measured = grounds().find_map(|ground| match ground {
-            Ground::Alignments {
-                offsets_hours,
-                batteries,
-                ..
-            } => Some((offsets_hours, batteries)),
-            Ground::Peak { .. } => None,
-        });
-        if self.tallies().judged_twice == 0 {
-            return None;
-        }
-        let mut text =
-            "Two judgements. The first is by the tolerances below. **Over alignments**: "
-                .to_owned();
-        text.push_str(&match measured {
-            Some((offsets, batteries)) => {
-                let hours: Vec<String> = offsets.iter().map(f64::to_string).collect();
-                format!(
-                    "lost shares, penalties, and gains at ratio 2 and more hold where the published number lies in the union (not the hull) of the 95 % intervals \
-                     measured with the failure clock moved by {} hours; tolerances play no part. An interval is Student's t over {batteries} batteries, \
-                     the unit of replication; at one offset all batteries see the same outages, so no single interval contains what another alignment would do.",
-                    hours.join(", ")
-                )
-            }
-            None => format!(
-                "lost shares, penalties, and gains at ratio 2 and more would be judged by the union of the 95 % intervals at offsets of the failure clock within \
-                 {ALIGNMENT_HOURS} hours, which were not measured completely."
-            ),
-        });
-        text.push_str(
-            " A best threshold that misses its tolerance holds where the mean at the published threshold lies within the 95 % interval of the measured best. \
-             Every other claim is judged once.",
-        );
-        Some(text)
     }
 
     /// The score card as a page of Markdown.
@@ -333,7 +296,7 @@ impl ScoreCard {
         }
         if !self.comparisons.is_empty() {
             line(&mut page, &format!("**{}.**\n", self.tallies().sentence()));
-            if let Some(text) = self.two_judgements() {
+            if let Some(text) = two_judgements(&[self], "the tolerances below") {
                 line(&mut page, &format!("{text}\n"));
             }
             line(&mut page, "## Order of the strategies\n");

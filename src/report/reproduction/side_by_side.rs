@@ -5,6 +5,7 @@
 mod html;
 
 use super::cells::{label, line, markdown_table, measured, published, table_title};
+use super::judgements::two_judgements;
 use super::{ScoreCard, Tallies};
 use crate::report::claims::{Claim, Comparison, Expected, Reading, Verdict};
 
@@ -83,17 +84,12 @@ impl<'c> SideBySide<'c> {
 
     /// What the marks and short names mean, and how the second judgement is made: a paragraph each.
     fn legend(&self) -> Vec<String> {
-        let second = self
+        let cards: Vec<&ScoreCard> = self
             .logs
             .iter()
-            .flat_map(|log| &log.cards)
-            .find_map(|card| card.two_judgements())
-            .map(|text| {
-                text.replace("**", "").replace(
-                    "the tolerances below",
-                    "the tolerances of the paper's claims",
-                )
-            });
+            .flat_map(|log| log.cards.iter().copied())
+            .collect();
+        let second = two_judgements(&cards, "the tolerances of the paper's claims");
         let marks = if second.is_some() {
             "✓ held, ✗ missed, · not tested; where two marks stand, the second is the verdict over alignments."
         } else {

@@ -150,7 +150,7 @@ fn two_readings() -> Vec<ScoreCard> {
             };
             card.comparisons[3].second = Some(crate::report::claims::Second {
                 verdict: Verdict::Held,
-                ground: Some(Ground::Alignments {
+                ground: Some(crate::report::claims::Ground::Alignments {
                     offsets_hours: vec![-6.0, 0.0, 0.25],
                     union: vec![[900.0, 1_000.0], [1_200.0, 1_300.0]],
                     batteries: 20,

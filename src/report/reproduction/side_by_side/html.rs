@@ -17,7 +17,8 @@ const STYLE: &str = "\
 .missed{color:var(--bad);font-weight:700}
 .open{color:var(--soft);font-weight:700}
 main h3{margin:18px 0 6px}
-.side{width:max-content;min-width:min(100%,640px);border-collapse:separate;border-spacing:0}
+.side{width:max-content;min-width:min(100%,640px);border-collapse:separate;border-spacing:0;font-size:13px}
+.side th,.side td{padding:3px 7px}
 .side td:first-child,.side th:first-child{position:sticky;left:0;z-index:1;background:var(--paper);min-width:24ch;max-width:44ch;overflow-wrap:break-word;white-space:normal}
 .side thead th:first-child{background:var(--card)}
 .side tbody tr:hover td:first-child{background:var(--mark)}

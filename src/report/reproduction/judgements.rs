@@ -1,0 +1,53 @@
+//! How claims were judged twice, in words.
+
+use std::collections::BTreeSet;
+
+use super::{ScoreCard, Tallies};
+use crate::report::claims::{ALIGNMENT_HOURS, Ground};
+
+/// How the second judgement of these cards is made; `None` where nothing was judged twice. `tolerances` says where a reader
+/// finds those of the first.
+pub(super) fn two_judgements(cards: &[&ScoreCard], tolerances: &str) -> Option<String> {
+    let comparisons = || cards.iter().flat_map(|card| &card.comparisons);
+    if Tallies::of(comparisons()).judged_twice == 0 {
+        return None;
+    }
+    let mut measured = None;
+    let mut counts = BTreeSet::new();
+    for comparison in comparisons() {
+        let ground = comparison
+            .second
+            .as_ref()
+            .and_then(|second| second.ground.as_ref());
+        if let Some(Ground::Alignments {
+            offsets_hours,
+            batteries,
+            ..
+        }) = ground
+        {
+            measured.get_or_insert(offsets_hours);
+            counts.insert(*batteries);
+        }
+    }
+    let over_alignments = match measured {
+        Some(offsets) => {
+            let hours: Vec<String> = offsets.iter().map(f64::to_string).collect();
+            let counts: Vec<String> = counts.iter().map(u64::to_string).collect();
+            format!(
+                "lost shares, penalties, and gains at ratio 2 and more hold where the published number lies in the union (not the hull) of the 95 % intervals \
+                 measured with the failure clock moved by {} hours; tolerances play no part. An interval is Student's t over the {} batteries of a trace, \
+                 the unit of replication; at one offset all batteries see the same outages, so no single interval contains what another alignment would do.",
+                hours.join(", "),
+                counts.join(" or ")
+            )
+        }
+        None => format!(
+            "lost shares, penalties, and gains at ratio 2 and more would be judged by the union of the 95 % intervals at offsets of the failure clock within \
+             {ALIGNMENT_HOURS} hours, which were not measured completely."
+        ),
+    };
+    Some(format!(
+        "Two judgements. The first is by {tolerances}. Over alignments: {over_alignments} A best threshold that misses its tolerance holds where the mean at the \
+         published threshold lies within the 95 % interval of the measured best. Every other claim is judged once."
+    ))
+}
