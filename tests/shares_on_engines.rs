@@ -19,9 +19,9 @@ name = "night"
 replications = 24
 [workload]
 model = "lublin-feitelson"
-jobs = 24000
+jobs = 100000
 nodes = 64
-battery_jobs = 800
+battery_jobs = 3000
 target_load = 2.0
 [failures]
 source = "generated"
@@ -30,7 +30,7 @@ key = "scheduling.strategy"
 values = ["easy-backfilling", "heuristic-planning", "comprehensive-overbooking", "heuristic-overbooking"]
 [[axis]]
 key = "acceptance.pof_max"
-range = { from = 0.1, to = 0.5, step = 0.1 }
+range = { from = 0.1, to = 0.5, step = 0.01 }
 "#;
 
 /// How long shares of [`LONG`] may take on a slow machine with other work.
@@ -231,22 +231,23 @@ fn slurm_runs_the_shares_outlives_its_daemon_and_a_lost_share_is_submitted_alone
     let stores: Vec<PathBuf> = (1..=3)
         .map(|number| path.join(format!("the shares/shard-{number}-of-3.db")))
         .collect();
+    // One share is stopped at its first results, so that it is certainly unfinished when it is killed.
+    wait_until("the second share has results", || {
+        stores[1].exists() && progress(&stores[1]).0 > 0
+    });
+    let (_, lost) = progress(&stores[1]);
+    let lost = lost
+        .expect("a share says by which process it is run")
+        .to_string();
+    signal("-STOP", &lost);
     wait_until("every share has results", || {
         stores
             .iter()
             .all(|store| store.exists() && progress(store).0 > 0)
     });
-    // In the middle: the daemon dies, and with it one share, as on a machine that ran out of memory.
+    // The daemon dies, and with it one share, as on a machine that ran out of memory.
     slurm.kill("slurmd");
-    let (_, lost) = progress(&stores[1]);
-    let lost = lost
-        .expect("a share says by which process it is run")
-        .to_string();
-    let killed = Command::new("kill")
-        .args(["-9", &lost])
-        .status()
-        .expect("kill is everywhere");
-    assert!(killed.success(), "the share was still running");
+    signal("-KILL", &lost);
     std::thread::sleep(Duration::from_secs(1));
     slurm.daemon("slurmd", &["-D"]);
     slurm.wait_for_all_jobs();
@@ -262,6 +263,14 @@ fn slurm_runs_the_shares_outlives_its_daemon_and_a_lost_share_is_submitted_alone
     succeeds(path, &["merge", "all.db", "the shares"]);
     assert!(run(path, "single", &[]).status().expect("runs").success());
     same_tables(&path.join("single.db"), &path.join("all.db"));
+}
+
+fn signal(signal: &str, process: &str) {
+    let sent = Command::new("kill")
+        .args([signal, process])
+        .status()
+        .expect("kill is everywhere");
+    assert!(sent.success(), "process {process} was still running");
 }
 
 fn slurm_configuration(path: &Path) -> PathBuf {
