@@ -13,6 +13,7 @@ mod durability;
 mod fixed_reservations;
 mod gantt;
 mod golden_scenarios;
+mod goldens;
 mod history;
 mod invariants;
 mod local_clusters;

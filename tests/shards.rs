@@ -33,7 +33,7 @@ const OF_THE_MACHINE: [(&str, &[&str]); 3] = [
 ];
 
 /// Every row of every table in the order of its key.
-fn tables(store: &Path) -> Vec<String> {
+pub fn tables(store: &Path) -> Vec<String> {
     let connection = Connection::open(store).expect("a store");
     let texts = |sql: &str, of: &str| -> Vec<String> {
         let mut statement = connection.prepare(sql).expect("a question");
@@ -317,142 +317,11 @@ fn other_configurations_seeds_and_results_are_refused_and_nothing_is_written() {
     );
 }
 
-/// Clusters, requests, parts, probes and time lines: tables that hang on each other.
-const GRID: &str = r#"
-[experiment]
-name = "small"
-replications = 3
-[workload]
-model = "lublin-feitelson"
-jobs = 12000
-nodes = 128
-whole_trace = true
-target_load = 0.8
-[scheduling]
-strategy = "co-reservation"
-[clusters]
-count = 3
-days = 4
-[requests]
-workload = "rw1"
-count = 40
-[[axis]]
-key = "broker.algorithm"
-values = ["a2", "a3"]
-"#;
-
-/// Reservations, their offers and measures.
-const RESERVATIONS: &str = r#"
-[experiment]
-name = "small"
-replications = 2
-[workload]
-model = "lublin-feitelson"
-jobs = 400
-nodes = 64
-whole_trace = true
-target_load = 0.9
-[scheduling]
-strategy = "replanning"
-[reservations]
-origin = "instead"
-start = "choice"
-[[axis]]
-key = "admission.rule"
-values = ["holes", "move", "move-price"]
-[[axis]]
-key = "reservations.share_percent"
-values = [0, 30]
-"#;
-
-/// One virtual reservation after the other.
-const VIRTUAL: &str = r#"
-[experiment]
-name = "small"
-replications = 2
-[workload]
-model = "lublin-feitelson"
-jobs = 3000
-nodes = 64
-whole_trace = true
-exact_estimates = true
-[scheduling]
-strategy = "virtual-reservations"
-[virtual]
-instants = 5
-warm_up_days = 2
-[[axis]]
-key = "virtual.nodes"
-values = [8, 32]
-"#;
-
-/// Advertised slots of one site, a search that all values of α share, and failures.
-const ADVERTISED: &str = r#"
-[experiment]
-name = "small"
-replications = 3
-[workload]
-model = "lublin-feitelson"
-jobs = 1200
-nodes = 64
-whole_trace = true
-exact_estimates = true
-[scheduling]
-strategy = "provisioning"
-[failures]
-source = "generated"
-[workflow]
-tasks = 20
-mean_nodes = 6
-[provisioning]
-search = "moga"
-commitment = "committed"
-submissions = 2
-[[axis]]
-key = "provisioning.alpha"
-values = [0.0, 1.0]
-"#;
-
-/// Several sites that are asked, with backgrounds and best effort that simulations share.
-const SITES: &str = r#"
-[experiment]
-name = "small"
-replications = 3
-[workload]
-model = "lublin-feitelson"
-jobs = 1500
-nodes = 64
-whole_trace = true
-exact_estimates = true
-[scheduling]
-strategy = "provisioning"
-[sites]
-utilisation_percent = 60
-[[sites.more]]
-nodes = 32
-utilisation_percent = 50
-[[sites.more]]
-nodes = 64
-utilisation_percent = 40
-[workflow]
-tasks = 20
-mean_nodes = 6
-[[axis]]
-key = "provisioning.search"
-values = ["greedy", "moga"]
-[[axis]]
-key = "sites.count"
-values = [1, 3]
-[[axis]]
-key = "provisioning.alpha"
-values = [0.0, 0.5]
-"#;
-
 #[test]
 fn shares_of_every_kind_of_study_are_joined_with_all_their_tables() {
     for (text, filled) in [
         (
-            GRID,
+            include_str!("goldens/experiments/co-reservation.toml"),
             &[
                 "cluster_measure",
                 "co_request",
@@ -462,16 +331,16 @@ fn shares_of_every_kind_of_study_are_joined_with_all_their_tables() {
             ][..],
         ),
         (
-            RESERVATIONS,
+            include_str!("goldens/experiments/reservations.toml"),
             &["reservation_outcome", "offer", "simulation_measure"],
         ),
-        (VIRTUAL, &["virtual_trial"]),
+        (include_str!("goldens/experiments/virtual-reservations.toml"), &["virtual_trial"]),
         (
-            ADVERTISED,
+            include_str!("goldens/experiments/provisioning-advertised.toml"),
             &["workflow_submission", "workflow_task", "workflow_effect"],
         ),
         (
-            SITES,
+            include_str!("goldens/experiments/provisioning-sites.toml"),
             &[
                 "workflow_site",
                 "workflow_submission",

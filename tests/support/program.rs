@@ -5,25 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 /// A small sweep: 80 points, 48 simulations of 400 jobs.
-pub const TEXT: &str = r#"
-[experiment]
-name = "small"
-replications = 4
-[workload]
-model = "lublin-feitelson"
-jobs = 4000
-nodes = 64
-battery_jobs = 400
-target_load = 2.0
-[failures]
-source = "generated"
-[[axis]]
-key = "scheduling.strategy"
-values = ["easy-backfilling", "heuristic-planning", "comprehensive-overbooking", "heuristic-overbooking"]
-[[axis]]
-key = "acceptance.pof_max"
-range = { from = 0.1, to = 0.5, step = 0.1 }
-"#;
+pub const TEXT: &str = include_str!("../goldens/experiments/overbooking.toml");
 
 /// Everything that a store keeps, by identity, without clocks, processes and row numbers.
 const TABLES: [&str; 22] = [

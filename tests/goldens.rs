@@ -1,0 +1,160 @@
+//! What must not change by accident: specifications of every shipped configuration, stores and reports of every study, help texts.
+//!
+//! The files below `tests/goldens` are what the program gave when they were written. Where it gives something else, either the
+//! change is a mistake, or it is deliberate: then `BOOKAHEAD_GOLDENS=write cargo test --release goldens` writes them again, and the
+//! commit says why.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bookahead::sweep::{Experiment, canonical_json, digest};
+
+use crate::shards::tables;
+use crate::support::program::{output, program, report, run, text};
+
+fn goldens() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens")
+}
+
+/// Holds a text against the file of that name, line by line.
+fn assert_golden(name: &str, now: &str) {
+    let path = goldens().join(name);
+    if std::env::var_os("BOOKAHEAD_GOLDENS").is_some_and(|value| value == "write") {
+        fs::write(&path, now).expect("a writable project");
+        return;
+    }
+    let before = fs::read_to_string(&path).unwrap_or_default();
+    if before == now {
+        return;
+    }
+    let (before, now): (Vec<&str>, Vec<&str>) = (before.lines().collect(), now.lines().collect());
+    let gone = before.iter().filter(|line| !now.contains(line));
+    let new = now.iter().filter(|line| !before.contains(line));
+    let mut said = format!("{} is not what it was:\n", path.display());
+    for (sign, line) in gone
+        .map(|line| ('-', line))
+        .chain(new.map(|line| ('+', line)))
+        .take(40)
+    {
+        let _ = writeln!(said, "{sign} {line}");
+    }
+    panic!("{said}(a deliberate change: BOOKAHEAD_GOLDENS=write, and the reason in the commit)");
+}
+
+fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            files_below(&path, found);
+        } else {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn every_shipped_configuration_resolves_to_the_specifications_it_had() {
+    let configs = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs");
+    let mut files = Vec::new();
+    files_below(&configs, &mut files);
+    files.sort();
+    let mut lines = String::new();
+    for path in files {
+        let source = fs::read_to_string(&path).expect("readable");
+        if !source.contains("[experiment]") {
+            continue;
+        }
+        let sweep = Experiment::load(&path, None)
+            .map(|experiment| experiment.sweep)
+            .unwrap_or_else(|error| panic!("{error}"));
+        let mut all = String::new();
+        for simulation in &sweep.simulations {
+            all += &canonical_json(simulation).expect("a specification has a JSON form");
+            all.push('\n');
+        }
+        for point in &sweep.points {
+            let _ = writeln!(
+                all,
+                "{} {:?} {} {} {}",
+                point.simulation, point.axes, point.penalty_ratio, point.replication, point.place
+            );
+        }
+        let name = path.strip_prefix(&configs).expect("below configs");
+        let _ = writeln!(
+            lines,
+            "{}\t{} simulations\t{} points\t{}",
+            name.display(),
+            sweep.simulations.len(),
+            sweep.points.len(),
+            digest(&all)
+        );
+    }
+    assert_golden("specifications.tsv", &lines);
+}
+
+#[test]
+fn stores_and_reports_of_every_study_hold_the_rows_and_files_they_held() {
+    let mut experiments = Vec::new();
+    files_below(&goldens().join("experiments"), &mut experiments);
+    experiments.sort();
+    let (mut stores, mut reports) = (String::new(), String::new());
+    for experiment in experiments {
+        let study = experiment.file_stem().expect("a name").to_string_lossy();
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path();
+        fs::copy(&experiment, path.join("small.toml")).expect("copied");
+        assert!(run(path, "golden", &[]).status().expect("runs").success());
+        let lines = tables(&path.join("golden.db"));
+        for rows in lines.chunk_by(|one, other| table_of(one) == table_of(other)) {
+            let table = table_of(&rows[0]);
+            let _ = writeln!(
+                stores,
+                "{study}\t{table}\t{} rows\t{}",
+                rows.len(),
+                digest(&rows.join("\n"))
+            );
+        }
+        for (name, content) in report(&path.join("golden-report")) {
+            let _ = writeln!(
+                reports,
+                "{study}\t{}\t{}",
+                name.display(),
+                digest(&text(&content))
+            );
+        }
+    }
+    assert_golden("stores.tsv", &stores);
+    assert_golden("reports.tsv", &reports);
+}
+
+fn table_of(row: &str) -> &str {
+    row.split(' ').next().unwrap_or_default()
+}
+
+#[test]
+fn every_command_explains_itself_in_the_words_it_had() {
+    fn explain(command: &[&str], into: &mut String) {
+        let mut arguments = command.to_vec();
+        arguments.push("--help");
+        let folder = tempfile::tempdir().expect("a folder");
+        let said = output(program(folder.path(), &arguments));
+        assert!(said.status.success(), "{command:?}");
+        let help = text(&said.stdout);
+        let _ = writeln!(into, "$ bookahead {}\n{help}", arguments.join(" "));
+        let commands = help
+            .lines()
+            .skip_while(|line| *line != "Commands:")
+            .skip(1)
+            .take_while(|line| !line.is_empty())
+            .filter(|line| line.starts_with("  ") && !line.starts_with("   "))
+            .filter_map(|line| line.split_whitespace().next())
+            .filter(|name| *name != "help");
+        for name in commands {
+            explain(&[command, &[name]].concat(), into);
+        }
+    }
+    let mut help = String::new();
+    explain(&[], &mut help);
+    assert_golden("help.txt", &help);
+}
