@@ -5,8 +5,8 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use bookahead::actors::SimulationResult;
 use bookahead::report;
-use bookahead::simulation::SimulationResult;
 use bookahead::store::{RunRecord, RunSelector, RunState, Store, Writer};
 use bookahead::sweep::{
     CostModel, Experiment, FinishedSimulation, HouseRooms, InputFolders, OutcomeDetail, Simulate,

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
+use bookahead::actors::{SimulationInputs, run};
 use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
 use bookahead::scheduling::registry::STRATEGIES;
 use bookahead::scheduling::{PolicySettings, simulate};
-use bookahead::simulation::{SimulationInputs, run};
 use bookahead::units::Nodes;
 use bookahead::workload::Job;
 
@@ -51,7 +51,7 @@ fn every_strategy_gives_the_same_outcomes_through_actors_and_without_them() {
             study: None,
             grid: None,
             provisioning: None,
-            seed: bookahead::simulation::StreamSeed::default(),
+            seed: bookahead::actors::StreamSeed::default(),
         };
         let actors = run(&inputs, true).expect("a sound simulation");
         assert_eq!(

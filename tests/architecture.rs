@@ -1,13 +1,13 @@
-//! The rules of the house, held against the source: who may mention whom (`ARCHITECTURE.md`).
+//! The rules of the project, held against the source: who may mention whom (`ARCHITECTURE.md`).
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Every Rust file below `src/`, with its room (the first folder or file name) and its text without comments.
+/// Every Rust file below `src/`, with its module (the first folder or file name, below that of its crate) and its text without comments.
 fn sources() -> Vec<(PathBuf, String, String)> {
     fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
         let mut entries: Vec<PathBuf> = fs::read_dir(folder)
-            .expect("a folder of the house")
+            .expect("a folder of the project")
             .map(|entry| entry.expect("an entry").path())
             .collect();
         entries.sort();
@@ -26,27 +26,30 @@ fn sources() -> Vec<(PathBuf, String, String)> {
         .into_iter()
         .map(|path| {
             let inside = path.strip_prefix(&root).expect("below src").to_owned();
-            let first = inside.components().next().expect("a name");
-            let room = first.as_os_str().to_string_lossy().replace(".rs", "");
+            let mut names = inside
+                .components()
+                .map(|name| name.as_os_str().to_string_lossy().replace(".rs", ""))
+                .skip_while(|name| name == "engine" || name == "lab");
+            let module = names.next().expect("a name");
             let text = fs::read_to_string(&path).expect("a source file");
             let code: Vec<&str> = text
                 .lines()
                 .filter(|line| !line.trim_start().starts_with("//"))
                 .collect();
-            (inside, room, code.join("\n"))
+            (inside, module, code.join("\n"))
         })
         .collect()
 }
 
-fn assert_only(word: &str, rooms: &[&str]) {
-    for (path, room, code) in sources() {
+fn assert_only(word: &str, modules: &[&str]) {
+    for (path, module, code) in sources() {
         // The tests of a report run the SQL that it prints.
         if path.to_string_lossy().contains("tests") {
             continue;
         }
         assert!(
-            rooms.contains(&room.as_str()) || !code.contains(word),
-            "{} mentions `{word}`, which only {rooms:?} may",
+            modules.contains(&module.as_str()) || !code.contains(word),
+            "{} mentions `{word}`, which only {modules:?} may",
             path.display()
         );
     }
@@ -62,29 +65,44 @@ const DOMAIN: [&str; 6] = [
 ];
 
 #[test]
-fn the_domain_knows_no_actor_runtime_clock_thread_or_room_above_it() {
-    for (path, room, code) in sources() {
-        if !DOMAIN.contains(&room.as_str()) {
+fn the_domain_is_built_without_actors_runtime_database_tables_or_command_line() {
+    let manifest = include_str!("../src/engine/Cargo.toml");
+    for word in [
+        "tokio",
+        "kameo",
+        "rusqlite",
+        "polars",
+        "clap",
+        "bookahead-lab",
+    ] {
+        assert!(
+            !manifest.contains(word),
+            "src/engine/Cargo.toml names `{word}`"
+        );
+    }
+    let manifest = include_str!("../src/lab/Cargo.toml");
+    for word in ["polars", "clap"] {
+        assert!(
+            !manifest.contains(word),
+            "src/lab/Cargo.toml names `{word}`"
+        );
+    }
+}
+
+#[test]
+fn the_domain_reads_no_clock_no_environment_and_starts_no_thread() {
+    for (path, module, code) in sources() {
+        if !DOMAIN.contains(&module.as_str()) {
             continue;
         }
         for word in [
-            "tokio",
-            "kameo",
-            "rusqlite",
-            "polars",
-            "clap::",
             "std::thread",
             "Instant::now",
             "SystemTime",
             "std::env",
             "rand::rng",
-            "crate::simulation",
-            "crate::sweep",
-            "crate::store",
-            "crate::report",
-            "crate::cli",
         ] {
-            // Tests of a room may look where real traces lie.
+            // Tests of a module may look where real traces lie.
             let production = code.split("#[cfg(test)]").next().unwrap_or_default();
             let is_test = path.to_string_lossy().contains("tests");
             assert!(
@@ -98,8 +116,8 @@ fn the_domain_knows_no_actor_runtime_clock_thread_or_room_above_it() {
 
 #[test]
 fn estimates_failures_and_plans_do_not_know_policies() {
-    for (path, room, code) in sources() {
-        if ["workload", "estimates", "failures", "plan"].contains(&room.as_str()) {
+    for (path, module, code) in sources() {
+        if ["workload", "estimates", "failures", "plan"].contains(&module.as_str()) {
             assert!(
                 !code.contains("crate::scheduling"),
                 "{} knows policies",
@@ -118,7 +136,7 @@ fn only_the_store_holds_a_connection() {
 #[test]
 fn only_reports_use_polars_only_simulations_use_actors_only_the_command_line_parses_arguments() {
     assert_only("polars::", &["report"]);
-    assert_only("kameo", &["simulation"]);
+    assert_only("kameo", &["actors"]);
     assert_only("clap::", &["cli"]);
 }
 

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use assert_cmd::Command;
 use proptest::prelude::*;
 
+use bookahead::actors::{SimulationInputs, StreamSeed, run};
 use bookahead::brokering::StudySettings;
 use bookahead::scheduling::PolicySettings;
 use bookahead::scheduling::reserving::{
     Admission, ReservingMachine, ReservingSettings, simulate_reserving,
 };
-use bookahead::simulation::{SimulationInputs, StreamSeed, run};
 use bookahead::units::{NodeSeconds, Nodes, Seconds};
 use bookahead::workload::{
     Job, JobId, JobKind, RequestOrigin, RequestSettings, StartRule, generate_requests,

@@ -334,7 +334,10 @@ fn shares_of_every_kind_of_study_are_joined_with_all_their_tables() {
             include_str!("goldens/experiments/reservations.toml"),
             &["reservation_outcome", "offer", "simulation_measure"],
         ),
-        (include_str!("goldens/experiments/virtual-reservations.toml"), &["virtual_trial"]),
+        (
+            include_str!("goldens/experiments/virtual-reservations.toml"),
+            &["virtual_trial"],
+        ),
         (
             include_str!("goldens/experiments/provisioning-advertised.toml"),
             &["workflow_submission", "workflow_task", "workflow_effect"],

@@ -5,12 +5,12 @@
 
 use std::sync::{Arc, LazyLock};
 
+use bookahead::actors::{SimulationInputs, run};
 use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
 use bookahead::failures::FailureTrace;
 use bookahead::scheduling::{PolicySettings, simulate};
-use bookahead::simulation::{SimulationInputs, run};
 use bookahead::units::Nodes;
 use bookahead::workload::{
     CleaningRules, Compression, Job, TraceFolder, WorkloadSettings, WorkloadSource, prepare,
@@ -89,7 +89,7 @@ fn inputs(strategy: &str) -> SimulationInputs {
         study: None,
         grid: None,
         provisioning: None,
-        seed: bookahead::simulation::StreamSeed::default(),
+        seed: bookahead::actors::StreamSeed::default(),
     }
 }
 

@@ -118,8 +118,8 @@ pub fn known_measures() -> Vec<&'static str> {
 mod tests {
     use super::*;
     use crate::report::findings::{self, evaluate};
-    use crate::store::fixtures::{axis, finished, point, record, text, write_run};
-    use crate::store::grid_fixtures::grid;
+    use crate::store_fixtures::grid::grid;
+    use crate::store_fixtures::{axis, finished, point, record, text, write_run};
 
     const FILE: &str = r#"
 paper = "meltzer2005"

@@ -8,9 +8,9 @@ use super::{close, folder, write};
 use crate::report::Analysis;
 use crate::report::figure::{Figure, Marks, ScaleKind, Section};
 use crate::report::figures::{Clusters, over_time, studies};
-use crate::store::fixtures::{axis, finished, point, record, text, write_run};
-use crate::store::grid_fixtures::grid;
 use crate::store::{RunSelector, RunSummary, Store};
+use crate::store_fixtures::grid::grid;
+use crate::store_fixtures::{axis, finished, point, record, text, write_run};
 use crate::sweep::AxisValue;
 
 const ALGORITHM: &str = "broker.algorithm";

@@ -5,14 +5,14 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::{analysed, close, folder, totals, write};
+use crate::actors::SimulationResult;
 use crate::report::figure::{Figure, Marks, ScaleKind, Section};
 use crate::report::figures::{reserved, shares, studies};
 use crate::report::{Analysis, METRICS, Table};
 use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::{RequestVerdict, ReservationOutcome};
-use crate::simulation::SimulationResult;
-use crate::store::fixtures::{axis, finished, point, record, text, write_run};
 use crate::store::{FinishedSimulation, RunSelector, RunSummary, Store};
+use crate::store_fixtures::{axis, finished, point, record, text, write_run};
 use crate::sweep::{Axis, AxisValue};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::{RequestId, ReservationRequest, WantedStart};

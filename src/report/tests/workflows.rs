@@ -9,9 +9,9 @@ use crate::brokering::provisioning::SearchMethod;
 use crate::report::Analysis;
 use crate::report::figure::{Figure, Marks, Section};
 use crate::report::figures::{fronts, studies};
-use crate::store::fixtures::{axis, point, record, text, write_run};
-use crate::store::provisioning_fixtures::provisioned;
 use crate::store::{RunSelector, RunSummary, Store};
+use crate::store_fixtures::provisioning::provisioned;
+use crate::store_fixtures::{axis, point, record, text, write_run};
 use crate::sweep::AxisValue;
 
 const SEARCH: &str = "provisioning.search";

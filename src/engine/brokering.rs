@@ -8,11 +8,13 @@ mod assignment;
 pub mod broker;
 mod counting;
 mod direct;
+#[cfg(test)]
+mod drawn_grid;
 mod exchange;
 mod failures;
 mod grid;
 #[cfg(test)]
-pub(crate) mod interleaving_tests;
+mod interleaving_tests;
 pub mod letters;
 mod listed;
 pub mod measured;

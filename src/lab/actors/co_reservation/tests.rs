@@ -2,11 +2,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::brokering::interleaving_tests::situation;
+use crate::actors::{SimulationInputs, StreamSeed, grid_result, run};
 use crate::brokering::{Algorithm, ClusterWorkload, StudySettings, simulate_grid};
+use crate::drawn_grid::situation;
 use crate::failures::FailureTrace;
 use crate::scheduling::PolicySettings;
-use crate::simulation::{SimulationInputs, StreamSeed, grid_result, run};
 use crate::units::Seconds;
 use crate::workload::{
     CleaningRules, CoRequestId, Compression, JobId, Preference, TraceFolder, WorkloadSettings,

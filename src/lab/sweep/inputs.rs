@@ -17,6 +17,7 @@ use super::coordinator::Simulate;
 use super::identity::{ContentHashes, canonical_json};
 use super::parallel::map_in_parallel;
 use super::spec::{SimulationSpec, Sweep};
+use crate::actors::{Battery, SimulationInputs, SimulationResult, StreamSeed};
 use crate::brokering::provisioning::{
     Application, Background, BestEffortRun, Genetic, SiteWorkload,
 };
@@ -25,7 +26,6 @@ use crate::estimates::{EstimateModel, EstimateSettings};
 use crate::failures::{FailureSettings, FailureSource, FailureTrace};
 use crate::random;
 use crate::scheduling::CalibrationMethod;
-use crate::simulation::{Battery, SimulationInputs, SimulationResult, StreamSeed};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::workflows::{Negatives, Workflow};
 use crate::workload::{
@@ -683,7 +683,7 @@ impl<R: Rooms> Simulate for Inputs<R> {
         let inputs = self
             .simulation_inputs(spec)
             .map_err(|error| error.to_string())?;
-        crate::simulation::run(&inputs, self.keep_outcomes).map_err(|error| error.to_string())
+        crate::actors::run(&inputs, self.keep_outcomes).map_err(|error| error.to_string())
     }
 
     fn workload_label(&self, spec: &SimulationSpec) -> String {

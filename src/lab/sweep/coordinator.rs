@@ -17,7 +17,7 @@ use super::sink::{
     FailedSimulation, FinishedSimulation, ResultSink, SimulationProgress, SinkError,
 };
 use super::spec::{Point, SimulationSpec, Sweep};
-use crate::simulation::SimulationResult;
+use crate::actors::SimulationResult;
 
 /// Runs one simulation of a sweep.
 pub trait Simulate: Sync {

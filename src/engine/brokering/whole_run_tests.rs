@@ -6,7 +6,7 @@ use std::time::Instant;
 use rand::RngExt;
 
 use super::direct::drive;
-use super::interleaving_tests::situation;
+use super::drawn_grid::situation;
 use super::*;
 use crate::random;
 use crate::scheduling::local::{ClusterId, PartOrder};

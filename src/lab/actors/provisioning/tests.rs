@@ -1,16 +1,16 @@
 use std::sync::Arc;
 
 use super::*;
+use crate::actors::{SimulationInputs, SimulationResult, StreamSeed, run};
 use crate::brokering::StudySettings;
-use crate::brokering::provisioning::test_support::{
-    application_of, drawn_site, inputs_of, queried, rectangles, seed_of, settings_of,
-};
 use crate::brokering::provisioning::{
     Commitment, SearchMethod, SiteWorkload, Wish, simulate_provisioning,
 };
+use crate::drawn_sites::{
+    application_of, drawn_site, inputs_of, queried, rectangles, seed_of, settings_of,
+};
 use crate::failures::{FailureTrace, Outage};
 use crate::scheduling::PolicySettings;
-use crate::simulation::{SimulationInputs, SimulationResult, StreamSeed, run};
 use crate::units::{NodeIndex, Seconds};
 
 fn simulate(

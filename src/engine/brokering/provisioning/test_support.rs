@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use rand::RngExt;
 
-use super::{
+use crate::brokering::GridSeed;
+use crate::brokering::provisioning::{
     Advertised, Application, ApplicationTask, Background, Dependency, GeneticSettings, Provider,
     ProvisioningInputs, ProvisioningSettings, SearchMethod, SiteLoad, SiteWorkload, Wish,
     best_effort,
 };
-use crate::brokering::GridSeed;
 use crate::failures::FailureTrace;
 use crate::plan::{Slot, SlotRules};
 use crate::random;

@@ -181,8 +181,8 @@ impl Cells {
 mod tests {
     use super::super::fixtures::{axis, finished, point, record, result, text, write_run};
     use super::*;
+    use crate::actors::SimulationResult;
     use crate::scheduling::measures::MEASURES;
-    use crate::simulation::SimulationResult;
     use crate::sweep::{Axis, Point};
     use crate::units::NodeSeconds;
 
@@ -247,7 +247,7 @@ mod tests {
 
     #[test]
     fn a_measure_of_a_cluster_comes_by_its_name_with_cluster_and_class() {
-        use super::super::grid_fixtures::grid;
+        use super::super::fixtures::grid::grid;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.db");
         let rules = ["reject", "move"];

@@ -3,8 +3,8 @@
 use super::fixtures::{finished, point, promised, record, result, write_run};
 use super::schema::{APPLICATION_ID, SCHEMA_VERSION};
 use super::{Store, StoreError};
+use crate::actors::SimulationResult;
 use crate::scheduling::JobOutcome;
-use crate::simulation::SimulationResult;
 
 fn rows(store: &Store, view: &str) -> Vec<(String, u32, u32, u32)> {
     store

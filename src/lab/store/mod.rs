@@ -14,10 +14,8 @@ mod distributions;
 mod error;
 mod export;
 #[cfg(test)]
-pub(crate) mod fixtures;
+mod fixtures;
 mod grid;
-#[cfg(test)]
-pub(crate) mod grid_fixtures;
 mod history;
 mod measures;
 mod merge;
@@ -26,8 +24,6 @@ mod open;
 mod paired;
 mod processes;
 mod provisioning;
-#[cfg(test)]
-pub(crate) mod provisioning_fixtures;
 mod query;
 mod read;
 mod record;

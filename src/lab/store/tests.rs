@@ -9,6 +9,7 @@ use super::{
     APPLICATION_ID, FailedSimulation, OutcomeDetail, PendingSimulation, RunId, RunSelector,
     RunState, SCHEMA_VERSION, SimulationProgress, Store, StoreError, Writer,
 };
+use crate::actors::SimulationResult;
 use crate::failures::NodeEvent;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::{Offer, RequestVerdict, ReservationOutcome};
@@ -16,7 +17,6 @@ use crate::scheduling::{
     JobOutcome, Promise, SimulationMetrics, SuccessFactors, Verdict, VirtualTrial, WorkCounters,
     combine,
 };
-use crate::simulation::SimulationResult;
 use crate::sweep::AxisValue;
 use crate::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use crate::workload::{Job, JobId, JobKind, RequestId, ReservationRequest, WantedStart};
@@ -907,7 +907,7 @@ fn rows_a_second_and_bytes_a_row() {
     }
 }
 
-const DOCUMENT: &str = include_str!("../../docs/schema.md");
+const DOCUMENT: &str = include_str!("../../../docs/schema.md");
 
 #[test]
 fn the_first_ten_queries_of_the_schema_document_give_answers() {
@@ -1097,7 +1097,7 @@ fn several_clusters(path: &Path, detail: OutcomeDetail) -> RunId {
         for replication in 0..2 {
             let id = format!("{algorithm}-{replication}");
             let values = [("broker.algorithm", text(algorithm))];
-            let result = super::grid_fixtures::grid(3, 8, |request| {
+            let result = super::fixtures::grid::grid(3, 8, |request| {
                 request % 2 == 0 || algorithm == "a3-backfill"
             });
             let points = vec![point(&id, &values, replication, 1.0)];
@@ -1238,7 +1238,7 @@ fn without_outcomes_requests_stay_and_probes_and_time_lines_of_the_first_replica
 
 #[test]
 fn a_request_whose_numbers_are_none_is_refused() {
-    let mut result = super::grid_fixtures::grid(2, 2, |_| true);
+    let mut result = super::fixtures::grid::grid(2, 2, |_| true);
     result.grid.as_mut().unwrap().requests[1].worst_case = f64::INFINITY;
     let done = finished("x", "co-reservation", 0, result, Vec::new());
     let error = super::rows::Prepared::new(done, OutcomeDetail::All)
@@ -1341,7 +1341,7 @@ fn workflows(path: &Path, detail: OutcomeDetail) -> RunId {
                     ("provisioning.alpha", AxisValue::Real(alpha)),
                 ];
                 let points = vec![point(&id, &values, replication, 1.0)];
-                let done = super::provisioning_fixtures::provisioned(
+                let done = super::fixtures::provisioning::provisioned(
                     &id,
                     search,
                     alpha,
@@ -1503,7 +1503,7 @@ fn without_outcomes_submissions_stay_and_tasks_of_the_first_replication() {
 fn an_application_whose_cost_is_no_number_is_refused() {
     use crate::brokering::provisioning::SearchMethod;
     let mut done =
-        super::provisioning_fixtures::provisioned("x", SearchMethod::Moga, 0.5, 0, Vec::new());
+        super::fixtures::provisioning::provisioned("x", SearchMethod::Moga, 0.5, 0, Vec::new());
     let run = done.result.provisioning.as_mut().unwrap();
     run.outcomes[0].realised.cost = f64::NAN;
     let error = super::rows::Prepared::new(done, OutcomeDetail::All)

@@ -9,9 +9,9 @@ use std::sync::Arc;
 use super::house::HouseRooms;
 use super::inputs::{InputError, InputFolders, Inputs};
 use super::spec::{SimulationSpec, Sweep};
+use crate::actors::SimulationInputs;
 use crate::brokering::StudySettings;
 use crate::scheduling::{Replay, replay};
-use crate::simulation::SimulationInputs;
 use crate::store::ReplaySource;
 
 /// Why a point cannot be replayed.

@@ -211,8 +211,8 @@ fn most(values: &[f64]) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fixtures::grid::grid;
     use super::super::fixtures::{axis, finished, point, record, text, write_run};
-    use super::super::grid_fixtures::grid;
     use super::*;
 
     const ALGORITHM: &str = "broker.algorithm";

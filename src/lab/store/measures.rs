@@ -179,8 +179,8 @@ mod tests {
     use rusqlite::Connection;
 
     use super::*;
+    use crate::actors::SimulationResult;
     use crate::scheduling::measures::Measured;
-    use crate::simulation::SimulationResult;
     use crate::store::RunSelector;
     use crate::store::fixtures::{finished, point, record, result, write_run};
 

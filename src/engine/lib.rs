@@ -1,0 +1,28 @@
+//! The domain of bookahead: pure and synchronous.
+//!
+//! Nothing here knows of actors, runtimes, databases, tables of reports or the command line. Time, randomness and identifiers come in as
+//! arguments. Each module below may call those above it in this list, and no other.
+
+// Quantities that must not be mixed up: seconds, node counts, node-time, coins.
+pub mod units;
+
+// Named random streams.
+pub mod random;
+
+// What arrives: jobs, traces, cleaning, load scaling, model generators.
+pub mod workload;
+
+// How well users estimate: distributions by class, joint and convolved.
+pub mod estimates;
+
+// Node failures: models and replayed tables.
+pub mod failures;
+
+// Who holds which nodes when.
+pub mod plan;
+
+// Policies on a plan, and the cluster that carries them out.
+pub mod scheduling;
+
+// Across clusters: the broker and its searches.
+pub mod brokering;

@@ -1,0 +1,22 @@
+//! The laboratory of bookahead: actors around the domain's state machines, sweeps over all cores, and the store that keeps every outcome.
+
+use bookahead_engine::{brokering, estimates, failures, plan, random, scheduling, units, workload};
+
+// The actors of one simulation.
+pub mod actors;
+
+// Experiment files, axes, points, and the coordinator that shards them over cores.
+pub mod sweep;
+
+// SQLite: schema, migrations, the writer, the readers.
+pub mod store;
+
+// What the tests of the engine draw is drawn here, too: the same files, as a crate's tests are not seen by another.
+#[cfg(test)]
+#[allow(dead_code)]
+#[path = "../engine/brokering/drawn_grid.rs"]
+mod drawn_grid;
+#[cfg(test)]
+#[allow(dead_code)]
+#[path = "../engine/brokering/provisioning/test_support.rs"]
+mod drawn_sites;
