@@ -9,7 +9,7 @@ use bookahead::actors::SimulationResult;
 use bookahead::report;
 use bookahead::store::{RunRecord, RunSelector, RunState, Store, Writer};
 use bookahead::sweep::{
-    CostModel, Experiment, FinishedSimulation, HouseRooms, InputFolders, OutcomeDetail, Simulate,
+    CostModel, Experiment, FinishedSimulation, InputFolders, InputSources, OutcomeDetail, Simulate,
     Sweep, SweepOptions, load_inputs, tasks,
 };
 use divan::Bencher;
@@ -31,8 +31,8 @@ impl Finished {
             .expect("the quick start is a valid experiment")
             .sweep;
         let options = SweepOptions::new("unused.db".into());
-        let rooms = HouseRooms::new(&InputFolders::default());
-        let inputs = load_inputs(&mut sweep, rooms, &options).expect("a model needs no files");
+        let sources = InputSources::new(&InputFolders::default());
+        let inputs = load_inputs(&mut sweep, sources, &options).expect("a model needs no files");
         let mut results: BTreeMap<(String, u32), SimulationResult> = BTreeMap::new();
         let tasks = tasks(&sweep, &HashSet::new(), &CostModel::default());
         let simulations = tasks.iter().map(|task| {

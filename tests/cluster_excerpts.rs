@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use bookahead::brokering::{GridInputs, StudySettings};
 use bookahead::random;
-use bookahead::sweep::{Experiment, HouseRooms, InputFolders, Inputs, SimulationSpec};
+use bookahead::sweep::{Experiment, InputFolders, InputSources, Inputs, SimulationSpec};
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{
     CleaningRules, ClusterExcerpts, ClusterSettings, Compression, Excerpts, Job, JobId,
@@ -259,7 +259,7 @@ strategy = "co-reservation"
 "#;
 
 struct Grids {
-    inputs: Inputs<HouseRooms>,
+    inputs: Inputs,
     specs: Vec<SimulationSpec>,
 }
 
@@ -270,7 +270,7 @@ impl Grids {
             Ok(experiment) => experiment.sweep,
             Err(error) => panic!("{error}"),
         };
-        let inputs = Inputs::new(HouseRooms::new(&InputFolders::from_environment()), true);
+        let inputs = Inputs::new(InputSources::new(&InputFolders::from_environment()), true);
         inputs.identify(&mut sweep).expect("the workload is there");
         for spec in &sweep.simulations {
             inputs.prepare(spec).expect("everything can be made");
@@ -393,7 +393,7 @@ fn more_requests_than_templates_are_refused_before_anything_runs() {
     let mut sweep = Experiment::parse("grid.toml", &text, None)
         .expect("valid")
         .sweep;
-    let inputs = Inputs::new(HouseRooms::new(&InputFolders::default()), true);
+    let inputs = Inputs::new(InputSources::new(&InputFolders::default()), true);
     inputs.identify(&mut sweep).expect("a model");
     let error = inputs
         .prepare(&sweep.simulations[0])

@@ -1,4 +1,4 @@
-//! Tests that cross rooms, one module a subject.
+//! Tests that cross modules, one module a subject.
 
 mod actors;
 mod architecture;

@@ -7,8 +7,8 @@ use bookahead::estimates::{
 };
 use bookahead::random::{Stream, stream};
 use bookahead::scheduling::local::{
-    Blow, ClusterId, LocalService, LocalSettings, OverbookingError, OverbookingMachine, PartOrder,
-    PartOutcome, Probe, ProbeFilters, Refusal, Tariff,
+    ClusterId, LocalService, LocalSettings, OutageEvent, OverbookingError, OverbookingMachine,
+    PartOrder, PartOutcome, Probe, ProbeFilters, Refusal, Tariff,
 };
 use bookahead::scheduling::{JobOutcome, PolicySettings, simulate};
 use bookahead::units::{Nodes, Seconds};
@@ -277,12 +277,12 @@ fn a_cluster_that_goes_down_loses_running_parts_and_restarts_jobs() {
     assert_eq!(cluster.reserve(Seconds(1), &running), Ok(()));
     assert_eq!(cluster.reserve(Seconds(1), &later), Ok(()));
     cluster.settle(Seconds(100));
-    cluster.strike(Seconds(100), Blow::ClusterDown);
+    cluster.apply_outage(Seconds(100), OutageEvent::ClusterDown);
     assert!(!cluster.is_up());
     assert_eq!(cluster.in_use().jobs + cluster.in_use().parts, 0);
     assert!(cluster.take_lost_parts()[0].running);
     cluster.settle(Seconds(200));
-    cluster.strike(Seconds(200), Blow::ClusterUp);
+    cluster.apply_outage(Seconds(200), OutageEvent::ClusterUp);
     assert!(cluster.is_up());
     let (jobs, parts) = finish(&mut cluster);
     assert_eq!((jobs[0].restarts, jobs[0].start), (1, Some(Seconds(200))));
@@ -299,9 +299,9 @@ fn what_is_repaired_at_an_instant_is_there_for_a_part_that_starts_then() {
         Ok(())
     );
     cluster.settle(Seconds(50));
-    cluster.strike(Seconds(50), Blow::NodesDown { first: 3, count: 1 });
+    cluster.apply_outage(Seconds(50), OutageEvent::NodesDown { first: 3, count: 1 });
     cluster.advance(Seconds(100));
-    cluster.strike(Seconds(100), Blow::NodesUp { first: 3, count: 1 });
+    cluster.apply_outage(Seconds(100), OutageEvent::NodesUp { first: 3, count: 1 });
     assert_eq!(cluster.in_use().parts, 4);
     assert!(!finish(&mut cluster).1[0].lost);
 }
@@ -534,9 +534,9 @@ proptest! {
                     granted.insert(number);
                 },
                 4 => { cluster.cancel(time, part.request, 0); }
-                5 => { cluster.strike(time, Blow::NodesDown { first: number, count: nodes }); }
-                6 => { cluster.strike(time, Blow::NodesUp { first: number, count: nodes }); }
-                7 => { cluster.strike(time, if number < 6 { Blow::ClusterDown } else { Blow::ClusterUp }); }
+                5 => { cluster.apply_outage(time, OutageEvent::NodesDown { first: number, count: nodes }); }
+                6 => { cluster.apply_outage(time, OutageEvent::NodesUp { first: number, count: nodes }); }
+                7 => { cluster.apply_outage(time, if number < 6 { OutageEvent::ClusterDown } else { OutageEvent::ClusterUp }); }
                 8 => { pof(&mut cluster, now, &part); }
                 _ => cluster.advance(time + Seconds(pause)),
             }
@@ -546,8 +546,8 @@ proptest! {
             let used = cluster.in_use();
             prop_assert!(used.jobs + used.parts <= 8);
         }
-        cluster.strike(Seconds(now), Blow::ClusterUp);
-        cluster.strike(Seconds(now), Blow::NodesUp { first: 0, count: 8 });
+        cluster.apply_outage(Seconds(now), OutageEvent::ClusterUp);
+        cluster.apply_outage(Seconds(now), OutageEvent::NodesUp { first: 0, count: 8 });
         let (outcomes, parts) = finish(&mut cluster);
         prop_assert_eq!(outcomes.len(), jobs.len());
         let ended: Vec<u32> = parts.iter().map(|part| part.order.request.0).collect();

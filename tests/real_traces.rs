@@ -1,4 +1,4 @@
-//! The logs of the Parallel Workloads Archive through the whole workload room. The expected numbers come from an
+//! The logs of the Parallel Workloads Archive through the whole workload module. The expected numbers come from an
 //! independent program that knows nothing of this one.
 
 use bookahead::units::Nodes;

@@ -186,7 +186,7 @@ section = "7"
 statement = "The failure rate of series 3."
 provenance = "stated"
 trace = "fingerprint"
-kept_aside = true
+held_out = true
 value = { run = "fingerprint-e5", measure = "co_failure_rate", at = { "broker.algorithm" = "a3", "broker.minimum_step_seconds" = 1, "broker.maximum_starts" = 4 } }
 "#;
 
@@ -303,7 +303,7 @@ fn several_clusters_are_judged_by_replications_by_cluster_and_by_request_and_onc
         "M3  held",
         "M4  missed",
         "M5  not tested",
-        "the published value is kept aside",
+        "the published value is held out",
         "drawn/M1  held",
         "drawn/M4  missed",
         "fingerprint        3 held, 1 missed, 1 not tested",

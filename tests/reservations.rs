@@ -1,4 +1,4 @@
-//! Studies with reservations across rooms: through the program into the store, through the actors, beside overbooked jobs.
+//! Studies with reservations across modules: through the program into the store, through the actors, beside overbooked jobs.
 
 use std::fs;
 use std::path::Path;

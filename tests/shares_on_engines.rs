@@ -34,7 +34,7 @@ range = { from = 0.1, to = 0.5, step = 0.01 }
 "#;
 
 /// How long shares of [`LONG`] may take on a slow machine with other work.
-const PATIENCE: Duration = Duration::from_secs(400);
+const LONGEST_WAIT: Duration = Duration::from_secs(400);
 
 fn installed(program: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
@@ -47,7 +47,7 @@ fn installed(program: &str) -> Option<PathBuf> {
 fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     let begun = Instant::now();
     while !holds() {
-        assert!(begun.elapsed() < PATIENCE, "waited in vain: {what}");
+        assert!(begun.elapsed() < LONGEST_WAIT, "waited in vain: {what}");
         std::thread::sleep(Duration::from_millis(50));
     }
 }

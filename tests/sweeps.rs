@@ -1,4 +1,4 @@
-//! Sweeps through the real rooms: the same content with any number of workers, resumed or not, and the command line.
+//! Sweeps with real inputs and a real store: the same content with any number of workers, resumed or not, and the command line.
 
 use std::path::Path;
 

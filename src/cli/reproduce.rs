@@ -61,7 +61,7 @@ pub struct ReproduceArgs {
     pub json: bool,
 }
 
-/// Runs the command in the house and returns its exit code.
+/// Runs the command and returns its exit code.
 ///
 /// # Errors
 ///
@@ -93,10 +93,10 @@ pub fn execute(args: &ReproduceArgs) -> Result<ExitCode, ReproduceError> {
     }
 }
 
-/// Any error of another room, as it came.
+/// Any error of another module, as it came.
 pub type RoomError = Box<dyn std::error::Error + Send + Sync>;
 
-/// What reproducing needs from the rooms that run and keep simulations.
+/// What reproducing needs from the modules that run and keep simulations.
 pub trait SweepRunner {
     /// Finds a trace file by the archive's name.
     ///

@@ -10,25 +10,25 @@ mod counting;
 mod direct;
 #[cfg(test)]
 mod drawn_grid;
+pub mod evaluation;
 mod exchange;
 mod failures;
 mod grid;
 #[cfg(test)]
 mod interleaving_tests;
-pub mod letters;
 mod listed;
-pub mod measured;
 pub mod measures;
+pub mod messages;
 mod network;
 mod outcome;
 
+mod cluster_setup;
 mod outlook;
 pub mod provisioning;
 mod ranked;
 mod search;
 mod settings;
 mod site;
-mod sites;
 mod starts;
 mod study;
 mod table;
@@ -39,9 +39,10 @@ mod whole_run_tests;
 mod worst_case;
 
 pub use algorithm::{Accuracy, Algorithm, AlgorithmRow, Order, Repair};
-pub use direct::{PATIENCE, WINDOW, finish, simulate_grid};
+pub use cluster_setup::clusters;
+pub use direct::{MAXIMUM_IDLE_WINDOWS, WINDOW, finish, simulate_grid};
 pub use exchange::{Exchange, Task};
-pub use failures::Blows;
+pub use failures::OutageEvents;
 pub use grid::{ClusterWorkload, GridInputs, GridRun, GridSeed};
 pub use network::Network;
 pub use outcome::{
@@ -53,7 +54,6 @@ pub use settings::{
     SearchSettings, StartCap,
 };
 pub use site::Site;
-pub use sites::clusters;
 pub use starts::{candidate_starts, rigid_candidates, unprobed_candidates};
 pub use study::StudySettings;
 pub use table::Candidate;

@@ -1,7 +1,7 @@
 //! Named random streams.
 //!
-//! Every random number in the house comes from a stream derived from (seed, workload key, replication, stream name), never
-//! from a thread, a clock or the order in which points run (rule 4 of the house).
+//! Every random number comes from a stream derived from (seed, workload key, replication, stream name), never
+//! from a thread, a clock or the order in which points run (rule 4 of ARCHITECTURE.md).
 
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;

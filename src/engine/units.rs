@@ -1,6 +1,6 @@
 //! Quantities that must not be mixed up: seconds, node counts, booked node-time and money.
 //!
-//! All virtual time is a whole number of seconds (rule 3 of the house), all booked node-time is a whole number of
+//! All virtual time is a whole number of seconds (rule 3 of ARCHITECTURE.md), all booked node-time is a whole number of
 //! node-seconds, so sums are exact and independent of their order. Only ratios and money derived from them are `f64`.
 
 use std::fmt;

@@ -112,13 +112,13 @@ pub enum Expected {
     },
     /// Names of strategies or of families, from the highest gain down.
     Order(Vec<String>),
-    /// The published value is kept aside for independent validation: the measured one is shown, nothing is judged. Holds the
+    /// The published value is held out for independent validation: the measured one is shown, nothing is judged. Holds the
     /// names that an order is to be made of; `null` in JSON.
-    #[serde(serialize_with = "kept_aside")]
-    KeptAside(Vec<String>),
+    #[serde(serialize_with = "held_out")]
+    HeldOut(Vec<String>),
 }
 
-fn kept_aside<S: serde::Serializer>(_: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+fn held_out<S: serde::Serializer>(_: &[String], serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_none()
 }
 
@@ -345,7 +345,7 @@ struct RawClaim {
     #[serde(rename = "at-least")]
     at_least: Option<f64>,
     #[serde(rename = "kept-aside")]
-    kept_aside: Option<Vec<String>>,
+    held_out: Option<Vec<String>>,
     printed: Option<f64>,
     resolves: Option<String>,
     provenance: Option<Provenance>,
@@ -518,13 +518,13 @@ fn resolve_claim(
         at = at.or(Some(1.0));
         family = family.or_else(|| Some(FAMILIES[0].to_owned()));
     }
-    let expected = match (raw.value, raw.at_least, raw.order, raw.kept_aside) {
+    let expected = match (raw.value, raw.at_least, raw.order, raw.held_out) {
         (Some(value), None, None, None) if value.is_finite() => Expected::Value(value),
         (None, Some(at_least), None, None) if at_least.is_finite() => {
             Expected::AtLeast { at_least }
         }
         (None, None, Some(order), None) if order.len() > 1 => Expected::Order(order),
-        (None, None, None, Some(among)) => Expected::KeptAside(among),
+        (None, None, None, Some(among)) => Expected::HeldOut(among),
         _ => {
             return Err(
                 "give exactly one of `value`, `at-least`, `order` (two names or more) and `kept-aside`"
@@ -535,7 +535,7 @@ fn resolve_claim(
     let ordered = quantity.is_order();
     let has_order = match &expected {
         Expected::Order(_) => true,
-        Expected::KeptAside(among) => among.len() > 1,
+        Expected::HeldOut(among) => among.len() > 1,
         Expected::Value(_) | Expected::AtLeast { .. } => false,
     };
     if ordered != has_order {

@@ -87,8 +87,8 @@ pub struct Finding {
     pub unit: Option<String>,
     /// What a reader of the verdict should know.
     pub note: Option<String>,
-    /// The published number is kept aside for independent validation: what was measured is shown, nothing is judged.
-    pub kept_aside: bool,
+    /// The published number is held out for independent validation: what was measured is shown, nothing is judged.
+    pub held_out: bool,
     /// It is about these inputs alone and not judged again on others.
     pub is_once: bool,
     /// What must hold.
@@ -179,7 +179,7 @@ pub struct ValueCheck {
     pub measure: String,
     /// The cell: a value for every axis of the run that has more than one.
     pub at: Fixed,
-    /// The published value and the largest difference that holds; `None` where it is kept aside.
+    /// The published value and the largest difference that holds; `None` where it is held out.
     pub expected: Option<Near>,
 }
 
@@ -237,7 +237,7 @@ pub struct TrendCheck {
     pub measure: String,
     /// The axis: its numbers ascending, its names in the order of the file.
     pub along: String,
-    /// Where the curve must go; `None` where that is kept aside.
+    /// Where the curve must go; `None` where that is held out.
     pub direction: Option<Direction>,
     /// The cells. A curve is one combination of the other axes.
     #[serde(rename = "where")]
@@ -282,7 +282,7 @@ pub struct CompareCheck {
     pub left: Side,
     /// The curve on its right.
     pub right: Side,
-    /// How what is compared relates to the number; `None` where that is kept aside.
+    /// How what is compared relates to the number; `None` where that is held out.
     pub relation: Option<Relation>,
     /// What is compared, with the number.
     pub by: Contrast,

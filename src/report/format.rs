@@ -1,4 +1,4 @@
-//! The formats in which a table leaves the house: one file each.
+//! The formats in which a table leaves the program: one file each.
 
 mod csv;
 mod markdown;

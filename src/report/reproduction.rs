@@ -400,7 +400,7 @@ impl ScoreCard {
         let nothing_judged = self
             .comparisons
             .iter()
-            .all(|comparison| matches!(comparison.claim.expected, Expected::KeptAside(_)));
+            .all(|comparison| matches!(comparison.claim.expected, Expected::HeldOut(_)));
         if nothing_judged {
             for table in &self.measured {
                 line(&mut page, &format!("\n{}", table.title));

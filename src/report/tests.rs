@@ -244,7 +244,7 @@ fn the_best_threshold_is_that_of_the_highest_mean_and_not_of_the_highest_run() {
 /// Strategy, gain, surplus, percent, axes.
 type BestRow = (String, f64, Option<f64>, Option<f64>, String);
 
-/// Rule 6 of the house: every number of a table can be had by the query below it.
+/// Reports read only the store: every number of a table can be had by the query below it.
 #[test]
 fn the_queries_below_the_tables_give_the_numbers_in_them() {
     let folder = folder();

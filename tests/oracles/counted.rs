@@ -8,8 +8,8 @@ use bookahead::scheduling::{
 use proptest::prelude::*;
 
 use super::agree;
+use super::slow_machine::{Fate, Phase, Planner, Recovery, SlowMachine};
 use super::workloads::{Case, Kind, case};
-use super::world::{Fate, Phase, Planner, Recovery, World};
 
 /// A reservation of `n` nodes on `[start, end)`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,17 +70,22 @@ impl Twin {
     }
 
     /// Nodes that are free in each second from now on.
-    fn free(&self, world: &World) -> Vec<i64> {
-        let mut free = vec![world.up.len() as i64; (self.end_of_time - world.now).max(1) as usize];
+    fn free(&self, machine: &SlowMachine) -> Vec<i64> {
+        let mut free =
+            vec![machine.up.len() as i64; (self.end_of_time - machine.now).max(1) as usize];
         let mut occupy = |from: i64, to: i64, nodes: i64| {
-            for second in from.max(world.now)..to.min(self.end_of_time) {
-                free[(second - world.now) as usize] -= nodes;
+            for second in from.max(machine.now)..to.min(self.end_of_time) {
+                free[(second - machine.now) as usize] -= nodes;
             }
         };
-        occupy(world.now, world.now + self.horizon, world.down() as i64);
+        occupy(
+            machine.now,
+            machine.now + self.horizon,
+            machine.down() as i64,
+        );
         for (job, slot) in self.slots.iter().enumerate() {
             if let Some(slot) = slot {
-                occupy(slot.start, slot.end, world.width(job) as i64);
+                occupy(slot.start, slot.end, machine.width(job) as i64);
             }
         }
         free
@@ -88,19 +93,19 @@ impl Twin {
 
     /// For each second from now on, how long `job` could stay from then: until its nodes are needed, its deadline or its
     /// estimate; 0 before its release.
-    fn stays(&self, world: &World, job: usize) -> Vec<i64> {
-        let free = self.free(world);
-        let width = world.width(job) as i64;
+    fn stays(&self, machine: &SlowMachine, job: usize) -> Vec<i64> {
+        let free = self.free(machine);
+        let width = machine.width(job) as i64;
         (0..free.len())
             .map(|from| {
-                let start = world.now + from as i64;
-                if start < world.jobs[job].release.0 {
+                let start = machine.now + from as i64;
+                if start < machine.jobs[job].release.0 {
                     return 0;
                 }
                 let fits = free[from..].iter().take_while(|&&free| free >= width);
                 let mut stay = 0;
                 for _ in fits {
-                    if stay == world.estimate(job) || start + stay >= world.deadline(job) {
+                    if stay == machine.estimate(job) || start + stay >= machine.deadline(job) {
                         break;
                     }
                     stay += 1;
@@ -110,10 +115,10 @@ impl Twin {
             .collect()
     }
 
-    fn pof(&self, world: &World, job: usize, length: i64) -> f64 {
-        let nodes = world.width(job) as f64;
+    fn pof(&self, machine: &SlowMachine, job: usize, length: i64) -> f64 {
+        let nodes = machine.width(job) as f64;
         let available = (1.0 / (1.0 + self.failure_rate / self.repair_rate)).powf(nodes);
-        let executable = self.cdf[(100 * length / world.estimate(job)) as usize];
+        let executable = self.cdf[(100 * length / machine.estimate(job)) as usize];
         let survives = (-self.failure_rate * nodes * length as f64 / 3_600.0).exp();
         1.0 - available * executable * survives
     }
@@ -122,19 +127,19 @@ impl Twin {
         self.threshold.accepts(pof)
     }
 
-    fn place_overbooked(&self, world: &World, job: usize) -> Option<(Slot, f64)> {
-        let free = self.free(world);
-        let width = world.width(job) as i64;
-        let first = world.earliest(job);
-        for start in first..world.deadline(job) {
-            let at = (start - world.now) as usize;
+    fn place_overbooked(&self, machine: &SlowMachine, job: usize) -> Option<(Slot, f64)> {
+        let free = self.free(machine);
+        let width = machine.width(job) as i64;
+        let first = machine.earliest(job);
+        for start in first..machine.deadline(job) {
+            let at = (start - machine.now) as usize;
             let rises = at > 0 && free[at] > free[at - 1];
             if !(start == first || rises) || free[at] < width {
                 continue;
             }
             let length = free[at..].iter().take_while(|&&free| free >= width).count() as i64;
-            let end = world.deadline(job).min(start + length);
-            let pof = self.pof(world, job, end - start);
+            let end = machine.deadline(job).min(start + length);
+            let pof = self.pof(machine, job, end - start);
             if self.accepts(pof) {
                 return Some((Slot { start, end }, pof));
             }
@@ -144,13 +149,13 @@ impl Twin {
 
     /// A place for an accepted job: the full estimate as early as possible, else (if `short`) the longest stay, the
     /// earliest of equally long ones.
-    fn place(&self, world: &World, job: usize, short: bool, latest: i64) -> Option<Slot> {
-        let stays = self.stays(world, job);
-        let seconds = (0..).map(|from| world.now + from).zip(stays);
+    fn place(&self, machine: &SlowMachine, job: usize, short: bool, latest: i64) -> Option<Slot> {
+        let stays = self.stays(machine, job);
+        let seconds = (0..).map(|from| machine.now + from).zip(stays);
         let within: Vec<(i64, i64)> = seconds.filter(|&(start, _)| start <= latest).collect();
         let full = within
             .iter()
-            .find(|&&(_, stay)| stay == world.estimate(job));
+            .find(|&&(_, stay)| stay == machine.estimate(job));
         let longest = within.iter().map(|&(_, stay)| stay).max().unwrap_or(0);
         let found = full.or_else(|| {
             within
@@ -163,24 +168,24 @@ impl Twin {
         })
     }
 
-    fn put_aside(&mut self, world: &mut World, job: usize, recovery: Recovery) {
+    fn put_aside(&mut self, machine: &mut SlowMachine, job: usize, recovery: Recovery) {
         self.slots[job] = None;
-        world.put_aside(job, recovery);
+        machine.put_aside(job, recovery);
     }
 
-    fn try_all_aside(&mut self, world: &mut World) {
-        for job in world.in_phase(Phase::Aside) {
-            let short = world.recovery[job] == Recovery::AnyTime;
-            if let Some(slot) = self.place(world, job, short, i64::MAX) {
+    fn try_all_aside(&mut self, machine: &mut SlowMachine) {
+        for job in machine.in_phase(Phase::Aside) {
+            let short = machine.recovery[job] == Recovery::AnyTime;
+            if let Some(slot) = self.place(machine, job, short, i64::MAX) {
                 self.slots[job] = Some(slot);
-                world.plan(job, slot.start);
+                machine.plan(job, slot.start);
             }
         }
     }
 
     /// One pass over the planned jobs; whether anything moved.
-    fn compress(&mut self, world: &mut World) -> bool {
-        let mut planned: Vec<(i64, usize)> = world
+    fn compress(&mut self, machine: &mut SlowMachine) -> bool {
+        let mut planned: Vec<(i64, usize)> = machine
             .in_phase(Phase::Planned)
             .into_iter()
             .map(|job| (self.slots[job].expect("it is planned").start, job))
@@ -190,32 +195,32 @@ impl Twin {
         for (_, job) in planned {
             let before = self.slots[job].take().expect("it is planned");
             let length = before.end - before.start;
-            let is_short = length < world.estimate(job);
-            let found = self.place(world, job, is_short, before.start);
+            let is_short = length < machine.estimate(job);
+            let found = self.place(machine, job, is_short, before.start);
             let now = match found {
                 Some(slot) if slot.end - slot.start >= length => slot,
                 _ => before,
             };
             moved |= now != before;
             self.slots[job] = Some(now);
-            world.plan(job, now.start);
+            machine.plan(job, now.start);
         }
         moved
     }
 
-    fn extend_windows(&mut self, world: &mut World) {
+    fn extend_windows(&mut self, machine: &mut SlowMachine) {
         for job in self.running.clone() {
-            let start = world.fate[job].start.expect("it runs");
-            let wanted = (start + world.estimate(job)).min(world.deadline(job));
-            let window = world.window_end[job];
-            let free = self.free(world);
-            let extra = free[(window - world.now) as usize..]
+            let start = machine.fate[job].start.expect("it runs");
+            let wanted = (start + machine.estimate(job)).min(machine.deadline(job));
+            let window = machine.window_end[job];
+            let free = self.free(machine);
+            let extra = free[(window - machine.now) as usize..]
                 .iter()
-                .take_while(|&&free| free >= world.width(job) as i64)
+                .take_while(|&&free| free >= machine.width(job) as i64)
                 .count() as i64;
             let extended = wanted.min(window + extra);
             if extended > window {
-                world.set_window(job, extended);
+                machine.set_window(job, extended);
                 self.slots[job] = Some(Slot {
                     start,
                     end: extended,
@@ -224,82 +229,82 @@ impl Twin {
         }
     }
 
-    fn replan(&mut self, world: &mut World) {
+    fn replan(&mut self, machine: &mut SlowMachine) {
         if self.retry == Retry::Events {
-            self.try_all_aside(world);
+            self.try_all_aside(machine);
         }
-        self.pull_forward(world);
+        self.pull_forward(machine);
     }
 
-    fn pull_forward(&mut self, world: &mut World) {
-        while self.compress(world) && self.to_fixed_point {}
-        self.extend_windows(world);
+    fn pull_forward(&mut self, machine: &mut SlowMachine) {
+        while self.compress(machine) && self.to_fixed_point {}
+        self.extend_windows(machine);
     }
 }
 
 impl Planner for Twin {
-    fn arrived(&mut self, world: &mut World, job: usize) {
-        if let Some(slot) = self.place(world, job, false, i64::MAX) {
+    fn arrived(&mut self, machine: &mut SlowMachine, job: usize) {
+        if let Some(slot) = self.place(machine, job, false, i64::MAX) {
             self.slots[job] = Some(slot);
-            world.fate[job].promise = Some((slot.start, slot.end, false));
-            world.plan(job, slot.start);
+            machine.fate[job].promise = Some((slot.start, slot.end, false));
+            machine.plan(job, slot.start);
         } else if self.overbooks
-            && let Some((slot, pof)) = self.place_overbooked(world, job)
+            && let Some((slot, pof)) = self.place_overbooked(machine, job)
         {
             self.slots[job] = Some(slot);
-            world.fate[job].promise = Some((slot.start, slot.end, true));
-            world.fate[job].pof = Some(pof);
-            world.plan(job, slot.start);
+            machine.fate[job].promise = Some((slot.start, slot.end, true));
+            machine.fate[job].pof = Some(pof);
+            machine.plan(job, slot.start);
         } else {
-            world.drop(job, Verdict::DroppedNoSlot);
+            machine.drop(job, Verdict::DroppedNoSlot);
         }
     }
 
-    fn start_due(&mut self, world: &mut World, job: usize) {
-        let idle = world.idle();
-        if idle.len() >= world.width(job) {
+    fn start_due(&mut self, machine: &mut SlowMachine, job: usize) {
+        let idle = machine.idle();
+        if idle.len() >= machine.width(job) {
             let slot = self.slots[job].expect("it is planned");
-            let nodes = &idle[..world.width(job)];
-            world.start(job, nodes, slot.end);
+            let nodes = &idle[..machine.width(job)];
+            machine.start(job, nodes, slot.end);
             self.running.push(job);
         } else {
-            self.put_aside(world, job, self.after_failed_start);
+            self.put_aside(machine, job, self.after_failed_start);
             // Where nodes that are down count as free, the same slot would be found again, for ever: wait for the next
             // end, failure or repair.
             if self.retry == Retry::Events && self.horizon > 0 {
-                self.try_all_aside(world);
+                self.try_all_aside(machine);
             }
             if self.replans_after_failed_start {
-                self.pull_forward(world);
+                self.pull_forward(machine);
             }
         }
     }
 
-    fn ended(&mut self, world: &mut World, job: usize, _nodes: &[usize]) {
+    fn ended(&mut self, machine: &mut SlowMachine, job: usize, _nodes: &[usize]) {
         self.slots[job] = None;
         self.running.retain(|&other| other != job);
-        self.replan(world);
+        self.replan(machine);
     }
 
-    fn node_failed(&mut self, world: &mut World, _node: usize, victim: Option<usize>) {
+    fn node_failed(&mut self, machine: &mut SlowMachine, _node: usize, victim: Option<usize>) {
         if let Some(job) = victim {
             self.running.retain(|&other| other != job);
-            self.put_aside(world, job, self.after_crash);
+            self.put_aside(machine, job, self.after_crash);
         }
-        self.replan(world);
+        self.replan(machine);
     }
 
-    fn node_repaired(&mut self, world: &mut World, _node: usize) {
-        self.try_all_aside(world);
-        self.pull_forward(world);
+    fn node_repaired(&mut self, machine: &mut SlowMachine, _node: usize) {
+        self.try_all_aside(machine);
+        self.pull_forward(machine);
     }
 
-    fn given_up(&mut self, _world: &mut World, _job: usize) {}
+    fn given_up(&mut self, _machine: &mut SlowMachine, _job: usize) {}
 }
 
 fn twin(case: &Case, settings: &PolicySettings) -> Vec<Fate> {
     let mut planner = Twin::new(case, settings);
-    World::new(case.nodes, &case.jobs, &case.failures).run(&mut planner)
+    SlowMachine::new(case.nodes, &case.jobs, &case.failures).run(&mut planner)
 }
 
 fn compare(case: &Case, settings: &PolicySettings) -> Result<(), TestCaseError> {

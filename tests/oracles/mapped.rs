@@ -7,8 +7,8 @@ use bookahead::scheduling::{
 use proptest::prelude::*;
 
 use super::agree;
+use super::slow_machine::{Fate, Phase, Planner, Recovery, SlowMachine};
 use super::workloads::{Case, Kind, case};
-use super::world::{Fate, Phase, Planner, Recovery, World};
 
 /// A job's nodes on `[start, end)`.
 #[derive(Clone, Debug, PartialEq)]
@@ -74,11 +74,11 @@ impl Twin {
         }
     }
 
-    fn candidate_starts(&self, world: &World, job: usize) -> Vec<i64> {
-        let first = world.earliest(job);
+    fn candidate_starts(&self, machine: &SlowMachine, job: usize) -> Vec<i64> {
+        let first = machine.earliest(job);
         let ends = self.reservations.iter().map(|reservation| reservation.end);
         let mut starts: Vec<i64> = ends
-            .filter(|&end| end > first && end < world.deadline(job))
+            .filter(|&end| end > first && end < machine.deadline(job))
             .chain([first])
             .collect();
         starts.sort_unstable();
@@ -87,15 +87,16 @@ impl Twin {
     }
 
     /// Nodes without a reservation on `[start, end)`; only those that are up, if that is now.
-    fn unreserved(&self, world: &World, start: i64, end: i64) -> Vec<usize> {
-        (0..world.up.len())
-            .filter(|&node| start > world.now || world.up[node])
+    fn unreserved(&self, machine: &SlowMachine, start: i64, end: i64) -> Vec<usize> {
+        (0..machine.up.len())
+            .filter(|&node| start > machine.now || machine.up[node])
             .filter(|node| {
                 !self.reservations.iter().any(|other| {
-                    let overbooked = world.fate[other.job]
+                    let overbooked = machine.fate[other.job]
                         .promise
                         .is_some_and(|promise| promise.2);
-                    let held = self.holds && overbooked && world.phase[other.job] == Phase::Planned;
+                    let held =
+                        self.holds && overbooked && machine.phase[other.job] == Phase::Planned;
                     other.nodes.contains(node) && (other.start < end || held) && start < other.end
                 })
             })
@@ -112,15 +113,15 @@ impl Twin {
             .unwrap_or(i64::MAX)
     }
 
-    fn place_full(&self, world: &World, job: usize) -> Option<Reservation> {
-        for start in self.candidate_starts(world, job) {
-            let end = start + world.estimate(job);
-            if end > world.deadline(job) {
+    fn place_full(&self, machine: &SlowMachine, job: usize) -> Option<Reservation> {
+        for start in self.candidate_starts(machine, job) {
+            let end = start + machine.estimate(job);
+            if end > machine.deadline(job) {
                 break;
             }
-            let mut nodes = self.unreserved(world, start, end);
-            if nodes.len() >= world.width(job) {
-                nodes.truncate(world.width(job));
+            let mut nodes = self.unreserved(machine, start, end);
+            if nodes.len() >= machine.width(job) {
+                nodes.truncate(machine.width(job));
                 return Some(Reservation {
                     job,
                     nodes,
@@ -194,11 +195,11 @@ impl Twin {
         density
     }
 
-    fn place_overbooked(&self, world: &World, job: usize) -> Option<(Reservation, f64)> {
-        let from = world.earliest(job);
-        for start in self.candidate_starts(world, job) {
-            let mut nodes = self.unreserved(world, start, start + 1);
-            if nodes.len() < world.width(job) {
+    fn place_overbooked(&self, machine: &SlowMachine, job: usize) -> Option<(Reservation, f64)> {
+        let from = machine.earliest(job);
+        for start in self.candidate_starts(machine, job) {
+            let mut nodes = self.unreserved(machine, start, start + 1);
+            if nodes.len() < machine.width(job) {
                 continue;
             }
             nodes.sort_by_key(|&node| {
@@ -207,14 +208,16 @@ impl Twin {
                     node,
                 )
             });
-            nodes.truncate(world.width(job));
+            nodes.truncate(machine.width(job));
             nodes.sort_unstable();
-            let end = world.deadline(job).min(self.next_start(job, &nodes, start));
+            let end = machine
+                .deadline(job)
+                .min(self.next_start(job, &nodes, start));
             if end <= start {
                 continue;
             }
             let density = self.start_density(&self.predecessors(&nodes, from, start), from, start);
-            let runtime = self.runtime_density(world.estimate(job));
+            let runtime = self.runtime_density(machine.estimate(job));
             let within = |seconds: i64| -> f64 {
                 let ended = runtime.iter().take((seconds + 1).max(0) as usize);
                 ended.sum()
@@ -224,8 +227,8 @@ impl Twin {
                 .filter(|&(_, &probability)| probability > 0.0)
                 .map(|(second, probability)| probability * within(end - second))
                 .sum();
-            let width = world.width(job) as f64;
-            let length = world.estimate(job).min(end - start) as f64;
+            let width = machine.width(job) as f64;
+            let length = machine.estimate(job).min(end - start) as f64;
             let available = (1.0 / (1.0 + self.failure_rate / self.repair_rate)).powf(width);
             let survives = (-self.failure_rate * width * length / 3_600.0).exp();
             let pof = 1.0 - available * executable * survives;
@@ -242,15 +245,15 @@ impl Twin {
         None
     }
 
-    fn accept(&mut self, world: &mut World, reservation: Reservation, pof: Option<f64>) {
+    fn accept(&mut self, machine: &mut SlowMachine, reservation: Reservation, pof: Option<f64>) {
         let Reservation {
             job, start, end, ..
         } = reservation;
         if self.overbooks {
-            let from = world.earliest(job);
+            let from = machine.earliest(job);
             let predecessors = self.predecessors(&reservation.nodes, from, start);
             let density = self.start_density(&predecessors, from, start);
-            let runtime = self.runtime_density(world.estimate(job));
+            let runtime = self.runtime_density(machine.estimate(job));
             let mut sum = 0.0;
             self.completion[job] = (0..)
                 .zip(self.convolve(&density, &runtime))
@@ -260,10 +263,10 @@ impl Twin {
                 })
                 .collect();
         }
-        world.fate[job].promise = Some((start, end, pof.is_some()));
-        world.fate[job].pof = pof;
+        machine.fate[job].promise = Some((start, end, pof.is_some()));
+        machine.fate[job].pof = pof;
         self.reservations.push(reservation);
-        world.plan(job, start);
+        machine.plan(job, start);
     }
 
     fn reservation_of(&self, job: usize) -> &Reservation {
@@ -272,59 +275,59 @@ impl Twin {
     }
 
     /// Starts a job now, with as much time as its nodes have.
-    fn start(&mut self, world: &mut World, job: usize) {
+    fn start(&mut self, machine: &mut SlowMachine, job: usize) {
         let nodes = self.reservation_of(job).nodes.clone();
-        let window_end = self.window(world, job);
+        let window_end = self.window(machine, job);
         for own in &mut self.reservations {
             if own.job == job {
-                (own.start, own.end) = (world.now, window_end);
+                (own.start, own.end) = (machine.now, window_end);
             }
         }
-        world.start(job, &nodes, window_end);
+        machine.start(job, &nodes, window_end);
     }
 
-    fn window(&self, world: &World, job: usize) -> i64 {
-        let next = self.next_start(job, &self.reservation_of(job).nodes, world.now);
-        (world.now + world.estimate(job))
-            .min(world.deadline(job))
+    fn window(&self, machine: &SlowMachine, job: usize) -> i64 {
+        let next = self.next_start(job, &self.reservation_of(job).nodes, machine.now);
+        (machine.now + machine.estimate(job))
+            .min(machine.deadline(job))
             .min(next)
     }
 
-    fn nodes_are_there(&self, world: &World, job: usize) -> bool {
+    fn nodes_are_there(&self, machine: &SlowMachine, job: usize) -> bool {
         let mut nodes = self.reservation_of(job).nodes.iter();
-        nodes.all(|&node| world.is_free(node))
+        nodes.all(|&node| machine.is_free(node))
     }
 
-    fn retry_disabled(&mut self, world: &mut World) {
-        for job in world.in_phase(Phase::Aside) {
+    fn retry_disabled(&mut self, machine: &mut SlowMachine) {
+        for job in machine.in_phase(Phase::Aside) {
             let nodes = &self.reservation_of(job).nodes;
             let taken = self.reservations.iter().any(|other| {
                 other.job != job
                     && other.touches(nodes)
-                    && other.start <= world.now
-                    && world.now < other.end
+                    && other.start <= machine.now
+                    && machine.now < other.end
             });
-            let least = match world.recovery[job] {
+            let least = match machine.recovery[job] {
                 Recovery::AnyTime => 1,
-                _ => world.estimate(job),
+                _ => machine.estimate(job),
             };
             if !taken
-                && self.nodes_are_there(world, job)
-                && self.window(world, job) - world.now >= least
+                && self.nodes_are_there(machine, job)
+                && self.window(machine, job) - machine.now >= least
             {
-                self.start(world, job);
-                self.begin_anew(world, job);
+                self.start(machine, job);
+                self.begin_anew(machine, job);
             }
         }
     }
 
     /// A restarted job runs from now, from scratch, whatever was expected of it before.
-    fn begin_anew(&mut self, world: &World, job: usize) {
+    fn begin_anew(&mut self, machine: &SlowMachine, job: usize) {
         if !self.overbooks {
             return;
         }
-        let (now, end) = (world.now, self.reservation_of(job).end);
-        let runtime = self.runtime_density(world.estimate(job));
+        let (now, end) = (machine.now, self.reservation_of(job).end);
+        let runtime = self.runtime_density(machine.estimate(job));
         let ended = |second: i64| -> f64 {
             let lengths = runtime.iter().take((second - now + 1).max(0) as usize);
             lengths.sum()
@@ -334,16 +337,16 @@ impl Twin {
             .collect();
     }
 
-    fn start_early(&mut self, world: &mut World, freed: &[usize]) {
+    fn start_early(&mut self, machine: &mut SlowMachine, freed: &[usize]) {
         if !self.releases {
             return;
         }
-        let mut waiting: Vec<(i64, usize)> = world
+        let mut waiting: Vec<(i64, usize)> = machine
             .in_phase(Phase::Planned)
             .into_iter()
             .filter(|&job| self.reservation_of(job).touches(freed))
             // A start that is due now is an event of its own, after the failures of this instant.
-            .filter(|&job| self.reservation_of(job).start > world.now)
+            .filter(|&job| self.reservation_of(job).start > machine.now)
             .map(|job| (self.reservation_of(job).start, job))
             .collect();
         waiting.sort_unstable();
@@ -352,82 +355,85 @@ impl Twin {
             let blocked = self.reservations.iter().any(|other| {
                 other.job != job
                     && other.touches(nodes)
-                    && other.end > world.now
+                    && other.end > machine.now
                     && (other.start, other.job) < (start, job)
             });
-            if !blocked && self.nodes_are_there(world, job) && world.earliest(job) == world.now {
-                self.start(world, job);
+            if !blocked
+                && self.nodes_are_there(machine, job)
+                && machine.earliest(job) == machine.now
+            {
+                self.start(machine, job);
             }
         }
     }
 
-    fn disable(&mut self, world: &mut World, job: usize, recovery: Recovery) {
-        if !world.put_aside(job, recovery) {
-            self.given_up(world, job);
+    fn disable(&mut self, machine: &mut SlowMachine, job: usize, recovery: Recovery) {
+        if !machine.put_aside(job, recovery) {
+            self.given_up(machine, job);
         }
     }
 
-    fn nodes_freed(&mut self, world: &mut World) {
+    fn nodes_freed(&mut self, machine: &mut SlowMachine) {
         if self.retry == Retry::Events {
-            self.retry_disabled(world);
+            self.retry_disabled(machine);
         }
     }
 }
 
 impl Planner for Twin {
-    fn arrived(&mut self, world: &mut World, job: usize) {
-        if let Some(reservation) = self.place_full(world, job) {
-            self.accept(world, reservation, None);
+    fn arrived(&mut self, machine: &mut SlowMachine, job: usize) {
+        if let Some(reservation) = self.place_full(machine, job) {
+            self.accept(machine, reservation, None);
         } else if self.overbooks
-            && let Some((reservation, pof)) = self.place_overbooked(world, job)
+            && let Some((reservation, pof)) = self.place_overbooked(machine, job)
         {
-            self.accept(world, reservation, Some(pof));
+            self.accept(machine, reservation, Some(pof));
         } else {
-            world.drop(job, Verdict::DroppedNoSlot);
+            machine.drop(job, Verdict::DroppedNoSlot);
         }
     }
 
-    fn start_due(&mut self, world: &mut World, job: usize) {
-        if !self.nodes_are_there(world, job) {
-            self.disable(world, job, self.after_failed_start);
+    fn start_due(&mut self, machine: &mut SlowMachine, job: usize) {
+        if !self.nodes_are_there(machine, job) {
+            self.disable(machine, job, self.after_failed_start);
         } else if self.releases {
-            self.start(world, job);
+            self.start(machine, job);
         } else {
             let planned = self.reservation_of(job).clone();
-            world.start(job, &planned.nodes, planned.end);
+            machine.start(job, &planned.nodes, planned.end);
         }
     }
 
-    fn ended(&mut self, world: &mut World, job: usize, nodes: &[usize]) {
+    fn ended(&mut self, machine: &mut SlowMachine, job: usize, nodes: &[usize]) {
         if self.releases {
             self.reservations.retain(|other| other.job != job);
         }
-        self.nodes_freed(world);
-        self.start_early(world, nodes);
+        self.nodes_freed(machine);
+        self.start_early(machine, nodes);
     }
 
-    fn node_failed(&mut self, world: &mut World, _node: usize, victim: Option<usize>) {
+    fn node_failed(&mut self, machine: &mut SlowMachine, _node: usize, victim: Option<usize>) {
         if let Some(job) = victim {
-            self.disable(world, job, self.after_crash);
+            self.disable(machine, job, self.after_crash);
         }
     }
 
-    fn node_repaired(&mut self, world: &mut World, node: usize) {
-        self.retry_disabled(world);
-        self.start_early(world, &[node]);
+    fn node_repaired(&mut self, machine: &mut SlowMachine, node: usize) {
+        self.retry_disabled(machine);
+        self.start_early(machine, &[node]);
     }
 
-    fn given_up(&mut self, world: &mut World, job: usize) {
+    fn given_up(&mut self, machine: &mut SlowMachine, job: usize) {
         let nodes = self.reservation_of(job).nodes.clone();
         self.reservations.retain(|other| other.job != job);
-        self.nodes_freed(world);
-        self.start_early(world, &nodes);
+        self.nodes_freed(machine);
+        self.start_early(machine, &nodes);
     }
 }
 
 fn twin(case: &Case, settings: &PolicySettings) -> Vec<Fate> {
     let mut planner = Twin::new(case, settings);
-    World::new(case.nodes, &case.jobs, &case.failures).run(&mut planner)
+    SlowMachine::new(case.nodes, &case.jobs, &case.failures).run(&mut planner)
 }
 
 fn compare(case: &Case, settings: &PolicySettings) -> Result<(), TestCaseError> {

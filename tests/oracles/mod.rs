@@ -7,14 +7,14 @@ mod counted;
 mod found;
 mod mapped;
 mod queueing;
+mod slow_machine;
 pub mod workloads;
-mod world;
 
 use bookahead::scheduling::{CrashRule, FailedStartRule, JobOutcome, Retry};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestCaseResult};
 
-use world::Fate;
+use slow_machine::Fate;
 
 /// Every job must have met the same fate in the engine and in its twin.
 fn agree(engine: &[JobOutcome], twin: &[Fate]) -> TestCaseResult {

@@ -253,7 +253,7 @@ fn findings_that_compare_traces_have_a_card_of_their_own() {
         card.contains("# singh2008: comparisons of ctc, sdsc-sp2\n"),
         "{card}"
     );
-    assert!(!card.contains("kept aside"), "not a word of others: {card}");
+    assert!(!card.contains("held out"), "not a word of others: {card}");
     let reports = runner.reports.borrow();
     assert_eq!(reports.len(), 45, "one a configuration");
     let main: Vec<_> = reports.iter().filter(|(.., claims)| *claims).collect();
@@ -327,7 +327,7 @@ fn a_card_of_comparisons_names_what_it_compares_and_says_a_remark_once() {
     let names = "ctc, sdsc-sp2, ctc-workflows, sdsc-sp2-workflows";
     let title = format!("# singh2008: comparisons of {names}\n");
     assert!(card.contains(&title), "{card}");
-    assert_eq!(card.matches("are kept aside").count(), 1, "{card}");
+    assert_eq!(card.matches("are held out").count(), 1, "{card}");
 }
 
 #[test]

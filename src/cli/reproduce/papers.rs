@@ -68,7 +68,7 @@ const BIRKENHEUER_2012: Paper = Paper {
                 subject: "SDSC DataStar, 1,664 processors",
                 file: Some("SDSC-DS-2004-2.1-cln.swf"),
                 remark: Some(
-                    "No published numbers are checked for this trace: it is kept aside for independent validation.",
+                    "No published numbers are checked for this trace: it is held out for independent validation.",
                 ),
             },
             batteries: 20,
@@ -283,7 +283,7 @@ const HEINE_2005: Paper = Paper {
     ),
 };
 
-const NUMBERS_KEPT_ASIDE: &str = "Some published numbers of Figures 18, 19, 54 and 56 are kept aside for independent validation: what was measured of them is shown \
+const NUMBERS_HELD_OUT: &str = "Some published numbers of Figures 18, 19, 54 and 56 are held out for independent validation: what was measured of them is shown \
      and not judged.";
 
 const SINGH_2008: Paper = Paper {
@@ -329,7 +329,7 @@ const SINGH_2008: Paper = Paper {
                 name: "ctc-workflows",
                 subject: "CTC SP2, 430 processors: workflows (chapters 4 and 7)",
                 file: Some("CTC-SP2-1996-3.1-cln.swf"),
-                remark: Some(NUMBERS_KEPT_ASIDE),
+                remark: Some(NUMBERS_HELD_OUT),
             },
             further: &[],
             stems: &[
@@ -353,7 +353,7 @@ const SINGH_2008: Paper = Paper {
                 name: "sdsc-sp2-workflows",
                 subject: "SDSC SP2, 128 processors: workflows (chapters 4 and 7)",
                 file: Some("SDSC-SP2-1998-4.2-cln.swf"),
-                remark: Some(NUMBERS_KEPT_ASIDE),
+                remark: Some(NUMBERS_HELD_OUT),
             },
             further: &[],
             stems: &[
@@ -376,7 +376,7 @@ const SINGH_2008: Paper = Paper {
                 name: "sites",
                 subject: "CTC SP2 and SDSC SP2 at six loads, two to six sites: workflows (chapters 4 and 7)",
                 file: Some("CTC-SP2-1996-3.1-cln.swf"),
-                remark: Some(NUMBERS_KEPT_ASIDE),
+                remark: Some(NUMBERS_HELD_OUT),
             },
             further: &["SDSC-SP2-1998-4.2-cln.swf"],
             stems: &["sites-moga", "sites-greedy"],
@@ -485,7 +485,7 @@ const SINGH_2008: Paper = Paper {
     ),
 };
 
-const KEPT_ASIDE: &str = "The numbers of series 3 of Table 17 and of Table 20 are kept aside for independent validation: what was measured is shown \
+const HELD_OUT: &str = "The numbers of series 3 of Table 17 and of Table 20 are held out for independent validation: what was measured is shown \
      and nothing is judged.";
 
 const MELTZER_2005: Paper = Paper {
@@ -496,7 +496,7 @@ const MELTZER_2005: Paper = Paper {
                 name: "fingerprint",
                 subject: "SDSC Blue Horizon, seven excerpts chosen by fingerprint, 1,160 CPUs each",
                 file: Some("SDSC-BLUE-2000-4.2-cln.swf"),
-                remark: Some(KEPT_ASIDE),
+                remark: Some(HELD_OUT),
             },
             further: &[],
             stems: &[

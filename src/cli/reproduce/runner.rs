@@ -1,4 +1,4 @@
-//! Reproducing in the house: the real sweeps, traces and store behind [`SweepRunner`].
+//! Reproducing with the real sweeps, traces and store behind [`SweepRunner`].
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -351,7 +351,7 @@ fn list_claims(
 fn expectation(claim: &Claim) -> String {
     match (&claim.expected, claim.tolerance) {
         (Expected::Order(names), _) => names.join(" > "),
-        (Expected::KeptAside(_), _) => "kept aside".to_owned(),
+        (Expected::HeldOut(_), _) => "held out".to_owned(),
         (Expected::AtLeast { at_least }, _) => format!("at least {at_least}"),
         (Expected::Value(value), Tolerance::Relative(share)) => {
             format!("{value} ± {} %", share * 100.0)

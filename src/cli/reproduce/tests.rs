@@ -262,7 +262,7 @@ fn the_kept_aside_trace_runs_and_shows_what_was_measured() {
         "{}",
         ran.output
     );
-    assert!(ran.output.contains("kept aside for independent validation"));
+    assert!(ran.output.contains("held out for independent validation"));
 }
 
 #[test]

@@ -9,7 +9,7 @@ mod process;
 use std::collections::BTreeMap;
 
 use self::process::Process;
-use super::letters::{Answer, Instruction};
+use super::messages::{Answer, Instruction};
 use super::{CoOutcome, CoReservationSettings, GridSeed, RiskSettings, SearchSettings};
 use crate::scheduling::local::ClusterId;
 use crate::units::{Nodes, Seconds};

@@ -13,7 +13,7 @@ impl Outlook {
             .sum()
     }
 
-    /// Complete candidates at one start. Exact up to the precision of the sum, with two exceptions that no study of this house
+    /// Complete candidates at one start. Exact up to the precision of the sum, with two exceptions that no study of this program
     /// reaches: more than [`SUBSET_PARTS`] parts that are not nested are counted from above as if clusters could be shared.
     /// A limit of risk that divides the candidates of a start is counted one by one.
     fn count_at(&mut self, start: u32) -> f64 {

@@ -1,9 +1,9 @@
 //! A whole simulation of several clusters as one function call, without any actor.
 
+use super::cluster_setup::clusters;
 use super::exchange::Exchange;
-use super::sites::clusters;
 use super::{
-    Blows, CoOutcome, CoReservationSettings, GridInputs, GridRun, GridSeed, Site, TimeLine,
+    CoOutcome, CoReservationSettings, GridInputs, GridRun, GridSeed, OutageEvents, Site, TimeLine,
 };
 use crate::scheduling::local::{
     ClusterId, LocalService, LocalTotals, OverbookingError, PartOutcome,
@@ -15,7 +15,7 @@ use crate::units::{Nodes, Seconds};
 pub const WINDOW: Seconds = Seconds(24 * 3_600);
 
 /// Windows in which nothing happens to unfinished jobs before a simulation with failures is given up: about ten years.
-pub const PATIENCE: u32 = 3_660;
+pub const MAXIMUM_IDLE_WINDOWS: u32 = 3_660;
 
 /// Simulates clusters, jobs and a broker until every request has its verdict and every job and part has ended.
 ///
@@ -31,8 +31,13 @@ pub fn simulate_grid(
 ) -> Result<GridRun, OverbookingError> {
     let sizes: Vec<Nodes> = inputs.clusters.iter().map(|it| it.nodes).collect();
     let exchange = Exchange::new(sizes.clone(), settings, seed);
-    let blows = Blows::new(settings.failures.as_ref(), &sizes, seed);
-    Ok(drive(inputs, clusters(inputs, settings)?, exchange, blows))
+    let outages = OutageEvents::new(settings.failures.as_ref(), &sizes, seed);
+    Ok(drive(
+        inputs,
+        clusters(inputs, settings)?,
+        exchange,
+        outages,
+    ))
 }
 
 /// Drives any clusters; tests bring their own.
@@ -40,7 +45,7 @@ pub(super) fn drive(
     inputs: &GridInputs,
     services: Vec<Box<dyn LocalService>>,
     mut exchange: Exchange,
-    mut blows: Blows,
+    mut outages: OutageEvents,
 ) -> GridRun {
     let mut sites: Vec<Site> = (0..)
         .map(ClusterId)
@@ -56,13 +61,13 @@ pub(super) fn drive(
         ..GridRun::default()
     };
     let mut until = Seconds::ZERO;
-    let mut patience = PATIENCE;
+    let mut idle_windows_left = MAXIMUM_IDLE_WINDOWS;
     loop {
         until += WINDOW;
-        exchange.strike(blows.before(until));
+        exchange.apply_outage(outages.before(until));
         while let Some(task) = exchange.next_task(until) {
             let site = &mut sites[usize::from(task.cluster.0)];
-            let report = site.carry_out(task.at, &task.errand);
+            let report = site.carry_out(task.at, &task.command);
             exchange.report(&task, report);
         }
         let before = run.jobs.len();
@@ -80,9 +85,13 @@ pub(super) fn drive(
         let mut services = sites.iter_mut().map(Site::service);
         let is_waiting = services.all(|it| it.next_event().is_none());
         if exchange.is_idle() && is_waiting && run.jobs.len() == before {
-            patience = if blows.is_empty() { 0 } else { patience - 1 };
+            idle_windows_left = if outages.is_empty() {
+                0
+            } else {
+                idle_windows_left - 1
+            };
         }
-        if patience == 0 {
+        if idle_windows_left == 0 {
             break;
         }
     }

@@ -6,9 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::broker::{Broker, Effect, Timer};
-use super::letters::{Answer, Errand, Instruction, Letter, Report};
+use super::messages::{Answer, Command, Envelope, Instruction, Report};
 use super::{CoOutcome, CoReservationSettings, GridSeed, Network};
-use crate::scheduling::local::{Blow, ClusterId};
+use crate::scheduling::local::{ClusterId, OutageEvent};
 use crate::units::{Nodes, Seconds};
 use crate::workload::CoRequest;
 
@@ -20,7 +20,7 @@ pub struct Task {
     /// Where.
     pub cluster: ClusterId,
     /// What.
-    pub errand: Errand,
+    pub command: Command,
 }
 
 /// What happens at one instant, in this order. Ends and starts at clusters come before anything that is done to them; jobs of the
@@ -28,10 +28,10 @@ pub struct Task {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Class {
     /// A cluster or nodes of it fail or come back.
-    Blow,
+    OutageEvent,
     /// A granted part starts: if it cannot, that is noticed.
     Start,
-    /// A letter arrives. With a latency of 0 these are all the letters of one request before the next is taken.
+    /// A envelope arrives. With a latency of 0 these are all the envelopes of one request before the next is taken.
     Arrival,
     /// A time has run out, although an answer that comes in the same instant comes in time.
     Timer,
@@ -47,7 +47,7 @@ pub struct Exchange {
     timers: BTreeMap<(Seconds, u64), Timer>,
     timers_set: u64,
     starts: BTreeSet<(Seconds, ClusterId)>,
-    blows: VecDeque<(Seconds, ClusterId, Blow)>,
+    outages: VecDeque<(Seconds, ClusterId, OutageEvent)>,
     requests: VecDeque<CoRequest>,
     /// The start of the part that the task under way asks for.
     asked: Option<Seconds>,
@@ -64,7 +64,7 @@ impl Exchange {
             timers: BTreeMap::new(),
             timers_set: 0,
             starts: BTreeSet::new(),
-            blows: VecDeque::new(),
+            outages: VecDeque::new(),
             requests: VecDeque::new(),
             asked: None,
         }
@@ -83,9 +83,12 @@ impl Exchange {
         self.requests.extend(requests);
     }
 
-    /// Takes blows, in order.
-    pub fn strike(&mut self, blows: impl IntoIterator<Item = (Seconds, ClusterId, Blow)>) {
-        self.blows.extend(blows);
+    /// Takes outages, in order.
+    pub fn apply_outage(
+        &mut self,
+        outages: impl IntoIterator<Item = (Seconds, ClusterId, OutageEvent)>,
+    ) {
+        self.outages.extend(outages);
     }
 
     /// When something is to be done next.
@@ -94,7 +97,7 @@ impl Exchange {
         self.next().map(|(at, _)| at)
     }
 
-    /// Whether every request has its verdict, nothing is under way and every granted part has started. Blows go on for
+    /// Whether every request has its verdict, nothing is under way and every granted part has started. OutageEvents go on for
     /// ever.
     #[must_use]
     pub fn is_idle(&self) -> bool {
@@ -109,12 +112,12 @@ impl Exchange {
         loop {
             let (at, class) = self.next().filter(|&(at, _)| at < until)?;
             match class {
-                Class::Blow => {
-                    let (_, cluster, blow) = self.blows.pop_front()?;
+                Class::OutageEvent => {
+                    let (_, cluster, outage) = self.outages.pop_front()?;
                     return Some(Task {
                         at,
                         cluster,
-                        errand: Errand::Strike(blow),
+                        command: Command::Outage(outage),
                     });
                 }
                 Class::Start => {
@@ -122,11 +125,11 @@ impl Exchange {
                     return Some(Task {
                         at,
                         cluster,
-                        errand: Errand::Settle,
+                        command: Command::Settle,
                     });
                 }
                 Class::Arrival => match self.network.deliver()? {
-                    Letter::ToCluster(cluster, instruction) => {
+                    Envelope::ToCluster(cluster, instruction) => {
                         self.asked = match &instruction {
                             Instruction::Reserve(part) => Some(part.start),
                             Instruction::Probe { .. } | Instruction::Cancel { .. } => None,
@@ -134,10 +137,10 @@ impl Exchange {
                         return Some(Task {
                             at,
                             cluster,
-                            errand: Errand::Deliver(instruction),
+                            command: Command::Deliver(instruction),
                         });
                     }
-                    Letter::ToBroker(from, answer) => self.broker.receive(at, from, answer),
+                    Envelope::ToBroker(from, answer) => self.broker.receive(at, from, answer),
                 },
                 Class::Timer => {
                     let (_, timer) = self.timers.pop_first()?;
@@ -156,8 +159,8 @@ impl Exchange {
     pub fn report(&mut self, task: &Task, report: Report) {
         let Task { at, cluster, .. } = *task;
         for part in report.lost {
-            let letter = Letter::ToBroker(cluster, Answer::Lost(part));
-            self.network.send_until_received(at, letter);
+            let envelope = Envelope::ToBroker(cluster, Answer::Lost(part));
+            self.network.send_until_received(at, envelope);
         }
         let Some(answer) = report.answer else {
             return;
@@ -169,7 +172,7 @@ impl Exchange {
             self.starts
                 .extend(self.asked.take().map(|start| (start.max(at), cluster)));
         }
-        self.network.send(at, Letter::ToBroker(cluster, answer));
+        self.network.send(at, Envelope::ToBroker(cluster, answer));
     }
 
     /// What became of the requests, in order.
@@ -181,7 +184,10 @@ impl Exchange {
     /// What comes first; of what comes at one instant, the first in the order of classes.
     fn next(&self) -> Option<(Seconds, Class)> {
         [
-            (self.blows.front().map(|blow| blow.0), Class::Blow),
+            (
+                self.outages.front().map(|outage| outage.0),
+                Class::OutageEvent,
+            ),
             (self.starts.first().map(|start| start.0), Class::Start),
             (self.network.next_arrival(), Class::Arrival),
             (self.timers.keys().next().map(|key| key.0), Class::Timer),
@@ -200,7 +206,7 @@ impl Exchange {
             match effect {
                 Effect::Send(cluster, instruction) => {
                     self.network
-                        .send(now, Letter::ToCluster(cluster, instruction));
+                        .send(now, Envelope::ToCluster(cluster, instruction));
                 }
                 Effect::Wake(at, timer) => {
                     self.timers.insert((at, self.timers_set), timer);

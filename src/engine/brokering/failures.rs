@@ -5,15 +5,15 @@ use std::collections::BTreeSet;
 use super::{GridFailureSettings, GridSeed};
 use crate::failures::SurvivalModel;
 use crate::random::Stream;
-use crate::scheduling::local::{Blow, ClusterId};
+use crate::scheduling::local::{ClusterId, OutageEvent};
 use crate::units::{Nodes, Seconds};
 
-/// The blows of a simulation, drawn as they are asked for; they never end.
+/// The outages of a simulation, drawn as they are asked for; they never end.
 ///
 /// Every cluster and every node draws its up-times and repairs from a stream of its own, so that one more cluster changes nothing
 /// for the others and all algorithms see the same failures.
 #[derive(Debug)]
-pub struct Blows {
+pub struct OutageEvents {
     sources: Vec<Source>,
     /// (When, which source).
     next: BTreeSet<(Seconds, usize)>,
@@ -23,32 +23,32 @@ pub struct Blows {
 #[derive(Debug)]
 struct Source {
     cluster: ClusterId,
-    down: Blow,
-    up: Blow,
+    down: OutageEvent,
+    up: OutageEvent,
     is_up: bool,
     until_failure: SurvivalModel,
     until_repair: SurvivalModel,
     stream: Stream,
 }
 
-impl Blows {
-    /// The blows for clusters of these sizes; none at all without settings.
+impl OutageEvents {
+    /// The outages for clusters of these sizes; none at all without settings.
     #[must_use]
     pub fn new(settings: Option<&GridFailureSettings>, sizes: &[Nodes], seed: &GridSeed) -> Self {
-        let mut blows = Self {
+        let mut outages = Self {
             sources: Vec::new(),
             next: BTreeSet::new(),
         };
         let Some(settings) = settings else {
-            return blows;
+            return outages;
         };
         for (cluster, size) in (0..).zip(sizes) {
             let id = ClusterId(cluster);
             if let Some(mtbf) = settings.cluster_mtbf {
-                blows.add(Source {
+                outages.add(Source {
                     cluster: id,
-                    down: Blow::ClusterDown,
-                    up: Blow::ClusterUp,
+                    down: OutageEvent::ClusterDown,
+                    up: OutageEvent::ClusterUp,
                     is_up: true,
                     until_failure: exponential(mtbf),
                     until_repair: exponential(settings.cluster_repair),
@@ -62,10 +62,10 @@ impl Blows {
             for first in (0..size.0).step_by(width as usize) {
                 let count = width.min(size.0 - first);
                 let node = first / width;
-                blows.add(Source {
+                outages.add(Source {
                     cluster: id,
-                    down: Blow::NodesDown { first, count },
-                    up: Blow::NodesUp { first, count },
+                    down: OutageEvent::NodesDown { first, count },
+                    up: OutageEvent::NodesUp { first, count },
                     is_up: true,
                     until_failure: exponential(mtbf),
                     until_repair: exponential(settings.node_repair),
@@ -73,7 +73,7 @@ impl Blows {
                 });
             }
         }
-        blows
+        outages
     }
 
     /// Whether there are any.
@@ -82,20 +82,20 @@ impl Blows {
         self.sources.is_empty()
     }
 
-    /// Every blow before `until` that was not handed out yet, in the order of (time, cluster, cluster before nodes, node).
-    pub fn before(&mut self, until: Seconds) -> Vec<(Seconds, ClusterId, Blow)> {
-        let mut blows = Vec::new();
+    /// Every outage before `until` that was not handed out yet, in the order of (time, cluster, cluster before nodes, node).
+    pub fn before(&mut self, until: Seconds) -> Vec<(Seconds, ClusterId, OutageEvent)> {
+        let mut outages = Vec::new();
         while let Some(&(at, index)) = self.next.first()
             && at < until
         {
             self.next.pop_first();
             let source = &mut self.sources[index];
-            let blow = if source.is_up { source.down } else { source.up };
-            blows.push((at, source.cluster, blow));
+            let outage = if source.is_up { source.down } else { source.up };
+            outages.push((at, source.cluster, outage));
             source.is_up = !source.is_up;
             self.draw(index, at);
         }
-        blows
+        outages
     }
 
     fn add(&mut self, source: Source) {
@@ -144,27 +144,27 @@ mod tests {
         }
     }
 
-    fn blows(clusters: usize, until: i64, steps: i64) -> Vec<(Seconds, ClusterId, Blow)> {
+    fn outages(clusters: usize, until: i64, steps: i64) -> Vec<(Seconds, ClusterId, OutageEvent)> {
         let sizes = vec![Nodes(20); clusters];
-        let mut blows = Blows::new(Some(&settings()), &sizes, &GridSeed::default());
+        let mut outages = OutageEvents::new(Some(&settings()), &sizes, &GridSeed::default());
         (1..=steps)
-            .flat_map(|step| blows.before(Seconds(until * step / steps)))
+            .flat_map(|step| outages.before(Seconds(until * step / steps)))
             .collect()
     }
 
     #[test]
     fn blows_come_in_order_down_and_up_in_turn_and_the_last_node_is_as_wide_as_the_rest_of_the_machine()
      {
-        let all = blows(1, 3_000_000, 1);
+        let all = outages(1, 3_000_000, 1);
         assert!(all.windows(2).all(|pair| pair[0].0 <= pair[1].0));
         let mut down = false;
-        for (_, _, blow) in &all {
-            match blow {
-                Blow::NodesDown { first: 16, count } => {
+        for (_, _, outage) in &all {
+            match outage {
+                OutageEvent::NodesDown { first: 16, count } => {
                     assert_eq!((*count, down), (4, false));
                     down = true;
                 }
-                Blow::NodesUp { first: 16, count } => {
+                OutageEvent::NodesUp { first: 16, count } => {
                     assert_eq!((*count, down), (4, true));
                     down = false;
                 }
@@ -174,23 +174,23 @@ mod tests {
         // 3,000,000 s ÷ (50,000 + 5,000) s is about 55 failures a node.
         let failures = all
             .iter()
-            .filter(|(_, _, blow)| matches!(blow, Blow::NodesDown { .. }))
+            .filter(|(_, _, outage)| matches!(outage, OutageEvent::NodesDown { .. }))
             .count();
         assert!((120..210).contains(&failures), "{failures}");
     }
 
     #[test]
     fn neither_windows_nor_further_clusters_change_the_blows_of_a_cluster() {
-        let alone = blows(1, 1_000_000, 1);
-        assert_eq!(alone, blows(1, 1_000_000, 7));
-        let mut among_three = blows(3, 1_000_000, 3);
+        let alone = outages(1, 1_000_000, 1);
+        assert_eq!(alone, outages(1, 1_000_000, 7));
+        let mut among_three = outages(3, 1_000_000, 3);
         among_three.retain(|(_, cluster, _)| *cluster == ClusterId(0));
         assert_eq!(alone, among_three);
     }
 
     #[test]
     fn without_settings_nothing_ever_fails() {
-        let mut none = Blows::new(None, &[Nodes(8)], &GridSeed::default());
+        let mut none = OutageEvents::new(None, &[Nodes(8)], &GridSeed::default());
         assert!(none.is_empty() && none.before(Seconds::FAR).is_empty());
     }
 }

@@ -33,8 +33,8 @@ fn run(situation: &Situation) -> (GridRun, Vec<Said>) {
     let seed = GridSeed::default();
     let sizes: Vec<Nodes> = inputs.clusters.iter().map(|it| it.nodes).collect();
     let exchange = Exchange::new(sizes.clone(), settings, &seed).with_jitter(*jitter);
-    let blows = Blows::new(settings.failures.as_ref(), &sizes, &seed);
-    let run = drive(inputs, services, exchange, blows);
+    let outages = OutageEvents::new(settings.failures.as_ref(), &sizes, &seed);
+    let run = drive(inputs, services, exchange, outages);
     let said = record.lock().unwrap().clone();
     (run, said)
 }

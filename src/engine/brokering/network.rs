@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rand::RngExt;
 
 use super::MessageSettings;
-use super::letters::Letter;
+use super::messages::Envelope;
 use crate::random::Stream;
 use crate::units::Seconds;
 
@@ -17,7 +17,7 @@ pub struct Network {
     /// The most that a message may be late beyond the latency; 0 but in tests, which shake the order of messages with it.
     jitter: Seconds,
     sent: u64,
-    under_way: BTreeMap<(Seconds, u64), Letter>,
+    under_way: BTreeMap<(Seconds, u64), Envelope>,
 }
 
 impl Network {
@@ -41,45 +41,45 @@ impl Network {
         self
     }
 
-    /// Sends a letter, which may be lost.
-    pub fn send(&mut self, now: Seconds, letter: Letter) {
+    /// Sends an envelope, which may be lost.
+    pub fn send(&mut self, now: Seconds, envelope: Envelope) {
         if !self.is_lost() {
-            self.post(now, letter);
+            self.post(now, envelope);
         }
     }
 
-    /// Sends a letter, and again whenever no receipt came within the time-out: it arrives late rather than never.
-    pub fn send_until_received(&mut self, now: Seconds, letter: Letter) {
+    /// Sends an envelope, and again whenever no receipt came within the time-out: it arrives late rather than never.
+    pub fn send_until_received(&mut self, now: Seconds, envelope: Envelope) {
         let mut at = now;
         while self.is_lost() {
             at += self.settings.timeout;
         }
-        self.post(at, letter);
+        self.post(at, envelope);
     }
 
-    /// When the next letter arrives.
+    /// When the next envelope arrives.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Seconds> {
         self.under_way.keys().next().map(|&(arrival, _)| arrival)
     }
 
-    /// Takes the next letter off the network.
-    pub fn deliver(&mut self) -> Option<Letter> {
-        self.under_way.pop_first().map(|(_, letter)| letter)
+    /// Takes the next envelope off the network.
+    pub fn deliver(&mut self) -> Option<Envelope> {
+        self.under_way.pop_first().map(|(_, envelope)| envelope)
     }
 
     fn is_lost(&mut self) -> bool {
         self.settings.loss > 0.0 && self.stream.random::<f64>() < self.settings.loss
     }
 
-    fn post(&mut self, now: Seconds, letter: Letter) {
+    fn post(&mut self, now: Seconds, envelope: Envelope) {
         let late = if self.jitter > Seconds::ZERO {
             Seconds(self.stream.random_range(0..=self.jitter.0))
         } else {
             Seconds::ZERO
         };
         let arrival = now + self.settings.latency + late;
-        self.under_way.insert((arrival, self.sent), letter);
+        self.under_way.insert((arrival, self.sent), envelope);
         self.sent += 1;
     }
 }
@@ -87,14 +87,14 @@ impl Network {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::brokering::letters::{Answer, Instruction};
+    use crate::brokering::messages::{Answer, Instruction};
     use crate::random;
     use crate::scheduling::local::ClusterId;
     use crate::workload::CoRequestId;
 
-    fn letter(order: u32) -> Letter {
+    fn envelope(order: u32) -> Envelope {
         let request = CoRequestId(0);
-        Letter::ToCluster(ClusterId(0), Instruction::Cancel { request, order })
+        Envelope::ToCluster(ClusterId(0), Instruction::Cancel { request, order })
     }
 
     fn network(latency: i64, loss: f64) -> Network {
@@ -109,12 +109,12 @@ mod tests {
     #[test]
     fn letters_arrive_after_the_latency_in_the_order_in_which_they_were_sent() {
         let mut network = network(3, 0.0);
-        network.send(Seconds(5), letter(0));
-        network.send(Seconds(5), letter(1));
-        network.send(Seconds(4), letter(2));
+        network.send(Seconds(5), envelope(0));
+        network.send(Seconds(5), envelope(1));
+        network.send(Seconds(4), envelope(2));
         assert_eq!(network.next_arrival(), Some(Seconds(7)));
         let order: Vec<_> = std::iter::from_fn(|| network.deliver()).collect();
-        assert_eq!(order, [letter(2), letter(0), letter(1)]);
+        assert_eq!(order, [envelope(2), envelope(0), envelope(1)]);
         assert_eq!(network.next_arrival(), None);
     }
 
@@ -122,7 +122,7 @@ mod tests {
     fn the_share_of_lost_letters_is_the_probability_of_loss() {
         let mut network = network(0, 0.3);
         for number in 0..10_000 {
-            network.send(Seconds::ZERO, letter(number));
+            network.send(Seconds::ZERO, envelope(number));
         }
         let arrived = std::iter::from_fn(|| network.deliver()).count();
         assert!((6_800..7_200).contains(&arrived), "{arrived}");
@@ -136,7 +136,7 @@ mod tests {
                 request: CoRequestId(0),
                 order: number,
             };
-            network.send_until_received(Seconds::ZERO, Letter::ToBroker(ClusterId(0), lost));
+            network.send_until_received(Seconds::ZERO, Envelope::ToBroker(ClusterId(0), lost));
         }
         let mut late = 0;
         for _ in 0..100 {

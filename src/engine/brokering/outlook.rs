@@ -22,11 +22,11 @@ pub(super) enum Weight {
     /// Its cost.
     Cost,
     /// Its cost, the highest total being the best.
-    Dearness,
+    HighestCost,
     /// What cost is weighed by.
     Expected,
     /// The same, the highest total being the best.
-    ExpectedDearness,
+    HighestExpected,
     /// Its risk.
     Risk,
 }
@@ -229,9 +229,9 @@ impl Outlook {
         match weight {
             Weight::Nothing => 0.0,
             Weight::Cost => self.table.cost().at(index),
-            Weight::Dearness => -self.table.cost().at(index),
+            Weight::HighestCost => -self.table.cost().at(index),
             Weight::Expected => self.table.expected().at(index),
-            Weight::ExpectedDearness => -self.table.expected().at(index),
+            Weight::HighestExpected => -self.table.expected().at(index),
             Weight::Risk => self.risk(index),
         }
     }
@@ -259,7 +259,7 @@ impl Outlook {
     fn total(&self, start: u32, prefix: &Prefix, weight: Weight, so_far: f64) -> f64 {
         let first = prefix.clusters.len();
         let sign = match weight {
-            Weight::Dearness | Weight::ExpectedDearness => -1.0,
+            Weight::HighestCost | Weight::HighestExpected => -1.0,
             _ => 1.0,
         };
         (first..self.table.parts()).fold(so_far, |total, part| {
@@ -294,7 +294,7 @@ impl Outlook {
             least[part] = (least[part + 1].0 + value, least[part + 1].1 + risk);
         }
         let sign = match weight {
-            Weight::Dearness | Weight::ExpectedDearness => -1.0,
+            Weight::HighestCost | Weight::HighestExpected => -1.0,
             _ => 1.0,
         };
         let mut used = prefix.clusters.clone();

@@ -10,6 +10,7 @@ mod background;
 mod best_effort;
 mod broker;
 mod direct;
+mod environment;
 mod evaluate;
 mod fitness;
 pub mod genetic;
@@ -23,14 +24,13 @@ pub mod measures;
 mod of_workflow;
 mod outcome;
 mod pareto;
+mod processor_failures;
 mod provider;
 mod search;
 mod settings;
 mod site_load;
-mod strikes;
 #[cfg(test)]
 pub(crate) mod test_support;
-mod world;
 
 pub use application::{Application, ApplicationTask, Dependency};
 pub use background::{Background, common_window, draw_instants};

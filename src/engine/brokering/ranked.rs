@@ -259,7 +259,7 @@ impl Ranked {
             let most = if same {
                 Some(least)
             } else {
-                outlook.best(start, &nothing, Weight::ExpectedDearness, 0.0)
+                outlook.best(start, &nothing, Weight::HighestExpected, 0.0)
             };
             cost = (cost.0.min(least), cost.1.max(most.unwrap_or(least)));
             best.push((least, start));

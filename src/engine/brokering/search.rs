@@ -234,7 +234,7 @@ impl Search {
                     continue;
                 };
                 let most = outlook
-                    .best(number, &nothing, Weight::Dearness, 0.0)
+                    .best(number, &nothing, Weight::HighestCost, 0.0)
                     .unwrap_or(least);
                 let start = outlook.table.start(number);
                 let known = bounds.get_or_insert(OfferBounds {

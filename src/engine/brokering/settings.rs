@@ -1,4 +1,4 @@
-//! How a broker searches, what its messages suffer, and what strikes the clusters.
+//! How a broker searches, what its messages suffer, and what hits the clusters.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +15,7 @@ pub struct CoReservationSettings {
     pub messages: MessageSettings,
     /// The clusters.
     pub local: LocalSettings,
-    /// What strikes them.
+    /// What hits them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failures: Option<GridFailureSettings>,
     /// Whether a part that a cluster lost is asked for anew elsewhere (§9, 4).
@@ -34,7 +34,7 @@ pub struct SearchSettings {
     pub minimum_step: Seconds,
     /// `max_zeitfenster`, the most candidate starts.
     pub maximum_starts: u32,
-    /// Whether that is kept to the letter (Q1).
+    /// Whether that is kept to the envelope (Q1).
     pub start_cap: StartCap,
     /// Whether a refused TR candidate is remembered for the rest of its request and not tried again.
     pub memoise: bool,

@@ -1,8 +1,8 @@
 //! A cluster of a simulation as its driver holds it, with or without an actor around it.
 
-use super::letters::{Answer, Errand, Instruction, Report};
+use super::messages::{Answer, Command, Instruction, Report};
 use super::{TimeLine, TimeLineSample};
-use crate::scheduling::local::{Blow, ClusterId, LocalService};
+use crate::scheduling::local::{ClusterId, LocalService, OutageEvent};
 use crate::units::Seconds;
 use crate::workload::Job;
 
@@ -39,20 +39,22 @@ impl Site {
         self.service.advance(until);
     }
 
-    /// Carries out an errand: the one place where a broker's simulation touches a cluster.
-    pub fn carry_out(&mut self, now: Seconds, errand: &Errand) -> Report {
+    /// Carries out an command: the one place where a broker's simulation touches a cluster.
+    pub fn carry_out(&mut self, now: Seconds, command: &Command) -> Report {
         self.look_before(now);
         let service = self.service.as_mut();
-        match errand {
+        match command {
             // What is repaired at an instant is there for the parts that start then.
-            Errand::Strike(Blow::ClusterUp | Blow::NodesUp { .. }) => service.advance(now),
+            Command::Outage(OutageEvent::ClusterUp | OutageEvent::NodesUp { .. }) => {
+                service.advance(now)
+            }
             _ => service.settle(now),
         }
         let mut report = Report::default();
-        match errand {
-            Errand::Strike(blow) => service.strike(now, *blow),
-            Errand::Settle => {}
-            Errand::Deliver(instruction) => {
+        match command {
+            Command::Outage(outage) => service.apply_outage(now, *outage),
+            Command::Settle => {}
+            Command::Deliver(instruction) => {
                 if service.is_up() {
                     report.answer = Some(answer(service, now, instruction));
                 }

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use crate::scheduling::local::{
-    Blow, ClusterId, LocalService, LocalTotals, LostPart, PartOrder, PartOutcome, Probe,
+    ClusterId, LocalService, LocalTotals, LostPart, OutageEvent, PartOrder, PartOutcome, Probe,
     ProbeAnswer, Refusal, TimeLinePoint,
 };
 use crate::scheduling::{JobOutcome, SimulationMetrics};
@@ -54,8 +54,8 @@ impl LocalService for WatchedCluster {
         self.record.lock().unwrap().push(said);
         self.inner.cancel(now, request, order)
     }
-    fn strike(&mut self, now: Seconds, blow: Blow) {
-        self.inner.strike(now, blow);
+    fn apply_outage(&mut self, now: Seconds, outage: OutageEvent) {
+        self.inner.apply_outage(now, outage);
     }
     fn is_up(&self) -> bool {
         self.inner.is_up()

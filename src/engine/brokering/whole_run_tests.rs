@@ -73,8 +73,8 @@ fn t12_the_full_pipeline_of_a2_and_a4() {
         }
         let seed = GridSeed::default();
         let exchange = Exchange::new(vec![Nodes(100); 3], &settings, &seed);
-        let blows = Blows::new(None, &[], &seed);
-        let run = drive(&inputs, services, exchange, blows);
+        let outages = OutageEvents::new(None, &[], &seed);
+        let run = drive(&inputs, services, exchange, outages);
         let outcome = only(&run);
         assert_eq!(outcome.verdict, CoVerdict::Granted);
         assert_eq!(outcome.messages.reservation_step(), 2);

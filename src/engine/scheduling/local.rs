@@ -14,8 +14,8 @@ mod tariff;
 pub use machine::LocalMachine;
 pub use overbooking::{OverbookingError, OverbookingMachine};
 pub use service::{
-    Blow, ClusterId, FilterCounts, LocalService, LocalTotals, LostPart, OfferedPart, PartOrder,
-    PartOutcome, Probe, ProbeAnswer, Refusal, TimeLinePoint,
+    ClusterId, FilterCounts, LocalService, LocalTotals, LostPart, OfferedPart, OutageEvent,
+    PartOrder, PartOutcome, Probe, ProbeAnswer, Refusal, TimeLinePoint,
 };
 pub use settings::{
     AccuracySource, BacklogWork, HourEdge, LocalSettings, NextEventSource, ProbeFilters, Tariff,

@@ -1,4 +1,4 @@
-//! The job: a rigid parallel request with an execution window, as every other room of the house sees it.
+//! The job: a rigid parallel request with an execution window, as every other module sees it.
 
 use serde::{Deserialize, Serialize};
 

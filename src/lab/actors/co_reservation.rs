@@ -1,4 +1,4 @@
-//! The actors of a simulation of several clusters: a broker, clusters behind their reservation services, clients, and what strikes
+//! The actors of a simulation of several clusters: a broker, clusters behind their reservation services, clients, and what hits
 //! the clusters. The state machines are those of [`brokering`](crate::brokering); called directly they are
 //! [`simulate_grid`](crate::brokering::simulate_grid).
 
@@ -12,15 +12,15 @@ use kameo::Actor;
 use kameo::message::{Context, Message};
 
 use self::messages::{
-    BeginWindow, BlowsDue, CarryOut, CoRequests, Done, EndWindow, HandOverBlows,
-    HandOverCoRequests, LocalProgress, LocalReport, NextTask, ReportLocal, ReportRequests,
-    RequestReport, TakeJobs, TaskDue,
+    BeginWindow, CarryOut, CoRequests, Done, EndWindow, HandOverCoRequests, HandOverOutages,
+    LocalProgress, LocalReport, NextTask, OutagesDue, ReportLocal, ReportRequests, RequestReport,
+    TakeJobs, TaskDue,
 };
 use super::messages::{AskGrant, HandOverArrivals, NextEvent, WhenNext};
 use super::{Clock, Member, SimulationError, TraceClient};
 use crate::brokering::{
-    Blows, CoReservationSettings, Exchange, GridInputs, GridRun, GridSeed, PATIENCE, Site, WINDOW,
-    clusters, finish,
+    CoReservationSettings, Exchange, GridInputs, GridRun, GridSeed, MAXIMUM_IDLE_WINDOWS,
+    OutageEvents, Site, WINDOW, clusters, finish,
 };
 use crate::scheduling::local::ClusterId;
 use crate::units::{Nodes, Seconds};
@@ -65,25 +65,29 @@ impl Message<HandOverCoRequests> for CoRequestClient {
     }
 }
 
-/// What strikes the clusters: the failure injector of a grid.
+/// What hits the clusters: the failure injector of a grid.
 #[derive(Debug, Actor)]
-pub struct BlowInjector {
-    blows: Blows,
+pub struct OutageInjector {
+    outages: OutageEvents,
 }
 
-impl BlowInjector {
-    /// An injector of these blows.
+impl OutageInjector {
+    /// An injector of these outages.
     #[must_use]
-    pub fn new(blows: Blows) -> Self {
-        Self { blows }
+    pub fn new(outages: OutageEvents) -> Self {
+        Self { outages }
     }
 }
 
-impl Message<HandOverBlows> for BlowInjector {
-    type Reply = BlowsDue;
+impl Message<HandOverOutages> for OutageInjector {
+    type Reply = OutagesDue;
 
-    async fn handle(&mut self, ask: HandOverBlows, _: &mut Context<Self, BlowsDue>) -> BlowsDue {
-        BlowsDue(self.blows.before(ask.until))
+    async fn handle(
+        &mut self,
+        ask: HandOverOutages,
+        _: &mut Context<Self, OutagesDue>,
+    ) -> OutagesDue {
+        OutagesDue(self.outages.before(ask.until))
     }
 }
 
@@ -117,7 +121,7 @@ impl Message<BeginWindow> for BrokerActor {
     async fn handle(&mut self, window: BeginWindow, _: &mut Context<Self, ()>) {
         if let Some(exchange) = &mut self.exchange {
             exchange.submit(window.requests);
-            exchange.strike(window.blows);
+            exchange.apply_outage(window.outages);
         }
     }
 }
@@ -183,7 +187,7 @@ impl Message<CarryOut> for LocalClusterActor {
 
     async fn handle(&mut self, ask: CarryOut, _: &mut Context<Self, Done>) -> Done {
         let task = ask.0;
-        let report = self.site.carry_out(task.at, &task.errand);
+        let report = self.site.carry_out(task.at, &task.command);
         Done { task, report }
     }
 }
@@ -236,14 +240,14 @@ pub(super) async fn conduct(
     seed: &GridSeed,
 ) -> Result<GridRun, SimulationError> {
     let sizes: Vec<Nodes> = inputs.clusters.iter().map(|it| it.nodes).collect();
-    let blows = Blows::new(settings.failures.as_ref(), &sizes, seed);
-    let never_fails = blows.is_empty();
+    let outages = OutageEvents::new(settings.failures.as_ref(), &sizes, seed);
+    let never_fails = outages.is_empty();
     let mut clock = Member::spawn("clock", Clock::new(WINDOW));
     let mut asking = Member::spawn(
         "co-reservation client",
         CoRequestClient::new(Arc::clone(&inputs.requests)),
     );
-    let mut injector = Member::spawn("failure injector", BlowInjector::new(blows));
+    let mut injector = Member::spawn("failure injector", OutageInjector::new(outages));
     let exchange = Exchange::new(sizes, settings, seed);
     let mut broker = Member::spawn("broker", BrokerActor::new(exchange));
     let mut sites: Vec<_> = clusters(inputs, settings)?
@@ -261,7 +265,7 @@ pub(super) async fn conduct(
         .collect();
     let mut jobs = Vec::new();
     let mut parts = vec![Vec::new(); sites.len()];
-    let mut patience = PATIENCE;
+    let mut idle_windows_left = MAXIMUM_IDLE_WINDOWS;
     let mut worked_off = Seconds::ZERO;
     loop {
         let mut arriving = ask!(asking, WhenNext).0;
@@ -280,8 +284,8 @@ pub(super) async fn conduct(
             }
         }
         let requests = ask!(asking, HandOverCoRequests { until }).0;
-        let blows = ask!(injector, HandOverBlows { until }).0;
-        ask!(broker, BeginWindow { requests, blows });
+        let outages = ask!(injector, HandOverOutages { until }).0;
+        ask!(broker, BeginWindow { requests, outages });
         let mut done = None;
         let mut idle = loop {
             let due = ask!(broker, NextTask { done, until });
@@ -309,9 +313,13 @@ pub(super) async fn conduct(
         }
         worked_off = until;
         if is_all_submitted && !has_events && jobs.len() == before {
-            patience = if never_fails { 0 } else { patience - 1 };
+            idle_windows_left = if never_fails {
+                0
+            } else {
+                idle_windows_left - 1
+            };
         }
-        if patience == 0 {
+        if idle_windows_left == 0 {
             return Err(SimulationError::Unfinished("co-reservation".to_owned()));
         }
     }

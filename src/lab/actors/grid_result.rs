@@ -1,7 +1,7 @@
 //! From a run of several clusters to the result of a simulation.
 
 use super::SimulationResult;
-use crate::brokering::measured::grid_measures;
+use crate::brokering::evaluation::grid_measures;
 use crate::brokering::measures::ClusterSummary;
 use crate::brokering::{CoReservationSettings, GridInputs, GridRun};
 

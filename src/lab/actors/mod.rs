@@ -27,7 +27,7 @@ pub use client::TraceClient;
 pub use clock::Clock;
 pub use cluster::ClusterActor;
 pub use co_reservation::{
-    BlowInjector, BrokerActor, CoRequestClient, LocalClusterActor,
+    BrokerActor, CoRequestClient, LocalClusterActor, OutageInjector,
     messages as co_reservation_messages,
 };
 pub use failure_injector::FailureInjector;

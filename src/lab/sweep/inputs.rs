@@ -1,18 +1,20 @@
 //! What simulations read: jobs, statistics and failures, each prepared once and shared.
 //!
-//! This file is the only seam between a sweep and the rooms that make inputs: [`Rooms`] is what a sweep asks of them.
+//! [`InputSources`] makes them, [`Inputs`] says what a simulation needs and remembers it.
 
+mod cache;
 mod provisioned;
+mod sources;
 
-use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use sha2::{Digest, Sha256};
 
+use self::cache::Cache;
 use self::provisioned::SourcedWorkflow;
+pub use self::sources::{FailureRequest, InputSources, PreparedWorkload};
 use super::coordinator::Simulate;
 use super::identity::{ContentHashes, canonical_json};
 use super::parallel::map_in_parallel;
@@ -23,15 +25,14 @@ use crate::brokering::provisioning::{
 };
 use crate::brokering::{ClusterWorkload, GridInputs, StudySettings};
 use crate::estimates::{EstimateModel, EstimateSettings};
-use crate::failures::{FailureSettings, FailureSource, FailureTrace};
+use crate::failures::{FailureSource, FailureTrace, LanlTable};
 use crate::random;
 use crate::scheduling::CalibrationMethod;
 use crate::units::{NodeSeconds, Nodes, Seconds};
-use crate::workload::workflows::{Negatives, Workflow};
 use crate::workload::{
-    ClusterExcerpt, ClusterExcerpts, ClusterSettings, Excerpts, Job, ReservationRequest,
-    WorkloadError, WorkloadSettings, battery::battery_before, cut_clusters, generate_co_requests,
-    generate_requests,
+    ClusterExcerpt, ClusterExcerpts, ClusterSettings, Excerpts, Job, ParsedTrace,
+    ReservationRequest, WorkloadError, WorkloadSettings, battery::battery_before, cut_clusters,
+    generate_co_requests, generate_requests,
 };
 
 /// Folders in which inputs are looked for when they are not found as they stand.
@@ -106,177 +107,14 @@ pub enum InputError {
     },
 }
 
-/// The jobs of a workload as a sweep needs them.
-#[derive(Clone, Debug)]
-pub struct PreparedWorkload {
-    /// Its name for people.
-    pub label: String,
-    /// The jobs that statistics are learned from.
-    pub learning: Vec<Job>,
-    /// The jobs of each replication.
-    pub batteries: Vec<Arc<[Job]>>,
-    /// The compression factor of the first one.
-    pub first_factor: f64,
-    /// Hash of everything that determines the jobs.
-    pub content_hash: String,
-}
-
-/// What a sweep asks of the rooms that make inputs.
-pub trait Rooms: Send + Sync {
-    /// Records of a trace or a model before cleaning and scaling.
-    type Records: Send + Sync;
-    /// A table of recorded failures, or that there is none.
-    type FailureTable: Send + Sync;
-
-    /// Settings with the same text share records.
-    fn source_key(&self, settings: &WorkloadSettings) -> String;
-
-    /// A text that names the workload with everything that shapes its jobs.
-    fn workload_key(&self, settings: &WorkloadSettings) -> String;
-
-    /// Reads or generates the records.
-    ///
-    /// # Errors
-    ///
-    /// When a trace is missing or faulty.
-    fn records(&self, settings: &WorkloadSettings, seed: u64) -> Result<Self::Records, InputError>;
-
-    /// Cleans, splits and scales the records; the seed matters where a part of them is drawn.
-    ///
-    /// # Errors
-    ///
-    /// When the settings ask for what the records do not hold.
-    fn workload(
-        &self,
-        records: &Self::Records,
-        settings: &WorkloadSettings,
-        seed: u64,
-    ) -> Result<PreparedWorkload, InputError>;
-
-    /// Learns the statistics.
-    ///
-    /// # Errors
-    ///
-    /// When there is nothing to learn from.
-    fn estimates(
-        &self,
-        workload: &PreparedWorkload,
-        settings: &EstimateSettings,
-    ) -> Result<EstimateModel, InputError>;
-
-    /// Reads the table of failures that the settings name, if they name one.
-    ///
-    /// # Errors
-    ///
-    /// When the failure data is missing or faulty.
-    fn failure_table(&self, settings: &FailureSettings) -> Result<Self::FailureTable, InputError>;
-
-    /// Replays or generates node failures up to a horizon.
-    ///
-    /// # Errors
-    ///
-    /// When a setting is impossible.
-    fn failures(
-        &self,
-        table: &Self::FailureTable,
-        request: &FailureRequest<'_>,
-    ) -> Result<FailureTrace, InputError>;
-
-    /// Reads the workflow in a file, with the hash of the file's content.
-    ///
-    /// # Errors
-    ///
-    /// When the file is missing or faulty.
-    fn workflow(&self, file: &str, negatives: Negatives) -> Result<(Workflow, String), InputError>;
-}
-
-/// Which failures are asked for.
-#[derive(Clone, Copy, Debug)]
-pub struct FailureRequest<'a> {
-    /// Where they come from.
-    pub settings: &'a FailureSettings,
-    /// Size of the machine.
-    pub nodes: Nodes,
-    /// No event is needed from here on.
-    pub horizon: Seconds,
-    /// The sweep's seed.
-    pub seed: u64,
-    /// Names the workload for random streams.
-    pub workload_key: &'a str,
-    /// The replication.
-    pub replication: u32,
-}
-
-type Shared<T> = Arc<OnceLock<Result<Arc<T>, Arc<InputError>>>>;
-
-/// Shorter waits for each other are not worth a line of the log.
-const WORTH_A_LINE: Duration = Duration::from_millis(1);
-
-/// Values made once, by whoever asks first, while others wait for that one only.
-struct Cache<T>(Mutex<BTreeMap<String, Shared<T>>>);
-
-impl<T> Cache<T> {
-    fn new() -> Self {
-        Self(Mutex::new(BTreeMap::new()))
-    }
-
-    fn clear(&self) {
-        self.0
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clear();
-    }
-
-    fn get(
-        &self,
-        key: String,
-        make: impl FnOnce() -> Result<T, InputError>,
-    ) -> Result<Arc<T>, Arc<InputError>> {
-        self.get_shared(key, || make().map_err(Arc::new))
-    }
-
-    fn get_shared(
-        &self,
-        key: String,
-        make: impl FnOnce() -> Result<T, Arc<InputError>>,
-    ) -> Result<Arc<T>, Arc<InputError>> {
-        let slot = Arc::clone(
-            self.0
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .entry(key)
-                .or_default(),
-        );
-        let begun = Instant::now();
-        let mut made_here = false;
-        let made = slot
-            .get_or_init(|| {
-                made_here = true;
-                make().map(Arc::new)
-            })
-            .clone();
-        // What a worker waits for another one counts as work in its simulation; the log tells it apart.
-        let waited = begun.elapsed();
-        if !made_here && waited > WORTH_A_LINE {
-            tracing::debug!(
-                seconds = waited.as_secs_f64(),
-                input = std::any::type_name::<T>(),
-                worker = std::thread::current().name(),
-                "waited for an input that another worker makes"
-            );
-        }
-        made
-    }
-}
-
 /// All inputs of a sweep.
-pub struct Inputs<R: Rooms> {
-    rooms: R,
+pub struct Inputs {
+    sources: InputSources,
     keep_outcomes: bool,
-    records: Cache<R::Records>,
+    records: Cache<ParsedTrace>,
     workloads: Cache<PreparedWorkload>,
     models: Cache<EstimateModel>,
-    tables: Cache<R::FailureTable>,
+    tables: Cache<Option<LanlTable>>,
     failures: Cache<FailureTrace>,
     excerpts: Cache<ClusterExcerpts>,
     loaded_sites: Cache<SiteWorkload>,
@@ -288,12 +126,12 @@ pub struct Inputs<R: Rooms> {
     searches: Cache<Genetic>,
 }
 
-impl<R: Rooms> Inputs<R> {
+impl Inputs {
     /// No inputs yet; simulations will keep every job's outcome or totals only.
     #[must_use]
-    pub fn new(rooms: R, keep_outcomes: bool) -> Self {
+    pub fn new(sources: InputSources, keep_outcomes: bool) -> Self {
         Self {
-            rooms,
+            sources,
             keep_outcomes,
             records: Cache::new(),
             workloads: Cache::new(),
@@ -473,7 +311,7 @@ impl<R: Rooms> Inputs<R> {
     fn seed(&self, spec: &SimulationSpec) -> StreamSeed {
         StreamSeed {
             seed: spec.seed,
-            workload_key: self.rooms.workload_key(&spec.workload),
+            workload_key: self.sources.workload_key(&spec.workload),
             replication: spec.replication,
         }
     }
@@ -494,7 +332,7 @@ impl<R: Rooms> Inputs<R> {
             None => Vec::new(),
             Some(requests) => {
                 // The source alone: every algorithm, network and number of clusters sees the same requests.
-                let key = self.rooms.source_key(&spec.workload);
+                let key = self.sources.source_key(&spec.workload);
                 let nodes = spec.workload.nodes;
                 generate_co_requests(
                     &excerpts,
@@ -523,7 +361,7 @@ impl<R: Rooms> Inputs<R> {
     ) -> Result<Arc<ClusterExcerpts>, Arc<InputError>> {
         let jobs = battery(workload, spec)?;
         let cut = |replication| {
-            let source = self.rooms.source_key(&spec.workload);
+            let source = self.sources.source_key(&spec.workload);
             let mut stream = random::stream(spec.seed, &source, replication, "cluster excerpts");
             cut_clusters(&jobs, spec.workload.nodes, settings, &mut stream)
                 .map_err(|error| InputError::Workload(error.to_string()))
@@ -532,7 +370,7 @@ impl<R: Rooms> Inputs<R> {
         if settings.excerpts == Excerpts::Drawn {
             return Ok(Arc::new(cut(spec.replication)?));
         }
-        let workload_key = self.rooms.workload_key(&spec.workload);
+        let workload_key = self.sources.workload_key(&spec.workload);
         let key = format!("{}|{workload_key}|{}", spec.seed, json(settings));
         self.excerpts.get(key, || cut(0))
     }
@@ -548,7 +386,7 @@ impl<R: Rooms> Inputs<R> {
             return (jobs, Arc::new([]));
         };
         // The source alone: exact and recorded estimates, and every admission rule, see the same requests.
-        let key = self.rooms.source_key(&spec.workload);
+        let key = self.sources.source_key(&spec.workload);
         let mixed = generate_requests(&jobs, settings, spec.seed, &key, spec.replication);
         if spec.study.is_some() {
             (mixed.jobs.into(), mixed.requests.into())
@@ -566,13 +404,13 @@ impl<R: Rooms> Inputs<R> {
         settings: &WorkloadSettings,
         seed: u64,
     ) -> Result<Arc<PreparedWorkload>, Arc<InputError>> {
-        let key = format!("{seed}|{}", self.rooms.workload_key(settings));
-        let source = format!("{seed}|{}", self.rooms.source_key(settings));
+        let key = format!("{seed}|{}", self.sources.workload_key(settings));
+        let source = format!("{seed}|{}", self.sources.source_key(settings));
         self.workloads.get_shared(key, || {
             let records = self
                 .records
-                .get(source, || self.rooms.records(settings, seed))?;
-            Ok(self.rooms.workload(&records, settings, seed)?)
+                .get(source, || self.sources.records(settings, seed))?;
+            Ok(self.sources.workload(&records, settings, seed)?)
         })
     }
 
@@ -597,13 +435,13 @@ impl<R: Rooms> Inputs<R> {
         let key = format!(
             "{}|{}|{}",
             spec.seed,
-            self.rooms.workload_key(&spec.workload),
+            self.sources.workload_key(&spec.workload),
             json(settings)
         );
         let Some(clusters) = &spec.clusters else {
             return self
                 .models
-                .get(key, || self.rooms.estimates(workload, settings));
+                .get(key, || self.sources.estimates(workload, settings));
         };
         // A whole trace has no jobs set apart for learning: clusters learn from what none of them runs.
         let excerpts = self.excerpts(spec, workload, clusters)?;
@@ -620,7 +458,7 @@ impl<R: Rooms> Inputs<R> {
                 first_factor: 1.0,
                 content_hash: String::new(),
             };
-            self.rooms.estimates(&learning, settings)
+            self.sources.estimates(&learning, settings)
         })
     }
 
@@ -643,7 +481,7 @@ impl<R: Rooms> Inputs<R> {
         replication: u32,
     ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
         let nodes = spec.workload.nodes;
-        let workload_key = self.rooms.workload_key(&spec.workload);
+        let workload_key = self.sources.workload_key(&spec.workload);
         self.failures_of(&FailureRequest {
             settings: &spec.failures,
             nodes,
@@ -672,13 +510,13 @@ impl<R: Rooms> Inputs<R> {
         self.failures.get_shared(key, || {
             let table = self
                 .tables
-                .get(settings, || self.rooms.failure_table(request.settings))?;
-            Ok(self.rooms.failures(&table, request)?)
+                .get(settings, || self.sources.failure_table(request.settings))?;
+            Ok(self.sources.failures(&table, request)?)
         })
     }
 }
 
-impl<R: Rooms> Simulate for Inputs<R> {
+impl Simulate for Inputs {
     fn simulate(&self, spec: &SimulationSpec) -> Result<SimulationResult, String> {
         let inputs = self
             .simulation_inputs(spec)

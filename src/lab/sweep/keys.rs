@@ -56,7 +56,7 @@ pub const KEYS: &[Key] = &[
     key(
         "experiment.name",
         Kind::Text,
-        "letters, digits, `-`, `_`, `.` and `@`, beginning with a letter or digit",
+        "envelopes, digits, `-`, `_`, `.` and `@`, beginning with a letter or digit",
     ),
     key("experiment.description", Kind::Text, "any text"),
     key(

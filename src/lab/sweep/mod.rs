@@ -2,7 +2,7 @@
 //!
 //! An experiment file is read into a tree (`document`), axis values are put into it, and every combination is resolved
 //! into settings (`resolve`) before anything runs; [`Experiment`] is the result. [`run_planned`] loads inputs, asks the store
-//! what is done, and works off the rest. Nothing below this room sees a raw value of a file, and this room knows neither
+//! what is done, and works off the rest. Nothing below this module sees a raw value of a file, and this module knows neither
 //! how a simulation works nor how results are kept ([`Simulate`], [`ResultStore`]).
 
 mod axes;
@@ -10,7 +10,6 @@ mod coordinator;
 mod cost;
 mod document;
 mod experiment;
-mod house;
 mod identity;
 mod inputs;
 mod interrupt;
@@ -31,14 +30,16 @@ mod run;
 mod shard;
 mod sink;
 mod spec;
+mod stored;
 
 pub use axes::{MAXIMUM_POINTS, round12};
 pub use coordinator::{Observer, Simulate, Tally, Task, tasks, work_off};
 pub use cost::{CostModel, megabytes, wall_time};
 pub use experiment::Experiment;
-pub use house::{HouseRooms, StoreFile, dry_run, run_sweep};
 pub use identity::{ContentHashes, canonical_json, digest};
-pub use inputs::{FailureRequest, InputError, InputFolders, Inputs, PreparedWorkload, Rooms};
+pub use inputs::{
+    FailureRequest, InputError, InputFolders, InputSources, Inputs, PreparedWorkload,
+};
 pub use interrupt::{INTERRUPTED, Interrupt};
 pub use normalise::normalise;
 pub use overrides::{OverrideError, with_values};
@@ -57,3 +58,4 @@ pub use sink::{
 pub use spec::{
     Axis, AxisValue, Point, RESULT_FORMAT, RelativeWish, RunInput, SimulationSpec, Sweep,
 };
+pub use stored::{StoreFile, dry_run, run_sweep};

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use super::house::HouseRooms;
+use super::inputs::InputSources;
 use super::inputs::{InputError, InputFolders, Inputs};
 use super::spec::{SimulationSpec, Sweep};
 use crate::actors::SimulationInputs;
@@ -90,7 +90,7 @@ pub fn replay_point(
     if spec.study.is_some() {
         return Err(ReplayError::Study(spec.scheduling.strategy));
     }
-    let inputs = Inputs::new(HouseRooms::new(folders), true);
+    let inputs = Inputs::new(InputSources::new(folders), true);
     let mut sweep = Sweep {
         name: String::new(),
         description: String::new(),

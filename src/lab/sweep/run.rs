@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::coordinator::{Observer, Simulate, Tally, Task, tasks, work_off};
 use super::cost::{CostModel, megabytes, wall_time};
-use super::inputs::{InputError, InputFolders, Inputs, Rooms};
+use super::inputs::{InputError, InputFolders, InputSources, Inputs};
 use super::interrupt::Interrupt;
 use super::parallel::map_in_parallel;
 use super::progress::Progress;
@@ -273,13 +273,13 @@ pub fn about(span: Duration) -> String {
 /// # Errors
 ///
 /// When a trace or another input is missing or faulty.
-pub fn load_inputs<R: Rooms>(
+pub fn load_inputs(
     sweep: &mut Sweep,
-    rooms: R,
+    sources: InputSources,
     options: &SweepOptions,
-) -> Result<Inputs<R>, SweepError> {
+) -> Result<Inputs, SweepError> {
     let begun = Instant::now();
-    let inputs = Inputs::new(rooms, options.outcomes != OutcomeDetail::None);
+    let inputs = Inputs::new(sources, options.outcomes != OutcomeDetail::None);
     inputs
         .identify_with(sweep, options.workers)
         .map_err(SweepError::Input)?;

@@ -1,4 +1,4 @@
-//! A sweep after everything has been checked and resolved: nothing optional is left, nothing below this room sees a raw value.
+//! A sweep after everything has been checked and resolved: nothing optional is left, nothing below this module sees a raw value.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

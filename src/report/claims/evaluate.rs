@@ -212,7 +212,7 @@ impl Reader<'_> {
     fn find(&self, claim: &Claim) -> Outcome {
         match &claim.expected {
             Expected::Order(names) => return self.order(claim, names),
-            Expected::KeptAside(among) if !among.is_empty() => return self.order(claim, among),
+            Expected::HeldOut(among) if !among.is_empty() => return self.order(claim, among),
             _ => {}
         }
         let subject = Subject {

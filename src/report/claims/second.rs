@@ -99,7 +99,7 @@ pub fn judge_again(
             (Expected::Value(expected), _) => {
                 about_the_peak(published, comparison, *expected, measured)
             }
-            (Expected::KeptAside(_), _) => None,
+            (Expected::HeldOut(_), _) => None,
         };
     }
 }
@@ -153,7 +153,7 @@ struct Union {
     batteries: u64,
 }
 
-/// Whether the published number lies in the union. What is kept aside is shown and not judged.
+/// Whether the published number lies in the union. What is held out is shown and not judged.
 fn judge_union(expected: &Expected, measured: Union) -> Second {
     let verdict = match expected {
         Expected::Value(expected) => {
@@ -169,7 +169,7 @@ fn judge_union(expected: &Expected, measured: Union) -> Second {
                 Verdict::Missed(format!("{} from the nearest interval", compact(away)))
             }
         }
-        _ => Verdict::NotTested("the published value is kept aside".to_owned()),
+        _ => Verdict::NotTested("the published value is held out".to_owned()),
     };
     Second {
         verdict,

@@ -260,7 +260,7 @@ fn of_what_is_kept_aside_the_union_is_shown_and_nothing_is_judged() {
     let aside = "{ id = \"ctc/baselines/heuristic-planning/penalties\", kept-aside = [] }";
     let comparison = judged(aside, &baseline([99.0, 101.0]), Some(&two_offsets()));
     assert!(
-        matches!(comparison.second_verdict(), Verdict::NotTested(why) if why.contains("kept aside"))
+        matches!(comparison.second_verdict(), Verdict::NotTested(why) if why.contains("held out"))
     );
     assert!(
         comparison

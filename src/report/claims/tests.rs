@@ -24,12 +24,12 @@ fn value(published: &Published, id: &str) -> f64 {
 #[test]
 fn every_trace_and_family_has_the_claims_that_its_tables_print() {
     let published = published();
-    let kept_aside = |claim: &&Claim| matches!(claim.expected, Expected::KeptAside(_));
+    let held_out = |claim: &&Claim| matches!(claim.expected, Expected::HeldOut(_));
     assert!(
         published
             .claims
             .iter()
-            .all(|claim| kept_aside(&claim) == (claim.trace == "sdsc-datastar"))
+            .all(|claim| held_out(&claim) == (claim.trace == "sdsc-datastar"))
     );
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
     for claim in &published.claims {
@@ -59,7 +59,7 @@ fn every_trace_and_family_has_the_claims_that_its_tables_print() {
         expected.insert(format!("{trace}/risk/runtime"), 28 + lanl);
         expected.insert(format!("{trace}/risk/resources"), 28 + lanl);
     }
-    // Nothing is known of the text about the trace that is kept aside, and low thresholds are not judged there.
+    // Nothing is known of the text about the trace that is held out, and low thresholds are not judged there.
     expected.insert("sdsc-datastar/baselines".to_owned(), 10);
     for family in ["runtime", "resources"] {
         expected.insert(format!("sdsc-datastar/pof/{family}"), 13);
@@ -88,7 +88,7 @@ fn every_surplus_follows_from_the_coins_beside_it() {
         if claim.quantity != Quantity::Surplus {
             continue;
         }
-        if matches!(claim.expected, Expected::KeptAside(_)) {
+        if matches!(claim.expected, Expected::HeldOut(_)) {
             continue;
         }
         let strategy = claim.strategy.as_deref().unwrap();
@@ -268,8 +268,7 @@ fn every_order_follows_from_the_printed_gains() {
 fn the_summaries_repeat_the_best_of_the_tables() {
     let published = published();
     for claim in &published.claims {
-        if claim.quantity != Quantity::BestSurplus
-            || matches!(claim.expected, Expected::KeptAside(_))
+        if claim.quantity != Quantity::BestSurplus || matches!(claim.expected, Expected::HeldOut(_))
         {
             continue;
         }

@@ -16,8 +16,8 @@ pub enum Verdict {
 /// The first verdict: by the claim's tolerance.
 pub(super) fn judge(claim: &Claim, found: &Found) -> Verdict {
     match (&claim.expected, found) {
-        (Expected::KeptAside(_), _) => {
-            Verdict::NotTested("the published value is kept aside".to_owned())
+        (Expected::HeldOut(_), _) => {
+            Verdict::NotTested("the published value is held out".to_owned())
         }
         (Expected::Value(expected), Found::Value { value, .. }) => {
             let width = claim.tolerance.width(*expected);

@@ -2,7 +2,7 @@
 
 use super::situations::{Simulations, Situation, situations};
 use super::{condition, file_name, mark, titled};
-use crate::brokering::measured::{DURATION_CLASSES, SIZE_CLASSES};
+use crate::brokering::evaluation::{DURATION_CLASSES, SIZE_CLASSES};
 use crate::brokering::measures::CLUSTER_MEASURES;
 use crate::report::analysis::{Analysis, Combination};
 use crate::report::figure::{Figure, Marks, Scale, ScaleKind, Section, Series};

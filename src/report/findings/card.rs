@@ -41,7 +41,7 @@ pub struct Record<'a> {
     statement: &'a str,
     provenance: Provenance,
     unit: Option<&'a str>,
-    kept_aside: bool,
+    held_out: bool,
     check: &'a Check,
     /// What must hold, in words.
     expected: String,
@@ -86,7 +86,7 @@ impl FindingsCard {
                     statement: &finding.statement,
                     provenance: finding.provenance,
                     unit: finding.unit.as_deref(),
-                    kept_aside: finding.kept_aside,
+                    held_out: finding.held_out,
                     check: &finding.check,
                     expected: finding.expected(),
                     measured: &result.measured,

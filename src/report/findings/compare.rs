@@ -188,7 +188,7 @@ fn judge(finding: &Finding, check: &CompareCheck, at: Place, pair: &Pair) -> Jud
         number(pair.left),
         number(pair.right)
     );
-    if finding.kept_aside {
+    if finding.held_out {
         detail.push_str(&format!(
             ", ratio {}",
             quantity(pair.ratio().0, pair.ratio().1, None)

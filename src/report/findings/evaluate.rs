@@ -64,7 +64,7 @@ pub struct Judged {
     pub replications: u32,
     /// How far it lies on the right side, in the unit of the number: negative where it fails, NaN where there is no number.
     pub margin: f64,
-    /// Whether the check holds here. Without meaning where the finding is kept aside.
+    /// Whether the check holds here. Without meaning where the finding is held out.
     pub held: bool,
     /// The numbers behind it, and by how much it fails.
     pub detail: String,
@@ -357,8 +357,8 @@ impl Survey {
         by_margin.sort_by(|left, right| rank(left).total_cmp(&rank(right)));
         let verdict = if self.judged.is_empty() {
             Verdict::NotTested("none of its cells has a value".to_owned())
-        } else if finding.kept_aside {
-            Verdict::NotTested("the published value is kept aside".to_owned())
+        } else if finding.held_out {
+            Verdict::NotTested("the published value is held out".to_owned())
         } else if failed > allowed {
             Verdict::Missed(missed(&by_margin, (failed, total, allowed), self.noun))
         } else if failed + self.missing.len() > allowed {
@@ -372,14 +372,14 @@ impl Survey {
         };
         let worst = by_margin
             .first()
-            .filter(|_| !finding.kept_aside)
+            .filter(|_| !finding.held_out)
             .map(|judged| (*judged).clone());
         FindingResult {
             finding: finding.clone(),
             verdict,
             measured: self.measured(finding, failed),
             cells: self.judged.len(),
-            failed_cells: if finding.kept_aside { 0 } else { failed },
+            failed_cells: if finding.held_out { 0 } else { failed },
             missing_cells: self.missing.len(),
             worst,
             judged: self.judged,
@@ -392,14 +392,14 @@ impl Survey {
         const FEW: usize = 6;
         let mut parts = Vec::new();
         let count = self.judged.len();
-        if finding.kept_aside && (2..=FEW).contains(&count) {
+        if finding.held_out && (2..=FEW).contains(&count) {
             parts.extend(
                 self.judged
                     .iter()
                     .map(|judged| format!("{}{}", judged.detail, judged.at.at())),
             );
         } else {
-            if finding.kept_aside && count > 1 {
+            if finding.held_out && count > 1 {
                 parts.push(counted(count, self.noun));
             } else if count > 1 {
                 parts.push(share(count - failed, count, self.noun));

@@ -205,7 +205,7 @@ struct RawFinding {
     unit: Option<String>,
     note: Option<String>,
     #[serde(default)]
-    kept_aside: bool,
+    held_out: bool,
     #[serde(default)]
     once: bool,
     value: Option<RawValue>,
@@ -300,10 +300,10 @@ fn finding(table: toml::Table, measures: Option<&[&str]>) -> Result<Finding, Str
         return Err("`statement` is empty; it says in one sentence what is claimed".to_owned());
     }
     let check = match (raw.value, raw.bound, raw.trend, raw.compare) {
-        (Some(value), None, None, None) => Check::Value(value.resolve(raw.kept_aside)?),
-        (None, Some(bound), None, None) => Check::Bound(bound.resolve(raw.kept_aside)?),
-        (None, None, Some(trend), None) => Check::Trend(trend.resolve(raw.kept_aside)?),
-        (None, None, None, Some(compare)) => Check::Compare(compare.resolve(raw.kept_aside)?),
+        (Some(value), None, None, None) => Check::Value(value.resolve(raw.held_out)?),
+        (None, Some(bound), None, None) => Check::Bound(bound.resolve(raw.held_out)?),
+        (None, None, Some(trend), None) => Check::Trend(trend.resolve(raw.held_out)?),
+        (None, None, None, Some(compare)) => Check::Compare(compare.resolve(raw.held_out)?),
         _ => {
             return Err(
                 "give exactly one of the tables `value`, `bound`, `trend` and `compare`".to_owned(),
@@ -318,7 +318,7 @@ fn finding(table: toml::Table, measures: Option<&[&str]>) -> Result<Finding, Str
         trace: raw.trace,
         unit: raw.unit,
         note: raw.note,
-        kept_aside: raw.kept_aside,
+        held_out: raw.held_out,
         is_once: raw.once,
         check,
     };
@@ -351,14 +351,14 @@ impl Check {
 }
 
 impl RawValue {
-    fn resolve(self, kept_aside: bool) -> Result<ValueCheck, String> {
+    fn resolve(self, held_out: bool) -> Result<ValueCheck, String> {
         let numbers = [
             ("expected", self.expected),
             ("tolerance", self.tolerance),
             ("relative", self.relative),
             ("rounding", self.rounding),
         ];
-        let expected = if kept_aside {
+        let expected = if held_out {
             nothing_published(&numbers)?;
             None
         } else {
@@ -379,7 +379,7 @@ impl RawValue {
             };
             let value = self
                 .expected
-                .ok_or("`expected` is missing; only a finding that is `kept_aside` has none")?;
+                .ok_or("`expected` is missing; only a finding that is `held_out` has none")?;
             Some(Near {
                 value: finite("expected", value)?,
                 tolerance,
@@ -395,7 +395,7 @@ impl RawValue {
 }
 
 impl RawBound {
-    fn resolve(self, kept_aside: bool) -> Result<BoundCheck, String> {
+    fn resolve(self, held_out: bool) -> Result<BoundCheck, String> {
         let numbers = [
             ("at_least", self.at_least),
             ("at_most", self.at_most),
@@ -405,7 +405,7 @@ impl RawBound {
             number.map_or(Ok(0.0), |number| finite(name, number))?;
         }
         match (self.at_least, self.at_most, self.equals) {
-            _ if kept_aside => nothing_published(&numbers)?,
+            _ if held_out => nothing_published(&numbers)?,
             (None, None, None) => {
                 return Err("give `at_least`, `at_most`, both, or `equals`".to_owned());
             }
@@ -430,8 +430,8 @@ impl RawBound {
 }
 
 impl RawTrend {
-    fn resolve(self, kept_aside: bool) -> Result<TrendCheck, String> {
-        if self.direction.is_none() && !kept_aside {
+    fn resolve(self, held_out: bool) -> Result<TrendCheck, String> {
+        if self.direction.is_none() && !held_out {
             return Err(
                 "`direction` is missing: rises, falls, does-not-fall or does-not-rise".to_owned(),
             );
@@ -440,7 +440,7 @@ impl RawTrend {
             run: self.run,
             measure: self.measure,
             along: self.along,
-            direction: self.direction.filter(|_| !kept_aside),
+            direction: self.direction.filter(|_| !held_out),
             filter: filter(&self.filter)?,
             slack: not_negative("slack", self.slack)?,
             exceptions: share(self.exceptions)?,
@@ -449,13 +449,13 @@ impl RawTrend {
 }
 
 impl RawCompare {
-    fn resolve(self, kept_aside: bool) -> Result<CompareCheck, String> {
+    fn resolve(self, held_out: bool) -> Result<CompareCheck, String> {
         let numbers = [
             ("by", self.by),
             ("ratio", self.ratio),
             ("tolerance", self.tolerance),
         ];
-        if kept_aside {
+        if held_out {
             nothing_published(&numbers)?;
         } else if self.relation.is_none() {
             return Err("`relation` is missing: one of >=, >, <=, < and ==".to_owned());
@@ -490,7 +490,7 @@ impl RawCompare {
         Ok(CompareCheck {
             left,
             right,
-            relation: self.relation.filter(|_| !kept_aside),
+            relation: self.relation.filter(|_| !held_out),
             by,
             tolerance: not_negative("tolerance", self.tolerance.unwrap_or(0.0))?,
             for_each: self.for_each,
@@ -513,7 +513,7 @@ impl RawSide {
 fn nothing_published(numbers: &[(&str, Option<f64>)]) -> Result<(), String> {
     match numbers.iter().find(|(_, number)| number.is_some()) {
         Some((name, _)) => Err(format!(
-            "is `kept_aside`, so leave out `{name}`: nothing published stands here"
+            "is `held_out`, so leave out `{name}`: nothing published stands here"
         )),
         None => Ok(()),
     }

@@ -779,10 +779,10 @@ fn what_is_kept_aside_is_measured_and_not_judged() {
             "difference 30 points (60 against 30, ratio 2)",
         ),
     ] {
-        let result = judge(&format!("kept_aside = true\n{check}"), &curves);
+        let result = judge(&format!("held_out = true\n{check}"), &curves);
         assert_eq!(
             result.verdict,
-            Verdict::NotTested("the published value is kept aside".to_owned())
+            Verdict::NotTested("the published value is held out".to_owned())
         );
         assert_eq!(result.measured, measured);
         assert_eq!((result.failed_cells, result.worst), (0, None));

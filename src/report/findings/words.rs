@@ -112,8 +112,8 @@ pub(super) fn counted(count: usize, noun: &str) -> String {
 
 /// What must hold, in the symbols of the check.
 pub(super) fn expected(finding: &Finding) -> String {
-    if finding.kept_aside {
-        return "kept aside".to_owned();
+    if finding.held_out {
+        return "held out".to_owned();
     }
     let unit = finding.unit.as_deref();
     match &finding.check {

@@ -65,7 +65,7 @@ pub(super) fn cells(comparison: &Comparison) -> [String; 7] {
         Verdict::NotTested(why) => format!("not tested: {why}"),
     };
     let tolerance = match claim.expected {
-        Expected::Value(_) | Expected::KeptAside(_) => tolerance(claim.tolerance),
+        Expected::Value(_) | Expected::HeldOut(_) => tolerance(claim.tolerance),
         Expected::AtLeast { .. } | Expected::Order(_) => "exact".to_owned(),
     };
     [
@@ -129,7 +129,7 @@ pub(super) fn published(claim: &Claim) -> String {
         Expected::Value(value) => compact(*value),
         Expected::AtLeast { at_least } => format!("at least {}", compact(*at_least)),
         Expected::Order(names) => names.join(" > "),
-        Expected::KeptAside(_) => "kept aside".to_owned(),
+        Expected::HeldOut(_) => "held out".to_owned(),
     }
 }
 
@@ -177,7 +177,7 @@ pub(super) fn order_lines(comparison: &Comparison) -> [String; 3] {
     };
     let published = match &claim.expected {
         Expected::Order(order) => names(order),
-        Expected::KeptAside(_) => "kept aside".to_owned(),
+        Expected::HeldOut(_) => "held out".to_owned(),
         Expected::Value(_) | Expected::AtLeast { .. } => "–".to_owned(),
     };
     let measured = match &comparison.found {

@@ -250,5 +250,5 @@ fn mark(verdict: &Verdict) -> Mark {
 }
 
 fn is_kept_aside(claim: &Claim) -> bool {
-    matches!(claim.expected, Expected::KeptAside(_))
+    matches!(claim.expected, Expected::HeldOut(_))
 }

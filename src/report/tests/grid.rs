@@ -60,7 +60,7 @@ fn figures(path: &Path) -> (Vec<Figure>, Vec<Figure>) {
     )
 }
 
-/// Rule 6 of the house: the values of the query are those of the marks. A query may know lines that are not drawn.
+/// Reports read only the store: the values of the query are those of the marks. A query may know lines that are not drawn.
 fn the_query_gives_the_marks(path: &Path, figure: &Figure) {
     let connection = Connection::open(path).unwrap();
     let mut statement = connection

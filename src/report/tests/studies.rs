@@ -141,7 +141,7 @@ fn labels(figure: &Figure) -> Vec<&str> {
         .collect()
 }
 
-/// Rule 6 of the house, for means: those of the query are those of the marks.
+/// Reports read only the store, for means: those of the query are those of the marks.
 fn the_query_gives_the_marks(path: &Path, figure: &Figure) {
     let connection = Connection::open(path).unwrap();
     let mut statement = connection.prepare(&figure.sql).unwrap();

@@ -63,7 +63,7 @@ fn values(figure: &Figure) -> Vec<f64> {
     marks.map(|mark| mark.mean).collect()
 }
 
-/// Rule 6 of the house: the values of the query are those of the marks.
+/// Reports read only the store: the values of the query are those of the marks.
 fn the_query_gives_the_marks(path: &Path, figure: &Figure) {
     let connection = Connection::open(path).unwrap();
     let mut statement = connection

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 pub(super) use self::plan::Plan;
 use self::plan::{Purpose, fitting, has_room, pof_of_all};
 use super::{Effect, Rules, Timer, Wait};
-use crate::brokering::letters::{Answer, Instruction};
+use crate::brokering::messages::{Answer, Instruction};
 use crate::brokering::{
     Algorithm, Candidate, CoOutcome, CoVerdict, MessageCounts, ProbeCounts, Search, Step,
     worst_case,

@@ -1,12 +1,12 @@
 //! The broker: it collects what sites offer, plans, reserves, and sees to it that the application gets through (spec
 //! `provisioning.md` §2.3, §19), whatever happens to its slots and its nodes.
 
+use super::environment::Environment;
 use super::layout::lay_out;
 use super::least_busy::Sent;
 use super::ledger::{Ledger, purchases};
+use super::processor_failures::{ProcessorFailure, ProcessorFailures};
 use super::search::{search, search_stream};
-use super::strikes::{Strike, Strikes};
-use super::world::World;
 use super::{
     AfterFailure, Application, BestEffortOutcome, BestEffortRun, BrokerError, Commitment,
     Evaluator, FrontMember, Genetic, PlanValue, ProvisioningInputs, ProvisioningOutcome,
@@ -43,15 +43,15 @@ pub async fn provision<L: SiteLink>(
         inputs,
         settings,
         seed,
-        world: World::new(link, &inputs.sites, begin, settings.latency),
-        strikes: Strikes::new(&inputs.sites, seed, begin),
+        environment: Environment::new(link, &inputs.sites, begin, settings.latency),
+        failures: ProcessorFailures::new(&inputs.sites, seed, begin),
         sent: Sent::new(inputs.sites.len()),
         ventures: Vec::with_capacity(submissions.len()),
     };
     for (number, &submitted) in submissions.iter().enumerate() {
         broker.suffer_until(Some(submitted)).await?;
         broker.submit_just_in_time(Some(submitted)).await?;
-        broker.world.pass_to(submitted).await?;
+        broker.environment.pass_to(submitted).await?;
         broker.submit(number, submitted).await?;
     }
     broker.suffer_until(None).await?;
@@ -71,8 +71,8 @@ struct Broker<'a, L> {
     inputs: &'a ProvisioningInputs,
     settings: &'a ProvisioningSettings,
     seed: &'a GridSeed,
-    world: World<'a, L>,
-    strikes: Strikes,
+    environment: Environment<'a, L>,
+    failures: ProcessorFailures,
     /// Tasks of best effort on their way to queues.
     sent: Sent,
     ventures: Vec<Venture>,
@@ -114,7 +114,7 @@ impl<L: SiteLink> Broker<'_, L> {
         } else {
             let tasks: Vec<usize> = (0..application.tasks().len()).collect();
             if !self.provide(&mut venture, application, &tasks).await? {
-                venture.given_up = Some(self.world.now());
+                venture.given_up = Some(self.environment.now());
             }
         }
         self.ventures.push(venture);
@@ -141,12 +141,20 @@ impl<L: SiteLink> Broker<'_, L> {
         planned: &Application,
         tasks: &[usize],
     ) -> Result<bool, BrokerError<L::Error>> {
-        let begin = self.world.arrival();
+        let begin = self.environment.arrival();
         let wish = venture.wish(self.settings.wish, begin);
         let retries = self.settings.replans - venture.outcome.realised.replans;
-        let mut next = self.world.next_request;
-        let made = greedy(planned, &mut self.world, begin, wish, retries, &mut next).await;
-        self.world.next_request = next;
+        let mut next = self.environment.next_request;
+        let made = greedy(
+            planned,
+            &mut self.environment,
+            begin,
+            wish,
+            retries,
+            &mut next,
+        )
+        .await;
+        self.environment.next_request = next;
         let mut plan = made.map_err(BrokerError::flat)?;
         venture.plans += 1;
         let outcome = &mut venture.outcome;
@@ -165,14 +173,14 @@ impl<L: SiteLink> Broker<'_, L> {
         let mut begun = Vec::new();
         for (task, id) in std::mem::take(&mut plan.booked) {
             let site = plan.placements[task].site;
-            if !self.world.cancel(site, id).await? {
+            if !self.environment.cancel(site, id).await? {
                 begun.push((task, id));
             }
         }
         plan.booked = begun;
         venture.paid += venture.ledger.enter_greedy(planned, tasks, &plan);
         let unplanned = |run: &TaskRun| tasks.contains(&(run.task as usize));
-        venture.ledger.abandon(self.world.now(), unplanned);
+        venture.ledger.abandon(self.environment.now(), unplanned);
         Ok(false)
     }
 
@@ -183,8 +191,8 @@ impl<L: SiteLink> Broker<'_, L> {
         tasks: &[usize],
     ) -> Result<bool, BrokerError<L::Error>> {
         loop {
-            let slots = self.world.collect().await?;
-            let begin = self.world.arrival();
+            let slots = self.environment.collect().await?;
+            let begin = self.environment.arrival();
             let mut evaluator =
                 Evaluator::new(planned, &slots, begin).choosing(self.settings.site_choice);
             let is_first = venture.plans == 0;
@@ -225,8 +233,8 @@ impl<L: SiteLink> Broker<'_, L> {
                 lay_out(planned, &slots, chosen, begin, placements).ok_or_else(misplanned)?;
             let first_value = venture.since_submission(value, begin);
             venture.outcome.planned.get_or_insert(first_value);
-            let wanted = purchases(&slots, &shares, || self.world.request());
-            self.world.pass_to(begin).await?;
+            let wanted = purchases(&slots, &shares, || self.environment.request());
+            self.environment.pass_to(begin).await?;
             let mut booked = 0;
             for purchase in &wanted {
                 let advertised = &slots[purchase.slot];
@@ -235,7 +243,7 @@ impl<L: SiteLink> Broker<'_, L> {
                     slot: advertised.slot,
                     piece: purchase.piece,
                 };
-                if !self.world.book(advertised.site, question).await? {
+                if !self.environment.book(advertised.site, question).await? {
                     break;
                 }
                 booked += 1;
@@ -248,7 +256,7 @@ impl<L: SiteLink> Broker<'_, L> {
             }
             for purchase in &wanted[..booked] {
                 let site = slots[purchase.slot].site;
-                self.world.cancel(site, purchase.id).await?;
+                self.environment.cancel(site, purchase.id).await?;
             }
             let realised = &mut venture.outcome.realised;
             realised.gone += 1;
@@ -276,23 +284,23 @@ impl<L: SiteLink> Broker<'_, L> {
             let Some(until) = time.or_else(last_end) else {
                 return Ok(());
             };
-            let Some(strike) = self.strikes.next_until(until) else {
+            let Some(failure) = self.failures.next_until(until) else {
                 return Ok(());
             };
-            self.suffer(strike).await?;
+            self.suffer(failure).await?;
         }
     }
 
     /// The processors of the applications' tasks are numbered in the order of submission and booking.
-    async fn suffer(&mut self, strike: Strike) -> Result<(), BrokerError<L::Error>> {
-        let mut processor = strike.processor;
+    async fn suffer(&mut self, failure: ProcessorFailure) -> Result<(), BrokerError<L::Error>> {
+        let mut processor = failure.processor;
         for place in 0..self.ventures.len() {
             let ledger = &self.ventures[place].ledger;
-            match ledger.struck(strike.site, strike.time, processor) {
+            match ledger.hit(failure.site, failure.time, processor) {
                 Err(held) => processor -= held,
                 Ok(run) => {
                     let mut venture = std::mem::take(&mut self.ventures[place]);
-                    let done = self.lose(&mut venture, run, strike.time).await;
+                    let done = self.lose(&mut venture, run, failure.time).await;
                     self.ventures[place] = venture;
                     return done;
                 }
@@ -310,8 +318,8 @@ impl<L: SiteLink> Broker<'_, L> {
     ) -> Result<(), BrokerError<L::Error>> {
         let lost = venture.ledger.lose(run, time);
         venture.outcome.realised.lost_tasks += 1;
-        self.world.pass_to(time).await?;
-        let now = self.world.now();
+        self.environment.pass_to(time).await?;
+        let now = self.environment.now();
         let inputs = self.inputs;
         let application = &*inputs.application;
         let again = behind(application, lost);
@@ -330,7 +338,7 @@ impl<L: SiteLink> Broker<'_, L> {
         );
         venture.outcome.realised.reprovisioned += 1;
         if !self.provide(venture, &rest, &tasks).await? {
-            let now = self.world.now();
+            let now = self.environment.now();
             venture.given_up = Some(now);
             self.give_back(venture, |run| run.start > now).await?;
         }
@@ -343,8 +351,8 @@ impl<L: SiteLink> Broker<'_, L> {
         venture: &mut Venture,
         gives_up: impl Fn(&TaskRun) -> bool,
     ) -> Result<(), BrokerError<L::Error>> {
-        for (site, id) in venture.ledger.abandon(self.world.now(), gives_up) {
-            self.world.cancel(site, id).await?;
+        for (site, id) in venture.ledger.abandon(self.environment.now(), gives_up) {
+            self.environment.cancel(site, id).await?;
         }
         Ok(())
     }

@@ -179,7 +179,7 @@ impl Ledger {
 
     /// The run that holds the processor number `processor` of those that the application's tasks hold at `site` at `time`, in the
     /// order of booking; or how many they hold in all.
-    pub(super) fn struck(&self, site: usize, time: Seconds, processor: u32) -> Result<usize, u32> {
+    pub(super) fn hit(&self, site: usize, time: Seconds, processor: u32) -> Result<usize, u32> {
         let mut held = 0;
         for (index, Run { run, .. }) in self.runs.iter().enumerate() {
             let runs = run.site == site && run.start <= time && time < run.end;

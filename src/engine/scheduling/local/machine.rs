@@ -10,8 +10,8 @@ mod probe;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use super::{
-    Blow, ClusterId, LocalService, LocalSettings, LocalTotals, LostPart, PartOrder, PartOutcome,
-    Probe, ProbeAnswer, Refusal, TimeLinePoint,
+    ClusterId, LocalService, LocalSettings, LocalTotals, LostPart, OutageEvent, PartOrder,
+    PartOutcome, Probe, ProbeAnswer, Refusal, TimeLinePoint,
 };
 use crate::plan::{NodeSet, Profile};
 use crate::scheduling::reserving::{DueEffort, Waiting};
@@ -282,16 +282,16 @@ impl LocalService for LocalMachine {
         given_back
     }
 
-    fn strike(&mut self, now: Seconds, blow: Blow) {
-        match blow {
+    fn apply_outage(&mut self, now: Seconds, outage: OutageEvent) {
+        match outage {
             // What is repaired at an instant is there for whatever starts then.
-            Blow::ClusterUp | Blow::NodesUp { .. } => {
+            OutageEvent::ClusterUp | OutageEvent::NodesUp { .. } => {
                 self.advance(now);
                 self.move_to(now);
             }
-            Blow::ClusterDown | Blow::NodesDown { .. } => self.settle(now),
+            OutageEvent::ClusterDown | OutageEvent::NodesDown { .. } => self.settle(now),
         }
-        self.take_blow(blow);
+        self.take_blow(outage);
         self.work_off_instant();
     }
 

@@ -108,9 +108,9 @@ fn t6_the_backlog_grows_with_the_start_so_that_admission_is_not_monotone() {
         .reserve(Seconds(0), &part(2, 5_500, 3_600, 50))
         .unwrap();
     // The jobs wait because every CPU is down.
-    machine.strike(
+    machine.apply_outage(
         Seconds(0),
-        Blow::NodesDown {
+        OutageEvent::NodesDown {
             first: 0,
             count: 100,
         },

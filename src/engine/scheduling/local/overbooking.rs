@@ -8,8 +8,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use super::{
-    Blow, ClusterId, LocalService, LocalSettings, LocalTotals, LostPart, PartOrder, PartOutcome,
-    Probe, ProbeAnswer, Refusal, TimeLinePoint,
+    ClusterId, LocalService, LocalSettings, LocalTotals, LostPart, OutageEvent, PartOrder,
+    PartOutcome, Probe, ProbeAnswer, Refusal, TimeLinePoint,
 };
 use crate::estimates::EstimateModel;
 use crate::scheduling::registry;
@@ -299,21 +299,21 @@ impl LocalService for OverbookingMachine {
         true
     }
 
-    fn strike(&mut self, now: Seconds, blow: Blow) {
-        match blow {
+    fn apply_outage(&mut self, now: Seconds, outage: OutageEvent) {
+        match outage {
             // What is repaired at an instant is there for whatever starts then.
-            Blow::ClusterUp | Blow::NodesUp { .. } => {
+            OutageEvent::ClusterUp | OutageEvent::NodesUp { .. } => {
                 self.advance(now);
                 self.machine.wait_until(self.now);
             }
-            Blow::ClusterDown | Blow::NodesDown { .. } => self.settle(now),
+            OutageEvent::ClusterDown | OutageEvent::NodesDown { .. } => self.settle(now),
         }
-        match blow {
-            Blow::ClusterDown => {
+        match outage {
+            OutageEvent::ClusterDown => {
                 self.is_up = false;
                 self.machine.nodes_down(self.range(0, self.nodes.0));
             }
-            Blow::ClusterUp => {
+            OutageEvent::ClusterUp => {
                 self.is_up = true;
                 let sound: Vec<NodeIndex> = self
                     .range(0, self.nodes.0)
@@ -321,11 +321,11 @@ impl LocalService for OverbookingMachine {
                     .collect();
                 self.machine.nodes_up(sound);
             }
-            Blow::NodesDown { first, count } => {
+            OutageEvent::NodesDown { first, count } => {
                 self.broken.extend(self.range(first, count));
                 self.machine.nodes_down(self.range(first, count));
             }
-            Blow::NodesUp { first, count } => {
+            OutageEvent::NodesUp { first, count } => {
                 for node in self.range(first, count) {
                     self.broken.remove(&node);
                 }

@@ -102,9 +102,9 @@ pub enum Refusal {
     Cancelled,
 }
 
-/// What strikes a cluster.
+/// What hits a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Blow {
+pub enum OutageEvent {
     /// The whole cluster goes down: running jobs start anew later, running parts are lost, messages are not answered.
     ClusterDown,
     /// It is back, with its queue and its table of later parts.
@@ -158,7 +158,7 @@ pub struct LocalTotals {
     pub part_work: NodeSeconds,
     /// When the last job or part ended.
     pub drained: Seconds,
-    /// Jobs that were struck and started anew.
+    /// Jobs that were hit and started anew.
     pub restarts: u64,
     /// Parts that were lost.
     pub lost_parts: u64,
@@ -206,9 +206,9 @@ pub trait LocalService: Send {
     /// cancellation is refused. Returns whether something was given back.
     fn cancel(&mut self, now: Seconds, request: CoRequestId, order: u32) -> bool;
 
-    /// Something strikes the cluster. [`LocalService::settle`] has been called for `now`, except for a repair: that comes before
+    /// Something hits the cluster. [`LocalService::settle`] has been called for `now`, except for a repair: that comes before
     /// anything else of its instant, so that it is there for a part that starts then.
-    fn strike(&mut self, now: Seconds, blow: Blow);
+    fn apply_outage(&mut self, now: Seconds, outage: OutageEvent);
 
     /// Whether the cluster is up and answers messages.
     fn is_up(&self) -> bool;

@@ -2,9 +2,9 @@
 
 use kameo::Reply;
 
-use crate::brokering::letters::Report;
+use crate::brokering::messages::Report;
 use crate::brokering::{CoOutcome, Task, TimeLine};
-use crate::scheduling::local::{Blow, ClusterId, LocalTotals, PartOutcome};
+use crate::scheduling::local::{ClusterId, LocalTotals, OutageEvent, PartOutcome};
 use crate::scheduling::{JobOutcome, SimulationMetrics};
 use crate::units::Seconds;
 use crate::workload::{CoRequest, Job};
@@ -20,24 +20,24 @@ pub struct HandOverCoRequests {
 #[derive(Clone, Debug, Reply)]
 pub struct CoRequests(pub Vec<CoRequest>);
 
-/// To the failure injector of a grid: hand over every blow before `until`, in order.
+/// To the failure injector of a grid: hand over every outage before `until`, in order.
 #[derive(Clone, Copy, Debug)]
-pub struct HandOverBlows {
+pub struct HandOverOutages {
     /// End of the granted window, exclusive.
     pub until: Seconds,
 }
 
 /// Reply of that injector.
 #[derive(Clone, Debug, Reply)]
-pub struct BlowsDue(pub Vec<(Seconds, ClusterId, Blow)>);
+pub struct OutagesDue(pub Vec<(Seconds, ClusterId, OutageEvent)>);
 
-/// To the broker: a window begins, with these requests and blows in it.
+/// To the broker: a window begins, with these requests and outages in it.
 #[derive(Clone, Debug)]
 pub struct BeginWindow {
     /// Requests that are submitted in it.
     pub requests: Vec<CoRequest>,
-    /// Blows that fall in it.
-    pub blows: Vec<(Seconds, ClusterId, Blow)>,
+    /// OutageEvents that fall in it.
+    pub outages: Vec<(Seconds, ClusterId, OutageEvent)>,
 }
 
 /// To the broker: here is what came of your last task; which one is next before `until`?

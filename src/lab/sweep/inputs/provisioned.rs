@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use super::{FailureRequest, InputError, Inputs, PreparedWorkload, Rooms, battery, json};
+use super::{FailureRequest, InputError, Inputs, PreparedWorkload, battery, json};
 use crate::brokering::provisioning::{
     Application, Background, BestEffortRun, Commitment, Genetic, ProvisioningInputs,
     ProvisioningSettings, SiteWorkload, Wish, best_effort, common_window, draw_instants, load_site,
@@ -30,7 +30,7 @@ fn undrawable(error: WorkflowError) -> InputError {
     InputError::Workflow(error.to_string())
 }
 
-impl<R: Rooms> Inputs<R> {
+impl Inputs {
     /// Content hashes of the sites behind the first, and of the workflow's file.
     pub(super) fn provisioned_hashes(
         &self,
@@ -153,7 +153,7 @@ impl<R: Rooms> Inputs<R> {
         let key = format!("{}|{}", spec.seed, json(settings));
         self.loaded_sites.get(key, || {
             // The source alone: all loads and sizes of a trace see the same draws.
-            let draws = self.rooms.source_key(workload);
+            let draws = self.sources.source_key(workload);
             load_site(
                 &trace.label,
                 jobs,
@@ -179,7 +179,10 @@ impl<R: Rooms> Inputs<R> {
         let trace = self.site_trace(spec, settings)?;
         let jobs = battery(&trace, &of_site(spec, settings))?;
         let nodes = settings.workload.nodes;
-        let workload_key = format!("{}|site {place}", self.rooms.source_key(&settings.workload));
+        let workload_key = format!(
+            "{}|site {place}",
+            self.sources.source_key(&settings.workload)
+        );
         self.failures_of(&FailureRequest {
             settings: &spec.failures,
             nodes,
@@ -213,7 +216,7 @@ impl<R: Rooms> Inputs<R> {
                 Ok((Arc::new(workflow), None))
             }
             ApplicationSource::File { file, negatives } => {
-                let (workflow, hash) = self.rooms.workflow(file, *negatives)?;
+                let (workflow, hash) = self.sources.workflow(file, *negatives)?;
                 Ok((Arc::new(workflow), Some(hash)))
             }
         })
@@ -284,7 +287,7 @@ impl<R: Rooms> Inputs<R> {
             // The stream that a broker would draw its first search from.
             let mut stream = random::stream(
                 spec.seed,
-                &self.rooms.workload_key(&spec.workload),
+                &self.sources.workload_key(&spec.workload),
                 spec.replication,
                 &search_stream(0, 0),
             );

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::brokering::StudySettings;
 use crate::brokering::provisioning::{ProvisioningInputs, Wish};
-use crate::sweep::{Experiment, HouseRooms, InputFolders, Inputs, SimulationSpec};
+use crate::sweep::{Experiment, InputFolders, InputSources, Inputs, SimulationSpec};
 use crate::units::Seconds;
 
 /// Without anything that has to be read from a disk.
@@ -40,12 +40,12 @@ fn specs(text: &str) -> Vec<SimulationSpec> {
         .simulations
 }
 
-fn rooms() -> Inputs<HouseRooms> {
-    Inputs::new(HouseRooms::new(&InputFolders::default()), true)
+fn prepared() -> Inputs {
+    Inputs::new(InputSources::new(&InputFolders::default()), true)
 }
 
-fn inputs(rooms: &Inputs<HouseRooms>, spec: &SimulationSpec) -> Arc<ProvisioningInputs> {
-    let (inputs, _) = rooms
+fn inputs(prepared: &Inputs, spec: &SimulationSpec) -> Arc<ProvisioningInputs> {
+    let (inputs, _) = prepared
         .provisioning(spec)
         .unwrap_or_else(|error| panic!("{error}"))
         .expect("a study of provisioning");
@@ -58,8 +58,8 @@ fn every_alpha_shares_sites_snapshots_best_effort_and_one_search_an_instant() {
         "[provisioning]\nsearch = \"moga\"\n[[axis]]\nkey = \"provisioning.alpha\"\nvalues = [0.0, 0.5, 1.0]\n",
     );
     assert_eq!(specs.len(), 9);
-    let rooms = rooms();
-    let all: Vec<_> = specs.iter().map(|spec| inputs(&rooms, spec)).collect();
+    let prepared = prepared();
+    let all: Vec<_> = specs.iter().map(|spec| inputs(&prepared, spec)).collect();
     for (spec, own) in specs.iter().zip(&all) {
         let first = &all[spec.replication as usize];
         assert_eq!(own.instants, [spec.replication as usize]);
@@ -80,10 +80,10 @@ fn every_alpha_shares_sites_snapshots_best_effort_and_one_search_an_instant() {
 
 #[test]
 fn more_replications_leave_the_earlier_instants_where_they_were() {
-    let rooms = rooms();
-    let few = inputs(&rooms, &specs("")[0]);
+    let prepared = prepared();
+    let few = inputs(&prepared, &specs("")[0]);
     let more = inputs(
-        &rooms,
+        &prepared,
         &specs(&HEAD.replace("replications = 3", "replications = 5"))[0],
     );
     assert_eq!(few.background.instants, more.background.instants[..3]);
@@ -93,10 +93,10 @@ fn more_replications_leave_the_earlier_instants_where_they_were() {
 
 #[test]
 fn only_searches_on_slots_as_they_were_are_shared() {
-    let rooms = rooms();
+    let prepared = prepared();
     let searched = |rest: &str| {
         let specs = specs(&format!("[provisioning]\n{rest}\n"));
-        inputs(&rooms, &specs[0]).searched.is_some()
+        inputs(&prepared, &specs[0]).searched.is_some()
     };
     assert!(searched("search = \"moga\""));
     assert!(searched("search = \"nsga2\""));
@@ -109,11 +109,11 @@ fn only_searches_on_slots_as_they_were_are_shared() {
 
 #[test]
 fn committed_plans_are_submitted_in_order_of_time_at_the_instants_of_their_replication() {
-    let rooms = rooms();
+    let prepared = prepared();
     let specs = specs("[provisioning]\ncommitment = \"committed\"\nsubmissions = 4\n");
     assert_eq!(specs.len(), 3);
     for spec in &specs {
-        let inputs = inputs(&rooms, spec);
+        let inputs = inputs(&prepared, spec);
         let first = spec.replication as usize * 4;
         let mut numbers = inputs.instants.clone();
         let times: Vec<Seconds> = numbers
@@ -129,11 +129,11 @@ fn committed_plans_are_submitted_in_order_of_time_at_the_instants_of_their_repli
 
 #[test]
 fn a_relative_wish_is_a_multiple_of_the_longest_path_or_of_the_work() {
-    let rooms = rooms();
+    let prepared = prepared();
     let wish = |rest: &str| {
         let spec = &specs(&format!("[provisioning]\n{rest}\n"))[0];
-        let (inputs, settings) = rooms.provisioning(spec).unwrap().unwrap();
-        let read = rooms.simulation_inputs(spec).unwrap().study;
+        let (inputs, settings) = prepared.provisioning(spec).unwrap().unwrap();
+        let read = prepared.simulation_inputs(spec).unwrap().study;
         match read {
             Some(StudySettings::Provisioning(read)) => assert_eq!(*read, settings),
             other => panic!("{other:?}"),
@@ -150,11 +150,11 @@ fn a_relative_wish_is_a_multiple_of_the_longest_path_or_of_the_work() {
 
 #[test]
 fn another_mean_width_or_load_keeps_structure_run_times_and_instants() {
-    let rooms = rooms();
+    let prepared = prepared();
     let narrow = HEAD.replace("mean_nodes = 6", "mean_nodes = 2");
     let (wide, narrow) = (
-        inputs(&rooms, &specs("")[0]),
-        inputs(&rooms, &specs(&narrow)[0]),
+        inputs(&prepared, &specs("")[0]),
+        inputs(&prepared, &specs(&narrow)[0]),
     );
     let shape = |inputs: &ProvisioningInputs| {
         let tasks = inputs.application.tasks().iter();
@@ -169,18 +169,21 @@ fn another_mean_width_or_load_keeps_structure_run_times_and_instants() {
         narrow.application.least_work()
     );
     let instances = specs("instances = \"one-a-replication\"\n");
-    let (first, second) = (inputs(&rooms, &instances[0]), inputs(&rooms, &instances[1]));
+    let (first, second) = (
+        inputs(&prepared, &instances[0]),
+        inputs(&prepared, &instances[1]),
+    );
     assert_eq!(shape(&wide), shape(&first));
     assert_ne!(shape(&first), shape(&second));
 }
 
 #[test]
 fn every_site_has_failures_of_its_own_which_all_submissions_meet() {
-    let rooms = rooms();
+    let prepared = prepared();
     let specs = specs(
         "[[sites.more]]\nnodes = 64\n[failures]\nsource = \"generated\"\nrate_per_hour = 0.01\n",
     );
-    let all: Vec<_> = specs.iter().map(|spec| inputs(&rooms, spec)).collect();
+    let all: Vec<_> = specs.iter().map(|spec| inputs(&prepared, spec)).collect();
     let failures =
         |inputs: &ProvisioningInputs, site: usize| Arc::clone(&inputs.sites[site].failures);
     assert!(!failures(&all[0], 0).events.is_empty());
@@ -189,17 +192,17 @@ fn every_site_has_failures_of_its_own_which_all_submissions_meet() {
     let last = all[0].sites[0].jobs.iter().map(|job| job.submit).max();
     let events = &failures(&all[0], 0).events;
     assert!(events.last().map(|event| event.time) > last);
-    let without = inputs(&rooms, &self::specs("")[0]);
+    let without = inputs(&prepared, &self::specs("")[0]);
     assert!(failures(&without, 0).events.is_empty());
 }
 
 #[test]
 fn a_workflow_that_is_missing_or_too_wide_is_known_before_anything_runs() {
-    let rooms = rooms();
+    let prepared = prepared();
     let says = |text: &str| {
         let spec = &specs(text)[0];
         assert!(spec.provisioned().is_some());
-        rooms.prepare(spec).expect_err("no workflow").to_string()
+        prepared.prepare(spec).expect_err("no workflow").to_string()
     };
     let file = HEAD.replace(
         "tasks = 12\nmean_nodes = 6",
@@ -231,9 +234,9 @@ fn the_content_of_the_file_of_a_workflow_is_part_of_the_identity() {
             workflows: Some(folder.path().to_owned()),
             ..InputFolders::default()
         };
-        let rooms = Inputs::new(HouseRooms::new(&folders), true);
+        let prepared = Inputs::new(InputSources::new(&folders), true);
         let mut sweep = Experiment::parse("test.toml", &text, None).unwrap().sweep;
-        rooms.identify(&mut sweep).unwrap();
+        prepared.identify(&mut sweep).unwrap();
         assert!(
             sweep
                 .inputs

@@ -50,7 +50,7 @@ id = "F9-b"
 section = "4.3"
 statement = "How much moving rejects at share 50."
 provenance = "derived"
-kept_aside = true
+held_out = true
 [finding.value]
 run = "ctc"
 measure = "rejected"
@@ -146,7 +146,7 @@ fn programs_get_the_check_the_verdict_and_every_cell() {
     assert_eq!(json[2]["held"], serde_json::Value::Null);
     assert_eq!(json[2]["verdict"], "not-tested");
     assert_eq!(json[2]["detail"], "run `night` was not made");
-    assert_eq!(json[3]["kept_aside"], true);
+    assert_eq!(json[3]["held_out"], true);
     assert_eq!(json[3]["each"][0]["value"], 35.5);
 }
 

@@ -123,8 +123,8 @@ fn every_refusal_names_the_file_the_line_the_finding_and_the_problem() {
             "`for_each` names an axis twice",
         ),
         (
-            format!("kept_aside = true\n{VALUE}expected = 1"),
-            "is `kept_aside`, so leave out `expected`: nothing published stands here",
+            format!("held_out = true\n{VALUE}expected = 1"),
+            "is `held_out`, so leave out `expected`: nothing published stands here",
         ),
     ] {
         let error = refused(&check);
@@ -217,7 +217,7 @@ fn a_check_says_in_symbols_what_must_hold() {
             format!("{COMPARE}relation = \"==\"\nratio = 0.77\ntolerance = 0.1"),
             "rejected (rule reject) / rejected (rule move) == 0.77 ± 0.1",
         ),
-        (format!("kept_aside = true\n{VALUE}"), "kept aside"),
+        (format!("held_out = true\n{VALUE}"), "held out"),
     ] {
         assert_eq!(file(&check).findings[0].expected(), expected);
     }

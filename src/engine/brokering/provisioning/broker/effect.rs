@@ -9,7 +9,7 @@ use crate::workload::Job;
 const STEP: Seconds = Seconds(24 * 3_600);
 
 /// A job that has not ended so long after the last submission never will.
-const PATIENCE: Seconds = Seconds(10 * 365 * 24 * 3_600);
+const LONGEST_WAIT: Seconds = Seconds(10 * 365 * 24 * 3_600);
 
 /// Run times below this do not count in a slowdown.
 const BOUND: Seconds = Seconds(10);
@@ -28,12 +28,12 @@ impl<L: SiteLink> Broker<'_, L> {
             .map(|site| vec![None; site.jobs.len()])
             .collect();
         let counts = |job: &Job| job.submit >= begin && job.submit < end;
-        let mut patience = end + PATIENCE;
+        let mut give_up_at = end + LONGEST_WAIT;
         loop {
             let mut open = false;
             for (index, site) in sites.iter().enumerate() {
-                self.world.report(index).await?;
-                for (job, start) in self.world.ended[index].drain(..) {
+                self.environment.report(index).await?;
+                for (job, start) in self.environment.ended[index].drain(..) {
                     if let Some(known) = starts[index].get_mut(job.0 as usize) {
                         *known = Some(start);
                     }
@@ -42,13 +42,15 @@ impl<L: SiteLink> Broker<'_, L> {
                 let mut waiting = jobs.filter(|(job, start)| counts(job) && start.is_none());
                 open |= waiting.next().is_some();
             }
-            if !open || self.world.now() > patience {
+            if !open || self.environment.now() > give_up_at {
                 break;
             }
-            if !self.world.is_over() {
-                patience = self.world.now() + PATIENCE;
+            if !self.environment.is_over() {
+                give_up_at = self.environment.now() + LONGEST_WAIT;
             }
-            self.world.pass_to(self.world.now() + STEP).await?;
+            self.environment
+                .pass_to(self.environment.now() + STEP)
+                .await?;
         }
         let undisturbed = &self.inputs.background.starts;
         let mut effects = vec![EffectOnOthers::default(); sites.len()];

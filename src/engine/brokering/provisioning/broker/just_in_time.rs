@@ -80,7 +80,7 @@ impl<L: SiteLink> Broker<'_, L> {
     ) -> Result<(), BrokerError<L::Error>> {
         let sites = self.inputs.sites.len();
         loop {
-            for (site, outcome) in std::mem::take(&mut self.world.own) {
+            for (site, outcome) in std::mem::take(&mut self.environment.own) {
                 self.note_end(site, &outcome);
             }
             for place in 0..self.ventures.len() {
@@ -91,17 +91,17 @@ impl<L: SiteLink> Broker<'_, L> {
             if !self.ventures.iter().any(is_under_way) {
                 return Ok(());
             }
-            let mut next = self.world.next_arrival();
+            let mut next = self.environment.next_arrival();
             for site in 0..sites {
-                let report = self.world.report(site).await?;
+                let report = self.environment.report(site).await?;
                 next = next.into_iter().chain(report.next_event).min();
             }
-            if !self.world.own.is_empty() {
+            if !self.environment.own.is_empty() {
                 continue;
             }
             let Some(next) = next else {
                 // Nothing will ever happen: a task was dropped.
-                let now = self.world.now();
+                let now = self.environment.now();
                 for venture in self.ventures.iter_mut().filter(|it| is_under_way(it)) {
                     venture.given_up = Some(now);
                     venture.close_progress(&self.inputs.application);
@@ -111,7 +111,7 @@ impl<L: SiteLink> Broker<'_, L> {
             if until.is_some_and(|until| next > until) {
                 return Ok(());
             }
-            self.world.pass_to(next).await?;
+            self.environment.pass_to(next).await?;
         }
     }
 
@@ -120,7 +120,7 @@ impl<L: SiteLink> Broker<'_, L> {
         let tasks = application.tasks().len();
         let number = (outcome.job.id.0 - FIRST_TASK) as usize;
         let (place, task) = (number / tasks, number % tasks);
-        let now = self.world.now();
+        let now = self.environment.now();
         let Some(venture) = self.ventures.get_mut(place) else {
             return;
         };
@@ -160,9 +160,9 @@ impl<L: SiteLink> Broker<'_, L> {
         let sizes: Vec<Nodes> = sites.iter().map(|site| site.nodes).collect();
         let mut in_system = Vec::with_capacity(sites.len());
         for site in 0..sites.len() {
-            in_system.push(self.world.report(site).await?.tasks_in_system);
+            in_system.push(self.environment.report(site).await?.tasks_in_system);
         }
-        let now = self.world.now();
+        let now = self.environment.now();
         let mut busy = self.sent.beside(in_system, now);
         let mut jobs = vec![Vec::new(); sites.len()];
         for task in ready {
@@ -184,7 +184,7 @@ impl<L: SiteLink> Broker<'_, L> {
                 self.sent.note(site, job.submit);
             }
             if !jobs.is_empty() {
-                self.world.submit(site, jobs).await?;
+                self.environment.submit(site, jobs).await?;
             }
         }
         Ok(())

@@ -3,34 +3,35 @@
 use super::jobs::waiting;
 use super::{LocalMachine, PartKey};
 use crate::plan::NodeSet;
-use crate::scheduling::local::Blow;
+use crate::scheduling::local::OutageEvent;
 use crate::units::{NodeIndex, Seconds};
 use crate::workload::JobId;
 
 impl LocalMachine {
-    pub(super) fn take_blow(&mut self, blow: Blow) {
-        match blow {
-            Blow::ClusterDown if self.up => {
+    pub(super) fn take_blow(&mut self, outage: OutageEvent) {
+        match outage {
+            OutageEvent::ClusterDown if self.up => {
                 self.up = false;
                 let everything = NodeSet::full(self.nodes);
                 self.hit(&everything);
             }
-            Blow::ClusterUp if !self.up => {
+            OutageEvent::ClusterUp if !self.up => {
                 self.up = true;
                 self.unsettled = true;
             }
-            Blow::ClusterDown | Blow::ClusterUp => {}
-            Blow::NodesDown { first, count } => {
-                let mut struck = self.range(first, count);
-                struck.subtract(&self.down);
-                self.hit(&struck);
-                self.free.subtract(&struck);
-                self.down.union_with(&struck);
+            OutageEvent::ClusterDown | OutageEvent::ClusterUp => {}
+            OutageEvent::NodesDown { first, count } => {
+                let mut affected = self.range(first, count);
+                affected.subtract(&self.down);
+                self.hit(&affected);
+                self.free.subtract(&affected);
+                self.down.union_with(&affected);
                 // Nobody knows when they are repaired.
-                self.fixed.reserve(self.now, Seconds::FAR, struck.count().0);
+                self.fixed
+                    .reserve(self.now, Seconds::FAR, affected.count().0);
                 self.changed();
             }
-            Blow::NodesUp { first, count } => {
+            OutageEvent::NodesUp { first, count } => {
                 let mut repaired = self.range(first, count);
                 repaired.intersect_with(&self.down);
                 self.down.subtract(&repaired);
@@ -43,11 +44,11 @@ impl LocalMachine {
     }
 
     /// Whatever holds one of these CPUs is stopped: jobs wait again, parts are lost.
-    fn hit(&mut self, struck: &NodeSet) {
+    fn hit(&mut self, affected: &NodeSet) {
         let jobs: Vec<JobId> = self
             .running
             .iter()
-            .filter(|(_, running)| running.held.intersects(struck))
+            .filter(|(_, running)| running.held.intersects(affected))
             .map(|(id, _)| *id)
             .collect();
         let parts: Vec<PartKey> = self
@@ -55,7 +56,7 @@ impl LocalMachine {
             .iter()
             .filter(|(_, part)| {
                 let held = part.held.as_ref();
-                held.is_some_and(|held| held.intersects(struck))
+                held.is_some_and(|held| held.intersects(affected))
             })
             .map(|(key, _)| *key)
             .collect();

@@ -2,9 +2,9 @@
 
 use super::*;
 
-fn settle_and_strike(machine: &mut LocalMachine, now: i64, blow: Blow) {
+fn settle_and_strike(machine: &mut LocalMachine, now: i64, outage: OutageEvent) {
     machine.settle(Seconds(now));
-    machine.strike(Seconds(now), blow);
+    machine.apply_outage(Seconds(now), outage);
 }
 
 #[test]
@@ -23,7 +23,7 @@ fn an_outage_of_the_cluster_sends_running_jobs_back_and_loses_the_parts_that_it_
         job(1, 10, 1, 100, 90),
         job(2, 55, 1, 9, 9),
     ]);
-    settle_and_strike(&mut machine, 50, Blow::ClusterDown);
+    settle_and_strike(&mut machine, 50, OutageEvent::ClusterDown);
     assert!(!machine.is_up());
     assert_eq!(machine.in_use().jobs + machine.in_use().parts, 0);
     let queue: Vec<u32> = machine
@@ -49,7 +49,7 @@ fn an_outage_of_the_cluster_sends_running_jobs_back_and_loses_the_parts_that_it_
         !machine.cancel(Seconds(100), CoRequestId(1), 0),
         "it is gone"
     );
-    settle_and_strike(&mut machine, 100, Blow::ClusterUp);
+    settle_and_strike(&mut machine, 100, OutageEvent::ClusterUp);
     assert!(machine.is_up());
     machine.advance(Seconds::FAR);
     let outcomes = machine.take_job_outcomes();
@@ -81,8 +81,8 @@ fn an_outage_of_the_cluster_sends_running_jobs_back_and_loses_the_parts_that_it_
 fn a_part_that_starts_when_the_cluster_is_repaired_is_kept() {
     let mut machine = machine(10, LocalSettings::default());
     machine.reserve(Seconds(0), &part(1, 50, 10, 10)).unwrap();
-    machine.strike(Seconds(10), Blow::ClusterDown);
-    machine.strike(Seconds(50), Blow::ClusterUp);
+    machine.apply_outage(Seconds(10), OutageEvent::ClusterDown);
+    machine.apply_outage(Seconds(50), OutageEvent::ClusterUp);
     assert_eq!(machine.in_use().parts, 10);
     machine.advance(Seconds::FAR);
     assert!(machine.take_lost_parts().is_empty());
@@ -94,7 +94,11 @@ fn cpus_are_given_out_from_the_lowest_number_and_only_their_holders_are_hit() {
     machine.reserve(Seconds(0), &part(1, 0, 100, 3)).unwrap();
     machine.submit(&[job(0, 0, 3, 100, 100), job(1, 0, 4, 100, 100)]);
     // 0–2 are held by the part, 3–5 by the first job, 6–9 by the second.
-    settle_and_strike(&mut machine, 20, Blow::NodesDown { first: 5, count: 1 });
+    settle_and_strike(
+        &mut machine,
+        20,
+        OutageEvent::NodesDown { first: 5, count: 1 },
+    );
     assert_eq!((machine.in_use().jobs, machine.in_use().parts), (4, 3));
     // Two are left: too few for the job that was hit, and no more is promised.
     assert_eq!(machine.queue().len(), 1);
@@ -103,15 +107,19 @@ fn cpus_are_given_out_from_the_lowest_number_and_only_their_holders_are_hit() {
         Err(Refusal::Occupied)
     );
     assert_eq!(machine.reserve(Seconds(20), &part(3, 20, 10, 2)), Ok(()));
-    settle_and_strike(&mut machine, 40, Blow::NodesDown { first: 2, count: 2 });
+    settle_and_strike(
+        &mut machine,
+        40,
+        OutageEvent::NodesDown { first: 2, count: 2 },
+    );
     let lost = machine.take_lost_parts();
     assert_eq!(lost.len(), 1);
     assert_eq!((lost[0].request, lost[0].running), (CoRequestId(1), true));
     // CPUs 0, 1 and 4 are free and up: the job starts anew.
     assert_eq!((machine.in_use().jobs, machine.in_use().parts), (7, 0));
-    machine.strike(
+    machine.apply_outage(
         Seconds(60),
-        Blow::NodesUp {
+        OutageEvent::NodesUp {
             first: 0,
             count: 99,
         },
@@ -127,7 +135,11 @@ fn a_part_that_finds_too_few_cpus_up_is_lost_and_nobody_is_displaced_for_it() {
     machine.reserve(Seconds(0), &part(1, 50, 20, 5)).unwrap();
     machine.reserve(Seconds(0), &part(2, 50, 20, 1)).unwrap();
     machine.submit(&[job(0, 0, 4, 100, 100)]);
-    settle_and_strike(&mut machine, 10, Blow::NodesDown { first: 9, count: 1 });
+    settle_and_strike(
+        &mut machine,
+        10,
+        OutageEvent::NodesDown { first: 9, count: 1 },
+    );
     machine.advance(Seconds(51));
     assert_eq!(machine.in_use().jobs, 4);
     assert_eq!(
@@ -143,7 +155,7 @@ fn a_part_that_finds_too_few_cpus_up_is_lost_and_nobody_is_displaced_for_it() {
         Err(Refusal::Occupied),
         "a repeated order does not bring a lost part back"
     );
-    machine.strike(Seconds(80), Blow::NodesUp { first: 9, count: 1 });
+    machine.apply_outage(Seconds(80), OutageEvent::NodesUp { first: 9, count: 1 });
     machine.advance(Seconds::FAR);
     assert!(is_free(&machine));
 }
@@ -151,28 +163,28 @@ fn a_part_that_finds_too_few_cpus_up_is_lost_and_nobody_is_displaced_for_it() {
 #[test]
 fn blows_that_change_nothing_are_without_effect() {
     let mut machine = machine(10, LocalSettings::default());
-    for blow in [
-        Blow::ClusterUp,
-        Blow::NodesUp {
+    for outage in [
+        OutageEvent::ClusterUp,
+        OutageEvent::NodesUp {
             first: 0,
             count: 10,
         },
-        Blow::NodesDown {
+        OutageEvent::NodesDown {
             first: 10,
             count: 5,
         },
-        Blow::NodesDown {
+        OutageEvent::NodesDown {
             first: u32::MAX,
             count: u32::MAX,
         },
     ] {
-        machine.strike(Seconds(5), blow);
+        machine.apply_outage(Seconds(5), outage);
     }
     assert!(machine.is_up() && is_free(&machine));
     for _ in 0..2 {
-        machine.strike(Seconds(6), Blow::NodesDown { first: 0, count: 4 });
+        machine.apply_outage(Seconds(6), OutageEvent::NodesDown { first: 0, count: 4 });
     }
     assert_eq!(machine.fixed().free_at(Seconds(6)), 6);
-    machine.strike(Seconds(7), Blow::NodesUp { first: 0, count: 4 });
+    machine.apply_outage(Seconds(7), OutageEvent::NodesUp { first: 0, count: 4 });
     assert!(is_free(&machine));
 }

@@ -15,7 +15,7 @@ pub(super) enum Message {
     Reserve(PartOrder),
     /// Of the order of this request.
     Cancel(u32),
-    Strike(Blow),
+    Outage(OutageEvent),
 }
 
 /// What somebody outside sees.
@@ -413,36 +413,36 @@ impl Twin {
                 }
                 Seen::Cancelled(there)
             }
-            Message::Strike(blow) => {
-                self.suffer(*blow);
+            Message::Outage(outage) => {
+                self.suffer(*outage);
                 self.settle();
                 Seen::Struck
             }
         }
     }
 
-    fn suffer(&mut self, blow: Blow) {
-        let mut struck = vec![false; self.cpus.len()];
-        match blow {
-            Blow::ClusterUp => self.up = true,
-            Blow::NodesUp { first, count } => {
+    fn suffer(&mut self, outage: OutageEvent) {
+        let mut affected = vec![false; self.cpus.len()];
+        match outage {
+            OutageEvent::ClusterUp => self.up = true,
+            OutageEvent::NodesUp { first, count } => {
                 for cpu in first..first + count {
                     self.down[cpu as usize] = false;
                 }
             }
-            Blow::ClusterDown => {
+            OutageEvent::ClusterDown => {
                 self.up = false;
-                struck.fill(true);
+                affected.fill(true);
             }
-            Blow::NodesDown { first, count } => {
+            OutageEvent::NodesDown { first, count } => {
                 for cpu in first..first + count {
-                    struck[cpu as usize] = true;
+                    affected[cpu as usize] = true;
                     self.down[cpu as usize] = true;
                 }
             }
         }
         let mut lost = BTreeSet::new();
-        for (cpu, &hit) in struck.iter().enumerate() {
+        for (cpu, &hit) in affected.iter().enumerate() {
             match self.cpus[cpu] {
                 Owner::Job(id) if hit => {
                     self.let_go(Owner::Job(id));
@@ -503,7 +503,7 @@ fn agree(
         let repairs = |message: &Message| {
             matches!(
                 message,
-                Message::Strike(Blow::ClusterUp | Blow::NodesUp { .. })
+                Message::Outage(OutageEvent::ClusterUp | OutageEvent::NodesUp { .. })
             )
         };
         for (_, message) in now.iter().filter(|(_, message)| repairs(message)) {
@@ -582,8 +582,8 @@ fn hear(machine: &mut LocalMachine, now: i64, message: &Message) -> Seen {
         Message::Probe(probe) => Seen::Answer(Box::new(machine.probe(now, probe))),
         Message::Reserve(order) => Seen::Reserved(machine.reserve(now, order)),
         Message::Cancel(request) => Seen::Cancelled(machine.cancel(now, CoRequestId(*request), 0)),
-        Message::Strike(blow) => {
-            machine.strike(now, *blow);
+        Message::Outage(outage) => {
+            machine.apply_outage(now, *outage);
             Seen::Struck
         }
     }
@@ -666,15 +666,18 @@ pub(super) fn messages(failures: bool) -> impl Strategy<Value = Vec<(i64, Messag
                     }
                     70..82 => Message::Cancel(request),
                     _ if !failures => return None,
-                    82..85 => Message::Strike(Blow::ClusterDown),
-                    85..89 => Message::Strike(Blow::ClusterUp),
-                    89..94 => Message::Strike(Blow::NodesDown { first: cpu, count }),
-                    _ => Message::Strike(Blow::NodesUp { first: cpu, count }),
+                    82..85 => Message::Outage(OutageEvent::ClusterDown),
+                    85..89 => Message::Outage(OutageEvent::ClusterUp),
+                    89..94 => Message::Outage(OutageEvent::NodesDown { first: cpu, count }),
+                    _ => Message::Outage(OutageEvent::NodesUp { first: cpu, count }),
                 };
                 Some((now, message))
             })
-            .chain(failures.then_some((115, Message::Strike(Blow::ClusterUp))))
-            .chain(failures.then_some((115, Message::Strike(Blow::NodesUp { first: 0, count: 8 }))))
+            .chain(failures.then_some((115, Message::Outage(OutageEvent::ClusterUp))))
+            .chain(failures.then_some((
+                115,
+                Message::Outage(OutageEvent::NodesUp { first: 0, count: 8 }),
+            )))
             .collect()
     })
 }

@@ -13,7 +13,7 @@ fn play(machine: &mut LocalMachine, script: &[(i64, Message)]) {
     script.sort_by_key(|(now, message)| {
         let repair = matches!(
             message,
-            Message::Strike(Blow::ClusterUp | Blow::NodesUp { .. })
+            Message::Outage(OutageEvent::ClusterUp | OutageEvent::NodesUp { .. })
         );
         (*now, !repair)
     });
@@ -29,7 +29,7 @@ fn play(machine: &mut LocalMachine, script: &[(i64, Message)]) {
             Message::Cancel(request) => {
                 machine.cancel(now, CoRequestId(*request), 0);
             }
-            Message::Strike(blow) => machine.strike(now, *blow),
+            Message::Outage(outage) => machine.apply_outage(now, *outage),
         }
     }
     machine.advance(Seconds::FAR);

@@ -1,22 +1,18 @@
-//! The sweep in the house: its inputs made by the real rooms, its results in the real store.
+//! Sweeps into a store: what [`run`](super::run) does, with inputs from files and results in SQLite.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
 use super::coordinator::Task;
-use super::inputs::{FailureRequest, InputError, InputFolders, PreparedWorkload, Rooms};
+use super::inputs::InputSources;
 use super::run::{Plan, SweepError, SweepOptions, SweepSummary, load_inputs, plan, run_planned};
 use super::sink::{
     EarlierWork, FailedSimulation, FinishedSimulation, NoStore, OutcomeDetail, ResultSink,
     ResultStore, RunState, SimulationProgress, SinkError,
 };
 use super::spec::{Point, Sweep};
-use crate::estimates::{EstimateModel, EstimateSettings, LearningJobs};
-use crate::failures::{self, FailureFolder, FailureSettings, FailureTrace, LanlTable};
 use crate::store::{PendingSimulation, RunId, RunRecord, Store, StoreError, Writer, WriterHandle};
-use crate::workload::workflows::{Negatives, Workflow, WorkflowFolder};
-use crate::workload::{self, Job, ParsedTrace, TraceFolder, WorkloadSettings};
 
 /// Runs a sweep into the store that the options name, or goes on with it: points that are done are not run again. With
 /// [`OutcomeDetail::None`] no store is touched.
@@ -27,7 +23,7 @@ use crate::workload::{self, Job, ParsedTrace, TraceFolder, WorkloadSettings};
 ///
 /// When an input is missing or faulty, or when the store cannot be used.
 pub fn run_sweep(mut sweep: Sweep, options: &SweepOptions) -> Result<SweepSummary, SweepError> {
-    let inputs = load_inputs(&mut sweep, HouseRooms::new(&options.folders), options)?;
+    let inputs = load_inputs(&mut sweep, InputSources::new(&options.folders), options)?;
     let mut store: Box<dyn ResultStore> = if options.outcomes == OutcomeDetail::None {
         Box::new(NoStore)
     } else {
@@ -48,7 +44,7 @@ pub fn run_sweep(mut sweep: Sweep, options: &SweepOptions) -> Result<SweepSummar
 ///
 /// When an input is missing or faulty, or when there is a store that cannot be read.
 pub fn dry_run(mut sweep: Sweep, options: &SweepOptions) -> Result<(Sweep, Plan), SweepError> {
-    load_inputs(&mut sweep, HouseRooms::new(&options.folders), options)?;
+    load_inputs(&mut sweep, InputSources::new(&options.folders), options)?;
     let nothing_kept = options.outcomes == OutcomeDetail::None || !options.store.exists();
     let plan = if nothing_kept {
         plan(&sweep, &NoStore, options)?
@@ -58,118 +54,6 @@ pub fn dry_run(mut sweep: Sweep, options: &SweepOptions) -> Result<(Sweep, Plan)
         plan(&sweep, &StoreFile::Open(store), options)?
     };
     Ok((sweep, plan))
-}
-
-/// The rooms of this crate, behind what a sweep asks of them.
-#[derive(Clone, Debug)]
-pub struct HouseRooms {
-    traces: TraceFolder,
-    failures: FailureFolder,
-    workflows: WorkflowFolder,
-}
-
-impl HouseRooms {
-    /// Rooms that look for files in these folders.
-    #[must_use]
-    pub fn new(folders: &InputFolders) -> Self {
-        Self {
-            traces: TraceFolder {
-                path: folders.traces.clone(),
-            },
-            failures: FailureFolder {
-                path: folders.failures.clone(),
-            },
-            workflows: WorkflowFolder {
-                path: folders.workflows.clone(),
-            },
-        }
-    }
-}
-
-impl Rooms for HouseRooms {
-    type Records = ParsedTrace;
-    type FailureTable = Option<LanlTable>;
-
-    fn source_key(&self, settings: &WorkloadSettings) -> String {
-        settings.source_key()
-    }
-
-    fn workload_key(&self, settings: &WorkloadSettings) -> String {
-        settings.key()
-    }
-
-    fn records(&self, settings: &WorkloadSettings, seed: u64) -> Result<ParsedTrace, InputError> {
-        workload::load(&settings.source, settings.nodes, &self.traces, seed)
-            .map_err(|error| InputError::Workload(error.to_string()))
-    }
-
-    fn workload(
-        &self,
-        records: &ParsedTrace,
-        settings: &WorkloadSettings,
-        seed: u64,
-    ) -> Result<PreparedWorkload, InputError> {
-        let workload = workload::prepare_parsed(records, settings, seed)
-            .map_err(|error| InputError::Workload(error.to_string()))?;
-        Ok(PreparedWorkload {
-            label: workload.label,
-            learning: workload.learning,
-            batteries: workload.batteries,
-            first_factor: workload.factors.first().copied().unwrap_or(1.0),
-            content_hash: workload.content_hash,
-        })
-    }
-
-    fn estimates(
-        &self,
-        workload: &PreparedWorkload,
-        settings: &EstimateSettings,
-    ) -> Result<EstimateModel, InputError> {
-        let evaluated: Vec<Job>;
-        let learning = match settings.learn_from {
-            LearningJobs::Before => &workload.learning,
-            LearningJobs::Evaluated => {
-                evaluated = workload
-                    .batteries
-                    .iter()
-                    .flat_map(|battery| battery.iter().cloned())
-                    .collect();
-                &evaluated
-            }
-        };
-        EstimateModel::learn(learning, settings).map_err(|error| InputError::Estimates {
-            workload: workload.label.clone(),
-            reason: error.to_string(),
-        })
-    }
-
-    fn failure_table(&self, settings: &FailureSettings) -> Result<Option<LanlTable>, InputError> {
-        failures::read_table(settings, &self.failures)
-            .map_err(|error| InputError::Failures(error.to_string()))
-    }
-
-    fn failures(
-        &self,
-        table: &Option<LanlTable>,
-        request: &FailureRequest<'_>,
-    ) -> Result<FailureTrace, InputError> {
-        failures::prepare_with_table(
-            request.settings,
-            table.as_ref(),
-            request.nodes,
-            request.horizon,
-            request.seed,
-            request.workload_key,
-            request.replication,
-        )
-        .map_err(|error| InputError::Failures(error.to_string()))
-    }
-
-    fn workflow(&self, file: &str, negatives: Negatives) -> Result<(Workflow, String), InputError> {
-        let read = self.workflows.read(file, negatives);
-        let (read, hash) = read.map_err(|error| InputError::Workflow(error.to_string()))?;
-        Ok((read.workflow, hash))
-    }
 }
 
 /// A store's file as a sweep sees it: first open, then with a writer that owns it.

@@ -106,7 +106,7 @@ fn cluster(
     values.add("cluster_drain_hours", drained.hours());
     values.add("cluster_lost_parts", totals.lost_parts as f64);
 
-    // Runs that were struck and began anew count in the share of jobs, not in that of their class.
+    // Runs that were hit and began anew count in the share of jobs, not in that of their class.
     let mut work = [0; SIZE_CLASSES.len()];
     let mut factors = [(0_u32, 0.0); SIZE_CLASSES.len()];
     for outcome in jobs {

@@ -14,7 +14,7 @@ use crate::workload::{Job, JobId, RequestId};
 ///
 /// It is a link itself: what is asked of a site one by one, as a greedy plan does, arrives late, and starts that would be over by
 /// then are not asked for.
-pub(super) struct World<'a, L> {
+pub(super) struct Environment<'a, L> {
     link: L,
     sites: &'a [SiteWorkload],
     /// By site, how many jobs of others have been handed over.
@@ -29,7 +29,7 @@ pub(super) struct World<'a, L> {
     pub(super) next_request: u32,
 }
 
-impl<'a, L: SiteLink> World<'a, L> {
+impl<'a, L: SiteLink> Environment<'a, L> {
     /// Sites that stand at the end of the second `now`.
     pub(super) fn new(link: L, sites: &'a [SiteWorkload], now: Seconds, latency: Seconds) -> Self {
         let submitted = |site: &SiteWorkload| site.jobs.partition_point(|job| job.submit <= now);
@@ -159,7 +159,7 @@ impl<'a, L: SiteLink> World<'a, L> {
     }
 }
 
-impl<L: SiteLink> SiteLink for World<'_, L> {
+impl<L: SiteLink> SiteLink for Environment<'_, L> {
     type Error = BrokerError<L::Error>;
 
     fn sites(&self) -> &[Nodes] {

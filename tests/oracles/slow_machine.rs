@@ -108,19 +108,19 @@ impl Fate {
     }
 }
 
-/// What a twin of a policy decides. The world has already changed when it is asked.
+/// What a twin of a policy decides. The machine has already changed when it is asked.
 pub trait Planner {
-    fn arrived(&mut self, world: &mut World, job: usize);
-    fn start_due(&mut self, world: &mut World, job: usize);
-    fn ended(&mut self, world: &mut World, job: usize, nodes: &[usize]);
-    fn node_failed(&mut self, world: &mut World, node: usize, victim: Option<usize>);
-    fn node_repaired(&mut self, world: &mut World, node: usize);
+    fn arrived(&mut self, machine: &mut SlowMachine, job: usize);
+    fn start_due(&mut self, machine: &mut SlowMachine, job: usize);
+    fn ended(&mut self, machine: &mut SlowMachine, job: usize, nodes: &[usize]);
+    fn node_failed(&mut self, machine: &mut SlowMachine, node: usize, victim: Option<usize>);
+    fn node_repaired(&mut self, machine: &mut SlowMachine, node: usize);
     /// The job has already failed.
-    fn given_up(&mut self, world: &mut World, job: usize);
-    fn settled(&mut self, _world: &mut World) {}
+    fn given_up(&mut self, machine: &mut SlowMachine, job: usize);
+    fn settled(&mut self, _machine: &mut SlowMachine) {}
 }
 
-pub struct World<'a> {
+pub struct SlowMachine<'a> {
     pub now: i64,
     pub jobs: &'a [Job],
     pub up: Vec<bool>,
@@ -136,7 +136,7 @@ pub struct World<'a> {
     scheduled: usize,
 }
 
-impl<'a> World<'a> {
+impl<'a> SlowMachine<'a> {
     pub fn new(nodes: u32, jobs: &'a [Job], failures: &FailureTrace) -> Self {
         let nodes = nodes as usize;
         let nothing = Fate {
@@ -148,7 +148,7 @@ impl<'a> World<'a> {
             restarts: 0,
             node_failures: 0,
         };
-        let mut world = Self {
+        let mut machine = Self {
             now: 0,
             jobs,
             up: vec![true; nodes],
@@ -161,7 +161,7 @@ impl<'a> World<'a> {
             scheduled: 0,
         };
         for (index, job) in jobs.iter().enumerate() {
-            world.schedule(job.submit.0, Happening::Arrival(index));
+            machine.schedule(job.submit.0, Happening::Arrival(index));
         }
         for event in &failures.events {
             let node = event.node.0 as usize;
@@ -170,9 +170,9 @@ impl<'a> World<'a> {
             } else {
                 Happening::Failure(node)
             };
-            world.schedule(event.time.0, happening);
+            machine.schedule(event.time.0, happening);
         }
-        world
+        machine
     }
 
     fn schedule(&mut self, time: i64, happening: Happening) {

@@ -1,6 +1,8 @@
 //! What a broker and the clusters' reservation services write to each other, and what is done to a cluster.
 
-use crate::scheduling::local::{Blow, ClusterId, LostPart, PartOrder, Probe, ProbeAnswer, Refusal};
+use crate::scheduling::local::{
+    ClusterId, LostPart, OutageEvent, PartOrder, Probe, ProbeAnswer, Refusal,
+};
 use crate::workload::CoRequestId;
 
 /// From the broker to a cluster.
@@ -57,9 +59,9 @@ pub enum Answer {
     Lost(LostPart),
 }
 
-/// A letter on its way.
+/// A envelope on its way.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Letter {
+pub enum Envelope {
     /// To a cluster.
     ToCluster(ClusterId, Instruction),
     /// To the broker.
@@ -68,19 +70,19 @@ pub enum Letter {
 
 /// What is done to one cluster at one instant.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Errand {
-    /// Something strikes it.
-    Strike(Blow),
+pub enum Command {
+    /// Something hits it.
+    Outage(OutageEvent),
     /// It works off what happens up to and at this instant, so that parts that cannot start are noticed.
     Settle,
-    /// It gets a letter.
+    /// It gets an envelope.
     Deliver(Instruction),
 }
 
-/// What came of an [`Errand`].
+/// What came of an [`Command`].
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Report {
-    /// The answer to a letter; `None` where the cluster is down.
+    /// The answer to an envelope; `None` where the cluster is down.
     pub answer: Option<Answer>,
     /// Parts that were lost since the last report.
     pub lost: Vec<LostPart>,

@@ -1,0 +1,194 @@
+//! The seam between a sweep and the modules that make inputs: everything that a sweep asks of them.
+
+use std::sync::Arc;
+
+use super::{InputError, InputFolders};
+use crate::estimates::{EstimateModel, EstimateSettings, LearningJobs};
+use crate::failures::{self, FailureFolder, FailureSettings, FailureTrace, LanlTable};
+use crate::units::{Nodes, Seconds};
+use crate::workload::workflows::{Negatives, Workflow, WorkflowFolder};
+use crate::workload::{self, Job, ParsedTrace, TraceFolder, WorkloadSettings};
+
+/// Where a sweep finds traces, failure tables and workflows, and how it makes jobs, statistics and failures of them.
+#[derive(Clone, Debug)]
+pub struct InputSources {
+    traces: TraceFolder,
+    failures: FailureFolder,
+    workflows: WorkflowFolder,
+}
+
+impl InputSources {
+    /// Sources that look for files in these folders.
+    #[must_use]
+    pub fn new(folders: &InputFolders) -> Self {
+        Self {
+            traces: TraceFolder {
+                path: folders.traces.clone(),
+            },
+            failures: FailureFolder {
+                path: folders.failures.clone(),
+            },
+            workflows: WorkflowFolder {
+                path: folders.workflows.clone(),
+            },
+        }
+    }
+}
+
+impl InputSources {
+    /// Settings with the same text share records.
+    pub(super) fn source_key(&self, settings: &WorkloadSettings) -> String {
+        settings.source_key()
+    }
+
+    /// A text that names the workload with everything that shapes its jobs.
+    pub(super) fn workload_key(&self, settings: &WorkloadSettings) -> String {
+        settings.key()
+    }
+
+    /// Reads or generates the records.
+    ///
+    /// # Errors
+    ///
+    /// When a trace is missing or faulty.
+    pub(super) fn records(
+        &self,
+        settings: &WorkloadSettings,
+        seed: u64,
+    ) -> Result<ParsedTrace, InputError> {
+        workload::load(&settings.source, settings.nodes, &self.traces, seed)
+            .map_err(|error| InputError::Workload(error.to_string()))
+    }
+
+    /// Cleans, splits and scales the records; the seed matters where a part of them is drawn.
+    ///
+    /// # Errors
+    ///
+    /// When the settings ask for what the records do not hold.
+    pub(super) fn workload(
+        &self,
+        records: &ParsedTrace,
+        settings: &WorkloadSettings,
+        seed: u64,
+    ) -> Result<PreparedWorkload, InputError> {
+        let workload = workload::prepare_parsed(records, settings, seed)
+            .map_err(|error| InputError::Workload(error.to_string()))?;
+        Ok(PreparedWorkload {
+            label: workload.label,
+            learning: workload.learning,
+            batteries: workload.batteries,
+            first_factor: workload.factors.first().copied().unwrap_or(1.0),
+            content_hash: workload.content_hash,
+        })
+    }
+
+    /// Learns the statistics.
+    ///
+    /// # Errors
+    ///
+    /// When there is nothing to learn from.
+    pub(super) fn estimates(
+        &self,
+        workload: &PreparedWorkload,
+        settings: &EstimateSettings,
+    ) -> Result<EstimateModel, InputError> {
+        let evaluated: Vec<Job>;
+        let learning = match settings.learn_from {
+            LearningJobs::Before => &workload.learning,
+            LearningJobs::Evaluated => {
+                evaluated = workload
+                    .batteries
+                    .iter()
+                    .flat_map(|battery| battery.iter().cloned())
+                    .collect();
+                &evaluated
+            }
+        };
+        EstimateModel::learn(learning, settings).map_err(|error| InputError::Estimates {
+            workload: workload.label.clone(),
+            reason: error.to_string(),
+        })
+    }
+
+    /// Reads the table of failures that the settings name, if they name one.
+    ///
+    /// # Errors
+    ///
+    /// When the failure data is missing or faulty.
+    pub(super) fn failure_table(
+        &self,
+        settings: &FailureSettings,
+    ) -> Result<Option<LanlTable>, InputError> {
+        failures::read_table(settings, &self.failures)
+            .map_err(|error| InputError::Failures(error.to_string()))
+    }
+
+    /// Replays or generates node failures up to a horizon.
+    ///
+    /// # Errors
+    ///
+    /// When a setting is impossible.
+    pub(super) fn failures(
+        &self,
+        table: &Option<LanlTable>,
+        request: &FailureRequest<'_>,
+    ) -> Result<FailureTrace, InputError> {
+        failures::prepare_with_table(
+            request.settings,
+            table.as_ref(),
+            request.nodes,
+            request.horizon,
+            request.seed,
+            request.workload_key,
+            request.replication,
+        )
+        .map_err(|error| InputError::Failures(error.to_string()))
+    }
+
+    /// Reads the workflow in a file, with the hash of the file's content.
+    ///
+    /// # Errors
+    ///
+    /// When the file is missing or faulty.
+    pub(super) fn workflow(
+        &self,
+        file: &str,
+        negatives: Negatives,
+    ) -> Result<(Workflow, String), InputError> {
+        let read = self.workflows.read(file, negatives);
+        let (read, hash) = read.map_err(|error| InputError::Workflow(error.to_string()))?;
+        Ok((read.workflow, hash))
+    }
+}
+
+/// The jobs of a workload as a sweep needs them.
+#[derive(Clone, Debug)]
+pub struct PreparedWorkload {
+    /// Its name for people.
+    pub label: String,
+    /// The jobs that statistics are learned from.
+    pub learning: Vec<Job>,
+    /// The jobs of each replication.
+    pub batteries: Vec<Arc<[Job]>>,
+    /// The compression factor of the first one.
+    pub first_factor: f64,
+    /// Hash of everything that determines the jobs.
+    pub content_hash: String,
+}
+
+/// Which failures are asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct FailureRequest<'a> {
+    /// Where they come from.
+    pub settings: &'a FailureSettings,
+    /// Size of the machine.
+    pub nodes: Nodes,
+    /// No event is needed from here on.
+    pub horizon: Seconds,
+    /// The sweep's seed.
+    pub seed: u64,
+    /// Names the workload for random streams.
+    pub workload_key: &'a str,
+    /// The replication.
+    pub replication: u32,
+}
