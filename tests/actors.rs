@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use bookahead::actors::{SimulationInputs, run};
 use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
 use bookahead::scheduling::registry::STRATEGIES;
 use bookahead::scheduling::{PolicySettings, simulate};
+use bookahead::studies::Simulation as _;
+use bookahead::studies::overbooking::PolicySimulation;
 use bookahead::units::Nodes;
 use bookahead::workload::Job;
 
@@ -40,20 +41,15 @@ fn every_strategy_gives_the_same_outcomes_through_actors_and_without_them() {
         let learned = strategy.overbooks.then(|| Arc::clone(&estimates));
         let direct = simulate(Nodes(4), &policy, learned.clone(), &jobs, &failures)
             .expect("a registered strategy");
-        let inputs = SimulationInputs {
+        let inputs = PolicySimulation {
             before: Vec::new(),
             nodes: Nodes(4),
             policy,
             jobs: jobs.clone().into(),
             estimates: learned,
             failures: Arc::new(failures.clone()),
-            requests: Arc::new([]),
-            study: None,
-            grid: None,
-            provisioning: None,
-            seed: bookahead::actors::StreamSeed::default(),
         };
-        let actors = run(&inputs, true).expect("a sound simulation");
+        let actors = inputs.run(true).expect("a sound simulation");
         assert_eq!(
             (actors.metrics, actors.outcomes),
             direct,

@@ -4,8 +4,9 @@
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use bookahead::brokering::{GridInputs, StudySettings};
+use bookahead::brokering::GridInputs;
 use bookahead::random;
+use bookahead::studies::{StudySpec, co_reservation};
 use bookahead::sweep::{Experiment, InputFolders, InputSources, Inputs, SimulationSpec};
 use bookahead::units::{Nodes, Seconds};
 use bookahead::workload::{
@@ -283,13 +284,11 @@ impl Grids {
 
     fn grid(&self, simulation: usize) -> Arc<GridInputs> {
         let spec = &self.specs[simulation];
-        let inputs = self.inputs.simulation_inputs(spec).expect("inputs");
-        assert!(matches!(
-            inputs.study,
-            Some(StudySettings::CoReservation(_))
-        ));
-        assert!(inputs.jobs.is_empty());
-        inputs.grid.expect("a grid")
+        let StudySpec::CoReservation(study) = &spec.study else {
+            panic!("{spec:?}");
+        };
+        let simulation = co_reservation::with_inputs(study, spec, &self.inputs);
+        simulation.expect("inputs").inputs
     }
 }
 
@@ -374,17 +373,9 @@ fn overbooking_clusters_learn_from_jobs_that_none_of_them_runs() {
         MODEL,
         "[clusters]\ncount = 2\ndays = 2\n[requests]\ncount = 40\n[risk]\n",
     );
-    let inputs = grids
-        .inputs
-        .simulation_inputs(&grids.specs[0])
-        .expect("inputs");
-    assert!(inputs.estimates.is_some());
+    assert!(grids.grid(0).estimates.is_some());
     let plain = Grids::of(MODEL, "[clusters]\ncount = 2\ndays = 2\n");
-    let inputs = plain
-        .inputs
-        .simulation_inputs(&plain.specs[0])
-        .expect("inputs");
-    assert!(inputs.estimates.is_none());
+    assert!(plain.grid(0).estimates.is_none());
 }
 
 #[test]

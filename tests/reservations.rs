@@ -2,17 +2,15 @@
 
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
 
 use assert_cmd::Command;
 use proptest::prelude::*;
 
-use bookahead::actors::{SimulationInputs, StreamSeed, run};
-use bookahead::brokering::StudySettings;
-use bookahead::scheduling::PolicySettings;
 use bookahead::scheduling::reserving::{
     Admission, ReservingMachine, ReservingSettings, simulate_reserving,
 };
+use bookahead::studies::Simulation as _;
+use bookahead::studies::reservations::ReservingSimulation;
 use bookahead::units::{NodeSeconds, Nodes, Seconds};
 use bookahead::workload::{
     Job, JobId, JobKind, RequestOrigin, RequestSettings, StartRule, generate_requests,
@@ -279,20 +277,13 @@ proptest! {
         let mixed = generate_requests(&jobs, &requests, 1, "w", 0);
         let settings = ReservingSettings { admission, ..ReservingSettings::default() };
         let direct = simulate_reserving(Nodes(16), &settings, &mixed.jobs, &mixed.requests);
-        let inputs = SimulationInputs {
-            before: Vec::new(),
+        let simulation = ReservingSimulation {
             nodes: Nodes(16),
-            policy: PolicySettings::default(),
+            machine: settings,
             jobs: mixed.jobs.into(),
-            estimates: None,
-            failures: Arc::default(),
             requests: mixed.requests.into(),
-            study: Some(StudySettings::Replanning(settings)),
-            grid: None,
-            provisioning: None,
-            seed: StreamSeed::default(),
         };
-        let actors = run(&inputs, true).unwrap();
+        let actors = simulation.run(true).unwrap();
         prop_assert_eq!(actors.metrics, direct.metrics);
         prop_assert_eq!(actors.outcomes, direct.jobs);
         prop_assert_eq!(actors.reservations, direct.reservations);

@@ -5,12 +5,13 @@
 
 use std::sync::{Arc, LazyLock};
 
-use bookahead::actors::{SimulationInputs, run};
 use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
 use bookahead::failures::FailureTrace;
 use bookahead::scheduling::{PolicySettings, simulate};
+use bookahead::studies::Simulation as _;
+use bookahead::studies::overbooking::PolicySimulation;
 use bookahead::units::Nodes;
 use bookahead::workload::{
     CleaningRules, Compression, Job, TraceFolder, WorkloadSettings, WorkloadSource, prepare,
@@ -74,8 +75,8 @@ static BATTERY: LazyLock<Battery> = LazyLock::new(|| {
     }
 });
 
-fn inputs(strategy: &str) -> SimulationInputs {
-    SimulationInputs {
+fn inputs(strategy: &str) -> PolicySimulation {
+    PolicySimulation {
         before: Vec::new(),
         nodes: NODES,
         policy: PolicySettings {
@@ -85,11 +86,6 @@ fn inputs(strategy: &str) -> SimulationInputs {
         jobs: Arc::clone(&BATTERY.jobs),
         estimates: Some(Arc::clone(&BATTERY.estimates)),
         failures: Arc::new(FailureTrace::default()),
-        requests: Arc::new([]),
-        study: None,
-        grid: None,
-        provisioning: None,
-        seed: bookahead::actors::StreamSeed::default(),
     }
 }
 
@@ -117,5 +113,9 @@ fn actors(bencher: Bencher, strategy: &str) {
     let inputs = inputs(strategy);
     bencher
         .counter(ItemsCount::new(inputs.jobs.len()))
-        .bench_local(|| run(&inputs, true).expect("every strategy finishes its battery"));
+        .bench_local(|| {
+            inputs
+                .run(true)
+                .expect("every strategy finishes its battery")
+        });
 }

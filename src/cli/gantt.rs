@@ -4,10 +4,10 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::brokering::StudySettings;
 use crate::report::PlanSection;
 use crate::report::gantt::Gantt;
 use crate::store::{ReplaySource, RunSelector, Store, StoreError};
+use crate::studies;
 use crate::sweep::{InputFolders, ReplayError, ReplayedPoint, replay_point};
 use crate::units::Seconds;
 
@@ -256,7 +256,7 @@ pub fn plan_sections(
     let (mut sections, mut missing) = (Vec::new(), Vec::new());
     for (place, strategy) in store.best_places(run)? {
         // The machines of studies plan counts of nodes, not nodes: there is nothing to draw.
-        if StudySettings::is_name(&strategy) {
+        if studies::is_strategy(&strategy) {
             continue;
         }
         let Some(source) = store.replay_source(run, place)? else {

@@ -30,7 +30,6 @@ mod search;
 mod settings;
 mod site;
 mod starts;
-mod study;
 mod table;
 #[cfg(test)]
 mod watched_cluster;
@@ -55,6 +54,5 @@ pub use settings::{
 };
 pub use site::Site;
 pub use starts::{candidate_starts, rigid_candidates, unprobed_candidates};
-pub use study::StudySettings;
 pub use table::Candidate;
 pub use worst_case::{variations, worst_case};

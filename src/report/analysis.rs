@@ -7,10 +7,10 @@ use std::collections::HashMap;
 use polars::prelude::PolarsResult;
 
 use super::statistics::Estimate;
-use crate::brokering::StudySettings;
 use crate::scheduling::measures::{self, Topic};
 use crate::scheduling::registry;
 use crate::store::{MeasureColumn, PointColumns};
+use crate::studies;
 use crate::sweep::{Axis, AxisValue};
 use fold::{fold, fold_measures};
 
@@ -211,7 +211,7 @@ impl Analysis {
     pub fn is_study(&self) -> bool {
         !self.combinations.is_empty()
             && self.combinations.iter().all(|combination| {
-                StudySettings::NAMES
+                studies::STRATEGIES
                     .iter()
                     .any(|(name, _)| *name == combination.strategy)
             })

@@ -1,5 +1,7 @@
 //! A sorted list of node failures and repairs, from recorded outages or from a model.
 
+use sha2::{Digest, Sha256};
+
 use serde::{Deserialize, Serialize};
 
 use super::survival::{check, draw_exponential};
@@ -41,6 +43,22 @@ pub struct FailureTrace {
 const MOST_OUTAGES: usize = 2_000_000;
 
 impl FailureTrace {
+    /// A hash of all events, as 32 hexadecimal digits.
+    #[must_use]
+    pub fn content_hash(&self) -> String {
+        let mut hash = Sha256::new();
+        for event in &self.events {
+            hash.update(event.time.0.to_le_bytes());
+            hash.update(event.node.0.to_le_bytes());
+            hash.update([u8::from(event.up)]);
+        }
+        hash.finalize()
+            .iter()
+            .take(16)
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
+    }
+
     /// The events of these outages, in any order. Outages of one node that overlap or touch are merged into one; an outage
     /// of no length lasts one second, because the node did fail.
     ///

@@ -44,18 +44,18 @@ use self::messages::{
 };
 use crate::brokering::measures::{ClusterSummary, ClusterValue};
 use crate::brokering::provisioning::measures::SiteSummary;
-use crate::brokering::provisioning::{ProvisioningError, ProvisioningInputs, ProvisioningRun};
-use crate::brokering::{GridInputs, GridRun, GridSeed, StudySettings};
-use crate::estimates::EstimateModel;
+use crate::brokering::provisioning::{
+    ProvisioningError, ProvisioningInputs, ProvisioningRun, ProvisioningSettings,
+};
+use crate::brokering::{CoReservationSettings, GridInputs, GridRun, GridSeed};
 use crate::failures::{FailureTrace, NodeEvent};
-use crate::random;
 use crate::scheduling::local::OverbookingError;
 use crate::scheduling::measures::Measured;
-use crate::scheduling::reserving::{ReservationOutcome, reservation_measures};
+use crate::scheduling::reserving::{ReservationOutcome, ReservingRun, ReservingSettings};
 use crate::scheduling::{
-    ClusterMachine, JobOutcome, PolicySettings, SimulationMetrics, VirtualStudyError, VirtualTrial,
-    fixed_measures, learn_from_batteries, registry, simulate_slot_study, simulate_virtual,
+    ClusterMachine, JobOutcome, SimulationMetrics, VirtualStudyError, VirtualTrial, fixed_measures,
 };
+use crate::studies::overbooking::PolicySimulation;
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, ReservationRequest};
 
@@ -64,55 +64,6 @@ const WINDOW: Seconds = Seconds(7 * 24 * 3_600);
 
 /// The jobs of a battery and the failures that it meets.
 pub type Battery = (Arc<[Job]>, Arc<FailureTrace>);
-
-/// Read-only inputs of one simulation, shared between points.
-#[derive(Clone, Debug)]
-pub struct SimulationInputs {
-    /// Size of the machine.
-    pub nodes: Nodes,
-    /// The policy.
-    pub policy: PolicySettings,
-    /// The jobs in order of submission, with ids 0, 1, 2, …
-    pub jobs: Arc<[Job]>,
-    /// Batteries that a calibrated policy runs first, the earliest first, to learn how often its promises are kept.
-    pub before: Vec<Battery>,
-    /// Learned statistics, where the policy uses them.
-    pub estimates: Option<Arc<EstimateModel>>,
-    /// Node failures.
-    pub failures: Arc<FailureTrace>,
-    /// Requests for reservations, in order of submission with ids 0, 1, 2, …, where the machine takes them.
-    pub requests: Arc<[ReservationRequest]>,
-    /// The machine of a study; `None` for the policy on a cluster.
-    pub study: Option<StudySettings>,
-    /// Clusters and requests of a study of several clusters.
-    pub grid: Option<Arc<GridInputs>>,
-    /// Sites and applications of a study of provisioning.
-    pub provisioning: Option<Arc<ProvisioningInputs>>,
-    /// What the random streams of a study derive from.
-    pub seed: StreamSeed,
-}
-
-/// What the random streams of a simulation derive from, beside their names.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct StreamSeed {
-    /// The sweep's seed.
-    pub seed: u64,
-    /// Names the workload.
-    pub workload_key: String,
-    /// The replication.
-    pub replication: u32,
-}
-
-impl StreamSeed {
-    /// The same, for a study of several clusters or sites.
-    fn grid(&self) -> GridSeed {
-        GridSeed {
-            seed: self.seed,
-            workload_key: self.workload_key.clone(),
-            replication: self.replication,
-        }
-    }
-}
 
 /// What one simulation produced.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -169,12 +120,6 @@ pub enum SimulationError {
     /// Jobs are left without an outcome although nothing is going to happen any more: a policy lost them.
     #[error("the strategy `{0}` left jobs without an outcome; this is a defect of the strategy")]
     Unfinished(String),
-    /// A study of provisioning without sites or application.
-    #[error("a provisioning study needs sites and an application, but its inputs name none")]
-    NoSites,
-    /// A study of several clusters without any.
-    #[error("a co-reservation study needs clusters and requests, but its inputs name none")]
-    NoClusters,
     /// An actor stopped: its state machine panicked.
     #[error("the {actor} stopped: {reason}")]
     Stopped {
@@ -185,124 +130,82 @@ pub enum SimulationError {
     },
 }
 
-/// Runs one simulation as an actor system on a current-thread runtime of its own.
-///
-/// The result does not depend on anything but `inputs`.
+/// Runs a policy on its cluster as an actor system.
 ///
 /// # Errors
 ///
-/// When the strategy is not registered or lacks its statistics, or when an actor panics.
-pub fn run(
-    inputs: &SimulationInputs,
+/// When the policy leaves jobs without an outcome, or when an actor panics.
+pub fn simulate_cluster(
+    machine: ClusterMachine,
+    simulation: &PolicySimulation,
     keep_outcomes: bool,
 ) -> Result<SimulationResult, SimulationError> {
-    if let Some(study) = &inputs.study {
-        return run_study(study, inputs, keep_outcomes);
-    }
-    let name = &inputs.policy.strategy;
-    let strategy =
-        registry::strategy(name).ok_or_else(|| SimulationError::UnknownStrategy(name.clone()))?;
-    if strategy.overbooks && inputs.estimates.is_none() {
-        return Err(SimulationError::NoEstimates(name.clone()));
-    }
-    let mut policy = (strategy.build)(inputs.nodes, &inputs.policy, inputs.estimates.clone());
-    let estimates = inputs.estimates.as_ref();
-    if let Some(learned) =
-        learn_from_batteries(inputs.nodes, &inputs.policy, estimates, &inputs.before)
-    {
-        policy.resume(learned);
-    }
-    let machine = ClusterMachine::new(inputs.nodes, policy);
-    tokio::runtime::Builder::new_current_thread()
-        .build()?
-        .block_on(conduct(machine, inputs, keep_outcomes))
+    on_this_thread(conduct(machine, simulation, keep_outcomes))
 }
 
-fn run_study(
-    study: &StudySettings,
-    inputs: &SimulationInputs,
+/// Runs a machine that takes reservations, its client and who asks for reservations as actors.
+///
+/// # Errors
+///
+/// When an actor panics.
+pub fn simulate_reserving_cluster(
+    nodes: Nodes,
+    settings: &ReservingSettings,
+    jobs: &Arc<[Job]>,
+    requests: &Arc<[ReservationRequest]>,
+    keep_outcomes: bool,
+) -> Result<ReservingRun, SimulationError> {
+    on_this_thread(reserving::conduct(
+        nodes,
+        settings,
+        jobs,
+        requests,
+        keep_outcomes,
+    ))
+}
+
+/// Runs a broker and its clusters as actors.
+///
+/// # Errors
+///
+/// When the policy of clusters cannot sell parts, or when an actor panics.
+pub fn simulate_clusters(
+    inputs: &Arc<GridInputs>,
+    settings: &CoReservationSettings,
+    seed: &GridSeed,
     keep_outcomes: bool,
 ) -> Result<SimulationResult, SimulationError> {
-    let measured_only = |measured| SimulationResult {
-        measured,
-        ..SimulationResult::default()
-    };
-    match study {
-        StudySettings::Replanning(settings) => {
-            let run = tokio::runtime::Builder::new_current_thread()
-                .build()?
-                .block_on(reserving::conduct(
-                    inputs.nodes,
-                    settings,
-                    &inputs.jobs,
-                    &inputs.requests,
-                    keep_outcomes,
-                ))?;
-            Ok(SimulationResult {
-                measured: reservation_measures(inputs.nodes, &run.metrics, &run.totals),
-                metrics: run.metrics,
-                outcomes: run.jobs,
-                node_events: Vec::new(),
-                reservations: run.reservations,
-                ..SimulationResult::default()
-            })
-        }
-        StudySettings::VirtualReservations(settings) => {
-            let StreamSeed {
-                seed,
-                workload_key,
-                replication,
-            } = &inputs.seed;
-            let mut stream = random::stream(*seed, workload_key, *replication, "virtual instants");
-            let run = simulate_virtual(&inputs.jobs, inputs.nodes, settings, &mut stream)?;
-            let mut measured = Measured::default();
-            for (name, value) in run.measures() {
-                measured.add(name, value);
-            }
-            let mut result = measured_only(measured);
-            if keep_outcomes {
-                result.trials = run.trials;
-            }
-            Ok(result)
-        }
-        StudySettings::CoReservation(settings) => {
-            let grid = inputs.grid.as_ref().ok_or(SimulationError::NoClusters)?;
-            let seed = inputs.seed.grid();
-            let run = tokio::runtime::Builder::new_current_thread()
-                .build()?
-                .block_on(co_reservation::conduct(grid, settings, &seed))?;
-            Ok(grid_result(grid, settings, run, keep_outcomes))
-        }
-        StudySettings::Provisioning(settings) => {
-            let provisioned = inputs.provisioning.as_ref();
-            let provisioned = provisioned.ok_or(SimulationError::NoSites)?;
-            let run = tokio::runtime::Builder::new_current_thread()
-                .build()?
-                .block_on(provisioning::conduct(
-                    provisioned,
-                    settings,
-                    inputs.seed.grid(),
-                ))?;
-            Ok(provisioning_result(
-                provisioned,
-                settings,
-                run,
-                keep_outcomes,
-            ))
-        }
-        StudySettings::Slots(settings) => {
-            let measured = simulate_slot_study(&inputs.jobs, inputs.nodes, settings);
-            let mut result = measured_only(measured);
-            result.metrics.submitted = inputs.jobs.len() as u64;
-            Ok(result)
-        }
-    }
+    let run = on_this_thread(co_reservation::conduct(inputs, settings, seed))?;
+    Ok(grid_result(inputs, settings, run, keep_outcomes))
+}
+
+/// Runs a broker of workflows and its sites as actors.
+///
+/// # Errors
+///
+/// When inputs do not fit together, or when an actor panics.
+pub fn simulate_provisioning_sites(
+    inputs: &Arc<ProvisioningInputs>,
+    settings: &ProvisioningSettings,
+    seed: GridSeed,
+    keep_outcomes: bool,
+) -> Result<SimulationResult, SimulationError> {
+    let run = on_this_thread(provisioning::conduct(inputs, settings, seed))?;
+    Ok(provisioning_result(inputs, settings, run, keep_outcomes))
+}
+
+fn on_this_thread<T>(
+    simulation: impl Future<Output = Result<T, SimulationError>>,
+) -> Result<T, SimulationError> {
+    tokio::runtime::Builder::new_current_thread()
+        .build()?
+        .block_on(simulation)
 }
 
 /// Brings the actors up, passes the clock's grants around until every job has its outcome, and collects the result.
 async fn conduct(
     machine: ClusterMachine,
-    inputs: &SimulationInputs,
+    inputs: &PolicySimulation,
     keep_outcomes: bool,
 ) -> Result<SimulationResult, SimulationError> {
     let clock = Member::spawn("clock", Clock::new(WINDOW));
@@ -431,9 +334,11 @@ impl<A: Actor<Args = A>> Member<A> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scheduling::PolicySettings;
+    use crate::studies::Simulation as _;
     use crate::workload::{JobId, JobKind};
 
-    fn inputs() -> SimulationInputs {
+    fn inputs() -> PolicySimulation {
         let jobs = (0..3).map(|number| Job {
             id: JobId(number),
             trace_number: 1,
@@ -447,7 +352,7 @@ mod tests {
             application: None,
             kind: JobKind::Flexible,
         });
-        SimulationInputs {
+        PolicySimulation {
             nodes: Nodes(2),
             policy: PolicySettings {
                 strategy: "heuristic-planning".to_owned(),
@@ -457,11 +362,6 @@ mod tests {
             jobs: jobs.collect(),
             estimates: None,
             failures: Arc::default(),
-            requests: Arc::new([]),
-            study: None,
-            grid: None,
-            provisioning: None,
-            seed: StreamSeed::default(),
         }
     }
 
@@ -470,13 +370,13 @@ mod tests {
         let mut broken = inputs();
         // Jobs must come in the order of their ids: the table of jobs is left where they do not.
         broken.jobs = broken.jobs.iter().rev().cloned().collect();
-        let error = run(&broken, true).unwrap_err();
+        let error = broken.run(true).unwrap_err();
         assert!(matches!(error, SimulationError::Stopped { .. }), "{error}");
         assert!(
             error.to_string().starts_with("the cluster stopped: "),
             "{error}"
         );
-        let result = run(&inputs(), true).unwrap();
+        let result = inputs().run(true).unwrap();
         assert_eq!(result.outcomes.len(), 3);
     }
 }

@@ -10,14 +10,10 @@ use super::axes::{
 };
 use super::document::{Document, Node, node_of};
 use super::identity::canonical_json;
-use super::normalise::normalise;
 use super::problem::{ExperimentError, Problem, ProblemKind, Problems};
 use super::resolve::{self, Header};
-use super::resolve_grid;
-use super::resolve_provisioning;
 use super::resolve_studies;
 use super::spec::{Point, SimulationSpec, Sweep};
-use crate::brokering::StudySettings;
 
 /// A sweep that can run, and what a reader of its file should know.
 #[derive(Clone, Debug)]
@@ -275,60 +271,27 @@ impl Plan {
         else {
             return;
         };
-        let study = match resolve_studies::study(&scheduling.strategy, &raw, problems) {
-            None => None,
-            Some(Some(study)) => Some(study),
-            Some(None) => return,
-        };
-        let place = raw.workload.as_ref().map_or(0..0, toml::Spanned::span);
-        let whole = workload.whole.is_some();
-        let grid = resolve_grid::grid(&scheduling.strategy, whole, place.clone(), &raw, problems);
-        let (study, clusters, co_requests) = match grid {
-            None => return,
-            Some(None) => (study, None, None),
-            Some(Some(grid)) => (
-                Some(StudySettings::CoReservation(Box::new(grid.settings))),
-                Some(grid.clusters),
-                grid.requests,
-            ),
-        };
-        let provisioned = resolve_provisioning::provisioned(
+        let study = resolve_studies::study(
             &scheduling.strategy,
             &workload,
             replications,
+            reservations,
             &raw,
             problems,
         );
-        let (study, provisioning) = match provisioned {
-            None => return,
-            Some(None) => (study, None),
-            Some(Some(provisioned)) => (
-                Some(StudySettings::Provisioning(Box::new(provisioned.settings))),
-                Some(provisioned.about),
-            ),
-        };
-        if !resolve_studies::fit_together(
-            study.as_ref(),
-            raw.reservations.as_ref(),
-            whole,
-            place,
-            problems,
-        ) {
+        let Some(study) = study else {
             return;
-        }
-        let base = normalise(SimulationSpec {
+        };
+        let base = SimulationSpec {
             workload,
             estimates: Some(estimates),
             failures,
             scheduling,
-            reservations,
             study,
-            clusters,
-            co_requests,
-            provisioning,
             replication: 0,
             seed,
-        });
+        }
+        .normalised();
         for replication in 0..replications {
             let spec = SimulationSpec {
                 replication,

@@ -1,7 +1,9 @@
 //! What an experiment file may say about several clusters, and which simulations come of it.
 
-use crate::brokering::{Algorithm, CoReservationSettings, RiskChoice, StudySettings};
+use crate::brokering::{Algorithm, CoReservationSettings, RiskChoice};
 use crate::scheduling::local::BacklogWork;
+use crate::studies::StudySpec;
+use crate::studies::co_reservation::CoReservationStudy;
 use crate::sweep::{Experiment, ExperimentError, ProblemKind, SimulationSpec, canonical_json};
 use crate::units::Seconds;
 use crate::workload::{
@@ -37,15 +39,19 @@ fn spec(rest: &str) -> SimulationSpec {
     specs.remove(0)
 }
 
-fn settings(rest: &str) -> CoReservationSettings {
-    match spec(rest).study {
-        Some(StudySettings::CoReservation(settings)) => *settings,
+fn study(spec: SimulationSpec) -> CoReservationStudy {
+    match spec.study {
+        StudySpec::CoReservation(study) => *study,
         other => panic!("{other:?}"),
     }
 }
 
+fn settings(rest: &str) -> CoReservationSettings {
+    study(spec(rest)).settings
+}
+
 fn requests(rest: &str) -> CoRequestSettings {
-    spec(rest).co_requests.expect("requests")
+    study(spec(rest)).requests.expect("requests")
 }
 
 #[track_caller]
@@ -61,13 +67,11 @@ fn refused(rest: &str, key: &str, kind: ProblemKind, says: &str) {
 #[test]
 fn without_any_table_there_are_the_four_clusters_of_the_thesis_and_jobs_only() {
     let spec = spec("");
-    assert_eq!(spec.clusters, Some(ClusterSettings::default()));
-    assert_eq!(spec.co_requests, None);
     assert_eq!(spec.estimates, None);
-    assert_eq!(
-        spec.study,
-        Some(StudySettings::CoReservation(Box::default()))
-    );
+    let study = study(spec);
+    assert_eq!(study.clusters, ClusterSettings::default());
+    assert_eq!(study.requests, None);
+    assert_eq!(study.settings, CoReservationSettings::default());
 }
 
 #[test]
@@ -131,17 +135,18 @@ pof_max = 0.3
 strategy = "comprehensive-overbooking"
 "#;
     let spec = spec(text);
-    let clusters = canonical_json(&spec.clusters).unwrap();
+    let stored = serde_json::to_value(&spec).unwrap();
+    let clusters = canonical_json(&stored["clusters"]).unwrap();
     assert_eq!(
         clusters,
         r#"{"count":7,"days":3.5,"excerpts":"drawn","merge_at_most":2,"merging":false,"sizes":"graded"}"#
     );
     assert_eq!(
-        canonical_json(&spec.co_requests).unwrap(),
+        canonical_json(&stored["co_requests"]).unwrap(),
         r#"{"bursts":{"count":8,"width":7200},"drop_every":5,"further_parts":"copied","lead":{"rule":"fixed","seconds":90},"parts":4,"preference":{"cost_weight":0.6,"start_weight":0.4},"selection":{"by":"chance","probability":0.2},"slack":{"factor":2.5,"most":10800,"rule":"factor"},"templates":"all"}"#
     );
     assert_eq!(
-        canonical_json(&spec.study).unwrap(),
+        canonical_json(&stored["study"]).unwrap(),
         r#"{"failures":{"cluster_mtbf":864000,"cluster_repair":7200,"node_cpus":16,"node_mtbf":8640000,"node_repair":3600},"local":{"accuracy":"running","accuracy_factor":0.5,"backfilling":"conservative","backlog_work":"remaining","calendar_origin":3600,"hour_edge":"inclusive","next_event":"oracle","planned_visible":false,"quota":0.25,"tariff":"flat"},"machine":"co-reservation","messages":{"latency":2,"loss":0.01,"timeout":5},"renegotiate":true,"risk":{"choice":{"limit":{"pof":0.05}},"penalty_ratio":3.0,"pof_max":0.3,"strategy":"comprehensive-overbooking"},"search":{"algorithm":"a5","cost_tolerance":1.5,"maximum_starts":200,"memoise":true,"minimum_step":60,"start_cap":"literal","start_tolerance":30}}"#
     );
     assert!(spec.estimates.is_some(), "overbooking clusters learn");
@@ -198,7 +203,10 @@ fn a_named_workload_can_be_changed_key_by_key() {
     assert_eq!(changed.lead, LeadRule::Factor { factor: 1.0 });
     let few = named("rw3", "count = 20");
     assert_eq!(few.selection, TemplateSelection::Count { count: 20 });
-    assert_eq!(spec("[requests]\nworkload = \"none\"").co_requests, None);
+    assert_eq!(
+        study(spec("[requests]\nworkload = \"none\"")).requests,
+        None
+    );
 }
 
 #[test]

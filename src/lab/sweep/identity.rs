@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use super::spec::{RESULT_FORMAT, RunInput, SimulationSpec, Sweep};
+use crate::studies::lab_study;
 
 /// The content of a simulation's inputs, known once they are loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -100,7 +101,7 @@ impl Sweep {
                 "simulation": spec,
                 "content": contents[index],
             });
-            if let Some(revision) = revision(spec) {
+            if let Some(revision) = spec.study.study().revision() {
                 base["revision"] = revision.into();
             }
             base
@@ -125,13 +126,6 @@ impl Sweep {
     }
 }
 
-/// How often the engine has changed results of this kind of simulation only, and what changed them last; `None` where it never did.
-fn revision(spec: &SimulationSpec) -> Option<u32> {
-    let about = spec.provisioning.as_ref()?;
-    // 1: tasks that are ready together do not all go to the site that had the fewest before them (AMB-24d).
-    (about.sites.len() > 1).then_some(1)
-}
-
 fn inputs(spec: &SimulationSpec, content: &ContentHashes) -> Vec<RunInput> {
     let workload = spec.workload.key();
     let mut inputs = vec![RunInput {
@@ -149,20 +143,7 @@ fn inputs(spec: &SimulationSpec, content: &ContentHashes) -> Vec<RunInput> {
             content: failures.clone(),
         });
     }
-    let about = spec.provisioning.as_ref();
-    let more = about.map_or(&[][..], |about| about.sites.get(1..).unwrap_or_default());
-    for (site, hash) in more.iter().zip(&content.sites) {
-        inputs.push(RunInput {
-            source: format!("workload {} seed={}", site.workload.key(), spec.seed),
-            content: hash.clone(),
-        });
-    }
-    if let (Some(about), Some(hash)) = (about, &content.workflow) {
-        inputs.push(RunInput {
-            source: format!("workflow {}", sorted(&json!(about.application.source))),
-            content: hash.clone(),
-        });
-    }
+    inputs.extend(lab_study(&spec.study).more_sources(spec, content));
     inputs
 }
 

@@ -14,7 +14,6 @@ mod identity;
 mod inputs;
 mod interrupt;
 pub mod keys;
-mod normalise;
 mod order;
 mod overrides;
 mod parallel;
@@ -37,12 +36,13 @@ pub use coordinator::{Observer, Simulate, Tally, Task, tasks, work_off};
 pub use cost::{CostModel, megabytes, wall_time};
 pub use experiment::Experiment;
 pub use identity::{ContentHashes, canonical_json, digest};
+pub(crate) use inputs::canonical_text;
 pub use inputs::{
-    FailureRequest, InputError, InputFolders, InputSources, Inputs, PreparedWorkload,
+    Cache, FailureRequest, InputError, InputFolders, InputSources, Inputs, PreparedWorkload,
 };
 pub use interrupt::{INTERRUPTED, Interrupt};
-pub use normalise::normalise;
 pub use overrides::{OverrideError, with_values};
+pub(crate) use parallel::map_in_parallel;
 pub use problem::{ExperimentError, Problem, ProblemKind};
 pub use progress::{Progress, above_bar, describe, shown};
 pub use replay::{ReplayError, ReplayedPoint, replay_point};
@@ -55,7 +55,5 @@ pub use sink::{
     EarlierWork, FailedSimulation, FinishedSimulation, NoStore, OutcomeDetail, ResultSink,
     ResultStore, RunState, SimulationProgress, SinkError,
 };
-pub use spec::{
-    Axis, AxisValue, Point, RESULT_FORMAT, RelativeWish, RunInput, SimulationSpec, Sweep,
-};
+pub use spec::{Axis, AxisValue, Point, RESULT_FORMAT, RunInput, SimulationSpec, Sweep};
 pub use stored::{StoreFile, dry_run, run_sweep};

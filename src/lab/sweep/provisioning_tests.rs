@@ -1,7 +1,8 @@
 //! What an experiment file may say about workflows that buy their resources, and which simulations come of it.
 
-use crate::brokering::StudySettings;
 use crate::brokering::provisioning::{Commitment, Provider, ProvisioningSettings, Wish};
+use crate::studies::StudySpec;
+use crate::studies::provisioning::ProvisionedSettings;
 use crate::sweep::{
     ContentHashes, Experiment, ExperimentError, ProblemKind, RESULT_FORMAT, SimulationSpec,
     canonical_json, digest,
@@ -41,7 +42,14 @@ fn spec(rest: &str) -> SimulationSpec {
 
 fn settings(rest: &str) -> ProvisioningSettings {
     match spec(rest).study {
-        Some(StudySettings::Provisioning(settings)) => *settings,
+        StudySpec::Provisioning(study) => study.settings,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn about(spec: &SimulationSpec) -> ProvisionedSettings {
+    match &spec.study {
+        StudySpec::Provisioning(study) => study.about.clone(),
         other => panic!("{other:?}"),
     }
 }
@@ -59,7 +67,7 @@ fn refused(rest: &str, key: &str, kind: ProblemKind, says: &str) {
 #[test]
 fn without_any_table_a_hundred_tasks_are_bought_by_queries_from_the_trace_as_it_is() {
     let spec = spec("");
-    let about = spec.provisioning.expect("sites and an application");
+    let about = about(&spec);
     assert_eq!(about.sites.len(), 1);
     assert_eq!(about.sites[0].workload, spec.workload);
     assert_eq!(about.sites[0].utilisation_percent, None);
@@ -155,7 +163,7 @@ source = "generated"
 rate_per_hour = 1e-3
 "#;
     let spec = spec(text);
-    let about = spec.provisioning.expect("sites and an application");
+    let about = about(&spec);
     let sites: Vec<(String, u32, Option<f64>)> = about
         .sites
         .iter()
@@ -187,7 +195,7 @@ rate_per_hour = 1e-3
         r#"{"factor":2.5,"of":"deadline"}"#
     );
     assert_eq!(
-        canonical_json(&spec.study).unwrap(),
+        canonical_json(&serde_json::to_value(&spec).unwrap()["study"]).unwrap(),
         r#"{"after_failure":"fail","commitment":{"commitment":"committed","submissions":4},"genetic":{"all_slots_member":true,"generations":20,"population":50,"sharing_radius":0.02},"latency":60,"machine":"provisioning","provider":{"provider":"advertised","rules":{"equal-starts":"longest-first","merge-identical":false,"minimum-duration":300,"surplus":"extensible"},"source":"free-rectangles"},"replans":3,"reserving":{"admission":"move-price","backfilling":"conservative","displaced":"replan-all","displacement":"skip","early_end":"release","order":"fcfs","same_instant":"job-first","starvation_guard":null},"search":"moga","site_choice":"earliest-finish","wish":{"alpha":0.5,"wish":"trade-off"}}"#
     );
     assert!(
@@ -233,7 +241,7 @@ fn a_stored_specification_names_its_readings_so_that_a_changed_default_gives_it_
 #[test]
 fn workflows_come_from_the_generator_from_table_2_or_from_a_file() {
     let source = |rest: &str| {
-        let about = spec(rest).provisioning.expect("an application");
+        let about = about(&spec(rest));
         canonical_json(&about.application.source).unwrap()
     };
     assert_eq!(
@@ -263,8 +271,8 @@ fn a_wish_is_a_weight_a_deadline_or_a_budget() {
         }
     );
     let relative = |line: &str| {
-        let about = spec(&format!("[provisioning]\n{line}\n")).provisioning;
-        canonical_json(&about.expect("an application").relative_wish).unwrap()
+        let about = about(&spec(&format!("[provisioning]\n{line}\n")));
+        canonical_json(&about.relative_wish).unwrap()
     };
     assert_eq!(
         relative("budget_factor = 1.1"),
@@ -492,7 +500,7 @@ fn replications_are_submissions_and_committed_plans_come_several_to_a_simulation
         experiment.sweep.simulations
     };
     let instants = |spec: &SimulationSpec| match &spec.study {
-        Some(StudySettings::Provisioning(settings)) => (settings.commitment, settings.instants),
+        StudySpec::Provisioning(study) => (study.settings.commitment, study.settings.instants),
         other => panic!("{other:?}"),
     };
     let discarded = sweep("");

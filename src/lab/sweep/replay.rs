@@ -9,10 +9,10 @@ use std::sync::Arc;
 use super::inputs::InputSources;
 use super::inputs::{InputError, InputFolders, Inputs};
 use super::spec::{SimulationSpec, Sweep};
-use crate::actors::SimulationInputs;
-use crate::brokering::StudySettings;
 use crate::scheduling::{Replay, replay};
 use crate::store::ReplaySource;
+use crate::studies::overbooking::PolicySimulation;
+use crate::studies::{WhyNoPlan, lab_study};
 
 /// Why a point cannot be replayed.
 #[derive(Debug, thiserror::Error)]
@@ -66,7 +66,7 @@ pub enum ReplayError {
 #[derive(Clone, Debug)]
 pub struct ReplayedPoint {
     /// What it read.
-    pub inputs: SimulationInputs,
+    pub inputs: PolicySimulation,
     /// What it came to.
     pub replay: Replay,
     /// Whether it agrees with the store: always, unless it was forced.
@@ -84,11 +84,10 @@ pub fn replay_point(
     force: bool,
 ) -> Result<ReplayedPoint, ReplayError> {
     let spec: SimulationSpec = serde_json::from_str(&source.spec)?;
-    if matches!(spec.study, Some(StudySettings::Provisioning(_))) {
-        return Err(ReplayError::Workflow);
-    }
-    if spec.study.is_some() {
-        return Err(ReplayError::Study(spec.scheduling.strategy));
+    match spec.study.study().why_no_plan() {
+        Some(WhyNoPlan::DrawnByWorkflow) => return Err(ReplayError::Workflow),
+        Some(WhyNoPlan::NoCluster) => return Err(ReplayError::Study(spec.scheduling.strategy)),
+        None => {}
     }
     let inputs = Inputs::new(InputSources::new(folders), true);
     let mut sweep = Sweep {
@@ -113,9 +112,10 @@ pub fn replay_point(
             found,
         });
     }
-    let read = inputs
-        .simulation_inputs(&spec)
-        .map_err(ReplayError::Input)?;
+    let read = lab_study(&spec.study)
+        .policy_simulation(&spec, &inputs)
+        .map_err(ReplayError::Input)?
+        .ok_or_else(|| ReplayError::Study(spec.scheduling.strategy.clone()))?;
     let replay = replay(
         read.nodes,
         &read.policy,

@@ -13,11 +13,11 @@ use super::raw::{
     RawWorkload,
 };
 use super::resolve_studies::whole_trace;
-use crate::brokering::StudySettings;
 use crate::estimates::{ClassFamily, EstimateSettings};
 use crate::failures::{FailureSettings, FailureSource, SurvivalModel};
 use crate::scheduling::registry::{self, STRATEGIES, Strategy};
 use crate::scheduling::{Acceptance, CalibrationSettings, PolicySettings, Reliability};
+use crate::studies;
 use crate::units::{Nodes, Seconds};
 use crate::workload::{CleaningRules, Compression, WorkloadSettings, WorkloadSource};
 
@@ -646,7 +646,7 @@ pub(super) fn policy(
     let none = RawScheduling::default();
     let raw = scheduling.map_or(&none, Spanned::get_ref);
     let strategy = match &raw.strategy {
-        Some(name) if StudySettings::is_name(name.get_ref()) => {
+        Some(name) if studies::is_strategy(name.get_ref()) => {
             let policy = PolicySettings {
                 strategy: name.get_ref().clone(),
                 ..default
@@ -719,7 +719,7 @@ fn strategy(
     let names: Vec<&str> = STRATEGIES
         .iter()
         .map(|strategy| strategy.name)
-        .chain(StudySettings::NAMES.iter().map(|(name, _)| *name))
+        .chain(studies::STRATEGIES.iter().map(|(name, _)| *name))
         .collect();
     match &raw.strategy {
         Some(name) => {

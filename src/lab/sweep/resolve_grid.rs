@@ -19,21 +19,12 @@ use crate::brokering::{
 use crate::scheduling::local::{LocalSettings, Tariff, TariffError};
 use crate::scheduling::registry::STRATEGIES;
 use crate::scheduling::reserving::Backfilling;
+use crate::studies::co_reservation::{CoReservationStudy, STRATEGY};
 use crate::units::{NodeSeconds, Seconds};
 use crate::workload::{
     Bursts, ClusterSettings, CoRequestSettings, LeadRule, MOST_PARTS, RequestPreset, SlackRule,
     TemplateSelection,
 };
-
-/// The name of the study in `scheduling.strategy`.
-pub(super) const STRATEGY: &str = "co-reservation";
-
-/// Everything of a co-reservation study.
-pub(super) struct Grid {
-    pub(super) settings: CoReservationSettings,
-    pub(super) clusters: ClusterSettings,
-    pub(super) requests: Option<CoRequestSettings>,
-}
 
 /// The study with its clusters and requests. The outer `None` where something is wrong, the inner where another strategy is
 /// asked for.
@@ -43,8 +34,8 @@ pub(super) fn grid(
     place: Range<usize>,
     raw: &RawExperiment,
     problems: &mut Problems,
-) -> Option<Option<Grid>> {
-    if strategy != STRATEGY {
+) -> Option<Option<CoReservationStudy>> {
+    if strategy != STRATEGY.0 {
         return belongs_elsewhere(raw, problems).then_some(None);
     }
     let settings = settings(raw, problems);
@@ -84,7 +75,7 @@ pub(super) fn grid(
             "ask for fewer parts or for more clusters",
         );
     }
-    Some(Some(Grid {
+    Some(Some(CoReservationStudy {
         settings,
         clusters,
         requests,

@@ -11,30 +11,24 @@ use super::raw::{Given, RawExperiment, RawProvisioning, RawSite, RawSites, RawSl
 use super::resolve::{out_of_range, real, unknown_name};
 use super::resolve_grid::whole;
 use super::resolve_studies::slot_study;
-use super::spec::{ProvisionedSettings, RelativeWish};
 use crate::brokering::provisioning::{
     Commitment, GeneticSettings, Provider, ProvisioningSettings, SearchMethod, Wish,
 };
 use crate::scheduling::SlotSource;
 use crate::scheduling::reserving::ReservingSettings;
+use crate::studies::provisioning::{
+    ProvisionedSettings, ProvisioningStudy, RelativeWish, STRATEGY,
+};
 use crate::units::{Nodes, Seconds};
 use crate::workload::workflows::{
     ApplicationSettings, ApplicationSource, CyberShakeSettings, Network, SyntheticSettings,
 };
 use crate::workload::{SiteSettings, WorkloadSettings, WorkloadSource};
 
-/// The name of the study in `scheduling.strategy`.
-pub(super) const STRATEGY: &str = "provisioning";
 /// The most sites.
 const MOST_SITES: u32 = 64;
 /// The most processors of a site, as of any machine.
 const LARGEST_MACHINE: u32 = 10_000_000;
-
-/// Everything of a study of provisioning.
-pub(super) struct Provisioned {
-    pub(super) settings: ProvisioningSettings,
-    pub(super) about: ProvisionedSettings,
-}
 
 /// The study with its sites and its application. The outer `None` where something is wrong, the inner where another strategy is
 /// asked for.
@@ -44,8 +38,8 @@ pub(super) fn provisioned(
     replications: u32,
     raw: &RawExperiment,
     problems: &mut Problems,
-) -> Option<Option<Provisioned>> {
-    if strategy != STRATEGY {
+) -> Option<Option<ProvisioningStudy>> {
+    if strategy != STRATEGY.0 {
         return belongs_elsewhere(raw, problems).then_some(None);
     }
     let place = raw.workload.as_ref().map_or(0..0, Spanned::span);
@@ -68,7 +62,7 @@ pub(super) fn provisioned(
     let (wish, relative) = wish?;
     let settings = ProvisioningSettings { wish, ..settings? };
     exact_rectangles(&settings, workload, raw, problems)?;
-    Some(Some(Provisioned {
+    Some(Some(ProvisioningStudy {
         settings,
         about: ProvisionedSettings {
             sites: sites?,

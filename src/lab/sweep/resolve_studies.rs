@@ -9,13 +9,18 @@ use super::raw::{
     RawAdmission, RawExperiment, RawPlanning, RawReservations, RawSlots, RawWorkload,
 };
 use super::resolve::{at_least, out_of_range, real, unknown_name};
-use crate::brokering::StudySettings;
+use super::{resolve_grid, resolve_provisioning};
 use crate::estimates::WaitPredictorSettings;
 use crate::plan::SlotRules;
 use crate::scheduling::reserving::ReservingSettings;
 use crate::scheduling::{SlotStudySettings, VirtualStudySettings};
+use crate::studies::StudySpec;
+use crate::studies::overbooking::OverbookingStudy;
+use crate::studies::reservations::ReservationsStudy;
+use crate::studies::slots::SlotsStudy;
+use crate::studies::virtual_reservations::VirtualReservationsStudy;
 use crate::units::{Nodes, Seconds};
-use crate::workload::{RequestSettings, StartRule, TraceCopy, WholeTrace};
+use crate::workload::{RequestSettings, StartRule, TraceCopy, WholeTrace, WorkloadSettings};
 
 /// The whole trace, where the workload asks for it; `None` also where something is wrong with it.
 pub(super) fn whole_trace(
@@ -178,22 +183,77 @@ pub(super) fn reservations(
     }))
 }
 
-/// The study that a name of `scheduling.strategy` stands for, with its settings. The outer `None` where no study is called so,
-/// the inner where something is wrong with its settings.
+/// The study that `scheduling.strategy` stands for, with its settings; `None` where something is wrong.
 pub(super) fn study(
-    name: &str,
+    strategy: &str,
+    workload: &WorkloadSettings,
+    replications: u32,
+    requests: Option<RequestSettings>,
     raw: &RawExperiment,
     problems: &mut Problems,
-) -> Option<Option<StudySettings>> {
+) -> Option<StudySpec> {
+    let place = raw.workload.as_ref().map_or(0..0, Spanned::span);
+    let whole = workload.whole.is_some();
+    let machine = match machine(strategy, requests.clone(), raw, problems) {
+        None => None,
+        Some(machine) => Some(machine?),
+    };
+    let grid = resolve_grid::grid(strategy, whole, place.clone(), raw, problems)?;
+    let provisioned =
+        resolve_provisioning::provisioned(strategy, workload, replications, raw, problems)?;
+    let study = machine
+        .or(grid.map(|grid| StudySpec::CoReservation(Box::new(grid))))
+        .or(provisioned.map(|study| StudySpec::Provisioning(Box::new(study))));
+    let policy = study.is_none();
+    let study =
+        study.unwrap_or_else(|| StudySpec::Overbooking(Box::new(OverbookingStudy { requests })));
+    if let Some(raw) = &raw.reservations
+        && !study.study().takes_reservations()
+    {
+        out_of_range(
+            "reservations.share_percent",
+            raw.span(),
+            "this study takes no reservations",
+            problems,
+        );
+        return None;
+    }
+    if policy && whole {
+        problems.add(
+            ProblemKind::Conflict,
+            "workload.whole_trace",
+            place,
+            "policies that promise a deadline are simulated in batteries",
+            "leave out `whole_trace`, or choose one of the studies (`replanning`, `slots`, `virtual-reservations`, `co-reservation`, `provisioning`) as strategy",
+        );
+        return None;
+    }
+    Some(study)
+}
+
+/// The study of one machine that a name stands for. The outer `None` where none is called so, the inner where something is
+/// wrong with its settings.
+fn machine(
+    name: &str,
+    requests: Option<RequestSettings>,
+    raw: &RawExperiment,
+    problems: &mut Problems,
+) -> Option<Option<StudySpec>> {
     match name {
         "replanning" => {
-            let settings = reserving(&raw.admission, &raw.planning, problems);
-            Some(settings.map(StudySettings::Replanning))
+            let machine = reserving(&raw.admission, &raw.planning, problems);
+            let study = |machine| ReservationsStudy { machine, requests };
+            Some(machine.map(|machine| StudySpec::Reservations(Box::new(study(machine)))))
         }
-        "slots" => Some(slot_study(&raw.slots, problems).map(StudySettings::Slots)),
+        "slots" => {
+            let settings = slot_study(&raw.slots, problems);
+            Some(settings.map(|settings| StudySpec::Slots(Box::new(SlotsStudy(settings)))))
+        }
         "virtual-reservations" => {
-            let settings = virtual_study(raw, problems);
-            Some(settings.map(StudySettings::VirtualReservations))
+            let study = |settings| {
+                StudySpec::VirtualReservations(Box::new(VirtualReservationsStudy(settings)))
+            };
+            Some(virtual_study(raw, problems).map(study))
         }
         _ => None,
     }
@@ -360,43 +420,4 @@ fn virtual_study(raw: &RawExperiment, problems: &mut Problems) -> Option<Virtual
             ..default.reserving
         },
     })
-}
-
-/// Whether a study, its reservations and its workload can go together; says what cannot.
-pub(super) fn fit_together(
-    study: Option<&StudySettings>,
-    reservations: Option<&Spanned<RawReservations>>,
-    whole: bool,
-    place: std::ops::Range<usize>,
-    problems: &mut Problems,
-) -> bool {
-    if let (
-        Some(
-            StudySettings::Slots(_)
-            | StudySettings::VirtualReservations(_)
-            | StudySettings::CoReservation(_)
-            | StudySettings::Provisioning(_),
-        ),
-        Some(raw),
-    ) = (study, reservations)
-    {
-        out_of_range(
-            "reservations.share_percent",
-            raw.span(),
-            "this study takes no reservations",
-            problems,
-        );
-        return false;
-    }
-    if study.is_none() && whole {
-        problems.add(
-            ProblemKind::Conflict,
-            "workload.whole_trace",
-            place,
-            "policies that promise a deadline are simulated in batteries",
-            "leave out `whole_trace`, or choose one of the studies (`replanning`, `slots`, `virtual-reservations`, `co-reservation`, `provisioning`) as strategy",
-        );
-        return false;
-    }
-    true
 }

@@ -5,19 +5,11 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::brokering::StudySettings;
-use crate::brokering::provisioning::ProvisioningSettings;
-use crate::estimates::EstimateSettings;
-use crate::failures::FailureSettings;
-use crate::scheduling::PolicySettings;
-use crate::workload::workflows::ApplicationSettings;
-use crate::workload::{
-    ClusterSettings, CoRequestSettings, RequestSettings, SiteSettings, WorkloadSettings,
-};
+pub use crate::studies::SimulationSpec;
 
 /// The version of everything that determines a result but is not configuration. Part of every point's identity: raise it
-/// when a change of the engine changes any number. Where it changes those of one study only, raise that study's revision in
-/// `identity.rs` instead: what others computed stays valid.
+/// when a change of the engine changes any number. Where it changes those of one study only, raise that study's
+/// [`revision`](crate::studies::Study::revision) instead: what others computed stays valid.
 pub const RESULT_FORMAT: u32 = 2;
 
 /// A validated experiment: what will be simulated, in which order, and what each point reads off the simulations.
@@ -77,78 +69,6 @@ pub enum AxisValue {
     Text(String),
     /// A switch.
     Flag(bool),
-}
-
-/// Everything that determines one schedule. Its canonical JSON is hashed into the simulation's identity.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct SimulationSpec {
-    /// The jobs.
-    pub workload: WorkloadSettings,
-    /// The statistics; `None` where the policy never asks for a distribution, so that all families share one baseline.
-    pub estimates: Option<EstimateSettings>,
-    /// Node failures.
-    pub failures: FailureSettings,
-    /// The policy; values that the strategy does not read are set to their defaults, for the same reason.
-    pub scheduling: PolicySettings,
-    /// Reservation requests that are made from the jobs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reservations: Option<RequestSettings>,
-    /// The machine of a study; `None` for a policy on a cluster.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub study: Option<StudySettings>,
-    /// The clusters of a study of several; `None` for one machine.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub clusters: Option<ClusterSettings>,
-    /// Co-reservation requests that are made from their jobs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub co_requests: Option<CoRequestSettings>,
-    /// Sites and application of a study of provisioning.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub provisioning: Option<ProvisionedSettings>,
-    /// Which battery, or which draw of the model; for plans that are discarded, which submission.
-    pub replication: u32,
-    /// The sweep's seed.
-    pub seed: u64,
-}
-
-impl SimulationSpec {
-    /// Settings of a study of provisioning, and what it is about.
-    #[must_use]
-    pub fn provisioned(&self) -> Option<(&ProvisioningSettings, &ProvisionedSettings)> {
-        match (&self.study, &self.provisioning) {
-            (Some(StudySettings::Provisioning(settings)), Some(about)) => Some((settings, about)),
-            _ => None,
-        }
-    }
-}
-
-/// What a study of provisioning is about, apart from how it is done.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ProvisionedSettings {
-    /// The sites in order; the first one's workload is the simulation's own.
-    pub sites: Vec<SiteSettings>,
-    /// The application.
-    pub application: ApplicationSettings,
-    /// A wish that is a multiple of what the application needs, in the place of the settings' own.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub relative_wish: Option<RelativeWish>,
-}
-
-/// A wish that is known in numbers when the application is.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "of")]
-pub enum RelativeWish {
-    /// A deadline as a multiple of the longest path, each task at its fastest site and without transfers.
-    Deadline {
-        /// Above 0.
-        factor: f64,
-    },
-    /// A budget as a multiple of the processor-hours of all tasks, each at its cheapest site: what best effort costs where
-    /// processors are alike.
-    Budget {
-        /// Above 0.
-        factor: f64,
-    },
 }
 
 /// One point of a sweep: a combination of axis values and a replication, read off one simulation.

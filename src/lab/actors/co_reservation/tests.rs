@@ -2,40 +2,14 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::*;
-use crate::actors::{SimulationInputs, StreamSeed, grid_result, run};
-use crate::brokering::{Algorithm, ClusterWorkload, StudySettings, simulate_grid};
+use crate::actors::{grid_result, simulate_clusters};
+use crate::brokering::{Algorithm, ClusterWorkload, simulate_grid};
 use crate::drawn_grid::situation;
-use crate::failures::FailureTrace;
-use crate::scheduling::PolicySettings;
 use crate::units::Seconds;
 use crate::workload::{
     CleaningRules, CoRequestId, Compression, JobId, Preference, TraceFolder, WorkloadSettings,
     WorkloadSource, prepare,
 };
-
-fn study(
-    grid: &Arc<GridInputs>,
-    settings: &CoReservationSettings,
-    seed: &GridSeed,
-) -> SimulationInputs {
-    SimulationInputs {
-        before: Vec::new(),
-        nodes: Nodes(0),
-        policy: PolicySettings::default(),
-        jobs: Arc::new([]),
-        estimates: None,
-        failures: Arc::new(FailureTrace::default()),
-        requests: Arc::new([]),
-        study: Some(StudySettings::CoReservation(Box::new(settings.clone()))),
-        grid: Some(Arc::clone(grid)),
-        provisioning: None,
-        seed: StreamSeed {
-            seed: seed.seed,
-            workload_key: seed.workload_key.clone(),
-            replication: seed.replication,
-        },
-    }
-}
 
 /// Runs both ways, compares, and says how long each took.
 fn compare(
@@ -48,9 +22,8 @@ fn compare(
     // What is done with the run beside the actors takes its time, too.
     let measured = grid_result(grid, settings, direct.clone(), true);
     let alone = began.elapsed();
-    let inputs = study(grid, settings, seed);
     let began = Instant::now();
-    let result = run(&inputs, true).unwrap();
+    let result = simulate_clusters(grid, settings, seed, true).unwrap();
     let acting = began.elapsed();
     assert_eq!(result.outcomes, direct.jobs);
     assert_eq!(result.metrics, direct.metrics);
@@ -79,8 +52,8 @@ fn actors_and_the_direct_call_give_equal_results() {
         let (direct, _, _) = compare(&grid, &situation.settings, &seed);
         let starts = direct.requests.iter().filter(|it| it.start.is_some());
         granted += starts.count();
-        let inputs = study(&grid, &situation.settings, &seed);
-        assert!(run(&inputs, false).unwrap().grid.is_none());
+        let bare = simulate_clusters(&grid, &situation.settings, &seed, false);
+        assert!(bare.unwrap().grid.is_none());
     }
     assert!(granted > 150);
 }
@@ -165,23 +138,4 @@ fn actors_and_the_direct_call_give_equal_results_on_excerpts_of_a_log() {
         settings.messages.loss = 0.05;
         compare(&grid, &settings, &GridSeed::default());
     }
-}
-
-#[test]
-fn a_study_of_several_clusters_without_any_is_an_error() {
-    let inputs = SimulationInputs {
-        before: Vec::new(),
-        nodes: Nodes(1),
-        policy: PolicySettings::default(),
-        jobs: Arc::new([]),
-        estimates: None,
-        failures: Arc::default(),
-        requests: Arc::new([]),
-        study: Some(StudySettings::CoReservation(Box::default())),
-        grid: None,
-        provisioning: None,
-        seed: StreamSeed::default(),
-    };
-    let error = run(&inputs, true).unwrap_err();
-    assert!(matches!(error, SimulationError::NoClusters), "{error}");
 }

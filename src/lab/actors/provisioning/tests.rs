@@ -1,8 +1,7 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::actors::{SimulationInputs, SimulationResult, StreamSeed, run};
-use crate::brokering::StudySettings;
+use crate::actors::{SimulationResult, simulate_provisioning_sites};
 use crate::brokering::provisioning::{
     Commitment, SearchMethod, SiteWorkload, Wish, simulate_provisioning,
 };
@@ -10,32 +9,13 @@ use crate::drawn_sites::{
     application_of, drawn_site, inputs_of, queried, rectangles, seed_of, settings_of,
 };
 use crate::failures::{FailureTrace, Outage};
-use crate::scheduling::PolicySettings;
 use crate::units::{NodeIndex, Seconds};
 
 fn simulate(
-    provisioning: Option<ProvisioningInputs>,
+    provisioning: ProvisioningInputs,
     settings: &ProvisioningSettings,
 ) -> Result<SimulationResult, SimulationError> {
-    let seed = seed_of(7);
-    let inputs = SimulationInputs {
-        before: Vec::new(),
-        nodes: Nodes(16),
-        policy: PolicySettings::default(),
-        jobs: Arc::from([]),
-        estimates: None,
-        failures: Arc::new(FailureTrace::default()),
-        requests: Arc::from([]),
-        study: Some(StudySettings::Provisioning(Box::new(settings.clone()))),
-        grid: None,
-        provisioning: provisioning.map(Arc::new),
-        seed: StreamSeed {
-            seed: seed.seed,
-            workload_key: seed.workload_key,
-            replication: seed.replication,
-        },
-    };
-    run(&inputs, true)
+    simulate_provisioning_sites(&Arc::new(provisioning), settings, seed_of(7), true)
 }
 
 fn failing(site: SiteWorkload) -> SiteWorkload {
@@ -77,7 +57,7 @@ fn actors_and_calls_give_the_same() {
                 let inputs = inputs_of(sites, application, &settings, &instants[..count]);
                 let direct = simulate_provisioning(&inputs, &settings, &seed_of(7)).unwrap();
                 assert_eq!(direct.outcomes.len(), count);
-                let acted = simulate(Some(inputs), &settings).unwrap();
+                let acted = simulate(inputs, &settings).unwrap();
                 assert_eq!(
                     acted.provisioning,
                     Some(direct),
@@ -96,10 +76,6 @@ fn inputs_that_do_not_fit_are_errors_and_no_panics() {
         SearchMethod::Greedy,
         Wish::TradeOff { alpha: 0.4 },
     );
-    assert!(matches!(
-        simulate(None, &settings),
-        Err(SimulationError::NoSites)
-    ));
     let inputs = || {
         let application = application_of(3, 1, 3, 6);
         let instants = [Seconds(60_000), Seconds(61_000)];
@@ -112,7 +88,7 @@ fn inputs_that_do_not_fit_are_errors_and_no_panics() {
     ] {
         let mut inputs = inputs();
         inputs.instants = instants;
-        match simulate(Some(inputs), &settings) {
+        match simulate(inputs, &settings) {
             Err(SimulationError::Provisioning(error)) => assert_eq!(error, wrong),
             other => panic!("{other:?}"),
         }
@@ -124,6 +100,6 @@ fn inputs_that_do_not_fit_are_errors_and_no_panics() {
     let application = application_of(3, 1, 3, 6);
     let sites = vec![drawn_site(1, 0)];
     let inputs = inputs_of(sites, application, &advertising, &[Seconds(60_000)]);
-    let error = simulate(Some(inputs), &advertising).unwrap_err();
+    let error = simulate(inputs, &advertising).unwrap_err();
     assert!(error.to_string().contains("answers no queries"), "{error}");
 }

@@ -12,21 +12,23 @@ type Shared<T> = Arc<OnceLock<Result<Arc<T>, Arc<InputError>>>>;
 const WORTH_A_LINE: Duration = Duration::from_millis(1);
 
 /// Values made once, by whoever asks first, while others wait for that one only.
-pub(super) struct Cache<T>(Mutex<BTreeMap<String, Shared<T>>>);
+pub struct Cache<T>(Mutex<BTreeMap<String, Shared<T>>>);
 
-impl<T> Cache<T> {
-    pub(super) fn new() -> Self {
+impl<T> Default for Cache<T> {
+    fn default() -> Self {
         Self(Mutex::new(BTreeMap::new()))
     }
+}
 
-    pub(super) fn clear(&self) {
+impl<T> Cache<T> {
+    pub(crate) fn clear(&self) {
         self.0
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .clear();
     }
 
-    pub(super) fn get(
+    pub(crate) fn get(
         &self,
         key: String,
         make: impl FnOnce() -> Result<T, InputError>,
@@ -34,7 +36,7 @@ impl<T> Cache<T> {
         self.get_shared(key, || make().map_err(Arc::new))
     }
 
-    pub(super) fn get_shared(
+    pub(crate) fn get_shared(
         &self,
         key: String,
         make: impl FnOnce() -> Result<T, Arc<InputError>>,

@@ -1,9 +1,10 @@
 //! What is shared among simulations of provisioning, and what is each one's own.
 
+use super::{ProvisioningSimulation, with_inputs};
 use std::sync::Arc;
 
-use crate::brokering::StudySettings;
 use crate::brokering::provisioning::{ProvisioningInputs, Wish};
+use crate::studies::StudySpec;
 use crate::sweep::{Experiment, InputFolders, InputSources, Inputs, SimulationSpec};
 use crate::units::Seconds;
 
@@ -45,11 +46,14 @@ fn prepared() -> Inputs {
 }
 
 fn inputs(prepared: &Inputs, spec: &SimulationSpec) -> Arc<ProvisioningInputs> {
-    let (inputs, _) = prepared
-        .provisioning(spec)
-        .unwrap_or_else(|error| panic!("{error}"))
-        .expect("a study of provisioning");
-    inputs
+    simulation(prepared, spec).inputs
+}
+
+fn simulation(prepared: &Inputs, spec: &SimulationSpec) -> ProvisioningSimulation {
+    let StudySpec::Provisioning(study) = &spec.study else {
+        panic!("{spec:?}");
+    };
+    with_inputs(study, spec, prepared).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]
@@ -132,13 +136,8 @@ fn a_relative_wish_is_a_multiple_of_the_longest_path_or_of_the_work() {
     let prepared = prepared();
     let wish = |rest: &str| {
         let spec = &specs(&format!("[provisioning]\n{rest}\n"))[0];
-        let (inputs, settings) = prepared.provisioning(spec).unwrap().unwrap();
-        let read = prepared.simulation_inputs(spec).unwrap().study;
-        match read {
-            Some(StudySettings::Provisioning(read)) => assert_eq!(*read, settings),
-            other => panic!("{other:?}"),
-        }
-        (Arc::clone(&inputs.application), settings.wish)
+        let made = simulation(&prepared, spec);
+        (Arc::clone(&made.inputs.application), made.settings.wish)
     };
     let (application, deadline) = wish("deadline_factor = 2.0");
     let after = application.longest_path() * 2;
@@ -201,7 +200,6 @@ fn a_workflow_that_is_missing_or_too_wide_is_known_before_anything_runs() {
     let prepared = prepared();
     let says = |text: &str| {
         let spec = &specs(text)[0];
-        assert!(spec.provisioned().is_some());
         prepared.prepare(spec).expect_err("no workflow").to_string()
     };
     let file = HEAD.replace(

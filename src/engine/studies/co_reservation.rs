@@ -1,0 +1,114 @@
+//! The study of co-reservations: several clusters and a broker that reserves parts at them together (Meltzer 2005).
+
+use super::{CommonSettings, JOB_BYTES, SimulationSpec, Study, WhyNoPlan};
+use crate::brokering::{CoReservationSettings, Order, Repair};
+use crate::units::Seconds;
+use crate::workload::{
+    ClusterSettings, CoRequestSettings, FurtherParts, Preference, TemplateSelection,
+};
+
+/// Its name and what it is.
+pub const STRATEGY: (&str, &str) = (
+    "co-reservation",
+    "several clusters and a broker that reserves parts at them together",
+);
+
+/// The broker, the clusters and the requests.
+#[derive(Clone, Debug, PartialEq)]
+pub struct CoReservationStudy {
+    /// How the broker searches, what its messages suffer, what fails.
+    pub settings: CoReservationSettings,
+    /// The clusters.
+    pub clusters: ClusterSettings,
+    /// Requests that are made from their jobs; `None` where there are none.
+    pub requests: Option<CoRequestSettings>,
+}
+
+impl CoReservationStudy {
+    fn jobs_and_requests(&self) -> f64 {
+        let days = self.clusters.days;
+        let requests = self
+            .requests
+            .as_ref()
+            .map_or(0.0, |requests| match requests.selection {
+                TemplateSelection::Count { count } => f64::from(count),
+                TemplateSelection::Chance { probability } => probability * days * 150.0,
+            });
+        // A request asks every cluster.
+        f64::from(self.clusters.count) * (days * 150.0 + requests)
+    }
+}
+
+impl Study for CoReservationStudy {
+    /// What the algorithm, the network and the requests do not read. What is measured under every algorithm (backlog times, costs) is
+    /// read under every algorithm.
+    fn normalise(&mut self, mut common: CommonSettings<'_>) {
+        common.without_failures();
+        common.without_policy();
+        // Clusters that overbook learn from jobs.
+        if self.settings.risk.is_none() {
+            *common.estimates = None;
+        }
+        let settings = &mut self.settings;
+        let default = CoReservationSettings::default();
+        if settings.failures.is_none() && settings.risk.is_none() {
+            // Nothing is ever lost that could be asked for anew.
+            settings.renegotiate = false;
+        }
+        if let Some(failures) = &mut settings.failures {
+            // What never fails is never repaired.
+            if failures.cluster_mtbf.is_none() {
+                failures.cluster_repair = Seconds::ZERO;
+            }
+            if failures.node_mtbf.is_none() {
+                failures.node_repair = Seconds::ZERO;
+                failures.node_cpus = 1;
+            }
+        }
+        let messages = &mut settings.messages;
+        if messages.latency == Seconds::ZERO && messages.loss == 0.0 && settings.failures.is_none()
+        {
+            // Every answer comes at once.
+            messages.timeout = default.messages.timeout;
+        }
+        match &mut self.requests {
+            None => {
+                settings.search = default.search;
+                settings.messages = default.messages;
+                settings.renegotiate = false;
+            }
+            Some(requests) => {
+                let row = settings.search.algorithm.row();
+                if row.order != Order::Value {
+                    requests.preference = Preference::default();
+                }
+                if row.repair != Repair::BestFirst {
+                    settings.search.start_tolerance = default.search.start_tolerance;
+                    settings.search.cost_tolerance = default.search.cost_tolerance;
+                }
+                if row.repair == Repair::None {
+                    settings.search.memoise = default.search.memoise;
+                }
+                if requests.parts <= 2 {
+                    requests.further_parts = FurtherParts::default();
+                }
+            }
+        }
+    }
+
+    fn work(&self, _simulation: &SimulationSpec) -> f64 {
+        self.jobs_and_requests()
+    }
+
+    fn seconds_per_job(&self, _strategy: &str) -> f64 {
+        1e-5
+    }
+
+    fn outcome_bytes(&self, _simulation: &SimulationSpec) -> f64 {
+        JOB_BYTES * self.jobs_and_requests()
+    }
+
+    fn why_no_plan(&self) -> Option<WhyNoPlan> {
+        Some(WhyNoPlan::NoCluster)
+    }
+}

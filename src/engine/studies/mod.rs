@@ -1,0 +1,191 @@
+//! Studies: what a simulation can be about. One file a study, and one line in the list below.
+//!
+//! A study says what determines its simulations ([`StudySpec`] holds the settings of one), which settings it does not read, and what its
+//! simulations cost. The machines, policies and brokers that it runs are in the modules beside this one.
+
+mod spec_format;
+
+use serde::{Deserialize, Serialize};
+
+use self::spec_format::StoredSpec;
+use crate::estimates::EstimateSettings;
+use crate::failures::{FailureSettings, FailureSource};
+use crate::scheduling::PolicySettings;
+use crate::workload::WorkloadSettings;
+
+/// A kind of simulation.
+pub trait Study {
+    /// Sets everything that cannot change the result to its default, in the study's own settings and in those that simulations have in
+    /// common, so that equal simulations have equal specifications.
+    fn normalise(&mut self, common: CommonSettings<'_>);
+
+    /// Jobs and requests of a simulation, about, each weighed by how much more than a job of a short queue it costs.
+    fn work(&self, simulation: &SimulationSpec) -> f64;
+
+    /// Seconds that one of them takes on one core, about, before anything was measured.
+    fn seconds_per_job(&self, strategy: &str) -> f64;
+
+    /// Bytes that the outcomes of a simulation take in a store, about.
+    fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64;
+
+    /// Whether it takes reservations that are made from its jobs.
+    fn takes_reservations(&self) -> bool {
+        false
+    }
+
+    /// How often the engine has changed the results of this study only, and what changed them last; `None` where it never did.
+    fn revision(&self) -> Option<u32> {
+        None
+    }
+
+    /// Why no plan of its simulations can be drawn; `None` where it can.
+    fn why_no_plan(&self) -> Option<WhyNoPlan>;
+}
+
+/// Why the plan of a simulation cannot be drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyNoPlan {
+    /// It is drawn by workflow, not by machine.
+    DrawnByWorkflow,
+    /// The study keeps no plan of one cluster.
+    NoCluster,
+}
+
+/// What every simulation has beside its study, while it is normalised.
+#[derive(Debug)]
+pub struct CommonSettings<'a> {
+    /// The statistics.
+    pub estimates: &'a mut Option<EstimateSettings>,
+    /// Node failures.
+    pub failures: &'a mut FailureSettings,
+    /// The policy.
+    pub scheduling: &'a mut PolicySettings,
+}
+
+impl CommonSettings<'_> {
+    /// For studies that have a machine of their own: of the policy nothing but its name is read.
+    fn without_policy(&mut self) {
+        *self.scheduling = PolicySettings {
+            strategy: std::mem::take(&mut self.scheduling.strategy),
+            ..PolicySettings::default()
+        };
+    }
+
+    /// For studies without node failures.
+    fn without_failures(&mut self) {
+        self.failures.source = FailureSource::None;
+    }
+}
+
+/// Everything that determines one schedule. Its canonical JSON is hashed into the simulation's identity, and kept in the store.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(into = "StoredSpec", try_from = "StoredSpec")]
+pub struct SimulationSpec {
+    /// The jobs.
+    pub workload: WorkloadSettings,
+    /// The statistics; `None` where the policy never asks for a distribution, so that all families share one baseline.
+    pub estimates: Option<EstimateSettings>,
+    /// Node failures.
+    pub failures: FailureSettings,
+    /// The policy; values that the strategy does not read are set to their defaults, for the same reason.
+    pub scheduling: PolicySettings,
+    /// What is simulated.
+    pub study: StudySpec,
+    /// Which battery, or which draw of the model; for plans that are discarded, which submission.
+    pub replication: u32,
+    /// The sweep's seed.
+    pub seed: u64,
+}
+
+impl SimulationSpec {
+    /// The same simulation with everything that it does not read set to its default (spec §3.4.4).
+    #[must_use]
+    pub fn normalised(mut self) -> Self {
+        let Self {
+            estimates,
+            failures,
+            scheduling,
+            study,
+            ..
+        } = &mut self;
+        study.study_mut().normalise(CommonSettings {
+            estimates,
+            failures,
+            scheduling,
+        });
+        self
+    }
+}
+
+macro_rules! studies {
+    ($($(#[$doc:meta])* $variant:ident($module:ident::$settings:ident),)*) => {
+        $(pub mod $module;)*
+
+        /// The settings of a study.
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum StudySpec {
+            $($(#[$doc])* $variant(Box<$module::$settings>),)*
+        }
+
+        impl StudySpec {
+            /// What it is asked as a study.
+            #[must_use]
+            pub fn study(&self) -> &dyn Study {
+                match self {
+                    $(Self::$variant(settings) => settings.as_ref(),)*
+                }
+            }
+
+            fn study_mut(&mut self) -> &mut dyn Study {
+                match self {
+                    $(Self::$variant(settings) => settings.as_mut(),)*
+                }
+            }
+        }
+    };
+}
+
+studies! {
+    /// A policy on one cluster (Birkenheuer et al. 2008; Birkenheuer 2012).
+    Overbooking(overbooking::OverbookingStudy),
+    /// A planning-based machine that takes reservations (Heine et al. 2005; Singh 2008, chapter 5).
+    Reservations(reservations::ReservationsStudy),
+    /// A machine that advertises slots (Singh 2008, chapter 3).
+    Slots(slots::SlotsStudy),
+    /// A machine at which virtual and adaptive reservations are tried out side by side (Singh 2008, chapter 6).
+    VirtualReservations(virtual_reservations::VirtualReservationsStudy),
+    /// Several clusters and a broker that co-reserves parts at them (Meltzer 2005).
+    CoReservation(co_reservation::CoReservationStudy),
+    /// Sites that sell slots, and applications that buy them (Singh 2008, chapters 4 and 7).
+    Provisioning(provisioning::ProvisioningStudy),
+}
+
+/// The names that stand for studies with a machine of their own where a policy's name stands (`scheduling.strategy`), and what they are,
+/// in the order of tables.
+pub const STRATEGIES: &[(&str, &str)] = &[
+    reservations::STRATEGY,
+    slots::STRATEGY,
+    virtual_reservations::STRATEGY,
+    co_reservation::STRATEGY,
+    provisioning::STRATEGY,
+];
+
+/// Whether a name stands for a study with a machine of its own, and not for a policy.
+#[must_use]
+pub fn is_strategy(name: &str) -> bool {
+    STRATEGIES.iter().any(|(known, _)| *known == name)
+}
+
+/// Bytes of one stored job outcome, indexes included.
+const JOB_BYTES: f64 = 40.0;
+
+/// Jobs of a battery, or of a whole trace, about: that is not known before it is read.
+fn jobs_of(workload: &WorkloadSettings) -> f64 {
+    match &workload.whole {
+        None => f64::from(workload.battery_jobs),
+        Some(whole) => {
+            let all = whole.days.map_or(75_000.0, |days| days * 250.0);
+            all * (1.0 + whole.copy.map_or(0.0, |copy| copy.percent / 100.0))
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! The study of reservations: a planning-based machine that takes them beside its jobs (Heine et al. 2005; Singh 2008, chapter 5).
+
+use super::{CommonSettings, JOB_BYTES, SimulationSpec, Study, WhyNoPlan, jobs_of};
+use crate::scheduling::reserving::{DisplacedJobs, Displacement, QueueOrder, ReservingSettings};
+use crate::workload::{RequestOrigin, RequestSettings, StartRule};
+
+/// Its name and what it is.
+pub const STRATEGY: (&str, &str) = (
+    "replanning",
+    "planning-based machine with reservations: variable jobs planned anew at every event",
+);
+
+/// The machine and the requests for reservations that it gets.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReservationsStudy {
+    /// The machine: queue, admission, prices.
+    pub machine: ReservingSettings,
+    /// Requests that are made from the jobs; `None` where there are none.
+    pub requests: Option<RequestSettings>,
+}
+
+impl ReservationsStudy {
+    /// How much longer a simulation takes when its queue grows: reservations that push jobs away do that.
+    fn congestion(&self) -> f64 {
+        let Some(requests) = self
+            .requests
+            .as_ref()
+            .filter(|_| self.machine.admission.moves())
+        else {
+            return 1.0;
+        };
+        // In the place of jobs they leave fewer of them to be pushed away.
+        if requests.origin == RequestOrigin::Instead {
+            return 1.0 + 4.0 * (1.0 - requests.share_percent / 100.0);
+        }
+        let lead = match requests.start {
+            StartRule::EstimateFactor { factor } => factor,
+            StartRule::Lead { .. } | StartRule::Choice { .. } => 1.0,
+        };
+        let record = match self.machine.displacement {
+            Displacement::Record => 10.0,
+            Displacement::Skip => 1.0,
+        };
+        (1.0 + (requests.share_percent / 25.0).powi(2) * (0.5 + lead)) * record
+    }
+}
+
+impl Study for ReservationsStudy {
+    /// Without requests the rules of admission are not read, and without moving jobs not what becomes of them.
+    fn normalise(&mut self, mut common: CommonSettings<'_>) {
+        *common.estimates = None;
+        common.without_failures();
+        common.without_policy();
+        self.requests = self
+            .requests
+            .take()
+            .filter(|requests| requests.share_percent > 0.0);
+        let default = ReservingSettings::default();
+        if self.requests.is_none() {
+            self.machine = ReservingSettings {
+                order: self.machine.order,
+                backfilling: self.machine.backfilling,
+                starvation_guard: self.machine.starvation_guard,
+                ..default
+            };
+        } else if !self.machine.admission.moves() {
+            self.machine.displaced = DisplacedJobs::default();
+        } else {
+            return;
+        }
+        if self.machine.order == QueueOrder::Fcfs {
+            self.machine.starvation_guard = None;
+        }
+    }
+
+    fn takes_reservations(&self) -> bool {
+        true
+    }
+
+    fn work(&self, simulation: &SimulationSpec) -> f64 {
+        jobs_of(&simulation.workload) * with_copies(self.requests.as_ref()) * self.congestion()
+    }
+
+    fn seconds_per_job(&self, _strategy: &str) -> f64 {
+        4e-6
+    }
+
+    fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64 {
+        JOB_BYTES * jobs_of(&simulation.workload) * with_copies(self.requests.as_ref())
+    }
+
+    fn why_no_plan(&self) -> Option<WhyNoPlan> {
+        Some(WhyNoPlan::NoCluster)
+    }
+}
+
+/// Jobs and requests together, as a multiple of the jobs.
+pub(super) fn with_copies(requests: Option<&RequestSettings>) -> f64 {
+    1.0 + requests.map_or(0.0, |requests| match requests.origin {
+        RequestOrigin::Copy => requests.share_percent / 100.0,
+        RequestOrigin::Instead => 0.0,
+    })
+}

@@ -1,0 +1,36 @@
+//! The study of slots: a planning-based machine that advertises its holes (Singh 2008, chapter 3).
+
+use super::{CommonSettings, SimulationSpec, Study, WhyNoPlan, jobs_of};
+use crate::scheduling::SlotStudySettings;
+
+/// Its name and what it is.
+pub const STRATEGY: (&str, &str) = ("slots", "planning-based machine that advertises its holes");
+
+/// Where slots come from and how often they are looked at.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlotsStudy(pub SlotStudySettings);
+
+impl Study for SlotsStudy {
+    fn normalise(&mut self, mut common: CommonSettings<'_>) {
+        *common.estimates = None;
+        common.without_failures();
+        common.without_policy();
+    }
+
+    fn work(&self, simulation: &SimulationSpec) -> f64 {
+        jobs_of(&simulation.workload)
+    }
+
+    fn seconds_per_job(&self, _strategy: &str) -> f64 {
+        1e-6
+    }
+
+    /// It keeps no outcome of a job.
+    fn outcome_bytes(&self, _simulation: &SimulationSpec) -> f64 {
+        0.0
+    }
+
+    fn why_no_plan(&self) -> Option<WhyNoPlan> {
+        Some(WhyNoPlan::NoCluster)
+    }
+}

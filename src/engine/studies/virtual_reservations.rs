@@ -1,0 +1,39 @@
+//! The study of virtual reservations: they and adaptive ones on forks of a planning-based machine (Singh 2008, chapter 6).
+
+use super::{CommonSettings, SimulationSpec, Study, WhyNoPlan, jobs_of};
+use crate::scheduling::VirtualStudySettings;
+
+/// Its name and what it is.
+pub const STRATEGY: (&str, &str) = (
+    "virtual-reservations",
+    "virtual against adaptive reservations on forks of a planning-based machine",
+);
+
+/// When and how reservations are tried out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VirtualReservationsStudy(pub VirtualStudySettings);
+
+impl Study for VirtualReservationsStudy {
+    fn normalise(&mut self, mut common: CommonSettings<'_>) {
+        *common.estimates = None;
+        common.without_failures();
+        common.without_policy();
+    }
+
+    fn work(&self, simulation: &SimulationSpec) -> f64 {
+        jobs_of(&simulation.workload)
+    }
+
+    fn seconds_per_job(&self, _strategy: &str) -> f64 {
+        2e-6
+    }
+
+    /// It keeps no outcome of a job.
+    fn outcome_bytes(&self, _simulation: &SimulationSpec) -> f64 {
+        0.0
+    }
+
+    fn why_no_plan(&self) -> Option<WhyNoPlan> {
+        Some(WhyNoPlan::NoCluster)
+    }
+}

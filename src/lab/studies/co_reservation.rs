@@ -1,0 +1,179 @@
+//! Several clusters and a broker: excerpts of a trace, requests made from them, what clusters that overbook learn.
+
+use std::sync::Arc;
+
+use super::{LabStudy, Simulation};
+use crate::actors::{SimulationError, SimulationResult, simulate_clusters};
+use crate::brokering::{ClusterWorkload, CoReservationSettings, GridInputs, GridSeed};
+use crate::estimates::{EstimateModel, EstimateSettings};
+use crate::random;
+use crate::studies::SimulationSpec;
+use crate::sweep::{Cache, InputError, Inputs, PreparedWorkload, canonical_text};
+use crate::workload::{
+    ClusterExcerpt, ClusterExcerpts, Excerpts, WorkloadError, cut_clusters, generate_co_requests,
+};
+pub use bookahead_engine::studies::co_reservation::*;
+
+/// The clusters with their jobs, the requests, and the broker.
+#[derive(Clone, Debug)]
+pub struct GridSimulation {
+    /// Clusters and requests.
+    pub inputs: Arc<GridInputs>,
+    /// How the broker searches, what its messages suffer, what fails.
+    pub settings: CoReservationSettings,
+    /// What its random streams derive from.
+    pub seed: GridSeed,
+}
+
+impl Simulation for GridSimulation {
+    fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
+        simulate_clusters(&self.inputs, &self.settings, &self.seed, keep_outcomes)
+    }
+}
+
+/// Excerpts that simulations share.
+#[derive(Default)]
+struct Shared {
+    excerpts: Cache<ClusterExcerpts>,
+}
+
+impl LabStudy for CoReservationStudy {
+    fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
+        let workload = inputs.workload(spec)?;
+        estimates(self, spec, inputs, &workload)?;
+        // Drawn excerpts are not kept: one draw shows whether trace and settings go together.
+        if self.clusters.excerpts == Excerpts::Drawn && spec.replication > 0 {
+            return Ok(());
+        }
+        grid(self, spec, inputs, &workload, None).map(drop)
+    }
+
+    fn simulation(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
+        Ok(Box::new(with_inputs(self, spec, inputs)?))
+    }
+}
+
+fn cluster_workload(excerpt: &ClusterExcerpt) -> ClusterWorkload {
+    ClusterWorkload {
+        nodes: excerpt.nodes,
+        jobs: Arc::clone(&excerpt.jobs),
+        window_start: excerpt.window_start,
+        accuracy: excerpt.accuracy,
+    }
+}
+
+/// The simulation with everything that it reads.
+///
+/// # Errors
+///
+/// When something cannot be made.
+pub fn with_inputs(
+    study: &CoReservationStudy,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+) -> Result<GridSimulation, Arc<InputError>> {
+    let workload = inputs.workload(spec)?;
+    let estimates = estimates(study, spec, inputs, &workload)?;
+    Ok(GridSimulation {
+        inputs: grid(study, spec, inputs, &workload, estimates)?,
+        settings: study.settings.clone(),
+        seed: inputs.seed(spec),
+    })
+}
+
+fn grid(
+    study: &CoReservationStudy,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+    workload: &PreparedWorkload,
+    estimates: Option<Arc<EstimateModel>>,
+) -> Result<Arc<GridInputs>, Arc<InputError>> {
+    let failed = |error: WorkloadError| InputError::Workload(error.to_string());
+    let excerpts = excerpts(study, spec, inputs, workload)?;
+    let requests = match &study.requests {
+        None => Vec::new(),
+        Some(requests) => {
+            // The source alone: every algorithm, network and number of clusters sees the same requests.
+            let key = inputs.source_key(&spec.workload);
+            let nodes = spec.workload.nodes;
+            generate_co_requests(
+                &excerpts,
+                nodes,
+                requests,
+                spec.seed,
+                &key,
+                spec.replication,
+            )
+            .map_err(failed)?
+        }
+    };
+    Ok(Arc::new(GridInputs {
+        clusters: excerpts.clusters.iter().map(cluster_workload).collect(),
+        requests: requests.into(),
+        stop: excerpts.stop,
+        estimates,
+    }))
+}
+
+fn excerpts(
+    study: &CoReservationStudy,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+    workload: &PreparedWorkload,
+) -> Result<Arc<ClusterExcerpts>, Arc<InputError>> {
+    let jobs = inputs.battery(workload, spec)?;
+    let settings = &study.clusters;
+    let cut = |replication| {
+        let source = inputs.source_key(&spec.workload);
+        let mut stream = random::stream(spec.seed, &source, replication, "cluster excerpts");
+        cut_clusters(&jobs, spec.workload.nodes, settings, &mut stream)
+            .map_err(|error| InputError::Workload(error.to_string()))
+    };
+    // Drawn ones are cut when they are needed: each replication has its own, and they would fill the memory.
+    if settings.excerpts == Excerpts::Drawn {
+        return Ok(Arc::new(cut(spec.replication)?));
+    }
+    let workload_key = inputs.workload_key(&spec.workload);
+    let key = format!("{}|{workload_key}|{}", spec.seed, canonical_text(settings));
+    inputs.shared::<Shared>().excerpts.get(key, || cut(0))
+}
+
+/// A whole trace has no jobs set apart for learning: clusters learn from what none of them runs.
+fn model(
+    study: &CoReservationStudy,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+    workload: &PreparedWorkload,
+    settings: &EstimateSettings,
+) -> Result<Arc<EstimateModel>, Arc<InputError>> {
+    let excerpts = excerpts(study, spec, inputs, workload)?;
+    let clusters = canonical_text(&study.clusters);
+    let place = match study.clusters.excerpts {
+        Excerpts::Drawn => format!("{clusters}|{}", spec.replication),
+        Excerpts::Fingerprint | Excerpts::Spaced => clusters,
+    };
+    let jobs = inputs.battery(workload, spec)?;
+    inputs.model_from(spec, settings, &place, || PreparedWorkload {
+        label: workload.label.clone(),
+        learning: excerpts.outside(&jobs),
+        batteries: Vec::new(),
+        first_factor: 1.0,
+        content_hash: String::new(),
+    })
+}
+
+fn estimates(
+    study: &CoReservationStudy,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+    workload: &PreparedWorkload,
+) -> Result<Option<Arc<EstimateModel>>, Arc<InputError>> {
+    let settings = spec.estimates.as_ref();
+    settings
+        .map(|settings| model(study, spec, inputs, workload, settings))
+        .transpose()
+}
