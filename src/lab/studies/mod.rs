@@ -14,7 +14,11 @@ use self::overbooking::PolicySimulation;
 use crate::actors::{SimulationError, SimulationResult};
 pub use bookahead_engine::studies::*;
 
+use crate::sweep::problem::{ProblemKind, Problems};
+use crate::sweep::raw::RawExperiment;
+use crate::sweep::resolve::out_of_range;
 use crate::sweep::{ContentHashes, InputError, Inputs, RunInput};
+use crate::workload::{RequestSettings, WorkloadSettings};
 
 /// A study with its inputs and its actors.
 pub trait LabStudy {
@@ -102,4 +106,73 @@ pub fn lab_study(study: &StudySpec) -> &dyn LabStudy {
         StudySpec::CoReservation(study) => study.as_ref(),
         StudySpec::Provisioning(study) => study.as_ref(),
     }
+}
+
+/// What a file asks for, as far as every study may need it.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    /// `scheduling.strategy`.
+    pub(crate) strategy: &'a str,
+    /// The workload.
+    pub(crate) workload: &'a WorkloadSettings,
+    /// `experiment.replications`.
+    pub(crate) replications: u32,
+    /// Reservations that are made from its jobs.
+    pub(crate) requests: Option<&'a RequestSettings>,
+    /// Everything as it is written.
+    pub(crate) raw: &'a RawExperiment,
+}
+
+impl Asked<'_> {
+    /// Where the workload stands in the file.
+    pub(crate) fn place(&self) -> std::ops::Range<usize> {
+        self.raw.workload.as_ref().map_or(0..0, toml::Spanned::span)
+    }
+}
+
+/// The studies with a machine of their own, as they are looked for in a file.
+const RESOLVERS: [fn(&Asked<'_>, &mut Problems) -> Option<Option<StudySpec>>; 5] = [
+    reservations::resolve,
+    slots::resolve,
+    virtual_reservations::resolve,
+    co_reservation::resolve,
+    provisioning::resolve,
+];
+
+/// The study that a file asks for, with its settings; `None` where something is wrong with them.
+pub(crate) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<StudySpec> {
+    let mut found = None;
+    for resolver in RESOLVERS {
+        found = resolver(asked, problems)?.or(found);
+    }
+    let has_machine = found.is_some();
+    let study = found.unwrap_or_else(|| overbooking::resolve(asked));
+    if let Some(raw) = &asked.raw.reservations
+        && !study.study().takes_reservations()
+    {
+        out_of_range(
+            "reservations.share_percent",
+            raw.span(),
+            "this study takes no reservations",
+            problems,
+        );
+        return None;
+    }
+    if !has_machine && asked.workload.whole.is_some() {
+        let names: Vec<String> = (STRATEGIES.iter())
+            .map(|(name, _)| format!("`{name}`"))
+            .collect();
+        problems.add(
+            ProblemKind::Conflict,
+            "workload.whole_trace",
+            asked.place(),
+            "policies that promise a deadline are simulated in batteries",
+            format!(
+                "leave out `whole_trace`, or choose one of the studies ({}) as strategy",
+                names.join(", ")
+            ),
+        );
+        return None;
+    }
+    Some(study)
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{LabStudy, Simulation};
+use super::{Asked, LabStudy, Simulation, StudySpec};
 use crate::actors::{Battery, SimulationError, SimulationResult, simulate_cluster};
 use crate::estimates::EstimateModel;
 use crate::failures::FailureTrace;
@@ -166,4 +166,11 @@ fn with_inputs(
         },
         failures: failures(study, spec, inputs)?,
     })
+}
+
+/// What is simulated where no study with a machine of its own is asked for.
+pub(crate) fn resolve(asked: &Asked<'_>) -> StudySpec {
+    StudySpec::Overbooking(Box::new(OverbookingStudy {
+        requests: asked.requests.cloned(),
+    }))
 }

@@ -2,13 +2,18 @@
 
 use std::sync::Arc;
 
-use super::{LabStudy, Simulation};
+use toml::Spanned;
+
+use super::{Asked, LabStudy, Simulation, StudySpec};
 use crate::actors::{SimulationError, SimulationResult, simulate_reserving_cluster};
 use crate::scheduling::reserving::{ReservingSettings, reservation_measures};
 use crate::studies::SimulationSpec;
+use crate::sweep::problem::Problems;
+use crate::sweep::raw::{RawAdmission, RawPlanning, RawReservations};
+use crate::sweep::resolve::{real, unknown_name};
 use crate::sweep::{InputError, Inputs};
-use crate::units::Nodes;
-use crate::workload::{Job, ReservationRequest};
+use crate::units::{Nodes, Seconds};
+use crate::workload::{Job, RequestSettings, ReservationRequest, StartRule};
 pub use bookahead_engine::studies::reservations::*;
 
 /// The machine, its jobs and its requests.
@@ -69,4 +74,114 @@ impl LabStudy for ReservationsStudy {
             requests,
         }))
     }
+}
+
+/// The study that the file asks for. The outer `None` where something is wrong with its settings, the inner where it asks for another.
+pub(crate) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Option<StudySpec>> {
+    if asked.strategy != STRATEGY.0 {
+        return Some(None);
+    }
+    let study = ReservationsStudy {
+        machine: reserving(&asked.raw.admission, &asked.raw.planning, problems)?,
+        requests: asked.requests.cloned(),
+    };
+    Some(Some(StudySpec::Reservations(Box::new(study))))
+}
+
+/// `[reservations]`, resolved; the outer `None` where something is wrong.
+pub(crate) fn reservations(
+    raw: Option<&Spanned<RawReservations>>,
+    problems: &mut Problems,
+) -> Option<Option<RequestSettings>> {
+    let Some(raw) = raw else {
+        return Some(None);
+    };
+    let raw = raw.get_ref();
+    let default = RequestSettings::default();
+    let share = real(
+        "reservations.share_percent",
+        &raw.share_percent,
+        default.share_percent,
+        |share| (0.0..=100.0).contains(&share),
+        problems,
+    );
+    let factor = real(
+        "reservations.start_factor",
+        &raw.start_factor,
+        1.0,
+        |factor| factor >= 0.0,
+        problems,
+    );
+    let lead = real(
+        "reservations.lead_hours",
+        &raw.lead_hours,
+        1.0,
+        |hours| (0.0..=1e6).contains(&hours),
+        problems,
+    );
+    let alpha = real(
+        "reservations.alpha",
+        &raw.alpha,
+        0.5,
+        |alpha| (0.0..=1.0).contains(&alpha),
+        problems,
+    );
+    let random = raw
+        .random_alpha
+        .as_ref()
+        .is_some_and(|flag| *flag.get_ref());
+    let start = match raw
+        .start
+        .as_ref()
+        .map(|start| (start, start.get_ref().as_str()))
+    {
+        None | Some((_, "estimate-factor")) => {
+            factor.map(|factor| StartRule::EstimateFactor { factor })
+        }
+        Some((_, "lead")) => lead.map(|hours| StartRule::Lead {
+            seconds: Seconds::from_hours(hours),
+        }),
+        Some((_, "choice")) => alpha.map(|alpha| StartRule::Choice {
+            alpha: (!random).then_some(alpha),
+        }),
+        Some((start, _)) => {
+            let known = ["estimate-factor", "lead", "choice"];
+            unknown_name("reservations.start", start, &known, problems);
+            None
+        }
+    };
+    Some(Some(RequestSettings {
+        share_percent: share?,
+        origin: raw.origin.unwrap_or_default(),
+        start: start?,
+        duration: raw.duration.unwrap_or_default(),
+        rounding: raw.rounding.unwrap_or(default.rounding),
+    }))
+}
+
+fn reserving(
+    raw: &RawAdmission,
+    planning: &RawPlanning,
+    problems: &mut Problems,
+) -> Option<ReservingSettings> {
+    let guard = match &raw.starvation_guard_hours {
+        None => None,
+        Some(_) => Some(Seconds::from_hours(real(
+            "admission.starvation_guard_hours",
+            &raw.starvation_guard_hours,
+            0.0,
+            |hours| (0.0..=1e6).contains(&hours),
+            problems,
+        )?)),
+    };
+    Some(ReservingSettings {
+        order: planning.order.unwrap_or_default(),
+        backfilling: planning.backfilling.unwrap_or_default(),
+        admission: raw.rule.unwrap_or_default(),
+        displaced: raw.displaced.unwrap_or_default(),
+        starvation_guard: guard,
+        early_end: raw.early_end.unwrap_or_default(),
+        same_instant: raw.same_instant.unwrap_or_default(),
+        displacement: raw.displacement.unwrap_or_default(),
+    })
 }

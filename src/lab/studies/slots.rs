@@ -2,12 +2,16 @@
 
 use std::sync::Arc;
 
-use super::{LabStudy, Simulation};
+use super::{Asked, LabStudy, Simulation, StudySpec};
 use crate::actors::{SimulationError, SimulationResult};
+use crate::plan::SlotRules;
 use crate::scheduling::{SlotStudySettings, simulate_slot_study};
 use crate::studies::SimulationSpec;
+use crate::sweep::problem::Problems;
+use crate::sweep::raw::RawSlots;
+use crate::sweep::resolve::real;
 use crate::sweep::{InputError, Inputs};
-use crate::units::Nodes;
+use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
 pub use bookahead_engine::studies::slots::*;
 
@@ -50,4 +54,42 @@ impl LabStudy for SlotsStudy {
             jobs: inputs.battery(&*inputs.workload(spec)?, spec)?,
         }))
     }
+}
+
+/// The study that the file asks for. The outer `None` where something is wrong with its settings, the inner where it asks for another.
+pub(crate) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Option<StudySpec>> {
+    if asked.strategy != STRATEGY.0 {
+        return Some(None);
+    }
+    let settings = slot_study(&asked.raw.slots, problems)?;
+    Some(Some(StudySpec::Slots(Box::new(SlotsStudy(settings)))))
+}
+
+pub(crate) fn slot_study(raw: &RawSlots, problems: &mut Problems) -> Option<SlotStudySettings> {
+    let default = SlotRules::default();
+    let sample = real(
+        "slots.sample_minutes",
+        &raw.sample_minutes,
+        60.0,
+        |minutes| minutes * 60.0 >= 1.0 && minutes < 1e6,
+        problems,
+    );
+    let minimum = real(
+        "slots.minimum_minutes",
+        &raw.minimum_minutes,
+        0.0,
+        |minutes| (0.0..1e6).contains(&minutes),
+        problems,
+    );
+    let seconds = |minutes: f64| Seconds((minutes * 60.0).round() as i64);
+    Some(SlotStudySettings {
+        source: raw.source.unwrap_or_default(),
+        rules: SlotRules {
+            equal_starts: raw.equal_starts.unwrap_or_default(),
+            surplus: raw.surplus.unwrap_or_default(),
+            merge_identical: raw.merge_identical.unwrap_or(default.merge_identical),
+            minimum_duration: seconds(minimum?),
+        },
+        sample_period: seconds(sample?),
+    })
 }

@@ -2,15 +2,20 @@
 
 use std::sync::Arc;
 
-use super::{LabStudy, Simulation};
+use super::{Asked, LabStudy, Simulation, StudySpec};
 use crate::actors::{SimulationError, SimulationResult};
 use crate::brokering::GridSeed;
+use crate::estimates::WaitPredictorSettings;
 use crate::random;
 use crate::scheduling::measures::Measured;
+use crate::scheduling::reserving::ReservingSettings;
 use crate::scheduling::{VirtualStudySettings, simulate_virtual};
 use crate::studies::SimulationSpec;
+use crate::sweep::problem::Problems;
+use crate::sweep::raw::RawExperiment;
+use crate::sweep::resolve::{at_least, out_of_range, real};
 use crate::sweep::{InputError, Inputs};
-use crate::units::Nodes;
+use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
 pub use bookahead_engine::studies::virtual_reservations::*;
 
@@ -70,4 +75,121 @@ impl LabStudy for VirtualReservationsStudy {
             seed: inputs.seed(spec),
         }))
     }
+}
+
+/// The study that the file asks for. The outer `None` where something is wrong with its settings, the inner where it asks for another.
+pub(crate) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Option<StudySpec>> {
+    if asked.strategy != STRATEGY.0 {
+        return Some(None);
+    }
+    let settings = virtual_study(asked.raw, problems)?;
+    let study = VirtualReservationsStudy(settings);
+    Some(Some(StudySpec::VirtualReservations(Box::new(study))))
+}
+
+fn virtual_study(raw: &RawExperiment, problems: &mut Problems) -> Option<VirtualStudySettings> {
+    let default = VirtualStudySettings::default();
+    let given = &raw.virtual_reservations;
+    let hours = |key, given, default: Seconds, problems: &mut Problems| {
+        let allowed = |hours: f64| hours > 0.0 && hours < 1e6;
+        let hours = real(key, given, default.hours(), allowed, problems)?;
+        Some(Seconds::from_hours(hours))
+    };
+    let nodes = at_least("virtual.nodes", &given.nodes, default.nodes.0, 1, problems);
+    let duration = hours(
+        "virtual.duration_hours",
+        &given.duration_hours,
+        default.duration,
+        problems,
+    );
+    let lead = hours(
+        "virtual.lead_hours",
+        &given.lead_hours,
+        default.lead,
+        problems,
+    );
+    let penalty_factor = real(
+        "virtual.penalty_factor",
+        &given.penalty_factor,
+        default.penalty_factor,
+        |factor| factor >= 0.0,
+        problems,
+    );
+    let instants = at_least(
+        "virtual.instants",
+        &given.instants,
+        default.instants,
+        1,
+        problems,
+    );
+    let step = match &given.step_seconds {
+        Some(step) if *step.get_ref() < 1 => {
+            let message = format!("{} s is no step", step.get_ref());
+            out_of_range("virtual.step_seconds", step.span(), &message, problems);
+            None
+        }
+        Some(step) => Some(Seconds(*step.get_ref())),
+        None => Some(default.step),
+    };
+    let warm_up = real(
+        "virtual.warm_up_days",
+        &given.warm_up_days,
+        default.warm_up.hours() / 24.0,
+        |days| (0.0..1e5).contains(&days),
+        problems,
+    );
+    let confidence = real(
+        "virtual.confidence",
+        &given.confidence,
+        default.predictor.confidence,
+        |confidence| confidence > 0.0 && confidence < 1.0,
+        problems,
+    );
+    let count = |key, given, default: usize, problems: &mut Problems| {
+        at_least(key, given, default as u32, 1, problems).map(|count| count as usize)
+    };
+    let history = count(
+        "virtual.history",
+        &given.history,
+        default.predictor.history,
+        problems,
+    );
+    let minimum_history = count(
+        "virtual.minimum_history",
+        &given.minimum_history,
+        default.predictor.minimum_history,
+        problems,
+    );
+    let (history, minimum_history) = (history?, minimum_history?);
+    if minimum_history > history {
+        let span = [&given.minimum_history, &given.history]
+            .iter()
+            .find_map(|given| given.as_ref().map(toml::Spanned::span))
+            .unwrap_or(0..0);
+        let message = format!("{minimum_history} is more than the {history} that are remembered");
+        out_of_range("virtual.minimum_history", span, &message, problems);
+        return None;
+    }
+    Some(VirtualStudySettings {
+        nodes: Nodes(nodes?),
+        duration: duration?,
+        lead: lead?,
+        penalty_factor: penalty_factor?,
+        instants: instants?,
+        step: step?,
+        padding: given.padding.unwrap_or_default(),
+        predictor: WaitPredictorSettings {
+            history,
+            confidence: confidence?,
+            rule: given.rule.unwrap_or(default.predictor.rule),
+            minimum_history,
+        },
+        warm_up: Seconds::from_hours(warm_up? * 24.0),
+        combination: given.combination.unwrap_or_default(),
+        reserving: ReservingSettings {
+            order: raw.planning.order.unwrap_or_default(),
+            backfilling: raw.planning.backfilling.unwrap_or_default(),
+            ..default.reserving
+        },
+    })
 }

@@ -12,8 +12,8 @@ use super::document::{Document, Node, node_of};
 use super::identity::canonical_json;
 use super::problem::{ExperimentError, Problem, ProblemKind, Problems};
 use super::resolve::{self, Header};
-use super::resolve_studies;
 use super::spec::{Point, SimulationSpec, Sweep};
+use crate::studies::{self, Asked};
 
 /// A sweep that can run, and what a reader of its file should know.
 #[derive(Clone, Debug)]
@@ -260,7 +260,7 @@ impl Plan {
             &raw.reliability,
             problems,
         );
-        let reservations = resolve_studies::reservations(raw.reservations.as_ref(), problems);
+        let reservations = studies::reservations::reservations(raw.reservations.as_ref(), problems);
         let (
             Some(workload),
             Some(estimates),
@@ -271,14 +271,14 @@ impl Plan {
         else {
             return;
         };
-        let study = resolve_studies::study(
-            &scheduling.strategy,
-            &workload,
+        let asked = Asked {
+            strategy: &scheduling.strategy,
+            workload: &workload,
             replications,
-            reservations,
-            &raw,
-            problems,
-        );
+            requests: reservations.as_ref(),
+            raw: &raw,
+        };
+        let study = studies::resolve(&asked, problems);
         let Some(study) = study else {
             return;
         };

@@ -220,7 +220,7 @@ impl Problem {
 
 /// Collects problems while a file is checked; the same problem of many combinations is kept once.
 #[derive(Debug)]
-pub(super) struct Problems {
+pub(crate) struct Problems {
     file: String,
     text: Arc<str>,
     list: Vec<Problem>,
@@ -230,7 +230,7 @@ pub(super) struct Problems {
 const ENOUGH: usize = 20;
 
 impl Problems {
-    pub(super) fn new(file: &str, text: &str) -> Self {
+    pub(crate) fn new(file: &str, text: &str) -> Self {
         Self {
             file: file.to_owned(),
             text: Arc::from(text),
@@ -238,7 +238,7 @@ impl Problems {
         }
     }
 
-    pub(super) fn add(
+    pub(crate) fn add(
         &mut self,
         kind: ProblemKind,
         key: &str,
@@ -249,7 +249,7 @@ impl Problems {
         self.push(kind, key, span, message.into(), help.into(), false);
     }
 
-    pub(super) fn warn(
+    pub(crate) fn warn(
         &mut self,
         kind: ProblemKind,
         key: &str,
@@ -299,16 +299,16 @@ impl Problems {
         });
     }
 
-    pub(super) fn errors(&self) -> usize {
+    pub(crate) fn errors(&self) -> usize {
         self.list.iter().filter(|problem| !problem.warning).count()
     }
 
-    pub(super) fn enough(&self) -> bool {
+    pub(crate) fn enough(&self) -> bool {
         self.errors() >= ENOUGH
     }
 
     /// Stops if there is any error.
-    pub(super) fn check(&mut self) -> Result<(), ExperimentError> {
+    pub(crate) fn check(&mut self) -> Result<(), ExperimentError> {
         if self.errors() == 0 {
             return Ok(());
         }
@@ -317,7 +317,7 @@ impl Problems {
         Err(ExperimentError::Invalid(list))
     }
 
-    pub(super) fn into_warnings(self) -> Vec<Problem> {
+    pub(crate) fn into_warnings(self) -> Vec<Problem> {
         self.list
     }
 }

@@ -12,6 +12,10 @@ use crate::sweep::{Cache, InputError, Inputs, PreparedWorkload, canonical_text};
 use crate::workload::{
     ClusterExcerpt, ClusterExcerpts, Excerpts, WorkloadError, cut_clusters, generate_co_requests,
 };
+mod resolve;
+mod resolve_requests;
+
+pub(crate) use self::resolve::resolve;
 pub use bookahead_engine::studies::co_reservation::*;
 
 /// The clusters with their jobs, the requests, and the broker.

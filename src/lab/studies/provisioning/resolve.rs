@@ -1,28 +1,27 @@
 //! From what the file says to the settings of a study of provisioning: sites, application, and how it buys.
 //!
-//! One function a section, as in [`super::resolve`]. Each returns `None` after it has said what is wrong.
+//! One function a section, as in [`crate::sweep`]. Each returns `None` after it has said what is wrong.
 
 use std::ops::Range;
 
 use toml::Spanned;
 
-use super::problem::{ProblemKind, Problems};
-use super::raw::{Given, RawExperiment, RawProvisioning, RawSite, RawSites, RawSlots, RawWorkflow};
-use super::resolve::{out_of_range, real, unknown_name};
-use super::resolve_grid::whole;
-use super::resolve_studies::slot_study;
+use super::resolve_application::application;
+use super::{ProvisionedSettings, ProvisioningStudy, RelativeWish, STRATEGY};
 use crate::brokering::provisioning::{
     Commitment, GeneticSettings, Provider, ProvisioningSettings, SearchMethod, Wish,
 };
 use crate::scheduling::SlotSource;
 use crate::scheduling::reserving::ReservingSettings;
-use crate::studies::provisioning::{
-    ProvisionedSettings, ProvisioningStudy, RelativeWish, STRATEGY,
+use crate::studies::slots::slot_study;
+use crate::studies::{Asked, StudySpec};
+use crate::sweep::problem::{ProblemKind, Problems};
+use crate::sweep::raw::{
+    Given, RawExperiment, RawProvisioning, RawSite, RawSites, RawSlots, RawWorkflow,
 };
+use crate::sweep::resolve::whole;
+use crate::sweep::resolve::{out_of_range, real, unknown_name};
 use crate::units::{Nodes, Seconds};
-use crate::workload::workflows::{
-    ApplicationSettings, ApplicationSource, CyberShakeSettings, Network, SyntheticSettings,
-};
 use crate::workload::{SiteSettings, WorkloadSettings, WorkloadSource};
 
 /// The most sites.
@@ -32,18 +31,12 @@ const LARGEST_MACHINE: u32 = 10_000_000;
 
 /// The study with its sites and its application. The outer `None` where something is wrong, the inner where another strategy is
 /// asked for.
-pub(super) fn provisioned(
-    strategy: &str,
-    workload: &WorkloadSettings,
-    replications: u32,
-    raw: &RawExperiment,
-    problems: &mut Problems,
-) -> Option<Option<ProvisioningStudy>> {
-    if strategy != STRATEGY.0 {
+pub(crate) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Option<StudySpec>> {
+    let Asked { workload, raw, .. } = *asked;
+    if asked.strategy != STRATEGY.0 {
         return belongs_elsewhere(raw, problems).then_some(None);
     }
-    let place = raw.workload.as_ref().map_or(0..0, Spanned::span);
-    let traces = workload_fits(workload, raw, place, problems);
+    let traces = workload_fits(workload, raw, asked.place(), problems);
     let sites = sites(workload, raw.sites.as_ref(), problems);
     let largest = sites
         .iter()
@@ -56,20 +49,21 @@ pub(super) fn provisioned(
     let application = application(workflow, largest, problems);
     let none = RawProvisioning::default();
     let buying = raw.provisioning.as_ref().map_or(&none, Spanned::get_ref);
-    let settings = settings(buying, raw, replications, problems);
+    let settings = settings(buying, raw, asked.replications, problems);
     let wish = wish(buying, problems);
     traces?;
     let (wish, relative) = wish?;
     let settings = ProvisioningSettings { wish, ..settings? };
     exact_rectangles(&settings, workload, raw, problems)?;
-    Some(Some(ProvisioningStudy {
+    let study = ProvisioningStudy {
         settings,
         about: ProvisionedSettings {
             sites: sites?,
             application: application?,
             relative_wish: relative,
         },
-    }))
+    };
+    Some(Some(StudySpec::Provisioning(Box::new(study))))
 }
 
 /// Whether none of the study's tables is there; says which is.
@@ -258,163 +252,6 @@ fn one_more(
     Some(SiteSettings {
         workload: of_its_own,
         utilisation_percent: percent?,
-    })
-}
-
-fn application(
-    raw: &RawWorkflow,
-    largest: Nodes,
-    problems: &mut Problems,
-) -> Option<ApplicationSettings> {
-    let synthetic = synthetic(raw, largest, problems);
-    let variation = real(
-        "workflow.runtime_variation",
-        &raw.runtime_variation,
-        0.0,
-        |variation| (0.0..=100.0).contains(&variation),
-        problems,
-    );
-    let network = network(raw, problems);
-    let source = match raw
-        .source
-        .as_ref()
-        .map(|source| (source, source.get_ref().as_str()))
-    {
-        None | Some((_, "synthetic")) => synthetic.clone().map(ApplicationSource::Synthetic),
-        Some((_, "cyber-shake")) => {
-            synthetic
-                .as_ref()
-                .zip(variation)
-                .map(|(synthetic, runtime_variation)| {
-                    ApplicationSource::CyberShake(CyberShakeSettings {
-                        runtime_variation,
-                        bytes: synthetic.mean_bytes,
-                    })
-                })
-        }
-        Some((source, "file")) => file(raw, source, problems),
-        Some((source, _)) => {
-            let known = ["synthetic", "cyber-shake", "file"];
-            unknown_name("workflow.source", source, &known, problems);
-            None
-        }
-    };
-    synthetic?;
-    variation?;
-    Some(ApplicationSettings {
-        source: source?,
-        network: network?,
-        instances: raw.instances.unwrap_or_default(),
-    })
-}
-
-fn file(
-    raw: &RawWorkflow,
-    source: &Spanned<String>,
-    problems: &mut Problems,
-) -> Option<ApplicationSource> {
-    let Some(file) = &raw.file else {
-        problems.add(
-            ProblemKind::Missing,
-            "workflow.file",
-            source.span(),
-            "it is not said which file the workflow is in",
-            "add `file = \"…\"`: a DAX file or a WfCommons instance, also of the folder that BOOKAHEAD_WORKFLOWS names",
-        );
-        return None;
-    };
-    if file.get_ref().trim().is_empty() {
-        out_of_range("workflow.file", file.span(), "an empty file name", problems);
-        return None;
-    }
-    Some(ApplicationSource::File {
-        file: file.get_ref().clone(),
-        negatives: raw.negatives.unwrap_or_default(),
-    })
-}
-
-fn synthetic(
-    raw: &RawWorkflow,
-    largest: Nodes,
-    problems: &mut Problems,
-) -> Option<SyntheticSettings> {
-    let default = SyntheticSettings::default();
-    let tasks = whole(
-        "workflow.tasks",
-        &raw.tasks,
-        default.tasks,
-        1..=100_000,
-        problems,
-    );
-    let depth = match (&raw.depth, tasks) {
-        (Some(_), Some(tasks)) => {
-            whole("workflow.depth", &raw.depth, 1, 1..=tasks, problems).map(Some)
-        }
-        _ => Some(None),
-    };
-    let parents = whole(
-        "workflow.parents",
-        &raw.parents,
-        default.parents,
-        1..=100_000,
-        problems,
-    );
-    let seconds = whole(
-        "workflow.mean_seconds",
-        &raw.mean_seconds,
-        default.mean_runtime.0 as u32,
-        1..=1_000_000_000,
-        problems,
-    );
-    let nodes = whole(
-        "workflow.mean_nodes",
-        &raw.mean_nodes,
-        default.mean_nodes.0,
-        1..=1_000_000,
-        problems,
-    );
-    let gigabits = real(
-        "workflow.mean_gigabits",
-        &raw.mean_gigabits,
-        0.0,
-        |gigabits| (0.0..=1e9).contains(&gigabits),
-        problems,
-    );
-    Some(SyntheticSettings {
-        tasks: tasks?,
-        depth: depth?,
-        levels: raw.levels.unwrap_or_default(),
-        parents: parents?,
-        mean_runtime: Seconds(i64::from(seconds?)),
-        runtimes: raw.runtimes.unwrap_or_default(),
-        mean_nodes: Nodes(nodes?),
-        nodes: raw.nodes.unwrap_or_default(),
-        most_nodes: Some(largest),
-        // A Gbit is 125,000,000 bytes.
-        mean_bytes: (gigabits? * 1.25e8).round() as u64,
-        volumes: raw.volumes.unwrap_or_default(),
-    })
-}
-
-fn network(raw: &RawWorkflow, problems: &mut Problems) -> Option<Network> {
-    let bandwidth = real(
-        "workflow.bandwidth_gbps",
-        &raw.bandwidth_gbps,
-        10.0,
-        |bandwidth| bandwidth > 0.0,
-        problems,
-    );
-    let latency = real(
-        "workflow.latency_seconds",
-        &raw.latency_seconds,
-        150.0,
-        |latency| (0.0..=1e9).contains(&latency),
-        problems,
-    );
-    Some(Network {
-        bandwidth_bits_per_second: bandwidth? * 1e9,
-        latency_seconds: latency?,
-        mean: raw.transfer_mean.unwrap_or_default(),
     })
 }
 
@@ -637,5 +474,5 @@ fn wish(raw: &RawProvisioning, problems: &mut Problems) -> Option<(Wish, Option<
 }
 
 #[cfg(test)]
-#[path = "provisioning_tests.rs"]
+#[path = "resolve_tests.rs"]
 mod tests;

@@ -24,6 +24,10 @@ use crate::workload::workflows::{
     ApplicationSource, Instances, Workflow, WorkflowError, cyber_shake, synthetic,
 };
 use crate::workload::{Job, SECOND_COPY_SHIFT, SiteSettings};
+mod resolve;
+mod resolve_application;
+
+pub(crate) use self::resolve::resolve;
 pub use bookahead_engine::studies::provisioning::*;
 
 /// Failures are made until so long after a site's own jobs are worked off, for applications that come late and take long.
@@ -500,5 +504,4 @@ pub fn with_inputs(
 }
 
 #[cfg(test)]
-#[path = "provisioning_tests.rs"]
 mod tests;

@@ -1,0 +1,382 @@
+//! `[workload]`: jobs, their cleaning, their load, whole traces.
+
+use std::ops::Range;
+
+use toml::Spanned;
+
+use super::{at_least, first_span, out_of_range, real, unknown_name};
+use crate::sweep::problem::{ProblemKind, Problems};
+use crate::sweep::raw::RawWorkload;
+use crate::units::Nodes;
+use crate::workload::{
+    CleaningRules, Compression, TraceCopy, WholeTrace, WorkloadSettings, WorkloadSource,
+};
+
+/// Nodes of the largest machine: as many as the largest of today, and the plan of nodes holds each of them.
+const LARGEST_MACHINE: u32 = 10_000_000;
+
+pub(crate) fn workload(
+    raw: Option<&Spanned<RawWorkload>>,
+    replications: u32,
+    problems: &mut Problems,
+) -> Option<WorkloadSettings> {
+    let Some(raw) = raw else {
+        let help = "add [workload] with a trace or a model, nodes, and one of compression, target_load, battery_load";
+        problems.add(
+            ProblemKind::Missing,
+            "workload",
+            0..0,
+            "there is no workload",
+            help,
+        );
+        return None;
+    };
+    let place = raw.span();
+    let raw = raw.get_ref();
+    let battery_jobs = at_least(
+        "workload.battery_jobs",
+        &raw.battery_jobs,
+        1000,
+        1,
+        problems,
+    );
+    let source = source(raw, &place, problems);
+    let whole = whole_trace(raw, problems);
+    let nodes = match &raw.nodes {
+        Some(given) if *given.get_ref() > LARGEST_MACHINE => {
+            let message = format!("{} is too large", given.get_ref());
+            out_of_range("workload.nodes", given.span(), &message, problems);
+            None
+        }
+        Some(_) => at_least("workload.nodes", &raw.nodes, 1, 1, problems).map(Nodes),
+        None => {
+            let help = "add `nodes = …`, the size of the machine";
+            problems.add(
+                ProblemKind::Missing,
+                "workload.nodes",
+                place.clone(),
+                "the machine has no size",
+                help,
+            );
+            None
+        }
+    };
+    let is_whole = matches!(whole, Ok(Some(_)));
+    let compression = compression(raw, &place, is_whole, problems);
+    let laxity = real(
+        "workload.laxity",
+        &raw.laxity,
+        2.0,
+        |laxity| laxity >= 1.0,
+        problems,
+    );
+    let battery_jobs = battery_jobs?;
+    let whole = whole.ok()?;
+    if whole.is_some() {
+        return Some(WorkloadSettings {
+            source: source?,
+            nodes: nodes?,
+            evaluation_jobs: 0,
+            battery_jobs: 0,
+            cleaning: cleaning(raw),
+            compression: compression?,
+            laxity: laxity?,
+            whole,
+        });
+    }
+    let needed = u64::from(replications) * u64::from(battery_jobs);
+    let evaluation = raw
+        .evaluation_jobs
+        .as_ref()
+        .map_or(needed, |jobs| u64::from(*jobs.get_ref()));
+    let evaluation_place = first_span(&[&raw.evaluation_jobs, &raw.battery_jobs], &place);
+    let Ok(evaluation_jobs) = u32::try_from(evaluation) else {
+        let message = format!("{replications} replications of {battery_jobs} jobs are too many");
+        out_of_range(
+            "workload.evaluation_jobs",
+            evaluation_place,
+            &message,
+            problems,
+        );
+        return None;
+    };
+    if evaluation < needed {
+        let message = format!(
+            "{evaluation} jobs do not make {replications} batteries of {battery_jobs} jobs"
+        );
+        let help = format!("give {needed} or more, or fewer replications");
+        problems.add(
+            ProblemKind::OutOfRange,
+            "workload.evaluation_jobs",
+            evaluation_place,
+            message,
+            help,
+        );
+        return None;
+    }
+    let source = source?;
+    if let WorkloadSource::LublinFeitelson { jobs }
+    | WorkloadSource::UniformRatio { jobs }
+    | WorkloadSource::Arminius { jobs } = &source
+        && u64::from(*jobs) < evaluation
+    {
+        let place = first_span(&[&raw.jobs], &place);
+        let message =
+            format!("{jobs} jobs of the model are fewer than the {evaluation} that are evaluated");
+        let help = "generate more: what is left over is what estimates are learned from";
+        problems.add(
+            ProblemKind::OutOfRange,
+            "workload.jobs",
+            place,
+            message,
+            help,
+        );
+        return None;
+    }
+    Some(WorkloadSettings {
+        source,
+        nodes: nodes?,
+        evaluation_jobs,
+        battery_jobs,
+        cleaning: cleaning(raw),
+        compression: compression?,
+        laxity: laxity?,
+        whole: None,
+    })
+}
+
+fn source(
+    raw: &RawWorkload,
+    place: &Range<usize>,
+    problems: &mut Problems,
+) -> Option<WorkloadSource> {
+    match (&raw.trace, &raw.model) {
+        (Some(trace), None) => {
+            if let Some(jobs) = &raw.jobs {
+                let help =
+                    "leave it out: `jobs` belongs to `model`; a trace has the jobs that it has";
+                problems.add(
+                    ProblemKind::Conflict,
+                    "workload.jobs",
+                    jobs.span(),
+                    "`jobs` with a trace",
+                    help,
+                );
+            }
+            if trace.get_ref().trim().is_empty() {
+                out_of_range(
+                    "workload.trace",
+                    trace.span(),
+                    "an empty file name",
+                    problems,
+                );
+                return None;
+            }
+            Some(WorkloadSource::Trace {
+                file: trace.get_ref().clone(),
+            })
+        }
+        (None, Some(model)) => {
+            let known = ["lublin-feitelson", "uniform-ratio", "arminius"];
+            if !known.contains(&model.get_ref().as_str()) {
+                unknown_name("workload.model", model, &known, problems);
+                return None;
+            }
+            if raw.jobs.is_none() {
+                let help = "add `jobs = …`, for learning and evaluation together";
+                let message = "the model is not told how many jobs to make";
+                problems.add(
+                    ProblemKind::Missing,
+                    "workload.jobs",
+                    model.span(),
+                    message,
+                    help,
+                );
+                return None;
+            }
+            let jobs = at_least("workload.jobs", &raw.jobs, 1, 1, problems)?;
+            Some(match model.get_ref().as_str() {
+                "arminius" => WorkloadSource::Arminius { jobs },
+                "uniform-ratio" => WorkloadSource::UniformRatio { jobs },
+                _ => WorkloadSource::LublinFeitelson { jobs },
+            })
+        }
+        (Some(_), Some(model)) => {
+            let help = "keep one of the two";
+            problems.add(
+                ProblemKind::Conflict,
+                "workload.model",
+                model.span(),
+                "both `trace` and `model` are given",
+                help,
+            );
+            None
+        }
+        (None, None) => {
+            let help = "add `trace = \"FILE.swf\"` or `model = \"lublin-feitelson\"`";
+            let message = "neither `trace` nor `model` is given";
+            problems.add(
+                ProblemKind::Missing,
+                "workload.trace",
+                place.clone(),
+                message,
+                help,
+            );
+            None
+        }
+    }
+}
+
+fn compression(
+    raw: &RawWorkload,
+    place: &Range<usize>,
+    whole: bool,
+    problems: &mut Problems,
+) -> Option<Compression> {
+    let all = [
+        ("workload.compression", &raw.compression),
+        ("workload.target_load", &raw.target_load),
+        ("workload.battery_load", &raw.battery_load),
+    ];
+    let given: Vec<_> = all.iter().filter(|(_, value)| value.is_some()).collect();
+    match given.as_slice() {
+        [(key, value)] => {
+            let value = real(key, value, 1.0, |value| value > 0.0, problems)?;
+            Some(match *key {
+                "workload.compression" => Compression::Factor { factor: value },
+                "workload.target_load" => Compression::TargetLoad { load: value },
+                _ => Compression::BatteryLoad { load: value },
+            })
+        }
+        // A whole trace is as it is, unless something else is said.
+        [] if whole => Some(Compression::Factor { factor: 1.0 }),
+        [] => {
+            let help = "add one of `compression = 0.15`, `target_load = 2.0`, `battery_load = 2.0`";
+            let message = "it is not said how arrivals are compressed";
+            problems.add(
+                ProblemKind::Missing,
+                "workload.compression",
+                place.clone(),
+                message,
+                help,
+            );
+            None
+        }
+        many => {
+            let names: Vec<&str> = many.iter().map(|(key, _)| *key).collect();
+            let message = format!("{} exclude each other", names.join(" and "));
+            let (key, value) = many[many.len() - 1];
+            let span = first_span(&[value], place);
+            problems.add(
+                ProblemKind::Conflict,
+                key,
+                span,
+                message,
+                "keep exactly one of them",
+            );
+            None
+        }
+    }
+}
+
+fn cleaning(workload: &RawWorkload) -> CleaningRules {
+    let default = CleaningRules::default();
+    let raw = &workload.cleaning;
+    CleaningRules {
+        completed_only: workload.completed_only.unwrap_or(default.completed_only),
+        processors: raw.processors.unwrap_or(default.processors),
+        drop_zero_runtime: raw.drop_zero_runtime.unwrap_or(default.drop_zero_runtime),
+        drop_overruns: raw.drop_overruns.unwrap_or(default.drop_overruns),
+        drop_cancelled: raw.drop_cancelled.unwrap_or(default.drop_cancelled),
+    }
+}
+
+/// The whole trace, where the workload asks for it; `None` also where something is wrong with it.
+pub(crate) fn whole_trace(
+    raw: &RawWorkload,
+    problems: &mut Problems,
+) -> Result<Option<WholeTrace>, ()> {
+    let whole = raw.whole_trace.as_ref().is_some_and(|flag| *flag.get_ref());
+    if !whole {
+        let belongs = [
+            ("workload.days", raw.days.as_ref().map(Spanned::span)),
+            (
+                "workload.copy_percent",
+                raw.copy_percent.as_ref().map(Spanned::span),
+            ),
+            (
+                "workload.copy_shift",
+                raw.copy_shift.as_ref().map(Spanned::span),
+            ),
+            (
+                "workload.exact_estimates",
+                raw.exact_estimates.as_ref().map(Spanned::span),
+            ),
+        ];
+        let mut wrong = false;
+        for (key, span) in belongs {
+            if let Some(span) = span {
+                problems.add(
+                    ProblemKind::Conflict,
+                    key,
+                    span,
+                    "this key belongs to whole traces",
+                    "add `whole_trace = true`, or leave it out: batteries know nothing of it",
+                );
+                wrong = true;
+            }
+        }
+        return if wrong { Err(()) } else { Ok(None) };
+    }
+    for (key, span) in [
+        (
+            "workload.battery_jobs",
+            raw.battery_jobs.as_ref().map(Spanned::span),
+        ),
+        (
+            "workload.evaluation_jobs",
+            raw.evaluation_jobs.as_ref().map(Spanned::span),
+        ),
+        ("workload.laxity", raw.laxity.as_ref().map(Spanned::span)),
+    ] {
+        if let Some(span) = span {
+            problems.add(
+                ProblemKind::Conflict,
+                key,
+                span,
+                "a whole trace has neither batteries nor deadlines",
+                "leave it out, or leave out `whole_trace`",
+            );
+            return Err(());
+        }
+    }
+    let days = match &raw.days {
+        None => None,
+        Some(_) => {
+            Some(real("workload.days", &raw.days, 1.0, |days| days > 0.0, problems).ok_or(())?)
+        }
+    };
+    let percent = real(
+        "workload.copy_percent",
+        &raw.copy_percent,
+        0.0,
+        |percent| (0.0..=100.0).contains(&percent),
+        problems,
+    )
+    .ok_or(())?;
+    Ok(Some(WholeTrace {
+        days,
+        copy: (percent > 0.0).then(|| TraceCopy {
+            percent,
+            shift: raw
+                .copy_shift
+                .as_ref()
+                .map(|shift| *shift.get_ref())
+                .unwrap_or_default(),
+        }),
+        exact_estimates: raw
+            .exact_estimates
+            .as_ref()
+            .is_some_and(|exact| *exact.get_ref()),
+    }))
+}
