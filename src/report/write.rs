@@ -1,5 +1,8 @@
 //! From a run in a store to a folder of files.
 
+mod folder;
+
+use self::folder::Folder;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -423,122 +426,6 @@ fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Result<()> {
         }
     }
     writer.flush()
-}
-
-/// The list of the files of a report, so that the next one can take away what no longer belongs to it.
-const MANIFEST: &str = ".files";
-
-/// A report's folder while it is written: every file appears whole, and what an earlier report left goes in the end.
-struct Folder<'p> {
-    path: &'p Path,
-    before: Vec<String>,
-    written: Vec<String>,
-}
-
-impl<'p> Folder<'p> {
-    fn new(path: &'p Path) -> Result<Self, ReportError> {
-        let before = match fs::read_to_string(path.join(MANIFEST)) {
-            Ok(text) => text.lines().map(str::to_owned).collect(),
-            Err(_) => Vec::new(),
-        };
-        Ok(Self {
-            path,
-            before,
-            written: Vec::new(),
-        })
-    }
-
-    fn table(&mut self, table: &Table) -> Result<(), ReportError> {
-        for format in [&Csv as &dyn TableFormat, &Parquet] {
-            self.file(
-                &format!("tables/{}.{}", table.name, format.extension()),
-                |target| format.write(table, target),
-            )?;
-        }
-        Ok(())
-    }
-
-    fn file(
-        &mut self,
-        name: &str,
-        write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>,
-    ) -> Result<PathBuf, ReportError> {
-        let path = self.path.join(name);
-        let fault = |source| ReportError::Write {
-            path: path.clone(),
-            source,
-        };
-        let folder = path.parent().unwrap_or(self.path);
-        fs::create_dir_all(folder).map_err(fault)?;
-        let mut bytes = Vec::new();
-        write(&mut bytes).map_err(fault)?;
-        let mut file = tempfile::Builder::new()
-            .prefix(WRITING)
-            .permissions_as_others()
-            .tempfile_in(folder)
-            .map_err(fault)?;
-        file.write_all(&bytes).map_err(fault)?;
-        file.persist(&path).map_err(|error| fault(error.error))?;
-        self.written.push(name.to_owned());
-        Ok(path)
-    }
-
-    /// Takes away the files of an earlier report that this one did not write again.
-    fn finish(mut self) -> Result<(), ReportError> {
-        let stale: Vec<String> = self
-            .before
-            .iter()
-            .filter(|name| !self.written.contains(name) && !name.contains(".."))
-            .cloned()
-            .collect();
-        for name in stale {
-            // Somebody may have taken it away already.
-            let _ = fs::remove_file(self.path.join(name));
-        }
-        for folder in ["", "tables", "plots"] {
-            remove_leftovers(&self.path.join(folder));
-        }
-        let list = self.written.join("\n") + "\n";
-        self.file(MANIFEST, |target| target.write_all(list.as_bytes()))
-            .map(drop)
-    }
-}
-
-/// Takes away what writers that were killed left, if it is older than any report takes to be written.
-fn remove_leftovers(folder: &Path) {
-    const OLD: std::time::Duration = std::time::Duration::from_secs(3_600);
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let ours = entry.file_name().to_string_lossy().starts_with(WRITING);
-        let age = entry
-            .metadata()
-            .and_then(|file| file.modified())
-            .ok()
-            .and_then(|moment| moment.elapsed().ok());
-        if ours && age.is_some_and(|age| age > OLD) {
-            let _ = fs::remove_file(entry.path());
-        }
-    }
-}
-
-/// How the names of files begin that are not whole yet.
-const WRITING: &str = ".writing-";
-
-/// Temporary files are for their owner's eyes only; a report is like any other file.
-trait LikeOthers {
-    fn permissions_as_others(&mut self) -> &mut Self;
-}
-
-impl LikeOthers for tempfile::Builder<'_, '_> {
-    #[cfg(unix)]
-    fn permissions_as_others(&mut self) -> &mut Self {
-        use std::os::unix::fs::PermissionsExt as _;
-        self.permissions(fs::Permissions::from_mode(0o666))
-    }
-
-    #[cfg(not(unix))]
-    fn permissions_as_others(&mut self) -> &mut Self {
-        self
-    }
 }
 
 fn write_head(run: &RunSummary, target: &mut Vec<u8>) -> std::io::Result<()> {

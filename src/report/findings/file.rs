@@ -1,5 +1,8 @@
 //! The form of `findings.toml`, and what is refused.
 
+mod values;
+
+use self::values::{axis_value, filter, finite, fixed, not_negative, nothing_published, share};
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
@@ -507,94 +510,6 @@ impl RawSide {
             run: self.run,
             measure: self.measure,
         })
-    }
-}
-
-fn nothing_published(numbers: &[(&str, Option<f64>)]) -> Result<(), String> {
-    match numbers.iter().find(|(_, number)| number.is_some()) {
-        Some((name, _)) => Err(format!(
-            "is `held_out`, so leave out `{name}`: nothing published stands here"
-        )),
-        None => Ok(()),
-    }
-}
-
-fn finite(name: &str, number: f64) -> Result<f64, String> {
-    if number.is_finite() {
-        Ok(number)
-    } else {
-        Err(format!("`{name}` must be a finite number"))
-    }
-}
-
-fn not_negative(name: &str, number: f64) -> Result<f64, String> {
-    // Infinite or negative widths would make every finding hold, or none.
-    if number.is_finite() && number >= 0.0 {
-        Ok(number)
-    } else {
-        Err(format!("`{name}` must be a finite number, 0 or more"))
-    }
-}
-
-fn share(exceptions: f64) -> Result<f64, String> {
-    if (0.0..1.0).contains(&exceptions) {
-        Ok(exceptions)
-    } else {
-        Err("`exceptions` is a share of the cells, 0 to below 1".to_owned())
-    }
-}
-
-fn fixed(name: &str, table: &toml::Table) -> Result<Fixed, String> {
-    let mut found = Fixed::new();
-    for (key, value) in flat(table) {
-        found.insert(key.clone(), axis_value(name, &key, value)?);
-    }
-    Ok(found)
-}
-
-fn filter(table: &toml::Table) -> Result<Where, String> {
-    let mut found = Where::new();
-    for (key, value) in flat(table) {
-        let values = match value {
-            toml::Value::Array(values) => values
-                .iter()
-                .map(|value| axis_value("where", &key, value))
-                .collect::<Result<Vec<_>, _>>()?,
-            value => vec![axis_value("where", &key, value)?],
-        };
-        if values.is_empty() {
-            return Err(format!("`where` has no value for `{key}`"));
-        }
-        found.insert(key, values);
-    }
-    Ok(found)
-}
-
-/// The leaves of a table by dotted key: `{ a.b = 1 }` and `{ "a.b" = 1 }` say the same.
-fn flat(table: &toml::Table) -> Vec<(String, &toml::Value)> {
-    let mut leaves = Vec::new();
-    for (key, value) in table {
-        match value {
-            toml::Value::Table(inner) => leaves.extend(
-                flat(inner)
-                    .into_iter()
-                    .map(|(below, value)| (format!("{key}.{below}"), value)),
-            ),
-            value => leaves.push((key.clone(), value)),
-        }
-    }
-    leaves
-}
-
-fn axis_value(name: &str, key: &str, value: &toml::Value) -> Result<AxisValue, String> {
-    match value {
-        toml::Value::Integer(value) => Ok(AxisValue::Integer(*value)),
-        toml::Value::Float(value) if value.is_finite() => Ok(AxisValue::Real(*value)),
-        toml::Value::String(value) => Ok(AxisValue::Text(value.clone())),
-        toml::Value::Boolean(value) => Ok(AxisValue::Flag(*value)),
-        _ => Err(format!(
-            "`{name}`: a value of `{key}` is a finite number, a name or a switch"
-        )),
     }
 }
 

@@ -1,0 +1,160 @@
+//! Which simulations points share, and what identifies them.
+
+use super::*;
+
+const PAPER: &str = r#"[experiment]
+name = "paper"
+[workload]
+trace = "CTC-SP2-1996-3.1-cln.swf"
+nodes = 430
+compression = 0.15
+[[axis]]
+key = "scheduling.strategy"
+values = ["conservative-backfilling", "heuristic-planning", "comprehensive-overbooking", "heuristic-overbooking"]
+"#;
+
+const THRESHOLDS: &str =
+    "[[axis]]\nkey = \"acceptance.pof_max\"\nrange = { from = 0.05, to = 1.0, step = 0.05 }\n";
+
+#[test]
+fn the_papers_pof_sweep_needs_42_simulations_a_battery() {
+    // Spec §16: 2 overbooking strategies × 20 thresholds + 2 baselines.
+    let sweep = sweep(&format!("{PAPER}{THRESHOLDS}"));
+    assert_eq!((sweep.points.len(), sweep.simulations.len()), (80, 42));
+}
+
+#[test]
+fn the_papers_risk_sweep_adds_five_thresholds() {
+    // Spec §16: heuristic 1/3 and 1/9, comprehensive 1/3, 1/9 and 1/17.
+    let ratios = "[[axis]]\nkey = \"acceptance.penalty_ratio\"\nvalues = [0.5, 1, 2, 4]\n[acceptance]\ntest = \"risk\"\n";
+    let pof = sweep(&format!("{PAPER}{THRESHOLDS}"));
+    let risk = sweep(&format!("{PAPER}{ratios}"));
+    assert_eq!(risk.points.len(), 16);
+    let texts = |sweep: &Sweep| -> Vec<String> {
+        sweep
+            .simulations
+            .iter()
+            .map(|spec| canonical_json(spec).expect("JSON"))
+            .collect()
+    };
+    let known = texts(&pof);
+    let added = texts(&risk)
+        .into_iter()
+        .filter(|text| !known.contains(text))
+        .count();
+    assert_eq!(added, 5);
+}
+
+#[test]
+fn classes_and_reliability_do_not_multiply_baselines() {
+    let axes = "[[axis]]\nkey = \"estimates.classes\"\nvalues = [\"runtime\", \"resources\", \"runtime+resources\"]\n\
+                [[axis]]\nkey = \"reliability.failure_rate_per_hour\"\nvalues = [1e-4, 1e-3]\n";
+    let sweep = sweep(&format!("{PAPER}{axes}"));
+    assert_eq!(
+        (sweep.points.len(), sweep.simulations.len()),
+        (24, 2 + 2 * 6)
+    );
+    let repair = "[[axis]]\nkey = \"reliability.repair_rate_per_hour\"\nvalues = [0.4, 0.5]\n";
+    let horizon = "[[axis]]\nkey = \"scheduling.down_horizon\"\nvalues = [\"mttr\", \"none\"]\n";
+    // Heuristic planning: two repair rates with mttr, one without; heuristic overbooking four. Node-mapped plans see their
+    // nodes and never ask how long one stays down: backfilling once, comprehensive overbooking for each repair rate.
+    let sweep = super::tests::sweep(&format!("{PAPER}{repair}{horizon}"));
+    assert_eq!(sweep.simulations.len(), 3 + 4 + 1 + 2);
+}
+
+fn identified(text: &str) -> Sweep {
+    let mut sweep = sweep(text);
+    let hashes = |_: &SimulationSpec| -> Result<_, std::convert::Infallible> {
+        Ok(crate::sweep::ContentHashes {
+            workload: "content".to_owned(),
+            failures: None,
+            sites: Vec::new(),
+            workflow: None,
+        })
+    };
+    let Ok(()) = sweep.identify(hashes);
+    sweep
+}
+
+#[test]
+fn the_order_of_tables_and_keys_in_the_file_does_not_change_the_points() {
+    let one = identified(&format!("{PAPER}{THRESHOLDS}"));
+    let blocks: Vec<&str> = PAPER.split("[workload]\n").collect();
+    let (head, rest) = (blocks[0], blocks[1]);
+    let (workload, axis) = rest.split_once("[[axis]]").expect("an axis");
+    let turned: String = workload
+        .lines()
+        .rev()
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let other = identified(&format!(
+        "[[axis]]{axis}{THRESHOLDS}[workload]\n{turned}{head}"
+    ));
+    assert_eq!(one.points, other.points);
+    assert_eq!(one.simulation_ids, other.simulation_ids);
+}
+
+#[test]
+fn identity_follows_content_and_accounting_and_not_position() {
+    let all = identified(&format!("{PAPER}{THRESHOLDS}"));
+    let less = identified(&format!(
+        "{PAPER}[[axis]]\nkey = \"acceptance.pof_max\"\nvalues = [0.4, 0.15]\n"
+    ));
+    assert!(
+        less.points
+            .iter()
+            .all(|point| all.points.iter().any(|other| other.id == point.id))
+    );
+    assert!(all.points.iter().all(|point| point.id.len() == 32));
+    let costly = identified(&format!(
+        "{PAPER}{THRESHOLDS}[acceptance]\npenalty_ratio = 2.0\n"
+    ));
+    assert_eq!(all.simulation_ids, costly.simulation_ids);
+    assert!(
+        costly
+            .points
+            .iter()
+            .all(|point| all.points.iter().all(|other| other.id != point.id))
+    );
+    let mut other = sweep(PAPER);
+    let hashes = |_: &SimulationSpec| -> Result<_, std::convert::Infallible> {
+        Ok(crate::sweep::ContentHashes {
+            workload: "another".to_owned(),
+            failures: None,
+            sites: Vec::new(),
+            workflow: None,
+        })
+    };
+    let Ok(()) = other.identify(hashes);
+    assert!(
+        other
+            .points
+            .iter()
+            .all(|point| all.points.iter().all(|known| known.id != point.id))
+    );
+}
+
+#[test]
+fn a_baseline_has_a_place_of_its_own_at_every_threshold_and_one_identity() {
+    let sweep = identified(&format!("{PAPER}{THRESHOLDS}"));
+    let places: Vec<u32> = sweep.points.iter().map(|point| point.place).collect();
+    assert_eq!(places, (0..80).collect::<Vec<_>>());
+    // Two overbooking strategies at 20 thresholds, two baselines.
+    let ids: std::collections::BTreeSet<&str> =
+        sweep.points.iter().map(|point| point.id.as_str()).collect();
+    assert_eq!(ids.len(), 42);
+}
+
+#[test]
+fn pof_and_risk_runs_with_one_threshold_and_one_ratio_share_their_points() {
+    // Spec §3.4.4: comprehensive overbooking at ρ = 1 is PoF_max = 0.2; the two baselines at ρ = 1 are the same anyway.
+    let pof = identified(&format!("{PAPER}{THRESHOLDS}"));
+    let ratios = "[[axis]]\nkey = \"acceptance.penalty_ratio\"\nvalues = [0.5, 1, 2, 4]\n[acceptance]\ntest = \"risk\"\n";
+    let risk = identified(&format!("{PAPER}{ratios}"));
+    let shared = risk
+        .points
+        .iter()
+        .filter(|point| pof.points.iter().any(|other| other.id == point.id))
+        .count();
+    assert_eq!(shared, 3);
+}
