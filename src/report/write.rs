@@ -501,31 +501,12 @@ fn write_run(run: &RunSummary, target: &mut Vec<u8>) -> std::io::Result<()> {
     )
 }
 
-/// Milliseconds since 1970 as a date and time (proleptic Gregorian calendar).
+/// Milliseconds since 1970 as a date and time; a time outside of all calendars as the number that it is.
 pub(super) fn utc(milliseconds: i64) -> String {
-    let seconds = milliseconds.div_euclid(1_000);
-    let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Days are counted from 1 March of year 0, so that the leap day is the last day of a year; 400 years are 146,097 days.
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day_of_era = shifted.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month_from_march = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
-    format!(
-        "{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02} UTC",
-        rest / 3_600,
-        rest / 60 % 60,
-        rest % 60
-    )
+    match jiff::Timestamp::from_millisecond(milliseconds) {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        Err(_) => format!("{milliseconds} ms since 1970"),
+    }
 }
 
 #[cfg(test)]
