@@ -16,16 +16,16 @@
 mod completions;
 mod fixed;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::completions::{Completions, Expected, Question};
 use super::cluster::{Cluster, Phase};
+use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
 use super::hardware::Hardware;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, Promise, SuccessFactors, Verdict};
 use super::policy::Policy;
-use super::settings::{EarlyStart, Placing, PolicySettings, PredecessorRule, Recovery, Retry};
+use super::settings::{EarlyStart, Placing, PolicySettings, PredecessorRule};
 use crate::estimates::{
     CompletionDistribution, EstimateModel, RuntimeSteps, probability_executable,
     probability_executable_together,
@@ -38,22 +38,13 @@ use crate::workload::{Job, JobId};
 pub struct Mapped {
     settings: PolicySettings,
     overbooks: bool,
-    after_crash: Recovery,
-    after_failed_start: Recovery,
     releases_early: bool,
     learned: Learned,
     hardware: Hardware,
     plan: NodePlan,
     /// Completion-time distributions of the jobs with an open reservation.
     completions: Completions,
-    /// Accepted jobs that lost a node or could not start, with the nodes that they are bound to.
-    disabled: BTreeMap<JobId, Disabled>,
-}
-
-/// An accepted job that waits for its nodes.
-struct Disabled {
-    nodes: NodeSet,
-    recovery: Recovery,
+    disabled: DisabledJobs,
 }
 
 /// A slot on concrete nodes that a new job may be given.
@@ -83,8 +74,6 @@ impl Mapped {
     ) -> Self {
         Self {
             overbooks,
-            after_crash: settings.crash.recovery(overbooks),
-            after_failed_start: settings.failed_start.recovery(overbooks),
             releases_early: match settings.early_start {
                 EarlyStart::Strategy => overbooks,
                 EarlyStart::Yes => true,
@@ -95,7 +84,7 @@ impl Mapped {
             learned: Learned::new(settings, estimates),
             plan: NodePlan::new(nodes),
             completions: Completions::new(settings.convolution),
-            disabled: BTreeMap::new(),
+            disabled: DisabledJobs::new(settings, overbooks),
         }
     }
 
@@ -104,7 +93,7 @@ impl Mapped {
         if self.completions.len() > self.plan.reservations().len() {
             let (plan, disabled) = (&self.plan, &self.disabled);
             self.completions
-                .retain(|job| disabled.contains_key(&job) || plan.reservation(job).is_some());
+                .retain(|job| disabled.contains(job) || plan.reservation(job).is_some());
         }
     }
 
@@ -389,7 +378,7 @@ impl Mapped {
     /// Starts `job` now on `nodes`, for as long as estimate, deadline and the next reservation on these nodes allow.
     fn run(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet) {
         let now = cluster.now();
-        let end = self.longest_window(cluster, job, &nodes);
+        let end = latest_end(cluster, &self.plan, job, &nodes);
         self.plan.remove(job);
         self.plan.insert(Reservation {
             job,
@@ -400,49 +389,17 @@ impl Mapped {
         cluster.start(job, nodes, end);
     }
 
-    fn longest_window(&self, cluster: &Cluster, job: JobId, nodes: &NodeSet) -> Seconds {
-        let asked = cluster.job(job);
-        (cluster.now() + asked.estimate)
-            .min(asked.deadline)
-            .min(self.plan.next_start_on(nodes, cluster.now(), job))
-    }
-
     /// Lets a job without its nodes wait for them, or fail where there is no other start.
-    fn disable(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet, recovery: Recovery) {
-        if recovery == Recovery::None {
+    fn disable(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet, cause: Cause) {
+        if let Err(nodes) = self.disabled.wait(cluster, job, nodes, cause) {
             self.lose(cluster, job, &nodes);
-            return;
-        }
-        let asked = cluster.job(job);
-        let give_up = recovery.give_up(cluster.now(), asked.estimate, asked.deadline);
-        cluster.disable(job, give_up);
-        self.disabled.insert(job, Disabled { nodes, recovery });
-    }
-
-    /// Tries disabled jobs again after nodes were freed by anything but a repair, where that is the rule.
-    fn nodes_freed(&mut self, cluster: &mut Cluster) {
-        if self.settings.retry == Retry::Events {
-            self.retry_disabled(cluster);
         }
     }
 
-    /// Starts disabled jobs whose nodes are all there again, in order of job id.
-    fn retry_disabled(&mut self, cluster: &mut Cluster) {
-        let now = cluster.now();
-        let jobs: Vec<JobId> = self.disabled.keys().copied().collect();
-        for job in jobs {
-            let Disabled { nodes, recovery } = &self.disabled[&job];
-            if !nodes.is_subset_of(cluster.idle()) || self.plan.is_held(nodes, now, job) {
-                continue;
-            }
-            let window = self.longest_window(cluster, job, nodes) - now;
-            let needed = match recovery {
-                Recovery::Short => Seconds(1),
-                Recovery::None | Recovery::Full => cluster.job(job).estimate,
-            };
-            if window >= needed
-                && let Some(Disabled { nodes, .. }) = self.disabled.remove(&job)
-            {
+    /// Starts disabled jobs whose nodes are all there again.
+    fn retry_disabled(&mut self, cluster: &mut Cluster, occasion: Occasion) {
+        for job in self.disabled.due(occasion) {
+            if let Some(nodes) = self.disabled.take_startable(cluster, &self.plan, job) {
                 self.run(cluster, job, nodes);
                 self.begin_anew(cluster, job);
             }
@@ -528,7 +485,7 @@ impl Policy for Mapped {
             if is_fixed {
                 self.start_elsewhere(cluster, reservation.clone());
             } else {
-                self.disable(cluster, job, nodes, self.after_failed_start);
+                self.disable(cluster, job, nodes, Cause::FailedStart);
             }
         } else if self.releases_early && !is_fixed {
             self.run(cluster, job, nodes);
@@ -539,12 +496,12 @@ impl Policy for Mapped {
 
     fn ended(&mut self, cluster: &mut Cluster, job: JobId) {
         if !self.releases_early {
-            self.nodes_freed(cluster);
+            self.retry_disabled(cluster, Occasion::NodesFreed);
             return;
         }
         let freed = self.plan.remove(job);
         self.completions.remove(job);
-        self.nodes_freed(cluster);
+        self.retry_disabled(cluster, Occasion::NodesFreed);
         if let Some(reservation) = freed {
             self.start_early(cluster, &reservation.nodes);
         }
@@ -557,13 +514,13 @@ impl Policy for Mapped {
             if cluster.is_reservation(job) {
                 self.lose(cluster, job, &nodes);
             } else {
-                self.disable(cluster, job, nodes, self.after_crash);
+                self.disable(cluster, job, nodes, Cause::Crash);
             }
         }
     }
 
     fn node_repaired(&mut self, cluster: &mut Cluster, node: NodeIndex) {
-        self.retry_disabled(cluster);
+        self.retry_disabled(cluster, Occasion::Repair);
         let mut back = NodeSet::empty(cluster.nodes());
         back.insert(node);
         self.start_early(cluster, &back);
@@ -582,10 +539,8 @@ impl Policy for Mapped {
     }
 
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
-        let nodes = match self.disabled.remove(&job) {
-            Some(disabled) => disabled.nodes,
-            None => NodeSet::empty(cluster.nodes()),
-        };
+        let bound = self.disabled.remove(job);
+        let nodes = bound.unwrap_or_else(|| NodeSet::empty(cluster.nodes()));
         self.lose(cluster, job, &nodes);
     }
 }

@@ -6,6 +6,7 @@
 mod cluster;
 mod counted;
 mod direct;
+mod disabled;
 mod hardware;
 mod learned;
 pub mod local;
