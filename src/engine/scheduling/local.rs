@@ -4,6 +4,7 @@
 //! [`LocalService`] is what a broker talks to; [`LocalMachine`] is the cluster of the thesis;
 //! [`OverbookingMachine`] one that overbooks, and answers with a price and a risk.
 
+mod backlog;
 mod filters;
 mod machine;
 mod overbooking;

@@ -7,6 +7,7 @@ mod records;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use super::backlog::LimitAccuracy;
 use super::{
     ClusterId, LocalService, LocalSettings, LocalTotals, LostPart, OutageEvent, PartOrder,
     PartOutcome, Probe, ProbeAnswer, Refusal, TimeLinePoint,
@@ -39,7 +40,6 @@ pub struct OverbookingMachine {
     cluster: ClusterId,
     machine: ClusterMachine,
     nodes: Nodes,
-    accuracy: f64,
     stop: Seconds,
     settings: LocalSettings,
     pof_max: f64,
@@ -63,8 +63,8 @@ pub struct OverbookingMachine {
     totals: LocalTotals,
     first_submit: Option<Seconds>,
     last_job_end: Seconds,
-    /// Sum and number of run time ÷ limit of the jobs that ended.
-    accuracies: (f64, u64),
+    /// What limits are worth, by the jobs that ended.
+    accuracy: LimitAccuracy,
 }
 
 /// An order: its request and its number within it.
@@ -141,7 +141,6 @@ impl OverbookingMachine {
             cluster,
             machine,
             nodes,
-            accuracy,
             stop,
             settings: local,
             pof_max,
@@ -160,7 +159,7 @@ impl OverbookingMachine {
             totals: LocalTotals::default(),
             first_submit: None,
             last_job_end: Seconds::ZERO,
-            accuracies: (accuracy, 1),
+            accuracy: LimitAccuracy::new(accuracy),
         })
     }
 
