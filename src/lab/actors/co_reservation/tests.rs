@@ -9,8 +9,8 @@ use crate::failures::FailureTrace;
 use crate::scheduling::PolicySettings;
 use crate::units::Seconds;
 use crate::workload::{
-    CleaningRules, CoRequestId, Compression, JobId, Preference, TraceFolder, WorkloadSettings,
-    WorkloadSource, prepare,
+    CleaningRules, CoRequest, CoRequestId, Compression, JobId, Preference, TraceFolder,
+    WorkloadSettings, WorkloadSource, prepare,
 };
 
 fn study(
