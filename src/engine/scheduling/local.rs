@@ -13,7 +13,7 @@ mod settings;
 mod tariff;
 
 pub use machine::LocalMachine;
-pub use overbooking::{OverbookingError, OverbookingMachine};
+pub use overbooking::{Overbooking, OverbookingError, OverbookingMachine};
 pub use service::{
     ClusterId, FilterCounts, LocalService, LocalTotals, LostPart, OfferedPart, OutageEvent,
     PartOrder, PartOutcome, Probe, ProbeAnswer, Refusal, TimeLinePoint,

@@ -57,6 +57,16 @@ struct Candidate {
     predecessors: Vec<JobId>,
 }
 
+/// Time on concrete nodes in which a new job would not have all of its estimate.
+struct Gap {
+    nodes: NodeSet,
+    /// When the job could start at the earliest, if its predecessors ended at once.
+    from: Seconds,
+    /// The end of the predecessors' reservations.
+    start: Seconds,
+    end: Seconds,
+}
+
 /// A job's own runtime distribution, looked up once a submission.
 struct OwnRuntime {
     class: u16,
@@ -202,32 +212,33 @@ impl Mapped {
                     return None;
                 }
                 let (nodes, next) = self.plan.longest_free(start, job.nodes, usable)?;
-                self.overbooked(cluster, job, own?, from, start, next, nodes, available)
+                let gap = Gap {
+                    nodes,
+                    from,
+                    start,
+                    end: job.deadline.min(next),
+                };
+                self.overbooked(cluster, job, own?, gap, available)
             })
     }
 
-    /// The overbooked slot on `nodes` from `start` to the first next reservation, if it passes the acceptance test.
-    #[expect(clippy::too_many_arguments, reason = "one slot and its surroundings")]
+    /// The overbooked slot in a gap, if it passes the acceptance test; its nodes are `available` with this probability.
     fn overbooked(
         &self,
         cluster: &mut Cluster,
         job: &Job,
         own: &OwnRuntime,
-        from: Seconds,
-        start: Seconds,
-        next: Seconds,
-        nodes: NodeSet,
+        gap: Gap,
         available: f64,
     ) -> Option<Candidate> {
-        let end = job.deadline.min(next);
-        let length = end - start;
+        let length = gap.end - gap.start;
         if length <= Seconds::ZERO || length >= job.estimate {
             // A full-length slot on these nodes has been offered as such, or does not count as overbooked.
             return None;
         }
         let survives = self.hardware.survives(job.nodes, length);
         // The predecessors cannot help more than by ending at once: most slots are ruled out without their distributions.
-        let steps = (end - from).0 / own.steps.step().0;
+        let steps = (gap.end - gap.from).0 / own.steps.step().0;
         let within = own
             .steps
             .cdf_at_steps(u32::try_from(steps).unwrap_or(u32::MAX));
@@ -240,16 +251,16 @@ impl Mapped {
             return None;
         }
         cluster.work.pof_evaluations += 1;
-        let predecessors = self.plan.predecessors(&nodes, from, start);
+        let predecessors = self.plan.predecessors(&gap.nodes, gap.from, gap.start);
         let success = SuccessFactors {
             available,
-            executable: self.executable(cluster, job, own, &predecessors, from, start, end),
+            executable: self.executable(cluster, job, own, &predecessors, &gap),
             survives,
         };
         self.accepts(&success).then_some(Candidate {
-            nodes,
-            start,
-            end,
+            nodes: gap.nodes,
+            start: gap.start,
+            end: gap.end,
             overbooked: true,
             success: Some(success),
             predecessors,
@@ -262,17 +273,17 @@ impl Mapped {
             .accepts(self.learned.promised(success))
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one slot and its surroundings")]
     fn executable(
         &self,
         cluster: &Cluster,
         job: &Job,
         own: &OwnRuntime,
         predecessors: &[JobId],
-        from: Seconds,
-        start: Seconds,
-        end: Seconds,
+        gap: &Gap,
     ) -> f64 {
+        let &Gap {
+            from, start, end, ..
+        } = gap;
         if self.settings.predecessors == PredecessorRule::Planned {
             return probability_executable(&[], &own.steps, start, start, end);
         }

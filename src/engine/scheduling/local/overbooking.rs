@@ -70,6 +70,17 @@ pub struct OverbookingMachine {
 /// An order: its request and its number within it.
 type OrderKey = (CoRequestId, u32);
 
+/// How a cluster overbooks.
+#[derive(Clone, Debug)]
+pub struct Overbooking {
+    /// How it plans its jobs.
+    pub policy: PolicySettings,
+    /// What it knows of its users.
+    pub estimates: Option<Arc<EstimateModel>>,
+    /// The highest PoF of a part that it offers.
+    pub pof_max: f64,
+}
+
 /// What the machine knows by a number.
 #[derive(Clone, Copy, Debug)]
 enum Open {
@@ -105,23 +116,24 @@ const KNOWN: &str = "\"heuristic-overbooking\", or \"heuristic-planning\" for pa
 
 impl OverbookingMachine {
     /// An idle cluster of `nodes` CPUs at time 0. `accuracy` is the mean of run time ÷ limit over the jobs of its workload,
-    /// `stop` the end of submissions, `policy` how it plans, `estimates` what it knows of its users, and `pof_max` the highest
-    /// PoF of a part that it offers.
+    /// `stop` the end of submissions.
     ///
     /// # Errors
     ///
     /// When the policy is unknown or cannot sell windows, or `pof_max` is no probability.
-    #[expect(clippy::too_many_arguments, reason = "one cluster and how it decides")]
     pub fn new(
         cluster: ClusterId,
         nodes: Nodes,
         accuracy: f64,
         stop: Seconds,
-        local: LocalSettings,
-        policy: PolicySettings,
-        estimates: Option<Arc<EstimateModel>>,
-        pof_max: f64,
+        settings: LocalSettings,
+        overbooking: Overbooking,
     ) -> Result<Self, OverbookingError> {
+        let Overbooking {
+            policy,
+            estimates,
+            pof_max,
+        } = overbooking;
         let Some(strategy) = registry::strategy(&policy.strategy) else {
             return Err(OverbookingError::UnknownStrategy {
                 name: policy.strategy,
@@ -142,7 +154,7 @@ impl OverbookingMachine {
             machine,
             nodes,
             stop,
-            settings: local,
+            settings,
             pof_max,
             now: Seconds::ZERO,
             arriving: VecDeque::new(),
