@@ -7,8 +7,8 @@ use bookahead::estimates::{
 };
 use bookahead::random::{Stream, stream};
 use bookahead::scheduling::local::{
-    ClusterId, LocalService, LocalSettings, OutageEvent, OverbookingError, OverbookingMachine,
-    PartOrder, PartOutcome, Probe, ProbeFilters, Refusal, Tariff,
+    ClusterId, LocalService, LocalSettings, OutageEvent, Overbooking, OverbookingError,
+    OverbookingMachine, PartOrder, PartOutcome, Probe, ProbeFilters, Refusal, Tariff,
 };
 use bookahead::scheduling::{JobOutcome, PolicySettings, simulate};
 use bookahead::units::{Nodes, Seconds};
@@ -86,9 +86,11 @@ fn machine_of(
         0.5,
         stop,
         local,
-        policy,
-        Some(model()),
-        pof_max,
+        Overbooking {
+            policy,
+            estimates: Some(model()),
+            pof_max,
+        },
     )
 }
 
@@ -642,9 +644,11 @@ fn on_an_excerpt(jobs: &[Job], excerpt: usize, pof_max: f64) -> (u32, f64, u32) 
         0.4,
         stop,
         LocalSettings::default(),
-        perfect("heuristic-overbooking", 0.2),
-        Some(Arc::new(model)),
-        pof_max,
+        Overbooking {
+            policy: perfect("heuristic-overbooking", 0.2),
+            estimates: Some(Arc::new(model)),
+            pof_max,
+        },
     )
     .expect("a policy that sells windows");
     cluster.submit(&two_weeks);

@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::{CoReservationSettings, GridFailureSettings, GridInputs};
 use crate::failures::SurvivalModel;
 use crate::scheduling::local::{
-    AccuracySource, ClusterId, LocalMachine, LocalService, OverbookingError, OverbookingMachine,
+    AccuracySource, ClusterId, LocalMachine, LocalService, Overbooking, OverbookingError,
+    OverbookingMachine,
 };
 use crate::scheduling::{Acceptance, PolicySettings, Reliability};
 use crate::workload::Job;
@@ -48,9 +49,11 @@ pub fn clusters(
                     accuracy,
                     inputs.stop,
                     local,
-                    policy,
-                    inputs.estimates.as_ref().map(Arc::clone),
-                    risk.pof_max,
+                    Overbooking {
+                        policy,
+                        estimates: inputs.estimates.as_ref().map(Arc::clone),
+                        pof_max: risk.pof_max,
+                    },
                 )?))
             },
         )

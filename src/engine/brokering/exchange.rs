@@ -3,11 +3,12 @@
 //! An [`Exchange`] holds the broker, the network, timers and what is still to come, and gives out one [`Task`] after another. Whoever
 //! drives it carries the task out at a cluster, in a plain loop or by asking an actor, and hands the report back.
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
 use super::broker::{Broker, Effect, Timer};
 use super::messages::{Answer, Command, Envelope, Instruction, Report};
 use super::{CoOutcome, CoReservationSettings, GridSeed, Network};
+use crate::scheduling::Agenda;
 use crate::scheduling::local::{ClusterId, OutageEvent};
 use crate::units::{Nodes, Seconds};
 use crate::workload::CoRequest;
@@ -44,8 +45,7 @@ enum Class {
 pub struct Exchange {
     broker: Broker,
     network: Network,
-    timers: BTreeMap<(Seconds, u64), Timer>,
-    timers_set: u64,
+    timers: Agenda<Timer>,
     starts: BTreeSet<(Seconds, ClusterId)>,
     outages: VecDeque<(Seconds, ClusterId, OutageEvent)>,
     requests: VecDeque<CoRequest>,
@@ -61,8 +61,7 @@ impl Exchange {
         Self {
             broker: Broker::new(sizes, settings, seed.clone()),
             network,
-            timers: BTreeMap::new(),
-            timers_set: 0,
+            timers: Agenda::default(),
             starts: BTreeSet::new(),
             outages: VecDeque::new(),
             requests: VecDeque::new(),
@@ -143,7 +142,7 @@ impl Exchange {
                     Envelope::ToBroker(from, answer) => self.broker.receive(at, from, answer),
                 },
                 Class::Timer => {
-                    let (_, timer) = self.timers.pop_first()?;
+                    let (_, timer) = self.timers.pop()?;
                     self.broker.expire(at, timer);
                 }
                 Class::Submission => {
@@ -190,7 +189,7 @@ impl Exchange {
             ),
             (self.starts.first().map(|start| start.0), Class::Start),
             (self.network.next_arrival(), Class::Arrival),
-            (self.timers.keys().next().map(|key| key.0), Class::Timer),
+            (self.timers.next_time(), Class::Timer),
             (
                 self.requests.front().map(|request| request.submit),
                 Class::Submission,
@@ -208,10 +207,7 @@ impl Exchange {
                     self.network
                         .send(now, Envelope::ToCluster(cluster, instruction));
                 }
-                Effect::Wake(at, timer) => {
-                    self.timers.insert((at, self.timers_set), timer);
-                    self.timers_set += 1;
-                }
+                Effect::Wake(at, timer) => self.timers.push(at, 0, timer),
             }
         }
     }

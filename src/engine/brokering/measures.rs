@@ -22,6 +22,7 @@ const fn measure(
 }
 
 /// Quantities of one cluster, some of them by class of job or part, in the order of tables.
+#[rustfmt::skip]
 pub const CLUSTER_MEASURES: &[Measure] = &[
     measure("cluster_jobs", "", "Jobs", 0),
     measure("cluster_accuracy", "", "Accuracy of limits", 3),
@@ -29,75 +30,25 @@ pub const CLUSTER_MEASURES: &[Measure] = &[
     measure("infeasibility_rate", "", "Infeasibility rate", 3),
     measure("cluster_utilisation_percent", "%", "Utilisation (%)", 1),
     measure("cluster_job_percent", "%", "Utilisation by jobs (%)", 1),
-    measure(
-        "cluster_part_percent",
-        "%",
-        "Utilisation by reservations (%)",
-        1,
-    ),
+    measure("cluster_part_percent", "%", "Utilisation by reservations (%)", 1),
     measure("cluster_expansion_factor", "", "Mean expansion factor", 3),
-    measure(
-        "cluster_backlog_now_hours",
-        "h",
-        "Backlog time at queries (h)",
-        2,
-    ),
-    measure(
-        "cluster_backlog_earliest_hours",
-        "h",
-        "Backlog time for the earliest start (h)",
-        2,
-    ),
+    measure("cluster_backlog_now_hours", "h", "Backlog time at queries (h)", 2),
+    measure("cluster_backlog_earliest_hours", "h", "Backlog time for the earliest start (h)", 2),
     measure("cluster_parts", "", "Parts granted", 0),
     measure("cluster_part_nodes", "CPUs", "Mean CPUs of a part", 1),
     measure("cluster_part_hours", "h", "Mean duration of a part (h)", 2),
     measure("cluster_longest_wait_seconds", "s", "Longest wait (s)", 0),
-    measure(
-        "cluster_drain_hours",
-        "h",
-        "Drained after the end of submissions (h)",
-        1,
-    ),
+    measure("cluster_drain_hours", "h", "Drained after the end of submissions (h)", 1),
     measure("cluster_lost_parts", "", "Parts lost", 0),
     // By class; the class is the text beside the value.
-    measure(
-        "class_job_percent",
-        "%",
-        "Utilisation by jobs of a size (%)",
-        2,
-    ),
-    measure(
-        "class_expansion_factor",
-        "",
-        "Mean expansion factor by size of job",
-        3,
-    ),
-    measure(
-        "class_part_percent_by_nodes",
-        "%",
-        "Utilisation by parts of a size (%)",
-        2,
-    ),
-    measure(
-        "class_part_percent_by_duration",
-        "%",
-        "Utilisation by parts of a duration (%)",
-        2,
-    ),
+    measure("class_job_percent", "%", "Utilisation by jobs of a size (%)", 2),
+    measure("class_expansion_factor", "", "Mean expansion factor by size of job", 3),
+    measure("class_part_percent_by_nodes", "%", "Utilisation by parts of a size (%)", 2),
+    measure("class_part_percent_by_duration", "%", "Utilisation by parts of a duration (%)", 2),
     measure("class_parts_by_nodes", "", "Parts by size", 0),
     measure("class_parts_by_duration", "", "Parts by duration", 0),
-    measure(
-        "class_earliest_parts_by_nodes",
-        "",
-        "Parts at the earliest start by size",
-        0,
-    ),
-    measure(
-        "class_earliest_parts_by_duration",
-        "",
-        "Parts at the earliest start by duration",
-        0,
-    ),
+    measure("class_earliest_parts_by_nodes", "", "Parts at the earliest start by size", 0),
+    measure("class_earliest_parts_by_duration", "", "Parts at the earliest start by duration", 0),
 ];
 
 /// Finds a quantity of a cluster by name.

@@ -1,23 +1,21 @@
 //! Messages in virtual time: they take a while, and some are lost (§5.3 [R], §7.4 of the thesis).
 
-use std::collections::BTreeMap;
-
 use rand::RngExt;
 
 use super::MessageSettings;
 use super::messages::Envelope;
 use crate::random::Stream;
+use crate::scheduling::Agenda;
 use crate::units::Seconds;
 
-/// The messages that are on their way, in the order of (arrival, number).
+/// The messages that are on their way, in the order of (arrival, sending).
 #[derive(Debug)]
 pub struct Network {
     settings: MessageSettings,
     stream: Stream,
     /// The most that a message may be late beyond the latency; 0 but in tests, which shake the order of messages with it.
     jitter: Seconds,
-    sent: u64,
-    under_way: BTreeMap<(Seconds, u64), Envelope>,
+    under_way: Agenda<Envelope>,
 }
 
 impl Network {
@@ -29,8 +27,7 @@ impl Network {
             settings: settings.clone(),
             stream,
             jitter: Seconds::ZERO,
-            sent: 0,
-            under_way: BTreeMap::new(),
+            under_way: Agenda::default(),
         }
     }
 
@@ -60,12 +57,12 @@ impl Network {
     /// When the next envelope arrives.
     #[must_use]
     pub fn next_arrival(&self) -> Option<Seconds> {
-        self.under_way.keys().next().map(|&(arrival, _)| arrival)
+        self.under_way.next_time()
     }
 
     /// Takes the next envelope off the network.
     pub fn deliver(&mut self) -> Option<Envelope> {
-        self.under_way.pop_first().map(|(_, envelope)| envelope)
+        self.under_way.pop().map(|(_, envelope)| envelope)
     }
 
     fn is_lost(&mut self) -> bool {
@@ -79,8 +76,7 @@ impl Network {
             Seconds::ZERO
         };
         let arrival = now + self.settings.latency + late;
-        self.under_way.insert((arrival, self.sent), envelope);
-        self.sent += 1;
+        self.under_way.push(arrival, 0, envelope);
     }
 }
 

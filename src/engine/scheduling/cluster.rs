@@ -8,9 +8,10 @@ mod events;
 mod jobs;
 mod windows;
 
-use self::events::{Event, EventQueue};
+use self::events::Event;
 use self::jobs::JobTable;
 pub use self::jobs::Phase;
+use super::agenda::Agenda;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, Promise, SimulationMetrics, Verdict, WorkCounters};
 use super::policy::Policy;
@@ -59,7 +60,7 @@ impl ClusterMachine {
             self.cluster.jobs.push(job);
             // Late jobs arrive at once.
             let time = time.max(self.cluster.now);
-            self.cluster.events.push(time, Event::Arrival(id));
+            self.cluster.schedule(time, Event::Arrival(id));
         }
     }
 
@@ -72,7 +73,7 @@ impl ClusterMachine {
                 } else {
                     Event::Failure(event.node)
                 };
-                self.cluster.events.push(event.time, kind);
+                self.cluster.schedule(event.time, kind);
             }
         }
     }
@@ -188,7 +189,7 @@ pub struct Cluster {
     idle: NodeSet,
     occupant: Vec<Option<JobId>>,
     jobs: JobTable,
-    events: EventQueue,
+    events: Agenda<Event>,
     outcomes: Vec<JobOutcome>,
     totals: SimulationMetrics,
     first_submit: Option<Seconds>,
@@ -223,7 +224,7 @@ impl Cluster {
             idle: NodeSet::full(nodes),
             occupant: vec![None; nodes.0 as usize],
             jobs: JobTable::default(),
-            events: EventQueue::default(),
+            events: Agenda::default(),
             outcomes: Vec::new(),
             totals: SimulationMetrics::default(),
             first_submit: None,
@@ -321,7 +322,7 @@ impl Cluster {
         record.phase = Phase::Planned;
         record.version += 1;
         let version = record.version;
-        self.events.push(start, Event::Start(job, version));
+        self.schedule(start, Event::Start(job, version));
     }
 
     /// Starts the job now, on idle nodes; it ends when its runtime or its estimate (or a longer promise) has elapsed or at `window_end`.
@@ -361,8 +362,7 @@ impl Cluster {
         record.phase = Phase::Disabled;
         record.version += 1;
         let version = record.version;
-        self.events
-            .push(give_up.max(self.now), Event::GiveUp(job, version));
+        self.schedule(give_up.max(self.now), Event::GiveUp(job, version));
     }
 
     /// Lets an accepted job fail, which no longer runs: by its nodes if one ever crashed under it, else because it could not start.
@@ -388,6 +388,10 @@ impl Cluster {
         self.now = time;
     }
 
+    fn schedule(&mut self, time: Seconds, event: Event) {
+        self.events.push(time, event.class(), event);
+    }
+
     fn schedule_end(&mut self, job: JobId, window_end: Seconds) {
         let record = self.jobs.get_mut(job);
         // Running jobs always have a start; the fallback keeps the state machine total.
@@ -395,7 +399,7 @@ impl Cluster {
         let end = (start + record.job.runtime.min(record.longest_run())).min(window_end);
         record.version += 1;
         let version = record.version;
-        self.events.push(end, Event::End(job, version));
+        self.schedule(end, Event::End(job, version));
     }
 
     fn is_stale(&self, event: Event) -> bool {

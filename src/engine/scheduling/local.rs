@@ -4,6 +4,7 @@
 //! [`LocalService`] is what a broker talks to; [`LocalMachine`] is the cluster of the thesis;
 //! [`OverbookingMachine`] one that overbooks, and answers with a price and a risk.
 
+mod backlog;
 mod filters;
 mod machine;
 mod overbooking;
@@ -12,7 +13,7 @@ mod settings;
 mod tariff;
 
 pub use machine::LocalMachine;
-pub use overbooking::{OverbookingError, OverbookingMachine};
+pub use overbooking::{Overbooking, OverbookingError, OverbookingMachine};
 pub use service::{
     ClusterId, FilterCounts, LocalService, LocalTotals, LostPart, OfferedPart, OutageEvent,
     PartOrder, PartOutcome, Probe, ProbeAnswer, Refusal, TimeLinePoint,

@@ -16,16 +16,16 @@
 mod completions;
 mod fixed;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::completions::{Completions, Expected, Question};
 use super::cluster::{Cluster, Phase};
+use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
 use super::hardware::Hardware;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, Promise, SuccessFactors, Verdict};
 use super::policy::Policy;
-use super::settings::{EarlyStart, Placing, PolicySettings, PredecessorRule, Recovery, Retry};
+use super::settings::{EarlyStart, Placing, PolicySettings, PredecessorRule};
 use crate::estimates::{
     CompletionDistribution, EstimateModel, RuntimeSteps, probability_executable,
     probability_executable_together,
@@ -38,22 +38,13 @@ use crate::workload::{Job, JobId};
 pub struct Mapped {
     settings: PolicySettings,
     overbooks: bool,
-    after_crash: Recovery,
-    after_failed_start: Recovery,
     releases_early: bool,
     learned: Learned,
     hardware: Hardware,
     plan: NodePlan,
     /// Completion-time distributions of the jobs with an open reservation.
     completions: Completions,
-    /// Accepted jobs that lost a node or could not start, with the nodes that they are bound to.
-    disabled: BTreeMap<JobId, Disabled>,
-}
-
-/// An accepted job that waits for its nodes.
-struct Disabled {
-    nodes: NodeSet,
-    recovery: Recovery,
+    disabled: DisabledJobs,
 }
 
 /// A slot on concrete nodes that a new job may be given.
@@ -64,6 +55,16 @@ struct Candidate {
     overbooked: bool,
     success: Option<SuccessFactors>,
     predecessors: Vec<JobId>,
+}
+
+/// Time on concrete nodes in which a new job would not have all of its estimate.
+struct Gap {
+    nodes: NodeSet,
+    /// When the job could start at the earliest, if its predecessors ended at once.
+    from: Seconds,
+    /// The end of the predecessors' reservations.
+    start: Seconds,
+    end: Seconds,
 }
 
 /// A job's own runtime distribution, looked up once a submission.
@@ -83,8 +84,6 @@ impl Mapped {
     ) -> Self {
         Self {
             overbooks,
-            after_crash: settings.crash.recovery(overbooks),
-            after_failed_start: settings.failed_start.recovery(overbooks),
             releases_early: match settings.early_start {
                 EarlyStart::Strategy => overbooks,
                 EarlyStart::Yes => true,
@@ -95,7 +94,7 @@ impl Mapped {
             learned: Learned::new(settings, estimates),
             plan: NodePlan::new(nodes),
             completions: Completions::new(settings.convolution),
-            disabled: BTreeMap::new(),
+            disabled: DisabledJobs::new(settings, overbooks),
         }
     }
 
@@ -104,7 +103,7 @@ impl Mapped {
         if self.completions.len() > self.plan.reservations().len() {
             let (plan, disabled) = (&self.plan, &self.disabled);
             self.completions
-                .retain(|job| disabled.contains_key(&job) || plan.reservation(job).is_some());
+                .retain(|job| disabled.contains(job) || plan.reservation(job).is_some());
         }
     }
 
@@ -213,32 +212,33 @@ impl Mapped {
                     return None;
                 }
                 let (nodes, next) = self.plan.longest_free(start, job.nodes, usable)?;
-                self.overbooked(cluster, job, own?, from, start, next, nodes, available)
+                let gap = Gap {
+                    nodes,
+                    from,
+                    start,
+                    end: job.deadline.min(next),
+                };
+                self.overbooked(cluster, job, own?, gap, available)
             })
     }
 
-    /// The overbooked slot on `nodes` from `start` to the first next reservation, if it passes the acceptance test.
-    #[expect(clippy::too_many_arguments, reason = "one slot and its surroundings")]
+    /// The overbooked slot in a gap, if it passes the acceptance test; its nodes are `available` with this probability.
     fn overbooked(
         &self,
         cluster: &mut Cluster,
         job: &Job,
         own: &OwnRuntime,
-        from: Seconds,
-        start: Seconds,
-        next: Seconds,
-        nodes: NodeSet,
+        gap: Gap,
         available: f64,
     ) -> Option<Candidate> {
-        let end = job.deadline.min(next);
-        let length = end - start;
+        let length = gap.end - gap.start;
         if length <= Seconds::ZERO || length >= job.estimate {
             // A full-length slot on these nodes has been offered as such, or does not count as overbooked.
             return None;
         }
         let survives = self.hardware.survives(job.nodes, length);
         // The predecessors cannot help more than by ending at once: most slots are ruled out without their distributions.
-        let steps = (end - from).0 / own.steps.step().0;
+        let steps = (gap.end - gap.from).0 / own.steps.step().0;
         let within = own
             .steps
             .cdf_at_steps(u32::try_from(steps).unwrap_or(u32::MAX));
@@ -251,16 +251,16 @@ impl Mapped {
             return None;
         }
         cluster.work.pof_evaluations += 1;
-        let predecessors = self.plan.predecessors(&nodes, from, start);
+        let predecessors = self.plan.predecessors(&gap.nodes, gap.from, gap.start);
         let success = SuccessFactors {
             available,
-            executable: self.executable(cluster, job, own, &predecessors, from, start, end),
+            executable: self.executable(cluster, job, own, &predecessors, &gap),
             survives,
         };
         self.accepts(&success).then_some(Candidate {
-            nodes,
-            start,
-            end,
+            nodes: gap.nodes,
+            start: gap.start,
+            end: gap.end,
             overbooked: true,
             success: Some(success),
             predecessors,
@@ -273,17 +273,17 @@ impl Mapped {
             .accepts(self.learned.promised(success))
     }
 
-    #[expect(clippy::too_many_arguments, reason = "one slot and its surroundings")]
     fn executable(
         &self,
         cluster: &Cluster,
         job: &Job,
         own: &OwnRuntime,
         predecessors: &[JobId],
-        from: Seconds,
-        start: Seconds,
-        end: Seconds,
+        gap: &Gap,
     ) -> f64 {
+        let &Gap {
+            from, start, end, ..
+        } = gap;
         if self.settings.predecessors == PredecessorRule::Planned {
             return probability_executable(&[], &own.steps, start, start, end);
         }
@@ -389,7 +389,7 @@ impl Mapped {
     /// Starts `job` now on `nodes`, for as long as estimate, deadline and the next reservation on these nodes allow.
     fn run(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet) {
         let now = cluster.now();
-        let end = self.longest_window(cluster, job, &nodes);
+        let end = latest_end(cluster, &self.plan, job, &nodes);
         self.plan.remove(job);
         self.plan.insert(Reservation {
             job,
@@ -400,49 +400,17 @@ impl Mapped {
         cluster.start(job, nodes, end);
     }
 
-    fn longest_window(&self, cluster: &Cluster, job: JobId, nodes: &NodeSet) -> Seconds {
-        let asked = cluster.job(job);
-        (cluster.now() + asked.estimate)
-            .min(asked.deadline)
-            .min(self.plan.next_start_on(nodes, cluster.now(), job))
-    }
-
     /// Lets a job without its nodes wait for them, or fail where there is no other start.
-    fn disable(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet, recovery: Recovery) {
-        if recovery == Recovery::None {
+    fn disable(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet, cause: Cause) {
+        if let Err(nodes) = self.disabled.wait(cluster, job, nodes, cause) {
             self.lose(cluster, job, &nodes);
-            return;
-        }
-        let asked = cluster.job(job);
-        let give_up = recovery.give_up(cluster.now(), asked.estimate, asked.deadline);
-        cluster.disable(job, give_up);
-        self.disabled.insert(job, Disabled { nodes, recovery });
-    }
-
-    /// Tries disabled jobs again after nodes were freed by anything but a repair, where that is the rule.
-    fn nodes_freed(&mut self, cluster: &mut Cluster) {
-        if self.settings.retry == Retry::Events {
-            self.retry_disabled(cluster);
         }
     }
 
-    /// Starts disabled jobs whose nodes are all there again, in order of job id.
-    fn retry_disabled(&mut self, cluster: &mut Cluster) {
-        let now = cluster.now();
-        let jobs: Vec<JobId> = self.disabled.keys().copied().collect();
-        for job in jobs {
-            let Disabled { nodes, recovery } = &self.disabled[&job];
-            if !nodes.is_subset_of(cluster.idle()) || self.plan.is_held(nodes, now, job) {
-                continue;
-            }
-            let window = self.longest_window(cluster, job, nodes) - now;
-            let needed = match recovery {
-                Recovery::Short => Seconds(1),
-                Recovery::None | Recovery::Full => cluster.job(job).estimate,
-            };
-            if window >= needed
-                && let Some(Disabled { nodes, .. }) = self.disabled.remove(&job)
-            {
+    /// Starts disabled jobs whose nodes are all there again.
+    fn retry_disabled(&mut self, cluster: &mut Cluster, occasion: Occasion) {
+        for job in self.disabled.due(occasion) {
+            if let Some(nodes) = self.disabled.take_startable(cluster, &self.plan, job) {
                 self.run(cluster, job, nodes);
                 self.begin_anew(cluster, job);
             }
@@ -528,7 +496,7 @@ impl Policy for Mapped {
             if is_fixed {
                 self.start_elsewhere(cluster, reservation.clone());
             } else {
-                self.disable(cluster, job, nodes, self.after_failed_start);
+                self.disable(cluster, job, nodes, Cause::FailedStart);
             }
         } else if self.releases_early && !is_fixed {
             self.run(cluster, job, nodes);
@@ -539,12 +507,12 @@ impl Policy for Mapped {
 
     fn ended(&mut self, cluster: &mut Cluster, job: JobId) {
         if !self.releases_early {
-            self.nodes_freed(cluster);
+            self.retry_disabled(cluster, Occasion::NodesFreed);
             return;
         }
         let freed = self.plan.remove(job);
         self.completions.remove(job);
-        self.nodes_freed(cluster);
+        self.retry_disabled(cluster, Occasion::NodesFreed);
         if let Some(reservation) = freed {
             self.start_early(cluster, &reservation.nodes);
         }
@@ -557,13 +525,13 @@ impl Policy for Mapped {
             if cluster.is_reservation(job) {
                 self.lose(cluster, job, &nodes);
             } else {
-                self.disable(cluster, job, nodes, self.after_crash);
+                self.disable(cluster, job, nodes, Cause::Crash);
             }
         }
     }
 
     fn node_repaired(&mut self, cluster: &mut Cluster, node: NodeIndex) {
-        self.retry_disabled(cluster);
+        self.retry_disabled(cluster, Occasion::Repair);
         let mut back = NodeSet::empty(cluster.nodes());
         back.insert(node);
         self.start_early(cluster, &back);
@@ -582,10 +550,8 @@ impl Policy for Mapped {
     }
 
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
-        let nodes = match self.disabled.remove(&job) {
-            Some(disabled) => disabled.nodes,
-            None => NodeSet::empty(cluster.nodes()),
-        };
+        let bound = self.disabled.remove(job);
+        let nodes = bound.unwrap_or_else(|| NodeSet::empty(cluster.nodes()));
         self.lose(cluster, job, &nodes);
     }
 }

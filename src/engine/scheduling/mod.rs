@@ -3,9 +3,11 @@
 //! A policy is one file that implements [`Policy`] and one line in [`registry`]. It plans; the [`ClusterMachine`] carries out
 //! what was planned, in the order of events, and writes down what became of every job.
 
+mod agenda;
 mod cluster;
 mod counted;
 mod direct;
+mod disabled;
 mod hardware;
 mod learned;
 pub mod local;
@@ -27,6 +29,7 @@ pub mod stream;
 mod virtual_reservation;
 mod virtual_study;
 
+pub(crate) use agenda::Agenda;
 pub use cluster::{Allocation, Cluster, ClusterMachine, Phase};
 pub use counted::Counted;
 pub use direct::{Replay, learn_from_batteries, replay, simulate};

@@ -40,6 +40,7 @@ use std::sync::Arc;
 
 use self::judgement::Judgement;
 use super::cluster::{Cluster, Phase};
+use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
 use super::outcome::{Promise, Verdict};
 use super::overbooking_2008::{
     AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,
@@ -47,7 +48,7 @@ use super::overbooking_2008::{
 };
 use super::policy::Policy;
 use super::promising::{PromisingRule, UnderestimatorRule};
-use super::settings::{EarlyStart, PolicySettings, Recovery, Retry};
+use super::settings::{EarlyStart, PolicySettings};
 use crate::estimates::EstimateModel;
 use crate::plan::{NodePlan, NodeSet, Reservation};
 use crate::units::{NodeIndex, Nodes, Seconds};
@@ -56,9 +57,6 @@ use crate::workload::{Job, JobId};
 /// Conservative backfilling with shortened durations (Birkenheuer et al. 2008).
 pub struct Shortening {
     max_pof: f64,
-    after_crash: Recovery,
-    after_failed_start: Recovery,
-    retry: Retry,
     starts_early: bool,
     promising: PromisingRule,
     underestimators: UnderestimatorRule,
@@ -66,8 +64,7 @@ pub struct Shortening {
     plan: NodePlan,
     /// The jobs with an open reservation.
     bookings: BTreeMap<JobId, Booking>,
-    /// Accepted jobs that lost a node or could not start, with the nodes that they are bound to.
-    disabled: BTreeMap<JobId, (NodeSet, Recovery)>,
+    disabled: DisabledJobs,
 }
 
 /// What the plan holds for one job.
@@ -119,16 +116,13 @@ impl Shortening {
     ) -> Self {
         Self {
             max_pof: settings.acceptance.threshold(),
-            after_crash: settings.crash.recovery(true),
-            after_failed_start: settings.failed_start.recovery(true),
-            retry: settings.retry,
             starts_early: settings.early_start != EarlyStart::No,
             promising: settings.promising,
             underestimators: settings.underestimators,
             estimates,
             plan: NodePlan::new(nodes),
             bookings: BTreeMap::new(),
-            disabled: BTreeMap::new(),
+            disabled: DisabledJobs::new(settings, true),
         }
     }
 
@@ -376,7 +370,7 @@ impl Shortening {
     /// Starts `job` now on `nodes`, for as long as estimate, deadline and the next reservation on these nodes allow.
     fn run(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet) {
         let now = cluster.now();
-        let end = self.longest_window(cluster, job, &nodes);
+        let end = latest_end(cluster, &self.plan, job, &nodes);
         let asked = cluster.job(job);
         let booking = self.book(asked, nodes.clone(), now, now, end);
         self.bookings.insert(job, booking);
@@ -408,49 +402,17 @@ impl Shortening {
         }
     }
 
-    fn longest_window(&self, cluster: &Cluster, job: JobId, nodes: &NodeSet) -> Seconds {
-        let asked = cluster.job(job);
-        (cluster.now() + cluster.longest_run(job))
-            .min(asked.deadline)
-            .min(self.plan.next_start_on(nodes, cluster.now(), job))
-    }
-
     /// Lets a job without its nodes wait for them, or fail where there is no other start.
-    fn disable(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet, recovery: Recovery) {
-        if recovery == Recovery::None {
+    fn disable(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet, cause: Cause) {
+        if let Err(nodes) = self.disabled.wait(cluster, job, nodes, cause) {
             self.lose(cluster, job, Some(nodes));
-            return;
-        }
-        let asked = cluster.job(job);
-        let give_up = recovery.give_up(cluster.now(), asked.estimate, asked.deadline);
-        cluster.disable(job, give_up);
-        self.disabled.insert(job, (nodes, recovery));
-    }
-
-    /// Tries disabled jobs again after nodes were freed by anything but a repair, where that is the rule.
-    fn nodes_freed(&mut self, cluster: &mut Cluster) {
-        if self.retry == Retry::Events {
-            self.retry_disabled(cluster);
         }
     }
 
-    /// Starts disabled jobs whose nodes are all there again, in order of job id.
-    fn retry_disabled(&mut self, cluster: &mut Cluster) {
-        let now = cluster.now();
-        let jobs: Vec<JobId> = self.disabled.keys().copied().collect();
-        for job in jobs {
-            let (nodes, recovery) = &self.disabled[&job];
-            if !nodes.is_subset_of(cluster.idle()) || self.plan.is_held(nodes, now, job) {
-                continue;
-            }
-            let window = self.longest_window(cluster, job, nodes) - now;
-            let needed = match recovery {
-                Recovery::Short => Seconds(1),
-                Recovery::None | Recovery::Full => cluster.job(job).estimate,
-            };
-            if window >= needed
-                && let Some((nodes, _)) = self.disabled.remove(&job)
-            {
+    /// Starts disabled jobs whose nodes are all there again.
+    fn retry_disabled(&mut self, cluster: &mut Cluster, occasion: Occasion) {
+        for job in self.disabled.due(occasion) {
+            if let Some(nodes) = self.disabled.take_startable(cluster, &self.plan, job) {
                 self.run(cluster, job, nodes);
             }
         }
@@ -503,7 +465,7 @@ impl Policy for Shortening {
             // Its predecessors still run; it is started when they end, at the latest when their time is over.
             cluster.plan(job, booking.start);
         } else {
-            self.disable(cluster, job, booking.nodes, self.after_failed_start);
+            self.disable(cluster, job, booking.nodes, Cause::FailedStart);
         }
     }
 
@@ -513,7 +475,7 @@ impl Policy for Shortening {
         } else {
             self.bookings.get(&job).map(|booking| booking.nodes.clone())
         };
-        self.nodes_freed(cluster);
+        self.retry_disabled(cluster, Occasion::NodesFreed);
         if let Some(nodes) = nodes {
             self.start_waiting(cluster, &nodes);
         }
@@ -526,20 +488,20 @@ impl Policy for Shortening {
             if cluster.is_reservation(job) {
                 self.lose(cluster, job, Some(nodes));
             } else {
-                self.disable(cluster, job, nodes, self.after_crash);
+                self.disable(cluster, job, nodes, Cause::Crash);
             }
         }
     }
 
     fn node_repaired(&mut self, cluster: &mut Cluster, node: NodeIndex) {
-        self.retry_disabled(cluster);
+        self.retry_disabled(cluster, Occasion::Repair);
         let mut back = NodeSet::empty(cluster.nodes());
         back.insert(node);
         self.start_waiting(cluster, &back);
     }
 
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
-        let bound = self.disabled.remove(&job).map(|(nodes, _)| nodes);
+        let bound = self.disabled.remove(job);
         self.lose(cluster, job, bound);
     }
 }

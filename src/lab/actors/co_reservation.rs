@@ -12,58 +12,17 @@ use kameo::Actor;
 use kameo::message::{Context, Message};
 
 use self::messages::{
-    BeginWindow, CarryOut, CoRequests, Done, EndWindow, HandOverCoRequests, HandOverOutages,
-    LocalProgress, LocalReport, NextTask, OutagesDue, ReportLocal, ReportRequests, RequestReport,
-    TakeJobs, TaskDue,
+    BeginWindow, CarryOut, Done, EndWindow, LocalProgress, LocalReport, NextTask, ReportLocal,
+    ReportRequests, RequestReport, TakeJobs, TaskDue,
 };
-use super::messages::{AskGrant, HandOverArrivals, NextEvent, WhenNext};
-use super::{Clock, Member, SimulationError, TraceClient};
+use super::messages::{AskGrant, HandOver, NextEvent, WhenNext};
+use super::{Client, Clock, Member, SimulationError, ask};
 use crate::brokering::{
     CoReservationSettings, Exchange, GridInputs, GridRun, GridSeed, MAXIMUM_IDLE_WINDOWS,
     OutageEvents, Site, WINDOW, clusters, finish,
 };
-use crate::scheduling::local::ClusterId;
+use crate::scheduling::local::{ClusterId, OutageEvent};
 use crate::units::{Nodes, Seconds};
-use crate::workload::CoRequest;
-
-/// A client that asks for parts at several clusters. It waits for no answer: what it does with a granted request is no part of
-/// the simulation (an open loop).
-#[derive(Debug, Actor)]
-pub struct CoRequestClient {
-    requests: Arc<[CoRequest]>,
-    next: usize,
-}
-
-impl CoRequestClient {
-    /// A client for requests in order of (submission, id).
-    #[must_use]
-    pub fn new(requests: Arc<[CoRequest]>) -> Self {
-        Self { requests, next: 0 }
-    }
-}
-
-impl Message<WhenNext> for CoRequestClient {
-    type Reply = NextEvent;
-
-    async fn handle(&mut self, _: WhenNext, _: &mut Context<Self, NextEvent>) -> NextEvent {
-        NextEvent(self.requests.get(self.next).map(|request| request.submit))
-    }
-}
-
-impl Message<HandOverCoRequests> for CoRequestClient {
-    type Reply = CoRequests;
-
-    async fn handle(
-        &mut self,
-        ask: HandOverCoRequests,
-        _: &mut Context<Self, CoRequests>,
-    ) -> CoRequests {
-        let rest = &self.requests[self.next..];
-        let count = rest.partition_point(|request| request.submit < ask.until);
-        self.next += count;
-        CoRequests(rest[..count].to_vec())
-    }
-}
 
 /// What hits the clusters: the failure injector of a grid.
 #[derive(Debug, Actor)]
@@ -79,15 +38,15 @@ impl OutageInjector {
     }
 }
 
-impl Message<HandOverOutages> for OutageInjector {
-    type Reply = OutagesDue;
+impl Message<HandOver> for OutageInjector {
+    type Reply = Vec<(Seconds, ClusterId, OutageEvent)>;
 
     async fn handle(
         &mut self,
-        ask: HandOverOutages,
-        _: &mut Context<Self, OutagesDue>,
-    ) -> OutagesDue {
-        OutagesDue(self.outages.before(ask.until))
+        ask: HandOver,
+        _: &mut Context<Self, Self::Reply>,
+    ) -> Vec<(Seconds, ClusterId, OutageEvent)> {
+        self.outages.before(ask.until)
     }
 }
 
@@ -223,16 +182,6 @@ impl Message<ReportLocal> for LocalClusterActor {
     }
 }
 
-/// Asks an actor, or gives up with why it stopped.
-macro_rules! ask {
-    ($member:expr, $message:expr) => {
-        match $member.actor.ask($message).await {
-            Ok(reply) => reply,
-            Err(_) => return Err($member.why_it_stopped().await),
-        }
-    };
-}
-
 /// Brings the actors up and passes grants around until every request has its verdict and every job and part has ended.
 pub(super) async fn conduct(
     inputs: &GridInputs,
@@ -245,7 +194,7 @@ pub(super) async fn conduct(
     let mut clock = Member::spawn("clock", Clock::new(WINDOW));
     let mut asking = Member::spawn(
         "co-reservation client",
-        CoRequestClient::new(Arc::clone(&inputs.requests)),
+        Client::new(Arc::clone(&inputs.requests)),
     );
     let mut injector = Member::spawn("failure injector", OutageInjector::new(outages));
     let exchange = Exchange::new(sizes, settings, seed);
@@ -255,7 +204,7 @@ pub(super) async fn conduct(
         .zip(&inputs.clusters)
         .zip((0..).map(ClusterId))
         .map(|((service, workload), cluster)| {
-            let client = TraceClient::new(Arc::clone(&workload.jobs));
+            let client = Client::new(Arc::clone(&workload.jobs));
             let cluster = LocalClusterActor::new(Site::new(cluster, service));
             (
                 Member::spawn("client", client),
@@ -278,13 +227,13 @@ pub(super) async fn conduct(
             break;
         };
         for (client, cluster) in &mut sites {
-            let arrivals = ask!(client, HandOverArrivals { until }).0;
+            let arrivals = ask!(client, HandOver { until });
             if !arrivals.is_empty() {
                 ask!(cluster, TakeJobs(arrivals));
             }
         }
-        let requests = ask!(asking, HandOverCoRequests { until }).0;
-        let outages = ask!(injector, HandOverOutages { until }).0;
+        let requests = ask!(asking, HandOver { until });
+        let outages = ask!(injector, HandOver { until });
         ask!(broker, BeginWindow { requests, outages });
         let mut done = None;
         let mut idle = loop {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use kameo::Actor;
 use kameo::message::{Context, Message};
 
-use super::messages::{HandOverNodeEvents, NextEvent, NodeEvents, WhenNext};
-use crate::failures::FailureTrace;
+use super::messages::HandOver;
+use crate::failures::{FailureTrace, NodeEvent};
 
 /// Replays a failure trace: the same one for every strategy of a comparison.
 #[derive(Debug, Actor)]
@@ -23,25 +23,17 @@ impl FailureInjector {
     }
 }
 
-impl Message<WhenNext> for FailureInjector {
-    type Reply = NextEvent;
-
-    async fn handle(&mut self, _: WhenNext, _: &mut Context<Self, NextEvent>) -> NextEvent {
-        NextEvent(self.trace.events.get(self.next).map(|event| event.time))
-    }
-}
-
-impl Message<HandOverNodeEvents> for FailureInjector {
-    type Reply = NodeEvents;
+impl Message<HandOver> for FailureInjector {
+    type Reply = Vec<NodeEvent>;
 
     async fn handle(
         &mut self,
-        ask: HandOverNodeEvents,
-        _: &mut Context<Self, NodeEvents>,
-    ) -> NodeEvents {
+        ask: HandOver,
+        _: &mut Context<Self, Vec<NodeEvent>>,
+    ) -> Vec<NodeEvent> {
         let rest = &self.trace.events[self.next..];
         let count = rest.partition_point(|event| event.time < ask.until);
         self.next += count;
-        NodeEvents(rest[..count].to_vec())
+        rest[..count].to_vec()
     }
 }

@@ -30,27 +30,12 @@ pub struct Grant {
     pub until: Option<Seconds>,
 }
 
-/// To an open-loop client: hand over every arrival before `until`, in order of (submission, id).
+/// To a client or a failure injector: hand over everything before `until`, in order of time; of one instant by id. The reply is the list.
 #[derive(Clone, Copy, Debug)]
-pub struct HandOverArrivals {
+pub struct HandOver {
     /// End of the granted window, exclusive.
     pub until: Seconds,
 }
-
-/// Reply of a client.
-#[derive(Clone, Debug, Reply)]
-pub struct Arrivals(pub Vec<Job>);
-
-/// To the failure injector: hand over every node event before `until`, in order.
-#[derive(Clone, Copy, Debug)]
-pub struct HandOverNodeEvents {
-    /// End of the granted window, exclusive.
-    pub until: Seconds,
-}
-
-/// Reply of the failure injector.
-#[derive(Clone, Debug, Reply)]
-pub struct NodeEvents(pub Vec<NodeEvent>);
 
 /// To a cluster: take these arrivals and node events and work off everything before `until`.
 #[derive(Clone, Debug)]
@@ -81,17 +66,6 @@ pub struct ReportTotals;
 /// Reply of a cluster to [`ReportTotals`].
 #[derive(Clone, Copy, Debug, Reply)]
 pub struct Totals(pub SimulationMetrics);
-
-/// To a client that asks for reservations: hand over every request before `until`, in order of (submission, id).
-#[derive(Clone, Copy, Debug)]
-pub struct HandOverRequests {
-    /// End of the granted window, exclusive.
-    pub until: Seconds,
-}
-
-/// Reply of that client.
-#[derive(Clone, Debug, Reply)]
-pub struct Requests(pub Vec<ReservationRequest>);
 
 /// To a machine that takes reservations: take these arrivals and requests and work off everything before `until`.
 #[derive(Clone, Debug)]

@@ -23,12 +23,11 @@ use kameo::actor::{ActorRef, Spawn};
 use kameo::error::PanicError;
 use tokio::task::JoinHandle;
 
-pub use client::TraceClient;
+pub use client::{Client, Submission};
 pub use clock::Clock;
 pub use cluster::ClusterActor;
 pub use co_reservation::{
-    BrokerActor, CoRequestClient, LocalClusterActor, OutageInjector,
-    messages as co_reservation_messages,
+    BrokerActor, LocalClusterActor, OutageInjector, messages as co_reservation_messages,
 };
 pub use failure_injector::FailureInjector;
 pub use grid_result::grid_result;
@@ -37,11 +36,9 @@ pub use provisioning::{
     SitesByMessage,
 };
 pub use provisioning_result::provisioning_result;
-pub use reserving::{RequestClient, ReservingClusterActor};
+pub use reserving::ReservingClusterActor;
 
-use self::messages::{
-    Advance, AskGrant, HandOverArrivals, HandOverNodeEvents, ReportTotals, WhenNext,
-};
+use self::messages::{Advance, AskGrant, HandOver, ReportTotals, WhenNext};
 use crate::brokering::measures::{ClusterSummary, ClusterValue};
 use crate::brokering::provisioning::measures::SiteSummary;
 use crate::brokering::provisioning::{
@@ -208,45 +205,33 @@ async fn conduct(
     inputs: &PolicySimulation,
     keep_outcomes: bool,
 ) -> Result<SimulationResult, SimulationError> {
-    let clock = Member::spawn("clock", Clock::new(WINDOW));
-    let client = Member::spawn("client", TraceClient::new(Arc::clone(&inputs.jobs)));
-    let injector = Member::spawn(
+    let mut clock = Member::spawn("clock", Clock::new(WINDOW));
+    let mut client = Member::spawn("client", Client::new(Arc::clone(&inputs.jobs)));
+    let mut injector = Member::spawn(
         "failure injector",
         FailureInjector::new(Arc::clone(&inputs.failures)),
     );
-    let cluster = Member::spawn("cluster", ClusterActor::new(machine));
+    let mut cluster = Member::spawn("cluster", ClusterActor::new(machine));
 
     let mut outcomes = Vec::new();
     let mut node_events = Vec::new();
     let mut cluster_next = None;
     let mut idle = true;
     loop {
-        let Ok(client_next) = client.actor.ask(WhenNext).await else {
-            return Err(client.why_stopped().await);
-        };
         // Failures alone do not keep the world going: it ends with its last job.
-        let next_events = vec![client_next.0, cluster_next];
-        let Ok(grant) = clock.actor.ask(AskGrant { next_events }).await else {
-            return Err(clock.why_stopped().await);
+        let next_events = vec![ask!(client, WhenNext).0, cluster_next];
+        let Some(until) = ask!(clock, AskGrant { next_events }).until else {
+            break;
         };
-        let Some(until) = grant.until else { break };
-        let Ok(arrivals) = client.actor.ask(HandOverArrivals { until }).await else {
-            return Err(client.why_stopped().await);
-        };
-        let Ok(failures) = injector.actor.ask(HandOverNodeEvents { until }).await else {
-            return Err(injector.why_stopped().await);
-        };
-        if keep_outcomes {
-            node_events.extend_from_slice(&failures.0);
-        }
         let advance = Advance {
-            arrivals: arrivals.0,
-            node_events: failures.0,
+            arrivals: ask!(client, HandOver { until }),
+            node_events: ask!(injector, HandOver { until }),
             until,
         };
-        let Ok(progress) = cluster.actor.ask(advance).await else {
-            return Err(cluster.why_stopped().await);
-        };
+        if keep_outcomes {
+            node_events.extend_from_slice(&advance.node_events);
+        }
+        let progress = ask!(cluster, advance);
         if keep_outcomes {
             outcomes.extend(progress.outcomes);
         }
@@ -256,9 +241,7 @@ async fn conduct(
     if !idle {
         return Err(SimulationError::Unfinished(inputs.policy.strategy.clone()));
     }
-    let Ok(totals) = cluster.actor.ask(ReportTotals).await else {
-        return Err(cluster.why_stopped().await);
-    };
+    let totals = ask!(cluster, ReportTotals);
     let outcomes = by_job(outcomes);
     let last_end = outcomes.iter().filter_map(|outcome| outcome.end).max();
     node_events.retain(|event| {
@@ -294,6 +277,18 @@ fn by_job(mut outcomes: Vec<JobOutcome>) -> Vec<JobOutcome> {
     slots.into_iter().flatten().collect()
 }
 
+/// Asks an actor, or gives up with why it stopped.
+macro_rules! ask {
+    ($member:expr, $message:expr) => {
+        match $member.actor.ask($message).await {
+            Ok(reply) => reply,
+            Err(_) => return Err($member.why_stopped().await),
+        }
+    };
+}
+
+use ask;
+
 /// An actor of this simulation and the task that it runs on.
 struct Member<A: Actor> {
     name: &'static str,
@@ -313,12 +308,7 @@ impl<A: Actor<Args = A>> Member<A> {
     }
 
     /// Called when an ask was not answered: the actor is gone, and its task knows why.
-    async fn why_stopped(mut self) -> SimulationError {
-        self.why_it_stopped().await
-    }
-
-    /// The same for one of many that cannot be taken out of their place.
-    async fn why_it_stopped(&mut self) -> SimulationError {
+    async fn why_stopped(&mut self) -> SimulationError {
         let reason = match (&mut self.task).await {
             Ok(Ok((_, reason))) => format!("{reason:?}"),
             Ok(Err(panic)) => panic.to_string(),

@@ -11,7 +11,7 @@ use kameo::actor::ActorRef;
 use kameo::message::{Context, Message};
 use kameo::{Actor, Reply};
 
-use super::{Member, SimulationError};
+use super::{Member, SimulationError, ask};
 use crate::brokering::GridSeed;
 use crate::brokering::provisioning::{
     BrokerError, ProviderSite, ProvisioningError, ProvisioningInputs, ProvisioningRun,
@@ -127,13 +127,10 @@ pub(super) async fn conduct(
         seed,
         sites: link,
     };
-    let broker = Member::spawn("broker", broker);
-    let Ok(Provisioned(run)) = broker.actor.ask(ProvisionAll).await else {
-        return Err(broker.why_stopped().await);
-    };
-    match run {
+    let mut broker = Member::spawn("broker", broker);
+    match ask!(broker, ProvisionAll).0 {
         Ok(run) => Ok(run),
-        Err(BrokerError::Unanswered(Silent { site })) => Err(sites[site].why_it_stopped().await),
+        Err(BrokerError::Unanswered(Silent { site })) => Err(sites[site].why_stopped().await),
         Err(error) => Err(ProvisioningError::Broker(error.to_string()).into()),
     }
 }

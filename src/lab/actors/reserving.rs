@@ -1,4 +1,4 @@
-//! The actors of a simulation with advance reservations: a machine that takes them, and a client that asks for them.
+//! The actors of a simulation with advance reservations: a machine that takes them, and how it and its clients go on.
 
 use std::sync::Arc;
 
@@ -6,48 +6,13 @@ use kameo::Actor;
 use kameo::message::{Context, Message};
 
 use super::messages::{
-    AdvanceReserving, AskGrant, HandOverArrivals, HandOverRequests, NextEvent, ReportReserving,
-    Requests, ReservingProgress, ReservingTotals, WhenNext,
+    AdvanceReserving, AskGrant, HandOver, NextEvent, ReportReserving, ReservingProgress,
+    ReservingTotals, WhenNext,
 };
-use super::{Clock, Member, SimulationError, TraceClient, WINDOW};
+use super::{Client, Clock, Member, SimulationError, WINDOW, ask};
 use crate::scheduling::reserving::{ReservingMachine, ReservingRun, ReservingSettings};
 use crate::units::Nodes;
 use crate::workload::{Job, ReservationRequest};
-
-/// A client that asks for reservations. A request carries what its owner will choose by (a fixed start, or α), so the client
-/// waits for no answer (an open loop).
-#[derive(Debug, Actor)]
-pub struct RequestClient {
-    requests: Arc<[ReservationRequest]>,
-    next: usize,
-}
-
-impl RequestClient {
-    /// A client for requests in order of (submission, id).
-    #[must_use]
-    pub fn new(requests: Arc<[ReservationRequest]>) -> Self {
-        Self { requests, next: 0 }
-    }
-}
-
-impl Message<WhenNext> for RequestClient {
-    type Reply = NextEvent;
-
-    async fn handle(&mut self, _: WhenNext, _: &mut Context<Self, NextEvent>) -> NextEvent {
-        NextEvent(self.requests.get(self.next).map(|request| request.submit))
-    }
-}
-
-impl Message<HandOverRequests> for RequestClient {
-    type Reply = Requests;
-
-    async fn handle(&mut self, ask: HandOverRequests, _: &mut Context<Self, Requests>) -> Requests {
-        let rest = &self.requests[self.next..];
-        let count = rest.partition_point(|request| request.submit < ask.until);
-        self.next += count;
-        Requests(rest[..count].to_vec())
-    }
-}
 
 /// The actor around one [`ReservingMachine`].
 #[derive(Actor)]
@@ -114,44 +79,30 @@ pub(super) async fn conduct(
     requests: &Arc<[ReservationRequest]>,
     keep_outcomes: bool,
 ) -> Result<ReservingRun, SimulationError> {
-    let clock = Member::spawn("clock", Clock::new(WINDOW));
-    let client = Member::spawn("client", TraceClient::new(Arc::clone(jobs)));
-    let asking = Member::spawn(
-        "reservation client",
-        RequestClient::new(Arc::clone(requests)),
-    );
+    let mut clock = Member::spawn("clock", Clock::new(WINDOW));
+    let mut client = Member::spawn("client", Client::new(Arc::clone(jobs)));
+    let mut asking = Member::spawn("reservation client", Client::new(Arc::clone(requests)));
     let machine = ReservingMachine::new(nodes, settings.clone());
-    let cluster = Member::spawn("cluster", ReservingClusterActor::new(machine));
+    let mut cluster = Member::spawn("cluster", ReservingClusterActor::new(machine));
     let mut job_outcomes = Vec::new();
     let mut reservation_outcomes = Vec::new();
     let mut cluster_next = None;
     let mut idle = true;
     loop {
-        let Ok(client_next) = client.actor.ask(WhenNext).await else {
-            return Err(client.why_stopped().await);
-        };
-        let Ok(asking_next) = asking.actor.ask(WhenNext).await else {
-            return Err(asking.why_stopped().await);
-        };
-        let next_events = vec![client_next.0, asking_next.0, cluster_next];
-        let Ok(grant) = clock.actor.ask(AskGrant { next_events }).await else {
-            return Err(clock.why_stopped().await);
-        };
-        let Some(until) = grant.until else { break };
-        let Ok(arrivals) = client.actor.ask(HandOverArrivals { until }).await else {
-            return Err(client.why_stopped().await);
-        };
-        let Ok(requests) = asking.actor.ask(HandOverRequests { until }).await else {
-            return Err(asking.why_stopped().await);
+        let next_events = vec![
+            ask!(client, WhenNext).0,
+            ask!(asking, WhenNext).0,
+            cluster_next,
+        ];
+        let Some(until) = ask!(clock, AskGrant { next_events }).until else {
+            break;
         };
         let advance = AdvanceReserving {
-            arrivals: arrivals.0,
-            requests: requests.0,
+            arrivals: ask!(client, HandOver { until }),
+            requests: ask!(asking, HandOver { until }),
             until,
         };
-        let Ok(progress) = cluster.actor.ask(advance).await else {
-            return Err(cluster.why_stopped().await);
-        };
+        let progress = ask!(cluster, advance);
         if keep_outcomes {
             job_outcomes.extend(progress.jobs);
             reservation_outcomes.extend(progress.reservations);
@@ -162,9 +113,7 @@ pub(super) async fn conduct(
     if !idle {
         return Err(SimulationError::Unfinished("replanning".to_owned()));
     }
-    let Ok(totals) = cluster.actor.ask(ReportReserving).await else {
-        return Err(cluster.why_stopped().await);
-    };
+    let totals: ReservingTotals = ask!(cluster, ReportReserving);
     job_outcomes.sort_unstable_by_key(|outcome| outcome.job.id);
     reservation_outcomes.sort_unstable_by_key(|outcome| outcome.request.id);
     Ok(ReservingRun {

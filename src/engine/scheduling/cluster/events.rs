@@ -1,9 +1,6 @@
-//! The order of events.
+//! What happens to a cluster, and the order of it in one instant.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
-use crate::units::{NodeIndex, Seconds};
+use crate::units::NodeIndex;
 use crate::workload::JobId;
 
 /// What can happen; the numbers are the versions that [`super::jobs::JobRecord::version`] makes stale.
@@ -19,7 +16,7 @@ pub(super) enum Event {
 
 impl Event {
     /// The order of events at equal times (spec §3.14.1; A-34: an end comes before a failure).
-    fn class(self) -> u8 {
+    pub(super) fn class(self) -> u8 {
         match self {
             Self::End(..) => 0,
             Self::Repair(_) => 1,
@@ -28,61 +25,5 @@ impl Event {
             Self::GiveUp(..) => 4,
             Self::Arrival(_) => 5,
         }
-    }
-}
-
-/// Pending events in order of (time, class, sequence number).
-#[derive(Debug, Default)]
-pub(super) struct EventQueue {
-    heap: BinaryHeap<Reverse<Pending>>,
-    sequence: u64,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Pending {
-    time: Seconds,
-    class: u8,
-    sequence: u64,
-    event: Event,
-}
-
-impl PartialOrd for Pending {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Pending {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.time, self.class, self.sequence).cmp(&(other.time, other.class, other.sequence))
-    }
-}
-
-impl EventQueue {
-    pub(super) fn push(&mut self, time: Seconds, event: Event) {
-        self.sequence += 1;
-        self.heap.push(Reverse(Pending {
-            time,
-            class: event.class(),
-            sequence: self.sequence,
-            event,
-        }));
-    }
-
-    pub(super) fn next_time(&self) -> Option<Seconds> {
-        self.heap.peek().map(|pending| pending.0.time)
-    }
-
-    pub(super) fn next(&self) -> Option<Event> {
-        self.heap.peek().map(|pending| pending.0.event)
-    }
-
-    pub(super) fn pop_before(&mut self, until: Seconds) -> Option<(Seconds, Event)> {
-        if self.next_time()? >= until {
-            return None;
-        }
-        self.heap
-            .pop()
-            .map(|pending| (pending.0.time, pending.0.event))
     }
 }

@@ -8,10 +8,10 @@ use crate::workload::{Job, JobId};
 impl ClusterMachine {
     /// Forgets events that mean nothing any more, so that [`ClusterMachine::next_event`] names one that does.
     pub fn forget_stale_events(&mut self) {
-        while let Some(event) = self.cluster.events.next()
+        while let Some(&event) = self.cluster.events.next()
             && self.cluster.is_stale(event)
         {
-            self.cluster.events.pop_before(Seconds(i64::MAX));
+            self.cluster.events.pop();
         }
     }
 

@@ -1,7 +1,6 @@
 //! The cluster of the thesis as a state machine: a queue with backfilling, parts that start when they were promised, and a
 //! reservation service that answers a broker (§4.2, Q49).
 
-mod backlog;
 mod failures;
 mod jobs;
 mod parts;
@@ -9,6 +8,7 @@ mod probe;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
+use super::backlog::LimitAccuracy;
 use super::{
     ClusterId, LocalService, LocalSettings, LocalTotals, LostPart, OutageEvent, PartOrder,
     PartOutcome, Probe, ProbeAnswer, Refusal, TimeLinePoint,
@@ -43,8 +43,8 @@ pub struct LocalMachine {
     running: BTreeMap<JobId, RunningJob>,
     /// Promised parts that have not ended.
     parts: BTreeMap<PartKey, OpenPart>,
-    /// The same by start, with their whole work.
-    parts_by_start: BTreeMap<(Seconds, PartKey), i64>,
+    /// The same by start.
+    parts_by_start: BTreeSet<(Seconds, PartKey)>,
     /// What is answered to an order that comes after it was cancelled or lost.
     gone: BTreeMap<PartKey, Refusal>,
     events: BTreeSet<(Seconds, Event)>,
@@ -108,12 +108,8 @@ struct JobBacklog {
     waiting: i64,
     /// Σ limit · CPUs of running jobs.
     running: i64,
-    /// Σ run time ÷ limit over the jobs that ended, and the constant of the cluster as one of them.
-    accuracy_sum: f64,
-    /// How many that are.
-    accuracy_count: f64,
-    /// The constant.
-    accuracy: f64,
+    /// What limits are worth.
+    accuracy: LimitAccuracy,
 }
 
 /// In the order in which events of one instant are worked off (Q49); equals by id.
@@ -148,7 +144,7 @@ impl LocalMachine {
             jobs: BTreeMap::new(),
             running: BTreeMap::new(),
             parts: BTreeMap::new(),
-            parts_by_start: BTreeMap::new(),
+            parts_by_start: BTreeSet::new(),
             gone: BTreeMap::new(),
             events: BTreeSet::new(),
             unsettled: false,
@@ -157,7 +153,11 @@ impl LocalMachine {
             down: NodeSet::empty(nodes),
             job_nodes: 0,
             part_nodes: 0,
-            backlog: JobBacklog::new(accuracy),
+            backlog: JobBacklog {
+                waiting: 0,
+                running: 0,
+                accuracy: LimitAccuracy::new(accuracy),
+            },
             job_outcomes: Vec::new(),
             part_outcomes: Vec::new(),
             lost_parts: Vec::new(),

@@ -9,6 +9,8 @@ mod failures;
 mod oracle;
 #[path = "machine_tests/properties.rs"]
 mod properties;
+#[path = "machine_tests/twin.rs"]
+mod twin;
 
 const COUNTING: ProbeFilters = ProbeFilters {
     counting: true,

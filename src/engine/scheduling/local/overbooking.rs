@@ -7,6 +7,7 @@ mod records;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
+use super::backlog::LimitAccuracy;
 use super::{
     ClusterId, LocalService, LocalSettings, LocalTotals, LostPart, OutageEvent, PartOrder,
     PartOutcome, Probe, ProbeAnswer, Refusal, TimeLinePoint,
@@ -39,7 +40,6 @@ pub struct OverbookingMachine {
     cluster: ClusterId,
     machine: ClusterMachine,
     nodes: Nodes,
-    accuracy: f64,
     stop: Seconds,
     settings: LocalSettings,
     pof_max: f64,
@@ -63,12 +63,23 @@ pub struct OverbookingMachine {
     totals: LocalTotals,
     first_submit: Option<Seconds>,
     last_job_end: Seconds,
-    /// Sum and number of run time ÷ limit of the jobs that ended.
-    accuracies: (f64, u64),
+    /// What limits are worth, by the jobs that ended.
+    accuracy: LimitAccuracy,
 }
 
 /// An order: its request and its number within it.
 type OrderKey = (CoRequestId, u32);
+
+/// How a cluster overbooks.
+#[derive(Clone, Debug)]
+pub struct Overbooking {
+    /// How it plans its jobs.
+    pub policy: PolicySettings,
+    /// What it knows of its users.
+    pub estimates: Option<Arc<EstimateModel>>,
+    /// The highest PoF of a part that it offers.
+    pub pof_max: f64,
+}
 
 /// What the machine knows by a number.
 #[derive(Clone, Copy, Debug)]
@@ -105,23 +116,24 @@ const KNOWN: &str = "\"heuristic-overbooking\", or \"heuristic-planning\" for pa
 
 impl OverbookingMachine {
     /// An idle cluster of `nodes` CPUs at time 0. `accuracy` is the mean of run time ÷ limit over the jobs of its workload,
-    /// `stop` the end of submissions, `policy` how it plans, `estimates` what it knows of its users, and `pof_max` the highest
-    /// PoF of a part that it offers.
+    /// `stop` the end of submissions.
     ///
     /// # Errors
     ///
     /// When the policy is unknown or cannot sell windows, or `pof_max` is no probability.
-    #[expect(clippy::too_many_arguments, reason = "one cluster and how it decides")]
     pub fn new(
         cluster: ClusterId,
         nodes: Nodes,
         accuracy: f64,
         stop: Seconds,
-        local: LocalSettings,
-        policy: PolicySettings,
-        estimates: Option<Arc<EstimateModel>>,
-        pof_max: f64,
+        settings: LocalSettings,
+        overbooking: Overbooking,
     ) -> Result<Self, OverbookingError> {
+        let Overbooking {
+            policy,
+            estimates,
+            pof_max,
+        } = overbooking;
         let Some(strategy) = registry::strategy(&policy.strategy) else {
             return Err(OverbookingError::UnknownStrategy {
                 name: policy.strategy,
@@ -141,9 +153,8 @@ impl OverbookingMachine {
             cluster,
             machine,
             nodes,
-            accuracy,
             stop,
-            settings: local,
+            settings,
             pof_max,
             now: Seconds::ZERO,
             arriving: VecDeque::new(),
@@ -160,7 +171,7 @@ impl OverbookingMachine {
             totals: LocalTotals::default(),
             first_submit: None,
             last_job_end: Seconds::ZERO,
-            accuracies: (accuracy, 1),
+            accuracy: LimitAccuracy::new(accuracy),
         })
     }
 

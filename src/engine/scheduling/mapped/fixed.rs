@@ -8,6 +8,7 @@ use crate::estimates::CompletionDistribution;
 use crate::plan::{NodeSet, Reservation};
 use crate::scheduling::Verdict;
 use crate::scheduling::cluster::Cluster;
+use crate::scheduling::disabled::Occasion;
 use crate::units::Seconds;
 use crate::workload::{Job, JobId};
 
@@ -62,7 +63,7 @@ impl Mapped {
             end,
         });
         cluster.start(job, others, end);
-        self.nodes_freed(cluster);
+        self.retry_disabled(cluster, Occasion::NodesFreed);
         self.start_early(cluster, &nodes);
     }
 
@@ -71,7 +72,7 @@ impl Mapped {
         cluster.fail(job);
         self.completions.remove(job);
         self.plan.remove(job);
-        self.nodes_freed(cluster);
+        self.retry_disabled(cluster, Occasion::NodesFreed);
         self.start_early(cluster, nodes);
     }
 }

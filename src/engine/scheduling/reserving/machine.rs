@@ -5,13 +5,13 @@ mod events;
 mod questions;
 mod settling;
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 
 use super::outcome::{RequestVerdict, ReservationOutcome, ReservationTotals};
 use super::queue_plan::{DueEffort, Waiting};
 use super::settings::{ReservingSettings, SameInstant};
 use crate::plan::Profile;
+use crate::scheduling::agenda::Agenda;
 use crate::scheduling::outcome::{JobOutcome, SimulationMetrics, Verdict};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::{Job, JobId, RequestId, ReservationRequest};
@@ -33,8 +33,7 @@ pub struct ReservingMachine {
     /// Every job that has no outcome yet.
     jobs: BTreeMap<JobId, OpenJob>,
     reservations: BTreeMap<RequestId, OpenReservation>,
-    events: BinaryHeap<Reverse<(Seconds, u8, u64, Event)>>,
-    sequence: u64,
+    events: Agenda<Event>,
     /// Where the waiting jobs are planned, while that is known.
     plan: Option<Plan>,
     /// Something happened at this instant that may let a job start.
@@ -79,7 +78,7 @@ struct SubmissionWindow {
     used_at_last: NodeSeconds,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone)]
 enum Event {
     JobEnds(JobId),
     ReservationEnds(RequestId),
@@ -101,8 +100,7 @@ impl ReservingMachine {
             queue: Vec::new(),
             jobs: BTreeMap::new(),
             reservations: BTreeMap::new(),
-            events: BinaryHeap::new(),
-            sequence: 0,
+            events: Agenda::default(),
             plan: None,
             unsettled: false,
             in_use: 0,
@@ -143,7 +141,7 @@ impl ReservingMachine {
         while let Some(time) = self.next_event().filter(|time| *time < until) {
             self.move_to(time);
             while self.next_event() == Some(time) {
-                let Some(Reverse((_, _, _, event))) = self.events.pop() else {
+                let Some((_, event)) = self.events.pop() else {
                     break;
                 };
                 self.handle(event);
@@ -176,7 +174,7 @@ impl ReservingMachine {
     /// The time of the next event, if there is one.
     #[must_use]
     pub fn next_event(&self) -> Option<Seconds> {
-        self.events.peek().map(|Reverse((time, ..))| *time)
+        self.events.next_time()
     }
 
     /// Whether every job and every request has its outcome.
@@ -297,9 +295,7 @@ impl ReservingMachine {
             (Event::JobArrives(_), SameInstant::RequestFirst)
             | (Event::RequestArrives(_), SameInstant::JobFirst) => 3,
         };
-        self.sequence += 1;
-        self.events
-            .push(Reverse((time.max(self.now), class, self.sequence, event)));
+        self.events.push(time.max(self.now), class, event);
     }
 
     fn move_to(&mut self, time: Seconds) {

@@ -4,6 +4,7 @@ use super::{Booking, Shortening};
 use crate::plan::NodeSet;
 use crate::scheduling::Verdict;
 use crate::scheduling::cluster::Cluster;
+use crate::scheduling::disabled::Occasion;
 use crate::units::Seconds;
 use crate::workload::{Job, JobId};
 
@@ -64,7 +65,7 @@ impl Shortening {
         self.enter(job, now);
         cluster.start(job, nodes, end);
         self.hold_lead_ins(cluster, &left);
-        self.nodes_freed(cluster);
+        self.retry_disabled(cluster, Occasion::NodesFreed);
         self.start_waiting(cluster, &left);
     }
 
@@ -72,7 +73,7 @@ impl Shortening {
     pub(super) fn lose(&mut self, cluster: &mut Cluster, job: JobId, bound: Option<NodeSet>) {
         cluster.fail(job);
         let held = self.release(cluster, job);
-        self.nodes_freed(cluster);
+        self.retry_disabled(cluster, Occasion::NodesFreed);
         if let Some(nodes) = held.or(bound) {
             self.start_waiting(cluster, &nodes);
         }

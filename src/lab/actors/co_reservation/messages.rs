@@ -9,28 +9,6 @@ use crate::scheduling::{JobOutcome, SimulationMetrics};
 use crate::units::Seconds;
 use crate::workload::{CoRequest, Job};
 
-/// To the client of requests: hand over every request before `until`, in order of (submission, id).
-#[derive(Clone, Copy, Debug)]
-pub struct HandOverCoRequests {
-    /// End of the granted window, exclusive.
-    pub until: Seconds,
-}
-
-/// Reply of that client.
-#[derive(Clone, Debug, Reply)]
-pub struct CoRequests(pub Vec<CoRequest>);
-
-/// To the failure injector of a grid: hand over every outage before `until`, in order.
-#[derive(Clone, Copy, Debug)]
-pub struct HandOverOutages {
-    /// End of the granted window, exclusive.
-    pub until: Seconds,
-}
-
-/// Reply of that injector.
-#[derive(Clone, Debug, Reply)]
-pub struct OutagesDue(pub Vec<(Seconds, ClusterId, OutageEvent)>);
-
 /// To the broker: a window begins, with these requests and outages in it.
 #[derive(Clone, Debug)]
 pub struct BeginWindow {

@@ -7,8 +7,8 @@ use crate::brokering::{Algorithm, ClusterWorkload, simulate_grid};
 use crate::drawn_grid::situation;
 use crate::units::Seconds;
 use crate::workload::{
-    CleaningRules, CoRequestId, Compression, JobId, Preference, TraceFolder, WorkloadSettings,
-    WorkloadSource, prepare,
+    CleaningRules, CoRequest, CoRequestId, Compression, JobId, Preference, TraceFolder,
+    WorkloadSettings, WorkloadSource, prepare,
 };
 
 /// Runs both ways, compares, and says how long each took.

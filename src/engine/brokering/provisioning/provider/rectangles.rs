@@ -1,10 +1,9 @@
 //! A site whose free rectangles are its plan (ALG-1, spec `provisioning.md` §3.4–§3.6).
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 
 use crate::plan::{Piece, Slot, SlotList, SlotRules};
-use crate::scheduling::{JobOutcome, Verdict};
+use crate::scheduling::{Agenda, JobOutcome, Verdict};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, JobId, RequestId};
 
@@ -21,8 +20,7 @@ pub struct RectangleSite {
     jobs: BTreeMap<JobId, OpenJob>,
     /// What was sold and has not ended.
     sold: BTreeMap<RequestId, Vec<Piece>>,
-    events: BinaryHeap<Reverse<(Seconds, u8, u64, Event)>>,
-    sequence: u64,
+    events: Agenda<Event>,
     /// Jobs that have their place.
     placed: usize,
     outcomes: Vec<JobOutcome>,
@@ -34,7 +32,7 @@ struct OpenJob {
     start: Option<Seconds>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy)]
 enum Event {
     JobEnds(JobId),
     SaleEnds(RequestId),
@@ -51,8 +49,7 @@ impl RectangleSite {
             free: SlotList::new(nodes, Seconds::ZERO, rules),
             jobs: BTreeMap::new(),
             sold: BTreeMap::new(),
-            events: BinaryHeap::new(),
-            sequence: 0,
+            events: Agenda::default(),
             placed: 0,
             outcomes: Vec::new(),
         }
@@ -75,11 +72,7 @@ impl RectangleSite {
     }
 
     pub(super) fn advance(&mut self, until: Seconds) {
-        while let Some(&Reverse((time, _, _, event))) = self.events.peek() {
-            if time >= until {
-                break;
-            }
-            self.events.pop();
+        while let Some((time, event)) = self.events.pop_before(until) {
             self.now = time;
             match event {
                 Event::JobArrives(id) => self.place(id),
@@ -101,7 +94,7 @@ impl RectangleSite {
     }
 
     pub(super) fn next_event(&self) -> Option<Seconds> {
-        self.events.peek().map(|Reverse((time, ..))| *time)
+        self.events.next_time()
     }
 
     pub(super) fn take_job_outcomes(&mut self) -> Vec<JobOutcome> {
@@ -244,9 +237,7 @@ impl RectangleSite {
 
     fn push(&mut self, time: Seconds, event: Event) {
         let class = u8::from(matches!(event, Event::JobArrives(_)));
-        self.sequence += 1;
-        self.events
-            .push(Reverse((time.max(self.now), class, self.sequence, event)));
+        self.events.push(time.max(self.now), class, event);
     }
 }
 

@@ -104,7 +104,7 @@ impl LocalMachine {
         } else {
             Verdict::SuccessfulFullGrant
         };
-        self.backlog.learn(&open.job);
+        self.backlog.accuracy.learn(&open.job);
         self.last_job_end = self.last_job_end.max(self.now);
         self.totals.drained = self.totals.drained.max(self.now);
         self.finish(open, verdict, Some(running.start), Some(self.now));

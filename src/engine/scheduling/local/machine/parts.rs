@@ -28,8 +28,7 @@ impl LocalMachine {
             held: None,
         };
         self.fixed.reserve(order.start, part.end(), order.nodes.0);
-        let work = order.nodes.for_span(order.duration).0;
-        self.parts_by_start.insert((order.start, key), work);
+        self.parts_by_start.insert((order.start, key));
         self.events.insert((order.start, Event::PartStarts(key)));
         self.parts.insert(key, part);
         self.changed();

@@ -1,14 +1,17 @@
 //! Answers to status queries: which starts are admitted, for which parts, and at what cost (§3.2–3.4, §3.6.1).
 
 use super::LocalMachine;
+use crate::scheduling::local::backlog::{Backlog, PartWork, job_work};
 use crate::scheduling::local::filters::{Fairness, Room};
-use crate::scheduling::local::{FilterCounts, OfferedPart, Probe, ProbeAnswer};
+use crate::scheduling::local::{
+    BacklogWork, FilterCounts, NextEventSource, OfferedPart, Probe, ProbeAnswer,
+};
 use crate::units::{Nodes, Seconds};
 
 impl LocalMachine {
     pub(super) fn answer(&mut self, probe: &Probe) -> ProbeAnswer {
         let filters = probe.filters;
-        let mut backlog = self.backlog(filters.exact_limits);
+        let (mut backlog, next_event) = self.backlog(filters.exact_limits);
         let backlog_now = backlog.now();
         let mut backlog_earliest = None;
         let mut counts = FilterCounts::default();
@@ -20,7 +23,7 @@ impl LocalMachine {
             let low = self.low(start, probe.duration);
             let fairness = Fairness {
                 is_fair: start >= self.now + backlog_time,
-                is_harmless: end < backlog.next_event,
+                is_harmless: end < next_event,
             };
             let mut cost_of_one = None;
             for (part, &nodes) in (0_u16..).zip(&probe.parts) {
@@ -57,6 +60,43 @@ impl LocalMachine {
             backlog_now,
             backlog_earliest: backlog_earliest.unwrap_or(backlog_now),
         }
+    }
+
+    /// The backlog, and the next end of a running job or an active part ([`Seconds::FAR`] if nothing runs).
+    fn backlog(&self, exact_limits: bool) -> (Backlog, Seconds) {
+        let accuracy = self.backlog.accuracy.by(&self.settings, exact_limits);
+        let rule = self.settings.backlog_work;
+        let mut next_event = Seconds::FAR;
+        let mut rest_of_running = 0.0;
+        for job in self.running.values() {
+            if rule == BacklogWork::Remaining {
+                let (limit, elapsed) = (job.limit - job.start, self.now - job.start);
+                rest_of_running += job_work(accuracy, limit, elapsed, job.nodes);
+            }
+            next_event = next_event.min(match self.settings.next_event {
+                NextEventSource::Estimate => job.limit,
+                NextEventSource::Oracle => job.end,
+            });
+        }
+        let running = match rule {
+            BacklogWork::Full => self.backlog.running as f64 * accuracy,
+            BacklogWork::Remaining => rest_of_running,
+        };
+        let parts = self.parts_by_start.iter().filter_map(|(_, key)| {
+            let part = self.parts.get(key)?;
+            if part.held.is_some() {
+                next_event = next_event.min(part.end());
+            }
+            Some(PartWork::of(
+                &part.order,
+                part.held.is_some(),
+                rule,
+                self.now,
+            ))
+        });
+        let parts = parts.collect();
+        let jobs = self.backlog.waiting as f64 * accuracy + running;
+        (Backlog::new(jobs, parts, self.nodes), next_event)
     }
 
     /// Whether so many CPUs are free from `start` on for `duration`, for a part (Q3, Q4).

@@ -2,7 +2,8 @@
 
 use proptest::prelude::*;
 
-use super::oracle::{Message, jobs, messages, settings};
+use super::oracle::{jobs, messages, settings};
+use super::twin::Message;
 use super::*;
 use crate::scheduling::reserving::{ReservingMachine, ReservingSettings};
 

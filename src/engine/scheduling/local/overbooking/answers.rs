@@ -2,12 +2,12 @@
 
 use super::{Open, OverbookingMachine};
 use crate::scheduling::Phase;
+use crate::scheduling::local::backlog::{Backlog, PartWork, job_work};
 use crate::scheduling::local::filters::{Fairness, Room};
 use crate::scheduling::local::{
-    AccuracySource, BacklogWork, FilterCounts, NextEventSource, OfferedPart, Probe, ProbeAnswer,
+    BacklogWork, FilterCounts, NextEventSource, OfferedPart, Probe, ProbeAnswer,
 };
 use crate::units::{Nodes, Seconds};
-use crate::workload::JobId;
 
 impl OverbookingMachine {
     /// Answers a status query (spec `co-reservation.md` §3.2–3.4); the test of free CPUs is replaced by that of the PoF.
@@ -15,9 +15,8 @@ impl OverbookingMachine {
     /// Without that filter (A1), every candidate is offered, those that cannot be had with a PoF of 1.
     pub(super) fn answer(&self, now: Seconds, probe: &Probe) -> ProbeAnswer {
         let filters = probe.filters;
-        let job_work = self.job_work(now, filters.exact_limits);
-        let backlog_now = self.backlog(now, job_work, |id, _| self.is_running(id));
-        let before = |start| self.backlog(now, job_work, |_, begin| begin < start);
+        let mut backlog = self.backlog(now, filters.exact_limits);
+        let backlog_now = backlog.now();
         let next_event = self.next_scheduling_event();
         let mut answer = ProbeAnswer {
             offered: Vec::new(),
@@ -26,13 +25,13 @@ impl OverbookingMachine {
             backlog_earliest: probe
                 .starts
                 .first()
-                .map_or(backlog_now, |&start| before(start)),
+                .map_or(backlog_now, |&start| backlog.before(start)),
         };
         let counts = &mut answer.counts;
         for &start in &probe.starts {
             let end = start + probe.duration;
             let fairness = Fairness {
-                is_fair: start >= now + before(start),
+                is_fair: start >= now + backlog.before(start),
                 is_harmless: end < next_event,
             };
             for (part, &nodes) in (0_u16..).zip(&probe.parts) {
@@ -73,59 +72,28 @@ impl OverbookingMachine {
             .within_quota(parts, self.nodes, start, end - start, nodes)
     }
 
-    /// CPU-seconds that the jobs in the system are expected to need (§3.3, Q9, Q10).
-    fn job_work(&self, now: Seconds, exact_limits: bool) -> f64 {
-        let accuracy = if exact_limits {
-            1.0
-        } else {
-            let known = match self.settings.accuracy {
-                AccuracySource::History | AccuracySource::Work => self.accuracy,
-                AccuracySource::Running => self.accuracies.0 / self.accuracies.1 as f64,
-            };
-            known * self.settings.accuracy_factor
-        };
+    /// What jobs and parts in the system are expected to need (§3.3, Q9, Q10).
+    fn backlog(&self, now: Seconds, exact_limits: bool) -> Backlog {
+        let accuracy = self.accuracy.by(&self.settings, exact_limits);
+        let rule = self.settings.backlog_work;
         let cluster = self.machine.cluster();
-        self.open
+        let jobs = self
+            .open
             .iter()
-            .filter(|(_, open)| matches!(open, Open::Job(_)))
-            .map(|(&id, _)| {
-                let job = cluster.job(id);
-                let expected = accuracy * job.estimate.0 as f64;
-                let elapsed = match (self.settings.backlog_work, cluster.start_of(id)) {
-                    (BacklogWork::Remaining, Some(start)) if self.is_running(id) => {
-                        (now - start).0 as f64
-                    }
-                    _ => 0.0,
-                };
-                (expected - elapsed).max(0.0) * f64::from(job.nodes.0)
-            })
-            .sum()
-    }
-
-    /// How long the cluster needs for the jobs and for those parts that `counts` names by number and start, rounded up to a
-    /// second.
-    fn backlog(
-        &self,
-        now: Seconds,
-        job_work: f64,
-        counts: impl Fn(JobId, Seconds) -> bool,
-    ) -> Seconds {
-        let part_work: i64 = self
-            .parts()
-            .filter(|&(id, order)| counts(id, order.start))
-            .map(|(id, order)| {
-                let left = match self.settings.backlog_work {
-                    BacklogWork::Remaining if self.is_running(id) => {
-                        order.start + order.duration - now
-                    }
-                    _ => order.duration,
-                };
-                i64::from(order.nodes.0) * left.0
-            })
-            .sum();
-        let exact = (job_work + part_work as f64) / f64::from(self.nodes.0.max(1));
-        // Accuracies are not exact in binary: what exceeds a whole second by so little is that second.
-        Seconds((exact - 1e-6).ceil() as i64)
+            .filter(|(_, open)| matches!(open, Open::Job(_)));
+        let jobs = jobs.map(|(&id, _)| {
+            let job = cluster.job(id);
+            let elapsed = match (rule, cluster.start_of(id)) {
+                (BacklogWork::Remaining, Some(start)) if self.is_running(id) => now - start,
+                _ => Seconds::ZERO,
+            };
+            job_work(accuracy, job.estimate, elapsed, job.nodes)
+        });
+        let mut orders: Vec<_> = self.parts().collect();
+        orders.sort_by_key(|(_, order)| order.start);
+        let parts = orders.into_iter();
+        let parts = parts.map(|(id, order)| PartWork::of(order, self.is_running(id), rule, now));
+        Backlog::new(jobs.sum(), parts.collect(), self.nodes)
     }
 
     /// The next end of a running job or part, as far as the service knows (Q13).

@@ -50,9 +50,7 @@ impl OverbookingMachine {
         }
         self.totals.restarts += u64::from(outcome.restarts);
         if outcome.verdict.is_successful() && outcome.job.estimate > Seconds::ZERO {
-            let ran = outcome.job.runtime.min(outcome.job.estimate);
-            self.accuracies.0 += ran.0 as f64 / outcome.job.estimate.0 as f64;
-            self.accuracies.1 += 1;
+            self.accuracy.learn(&outcome.job);
         }
         self.job_outcomes.push(outcome);
     }
