@@ -42,7 +42,7 @@ pub use cluster_setup::clusters;
 pub use direct::{MAXIMUM_IDLE_WINDOWS, WINDOW, finish, simulate_grid};
 pub use exchange::{Exchange, Task};
 pub use failures::OutageEvents;
-pub use grid::{ClusterWorkload, GridInputs, GridRun, GridSeed};
+pub use grid::{ClusterWorkload, GridInputs, GridRun};
 pub use network::Network;
 pub use outcome::{
     CoOutcome, CoVerdict, MessageCounts, OfferBounds, ProbeCounts, TimeLine, TimeLineSample,

@@ -25,6 +25,25 @@ pub fn stream(seed: u64, workload_key: &str, replication: u32, name: &str) -> St
     Stream::from_seed(hash.finalize().into())
 }
 
+/// What the random streams of a simulation derive from, beside their names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StreamSeed {
+    /// The sweep's seed.
+    pub seed: u64,
+    /// Names the workload.
+    pub workload_key: String,
+    /// The replication.
+    pub replication: u32,
+}
+
+impl StreamSeed {
+    /// The stream of this name.
+    #[must_use]
+    pub fn stream(&self, name: &str) -> Stream {
+        stream(self.seed, &self.workload_key, self.replication, name)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use rand_chacha::rand_core::Rng;

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 
 use self::process::Process;
 use super::messages::{Answer, Instruction};
-use super::{CoOutcome, CoReservationSettings, GridSeed, RiskSettings, SearchSettings};
+use super::{CoOutcome, CoReservationSettings, RiskSettings, SearchSettings};
+use crate::random::StreamSeed;
 use crate::scheduling::local::ClusterId;
 use crate::units::{Nodes, Seconds};
 use crate::workload::{CoRequest, CoRequestId};
@@ -54,7 +55,7 @@ struct Rules {
     timeout: Seconds,
     renegotiate: bool,
     risk: Option<RiskSettings>,
-    seed: GridSeed,
+    seed: StreamSeed,
 }
 
 /// The reservation broker (GRS).
@@ -68,7 +69,7 @@ pub struct Broker {
 impl Broker {
     /// A broker for clusters of these sizes. The order of a request's candidates is drawn from a stream of its own (Q25).
     #[must_use]
-    pub fn new(sizes: Vec<Nodes>, settings: &CoReservationSettings, seed: GridSeed) -> Self {
+    pub fn new(sizes: Vec<Nodes>, settings: &CoReservationSettings, seed: StreamSeed) -> Self {
         Self {
             rules: Rules {
                 sizes,

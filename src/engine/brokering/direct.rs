@@ -2,9 +2,8 @@
 
 use super::cluster_setup::clusters;
 use super::exchange::Exchange;
-use super::{
-    CoOutcome, CoReservationSettings, GridInputs, GridRun, GridSeed, OutageEvents, Site, TimeLine,
-};
+use super::{CoOutcome, CoReservationSettings, GridInputs, GridRun, OutageEvents, Site, TimeLine};
+use crate::random::StreamSeed;
 use crate::scheduling::local::{
     ClusterId, LocalService, LocalTotals, OverbookingError, PartOutcome,
 };
@@ -27,7 +26,7 @@ pub const MAXIMUM_IDLE_WINDOWS: u32 = 3_660;
 pub fn simulate_grid(
     inputs: &GridInputs,
     settings: &CoReservationSettings,
-    seed: &GridSeed,
+    seed: &StreamSeed,
 ) -> Result<GridRun, OverbookingError> {
     let sizes: Vec<Nodes> = inputs.clusters.iter().map(|it| it.nodes).collect();
     let exchange = Exchange::new(sizes.clone(), settings, seed);

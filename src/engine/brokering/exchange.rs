@@ -7,7 +7,8 @@ use std::collections::{BTreeSet, VecDeque};
 
 use super::broker::{Broker, Effect, Timer};
 use super::messages::{Answer, Command, Envelope, Instruction, Report};
-use super::{CoOutcome, CoReservationSettings, GridSeed, Network};
+use super::{CoOutcome, CoReservationSettings, Network};
+use crate::random::StreamSeed;
 use crate::scheduling::Agenda;
 use crate::scheduling::local::{ClusterId, OutageEvent};
 use crate::units::{Nodes, Seconds};
@@ -56,7 +57,7 @@ pub struct Exchange {
 impl Exchange {
     /// Nothing is under way yet, among clusters of these sizes.
     #[must_use]
-    pub fn new(sizes: Vec<Nodes>, settings: &CoReservationSettings, seed: &GridSeed) -> Self {
+    pub fn new(sizes: Vec<Nodes>, settings: &CoReservationSettings, seed: &StreamSeed) -> Self {
         let network = Network::new(&settings.messages, seed.stream("messages"));
         Self {
             broker: Broker::new(sizes, settings, seed.clone()),

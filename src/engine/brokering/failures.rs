@@ -2,9 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use super::{GridFailureSettings, GridSeed};
+use super::GridFailureSettings;
 use crate::failures::SurvivalModel;
 use crate::random::Stream;
+use crate::random::StreamSeed;
 use crate::scheduling::local::{ClusterId, OutageEvent};
 use crate::units::{Nodes, Seconds};
 
@@ -34,7 +35,7 @@ struct Source {
 impl OutageEvents {
     /// The outages for clusters of these sizes; none at all without settings.
     #[must_use]
-    pub fn new(settings: Option<&GridFailureSettings>, sizes: &[Nodes], seed: &GridSeed) -> Self {
+    pub fn new(settings: Option<&GridFailureSettings>, sizes: &[Nodes], seed: &StreamSeed) -> Self {
         let mut outages = Self {
             sources: Vec::new(),
             next: BTreeSet::new(),
@@ -146,7 +147,7 @@ mod tests {
 
     fn outages(clusters: usize, until: i64, steps: i64) -> Vec<(Seconds, ClusterId, OutageEvent)> {
         let sizes = vec![Nodes(20); clusters];
-        let mut outages = OutageEvents::new(Some(&settings()), &sizes, &GridSeed::default());
+        let mut outages = OutageEvents::new(Some(&settings()), &sizes, &StreamSeed::default());
         (1..=steps)
             .flat_map(|step| outages.before(Seconds(until * step / steps)))
             .collect()
@@ -190,7 +191,7 @@ mod tests {
 
     #[test]
     fn without_settings_nothing_ever_fails() {
-        let mut none = OutageEvents::new(None, &[Nodes(8)], &GridSeed::default());
+        let mut none = OutageEvents::new(None, &[Nodes(8)], &StreamSeed::default());
         assert!(none.is_empty() && none.before(Seconds::FAR).is_empty());
     }
 }

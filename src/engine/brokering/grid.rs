@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use super::outcome::{CoOutcome, TimeLine};
 use crate::estimates::EstimateModel;
-use crate::random::{self, Stream};
 use crate::scheduling::local::{LocalTotals, PartOutcome};
 use crate::scheduling::{JobOutcome, SimulationMetrics};
 use crate::units::{Nodes, Seconds};
@@ -51,23 +50,4 @@ pub struct GridRun {
     pub totals: Vec<LocalTotals>,
     /// Use over time of each cluster, sampled hourly.
     pub time_lines: Vec<TimeLine>,
-}
-
-/// What the random streams of a simulation of several clusters derive from, beside their names.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct GridSeed {
-    /// The sweep's seed.
-    pub seed: u64,
-    /// Names the workload.
-    pub workload_key: String,
-    /// The replication.
-    pub replication: u32,
-}
-
-impl GridSeed {
-    /// The stream of this name.
-    #[must_use]
-    pub fn stream(&self, name: &str) -> Stream {
-        random::stream(self.seed, &self.workload_key, self.replication, name)
-    }
 }

@@ -2,6 +2,7 @@
 //!
 //! Everything is judged by what the clusters say became of parts, not by what the broker believes.
 
+use crate::random::StreamSeed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -30,7 +31,7 @@ fn run(situation: &Situation) -> (GridRun, Vec<Said>) {
             })
         })
         .collect();
-    let seed = GridSeed::default();
+    let seed = StreamSeed::default();
     let sizes: Vec<Nodes> = inputs.clusters.iter().map(|it| it.nodes).collect();
     let exchange = Exchange::new(sizes.clone(), settings, &seed).with_jitter(*jitter);
     let outages = OutageEvents::new(settings.failures.as_ref(), &sizes, &seed);

@@ -1,5 +1,6 @@
 //! Vectors and invariants of the specification that are about whole runs (§10.2, §10.3).
 
+use crate::random::StreamSeed;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -71,7 +72,7 @@ fn t12_the_full_pipeline_of_a2_and_a4() {
             };
             services[cluster].reserve(Seconds::ZERO, &order).unwrap();
         }
-        let seed = GridSeed::default();
+        let seed = StreamSeed::default();
         let exchange = Exchange::new(vec![Nodes(100); 3], &settings, &seed);
         let outages = OutageEvents::new(None, &[], &seed);
         let run = drive(&inputs, services, exchange, outages);
@@ -113,7 +114,7 @@ fn requests_without_a_start_or_without_enough_large_clusters_are_impossible_and_
         ],
     );
     for (algorithm, _, _) in Algorithm::ALL {
-        let run = simulate_grid(&inputs, &settings(*algorithm), &GridSeed::default()).unwrap();
+        let run = simulate_grid(&inputs, &settings(*algorithm), &StreamSeed::default()).unwrap();
         let verdicts: Vec<CoVerdict> = run.requests.iter().map(|it| it.verdict).collect();
         assert_eq!(verdicts[..3], [CoVerdict::Impossible; 3]);
         assert_eq!(verdicts[3], CoVerdict::Granted, "{algorithm:?}");
@@ -134,9 +135,9 @@ fn of_two_requests_that_race_for_the_same_cpus_exactly_one_wins() {
             let inputs = empty_clusters(2, 10, both);
             let mut wins = 0;
             for seed in 0..20 {
-                let seed = GridSeed {
+                let seed = StreamSeed {
                     seed,
-                    ..GridSeed::default()
+                    ..StreamSeed::default()
                 };
                 let run = simulate_grid(&inputs, &settings, &seed).unwrap();
                 let won = run.requests.iter().filter(|it| it.start.is_some()).count();
@@ -158,8 +159,9 @@ fn without_requests_the_schedule_of_jobs_is_the_same_under_every_algorithm() {
     for number in 0..50 {
         let mut inputs = situation(number).inputs;
         inputs.requests = Arc::new([]);
-        let run =
-            |algorithm| simulate_grid(&inputs, &settings(algorithm), &GridSeed::default()).unwrap();
+        let run = |algorithm| {
+            simulate_grid(&inputs, &settings(algorithm), &StreamSeed::default()).unwrap()
+        };
         let reference = run(Algorithm::A1);
         for (algorithm, _, _) in Algorithm::ALL {
             assert_eq!(run(*algorithm), reference);
@@ -179,7 +181,7 @@ fn for_the_same_state_sorted_algorithms_start_in_the_order_of_their_filters() {
             let mut requests = inputs.requests.to_vec();
             requests[0].preference = preference;
             inputs.requests = requests.into();
-            let run = simulate_grid(&inputs, &settings(algorithm), &GridSeed::default()).unwrap();
+            let run = simulate_grid(&inputs, &settings(algorithm), &StreamSeed::default()).unwrap();
             // §10.3, 9.
             for (totals, cluster) in run.totals.iter().zip(&inputs.clusters) {
                 let capacity = cluster.nodes.for_span(inputs.stop);
@@ -236,9 +238,9 @@ fn waiting_jobs_are_counted_on_the_clusters_of_the_request_alone() {
     settings.local.planned_visible = false;
     let mut seen = [false; 2];
     for seed in 0..10 {
-        let seed = GridSeed {
+        let seed = StreamSeed {
             seed,
-            ..GridSeed::default()
+            ..StreamSeed::default()
         };
         let run = simulate_grid(&inputs, &settings, &seed).unwrap();
         let outcome = only(&run);
@@ -308,7 +310,7 @@ fn sixty_four_clusters_with_two_weeks_of_jobs_each_take_less_than_a_minute() {
         Algorithm::A5,
     ] {
         let began = Instant::now();
-        let run = simulate_grid(&inputs, &settings(algorithm), &GridSeed::default()).unwrap();
+        let run = simulate_grid(&inputs, &settings(algorithm), &StreamSeed::default()).unwrap();
         let took = began.elapsed();
         let granted = run.requests.iter().filter(|it| it.start.is_some()).count();
         println!("{algorithm:?}: {took:?}, {granted} of 2,000 granted");

@@ -18,9 +18,10 @@ use self::messages::{
 use super::messages::{AskGrant, HandOver, NextEvent, WhenNext};
 use super::{Client, Clock, Member, SimulationError, ask};
 use crate::brokering::{
-    CoReservationSettings, Exchange, GridInputs, GridRun, GridSeed, MAXIMUM_IDLE_WINDOWS,
-    OutageEvents, Site, WINDOW, clusters, finish,
+    CoReservationSettings, Exchange, GridInputs, GridRun, MAXIMUM_IDLE_WINDOWS, OutageEvents, Site,
+    WINDOW, clusters, finish,
 };
+use crate::random::StreamSeed;
 use crate::scheduling::local::{ClusterId, OutageEvent};
 use crate::units::{Nodes, Seconds};
 
@@ -186,7 +187,7 @@ impl Message<ReportLocal> for LocalClusterActor {
 pub(super) async fn conduct(
     inputs: &GridInputs,
     settings: &CoReservationSettings,
-    seed: &GridSeed,
+    seed: &StreamSeed,
 ) -> Result<GridRun, SimulationError> {
     let sizes: Vec<Nodes> = inputs.clusters.iter().map(|it| it.nodes).collect();
     let outages = OutageEvents::new(settings.failures.as_ref(), &sizes, seed);

@@ -44,8 +44,9 @@ use crate::brokering::provisioning::measures::SiteSummary;
 use crate::brokering::provisioning::{
     ProvisioningError, ProvisioningInputs, ProvisioningRun, ProvisioningSettings,
 };
-use crate::brokering::{CoReservationSettings, GridInputs, GridRun, GridSeed};
+use crate::brokering::{CoReservationSettings, GridInputs, GridRun};
 use crate::failures::{FailureTrace, NodeEvent};
+use crate::random::StreamSeed;
 use crate::scheduling::local::OverbookingError;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::{ReservationOutcome, ReservingRun, ReservingSettings};
@@ -169,7 +170,7 @@ pub fn simulate_reserving_cluster(
 pub fn simulate_clusters(
     inputs: &Arc<GridInputs>,
     settings: &CoReservationSettings,
-    seed: &GridSeed,
+    seed: &StreamSeed,
     keep_outcomes: bool,
 ) -> Result<SimulationResult, SimulationError> {
     let run = on_this_thread(co_reservation::conduct(inputs, settings, seed))?;
@@ -184,7 +185,7 @@ pub fn simulate_clusters(
 pub fn simulate_provisioning_sites(
     inputs: &Arc<ProvisioningInputs>,
     settings: &ProvisioningSettings,
-    seed: GridSeed,
+    seed: StreamSeed,
     keep_outcomes: bool,
 ) -> Result<SimulationResult, SimulationError> {
     let run = on_this_thread(provisioning::conduct(inputs, settings, seed))?;

@@ -12,11 +12,11 @@ use kameo::message::{Context, Message};
 use kameo::{Actor, Reply};
 
 use super::{Member, SimulationError, ask};
-use crate::brokering::GridSeed;
 use crate::brokering::provisioning::{
     BrokerError, ProviderSite, ProvisioningError, ProvisioningInputs, ProvisioningRun,
     ProvisioningSettings, SiteAnswer, SiteLink, SiteQuestion, provision, sites_at_begin,
 };
+use crate::random::StreamSeed;
 use crate::units::Nodes;
 
 /// To a site: what a broker may ask (spec `provisioning.md` §19). Time passes at a site only when it is asked to let it pass.
@@ -92,7 +92,7 @@ impl SiteLink for SitesByMessage {
 pub struct ProvisioningBroker {
     inputs: Arc<ProvisioningInputs>,
     settings: ProvisioningSettings,
-    seed: GridSeed,
+    seed: StreamSeed,
     sites: SitesByMessage,
 }
 
@@ -109,7 +109,7 @@ impl Message<ProvisionAll> for ProvisioningBroker {
 pub(super) async fn conduct(
     inputs: &Arc<ProvisioningInputs>,
     settings: &ProvisioningSettings,
-    seed: GridSeed,
+    seed: StreamSeed,
 ) -> Result<ProvisioningRun, SimulationError> {
     let sites = sites_at_begin(inputs)?;
     let nodes = sites.iter().map(ProviderSite::nodes).collect();

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use super::{Asked, LabStudy, Simulation, StudySpec};
 use crate::actors::{SimulationError, SimulationResult};
-use crate::brokering::GridSeed;
 use crate::estimates::WaitPredictorSettings;
-use crate::random;
+use crate::random::StreamSeed;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::ReservingSettings;
 use crate::scheduling::{VirtualStudySettings, simulate_virtual};
@@ -29,17 +28,12 @@ pub struct VirtualSimulation {
     /// The jobs in order of submission, with ids 0, 1, 2, …
     pub jobs: Arc<[Job]>,
     /// What the instants are drawn from.
-    pub seed: GridSeed,
+    pub seed: StreamSeed,
 }
 
 impl Simulation for VirtualSimulation {
     fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
-        let GridSeed {
-            seed,
-            workload_key,
-            replication,
-        } = &self.seed;
-        let mut stream = random::stream(*seed, workload_key, *replication, "virtual instants");
+        let mut stream = self.seed.stream("virtual instants");
         let run = simulate_virtual(&self.jobs, self.nodes, &self.settings, &mut stream)?;
         let mut measured = Measured::default();
         for (name, value) in run.measures() {

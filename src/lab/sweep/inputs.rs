@@ -18,9 +18,9 @@ use super::identity::{ContentHashes, canonical_json};
 use super::parallel::map_in_parallel;
 use super::spec::{SimulationSpec, Sweep};
 use crate::actors::SimulationResult;
-use crate::brokering::GridSeed;
 use crate::estimates::{EstimateModel, EstimateSettings};
 use crate::failures::{FailureSource, FailureTrace, LanlTable};
+use crate::random::StreamSeed;
 use crate::studies::{Simulation, lab_study};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::workflows::{Negatives, Workflow};
@@ -230,8 +230,8 @@ impl Inputs {
     }
 
     /// What the random streams of a simulation derive from, beside their names.
-    pub(crate) fn seed(&self, spec: &SimulationSpec) -> GridSeed {
-        GridSeed {
+    pub(crate) fn seed(&self, spec: &SimulationSpec) -> StreamSeed {
+        StreamSeed {
             seed: spec.seed,
             workload_key: self.sources.workload_key(&spec.workload),
             replication: spec.replication,

@@ -13,7 +13,7 @@ use super::{
     ProvisioningRun, ProvisioningSettings, Realised, SearchMethod, SiteLink, SiteQuestion,
     TaskFate, TaskRun, Wish, greedy,
 };
-use crate::brokering::GridSeed;
+use crate::random::StreamSeed;
 use crate::units::{NodeSeconds, Seconds};
 
 mod effect;
@@ -30,7 +30,7 @@ mod just_in_time;
 pub async fn provision<L: SiteLink>(
     inputs: &ProvisioningInputs,
     settings: &ProvisioningSettings,
-    seed: &GridSeed,
+    seed: &StreamSeed,
     link: L,
 ) -> Result<ProvisioningRun, BrokerError<L::Error>> {
     let submissions: Vec<Seconds> = inputs
@@ -70,7 +70,7 @@ pub async fn provision<L: SiteLink>(
 struct Broker<'a, L> {
     inputs: &'a ProvisioningInputs,
     settings: &'a ProvisioningSettings,
-    seed: &'a GridSeed,
+    seed: &'a StreamSeed,
     environment: Environment<'a, L>,
     failures: ProcessorFailures,
     /// Tasks of best effort on their way to queues.

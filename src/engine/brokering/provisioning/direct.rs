@@ -4,7 +4,7 @@ use super::{
     BrokerError, ProviderSite, ProvisioningInputs, ProvisioningRun, ProvisioningSettings,
     SitesAtHand, at_once, provision,
 };
-use crate::brokering::GridSeed;
+use crate::random::StreamSeed;
 
 /// Why a simulation of provisioning could not be carried out.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
@@ -56,7 +56,7 @@ pub fn sites_at_begin(inputs: &ProvisioningInputs) -> Result<Vec<ProviderSite>, 
 pub fn simulate_provisioning(
     inputs: &ProvisioningInputs,
     settings: &ProvisioningSettings,
-    seed: &GridSeed,
+    seed: &StreamSeed,
 ) -> Result<ProvisioningRun, ProvisioningError> {
     let link = SitesAtHand::new(sites_at_begin(inputs)?);
     at_once(provision(inputs, settings, seed, link))

@@ -3,7 +3,7 @@
 use rand::RngExt;
 
 use super::SiteWorkload;
-use crate::brokering::GridSeed;
+use crate::random::StreamSeed;
 use crate::units::Seconds;
 
 /// A node fails at a site.
@@ -27,7 +27,7 @@ pub(super) struct ProcessorFailures {
 impl ProcessorFailures {
     /// Every failure after `begin`. Each hits a processor of its site that is drawn from a stream of its own from the beginning of
     /// the trace on, so that the same failure hits the same processor whatever was bought and whenever.
-    pub(super) fn new(sites: &[SiteWorkload], seed: &GridSeed, begin: Seconds) -> Self {
+    pub(super) fn new(sites: &[SiteWorkload], seed: &StreamSeed, begin: Seconds) -> Self {
         let mut hits = Vec::new();
         for (index, site) in sites.iter().enumerate() {
             if site.nodes.0 == 0 || site.failures.events.is_empty() {

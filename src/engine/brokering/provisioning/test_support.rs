@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use rand::RngExt;
 
-use crate::brokering::GridSeed;
 use crate::brokering::provisioning::{
     Advertised, Application, ApplicationTask, Background, Dependency, GeneticSettings, Provider,
     ProvisioningInputs, ProvisioningSettings, SearchMethod, SiteLoad, SiteWorkload, Wish,
@@ -13,6 +12,7 @@ use crate::brokering::provisioning::{
 use crate::failures::FailureTrace;
 use crate::plan::{Slot, SlotRules};
 use crate::random;
+use crate::random::StreamSeed;
 use crate::scheduling::SlotSource;
 use crate::units::{Nodes, Seconds};
 use crate::workload::workflows::{Task, Workflow};
@@ -142,8 +142,8 @@ pub(crate) fn settings_of(
     }
 }
 
-pub(crate) fn seed_of(seed: u64) -> GridSeed {
-    GridSeed {
+pub(crate) fn seed_of(seed: u64) -> StreamSeed {
+    StreamSeed {
         seed,
         workload_key: "test".to_owned(),
         replication: 0,

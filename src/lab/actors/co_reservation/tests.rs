@@ -15,7 +15,7 @@ use crate::workload::{
 fn compare(
     grid: &Arc<GridInputs>,
     settings: &CoReservationSettings,
-    seed: &GridSeed,
+    seed: &StreamSeed,
 ) -> (GridRun, Duration, Duration) {
     let began = Instant::now();
     let direct = simulate_grid(grid, settings, seed).unwrap();
@@ -44,7 +44,7 @@ fn actors_and_the_direct_call_give_equal_results() {
     for number in 0..150 {
         let situation = situation(number);
         let grid = Arc::new(situation.inputs);
-        let seed = GridSeed {
+        let seed = StreamSeed {
             seed: number,
             workload_key: "random".to_owned(),
             replication: 3,
@@ -116,7 +116,7 @@ fn actors_and_the_direct_call_give_equal_results_on_excerpts_of_a_log() {
     for (algorithm, _, _) in Algorithm::ALL {
         let mut settings = CoReservationSettings::default();
         settings.search.algorithm = *algorithm;
-        let (direct, alone, acting) = compare(&grid, &settings, &GridSeed::default());
+        let (direct, alone, acting) = compare(&grid, &settings, &StreamSeed::default());
         let granted = direct
             .requests
             .iter()
@@ -136,6 +136,6 @@ fn actors_and_the_direct_call_give_equal_results_on_excerpts_of_a_log() {
         }
         settings.messages.latency = Seconds(1);
         settings.messages.loss = 0.05;
-        compare(&grid, &settings, &GridSeed::default());
+        compare(&grid, &settings, &StreamSeed::default());
     }
 }

@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use super::{LabStudy, Simulation};
 use crate::actors::{SimulationError, SimulationResult, simulate_clusters};
-use crate::brokering::{ClusterWorkload, CoReservationSettings, GridInputs, GridSeed};
+use crate::brokering::{ClusterWorkload, CoReservationSettings, GridInputs};
 use crate::estimates::{EstimateModel, EstimateSettings};
 use crate::random;
+use crate::random::StreamSeed;
 use crate::studies::SimulationSpec;
 use crate::sweep::{Cache, InputError, Inputs, PreparedWorkload, canonical_text};
 use crate::workload::{
@@ -26,7 +27,7 @@ pub struct GridSimulation {
     /// How the broker searches, what its messages suffer, what fails.
     pub settings: CoReservationSettings,
     /// What its random streams derive from.
-    pub seed: GridSeed,
+    pub seed: StreamSeed,
 }
 
 impl Simulation for GridSimulation {

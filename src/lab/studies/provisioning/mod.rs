@@ -6,7 +6,6 @@ use std::sync::Arc;
 
 use super::{LabStudy, Simulation};
 use crate::actors::{SimulationError, SimulationResult, simulate_provisioning_sites};
-use crate::brokering::GridSeed;
 use crate::brokering::provisioning::{
     Application, Background, BestEffortRun, Commitment, Genetic, ProvisioningInputs,
     ProvisioningSettings, SiteWorkload, Wish, best_effort, common_window, draw_instants, load_site,
@@ -14,6 +13,7 @@ use crate::brokering::provisioning::{
 };
 use crate::failures::{FailureSource, FailureTrace};
 use crate::random;
+use crate::random::StreamSeed;
 use crate::studies::SimulationSpec;
 use crate::sweep::{
     Cache, ContentHashes, FailureRequest, InputError, Inputs, PreparedWorkload, RunInput,
@@ -60,7 +60,7 @@ pub struct ProvisioningSimulation {
     /// How it is done, with the wish in numbers.
     pub settings: ProvisioningSettings,
     /// What random streams derive from.
-    pub seed: GridSeed,
+    pub seed: StreamSeed,
 }
 
 impl Simulation for ProvisioningSimulation {

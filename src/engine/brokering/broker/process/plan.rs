@@ -297,8 +297,8 @@ pub(super) fn has_room(rules: &Rules, request: &CoRequest, order: &[usize]) -> b
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::brokering::GridSeed;
     use crate::brokering::SearchSettings;
+    use crate::random::StreamSeed;
     use crate::workload::CoRequestId;
 
     fn rules(sizes: &[u32]) -> Rules {
@@ -309,7 +309,7 @@ mod tests {
             timeout: Seconds(60),
             renegotiate: false,
             risk: None,
-            seed: GridSeed::default(),
+            seed: StreamSeed::default(),
         }
     }
 
