@@ -130,8 +130,11 @@ impl Asked<'_> {
     }
 }
 
-/// The studies with a machine of their own, as they are looked for in a file.
-const RESOLVERS: [fn(&Asked<'_>, &mut Problems) -> Option<Option<StudySpec>>; 5] = [
+/// Looks for one study in a file. The outer `None` where something is wrong with its settings, the inner where another is asked for.
+type Resolver = fn(&Asked<'_>, &mut Problems) -> Option<Option<StudySpec>>;
+
+/// The studies with a machine of their own.
+const RESOLVERS: [Resolver; 5] = [
     reservations::resolve,
     slots::resolve,
     virtual_reservations::resolve,
