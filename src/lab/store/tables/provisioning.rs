@@ -1,13 +1,187 @@
-//! From results of provisioning to rows: sites, submissions with fronts, slots and tasks, and what others lost.
+//! Workflows that buy their resources: sites, submissions with fronts, slots and tasks, and what others lost.
 
 use rusqlite::{Connection, params};
 
+use super::{TableGroup, View};
 use crate::brokering::provisioning::measures::SiteSummary;
 use crate::brokering::provisioning::{ProvisioningOutcome, ProvisioningRun, TaskFate};
 use crate::units::Seconds;
 
+/// The tables of workflows that buy their resources.
+pub(super) struct Provisioning;
+
+impl TableGroup for Provisioning {
+    fn sql(&self) -> &'static str {
+        SQL
+    }
+
+    fn views(&self) -> &'static [View] {
+        VIEWS
+    }
+
+    fn enter_lookups(&self, connection: &Connection) -> rusqlite::Result<()> {
+        for fate in FATES {
+            connection.execute(
+                "INSERT OR REPLACE INTO task_fate VALUES (?1, ?2)",
+                params![fate_code(fate), fate_name(fate)],
+            )?;
+        }
+        Ok(())
+    }
+}
+
+const SQL: &str = "
+CREATE TABLE workflow_site (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    site INTEGER NOT NULL,
+    label TEXT NOT NULL,
+    nodes INTEGER NOT NULL,
+    wanted_percent REAL,
+    utilisation_percent REAL NOT NULL,
+    copied_percent REAL NOT NULL,
+    kept_percent REAL NOT NULL,
+    window_start INTEGER NOT NULL,
+    window_end INTEGER NOT NULL,
+    PRIMARY KEY (simulation, site)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workflow_submission (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    submission INTEGER NOT NULL,
+    submitted INTEGER NOT NULL,
+    planned_cost REAL,
+    planned_makespan INTEGER,
+    completed INTEGER NOT NULL CHECK (completed IN (0, 1)),
+    makespan INTEGER NOT NULL,
+    cost REAL NOT NULL,
+    wasted REAL NOT NULL,
+    gone INTEGER NOT NULL,
+    replans INTEGER NOT NULL,
+    lost_tasks INTEGER NOT NULL,
+    reprovisioned INTEGER NOT NULL,
+    best_effort_cost REAL,
+    best_effort_makespan INTEGER,
+    hypervolume REAL,
+    slots_offered INTEGER NOT NULL,
+    evaluations INTEGER NOT NULL,
+    infeasible INTEGER NOT NULL,
+    queries INTEGER NOT NULL,
+    offers INTEGER NOT NULL,
+    PRIMARY KEY (simulation, submission)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workflow_front (
+    simulation INTEGER NOT NULL,
+    submission INTEGER NOT NULL,
+    member INTEGER NOT NULL,
+    cost REAL NOT NULL,
+    makespan INTEGER NOT NULL,
+    chosen INTEGER NOT NULL CHECK (chosen IN (0, 1)),
+    PRIMARY KEY (simulation, submission, member),
+    FOREIGN KEY (simulation, submission) REFERENCES workflow_submission (simulation, submission)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workflow_slot (
+    simulation INTEGER NOT NULL,
+    submission INTEGER NOT NULL,
+    slot INTEGER NOT NULL,
+    site INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    \"end\" INTEGER NOT NULL,
+    unit_price REAL NOT NULL,
+    fixed_price REAL NOT NULL,
+    divisible INTEGER NOT NULL CHECK (divisible IN (0, 1)),
+    cost REAL NOT NULL,
+    used INTEGER NOT NULL,
+    externality INTEGER NOT NULL,
+    PRIMARY KEY (simulation, submission, slot),
+    FOREIGN KEY (simulation, submission) REFERENCES workflow_submission (simulation, submission)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE task_fate (
+    code INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE workflow_task (
+    simulation INTEGER NOT NULL,
+    submission INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    task INTEGER NOT NULL,
+    site INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    \"end\" INTEGER NOT NULL,
+    slot INTEGER,
+    fate INTEGER NOT NULL REFERENCES task_fate (code),
+    PRIMARY KEY (simulation, submission, position),
+    FOREIGN KEY (simulation, submission) REFERENCES workflow_submission (simulation, submission)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workflow_effect (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    site INTEGER NOT NULL,
+    jobs INTEGER NOT NULL,
+    delayed INTEGER NOT NULL,
+    wait INTEGER NOT NULL,
+    undisturbed_wait INTEGER NOT NULL,
+    slowdown REAL NOT NULL,
+    undisturbed_slowdown REAL NOT NULL,
+    PRIMARY KEY (simulation, site)
+) STRICT, WITHOUT ROWID;
+";
+
+const VIEWS: &[View] = &[
+    (
+        "v_workflow_site",
+        "SELECT s.simulation, s.site, s.label, s.nodes, s.wanted_percent, s.utilisation_percent, s.copied_percent, s.kept_percent,
+            s.window_start, s.window_end
+         FROM workflow_site s",
+    ),
+    (
+        "v_workflow_submission",
+        "SELECT s.simulation, s.submission, m.spec ->> '$.study.provider.provider' AS provider,
+            m.spec ->> '$.study.search' AS search, m.spec ->> '$.study.wish.alpha' AS alpha,
+            m.spec ->> '$.study.wish.after' AS deadline, m.spec ->> '$.study.wish.service_units' AS budget_su,
+            s.submitted, s.planned_cost AS planned_cost_su, s.planned_makespan,
+            s.planned_cost / nullif(s.best_effort_cost, 0.0) AS cost_ratio,
+            CAST(s.planned_makespan AS REAL) / nullif(s.best_effort_makespan, 0) AS makespan_ratio,
+            s.completed, s.makespan, s.cost AS cost_su, s.wasted AS wasted_su, s.gone, s.replans, s.lost_tasks, s.reprovisioned,
+            s.best_effort_cost AS best_effort_cost_su, s.best_effort_makespan, s.hypervolume, s.slots_offered, s.evaluations,
+            s.infeasible, s.queries, s.offers
+         FROM workflow_submission s JOIN simulation m ON m.id = s.simulation",
+    ),
+    (
+        "v_workflow_front",
+        "SELECT f.simulation, f.submission, f.member, f.cost AS cost_su, f.makespan, f.chosen FROM workflow_front f",
+    ),
+    (
+        "v_workflow_slot",
+        "SELECT t.simulation, t.submission, t.slot, t.site, t.nodes, s.submitted + t.start AS start,
+            s.submitted + t.\"end\" AS \"end\", t.unit_price, t.fixed_price, t.divisible, t.cost AS cost_su,
+            t.used / 3600.0 AS used_su, t.externality / 3600.0 AS externality_su
+         FROM workflow_slot t JOIN workflow_submission s ON s.simulation = t.simulation AND s.submission = t.submission",
+    ),
+    (
+        "v_workflow_task",
+        "SELECT t.simulation, t.submission, t.position, t.task, t.site, t.nodes, s.submitted + t.start AS start,
+            s.submitted + t.\"end\" AS \"end\", t.slot, f.name AS fate
+         FROM workflow_task t
+         JOIN workflow_submission s ON s.simulation = t.simulation AND s.submission = t.submission
+         JOIN task_fate f ON f.code = t.fate",
+    ),
+    (
+        "v_workflow_effect",
+        "SELECT e.simulation, e.site, e.jobs, e.delayed, e.wait / 3600.0 / nullif(e.jobs, 0) AS wait_hours,
+            e.undisturbed_wait / 3600.0 / nullif(e.jobs, 0) AS undisturbed_wait_hours, e.slowdown / nullif(e.jobs, 0) AS slowdown,
+            e.undisturbed_slowdown / nullif(e.jobs, 0) AS undisturbed_slowdown
+         FROM workflow_effect e",
+    ),
+];
+
 /// Tables that refer to a simulation, those that refer to others of them first.
-pub(super) const TABLES: [&str; 6] = [
+pub(in crate::store) const TABLES: [&str; 6] = [
     "workflow_front",
     "workflow_task",
     "workflow_slot",
@@ -34,19 +208,8 @@ fn fate_code(fate: TaskFate) -> i64 {
     }
 }
 
-/// Enters what may become of a task.
-pub(super) fn enter_lookups(connection: &Connection) -> rusqlite::Result<()> {
-    for fate in FATES {
-        connection.execute(
-            "INSERT OR REPLACE INTO task_fate VALUES (?1, ?2)",
-            params![fate_code(fate), fate_name(fate)],
-        )?;
-    }
-    Ok(())
-}
-
 /// Why a run would not come back from the store as it is; `None` where it would.
-pub(super) fn problem(run: &ProvisioningRun) -> Option<String> {
+pub(in crate::store) fn problem(run: &ProvisioningRun) -> Option<String> {
     let broken = run.outcomes.iter().find(|outcome| {
         let planned = outcome.planned.map(|value| value.cost);
         let best_effort = outcome.best_effort.as_ref().map(|run| run.cost);
@@ -72,7 +235,7 @@ pub(super) fn problem(run: &ProvisioningRun) -> Option<String> {
 }
 
 /// Takes away what is not kept without outcomes: slots and tasks.
-pub(super) fn strip(run: &mut ProvisioningRun) {
+pub(in crate::store) fn strip(run: &mut ProvisioningRun) {
     for outcome in &mut run.outcomes {
         outcome.slots = Vec::new();
         outcome.tasks = Vec::new();
@@ -80,7 +243,7 @@ pub(super) fn strip(run: &mut ProvisioningRun) {
 }
 
 /// Writes the sites of a simulation; returns the rows.
-pub(super) fn write_sites(
+pub(in crate::store) fn write_sites(
     connection: &Connection,
     simulation: i64,
     sites: &[SiteSummary],
@@ -108,7 +271,7 @@ pub(super) fn write_sites(
 
 /// Writes what became of every application; returns the rows. Times but that of the submission are seconds after it, as they are
 /// small then.
-pub(super) fn write_submissions(
+pub(in crate::store) fn write_submissions(
     connection: &Connection,
     simulation: i64,
     run: &ProvisioningRun,

@@ -5,7 +5,106 @@
 
 use std::sync::LazyLock;
 
+use rusqlite::{Connection, params};
+
+use super::{TableGroup, View};
 use crate::scheduling::{JobOutcome, Verdict};
+
+/// The tables of distributions.
+pub(super) struct DistributionTables;
+
+impl TableGroup for DistributionTables {
+    fn sql(&self) -> &'static str {
+        SQL
+    }
+
+    fn views(&self) -> &'static [View] {
+        VIEWS
+    }
+
+    fn enter_lookups(&self, connection: &Connection) -> rusqlite::Result<()> {
+        for (bin, (low, high)) in bins().enumerate() {
+            connection.execute(
+                "INSERT INTO histogram_bin (bin, low, high) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+                params![bin as i64, low, high],
+            )?;
+        }
+        Ok(())
+    }
+}
+
+const SQL: &str = "
+CREATE TABLE quantity (
+    code INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    unit TEXT NOT NULL
+) STRICT;
+INSERT INTO quantity VALUES (0, 'wait', 's'), (1, 'slowdown', '');
+
+CREATE TABLE histogram_bin (
+    bin INTEGER PRIMARY KEY,
+    low REAL NOT NULL,
+    high REAL NOT NULL
+) STRICT;
+
+CREATE TABLE simulation_histogram (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    quantity INTEGER NOT NULL REFERENCES quantity (code),
+    bin INTEGER NOT NULL REFERENCES histogram_bin (bin),
+    count INTEGER NOT NULL,
+    PRIMARY KEY (simulation, quantity, bin)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE calibration_kind (
+    code INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+) STRICT;
+INSERT INTO calibration_kind VALUES (0, 'promised'), (1, 'raw');
+
+CREATE TABLE simulation_calibration (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    kind INTEGER NOT NULL REFERENCES calibration_kind (code),
+    bin INTEGER NOT NULL CHECK (bin BETWEEN 1 AND 20),
+    jobs INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    failed_overbooked INTEGER NOT NULL,
+    pof_sum REAL NOT NULL,
+    brier_sum REAL NOT NULL,
+    PRIMARY KEY (simulation, kind, bin)
+) STRICT, WITHOUT ROWID;
+";
+
+const VIEWS: &[View] = &[
+    (
+        "v_histogram",
+        "SELECT h.simulation, q.name AS quantity, q.unit, h.bin, b.low, b.high, h.count
+         FROM simulation_histogram h
+         JOIN quantity q ON q.code = h.quantity
+         JOIN histogram_bin b ON b.bin = h.bin",
+    ),
+    (
+        "v_calibration",
+        "SELECT c.simulation, s.name AS strategy, k.name AS probability, c.bin, (c.bin - 1) / 20.0 AS pof_from,
+            c.bin / 20.0 AS pof_to, c.jobs, c.failed, c.failed_overbooked, c.pof_sum, c.brier_sum
+         FROM simulation_calibration c
+         JOIN simulation m ON m.id = c.simulation
+         JOIN strategy s ON s.code = m.strategy
+         JOIN calibration_kind k ON k.code = c.kind
+         WHERE c.kind = 0",
+    ),
+    // Where nothing was calibrated, what was promised is what the model gave.
+    (
+        "v_calibration_raw",
+        "SELECT c.simulation, s.name AS strategy, k.name AS probability, c.bin, (c.bin - 1) / 20.0 AS pof_from,
+            c.bin / 20.0 AS pof_to, c.jobs, c.failed, c.failed_overbooked, c.pof_sum, c.brier_sum
+         FROM simulation_calibration c
+         JOIN simulation m ON m.id = c.simulation
+         JOIN strategy s ON s.code = m.strategy
+         JOIN calibration_kind k ON k.code = c.kind
+         WHERE c.kind = 1 OR NOT EXISTS
+             (SELECT 1 FROM simulation_calibration r WHERE r.simulation = c.simulation AND r.kind = 1)",
+    ),
+];
 
 /// Bins a decade.
 const PER_DECADE: f64 = 16.0;
@@ -23,46 +122,46 @@ static EDGES: LazyLock<Vec<f64>> = LazyLock::new(|| {
 
 /// Lower and upper edge of every bin. Bin 0 holds everything below 1 (a wait of zero seconds); bin k ≥ 1 holds values from
 /// 10^((k − 1)/16) up to, but without, 10^(k/16); the last one holds what is larger, too.
-pub(super) fn bins() -> impl Iterator<Item = (f64, f64)> {
+pub(in crate::store) fn bins() -> impl Iterator<Item = (f64, f64)> {
     std::iter::once((0.0, 0.0)).chain(EDGES.windows(2).map(|pair| (pair[0], pair[1])))
 }
 
-pub(super) fn bin(value: f64) -> usize {
+pub(in crate::store) fn bin(value: f64) -> usize {
     EDGES.partition_point(|edge| *edge <= value).min(BINS)
 }
 
 /// Predicted against realised failures of overbooked jobs by bin of the prediction: bin i, from 1, holds predictions above
 /// (i − 1)/20 up to i/20, the first one 0 as well.
-pub(super) type CalibrationBins = [Calibration; POF_BINS];
+pub(in crate::store) type CalibrationBins = [Calibration; POF_BINS];
 
 /// Predicted against realised failures of the overbooked jobs whose probability of failure lay in one bin.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(super) struct Calibration {
-    pub(super) jobs: u64,
+pub(in crate::store) struct Calibration {
+    pub(in crate::store) jobs: u64,
     /// Jobs that failed for whatever reason: what the probability of failure predicts.
-    pub(super) failed: u64,
+    pub(in crate::store) failed: u64,
     /// Of those, killed at the end of their window.
-    pub(super) failed_overbooked: u64,
-    pub(super) pof_sum: f64,
+    pub(in crate::store) failed_overbooked: u64,
+    pub(in crate::store) pof_sum: f64,
     /// Σ (PoF − failed)².
-    pub(super) brier_sum: f64,
+    pub(in crate::store) brier_sum: f64,
 }
 
 /// The distributions of one simulation.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Distributions {
+pub(in crate::store) struct Distributions {
     /// Counts by bin, one list a quantity: waits (last start − release) in seconds of jobs that started; slowdown is
     /// response ÷ run of successful jobs that ran at least a second.
-    pub(super) histograms: [Vec<u32>; 2],
+    pub(in crate::store) histograms: [Vec<u32>; 2],
     /// By the probability of failure that was promised.
-    pub(super) promised: CalibrationBins,
+    pub(in crate::store) promised: CalibrationBins,
     /// The same jobs by the probability before its calibration; `None` where no promise was calibrated.
-    pub(super) raw: Option<CalibrationBins>,
+    pub(in crate::store) raw: Option<CalibrationBins>,
 }
 
 impl Distributions {
     /// Counts the outcomes of a simulation.
-    pub(super) fn of(outcomes: &[JobOutcome]) -> Self {
+    pub(in crate::store) fn of(outcomes: &[JobOutcome]) -> Self {
         let mut histograms: [Vec<u32>; 2] = std::array::from_fn(|_| vec![0; BINS + 1]);
         let mut promised = [Calibration::default(); POF_BINS];
         let mut raw = [Calibration::default(); POF_BINS];
