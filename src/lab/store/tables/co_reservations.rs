@@ -7,6 +7,7 @@ use rusqlite::{Connection, params};
 use super::{TableGroup, View};
 use crate::brokering::measures::{CLUSTER_MEASURES, ClusterSummary, ClusterValue};
 use crate::brokering::{CoOutcome, CoVerdict, GridRun, TimeLine};
+use crate::store::export::{ExportKind, ExportSource};
 use crate::units::Seconds;
 
 /// The tables of several clusters and of co-reservations.
@@ -19,6 +20,10 @@ impl TableGroup for CoReservations {
 
     fn views(&self) -> &'static [View] {
         VIEWS
+    }
+
+    fn exports(&self) -> &'static [ExportKind] {
+        EXPORTS
     }
 
     fn enter_lookups(&self, connection: &Connection) -> rusqlite::Result<()> {
@@ -189,6 +194,59 @@ const VIEWS: &[View] = &[
             b.backlog_now, b.backlog_earliest
          FROM co_probe b JOIN co_request o ON o.simulation = b.simulation AND o.request = b.request",
     ),
+];
+
+const EXPORTS: &[ExportKind] = &[
+    ExportKind {
+        name: "clusters",
+        about: "One row for each cluster of each simulation",
+        of_outcomes: false,
+        source: ExportSource::Simulations("v_cluster"),
+        columns: "simulation, cluster, nodes, first_job, jobs, window_start, accuracy number, stop",
+    },
+    ExportKind {
+        name: "cluster-measures",
+        about: "One row for each measure of each cluster",
+        of_outcomes: false,
+        source: ExportSource::Simulations(
+            "(SELECT d.simulation, d.cluster, q.name AS measure, d.class, q.unit, q.title, d.value
+              FROM cluster_measure d JOIN measure q ON q.code = d.measure)",
+        ),
+        columns: "simulation, cluster, measure text, class text, unit text, title text, value number",
+    },
+    ExportKind {
+        name: "co-requests",
+        about: "One row for each request for a co-reservation",
+        of_outcomes: false,
+        source: ExportSource::Simulations("v_co_request"),
+        columns: "simulation, request, trace_number, submit, earliest, deadline, duration, slack, parts, verdict text, \
+            granted flag, answered, start, lead, relative_start number, relative_cost number, cost number, pof number, \
+            messages, probes, reserved, refused, cancelled, timed_out, repeated, starts, candidates number, \
+            worst_case number, efficiency number, first_start, last_start, cheapest number, dearest number, waiting_before, \
+            waiting_after, unfairness number, lost_parts, replaced_parts",
+    },
+    ExportKind {
+        name: "co-parts",
+        about: "One row for each part of each co-reservation",
+        of_outcomes: false,
+        source: ExportSource::Simulations("v_co_part"),
+        columns: "simulation, request, part, nodes, cluster, start, end, duration, lost",
+    },
+    ExportKind {
+        name: "co-probes",
+        about: "One row for each cluster that a co-reservation probed",
+        of_outcomes: false,
+        source: ExportSource::Simulations("v_co_probe"),
+        columns: "simulation, request, cluster, submit, unfiltered, counting, backlog, quota, exempt, filtering_degree number, \
+            backlog_now, backlog_earliest",
+    },
+    ExportKind {
+        name: "time-lines",
+        about: "One row for each cluster and hour",
+        of_outcomes: false,
+        source: ExportSource::Simulations("time_line"),
+        columns: "simulation, cluster, time, jobs, parts",
+    },
 ];
 
 fn verdict_code(verdict: CoVerdict) -> i64 {

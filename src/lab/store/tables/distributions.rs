@@ -9,6 +9,7 @@ use rusqlite::{Connection, params};
 
 use super::{TableGroup, View};
 use crate::scheduling::{JobOutcome, Verdict};
+use crate::store::export::{ExportKind, ExportSource};
 
 /// The tables of distributions.
 pub(super) struct DistributionTables;
@@ -20,6 +21,10 @@ impl TableGroup for DistributionTables {
 
     fn views(&self) -> &'static [View] {
         VIEWS
+    }
+
+    fn exports(&self) -> &'static [ExportKind] {
+        EXPORTS
     }
 
     fn enter_lookups(&self, connection: &Connection) -> rusqlite::Result<()> {
@@ -104,6 +109,32 @@ const VIEWS: &[View] = &[
          WHERE c.kind = 1 OR NOT EXISTS
              (SELECT 1 FROM simulation_calibration r WHERE r.simulation = c.simulation AND r.kind = 1)",
     ),
+];
+
+const EXPORTS: &[ExportKind] = &[
+    ExportKind {
+        name: "histograms",
+        about: "One row for each range of waits and slowdowns of jobs",
+        of_outcomes: false,
+        source: ExportSource::Simulations("v_histogram"),
+        columns: "simulation, quantity text, unit text, bin, low number, high number, count",
+    },
+    ExportKind {
+        name: "calibration",
+        about: "One row for each range of promised probabilities of failure",
+        of_outcomes: false,
+        source: ExportSource::Simulations("v_calibration"),
+        columns: "simulation, strategy text, probability text, bin, pof_from number, pof_to number, jobs, failed, \
+            failed_overbooked, pof_sum number, brier_sum number",
+    },
+    ExportKind {
+        name: "raw-calibration",
+        about: "One row for each range of probabilities of failure before their calibration",
+        of_outcomes: false,
+        source: ExportSource::Simulations("v_calibration_raw"),
+        columns: "simulation, strategy text, probability text, bin, pof_from number, pof_to number, jobs, failed, \
+            failed_overbooked, pof_sum number, brier_sum number",
+    },
 ];
 
 /// Bins a decade.

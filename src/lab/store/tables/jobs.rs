@@ -8,6 +8,7 @@ use rusqlite::{Connection, params};
 
 use super::{TableGroup, View};
 use crate::scheduling::Verdict;
+use crate::store::export::{ExportKind, ExportSource};
 
 /// The tables of jobs and node events.
 pub(super) struct Jobs;
@@ -19,6 +20,10 @@ impl TableGroup for Jobs {
 
     fn views(&self) -> &'static [View] {
         VIEWS
+    }
+
+    fn exports(&self) -> &'static [ExportKind] {
+        EXPORTS
     }
 
     fn enter_lookups(&self, connection: &Connection) -> rusqlite::Result<()> {
@@ -122,4 +127,24 @@ const VIEWS: &[View] = &[
          JOIN job j ON j.workload = m.workload AND j.job = o.job
          JOIN verdict v ON v.code = o.verdict",
     ),
+];
+
+const EXPORTS: &[ExportKind] = &[
+    ExportKind {
+        name: "jobs",
+        about: "One row for each job of each simulation",
+        of_outcomes: true,
+        source: ExportSource::Simulations("v_job"),
+        columns: "simulation, job, trace_number, user, application, nodes, submit, release, estimate, runtime, deadline, \
+            fixed flag, outcome text, reason text, class, overbooked flag, planned_start, planned_end, slot_length, available number, \
+            executable number, survives number, pos number, pof number, raw_pof number, predecessors, start, end, waiting, \
+            fee number, penalty number, restarts, node_failures",
+    },
+    ExportKind {
+        name: "node-events",
+        about: "One row for each failure and repair of a node",
+        of_outcomes: true,
+        source: ExportSource::Simulations("node_event"),
+        columns: "simulation, sequence, time, node, up flag",
+    },
 ];

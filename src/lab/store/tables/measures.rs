@@ -6,6 +6,7 @@ use rusqlite::{Connection, params};
 
 use super::{TableGroup, View};
 use crate::scheduling::measures::{self, Measured};
+use crate::store::export::{ExportKind, ExportSource};
 
 /// The tables of measures.
 pub(super) struct Measures;
@@ -17,6 +18,10 @@ impl TableGroup for Measures {
 
     fn views(&self) -> &'static [View] {
         VIEWS
+    }
+
+    fn exports(&self) -> &'static [ExportKind] {
+        EXPORTS
     }
 
     fn enter_lookups(&self, connection: &Connection) -> rusqlite::Result<()> {
@@ -62,6 +67,17 @@ const VIEWS: &[View] = &[
          JOIN measure q ON q.code = d.measure",
     ),
 ];
+
+const EXPORTS: &[ExportKind] = &[ExportKind {
+    name: "measures",
+    about: "One row for each measure of each simulation",
+    of_outcomes: false,
+    source: ExportSource::Simulations(
+        "(SELECT d.simulation, q.name AS measure, q.unit, q.title, d.value
+              FROM simulation_measure d JOIN measure q ON q.code = d.measure)",
+    ),
+    columns: "simulation, measure text, unit text, title text, value number",
+}];
 
 /// Writes the measures of a simulation; returns the rows.
 pub(in crate::store) fn write_measures(

@@ -8,10 +8,12 @@ mod jobs;
 pub(super) mod measures;
 pub(super) mod provisioning;
 pub(super) mod reservations;
-mod runs;
+pub(super) mod runs;
 mod simulations;
 
 use rusqlite::Connection;
+
+use super::export::ExportKind;
 
 /// The name of a view and its query.
 pub(super) type View = (&'static str, &'static str);
@@ -23,6 +25,9 @@ pub(super) trait TableGroup: Sync {
 
     /// The views for people, which are made anew by every migration.
     fn views(&self) -> &'static [View];
+
+    /// What can be exported of them.
+    fn exports(&self) -> &'static [ExportKind];
 
     /// Enters what lookup tables must know of this program; run again by every migration.
     fn enter_lookups(&self, _connection: &Connection) -> rusqlite::Result<()> {

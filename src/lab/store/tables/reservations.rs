@@ -5,6 +5,7 @@ use rusqlite::{Connection, params};
 use super::{TableGroup, View};
 use crate::scheduling::reserving::{RequestVerdict, ReservationOutcome};
 use crate::scheduling::{CombinedScheme, VirtualTrial};
+use crate::store::export::{ExportKind, ExportSource};
 use crate::units::Seconds;
 use crate::workload::WantedStart;
 
@@ -18,6 +19,10 @@ impl TableGroup for Reservations {
 
     fn views(&self) -> &'static [View] {
         VIEWS
+    }
+
+    fn exports(&self) -> &'static [ExportKind] {
+        EXPORTS
     }
 
     fn enter_lookups(&self, connection: &Connection) -> rusqlite::Result<()> {
@@ -109,6 +114,34 @@ const VIEWS: &[View] = &[
             t.combined_cost / 3600.0 AS combined_cost_su, t.nodes * t.duration / 3600.0 AS base_price_su
          FROM virtual_trial t",
     ),
+];
+
+const EXPORTS: &[ExportKind] = &[
+    ExportKind {
+        name: "reservations",
+        about: "One row for each request for a reservation",
+        of_outcomes: true,
+        source: ExportSource::Simulations("v_reservation"),
+        columns: "simulation, request, trace_number, asked_at, earliest, alpha number, duration, runtime, nodes, verdict text, \
+            granted flag, start, end, waiting, price_su number, base_price_su number, offers, displaced_jobs, \
+            displaced_seconds",
+    },
+    ExportKind {
+        name: "offers",
+        about: "One row for each start that a request was offered",
+        of_outcomes: true,
+        source: ExportSource::Simulations("v_offer"),
+        columns: "simulation, request, start, price_su number, chosen flag",
+    },
+    ExportKind {
+        name: "trials",
+        about: "One row for each trial of a virtual reservation",
+        of_outcomes: true,
+        source: ExportSource::Simulations("v_virtual_trial"),
+        columns: "simulation, trial, asked_at, wanted_start, nodes, duration, reservation_cost_su number, submitted, \
+            padded_runtime, probability number, virtual_start, virtual_cost_su number, scheme text, combined_cost_su number, \
+            base_price_su number",
+    },
 ];
 
 fn verdict_code(verdict: RequestVerdict) -> i64 {

@@ -1,6 +1,7 @@
 //! Runs, their axes, and the points that they show.
 
 use super::{TableGroup, View};
+use crate::store::export::{ExportKind, ExportSource};
 
 /// The tables of runs and points.
 pub(super) struct Runs;
@@ -12,6 +13,10 @@ impl TableGroup for Runs {
 
     fn views(&self) -> &'static [View] {
         VIEWS
+    }
+
+    fn exports(&self) -> &'static [ExportKind] {
+        EXPORTS
     }
 }
 
@@ -156,4 +161,28 @@ const VIEWS: &[View] = &[
          LEFT JOIN simulation_metrics k ON k.simulation = m.id
          LEFT JOIN simulation_timing t ON t.simulation = m.id",
     ),
+];
+
+/// The points of a run.
+pub(in crate::store) const POINTS: ExportKind = ExportKind {
+    name: "points",
+    about: "One row for each place of the sweep",
+    of_outcomes: false,
+    source: ExportSource::Points,
+    columns: "run, place, identity text, simulation, state text, error text, strategy text, workload_label text, replication, \
+        penalty_ratio number, fees number, forfeited number, penalties number, gain number, booked number, submitted, \
+        accepted, successful, failed, dropped, dropped_too_wide, overbooked, failed_overbooked, failed_nodes, \
+        failed_unstartable, started, restarts, utilisation number, useful_utilisation number, mean_wait number, \
+        slowdown number, makespan, pof_evaluations, convolutions, replans, moves",
+};
+
+const EXPORTS: &[ExportKind] = &[
+    POINTS,
+    ExportKind {
+        name: "axes",
+        about: "One row for each place and axis",
+        of_outcomes: false,
+        source: ExportSource::Axes,
+        columns: "run, place, axis, key text, kind text, value text, value_position",
+    },
 ];

@@ -1,6 +1,7 @@
 //! Simulations: what was asked for, how far each is, its totals and its time.
 
 use super::{TableGroup, View};
+use crate::store::export::{ExportKind, ExportSource};
 
 /// The tables of simulations.
 pub(super) struct Simulations;
@@ -12,6 +13,10 @@ impl TableGroup for Simulations {
 
     fn views(&self) -> &'static [View] {
         VIEWS
+    }
+
+    fn exports(&self) -> &'static [ExportKind] {
+        EXPORTS
     }
 }
 
@@ -99,3 +104,13 @@ const VIEWS: &[View] = &[
          LEFT JOIN simulation_timing t ON t.simulation = m.id",
     ),
 ];
+
+const EXPORTS: &[ExportKind] = &[ExportKind {
+    name: "simulations",
+    about: "One row for each simulation",
+    of_outcomes: false,
+    source: ExportSource::Simulations("v_simulation"),
+    columns: "simulation, identity text, generation, state text, attempts, error text, workload_label text, workload, \
+            strategy text, replication, spec text, computed_by, program_version text, program_commit text, wall_seconds number, \
+            finished_utc text",
+}];

@@ -6,7 +6,7 @@ use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::{Offer, RequestVerdict, ReservationOutcome};
 use crate::scheduling::{VirtualTrial, combine};
 use crate::store::fixtures::{axis, finished, point, record, result, text, write_run};
-use crate::store::{OutcomeDetail, Store};
+use crate::store::{ExportKind, OutcomeDetail, Store};
 use crate::sweep::AxisValue;
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::{RequestId, ReservationRequest, WantedStart};
@@ -247,4 +247,15 @@ fn the_schema_document_names_every_table_and_column() {
         checked += 1;
     }
     assert!(checked > 150, "{checked}");
+}
+
+#[test]
+fn the_schema_document_names_every_kind_of_export() {
+    for kind in ExportKind::all() {
+        assert!(
+            DOCUMENT.contains(&format!("`{}`", kind.name)),
+            "{} is not explained",
+            kind.name
+        );
+    }
 }
