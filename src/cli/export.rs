@@ -3,15 +3,17 @@
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+
 use super::screen::{LookError, WholeFile, csv_error, interrupt_on_ctrl_c};
 use crate::report::{ColumnKind, ParquetRows};
 use crate::store::{Export, ExportKind, ExportType, RunSelector, SqlValue, Store};
 
-/// Writes the points, jobs, node events, axes or workflows of a run as Parquet or CSV.
+/// Writes the rows of a run as Parquet or CSV: its points, jobs, reservations, workflows or any other kind.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-Columns have the names and units of the views in docs/schema.md; points have a column for each axis besides. `simulation` joins \
-jobs and node events to points. Rows are streamed: memory does not grow with the run.
+Columns have the names and units of the views in docs/schema.md; points have a column for each axis besides. `simulation` joins the \
+rows of the others to points. Rows are streamed: memory does not grow with the run.
 
 Examples:
   bookahead export latest --format parquet
@@ -28,8 +30,8 @@ pub struct ExportArguments {
     #[arg(long, value_enum)]
     pub format: ExportFormat,
     /// Which rows
-    #[arg(long, value_enum, default_value = "points")]
-    pub what: What,
+    #[arg(long, value_parser = kinds(), default_value = "points")]
+    pub what: &'static ExportKind,
     /// The file, or a folder for it; `-` is standard output [default: run-N-points.parquet and so on in this folder]
     #[arg(long, value_name = "FILE|DIR")]
     pub out: Option<PathBuf>,
@@ -44,40 +46,15 @@ pub enum ExportFormat {
     Csv,
 }
 
-/// Which rows are exported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub enum What {
-    /// One row for each place of the sweep.
-    Points,
-    /// One row for each job of each simulation.
-    Jobs,
-    /// One row for each failure and repair of a node.
-    NodeEvents,
-    /// One row for each place and axis.
-    Axes,
-    /// One row for each workflow that was submitted.
-    Submissions,
-    /// One row for each plan of a Pareto front.
-    Fronts,
-    /// One row for each slot that was paid for.
-    Slots,
-    /// One row for each run of a task of a workflow.
-    Tasks,
-}
-
-impl From<What> for ExportKind {
-    fn from(what: What) -> Self {
-        match what {
-            What::Points => Self::Points,
-            What::Jobs => Self::Jobs,
-            What::NodeEvents => Self::NodeEvents,
-            What::Axes => Self::Axes,
-            What::Submissions => Self::Submissions,
-            What::Fronts => Self::Fronts,
-            What::Slots => Self::Slots,
-            What::Tasks => Self::Tasks,
-        }
-    }
+fn kinds() -> impl TypedValueParser<Value = &'static ExportKind> {
+    PossibleValuesParser::new(
+        ExportKind::all().map(|kind| PossibleValue::new(kind.name).help(kind.about)),
+    )
+    .map(|name| {
+        ExportKind::all()
+            .find(|kind| kind.name == name)
+            .expect("only names of kinds are possible")
+    })
 }
 
 /// Writes the file and says where it is.
@@ -88,7 +65,7 @@ impl From<What> for ExportKind {
 pub fn execute(arguments: &ExportArguments) -> Result<(), LookError> {
     let store = Store::open_read_only(&arguments.store)?;
     let run = store.run(&arguments.run)?;
-    if arguments.what == What::Jobs {
+    if arguments.what.of_outcomes {
         let (done, with_jobs) = store.simulations_with_jobs(run.id)?;
         let again = format!(
             "`bookahead run {} --store {} --outcomes all` runs them again and keeps them",
@@ -97,37 +74,29 @@ pub fn execute(arguments: &ExportArguments) -> Result<(), LookError> {
         );
         if done > 0 && with_jobs == 0 {
             return Err(LookError::Use(format!(
-                "run {} has no jobs to export: only its points' metrics were stored; {again}",
-                run.id.0
+                "run {} has no {} to export: only its points' metrics were stored; {again}",
+                run.id.0, arguments.what.name
             )));
         }
         if with_jobs < done {
             super::say(format_args!(
-                "warning: {} of {done} simulations were stored without their jobs; {again}",
-                done - with_jobs
+                "warning: {} of {done} simulations were stored without their {}; {again}",
+                done - with_jobs,
+                arguments.what.name
             ));
         }
     }
     let name = format!(
         "run-{}-{}.{}",
         run.id.0,
-        match arguments.what {
-            What::Points => "points",
-            What::Jobs => "jobs",
-            What::NodeEvents => "node-events",
-            What::Axes => "axes",
-            What::Submissions => "submissions",
-            What::Fronts => "fronts",
-            What::Slots => "slots",
-            What::Tasks => "tasks",
-        },
+        arguments.what.name,
         match arguments.format {
             ExportFormat::Parquet => "parquet",
             ExportFormat::Csv => "csv",
         }
     );
     interrupt_on_ctrl_c(&store);
-    let export = store.export(run.id, arguments.what.into())?;
+    let export = store.export(run.id, arguments.what)?;
     let about = format!("run {} of {}", run.id.0, run.name);
     let write = |target: &mut (dyn Write + Send)| match arguments.format {
         ExportFormat::Parquet => parquet(&store, &export, &about, target),

@@ -57,6 +57,9 @@ pub(super) fn briefly(error: &StoreError) -> String {
         StoreError::OlderVersion {
             found, supported, ..
         } => format!("older schema version {found} (now {supported})"),
+        StoreError::DevelopmentVersion {
+            found, supported, ..
+        } => format!("schema version {found} of a development version (now {supported})"),
         StoreError::NewerVersion {
             found, supported, ..
         } => format!("newer schema version {found} (known up to {supported})"),

@@ -205,7 +205,7 @@ fn as_text(
 type Rows = (Vec<String>, Vec<Vec<SqlValue>>);
 
 fn points(store: &Store, run: &RunSummary) -> Result<Rows, QueryError> {
-    let export = store.export(run.id, ExportKind::Points)?;
+    let export = store.export(run.id, &ExportKind::POINTS)?;
     let mut rows = Vec::new();
     store.query(&export.sql, &mut |_| Ok(()), &mut |row| {
         rows.push(row.to_vec());

@@ -119,8 +119,8 @@ fn not_submitted(number: u32, store: &Path, error: &StoreError) -> String {
         StoreError::OlderVersion { .. } => {
             format!("--only {number} submits it, and its job brings the store up to date")
         }
-        StoreError::NewerVersion { .. } => {
-            "use the newer bookahead that wrote it, or remove the file and its -wal and -shm, then submit again".to_owned()
+        StoreError::DevelopmentVersion { .. } | StoreError::NewerVersion { .. } => {
+            "use the bookahead that wrote it, or remove the file and its -wal and -shm, then submit again".to_owned()
         }
         StoreError::NotADatabase { .. } | StoreError::NotOurs { .. } | StoreError::Damaged { .. } => {
             "a job would fail there: remove the file and its -wal and -shm, then submit again".to_owned()

@@ -118,7 +118,7 @@ impl Store {
                 counts[bin] += row.get::<_, i64>(1).map_err(sql)?.unsigned_abs();
             }
         }
-        Ok(super::distributions::bins()
+        Ok(super::tables::distributions::bins()
             .zip(counts)
             .map(|((low, high), count)| Bin { low, high, count })
             .collect())

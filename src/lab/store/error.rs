@@ -60,17 +60,32 @@ pub enum StoreError {
         /// Its application id.
         found: i32,
     },
+    /// A bookahead of before the first release wrote the store.
+    #[error(
+        "the store `{path}` has schema version {found}, this program writes version {supported}: it is a store of an earlier \
+         development version, which is left as it is; keep the program that wrote it to read it, or run the experiment again \
+         into a new store with --store"
+    )]
+    DevelopmentVersion {
+        /// The file.
+        path: PathBuf,
+        /// Its version.
+        found: i32,
+        /// The version of this program.
+        supported: i32,
+    },
     /// A newer bookahead wrote the store.
     #[error(
-        "the store `{path}` has schema version {found}, this program knows versions up to {supported}: \
-         use the newer bookahead that wrote it, or choose another file with --store"
+        "the store `{path}` has schema version {found}, this program writes version {supported}: it is a store of a newer \
+         version, perhaps one under development, and is left as it is; use the program that wrote it, or run the experiment \
+         again into a new store with --store"
     )]
     NewerVersion {
         /// The file.
         path: PathBuf,
         /// Its version.
         found: i32,
-        /// The newest version that this program knows.
+        /// The version of this program.
         supported: i32,
     },
     /// An older store was opened for reading only, so that it cannot be brought up to date.

@@ -1,27 +1,57 @@
 //! What `bookahead export` asks: one question a kind of row, each column with a type that holds in every row.
 
+use super::tables::GROUPS;
 use super::{RunId, Store, StoreError};
 use crate::sweep::AxisValue;
 
-/// What is exported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExportKind {
-    /// One row for each place of the sweep, with a column for each axis.
+/// A kind of rows that can be exported.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ExportKind {
+    /// Its name, as `bookahead export --what` has it.
+    pub name: &'static str,
+    /// What one of its rows is.
+    pub about: &'static str,
+    /// Whether only simulations that were stored with all outcomes have such rows.
+    pub of_outcomes: bool,
+    /// Where the rows are.
+    pub(super) source: ExportSource,
+    /// `name type` of each column, separated by commas; a name alone is a whole number.
+    pub(super) columns: &'static str,
+}
+
+/// Where the rows of an export are.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum ExportSource {
+    /// The points of the run, with a column for each axis.
     Points,
-    /// One row for each job of each simulation.
-    Jobs,
-    /// One row for each failure and repair of a node in each simulation.
-    NodeEvents,
-    /// One row for each place and axis, for tools that want axes as rows.
+    /// The axes of each point of the run.
     Axes,
-    /// One row for each workflow that was submitted.
-    Submissions,
-    /// One row for each plan of a Pareto front.
-    Fronts,
-    /// One row for each slot that was paid for.
-    Slots,
-    /// One row for each run of a task of a workflow.
-    Tasks,
+    /// A table, a view or a query in parentheses with a column `simulation`: its rows about the simulations of the run.
+    Simulations(&'static str),
+}
+
+impl ExportKind {
+    /// The points of a run.
+    pub const POINTS: Self = super::tables::runs::POINTS;
+
+    /// Every kind, in the order of the tables.
+    pub fn all() -> impl Iterator<Item = &'static Self> {
+        GROUPS.iter().flat_map(|group| group.exports())
+    }
+
+    fn columns(&self) -> impl Iterator<Item = (&'static str, ExportType)> {
+        self.columns.split(',').map(|column| {
+            let mut words = column.split_whitespace();
+            let name = words.next().unwrap_or_default();
+            let kind = match words.next() {
+                None => Integer,
+                Some("number") => Number,
+                Some("flag") => Flag,
+                Some(_) => Text,
+            };
+            (name, kind)
+        })
+    }
 }
 
 /// The type of an exported column.
@@ -48,168 +78,6 @@ pub struct Export {
 
 use ExportType::{Flag, Integer, Number, Text};
 
-/// Columns of `v_point` without the axes, which become columns of their own.
-const POINT: &[(&str, ExportType)] = &[
-    ("run", Integer),
-    ("place", Integer),
-    ("identity", Text),
-    ("simulation", Integer),
-    ("state", Text),
-    ("error", Text),
-    ("strategy", Text),
-    ("workload_label", Text),
-    ("replication", Integer),
-    ("penalty_ratio", Number),
-    ("fees", Number),
-    ("forfeited", Number),
-    ("penalties", Number),
-    ("gain", Number),
-    ("booked", Number),
-    ("submitted", Integer),
-    ("accepted", Integer),
-    ("successful", Integer),
-    ("failed", Integer),
-    ("dropped", Integer),
-    ("dropped_too_wide", Integer),
-    ("overbooked", Integer),
-    ("failed_overbooked", Integer),
-    ("failed_nodes", Integer),
-    ("failed_unstartable", Integer),
-    ("started", Integer),
-    ("restarts", Integer),
-    ("utilisation", Number),
-    ("useful_utilisation", Number),
-    ("mean_wait", Number),
-    ("slowdown", Number),
-    ("makespan", Integer),
-    ("pof_evaluations", Integer),
-    ("convolutions", Integer),
-    ("replans", Integer),
-    ("moves", Integer),
-];
-
-const JOB: &[(&str, ExportType)] = &[
-    ("simulation", Integer),
-    ("job", Integer),
-    ("trace_number", Integer),
-    ("user", Integer),
-    ("application", Integer),
-    ("nodes", Integer),
-    ("submit", Integer),
-    ("release", Integer),
-    ("estimate", Integer),
-    ("runtime", Integer),
-    ("deadline", Integer),
-    ("outcome", Text),
-    ("reason", Text),
-    ("class", Integer),
-    ("overbooked", Flag),
-    ("planned_start", Integer),
-    ("planned_end", Integer),
-    ("slot_length", Integer),
-    ("available", Number),
-    ("executable", Number),
-    ("survives", Number),
-    ("pos", Number),
-    ("pof", Number),
-    ("raw_pof", Number),
-    ("predecessors", Integer),
-    ("start", Integer),
-    ("end", Integer),
-    ("waiting", Integer),
-    ("fee", Number),
-    ("penalty", Number),
-    ("restarts", Integer),
-    ("node_failures", Integer),
-];
-
-const NODE_EVENT: &[(&str, ExportType)] = &[
-    ("simulation", Integer),
-    ("sequence", Integer),
-    ("time", Integer),
-    ("node", Integer),
-    ("up", Flag),
-];
-
-const AXIS: &[(&str, ExportType)] = &[
-    ("run", Integer),
-    ("place", Integer),
-    ("axis", Integer),
-    ("key", Text),
-    ("kind", Text),
-    ("value", Text),
-    ("value_position", Integer),
-];
-
-const SUBMISSION: &[(&str, ExportType)] = &[
-    ("simulation", Integer),
-    ("submission", Integer),
-    ("provider", Text),
-    ("search", Text),
-    ("alpha", Number),
-    ("deadline", Integer),
-    ("budget_su", Number),
-    ("submitted", Integer),
-    ("planned_cost_su", Number),
-    ("planned_makespan", Integer),
-    ("cost_ratio", Number),
-    ("makespan_ratio", Number),
-    ("completed", Flag),
-    ("makespan", Integer),
-    ("cost_su", Number),
-    ("wasted_su", Number),
-    ("gone", Integer),
-    ("replans", Integer),
-    ("lost_tasks", Integer),
-    ("reprovisioned", Integer),
-    ("best_effort_cost_su", Number),
-    ("best_effort_makespan", Integer),
-    ("hypervolume", Number),
-    ("slots_offered", Integer),
-    ("evaluations", Integer),
-    ("infeasible", Integer),
-    ("queries", Integer),
-    ("offers", Integer),
-];
-
-const FRONT: &[(&str, ExportType)] = &[
-    ("simulation", Integer),
-    ("submission", Integer),
-    ("member", Integer),
-    ("cost_su", Number),
-    ("makespan", Integer),
-    ("chosen", Flag),
-];
-
-const SLOT: &[(&str, ExportType)] = &[
-    ("simulation", Integer),
-    ("submission", Integer),
-    ("slot", Integer),
-    ("site", Integer),
-    ("nodes", Integer),
-    ("start", Integer),
-    ("end", Integer),
-    ("unit_price", Number),
-    ("fixed_price", Number),
-    ("divisible", Flag),
-    ("cost_su", Number),
-    ("used_su", Number),
-    ("externality_su", Number),
-];
-
-const TASK: &[(&str, ExportType)] = &[
-    ("simulation", Integer),
-    ("submission", Integer),
-    ("position", Integer),
-    ("task", Integer),
-    ("site", Integer),
-    ("nodes", Integer),
-    ("start", Integer),
-    ("end", Integer),
-    ("slot", Integer),
-    ("fate", Text),
-];
-
 /// The simulations of a run, once each, in the order of their numbers (which SQLite would drop without a LIMIT). The rows of
 /// each come in the order of their keys, as the CROSS JOIN keeps the simulations outside: nothing is sorted in memory.
 const SIMULATIONS: &str =
@@ -222,34 +90,27 @@ impl Store {
     /// # Errors
     ///
     /// When the axes of the run cannot be read.
-    pub fn export(&self, run: RunId, kind: ExportKind) -> Result<Export, StoreError> {
-        let (fixed, source) = match kind {
-            ExportKind::Points => (
-                POINT,
-                "v_point t WHERE t.run = RUN ORDER BY t.place".to_owned(),
-            ),
-            ExportKind::Jobs => (JOB, of_simulations("v_job")),
-            ExportKind::NodeEvents => (NODE_EVENT, of_simulations("node_event")),
-            ExportKind::Axes => (
-                AXIS,
-                "v_point_axis t WHERE t.run = RUN ORDER BY t.place, t.axis".to_owned(),
-            ),
-            ExportKind::Submissions => (SUBMISSION, of_simulations("v_workflow_submission")),
-            ExportKind::Fronts => (FRONT, of_simulations("v_workflow_front")),
-            ExportKind::Slots => (SLOT, of_simulations("v_workflow_slot")),
-            ExportKind::Tasks => (TASK, of_simulations("v_workflow_task")),
+    pub fn export(&self, run: RunId, kind: &ExportKind) -> Result<Export, StoreError> {
+        let source = match kind.source {
+            ExportSource::Points => "v_point t WHERE t.run = RUN ORDER BY t.place".to_owned(),
+            ExportSource::Axes => {
+                "v_point_axis t WHERE t.run = RUN ORDER BY t.place, t.axis".to_owned()
+            }
+            ExportSource::Simulations(rows) => {
+                format!("{SIMULATIONS} s CROSS JOIN {rows} t WHERE t.simulation = s.id")
+            }
         };
         let mut columns: Vec<(String, ExportType)> = Vec::new();
         let mut chosen: Vec<String> = Vec::new();
-        for (name, kind) in fixed {
-            columns.push(((*name).to_owned(), *kind));
+        for (name, kind) in kind.columns() {
+            columns.push((name.to_owned(), kind));
             chosen.push(format!("t.\"{name}\""));
         }
-        if kind == ExportKind::Points {
+        if kind.source == ExportSource::Points {
             // After the columns that say which point it is.
             const BEFORE: usize = 3;
             for (position, axis) in self.axes(run)?.into_iter().enumerate() {
-                let name = if fixed.iter().any(|(fixed, _)| *fixed == axis.key) {
+                let name = if kind.columns().any(|(fixed, _)| fixed == axis.key) {
                     format!("axis.{}", axis.key)
                 } else {
                     axis.key
@@ -286,11 +147,6 @@ impl Store {
     }
 }
 
-/// The rows of a view that belong to the simulations of the run.
-fn of_simulations(view: &str) -> String {
-    format!("{SIMULATIONS} s CROSS JOIN {view} t ON t.simulation = s.id")
-}
-
 /// The narrowest type that holds every value of an axis.
 fn axis_type(values: &[AxisValue]) -> ExportType {
     let one = |value: &AxisValue| match value {
@@ -321,5 +177,36 @@ mod tests {
         assert_eq!(axis_type(&[one.clone(), half]), Number);
         assert_eq!(axis_type(&[one, AxisValue::Text("x".to_owned())]), Text);
         assert_eq!(axis_type(&[AxisValue::Flag(true)]), Flag);
+    }
+
+    #[test]
+    fn an_export_has_every_column_of_its_view_and_its_types_are_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("a.db")).unwrap();
+        for kind in ExportKind::all() {
+            for word in kind
+                .columns
+                .split(',')
+                .flat_map(|column| column.split_whitespace().skip(1))
+            {
+                assert!(
+                    ["number", "text", "flag"].contains(&word),
+                    "{}: {word}",
+                    kind.name
+                );
+            }
+            let ExportSource::Simulations(rows) = kind.source else {
+                continue;
+            };
+            let statement = store
+                .connection
+                .prepare(&format!("SELECT * FROM {rows}"))
+                .unwrap();
+            let mut of_view: Vec<&str> = statement.column_names().collect();
+            let mut exported: Vec<&str> = kind.columns().map(|(name, _)| name).collect();
+            of_view.sort_unstable();
+            exported.sort_unstable();
+            assert_eq!(exported, of_view, "{}", kind.name);
+        }
     }
 }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use rusqlite::params;
 
 use super::aggregates::{Bin, OF_RUN};
-use super::distributions;
+use super::tables::distributions;
 use super::{RunId, Store, StoreError};
 use crate::scheduling::measures;
 

@@ -1,16 +1,12 @@
 //! The store: one SQLite file that keeps every run, point and job outcome, and the only way out of a simulation.
 //!
-//! By verb: [`Store::open`] and the migrations (`migrate`), the tables and views (`schema`), the one writer on its own
-//! thread ([`Writer`]), and the readers. Only this module holds a connection. What a simulation produced, the mark that
+//! By verb: [`Store::open`] and what brings older files forward (`versions`), the tables and views (`tables`), the one writer on
+//! its own thread ([`Writer`]), and the readers. Only this module holds a connection. What a simulation produced, the mark that
 //! it is done and its points commit together, so a kill at any instant loses at most the simulations under way.
 //! `docs/schema.md` explains every table and column.
 
 mod aggregates;
-#[cfg(test)]
-mod calibration_tests;
-mod co_reservations;
 mod curves;
-mod distributions;
 mod error;
 mod export;
 #[cfg(test)]
@@ -19,27 +15,20 @@ mod grid;
 mod history;
 mod measures;
 mod merge;
-mod migrate;
 mod open;
 mod paired;
 mod processes;
-mod provisioning;
 mod query;
 mod read;
 mod record;
 mod replays;
-mod reservations;
 mod rows;
 mod runs;
-mod schema;
 mod shares;
+mod tables;
 #[cfg(test)]
 mod tests;
-mod version_2;
-mod version_3;
-mod version_4;
-mod version_5;
-mod version_6;
+mod versions;
 mod workflows;
 mod write;
 
@@ -62,7 +51,7 @@ pub use record::{
 };
 pub use replays::ReplaySource;
 pub use runs::{EarlierWork, PendingSimulation};
-pub use schema::{APPLICATION_ID, SCHEMA_VERSION};
 pub use shares::ShareProgress;
+pub use versions::{APPLICATION_ID, SCHEMA_VERSION};
 pub use workflows::{FrontRow, SlotRow, SubmissionRow, TaskRow, WorkflowSite};
 pub use write::{Writer, WriterHandle};

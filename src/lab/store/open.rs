@@ -8,7 +8,8 @@ use std::time::{Duration, Instant};
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
-use super::{StoreError, migrate};
+use super::StoreError;
+use super::versions::VERSIONS;
 
 /// How long a writer waits for another program's transaction, which lasts a fraction of a second.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -26,7 +27,7 @@ impl Store {
     /// # Errors
     ///
     /// When the folder or file cannot be made or written, when the file is not a database, belongs to another program, or
-    /// was written by a newer version.
+    /// was written by a newer version or by one of before the first release.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         Self::open_for_writing(path, false)
     }
@@ -87,7 +88,7 @@ impl Store {
         connection.busy_timeout(BUSY_TIMEOUT).map_err(sql)?;
         keep_plans(&connection).map_err(sql)?;
         // Looked at before the journal mode is changed, which would write to somebody else's file.
-        migrate::inspect(&connection, path)?;
+        VERSIONS.inspect(&connection, path)?;
         // Large pages: a third more rows a second than with 4 KiB. An existing file keeps its own size.
         connection
             .execute_batch("PRAGMA page_size = 16384; PRAGMA journal_mode = WAL;")
@@ -98,7 +99,7 @@ impl Store {
                  PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;",
             )
             .map_err(sql)?;
-        migrate::migrate(&mut connection, path)?;
+        VERSIONS.bring_forward(&mut connection, path)?;
         Ok(Self {
             connection,
             path: path.to_owned(),
@@ -133,7 +134,7 @@ impl Store {
             connection
                 .execute_batch("PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;")
                 .map_err(sql)?;
-            migrate::require_current(&connection, path)?;
+            VERSIONS.require_current(&connection, path)?;
             Ok(Self {
                 connection,
                 path: path.to_owned(),

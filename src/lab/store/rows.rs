@@ -5,14 +5,15 @@ use std::collections::HashMap;
 use rusqlite::{Connection, OptionalExtension, Statement, params};
 use sha2::{Digest, Sha256};
 
-use super::co_reservations::{self, write_clusters, write_co_requests, write_time_lines};
-use super::distributions::Distributions;
-use super::provisioning::{self, write_sites, write_submissions};
 use super::record::{FailedSimulation, FinishedSimulation, OutcomeDetail};
-use super::reservations::{write_measures, write_reservations, write_trials};
 use super::runs::{
     PendingSimulation, PlaceNumbers, RunAxes, SHOWN_BY_RUN, hex, link_point, unix_milliseconds,
 };
+use super::tables::co_reservations::{self, write_clusters, write_co_requests, write_time_lines};
+use super::tables::distributions::Distributions;
+use super::tables::measures::write_measures;
+use super::tables::provisioning::{self, write_sites, write_submissions};
+use super::tables::reservations::{write_reservations, write_trials};
 use super::{RunId, StoreError, WriteSummary};
 use crate::scheduling::{JobOutcome, SimulationMetrics, Verdict, registry};
 use crate::sweep::{Point, SimulationSpec};

@@ -1,0 +1,258 @@
+//! What is kept of the distributions of one simulation, so that no report has to read its job rows: counts of waits
+//! and slowdowns in logarithmic bins, and of predicted against realised failures.
+//!
+//! A bin is a sixteenth of a decade: a quantile that is read off the counts is at most 15.5 % above the bin's lower edge.
+
+use std::sync::LazyLock;
+
+use rusqlite::{Connection, params};
+
+use super::{TableGroup, View};
+use crate::scheduling::{JobOutcome, Verdict};
+use crate::store::export::{ExportKind, ExportSource};
+
+/// The tables of distributions.
+pub(super) struct DistributionTables;
+
+impl TableGroup for DistributionTables {
+    fn sql(&self) -> &'static str {
+        SQL
+    }
+
+    fn views(&self) -> &'static [View] {
+        VIEWS
+    }
+
+    fn exports(&self) -> &'static [ExportKind] {
+        EXPORTS
+    }
+
+    fn enter_lookups(&self, connection: &Connection) -> rusqlite::Result<()> {
+        for (bin, (low, high)) in bins().enumerate() {
+            connection.execute(
+                "INSERT INTO histogram_bin (bin, low, high) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+                params![bin as i64, low, high],
+            )?;
+        }
+        Ok(())
+    }
+}
+
+const SQL: &str = "
+CREATE TABLE quantity (
+    code INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    unit TEXT NOT NULL
+) STRICT;
+INSERT INTO quantity VALUES (0, 'wait', 's'), (1, 'slowdown', '');
+
+CREATE TABLE histogram_bin (
+    bin INTEGER PRIMARY KEY,
+    low REAL NOT NULL,
+    high REAL NOT NULL
+) STRICT;
+
+CREATE TABLE simulation_histogram (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    quantity INTEGER NOT NULL REFERENCES quantity (code),
+    bin INTEGER NOT NULL REFERENCES histogram_bin (bin),
+    count INTEGER NOT NULL,
+    PRIMARY KEY (simulation, quantity, bin)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE calibration_kind (
+    code INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+) STRICT;
+INSERT INTO calibration_kind VALUES (0, 'promised'), (1, 'raw');
+
+CREATE TABLE simulation_calibration (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    kind INTEGER NOT NULL REFERENCES calibration_kind (code),
+    bin INTEGER NOT NULL CHECK (bin BETWEEN 1 AND 20),
+    jobs INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    failed_overbooked INTEGER NOT NULL,
+    pof_sum REAL NOT NULL,
+    brier_sum REAL NOT NULL,
+    PRIMARY KEY (simulation, kind, bin)
+) STRICT, WITHOUT ROWID;
+";
+
+const VIEWS: &[View] = &[
+    (
+        "v_histogram",
+        "SELECT h.simulation, q.name AS quantity, q.unit, h.bin, b.low, b.high, h.count
+         FROM simulation_histogram h
+         JOIN quantity q ON q.code = h.quantity
+         JOIN histogram_bin b ON b.bin = h.bin",
+    ),
+    (
+        "v_calibration",
+        "SELECT c.simulation, s.name AS strategy, k.name AS probability, c.bin, (c.bin - 1) / 20.0 AS pof_from,
+            c.bin / 20.0 AS pof_to, c.jobs, c.failed, c.failed_overbooked, c.pof_sum, c.brier_sum
+         FROM simulation_calibration c
+         JOIN simulation m ON m.id = c.simulation
+         JOIN strategy s ON s.code = m.strategy
+         JOIN calibration_kind k ON k.code = c.kind
+         WHERE c.kind = 0",
+    ),
+    // Where nothing was calibrated, what was promised is what the model gave.
+    (
+        "v_calibration_raw",
+        "SELECT c.simulation, s.name AS strategy, k.name AS probability, c.bin, (c.bin - 1) / 20.0 AS pof_from,
+            c.bin / 20.0 AS pof_to, c.jobs, c.failed, c.failed_overbooked, c.pof_sum, c.brier_sum
+         FROM simulation_calibration c
+         JOIN simulation m ON m.id = c.simulation
+         JOIN strategy s ON s.code = m.strategy
+         JOIN calibration_kind k ON k.code = c.kind
+         WHERE c.kind = 1 OR NOT EXISTS
+             (SELECT 1 FROM simulation_calibration r WHERE r.simulation = c.simulation AND r.kind = 1)",
+    ),
+];
+
+const EXPORTS: &[ExportKind] = &[
+    ExportKind {
+        name: "histograms",
+        about: "One row for each range of waits and slowdowns of jobs",
+        of_outcomes: false,
+        source: ExportSource::Simulations("v_histogram"),
+        columns: "simulation, quantity text, unit text, bin, low number, high number, count",
+    },
+    ExportKind {
+        name: "calibration",
+        about: "One row for each range of promised probabilities of failure",
+        of_outcomes: false,
+        source: ExportSource::Simulations("v_calibration"),
+        columns: "simulation, strategy text, probability text, bin, pof_from number, pof_to number, jobs, failed, \
+            failed_overbooked, pof_sum number, brier_sum number",
+    },
+    ExportKind {
+        name: "raw-calibration",
+        about: "One row for each range of probabilities of failure before their calibration",
+        of_outcomes: false,
+        source: ExportSource::Simulations("v_calibration_raw"),
+        columns: "simulation, strategy text, probability text, bin, pof_from number, pof_to number, jobs, failed, \
+            failed_overbooked, pof_sum number, brier_sum number",
+    },
+];
+
+/// Bins a decade.
+const PER_DECADE: f64 = 16.0;
+/// Nine decades: a thousand million seconds are 31 years.
+const BINS: usize = 144;
+/// Bins of the predicted probability of failure, 0.05 wide each.
+const POF_BINS: usize = 20;
+
+/// `EDGES[k]` = 10^(k / 16): the lower edge of bin k + 1.
+static EDGES: LazyLock<Vec<f64>> = LazyLock::new(|| {
+    (0..=BINS)
+        .map(|edge| libm::pow(10.0, edge as f64 / PER_DECADE))
+        .collect()
+});
+
+/// Lower and upper edge of every bin. Bin 0 holds everything below 1 (a wait of zero seconds); bin k ≥ 1 holds values from
+/// 10^((k − 1)/16) up to, but without, 10^(k/16); the last one holds what is larger, too.
+pub(in crate::store) fn bins() -> impl Iterator<Item = (f64, f64)> {
+    std::iter::once((0.0, 0.0)).chain(EDGES.windows(2).map(|pair| (pair[0], pair[1])))
+}
+
+pub(in crate::store) fn bin(value: f64) -> usize {
+    EDGES.partition_point(|edge| *edge <= value).min(BINS)
+}
+
+/// Predicted against realised failures of overbooked jobs by bin of the prediction: bin i, from 1, holds predictions above
+/// (i − 1)/20 up to i/20, the first one 0 as well.
+pub(in crate::store) type CalibrationBins = [Calibration; POF_BINS];
+
+/// Predicted against realised failures of the overbooked jobs whose probability of failure lay in one bin.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(in crate::store) struct Calibration {
+    pub(in crate::store) jobs: u64,
+    /// Jobs that failed for whatever reason: what the probability of failure predicts.
+    pub(in crate::store) failed: u64,
+    /// Of those, killed at the end of their window.
+    pub(in crate::store) failed_overbooked: u64,
+    pub(in crate::store) pof_sum: f64,
+    /// Σ (PoF − failed)².
+    pub(in crate::store) brier_sum: f64,
+}
+
+/// The distributions of one simulation.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::store) struct Distributions {
+    /// Counts by bin, one list a quantity: waits (last start − release) in seconds of jobs that started; slowdown is
+    /// response ÷ run of successful jobs that ran at least a second.
+    pub(in crate::store) histograms: [Vec<u32>; 2],
+    /// By the probability of failure that was promised.
+    pub(in crate::store) promised: CalibrationBins,
+    /// The same jobs by the probability before its calibration; `None` where no promise was calibrated.
+    pub(in crate::store) raw: Option<CalibrationBins>,
+}
+
+impl Distributions {
+    /// Counts the outcomes of a simulation.
+    pub(in crate::store) fn of(outcomes: &[JobOutcome]) -> Self {
+        let mut histograms: [Vec<u32>; 2] = std::array::from_fn(|_| vec![0; BINS + 1]);
+        let mut promised = [Calibration::default(); POF_BINS];
+        let mut raw = [Calibration::default(); POF_BINS];
+        let mut calibrated = false;
+        for outcome in outcomes {
+            let release = outcome.job.release;
+            if let Some(start) = outcome.start {
+                histograms[0][bin((start - release).0 as f64)] += 1;
+            }
+            if let (true, Some(start), Some(end)) =
+                (outcome.verdict.is_successful(), outcome.start, outcome.end)
+            {
+                let (response, run) = ((end - release).0 as f64, (end - start).0 as f64);
+                if run >= 1.0 {
+                    histograms[1][bin(response / run)] += 1;
+                }
+            }
+            let Some(promise) = outcome.promise.filter(|promise| promise.overbooked) else {
+                continue;
+            };
+            // A calibrated promise without the model's own probability could not be compared with its raw one.
+            if let (Some(given), Some(before)) = (promise.pof(), promise.raw_pof()) {
+                calibrated |= promise.calibrated_pof.is_some();
+                count(&mut promised, given, outcome.verdict);
+                count(&mut raw, before, outcome.verdict);
+            }
+        }
+        Self {
+            histograms,
+            promised,
+            raw: calibrated.then_some(raw),
+        }
+    }
+}
+
+/// Counts a job with its probability of failure among the jobs of its bin.
+fn count(bins: &mut CalibrationBins, pof: f64, verdict: Verdict) {
+    let failed = verdict.is_failed();
+    let place = libm::ceil(pof * POF_BINS as f64).clamp(1.0, POF_BINS as f64) as usize;
+    let entry = &mut bins[place - 1];
+    let miss = pof - f64::from(u8::from(failed));
+    entry.jobs += 1;
+    entry.failed += u64::from(failed);
+    entry.failed_overbooked += u64::from(verdict == Verdict::FailedOverbooked);
+    entry.pof_sum += pof;
+    entry.brier_sum += miss * miss;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_lies_within_the_edges_of_its_bin() {
+        let edges: Vec<(f64, f64)> = bins().collect();
+        for value in [1.0, 1.1, 9.99, 10.0, 3_600.0, 86_399.0, 1e8] {
+            let (low, high) = edges[bin(value)];
+            assert!(low <= value && value < high, "{value}: {low} to {high}");
+        }
+        assert_eq!((bin(0.0), bin(0.5), bin(1e12)), (0, 0, BINS));
+        assert!(edges[2..].iter().all(|(low, high)| high / low < 1.155));
+    }
+}

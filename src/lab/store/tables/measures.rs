@@ -1,0 +1,116 @@
+//! What studies measured beside the totals of jobs, by name.
+
+use std::collections::HashMap;
+
+use rusqlite::{Connection, params};
+
+use super::{TableGroup, View};
+use crate::scheduling::measures::{self, Measured};
+use crate::store::export::{ExportKind, ExportSource};
+
+/// The tables of measures.
+pub(super) struct Measures;
+
+impl TableGroup for Measures {
+    fn sql(&self) -> &'static str {
+        SQL
+    }
+
+    fn views(&self) -> &'static [View] {
+        VIEWS
+    }
+
+    fn exports(&self) -> &'static [ExportKind] {
+        EXPORTS
+    }
+
+    fn enter_lookups(&self, connection: &Connection) -> rusqlite::Result<()> {
+        for measure in measures::MEASURES {
+            connection.execute(
+                "INSERT INTO measure (name, unit, title) VALUES (?1, ?2, ?3) ON CONFLICT (name) DO NOTHING",
+                params![measure.name, measure.unit, measure.title],
+            )?;
+        }
+        Ok(())
+    }
+}
+
+const SQL: &str = "
+CREATE TABLE measure (
+    code INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    unit TEXT NOT NULL,
+    title TEXT NOT NULL
+) STRICT;
+
+CREATE TABLE simulation_measure (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    measure INTEGER NOT NULL REFERENCES measure (code),
+    value REAL NOT NULL,
+    PRIMARY KEY (simulation, measure)
+) STRICT, WITHOUT ROWID;
+";
+
+const VIEWS: &[View] = &[
+    (
+        "v_measure",
+        "SELECT rp.run, rp.place,
+            (SELECT json_group_object(x.key, x.value) FROM (
+                SELECT key, value FROM v_point_axis va WHERE va.run = rp.run AND va.place = rp.place ORDER BY axis
+            ) x) AS axes,
+            s.name AS strategy, m.workload_label, p.replication, p.simulation, q.name AS measure, q.unit, q.title, d.value
+         FROM run_point rp
+         JOIN point p ON p.id = rp.point
+         JOIN simulation m ON m.id = p.simulation
+         JOIN strategy s ON s.code = m.strategy
+         JOIN simulation_measure d ON d.simulation = m.id
+         JOIN measure q ON q.code = d.measure",
+    ),
+];
+
+const EXPORTS: &[ExportKind] = &[ExportKind {
+    name: "measures",
+    about: "One row for each measure of each simulation",
+    of_outcomes: false,
+    source: ExportSource::Simulations(
+        "(SELECT d.simulation, q.name AS measure, q.unit, q.title, d.value
+              FROM simulation_measure d JOIN measure q ON q.code = d.measure)",
+    ),
+    columns: "simulation, measure text, unit text, title text, value number",
+}];
+
+/// Writes the measures of a simulation; returns the rows.
+pub(in crate::store) fn write_measures(
+    connection: &Connection,
+    codes: &mut HashMap<&'static str, i64>,
+    simulation: i64,
+    measured: &Measured,
+) -> rusqlite::Result<u64> {
+    let mut rows = 0;
+    for (name, value) in measured.iter() {
+        let code = match codes.get(name) {
+            Some(code) => *code,
+            None => {
+                let known = measures::find(name);
+                let code = connection.query_row(
+                    "INSERT INTO measure (name, unit, title) VALUES (?1, ?2, ?3)
+                     ON CONFLICT (name) DO UPDATE SET unit = excluded.unit, title = excluded.title
+                     RETURNING code",
+                    params![
+                        name,
+                        known.map_or("", |measure| measure.unit),
+                        known.map_or(name, |measure| measure.title)
+                    ],
+                    |row| row.get(0),
+                )?;
+                codes.insert(name, code);
+                code
+            }
+        };
+        connection
+            .prepare_cached("INSERT OR REPLACE INTO simulation_measure VALUES (?1, ?2, ?3)")?
+            .execute(params![simulation, code, value])?;
+        rows += 1;
+    }
+    Ok(rows)
+}

@@ -1,0 +1,188 @@
+//! Runs, their axes, and the points that they show.
+
+use super::{TableGroup, View};
+use crate::store::export::{ExportKind, ExportSource};
+
+/// The tables of runs and points.
+pub(super) struct Runs;
+
+impl TableGroup for Runs {
+    fn sql(&self) -> &'static str {
+        SQL
+    }
+
+    fn views(&self) -> &'static [View] {
+        VIEWS
+    }
+
+    fn exports(&self) -> &'static [ExportKind] {
+        EXPORTS
+    }
+}
+
+const SQL: &str = "
+CREATE TABLE run_state (
+    code INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+) STRICT;
+INSERT INTO run_state VALUES (0, 'running'), (1, 'done'), (2, 'interrupted'), (3, 'failed');
+
+CREATE TABLE run (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    description TEXT NOT NULL,
+    source TEXT,
+    configuration TEXT NOT NULL,
+    configuration_hash TEXT NOT NULL,
+    seed INTEGER NOT NULL,
+    replications INTEGER NOT NULL,
+    program_version TEXT NOT NULL,
+    program_commit TEXT,
+    result_format INTEGER NOT NULL,
+    machine_cores INTEGER NOT NULL,
+    machine_os TEXT NOT NULL,
+    points INTEGER NOT NULL,
+    state INTEGER NOT NULL REFERENCES run_state (code),
+    started INTEGER NOT NULL,
+    ended INTEGER,
+    process INTEGER,
+    machine_host TEXT,
+    process_started INTEGER,
+    boot TEXT,
+    store_file TEXT,
+    last_commit INTEGER
+) STRICT;
+
+CREATE TABLE run_input (
+    run INTEGER NOT NULL REFERENCES run (id),
+    source TEXT NOT NULL,
+    content TEXT NOT NULL,
+    PRIMARY KEY (run, source, content)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE axis (
+    run INTEGER NOT NULL REFERENCES run (id),
+    position INTEGER NOT NULL,
+    key TEXT NOT NULL,
+    PRIMARY KEY (run, position),
+    UNIQUE (run, key)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE axis_value (
+    run INTEGER NOT NULL,
+    axis INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    kind TEXT NOT NULL CHECK (kind IN ('integer', 'real', 'text', 'flag')),
+    value ANY NOT NULL CHECK (
+        typeof(value) = CASE kind WHEN 'flag' THEN 'integer' ELSE kind END
+    ),
+    PRIMARY KEY (run, axis, position),
+    FOREIGN KEY (run, axis) REFERENCES axis (run, position)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE point (
+    id INTEGER PRIMARY KEY,
+    identity TEXT NOT NULL,
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    penalty_ratio REAL NOT NULL,
+    replication INTEGER NOT NULL,
+    UNIQUE (identity, simulation)
+) STRICT;
+CREATE INDEX point_by_simulation ON point (simulation);
+
+CREATE TABLE run_point (
+    run INTEGER NOT NULL REFERENCES run (id),
+    place INTEGER NOT NULL,
+    point INTEGER NOT NULL REFERENCES point (id),
+    PRIMARY KEY (run, place)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX run_point_by_point ON run_point (point);
+
+CREATE TABLE point_axis (
+    run INTEGER NOT NULL,
+    place INTEGER NOT NULL,
+    axis INTEGER NOT NULL,
+    value INTEGER NOT NULL,
+    PRIMARY KEY (run, place, axis),
+    FOREIGN KEY (run, place) REFERENCES run_point (run, place),
+    FOREIGN KEY (run, axis, value) REFERENCES axis_value (run, axis, position)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX point_axis_by_value ON point_axis (run, axis, value);
+";
+
+const VIEWS: &[View] = &[
+    (
+        "v_run",
+        "SELECT r.id AS run, r.name, r.description, s.name AS state, r.points,
+            (SELECT count(*) FROM run_point rp JOIN point p ON p.id = rp.point JOIN simulation m ON m.id = p.simulation
+             WHERE rp.run = r.id AND m.state = 2) AS points_done,
+            (SELECT count(*) FROM run_point rp JOIN point p ON p.id = rp.point JOIN simulation m ON m.id = p.simulation
+             WHERE rp.run = r.id AND m.state = 3) AS points_failed,
+            r.replications, r.seed, r.source, r.configuration_hash, r.program_version, r.program_commit, r.result_format,
+            r.machine_cores, r.machine_os,
+            r.machine_host, r.process, datetime(r.last_commit / 1000, 'unixepoch') AS last_commit_utc,
+            datetime(r.started / 1000, 'unixepoch') AS started_utc,
+            datetime(r.ended / 1000, 'unixepoch') AS ended_utc,
+            (r.ended - r.started) / 1000.0 AS duration_seconds
+         FROM run r JOIN run_state s ON s.code = r.state",
+    ),
+    (
+        "v_point_axis",
+        "SELECT pa.run, pa.place, a.position AS axis, a.key, v.kind, v.value, v.position AS value_position
+         FROM point_axis pa
+         JOIN axis a ON a.run = pa.run AND a.position = pa.axis
+         JOIN axis_value v ON v.run = pa.run AND v.axis = pa.axis AND v.position = pa.value",
+    ),
+    (
+        "v_point",
+        "SELECT rp.run, rp.place, p.id AS point, p.identity, m.generation, st.name AS state, m.attempts, m.error,
+            (SELECT json_group_object(x.key, x.value) FROM (
+                SELECT key, value FROM v_point_axis va WHERE va.run = rp.run AND va.place = rp.place ORDER BY axis
+            ) x) AS axes,
+            s.name AS strategy, m.workload_label, p.replication, p.penalty_ratio, p.simulation,
+            k.fees / 3600.0 AS fees,
+            k.forfeited / 3600.0 AS forfeited,
+            p.penalty_ratio * (k.forfeited / 3600.0) AS penalties,
+            k.fees / 3600.0 - p.penalty_ratio * (k.forfeited / 3600.0) AS gain,
+            (k.fees + k.forfeited) / 3600.0 AS booked,
+            k.submitted, k.accepted, k.successful, k.failed, k.dropped, k.dropped_too_wide, k.overbooked,
+            k.failed_overbooked, k.failed_nodes, k.failed_unstartable, k.started, k.restarts,
+            CAST(k.busy AS REAL) / nullif(k.capacity, 0) AS utilisation,
+            CAST(k.useful AS REAL) / nullif(k.capacity, 0) AS useful_utilisation,
+            CAST(k.wait_total AS REAL) / nullif(k.started, 0) AS mean_wait,
+            CAST(k.weighted_response AS REAL) / nullif(k.weighted_run, 0) AS slowdown,
+            CAST(k.dropped AS REAL) / nullif(k.submitted, 0) AS rejection_rate,
+            k.makespan, k.pof_evaluations, k.convolutions, k.replans, k.moves, t.wall_seconds
+         FROM run_point rp
+         JOIN point p ON p.id = rp.point
+         JOIN simulation m ON m.id = p.simulation
+         JOIN simulation_state st ON st.code = m.state
+         JOIN strategy s ON s.code = m.strategy
+         LEFT JOIN simulation_metrics k ON k.simulation = m.id
+         LEFT JOIN simulation_timing t ON t.simulation = m.id",
+    ),
+];
+
+/// The points of a run.
+pub(in crate::store) const POINTS: ExportKind = ExportKind {
+    name: "points",
+    about: "One row for each place of the sweep",
+    of_outcomes: false,
+    source: ExportSource::Points,
+    columns: "run, place, identity text, simulation, state text, error text, strategy text, workload_label text, replication, \
+        penalty_ratio number, fees number, forfeited number, penalties number, gain number, booked number, submitted, \
+        accepted, successful, failed, dropped, dropped_too_wide, overbooked, failed_overbooked, failed_nodes, \
+        failed_unstartable, started, restarts, utilisation number, useful_utilisation number, mean_wait number, \
+        slowdown number, makespan, pof_evaluations, convolutions, replans, moves",
+};
+
+const EXPORTS: &[ExportKind] = &[
+    POINTS,
+    ExportKind {
+        name: "axes",
+        about: "One row for each place and axis",
+        of_outcomes: false,
+        source: ExportSource::Axes,
+        columns: "run, place, axis, key text, kind text, value text, value_position",
+    },
+];

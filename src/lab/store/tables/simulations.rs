@@ -1,0 +1,116 @@
+//! Simulations: what was asked for, how far each is, its totals and its time.
+
+use super::{TableGroup, View};
+use crate::store::export::{ExportKind, ExportSource};
+
+/// The tables of simulations.
+pub(super) struct Simulations;
+
+impl TableGroup for Simulations {
+    fn sql(&self) -> &'static str {
+        SQL
+    }
+
+    fn views(&self) -> &'static [View] {
+        VIEWS
+    }
+
+    fn exports(&self) -> &'static [ExportKind] {
+        EXPORTS
+    }
+}
+
+const SQL: &str = "
+CREATE TABLE simulation_state (
+    code INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+) STRICT;
+INSERT INTO simulation_state VALUES (0, 'pending'), (1, 'running'), (2, 'done'), (3, 'failed');
+
+CREATE TABLE strategy (
+    code INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE,
+    overbooks INTEGER CHECK (overbooks IN (0, 1)),
+    baseline TEXT
+) STRICT;
+
+CREATE TABLE simulation (
+    id INTEGER PRIMARY KEY,
+    identity TEXT NOT NULL,
+    generation INTEGER NOT NULL,
+    spec TEXT NOT NULL CHECK (json_valid(spec)),
+    workload_label TEXT NOT NULL,
+    workload INTEGER REFERENCES workload (id),
+    strategy INTEGER NOT NULL REFERENCES strategy (code),
+    replication INTEGER NOT NULL,
+    state INTEGER NOT NULL REFERENCES simulation_state (code),
+    detail INTEGER NOT NULL CHECK (detail BETWEEN 0 AND 2),
+    attempts INTEGER NOT NULL,
+    error TEXT,
+    running_since INTEGER,
+    running_in INTEGER REFERENCES run (id),
+    computed_by INTEGER REFERENCES run (id),
+    UNIQUE (identity, generation)
+) STRICT;
+CREATE INDEX simulation_not_done ON simulation (state) WHERE state <> 2;
+
+CREATE TABLE simulation_timing (
+    simulation INTEGER PRIMARY KEY REFERENCES simulation (id),
+    wall_seconds REAL NOT NULL,
+    finished INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE simulation_metrics (
+    simulation INTEGER PRIMARY KEY REFERENCES simulation (id),
+    submitted INTEGER NOT NULL,
+    accepted INTEGER NOT NULL,
+    dropped INTEGER NOT NULL,
+    dropped_too_wide INTEGER NOT NULL,
+    overbooked INTEGER NOT NULL,
+    successful INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    failed_overbooked INTEGER NOT NULL,
+    failed_nodes INTEGER NOT NULL,
+    failed_unstartable INTEGER NOT NULL,
+    restarts INTEGER NOT NULL,
+    fees INTEGER NOT NULL,
+    forfeited INTEGER NOT NULL,
+    busy INTEGER NOT NULL,
+    useful INTEGER NOT NULL,
+    makespan INTEGER NOT NULL,
+    capacity INTEGER NOT NULL,
+    wait_total INTEGER NOT NULL,
+    started INTEGER NOT NULL,
+    weighted_response INTEGER NOT NULL,
+    weighted_run INTEGER NOT NULL,
+    pof_evaluations INTEGER NOT NULL,
+    convolutions INTEGER NOT NULL,
+    replans INTEGER NOT NULL,
+    moves INTEGER NOT NULL
+) STRICT;
+";
+
+const VIEWS: &[View] = &[
+    (
+        "v_simulation",
+        "SELECT m.id AS simulation, m.identity, m.generation, st.name AS state, m.attempts, m.error, m.workload_label,
+            m.workload, s.name AS strategy, m.replication, m.spec, m.computed_by, r.program_version, r.program_commit,
+            t.wall_seconds,
+            datetime(t.finished / 1000, 'unixepoch') AS finished_utc
+         FROM simulation m
+         JOIN simulation_state st ON st.code = m.state
+         JOIN strategy s ON s.code = m.strategy
+         LEFT JOIN run r ON r.id = m.computed_by
+         LEFT JOIN simulation_timing t ON t.simulation = m.id",
+    ),
+];
+
+const EXPORTS: &[ExportKind] = &[ExportKind {
+    name: "simulations",
+    about: "One row for each simulation",
+    of_outcomes: false,
+    source: ExportSource::Simulations("v_simulation"),
+    columns: "simulation, identity text, generation, state text, attempts, error text, workload_label text, workload, \
+            strategy text, replication, spec text, computed_by, program_version text, program_commit text, wall_seconds number, \
+            finished_utc text",
+}];

@@ -1,0 +1,261 @@
+//! What `docs/schema.md` says of the store.
+
+use super::{co_reservations::several_clusters, folder, provisioning::workflows};
+use crate::actors::SimulationResult;
+use crate::scheduling::measures::Measured;
+use crate::scheduling::reserving::{Offer, RequestVerdict, ReservationOutcome};
+use crate::scheduling::{VirtualTrial, combine};
+use crate::store::fixtures::{axis, finished, point, record, result, text, write_run};
+use crate::store::{ExportKind, OutcomeDetail, Store};
+use crate::sweep::AxisValue;
+use crate::units::{NodeSeconds, Nodes, Seconds};
+use crate::workload::{RequestId, ReservationRequest, WantedStart};
+
+const DOCUMENT: &str = include_str!("../../../../docs/schema.md");
+
+#[test]
+fn the_first_ten_queries_of_the_schema_document_give_answers() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let thresholds = [0.1, 0.2].map(AxisValue::Real);
+    let strategies = ["heuristic-planning", "heuristic-overbooking"];
+    let axes = vec![
+        axis("scheduling.strategy", &strategies.map(text)),
+        axis("acceptance.pof_max", &thresholds),
+    ];
+    let mut simulations = Vec::new();
+    for strategy in strategies {
+        for threshold in &thresholds {
+            for replication in 0..2 {
+                let id = format!("{strategy}-{threshold:?}-{replication}");
+                let values = [
+                    ("scheduling.strategy", text(strategy)),
+                    ("acceptance.pof_max", threshold.clone()),
+                ];
+                let points = vec![point(&id, &values, replication, 1.0)];
+                simulations.push(finished(
+                    &id,
+                    strategy,
+                    replication,
+                    result(100 + 10 * replication),
+                    points,
+                ));
+            }
+        }
+    }
+    write_run(&path, &record("documented", axes, 8), simulations);
+    let store = Store::open_read_only(&path).unwrap();
+    assert_eq!(
+        rows_of_documented_queries(&store, 1..=10),
+        [1, 4, 2, 2, 2, 4, 20, 3, 2, 8]
+    );
+}
+
+/// How many rows the queries with these numbers give.
+fn rows_of_documented_queries(
+    store: &Store,
+    numbers: std::ops::RangeInclusive<usize>,
+) -> Vec<usize> {
+    let queries: Vec<&str> = DOCUMENT
+        .split("```sql\n")
+        .skip(1)
+        .map(|rest| rest.split("```").next().unwrap())
+        .collect();
+    assert_eq!(queries.len(), 24);
+    numbers
+        .map(|number| {
+            store
+                .connection
+                .prepare(queries[number - 1])
+                .and_then(|mut statement| {
+                    statement
+                        .query_map([], |_| Ok(()))?
+                        .collect::<Result<Vec<_>, _>>()
+                })
+                .unwrap_or_else(|error| panic!("query {number}: {error}"))
+                .len()
+        })
+        .collect()
+}
+
+/// Six requests of growing width: the even ones are granted, at a price, from two offers, and push a job away.
+fn asked_for() -> Vec<ReservationOutcome> {
+    (0..6_u32)
+        .map(|id| {
+            let submit = Seconds(i64::from(id) * 100);
+            let granted = id.is_multiple_of(2);
+            let offer = |start, price| Offer {
+                start: submit + Seconds(start),
+                price: NodeSeconds(price),
+            };
+            ReservationOutcome {
+                request: ReservationRequest {
+                    id: RequestId(id),
+                    trace_number: 7,
+                    submit,
+                    nodes: Nodes(1 + 8 * id),
+                    duration: Seconds(3_600),
+                    runtime: Seconds(1_800),
+                    wanted: WantedStart::From {
+                        earliest: submit,
+                        alpha: 0.5,
+                    },
+                },
+                verdict: if granted {
+                    RequestVerdict::Granted
+                } else {
+                    RequestVerdict::ConflictsWithFixed
+                },
+                start: granted.then_some(submit),
+                end: granted.then_some(submit + Seconds(1_800)),
+                price: granted.then_some(NodeSeconds(7_200 * i64::from(id))),
+                offers: if granted {
+                    vec![offer(0, 7_200 * i64::from(id)), offer(60, 0)]
+                } else {
+                    Vec::new()
+                },
+                displaced_jobs: granted.then_some(1),
+                displaced: granted.then_some(Seconds(60 + i64::from(id))),
+            }
+        })
+        .collect()
+}
+
+/// A trial with a lead of 1 h and one with 4 h, in which the virtual one fails.
+fn tried_out() -> Vec<VirtualTrial> {
+    [1, 4]
+        .map(|lead| {
+            let wanted_start = Seconds::HOUR * lead;
+            let virtual_start = (lead == 1).then_some(Seconds(1_800));
+            VirtualTrial {
+                asked_at: Seconds(0),
+                wanted_start,
+                nodes: Nodes(4),
+                duration: Seconds::HOUR,
+                submission: None,
+                virtual_start,
+                combined_virtual_start: virtual_start,
+                price: Some(NodeSeconds(3_600)),
+                combined: combine(
+                    Some(NodeSeconds(3_600)),
+                    0.1,
+                    Nodes(4),
+                    wanted_start,
+                    virtual_start,
+                ),
+            }
+        })
+        .to_vec()
+}
+
+#[test]
+fn the_six_queries_of_the_schema_document_about_reservations_give_answers() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let rules = ["reject", "move"];
+    let shares = [10.0, 20.0].map(AxisValue::Real);
+    let axes = vec![
+        axis("admission.rule", &rules.map(text)),
+        axis("reservations.share_percent", &shares),
+    ];
+    let mut simulations = Vec::new();
+    for rule in rules {
+        for share in &shares {
+            for replication in 0..2 {
+                let id = format!("{rule}-{share:?}-{replication}");
+                let values = [
+                    ("admission.rule", text(rule)),
+                    ("reservations.share_percent", share.clone()),
+                ];
+                let mut measured = Measured::default();
+                measured.add("rejected_percent", 50.0);
+                measured.add("price_su", 2.0);
+                let result = SimulationResult {
+                    measured,
+                    reservations: asked_for(),
+                    trials: tried_out(),
+                    ..result(10)
+                };
+                let points = vec![point(&id, &values, replication, 1.0)];
+                simulations.push(finished(&id, "replanning", replication, result, points));
+            }
+        }
+    }
+    write_run(&path, &record("documented", axes, 8), simulations);
+    let store = Store::open_read_only(&path).unwrap();
+    // Rules × shares; no axis of α; the offers of the dearest; three sizes; two leads; the first twenty of 8 × 3.
+    assert_eq!(
+        rows_of_documented_queries(&store, 11..=16),
+        [4, 1, 2, 3, 2, 20]
+    );
+}
+
+#[test]
+fn the_four_queries_of_the_schema_document_about_clusters_give_answers() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    several_clusters(&path, OutcomeDetail::All);
+    let store = Store::open_read_only(&path).unwrap();
+    // Algorithms; algorithms × clusters × classes; the first twenty of 4 × 8; requests of one simulation.
+    assert_eq!(
+        rows_of_documented_queries(&store, 17..=20),
+        [2, 2 * 3 * 5, 20, 8]
+    );
+}
+
+#[test]
+fn the_four_queries_of_the_schema_document_about_workflows_give_answers() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    workflows(&path, OutcomeDetail::All);
+    let store = Store::open_read_only(&path).unwrap();
+    // Combinations; the front of one submission; the submissions that lost a task; sites with and without slots.
+    assert_eq!(
+        rows_of_documented_queries(&store, 21..=24),
+        [4, 4, 4, 2 * 2]
+    );
+}
+
+#[test]
+fn the_schema_document_names_every_table_and_column() {
+    let folder = folder();
+    let store = Store::open(&folder.path().join("store.db")).unwrap();
+    let mut columns = store
+        .connection
+        .prepare(
+            "SELECT l.name, i.name FROM pragma_table_list l, pragma_table_info(l.name) i
+             WHERE l.schema = 'main' AND l.name NOT LIKE 'sqlite%'",
+        )
+        .unwrap();
+    let mut rows = columns.query([]).unwrap();
+    let mut checked = 0;
+    while let Some(row) = rows.next().unwrap() {
+        let (table, column): (String, String) = (row.get(0).unwrap(), row.get(1).unwrap());
+        let section = DOCUMENT
+            .split("\n### ")
+            .find(|section| {
+                section
+                    .lines()
+                    .next()
+                    .is_some_and(|heading| heading.contains(&format!("`{table}`")))
+            })
+            .unwrap_or_else(|| panic!("no section about {table}"));
+        assert!(
+            section.contains(&format!("`{column}`")),
+            "{table}.{column} is not explained"
+        );
+        checked += 1;
+    }
+    assert!(checked > 150, "{checked}");
+}
+
+#[test]
+fn the_schema_document_names_every_kind_of_export() {
+    for kind in ExportKind::all() {
+        assert!(
+            DOCUMENT.contains(&format!("`{}`", kind.name)),
+            "{} is not explained",
+            kind.name
+        );
+    }
+}

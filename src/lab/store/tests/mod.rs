@@ -1,0 +1,21 @@
+//! Tests of the store by subject.
+
+mod calibration;
+mod co_reservations;
+mod documents;
+mod generations;
+mod opening;
+mod provisioning;
+mod round_trip;
+mod versions;
+mod writing;
+
+use rusqlite::Connection;
+
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+fn count(connection: &Connection, sql: &str) -> i64 {
+    connection.query_row(sql, [], |row| row.get(0)).unwrap()
+}

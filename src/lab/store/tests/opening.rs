@@ -1,0 +1,137 @@
+//! Files that are stores, and files that are not.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::{count, folder};
+use crate::scheduling::Verdict;
+use crate::store::fixtures::{finished, record, result, write_run};
+use crate::store::{APPLICATION_ID, SCHEMA_VERSION, Store, StoreError};
+
+#[test]
+fn files_that_are_not_stores_are_refused_and_left_alone() {
+    let folder = folder();
+    let text = folder.path().join("notes.txt");
+    std::fs::write(
+        &text,
+        "these are my notes, and quite a few of them\n".repeat(60),
+    )
+    .unwrap();
+    let other = folder.path().join("other.db");
+    let connection = Connection::open(&other).unwrap();
+    connection
+        .execute_batch("CREATE TABLE mine (x); INSERT INTO mine VALUES (1);")
+        .unwrap();
+    drop(connection);
+    for path in [&text, &other] {
+        let bytes = std::fs::read(path).unwrap();
+        for error in [
+            Store::open(path).unwrap_err(),
+            Store::open_read_only(path).unwrap_err(),
+        ] {
+            assert!(
+                matches!(
+                    error,
+                    StoreError::NotADatabase { .. } | StoreError::NotOurs { .. }
+                ),
+                "{error}"
+            );
+            assert!(error.to_string().contains(path.to_str().unwrap()));
+            assert!(error.to_string().contains("--store"));
+        }
+        assert_eq!(&std::fs::read(path).unwrap(), &bytes);
+    }
+    let folder_as_file = Store::open(folder.path()).unwrap_err();
+    assert!(
+        matches!(folder_as_file, StoreError::CannotOpen { .. }),
+        "{folder_as_file:?}"
+    );
+    let missing = Store::open_read_only(&folder.path().join("none.db")).unwrap_err();
+    assert!(
+        missing.to_string().contains("there is no store at"),
+        "{missing}"
+    );
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_named() {
+    let folder = folder();
+    let file = folder.path().join("file");
+    std::fs::write(&file, "x").unwrap();
+    let error = Store::open(&file.join("below/store.db")).unwrap_err();
+    assert!(matches!(error, StoreError::Folder { .. }), "{error}");
+    assert!(error.to_string().contains("below"), "{error}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_read_only_folder_can_be_read_and_says_so_when_written() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder();
+    let inner = folder.path().join("archive");
+    let path = inner.join("store.db");
+    write_run(
+        &path,
+        &record("archived", vec![], 0),
+        vec![finished("s", "fcfs", 0, result(5), vec![])],
+    );
+    let mode = |path: &Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap()
+    };
+    mode(&path, 0o444);
+    mode(&inner, 0o555);
+    let read = Store::open_read_only(&path).map(|store| store.runs().unwrap().len());
+    let written = Store::open(&path).map(|_| ());
+    // The superuser may write into any folder: then only the read-only file can refuse.
+    let may_write_anyway = std::fs::write(inner.join("probe"), "x").is_ok();
+    let new = Store::open(&inner.join("new.db")).map(|_| ());
+    mode(&inner, 0o755);
+    assert_eq!(read.unwrap(), 1);
+    let error = written.unwrap_err();
+    assert!(matches!(error, StoreError::ReadOnly { .. }), "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("read-only; change its permissions"),
+        "{error}"
+    );
+    if may_write_anyway {
+        eprintln!("skipped: a read-only folder does not stop this user");
+    } else {
+        assert!(matches!(new.unwrap_err(), StoreError::ReadOnly { .. }));
+    }
+}
+
+#[test]
+fn a_store_is_marked_as_ours_and_its_tables_are_strict() {
+    let folder = folder();
+    let store = Store::open(&folder.path().join("store.db")).unwrap();
+    assert_eq!(
+        count(&store.connection, "PRAGMA application_id"),
+        i64::from(APPLICATION_ID)
+    );
+    assert_eq!(
+        count(&store.connection, "PRAGMA user_version"),
+        i64::from(SCHEMA_VERSION)
+    );
+    assert_eq!(count(&store.connection, "PRAGMA foreign_keys"), 1);
+    let loose: i64 = count(
+        &store.connection,
+        "SELECT count(*) FROM pragma_table_list WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND NOT strict",
+    );
+    assert_eq!(loose, 0);
+    let names: HashMap<String, String> = store
+        .connection
+        .prepare("SELECT name, outcome FROM verdict")
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap();
+    assert_eq!(names.len(), Verdict::ALL.len());
+    assert_eq!(names["failed-overbooked"], "failed");
+    assert_eq!(names["successful-full-grant"], "successful");
+    assert_eq!(names["dropped-too-wide"], "dropped");
+}

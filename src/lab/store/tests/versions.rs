@@ -1,0 +1,123 @@
+//! Versions of the schema: what is refused, and what is brought forward.
+
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use super::{count, folder};
+use crate::store::fixtures::{finished, point, record, result, write_run};
+use crate::store::versions::{VERSIONS, Versions};
+use crate::store::{RunSelector, SCHEMA_VERSION, Store, StoreError};
+
+fn mark(path: &Path, version: i32) {
+    drop(Store::open(path).unwrap());
+    Connection::open(path)
+        .and_then(|file| file.pragma_update(None, "user_version", version))
+        .unwrap();
+}
+
+/// Everything that a file says of its tables, indexes and views.
+fn definitions(connection: &Connection) -> Vec<(String, String, Option<String>)> {
+    connection
+        .prepare("SELECT type, name, sql FROM sqlite_schema ORDER BY type, name")
+        .unwrap()
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        .unwrap()
+        .collect::<Result<_, _>>()
+        .unwrap()
+}
+
+#[test]
+fn stores_of_newer_and_of_development_versions_are_refused_with_both_versions_and_left_alone() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    for version in [SCHEMA_VERSION + 1, 1, 0] {
+        mark(&path, version);
+        let bytes = std::fs::read(&path).unwrap();
+        for error in [
+            Store::open(&path).unwrap_err(),
+            Store::open_read_only(&path).unwrap_err(),
+        ] {
+            let newer = matches!(error, StoreError::NewerVersion { .. });
+            let development = matches!(error, StoreError::DevelopmentVersion { .. });
+            assert_eq!((newer, development), (version > 1, version <= 1), "{error}");
+            let said = error.to_string();
+            for words in [
+                path.display().to_string(),
+                format!("has schema version {version},"),
+                format!("writes version {SCHEMA_VERSION}:"),
+                "development".to_owned(),
+                "the program that wrote it".to_owned(),
+                "again into a new store".to_owned(),
+            ] {
+                assert!(said.contains(&words), "{words}: {said}");
+            }
+        }
+        assert_eq!(std::fs::read(&path).unwrap(), bytes);
+        std::fs::remove_file(&path).unwrap();
+    }
+}
+
+#[test]
+fn an_older_store_is_brought_forward_by_the_next_writer_with_everything_in_it() {
+    const NEXT: Versions<'static> = Versions {
+        first: VERSIONS.first,
+        steps: &["ALTER TABLE run ADD COLUMN made_up INTEGER NOT NULL DEFAULT 7;"],
+    };
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let simulation = finished("s", "fcfs", 0, result(9), vec![point("p", &[], 0, 1.0)]);
+    write_run(&path, &record("kept", vec![], 1), vec![simulation]);
+    let mut file = Connection::open(&path).unwrap();
+    // Somebody's own view is neither in the way nor lost.
+    file.execute_batch("CREATE VIEW mine AS SELECT made_up FROM run JOIN v_run ON run = id")
+        .unwrap();
+    let before = definitions(&file);
+    // Readers do not change a file; the next writer does.
+    assert!(matches!(
+        NEXT.require_current(&file, &path),
+        Err(StoreError::OlderVersion { found, supported, .. }) if found + 1 == supported
+    ));
+    NEXT.bring_forward(&mut file, &path).unwrap();
+    NEXT.bring_forward(&mut file, &path).unwrap();
+    NEXT.require_current(&file, &path).unwrap();
+    assert_eq!(
+        count(&file, "PRAGMA user_version"),
+        i64::from(SCHEMA_VERSION) + 1
+    );
+    assert_eq!(count(&file, "SELECT * FROM mine"), 7);
+    let changed: Vec<String> = definitions(&file)
+        .into_iter()
+        .filter(|definition| !before.contains(definition))
+        .map(|(_, name, _)| name)
+        .collect();
+    assert_eq!(changed, ["run"]);
+    file.pragma_update(None, "user_version", SCHEMA_VERSION)
+        .unwrap();
+    let run = Store::open_read_only(&path)
+        .unwrap()
+        .run(&RunSelector::Latest)
+        .unwrap();
+    assert_eq!((run.points_done, run.name.as_str()), (1, "kept"));
+}
+
+#[test]
+fn a_step_that_fails_or_leaves_rows_that_refer_to_nothing_changes_nothing() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    write_run(&path, &record("kept", vec![], 0), vec![]);
+    let mut file = Connection::open(&path).unwrap();
+    let before = definitions(&file);
+    for step in [
+        "ALTER TABLE run ADD COLUMN made_up INTEGER; ALTER TABLE nothing ADD COLUMN made_up INTEGER;",
+        "DELETE FROM run_state;",
+    ] {
+        let next = Versions {
+            first: VERSIONS.first,
+            steps: &[step],
+        };
+        next.bring_forward(&mut file, &path).unwrap_err();
+        assert_eq!(definitions(&file), before);
+        VERSIONS.require_current(&file, &path).unwrap();
+    }
+}

@@ -1,0 +1,81 @@
+//! Every kind of rows can be exported, on a small store of every study.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use bookahead::store::ExportKind;
+use parquet::file::reader::{FileReader, SerializedFileReader};
+
+use crate::support::program::{output, program, run, text};
+
+#[test]
+fn every_kind_of_rows_is_exported_with_its_columns_in_the_order_of_simulations() {
+    let experiments = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens/experiments");
+    let mut found = BTreeSet::new();
+    for study in [
+        "overbooking",
+        "reservations",
+        "virtual-reservations",
+        "co-reservation",
+        "provisioning-advertised",
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path();
+        fs::copy(
+            experiments.join(format!("{study}.toml")),
+            path.join("small.toml"),
+        )
+        .expect("copied");
+        assert!(run(path, "small", &[]).status().expect("runs").success());
+        for kind in ExportKind::all() {
+            let export = |format: &str, out: &str| {
+                let said = output(program(
+                    path,
+                    &[
+                        "export", "latest", "--store", "small.db", "--format", format, "--what",
+                        kind.name, "--out", out,
+                    ],
+                ));
+                assert!(
+                    said.status.success(),
+                    "{}: {}",
+                    kind.name,
+                    text(&said.stderr)
+                );
+                said.stdout
+            };
+            let mut csv = csv::Reader::from_reader(std::io::Cursor::new(export("csv", "-")));
+            let header = csv.headers().expect("a header").clone();
+            let rows: Vec<csv::StringRecord> =
+                csv.records().collect::<Result<_, _>>().expect("CSV");
+            if rows.is_empty() {
+                continue;
+            }
+            let numbers: Vec<i64> = rows
+                .iter()
+                .map(|row| row[0].parse().expect("a simulation or a run"))
+                .collect();
+            assert!(numbers.is_sorted(), "{study}: {}", kind.name);
+            let parquet = format!("{}.parquet", kind.name);
+            export("parquet", &parquet);
+            let file = fs::File::open(path.join(parquet)).expect("written");
+            let reader = SerializedFileReader::new(file).expect("Parquet");
+            let about = reader.metadata().file_metadata();
+            assert_eq!(
+                about.num_rows(),
+                rows.len() as i64,
+                "{study}: {}",
+                kind.name
+            );
+            let columns = about.schema_descr().columns().iter();
+            assert!(columns.map(|column| column.name()).eq(header.iter()));
+            found.insert(kind.name);
+        }
+    }
+    let missing: Vec<&str> = ExportKind::all()
+        .map(|kind| kind.name)
+        .filter(|name| !found.contains(name))
+        .collect();
+    assert!(missing.is_empty(), "no study has rows of {missing:?}");
+}
