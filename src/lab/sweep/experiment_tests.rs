@@ -797,8 +797,8 @@ fn pof_and_risk_runs_with_one_threshold_and_one_ratio_share_their_points() {
 #[test]
 fn every_key_of_the_list_can_be_read() {
     // The list of keys and the structures that serde reads must be the same.
-    use crate::sweep::keys::{KEYS, Kind, LISTS};
-    for key in KEYS {
+    use crate::sweep::keys::{Kind, LISTS, all};
+    for key in all() {
         let text = match key.kind {
             Kind::Integer | Kind::Real => "1",
             Kind::Text => "\"nonsense\"",

@@ -854,8 +854,8 @@ fn planner_reliability(raw: &RawReliability, problems: &mut Problems) -> Option<
     })
 }
 
-fn allowed(key: &str) -> &'static str {
-    keys::find(key).map_or("see the table of keys", |key| key.allowed)
+fn allowed(key: &str) -> String {
+    keys::find(key).map_or_else(|| "see the table of keys".to_owned(), keys::Key::allowed)
 }
 
 pub(super) fn out_of_range(key: &str, span: Range<usize>, message: &str, problems: &mut Problems) {
