@@ -140,20 +140,6 @@ fn only_reports_use_polars_only_simulations_use_actors_only_the_command_line_par
     assert_only("clap::", &["cli"]);
 }
 
-#[test]
-fn the_page_of_the_configuration_has_every_key_and_no_other() {
-    let page = include_str!("../docs/configuration.md");
-    let rows: Vec<&str> = page
-        .lines()
-        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
-        .collect();
-    let keys: Vec<&str> = bookahead::sweep::keys::KEYS
-        .iter()
-        .map(|key| key.path)
-        .collect();
-    assert_eq!(rows, keys);
-}
-
 /// The compiler guards the matches inside; elsewhere a study is asked, not told apart.
 #[test]
 fn no_module_but_the_studies_tells_studies_apart() {

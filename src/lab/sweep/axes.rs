@@ -117,18 +117,17 @@ fn axis_key(key: &Spanned<String>, problems: &mut Problems) -> Option<&'static K
     let found = keys::find(path);
     if found.is_none() {
         let section = path.split('.').next().unwrap_or_default();
-        let siblings: Vec<&str> = keys::KEYS
-            .iter()
+        let siblings: Vec<&str> = keys::all()
             .map(|key| key.path)
             .filter(|known| known.starts_with(&format!("{section}.")) && section != "experiment")
             .collect();
         let help = if siblings.is_empty() {
-            let all: Vec<&str> = keys::KEYS.iter().map(|key| key.path).collect();
+            let all: Vec<&str> = keys::all().map(|key| key.path).collect();
             match keys::nearest(path, &all) {
                 Some(near) => format!("did you mean `{near}`? An axis key is `section.key`"),
                 None => format!(
                     "an axis key is `section.key`; sections are {}",
-                    keys::SECTIONS[1..7].join(", ")
+                    keys::tables()[1..7].join(", ")
                 ),
             }
         } else {

@@ -59,7 +59,7 @@ impl<'i> Document<'i> {
                 "axis" => document.axes = read_all(node, "axis", problems),
                 "zip" => document.zips = read_all(node, "zip", problems),
                 "exclude" => document.excludes = read_excludes(node, problems),
-                section if keys::SECTIONS.contains(&section) => {
+                section if keys::tables().contains(&section) => {
                     let node = check_table(section, node, problems);
                     document.sections.insert(section.to_owned(), node);
                 }
@@ -68,7 +68,7 @@ impl<'i> Document<'i> {
                     unknown,
                     span,
                     "there is no such table",
-                    keys::suggest(unknown, keys::SECTIONS),
+                    keys::suggest(unknown, &keys::tables()),
                 ),
             }
         }
@@ -197,10 +197,8 @@ fn report(
     } else {
         ProblemKind::WrongType
     };
-    let help = keys::find(&path).map_or_else(
-        || "see the table of keys".to_owned(),
-        |key| key.allowed.to_owned(),
-    );
+    let help =
+        keys::find(&path).map_or_else(|| "see the table of keys".to_owned(), keys::Key::allowed);
     let message = match (kind, message.split('`').nth(1)) {
         (ProblemKind::UnknownName, Some(name)) => format!("`{name}` is not known here"),
         (ProblemKind::OutOfRange, Some(value)) => format!("{value} is out of range"),
@@ -312,7 +310,7 @@ pub(super) fn check_kind(path: &str, kind: Kind, node: &Node<'_>, problems: &mut
             | (Kind::List, DeValue::Array(_))
     );
     if !fits {
-        let allowed = keys::find(path).map_or("", |key| key.allowed);
+        let allowed = keys::find(path).map_or_else(String::new, keys::Key::allowed);
         problems.add(
             ProblemKind::WrongType,
             path,

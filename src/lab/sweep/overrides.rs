@@ -33,7 +33,7 @@ pub enum OverrideError {
         /// The type in words.
         wanted: &'static str,
         /// What is allowed.
-        allowed: &'static str,
+        allowed: String,
     },
     /// The file varies this key, so a value would never be read.
     #[error(
@@ -74,13 +74,12 @@ fn check(text: &str, path: &str, value: &toml::Value) -> Result<(), OverrideErro
     let key = path.to_owned();
     let Some(known) = keys::find(path) else {
         let section = path.split('.').next().unwrap_or_default();
-        let siblings: Vec<&str> = keys::KEYS
-            .iter()
+        let siblings: Vec<&str> = keys::all()
             .map(|known| known.path)
             .filter(|known| known.split('.').next() == Some(section))
             .collect();
         let help = if siblings.is_empty() {
-            keys::suggest(section, keys::SECTIONS)
+            keys::suggest(section, &keys::tables())
         } else {
             keys::suggest(path, &siblings)
         };
@@ -104,7 +103,7 @@ fn check(text: &str, path: &str, value: &toml::Value) -> Result<(), OverrideErro
         return Err(OverrideError::WrongType {
             key,
             wanted: known.kind.words(),
-            allowed: known.allowed,
+            allowed: known.allowed(),
         });
     }
     if varied(text)?.iter().any(|varied| varied == path) {

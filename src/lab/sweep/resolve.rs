@@ -79,8 +79,8 @@ pub(crate) fn header(raw: Option<&Spanned<RawHeader>>, problems: &mut Problems) 
     })
 }
 
-pub(super) fn allowed(key: &str) -> &'static str {
-    keys::find(key).map_or("see the table of keys", |key| key.allowed)
+pub(super) fn allowed(key: &str) -> String {
+    keys::find(key).map_or_else(|| "see the table of keys".to_owned(), keys::Key::allowed)
 }
 
 pub(crate) fn out_of_range(key: &str, span: Range<usize>, message: &str, problems: &mut Problems) {

@@ -1,0 +1,209 @@
+//! The JSON Schema of experiment files, for editors and checkers: what a declaration says of one key, and the form of axes.
+//!
+//! What depends on several keys (a trace or a model, what a strategy reads) is checked where experiments are resolved.
+
+use std::ops::Bound::{Excluded, Included, Unbounded};
+
+use serde_json::{Map, Value, json};
+
+use super::{Key, Kind, LISTS, SECTIONS, Section, all, is_axis};
+
+/// The JSON Schema (draft 2020-12) of experiment files.
+#[must_use]
+pub fn schema() -> Value {
+    let mut definitions: Map<String, Value> = all()
+        .map(|key| (key.path.to_owned(), definition(key)))
+        .collect();
+    let axis_keys: Vec<&Key> = all().filter(|key| is_axis(key)).collect();
+    let paths: Vec<&str> = axis_keys.iter().map(|key| key.path).collect();
+    definitions.insert(
+        "axis_key".to_owned(),
+        json!({ "type": "string", "enum": paths }),
+    );
+    definitions.insert("range".to_owned(), range("number"));
+    definitions.insert("whole_range".to_owned(), range("integer"));
+
+    let mut properties = Map::new();
+    let mut top = Vec::new();
+    for section in SECTIONS.iter().filter(|one| !one.path.contains('.')) {
+        properties.insert(section.path.to_owned(), table(section));
+        top.push(section.path);
+    }
+    properties.insert("axis".to_owned(), tables(axis(&axis_keys)));
+    properties.insert("zip".to_owned(), tables(zip()));
+    properties.insert("exclude".to_owned(), tables(exclude(&top)));
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Experiment file of bookahead",
+        "description": "What an experiment varies, and what it holds fixed. docs/configuration.md explains every key.",
+        "type": "object",
+        "required": ["experiment"],
+        "additionalProperties": false,
+        "properties": properties,
+        "$defs": definitions,
+    })
+}
+
+fn reference(name: &str) -> Value {
+    json!({ "$ref": format!("#/$defs/{name}") })
+}
+
+/// What one key may be.
+fn definition(key: &Key) -> Value {
+    let mut of = match key.kind {
+        Kind::List => json!({ "type": "array", "items": single(key, key.element) }),
+        kind => single(key, kind),
+    };
+    let mut description = format!("{}\n\nAllowed: {}", key.about, key.allowed());
+    if !key.decides.is_empty() {
+        description += &format!("\n\nDecides: {}", key.decides);
+    }
+    of["description"] = description.into();
+    if let Some(default) = key.default() {
+        of["default"] = match key.kind {
+            Kind::Text => default.into(),
+            _ => serde_json::from_str(&default).unwrap_or_default(),
+        };
+    }
+    of
+}
+
+fn single(key: &Key, kind: Kind) -> Value {
+    let number = |of: &'static str| {
+        let (least, most) = key.range;
+        let mut number = json!({ "type": of });
+        for (bound, included, excluded) in [
+            (least, "minimum", "exclusiveMinimum"),
+            (most, "maximum", "exclusiveMaximum"),
+        ] {
+            match bound {
+                Included(value) => number[included] = shortest(value),
+                Excluded(value) => number[excluded] = shortest(value),
+                Unbounded => {}
+            }
+        }
+        number
+    };
+    match (kind, key.names) {
+        (Kind::Integer, _) => number("integer"),
+        (Kind::Real | Kind::List, _) => number("number"),
+        (Kind::Flag, _) => json!({ "type": "boolean" }),
+        (Kind::Text, Some(names)) if key.others => {
+            json!({ "type": "string", "anyOf": [{ "enum": names() }, {}] })
+        }
+        (Kind::Text, Some(names)) => json!({ "type": "string", "enum": names() }),
+        (Kind::Text, None) => json!({ "type": "string" }),
+    }
+}
+
+/// A bound, as people write it: 64 and not 64.0.
+fn shortest(value: f64) -> Value {
+    if value.fract() == 0.0 {
+        json!(value as i64)
+    } else {
+        json!(value)
+    }
+}
+
+/// A table with its keys and the tables in it.
+fn table(section: &Section) -> Value {
+    let mut properties = Map::new();
+    let name = |path: &str| path.rsplit('.').next().unwrap_or(path).to_owned();
+    for key in section.keys {
+        properties.insert(name(key.path), reference(key.path));
+    }
+    for below in SECTIONS {
+        let parent = below.path.rsplit_once('.').map(|(parent, _)| parent);
+        if parent == Some(section.path) {
+            let one = table(below);
+            let is_list = LISTS.contains(&below.path);
+            properties.insert(name(below.path), if is_list { tables(one) } else { one });
+        }
+    }
+    let mut table = json!({
+        "description": section.about,
+        "type": "object",
+        "additionalProperties": false,
+        "properties": properties,
+    });
+    if section.path == "experiment" {
+        table["required"] = json!(["name"]);
+    }
+    table
+}
+
+fn tables(one: Value) -> Value {
+    json!({ "type": "array", "items": one })
+}
+
+fn range(of: &str) -> Value {
+    json!({
+        "description": "From the first value to the last, both included.",
+        "type": "object",
+        "required": ["from", "to", "step"],
+        "additionalProperties": false,
+        "properties": {
+            "from": { "type": of },
+            "to": { "type": of },
+            "step": { "type": of, "exclusiveMinimum": 0 },
+        },
+    })
+}
+
+/// An axis: its values are those that its key may have.
+fn axis(keys: &[&Key]) -> Value {
+    let of_keys: Vec<Value> = keys
+        .iter()
+        .map(|key| {
+            let range = match key.kind {
+                Kind::Integer => reference("whole_range"),
+                Kind::Real => reference("range"),
+                _ => json!(false),
+            };
+            json!({
+                "if": { "required": ["key"], "properties": { "key": { "const": key.path } } },
+                "then": { "properties": { "values": { "items": reference(key.path) }, "range": range } },
+            })
+        })
+        .collect();
+    json!({
+        "description": "A key and the values that it takes; the product of all axes is run.",
+        "type": "object",
+        "required": ["key"],
+        "oneOf": [{ "required": ["values"] }, { "required": ["range"] }],
+        "additionalProperties": false,
+        "properties": {
+            "key": reference("axis_key"),
+            "values": { "type": "array", "minItems": 1 },
+            "range": { "type": "object" },
+        },
+        "allOf": of_keys,
+    })
+}
+
+fn zip() -> Value {
+    json!({
+        "description": "Keys that move together: one axis of the product.",
+        "type": "object",
+        "required": ["keys", "values"],
+        "additionalProperties": false,
+        "properties": {
+            "keys": { "type": "array", "minItems": 1, "items": reference("axis_key") },
+            "values": {
+                "description": "Rows with one value for each key.",
+                "type": "array",
+                "minItems": 1,
+                "items": { "type": "array", "minItems": 1 },
+            },
+        },
+    })
+}
+
+fn exclude(tables: &[&str]) -> Value {
+    json!({
+        "description": "A combination that matches all of these is left out; a list means any of its values.",
+        "type": "object",
+        "minProperties": 1,
+        "propertyNames": { "anyOf": [reference("axis_key"), { "enum": tables }] },
+    })
+}
