@@ -1,6 +1,6 @@
 //! What `bookahead export` asks: one question a kind of row, each column with a type that holds in every row.
 
-use super::tables::GROUPS;
+use super::tables::definitions;
 use super::{RunId, Store, StoreError};
 use crate::sweep::AxisValue;
 
@@ -36,7 +36,7 @@ impl ExportKind {
 
     /// Every kind, in the order of the tables.
     pub fn all() -> impl Iterator<Item = &'static Self> {
-        GROUPS.iter().flat_map(|group| group.exports())
+        definitions().flat_map(|tables| tables.exports)
     }
 
     fn columns(&self) -> impl Iterator<Item = (&'static str, ExportType)> {

@@ -87,6 +87,8 @@ impl Store {
         })?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(sql)?;
         keep_plans(&connection).map_err(sql)?;
+        // More than a writer uses, so that none is prepared twice.
+        connection.set_prepared_statement_cache_capacity(128);
         // Looked at before the journal mode is changed, which would write to somebody else's file.
         VERSIONS.inspect(&connection, path)?;
         // Large pages: a third more rows a second than with 4 KiB. An existing file keeps its own size.

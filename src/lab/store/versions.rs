@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::StoreError;
-use super::tables::GROUPS;
+use super::tables::{GROUPS, definitions};
 
 /// "BKAH": marks a file as ours (`PRAGMA application_id`).
 pub const APPLICATION_ID: i32 = 0x424B_4148;
@@ -150,11 +150,11 @@ impl Versions<'_> {
     }
 
     fn write(self, connection: &Connection, found: Option<i32>) -> rusqlite::Result<()> {
-        let views = || GROUPS.iter().flat_map(|group| group.views());
+        let views = || definitions().flat_map(|tables| tables.views);
         match found {
             None => {
-                for group in GROUPS {
-                    connection.execute_batch(group.sql())?;
+                for tables in definitions() {
+                    connection.execute_batch(tables.sql)?;
                 }
             }
             Some(found) => {

@@ -260,7 +260,8 @@ fn parents_first(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::store::Store;
+    use crate::store::tables::definitions;
+    use crate::store::{ExportKind, RunId, Store};
 
     #[test]
     fn every_table_of_the_schema_is_numbered_or_part_of_something_numbered_and_comes_after_its_parents()
@@ -292,6 +293,48 @@ mod tests {
             for parent in table.refers.iter().flatten() {
                 assert!(*parent < place, "{} before its parent", table.name);
             }
+        }
+    }
+
+    #[test]
+    fn every_table_that_a_simulation_fills_is_emptied_for_a_new_result_and_can_be_exported() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("a.db")).unwrap();
+        let tables = Tables::read(&store.connection).unwrap().unwrap();
+        let filled: Vec<&Table> = tables
+            .parts(tables.place("simulation"))
+            .map(|(place, _)| &tables.0[place])
+            .collect();
+        let mut several: Vec<&str> = filled
+            .iter()
+            .filter(|table| table.key.len() > 1)
+            .map(|table| table.name.as_str())
+            .collect();
+        let mut emptied: Vec<&str> = definitions()
+            .flat_map(|tables| tables.results)
+            .copied()
+            .collect();
+        several.sort_unstable();
+        emptied.sort_unstable();
+        assert_eq!(emptied, several);
+        let names = |sql: &str, name: &str| {
+            sql.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
+                .any(|word| word == name)
+        };
+        let mut exports: Vec<String> = ExportKind::all()
+            .map(|kind| store.export(RunId(1), kind).unwrap().sql)
+            .collect();
+        for (view, sql) in definitions().flat_map(|tables| tables.views) {
+            if exports.iter().any(|export| names(export, view)) {
+                exports.push((*sql).to_owned());
+            }
+        }
+        for table in filled {
+            let name = &table.name;
+            assert!(
+                exports.iter().any(|export| names(export, name)),
+                "{name} is not exported"
+            );
         }
     }
 

@@ -4,26 +4,69 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, params};
 
-use super::{TableGroup, View};
+use super::{Definition, TableGroup, View, Writing};
+use crate::actors::SimulationResult;
 use crate::brokering::measures::{CLUSTER_MEASURES, ClusterSummary, ClusterValue};
 use crate::brokering::{CoOutcome, CoVerdict, GridRun, TimeLine};
 use crate::store::export::{ExportKind, ExportSource};
+use crate::store::rows::Prepared;
 use crate::units::Seconds;
 
 /// The tables of several clusters and of co-reservations.
 pub(super) struct CoReservations;
 
 impl TableGroup for CoReservations {
-    fn sql(&self) -> &'static str {
-        SQL
+    fn definition(&self) -> &'static Definition {
+        &Definition {
+            sql: SQL,
+            results: &[
+                "time_line",
+                "co_probe",
+                "co_part",
+                "co_request",
+                "cluster_measure",
+                "cluster",
+            ],
+            views: VIEWS,
+            exports: EXPORTS,
+        }
     }
 
-    fn views(&self) -> &'static [View] {
-        VIEWS
+    fn problem(&self, result: &SimulationResult) -> Option<String> {
+        problem(result.grid.as_ref()?)
     }
 
-    fn exports(&self) -> &'static [ExportKind] {
-        EXPORTS
+    /// Requests are few, and pairs of runs are compared by them; of their probes one replication is enough to look at.
+    fn strip(&self, result: &mut SimulationResult, replication: u32) {
+        if let (Some(run), 1..) = (&mut result.grid, replication) {
+            for outcome in &mut run.requests {
+                outcome.probes = Vec::new();
+            }
+        }
+    }
+
+    fn write(
+        &self,
+        writing: &mut Writing<'_>,
+        simulation: i64,
+        prepared: &Prepared,
+    ) -> rusqlite::Result<u64> {
+        let result = &prepared.finished.result;
+        let connection = writing.connection;
+        let mut rows = write_clusters(
+            connection,
+            simulation,
+            &result.clusters,
+            &result.cluster_values,
+        )?;
+        if let Some(run) = &result.grid {
+            rows += write_co_requests(connection, simulation, run)?;
+            // Time lines are kept of the first replication only, which bounds the file.
+            if prepared.finished.spec.replication == 0 {
+                rows += write_time_lines(connection, simulation, &run.time_lines)?;
+            }
+        }
+        Ok(rows)
     }
 
     fn enter_lookups(&self, connection: &Connection) -> rusqlite::Result<()> {
@@ -257,7 +300,7 @@ fn verdict_code(verdict: CoVerdict) -> i64 {
 }
 
 /// Why outcomes would not come back from the store as they are; `None` where they would.
-pub(in crate::store) fn problem(run: &GridRun) -> Option<String> {
+fn problem(run: &GridRun) -> Option<String> {
     run.requests
         .iter()
         .find(|outcome| {
@@ -279,7 +322,7 @@ pub(in crate::store) fn problem(run: &GridRun) -> Option<String> {
 }
 
 /// Writes the clusters of a simulation and what was measured at each; returns the rows.
-pub(in crate::store) fn write_clusters(
+fn write_clusters(
     connection: &Connection,
     simulation: i64,
     clusters: &[ClusterSummary],
@@ -315,7 +358,7 @@ pub(in crate::store) fn write_clusters(
 }
 
 /// Writes what became of every request; returns the rows. Times but the first are seconds after it, as they are small then.
-pub(in crate::store) fn write_co_requests(
+fn write_co_requests(
     connection: &Connection,
     simulation: i64,
     run: &GridRun,
@@ -427,7 +470,7 @@ fn write_probes(
 }
 
 /// Writes how the CPUs of each cluster were used over time; returns the rows.
-pub(in crate::store) fn write_time_lines(
+fn write_time_lines(
     connection: &Connection,
     simulation: i64,
     lines: &[TimeLine],

@@ -7,24 +7,65 @@ use std::sync::LazyLock;
 
 use rusqlite::{Connection, params};
 
-use super::{TableGroup, View};
+use super::{Definition, TableGroup, View, Writing};
 use crate::scheduling::{JobOutcome, Verdict};
 use crate::store::export::{ExportKind, ExportSource};
+use crate::store::rows::Prepared;
 
 /// The tables of distributions.
 pub(super) struct DistributionTables;
 
 impl TableGroup for DistributionTables {
-    fn sql(&self) -> &'static str {
-        SQL
+    fn definition(&self) -> &'static Definition {
+        &Definition {
+            sql: SQL,
+            results: &["simulation_histogram", "simulation_calibration"],
+            views: VIEWS,
+            exports: EXPORTS,
+        }
     }
 
-    fn views(&self) -> &'static [View] {
-        VIEWS
-    }
-
-    fn exports(&self) -> &'static [ExportKind] {
-        EXPORTS
+    fn write(
+        &self,
+        writing: &mut Writing<'_>,
+        simulation: i64,
+        prepared: &Prepared,
+    ) -> rusqlite::Result<u64> {
+        let Some(distributions) = &prepared.distributions else {
+            return Ok(0);
+        };
+        let mut rows = 0;
+        let mut insert = writing
+            .connection
+            .prepare_cached("INSERT INTO simulation_histogram VALUES (?1, ?2, ?3, ?4)")?;
+        for (quantity, counts) in distributions.histograms.iter().enumerate() {
+            for (bin, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
+                insert.execute(params![simulation, quantity as i64, bin as i64, count])?;
+                rows += 1;
+            }
+        }
+        let mut insert = writing.connection.prepare_cached(
+            "INSERT INTO simulation_calibration VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )?;
+        let kinds = [Some(&distributions.promised), distributions.raw.as_ref()];
+        for (kind, bins) in kinds.into_iter().enumerate() {
+            for (index, entry) in bins.into_iter().flatten().enumerate() {
+                if entry.jobs > 0 {
+                    insert.execute(params![
+                        simulation,
+                        kind as i64,
+                        index as i64 + 1,
+                        entry.jobs as i64,
+                        entry.failed as i64,
+                        entry.failed_overbooked as i64,
+                        entry.pof_sum,
+                        entry.brier_sum
+                    ])?;
+                    rows += 1;
+                }
+            }
+        }
+        Ok(rows)
     }
 
     fn enter_lookups(&self, connection: &Connection) -> rusqlite::Result<()> {
@@ -163,19 +204,19 @@ pub(in crate::store) fn bin(value: f64) -> usize {
 
 /// Predicted against realised failures of overbooked jobs by bin of the prediction: bin i, from 1, holds predictions above
 /// (i − 1)/20 up to i/20, the first one 0 as well.
-pub(in crate::store) type CalibrationBins = [Calibration; POF_BINS];
+type CalibrationBins = [Calibration; POF_BINS];
 
 /// Predicted against realised failures of the overbooked jobs whose probability of failure lay in one bin.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(in crate::store) struct Calibration {
-    pub(in crate::store) jobs: u64,
+struct Calibration {
+    jobs: u64,
     /// Jobs that failed for whatever reason: what the probability of failure predicts.
-    pub(in crate::store) failed: u64,
+    failed: u64,
     /// Of those, killed at the end of their window.
-    pub(in crate::store) failed_overbooked: u64,
-    pub(in crate::store) pof_sum: f64,
+    failed_overbooked: u64,
+    pof_sum: f64,
     /// Σ (PoF − failed)².
-    pub(in crate::store) brier_sum: f64,
+    brier_sum: f64,
 }
 
 /// The distributions of one simulation.
@@ -183,11 +224,11 @@ pub(in crate::store) struct Calibration {
 pub(in crate::store) struct Distributions {
     /// Counts by bin, one list a quantity: waits (last start − release) in seconds of jobs that started; slowdown is
     /// response ÷ run of successful jobs that ran at least a second.
-    pub(in crate::store) histograms: [Vec<u32>; 2],
+    histograms: [Vec<u32>; 2],
     /// By the probability of failure that was promised.
-    pub(in crate::store) promised: CalibrationBins,
+    promised: CalibrationBins,
     /// The same jobs by the probability before its calibration; `None` where no promise was calibrated.
-    pub(in crate::store) raw: Option<CalibrationBins>,
+    raw: Option<CalibrationBins>,
 }
 
 impl Distributions {

@@ -4,26 +4,84 @@
 //! outcome holds times as seconds after the release, which take two or three bytes where absolute times take four.
 //! Probabilities stay `REAL`: they are read back bit by bit, and only overbooked slots have any.
 
-use rusqlite::{Connection, params};
+use rusqlite::{Connection, OptionalExtension, Statement, params};
+use sha2::{Digest, Sha256};
 
-use super::{TableGroup, View};
-use crate::scheduling::Verdict;
+use super::{Definition, TableGroup, View, Writing};
+use crate::actors::SimulationResult;
+use crate::scheduling::{JobOutcome, Verdict};
 use crate::store::export::{ExportKind, ExportSource};
+use crate::store::rows::Prepared;
+use crate::store::runs::hex;
+use crate::workload::Job;
 
 /// The tables of jobs and node events.
 pub(super) struct Jobs;
 
 impl TableGroup for Jobs {
-    fn sql(&self) -> &'static str {
-        SQL
+    fn definition(&self) -> &'static Definition {
+        &Definition {
+            sql: SQL,
+            results: &["job_outcome", "node_event"],
+            views: VIEWS,
+            exports: EXPORTS,
+        }
     }
 
-    fn views(&self) -> &'static [View] {
-        VIEWS
+    fn problem(&self, result: &SimulationResult) -> Option<String> {
+        let outcomes = &result.outcomes;
+        if let Some(pair) = outcomes
+            .windows(2)
+            .find(|pair| pair[0].job.id >= pair[1].job.id)
+        {
+            return Some(format!(
+                "job {} comes after job {}",
+                pair[1].job.id.0, pair[0].job.id.0
+            ));
+        }
+        let finite = |outcome: &&JobOutcome| {
+            outcome.promise.is_none_or(|promise| {
+                promise.calibrated_pof.is_none_or(f64::is_finite)
+                    && promise.success.is_none_or(|success| {
+                        success.available.is_finite()
+                            && success.executable.is_finite()
+                            && success.survives.is_finite()
+                    })
+            })
+        };
+        let broken = outcomes.iter().find(|outcome| !finite(outcome))?;
+        Some(format!(
+            "a probability of job {} is not a number",
+            broken.job.id.0
+        ))
     }
 
-    fn exports(&self) -> &'static [ExportKind] {
-        EXPORTS
+    fn strip(&self, result: &mut SimulationResult, _replication: u32) {
+        result.outcomes = Vec::new();
+        result.node_events = Vec::new();
+    }
+
+    fn write(
+        &self,
+        writing: &mut Writing<'_>,
+        simulation: i64,
+        prepared: &Prepared,
+    ) -> rusqlite::Result<u64> {
+        let result = &prepared.finished.result;
+        write_outcomes(writing.connection, simulation, &result.outcomes)?;
+        let mut insert = writing
+            .connection
+            .prepare_cached("INSERT INTO node_event VALUES (?1, ?2, ?3, ?4, ?5)")?;
+        for (sequence, event) in result.node_events.iter().enumerate() {
+            insert.execute(params![
+                simulation,
+                sequence as i64,
+                event.time.0,
+                event.node.0,
+                event.up
+            ])?;
+        }
+        Ok((result.outcomes.len() + result.node_events.len()) as u64)
     }
 
     fn enter_lookups(&self, connection: &Connection) -> rusqlite::Result<()> {
@@ -148,3 +206,191 @@ const EXPORTS: &[ExportKind] = &[
         columns: "simulation, sequence, time, node, up flag",
     },
 ];
+
+/// The content hash of the jobs: simulations of the same jobs share their rows in `job`.
+pub(in crate::store) fn workload_identity(outcomes: &[JobOutcome]) -> String {
+    let mut hash = Sha256::new();
+    let mut bytes = Vec::with_capacity(outcomes.len() * 72);
+    for JobOutcome { job, .. } in outcomes {
+        for number in [
+            i64::from(job.id.0),
+            job.trace_number,
+            job.submit.0,
+            job.release.0,
+            job.estimate.0,
+            job.runtime.0,
+            job.deadline.0,
+            i64::from(job.nodes.0),
+        ] {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        for number in [job.user, job.application] {
+            bytes.push(u8::from(number.is_some()));
+            bytes.extend_from_slice(&number.unwrap_or(0).to_le_bytes());
+        }
+        // Workloads without reservations keep the identity that they had before there were any.
+        if job.is_reservation() {
+            bytes.extend_from_slice(b"fixed");
+        }
+    }
+    hash.update(&bytes);
+    hex(&hash.finalize())
+}
+
+/// The number of a workload, whose jobs are entered where they are not there yet.
+pub(in crate::store) fn workload(
+    connection: &Connection,
+    identity: &str,
+    outcomes: &[JobOutcome],
+) -> rusqlite::Result<i64> {
+    let known: Option<i64> = connection
+        .query_row(
+            "SELECT id FROM workload WHERE identity = ?1",
+            [identity],
+            |row| row.get(0),
+        )
+        .optional()?;
+    if let Some(id) = known {
+        return Ok(id);
+    }
+    let id = free_number(connection, identity)?;
+    connection.execute(
+        "INSERT INTO workload (id, identity, jobs) VALUES (?1, ?2, ?3)",
+        params![id, identity, outcomes.len() as i64],
+    )?;
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO job VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+    )?;
+    for outcome in outcomes {
+        write_job(&mut insert, id, &outcome.job)?;
+    }
+    Ok(id)
+}
+
+/// The first free number from the one that the identity begins with: it does not depend on who comes first, and takes six
+/// bytes at most.
+fn free_number(connection: &Connection, identity: &str) -> rusqlite::Result<i64> {
+    let digits = identity.get(..12).unwrap_or(identity);
+    let mut number = i64::from_str_radix(digits, 16).unwrap_or(0) >> 1;
+    while connection
+        .prepare_cached("SELECT 1 FROM workload WHERE id = ?1")?
+        .exists([number])?
+    {
+        number += 1;
+    }
+    Ok(number)
+}
+
+/// The code of a verdict: its place in [`Verdict::ALL`].
+fn verdict_code(verdict: Verdict) -> i64 {
+    match verdict {
+        Verdict::DroppedNoSlot => 0,
+        Verdict::DroppedTooWide => 1,
+        Verdict::SuccessfulFinished => 2,
+        Verdict::SuccessfulFullGrant => 3,
+        Verdict::FailedOverbooked => 4,
+        Verdict::FailedNodes => 5,
+        Verdict::FailedUnstartable => 6,
+    }
+}
+
+fn write_job(statement: &mut Statement<'_>, workload: i64, job: &Job) -> rusqlite::Result<()> {
+    statement.execute(params![
+        workload,
+        job.id.0,
+        job.trace_number,
+        job.submit.0,
+        job.release.0,
+        job.estimate.0,
+        job.runtime.0,
+        job.deadline.0,
+        job.nodes.0,
+        job.user,
+        job.application,
+        job.is_reservation()
+    ])?;
+    Ok(())
+}
+
+/// Rows that one statement inserts at a time: less of its work is done anew for each.
+const ROWS_AT_ONCE: usize = 16;
+const OUTCOME_COLUMNS: usize = 16;
+
+/// `INSERT INTO job_outcome` of so many rows.
+fn insert_outcomes(rows: usize) -> String {
+    let row = format!("({})", vec!["?"; OUTCOME_COLUMNS].join(", "));
+    format!(
+        "INSERT INTO job_outcome VALUES {}",
+        vec![row; rows].join(", ")
+    )
+}
+
+/// Writes the outcomes, in groups of [`ROWS_AT_ONCE`] and the rest one by one.
+fn write_outcomes(
+    connection: &Connection,
+    simulation: i64,
+    outcomes: &[JobOutcome],
+) -> rusqlite::Result<()> {
+    let mut many = connection.prepare_cached(&insert_outcomes(ROWS_AT_ONCE))?;
+    let mut single = connection.prepare_cached(&insert_outcomes(1))?;
+    let groups = outcomes.chunks_exact(ROWS_AT_ONCE);
+    let rest = groups.remainder();
+    for group in groups {
+        for (row, outcome) in group.iter().enumerate() {
+            bind_outcome(&mut many, row * OUTCOME_COLUMNS, simulation, outcome)?;
+        }
+        many.raw_execute()?;
+    }
+    for outcome in rest {
+        bind_outcome(&mut single, 0, simulation, outcome)?;
+        single.raw_execute()?;
+    }
+    Ok(())
+}
+
+fn bind_outcome(
+    statement: &mut Statement<'_>,
+    before: usize,
+    simulation: i64,
+    outcome: &JobOutcome,
+) -> rusqlite::Result<()> {
+    let release = outcome.job.release;
+    let promise = outcome.promise;
+    let success = promise.and_then(|promise| promise.success);
+    let mut column = before;
+    let mut next = || {
+        column += 1;
+        column
+    };
+    statement.raw_bind_parameter(next(), simulation)?;
+    statement.raw_bind_parameter(next(), outcome.job.id.0)?;
+    statement.raw_bind_parameter(next(), verdict_code(outcome.verdict))?;
+    statement.raw_bind_parameter(next(), outcome.class)?;
+    statement.raw_bind_parameter(next(), promise.map(|promise| promise.overbooked))?;
+    statement.raw_bind_parameter(next(), promise.map(|promise| (promise.start - release).0))?;
+    statement.raw_bind_parameter(
+        next(),
+        promise.map(|promise| (outcome.job.estimate - (promise.end - promise.start)).0),
+    )?;
+    statement.raw_bind_parameter(next(), success.map(|success| success.available))?;
+    statement.raw_bind_parameter(next(), success.map(|success| success.executable))?;
+    statement.raw_bind_parameter(next(), success.map(|success| success.survives))?;
+    statement.raw_bind_parameter(next(), promise.map(|promise| promise.predecessors))?;
+    statement.raw_bind_parameter(next(), outcome.start.map(|start| (start - release).0))?;
+    statement.raw_bind_parameter(next(), outcome.end.map(|end| (end - release).0))?;
+    statement.raw_bind_parameter(next(), outcome.restarts)?;
+    statement.raw_bind_parameter(next(), outcome.node_failures)?;
+    statement.raw_bind_parameter(next(), promise.and_then(|promise| promise.calibrated_pof))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdict_codes_are_the_places_in_the_list_of_all_verdicts() {
+        for (code, verdict) in Verdict::ALL.into_iter().enumerate() {
+            assert_eq!(verdict_code(verdict), code as i64);
+        }
+    }
+}

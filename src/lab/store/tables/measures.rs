@@ -1,27 +1,41 @@
 //! What studies measured beside the totals of jobs, by name.
 
-use std::collections::HashMap;
-
 use rusqlite::{Connection, params};
 
-use super::{TableGroup, View};
-use crate::scheduling::measures::{self, Measured};
+use super::{Definition, TableGroup, View, Writing};
+use crate::scheduling::measures;
 use crate::store::export::{ExportKind, ExportSource};
+use crate::store::rows::Prepared;
 
 /// The tables of measures.
 pub(super) struct Measures;
 
 impl TableGroup for Measures {
-    fn sql(&self) -> &'static str {
-        SQL
+    fn definition(&self) -> &'static Definition {
+        &Definition {
+            sql: SQL,
+            results: &["simulation_measure"],
+            views: VIEWS,
+            exports: EXPORTS,
+        }
     }
 
-    fn views(&self) -> &'static [View] {
-        VIEWS
-    }
-
-    fn exports(&self) -> &'static [ExportKind] {
-        EXPORTS
+    fn write(
+        &self,
+        writing: &mut Writing<'_>,
+        simulation: i64,
+        prepared: &Prepared,
+    ) -> rusqlite::Result<u64> {
+        let mut rows = 0;
+        for (name, value) in prepared.finished.result.measured.iter() {
+            let code = code(writing, name)?;
+            writing
+                .connection
+                .prepare_cached("INSERT OR REPLACE INTO simulation_measure VALUES (?1, ?2, ?3)")?
+                .execute(params![simulation, code, value])?;
+            rows += 1;
+        }
+        Ok(rows)
     }
 
     fn enter_lookups(&self, connection: &Connection) -> rusqlite::Result<()> {
@@ -79,38 +93,23 @@ const EXPORTS: &[ExportKind] = &[ExportKind {
     columns: "simulation, measure text, unit text, title text, value number",
 }];
 
-/// Writes the measures of a simulation; returns the rows.
-pub(in crate::store) fn write_measures(
-    connection: &Connection,
-    codes: &mut HashMap<&'static str, i64>,
-    simulation: i64,
-    measured: &Measured,
-) -> rusqlite::Result<u64> {
-    let mut rows = 0;
-    for (name, value) in measured.iter() {
-        let code = match codes.get(name) {
-            Some(code) => *code,
-            None => {
-                let known = measures::find(name);
-                let code = connection.query_row(
-                    "INSERT INTO measure (name, unit, title) VALUES (?1, ?2, ?3)
-                     ON CONFLICT (name) DO UPDATE SET unit = excluded.unit, title = excluded.title
-                     RETURNING code",
-                    params![
-                        name,
-                        known.map_or("", |measure| measure.unit),
-                        known.map_or(name, |measure| measure.title)
-                    ],
-                    |row| row.get(0),
-                )?;
-                codes.insert(name, code);
-                code
-            }
-        };
-        connection
-            .prepare_cached("INSERT OR REPLACE INTO simulation_measure VALUES (?1, ?2, ?3)")?
-            .execute(params![simulation, code, value])?;
-        rows += 1;
+/// The code of a measure, which is entered where it is not known.
+fn code(writing: &mut Writing<'_>, name: &'static str) -> rusqlite::Result<i64> {
+    if let Some(code) = writing.measures.get(name) {
+        return Ok(*code);
     }
-    Ok(rows)
+    let known = measures::find(name);
+    let code = writing.connection.query_row(
+        "INSERT INTO measure (name, unit, title) VALUES (?1, ?2, ?3)
+         ON CONFLICT (name) DO UPDATE SET unit = excluded.unit, title = excluded.title
+         RETURNING code",
+        params![
+            name,
+            known.map_or("", |measure| measure.unit),
+            known.map_or(name, |measure| measure.title)
+        ],
+        |row| row.get(0),
+    )?;
+    writing.measures.insert(name, code);
+    Ok(code)
 }

@@ -2,26 +2,60 @@
 
 use rusqlite::{Connection, params};
 
-use super::{TableGroup, View};
+use super::{Definition, TableGroup, View, Writing};
+use crate::actors::SimulationResult;
 use crate::brokering::provisioning::measures::SiteSummary;
 use crate::brokering::provisioning::{ProvisioningOutcome, ProvisioningRun, TaskFate};
 use crate::store::export::{ExportKind, ExportSource};
+use crate::store::rows::Prepared;
 use crate::units::Seconds;
 
 /// The tables of workflows that buy their resources.
 pub(super) struct Provisioning;
 
 impl TableGroup for Provisioning {
-    fn sql(&self) -> &'static str {
-        SQL
+    fn definition(&self) -> &'static Definition {
+        &Definition {
+            sql: SQL,
+            results: &[
+                "workflow_front",
+                "workflow_task",
+                "workflow_slot",
+                "workflow_submission",
+                "workflow_effect",
+                "workflow_site",
+            ],
+            views: VIEWS,
+            exports: EXPORTS,
+        }
     }
 
-    fn views(&self) -> &'static [View] {
-        VIEWS
+    fn problem(&self, result: &SimulationResult) -> Option<String> {
+        problem(result.provisioning.as_ref()?)
     }
 
-    fn exports(&self) -> &'static [ExportKind] {
-        EXPORTS
+    /// Reports draw the tasks of one submission, so slots and tasks of the first replication stay.
+    fn strip(&self, result: &mut SimulationResult, replication: u32) {
+        if let (Some(run), 1..) = (&mut result.provisioning, replication) {
+            for outcome in &mut run.outcomes {
+                outcome.slots = Vec::new();
+                outcome.tasks = Vec::new();
+            }
+        }
+    }
+
+    fn write(
+        &self,
+        writing: &mut Writing<'_>,
+        simulation: i64,
+        prepared: &Prepared,
+    ) -> rusqlite::Result<u64> {
+        let result = &prepared.finished.result;
+        let mut rows = write_sites(writing.connection, simulation, &result.sites)?;
+        if let Some(run) = &result.provisioning {
+            rows += write_submissions(writing.connection, simulation, run, &result.hypervolumes)?;
+        }
+        Ok(rows)
     }
 
     fn enter_lookups(&self, connection: &Connection) -> rusqlite::Result<()> {
@@ -236,16 +270,6 @@ const EXPORTS: &[ExportKind] = &[
     },
 ];
 
-/// Tables that refer to a simulation, those that refer to others of them first.
-pub(in crate::store) const TABLES: [&str; 6] = [
-    "workflow_front",
-    "workflow_task",
-    "workflow_slot",
-    "workflow_submission",
-    "workflow_effect",
-    "workflow_site",
-];
-
 const FATES: [TaskFate; 3] = [TaskFate::Done, TaskFate::Lost, TaskFate::Abandoned];
 
 fn fate_name(fate: TaskFate) -> &'static str {
@@ -265,7 +289,7 @@ fn fate_code(fate: TaskFate) -> i64 {
 }
 
 /// Why a run would not come back from the store as it is; `None` where it would.
-pub(in crate::store) fn problem(run: &ProvisioningRun) -> Option<String> {
+fn problem(run: &ProvisioningRun) -> Option<String> {
     let broken = run.outcomes.iter().find(|outcome| {
         let planned = outcome.planned.map(|value| value.cost);
         let best_effort = outcome.best_effort.as_ref().map(|run| run.cost);
@@ -290,16 +314,8 @@ pub(in crate::store) fn problem(run: &ProvisioningRun) -> Option<String> {
     })
 }
 
-/// Takes away what is not kept without outcomes: slots and tasks.
-pub(in crate::store) fn strip(run: &mut ProvisioningRun) {
-    for outcome in &mut run.outcomes {
-        outcome.slots = Vec::new();
-        outcome.tasks = Vec::new();
-    }
-}
-
 /// Writes the sites of a simulation; returns the rows.
-pub(in crate::store) fn write_sites(
+fn write_sites(
     connection: &Connection,
     simulation: i64,
     sites: &[SiteSummary],
@@ -327,7 +343,7 @@ pub(in crate::store) fn write_sites(
 
 /// Writes what became of every application; returns the rows. Times but that of the submission are seconds after it, as they are
 /// small then.
-pub(in crate::store) fn write_submissions(
+fn write_submissions(
     connection: &Connection,
     simulation: i64,
     run: &ProvisioningRun,

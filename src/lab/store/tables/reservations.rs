@@ -2,10 +2,12 @@
 
 use rusqlite::{Connection, params};
 
-use super::{TableGroup, View};
+use super::{Definition, TableGroup, View, Writing};
+use crate::actors::SimulationResult;
 use crate::scheduling::reserving::{RequestVerdict, ReservationOutcome};
 use crate::scheduling::{CombinedScheme, VirtualTrial};
 use crate::store::export::{ExportKind, ExportSource};
+use crate::store::rows::Prepared;
 use crate::units::Seconds;
 use crate::workload::WantedStart;
 
@@ -13,16 +15,31 @@ use crate::workload::WantedStart;
 pub(super) struct Reservations;
 
 impl TableGroup for Reservations {
-    fn sql(&self) -> &'static str {
-        SQL
+    fn definition(&self) -> &'static Definition {
+        &Definition {
+            sql: SQL,
+            results: &["offer", "reservation_outcome", "virtual_trial"],
+            views: VIEWS,
+            exports: EXPORTS,
+        }
     }
 
-    fn views(&self) -> &'static [View] {
-        VIEWS
+    fn strip(&self, result: &mut SimulationResult, _replication: u32) {
+        result.reservations = Vec::new();
+        result.trials = Vec::new();
     }
 
-    fn exports(&self) -> &'static [ExportKind] {
-        EXPORTS
+    fn write(
+        &self,
+        writing: &mut Writing<'_>,
+        simulation: i64,
+        prepared: &Prepared,
+    ) -> rusqlite::Result<u64> {
+        let result = &prepared.finished.result;
+        Ok(
+            write_reservations(writing.connection, simulation, &result.reservations)?
+                + write_trials(writing.connection, simulation, &result.trials)?,
+        )
     }
 
     fn enter_lookups(&self, connection: &Connection) -> rusqlite::Result<()> {
@@ -153,7 +170,7 @@ fn verdict_code(verdict: RequestVerdict) -> i64 {
 
 /// Writes what became of every request, and what it was offered; returns the rows. Times are seconds after the request was
 /// asked, as they are small then.
-pub(in crate::store) fn write_reservations(
+fn write_reservations(
     connection: &Connection,
     simulation: i64,
     outcomes: &[ReservationOutcome],
@@ -202,7 +219,7 @@ pub(in crate::store) fn write_reservations(
 }
 
 /// Writes the trials of a study of virtual reservations; returns the rows. Times but the first are seconds after it.
-pub(in crate::store) fn write_trials(
+fn write_trials(
     connection: &Connection,
     simulation: i64,
     trials: &[VirtualTrial],

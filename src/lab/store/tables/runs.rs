@@ -1,22 +1,19 @@
 //! Runs, their axes, and the points that they show.
 
-use super::{TableGroup, View};
+use super::{Definition, TableGroup, View};
 use crate::store::export::{ExportKind, ExportSource};
 
 /// The tables of runs and points.
 pub(super) struct Runs;
 
 impl TableGroup for Runs {
-    fn sql(&self) -> &'static str {
-        SQL
-    }
-
-    fn views(&self) -> &'static [View] {
-        VIEWS
-    }
-
-    fn exports(&self) -> &'static [ExportKind] {
-        EXPORTS
+    fn definition(&self) -> &'static Definition {
+        &Definition {
+            sql: SQL,
+            results: &[],
+            views: VIEWS,
+            exports: EXPORTS,
+        }
     }
 }
 

@@ -1,22 +1,76 @@
 //! Simulations: what was asked for, how far each is, its totals and its time.
 
-use super::{TableGroup, View};
+use rusqlite::params;
+
+use super::{Definition, TableGroup, View, Writing};
 use crate::store::export::{ExportKind, ExportSource};
+use crate::store::rows::Prepared;
+use crate::store::runs::unix_milliseconds;
 
 /// The tables of simulations.
 pub(super) struct Simulations;
 
 impl TableGroup for Simulations {
-    fn sql(&self) -> &'static str {
-        SQL
+    fn definition(&self) -> &'static Definition {
+        &Definition {
+            sql: SQL,
+            results: &[],
+            views: VIEWS,
+            exports: EXPORTS,
+        }
     }
 
-    fn views(&self) -> &'static [View] {
-        VIEWS
-    }
-
-    fn exports(&self) -> &'static [ExportKind] {
-        EXPORTS
+    fn write(
+        &self,
+        writing: &mut Writing<'_>,
+        simulation: i64,
+        prepared: &Prepared,
+    ) -> rusqlite::Result<u64> {
+        let finished = &prepared.finished;
+        writing
+            .connection
+            .prepare_cached("INSERT OR REPLACE INTO simulation_timing VALUES (?1, ?2, ?3)")?
+            .execute(params![
+                simulation,
+                finished.wall.as_secs_f64(),
+                unix_milliseconds()
+            ])?;
+        let metrics = &finished.result.metrics;
+        writing
+            .connection
+            .prepare_cached(
+                "INSERT OR REPLACE INTO simulation_metrics VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,
+                 ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)",
+            )?
+            .execute(params![
+                simulation,
+                metrics.submitted as i64,
+                metrics.accepted as i64,
+                metrics.dropped as i64,
+                metrics.dropped_too_wide as i64,
+                metrics.overbooked as i64,
+                metrics.successful as i64,
+                metrics.failed as i64,
+                metrics.failed_overbooked as i64,
+                metrics.failed_nodes as i64,
+                metrics.failed_unstartable as i64,
+                metrics.restarts as i64,
+                metrics.fees.0,
+                metrics.forfeited.0,
+                metrics.busy.0,
+                metrics.useful.0,
+                metrics.makespan.0,
+                metrics.capacity.0,
+                metrics.wait_total.0,
+                metrics.started as i64,
+                metrics.weighted_response.0,
+                metrics.weighted_run.0,
+                metrics.work.pof_evaluations as i64,
+                metrics.work.convolutions as i64,
+                metrics.work.replans as i64,
+                metrics.work.moves as i64,
+            ])?;
+        Ok(2)
     }
 }
 
