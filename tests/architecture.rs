@@ -139,17 +139,3 @@ fn only_reports_use_polars_only_simulations_use_actors_only_the_command_line_par
     assert_only("kameo", &["actors"]);
     assert_only("clap::", &["cli"]);
 }
-
-#[test]
-fn the_page_of_the_configuration_has_every_key_and_no_other() {
-    let page = include_str!("../docs/configuration.md");
-    let rows: Vec<&str> = page
-        .lines()
-        .filter_map(|line| line.strip_prefix("| `")?.split('`').next())
-        .collect();
-    let keys: Vec<&str> = bookahead::sweep::keys::KEYS
-        .iter()
-        .map(|key| key.path)
-        .collect();
-    assert_eq!(rows, keys);
-}

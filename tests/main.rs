@@ -10,6 +10,7 @@ mod convolution;
 mod cross_checks;
 mod documents;
 mod durability;
+mod experiment_files;
 mod fixed_reservations;
 mod gantt;
 mod golden_scenarios;
