@@ -10,6 +10,7 @@ mod convolution;
 mod cross_checks;
 mod documents;
 mod durability;
+mod experiment_files;
 mod exports;
 mod fixed_reservations;
 mod gantt;

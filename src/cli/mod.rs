@@ -15,6 +15,7 @@ pub mod report;
 pub mod reproduce;
 pub mod run;
 pub mod runs;
+pub mod schema;
 mod screen;
 mod shares;
 pub mod show;
@@ -177,6 +178,8 @@ Examples:
   bookahead workflow draw Montage_100.xml --out montage.svg
   bookahead workflow generate cyber-shake cyber-shake.json")]
     Workflow(workflow::WorkflowArguments),
+    /// Print the JSON Schema of experiment files, which editors complete and check by
+    Schema(schema::SchemaArguments),
     /// Print the completions of a shell
     Completions(completions::CompletionsArguments),
     /// Print the manual page, or write all of them into a folder
@@ -216,6 +219,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Merge(arguments) => looked_with(merge::execute(&arguments)),
         Command::Gantt(arguments) => ended(gantt::execute(&arguments).map(|()| ExitCode::SUCCESS)),
         Command::Sql(arguments) => looked(sql::execute(&arguments)),
+        Command::Schema(arguments) => looked(schema::execute(&arguments)),
         Command::Completions(arguments) => {
             looked(completions::execute(&arguments, Cli::command()).map_err(LookError::from))
         }

@@ -1,5 +1,6 @@
 //! Small workloads for the tests of policies.
 
+pub mod json_schema;
 pub mod program;
 
 use bookahead::failures::{FailureTrace, NodeEvent};

@@ -113,12 +113,14 @@ impl Configuration {
         }
     }
 
-    /// The first paragraph of its opening comment: what it varies and what to look at.
+    /// The first paragraph of its opening comment: what it varies and what to look at. A line for editors (`#:schema`) is none of
+    /// it.
     #[must_use]
     pub fn summary(&self) -> String {
         let words: Vec<&str> = self
             .text
             .lines()
+            .filter(|line| !line.starts_with("#:"))
             .map_while(|line| line.strip_prefix('#'))
             .map(str::trim)
             .take_while(|line| !line.is_empty())

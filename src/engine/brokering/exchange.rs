@@ -33,7 +33,7 @@ enum Class {
     OutageEvent,
     /// A granted part starts: if it cannot, that is noticed.
     Start,
-    /// A envelope arrives. With a latency of 0 these are all the envelopes of one request before the next is taken.
+    /// An envelope arrives. With a latency of 0 these are all the envelopes of one request before the next is taken.
     Arrival,
     /// A time has run out, although an answer that comes in the same instant comes in time.
     Timer,

@@ -59,7 +59,7 @@ pub enum Answer {
     Lost(LostPart),
 }
 
-/// A envelope on its way.
+/// An envelope on its way.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Envelope {
     /// To a cluster.

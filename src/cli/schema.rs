@@ -1,0 +1,35 @@
+//! `bookahead schema`: the JSON Schema of experiment files.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use super::screen::{LookError, WholeFile};
+use crate::sweep::keys;
+
+/// Prints the JSON Schema of experiment files, or writes it into a file.
+#[derive(Clone, Debug, clap::Args)]
+#[command(after_help = "\
+An experiment file that begins with `#:schema PATH` is completed and checked by editors that understand TOML schemas (taplo, Even
+Better TOML). Shipped experiments name docs/experiment.schema.json.
+
+Examples:
+  bookahead schema --out experiment.schema.json
+  bookahead schema | jq '.\"$defs\".\"acceptance.pof_max\"'")]
+pub struct SchemaArguments {
+    /// A file instead of standard output; it appears when it is whole
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// Prints or writes it.
+///
+/// # Errors
+///
+/// When the file or standard output cannot be written.
+pub fn execute(arguments: &SchemaArguments) -> Result<(), LookError> {
+    let text = format!("{:#}\n", keys::schema());
+    match &arguments.out {
+        Some(path) => WholeFile::create(path)?.write(|file| Ok(file.write_all(text.as_bytes())?)),
+        None => Ok(io::stdout().lock().write_all(text.as_bytes())?),
+    }
+}

@@ -1,0 +1,208 @@
+//! What is generated from the declarations of the keys: the tables of the page of the configuration and the JSON Schema, which
+//! accepts every shipped experiment.
+//!
+//! `BOOKAHEAD_PAGES=write cargo test --release experiment_files` writes both again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use bookahead::sweep::keys::{self, Kind};
+use serde_json::Value;
+
+use crate::support::json_schema;
+
+fn project() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Holds a generated file against what it should be.
+fn assert_current(name: &str, now: &str) {
+    let path = project().join(name);
+    if std::env::var_os("BOOKAHEAD_PAGES").is_some_and(|value| value == "write") {
+        fs::write(&path, now).expect("a writable project");
+        return;
+    }
+    let before = fs::read_to_string(&path).unwrap_or_default();
+    let difference = before
+        .lines()
+        .zip(now.lines())
+        .find(|(before, now)| before != now);
+    assert!(
+        before == now,
+        "{name} is not what the declarations of the keys give: {difference:?}\n(BOOKAHEAD_PAGES=write cargo test --release \
+         experiment_files writes it again)"
+    );
+}
+
+/// The table of the keys of a table and of the tables in it.
+fn rows(table: &str) -> String {
+    let mut rows =
+        "| Key | Type | Allowed, unit, default | Decides |\n|---|---|---|---|\n".to_owned();
+    let within = format!("{table}.");
+    for key in keys::all().filter(|key| key.path.starts_with(&within)) {
+        let kind = match key.kind {
+            Kind::Integer => "whole number",
+            Kind::Real => "number",
+            Kind::Text => "text",
+            Kind::Flag => "true/false",
+            Kind::List => "list",
+        };
+        rows += &format!(
+            "| `{}` | {kind} | {} | {} |\n",
+            key.path,
+            key.allowed(),
+            key.decides
+        );
+    }
+    rows
+}
+
+#[test]
+fn the_page_of_the_configuration_has_the_table_of_every_key() {
+    const BEGIN: &str = "<!-- the keys of ";
+    const END: &str = "<!-- end of the keys -->\n";
+    let page = fs::read_to_string(project().join("docs/configuration.md")).expect("readable");
+    let mut parts = page.split(BEGIN);
+    let mut current = parts.next().unwrap_or_default().to_owned();
+    let mut tables = Vec::new();
+    for part in parts {
+        let (table, rest) = part.split_once(" -->\n").expect("a table is named");
+        let (_, text) = rest.split_once(END).expect("every table of keys ends");
+        current += &format!("{BEGIN}{table} -->\n{}{END}{text}", rows(table));
+        tables.push(table);
+    }
+    let all: Vec<&str> = keys::tables();
+    assert_eq!(
+        tables,
+        all[..all.len() - 3],
+        "axis, zip and exclude have no keys"
+    );
+    assert_current("docs/configuration.md", &current);
+}
+
+#[test]
+fn the_schema_of_the_documentation_is_that_of_the_program() {
+    assert_current(
+        "docs/experiment.schema.json",
+        &format!("{:#}\n", keys::schema()),
+    );
+}
+
+/// Every shipped experiment with its text.
+fn shipped() -> Vec<(PathBuf, String)> {
+    fn below(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
+        for entry in fs::read_dir(folder).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                below(&path, found);
+            } else if path
+                .extension()
+                .is_some_and(|extension| extension == "toml")
+            {
+                let text = fs::read_to_string(&path).expect("readable");
+                if text.lines().any(|line| line == "[experiment]") {
+                    found.push((path, text));
+                }
+            }
+        }
+    }
+    let mut found = Vec::new();
+    below(&project().join("configs"), &mut found);
+    assert!(found.len() > 100, "{}", found.len());
+    found
+}
+
+#[test]
+fn every_shipped_experiment_names_the_schema_in_its_first_line() {
+    for (path, text) in shipped() {
+        let first = text.lines().next().unwrap_or_default();
+        let schema = first.strip_prefix("#:schema ").unwrap_or_default();
+        let folder = path.parent().expect("a folder");
+        let named = folder.join(schema).canonicalize().ok();
+        let schema = project().join("docs/experiment.schema.json");
+        assert_eq!(named, schema.canonicalize().ok(), "{}", path.display());
+    }
+}
+
+/// What the schema says against an experiment.
+fn refused(text: &str) -> Vec<String> {
+    let value: toml::Value = toml::from_str(text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let value: Value = serde_json::to_value(value).expect("a JSON form");
+    json_schema::errors(&keys::schema(), &value)
+}
+
+#[test]
+fn the_schema_accepts_every_shipped_experiment_and_every_example() {
+    for (path, text) in shipped() {
+        assert_eq!(refused(&text), [""; 0], "{}", path.display());
+    }
+    let page = fs::read_to_string(project().join("docs/configuration.md")).expect("readable");
+    for example in page.split("```toml\n").skip(1) {
+        let text = example.split("```").next().unwrap_or_default();
+        let text = if text.starts_with("[experiment]") {
+            text.to_owned()
+        } else {
+            format!("[experiment]\nname = \"axes\"\n{text}")
+        };
+        assert_eq!(refused(&text), [""; 0], "{text}");
+    }
+}
+
+#[test]
+fn the_schema_refuses_what_no_experiment_may_say() {
+    let base = fs::read_to_string(project().join("configs/quickstart.toml")).expect("readable");
+    let changed = |key: &str, value: toml::Value| {
+        bookahead::sweep::with_values(&base, [(key, &value)]).expect("a key that can be set")
+    };
+    let axis = |rest: &str| format!("{base}\n[[axis]]\nkey = \"scheduling.user_factor\"\n{rest}\n");
+    assert_eq!(refused(&base), [""; 0]);
+    assert_eq!(refused(&axis("values = [0.0, 1]")), [""; 0]);
+    assert_eq!(
+        refused(&axis("range = { from = 0, to = 1, step = 0.5 }")),
+        [""; 0]
+    );
+    let wrong = [
+        ("an unknown table", format!("{base}\n[shedding]\n")),
+        (
+            "an unknown key",
+            format!("{base}\n[planning]\noder = \"fcfs\"\n"),
+        ),
+        ("a wrong type", format!("{base}\n[planning]\norder = 1\n")),
+        ("no name", base.replace("\nname = \"quickstart\"\n", "\n")),
+        ("too low", changed("workload.laxity", 0.5.into())),
+        (
+            "at a bound that is excluded",
+            changed("failures.shape", 0.into()),
+        ),
+        ("too high", changed("workload.nodes", 10_000_001.into())),
+        (
+            "an unknown name",
+            changed("scheduling.retry", "never".into()),
+        ),
+        (
+            "an unknown strategy",
+            format!("{base}\n[[exclude]]\n\"scheduling.stategy\" = \"fcfs\"\n"),
+        ),
+        ("a wrong value on an axis", axis("values = [2.0]")),
+        ("an axis without values", axis("")),
+        (
+            "values and range",
+            axis("values = [0.0]\nrange = { from = 0, to = 1, step = 1 }"),
+        ),
+        (
+            "an axis on nothing",
+            axis("values = [0.0]").replace("user_factor", "user_fact"),
+        ),
+        (
+            "a range of names",
+            axis("range = { from = 0, to = 1, step = 1 }").replace("user_factor", "retry"),
+        ),
+        (
+            "a zip on nothing",
+            format!("{base}\n[[zip]]\nkeys = [\"workload.node\"]\nvalues = [[1]]\n"),
+        ),
+    ];
+    for (what, text) in wrong {
+        assert!(!refused(&text).is_empty(), "{what} is accepted");
+    }
+}
