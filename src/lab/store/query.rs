@@ -277,7 +277,7 @@ impl Store {
             .map(|name| {
                 let plain = name.to_lowercase();
                 let inside = plain.contains(&wanted) || wanted.contains(&plain);
-                let away = distance(&wanted, &plain);
+                let away = strsim::levenshtein(&wanted, &plain);
                 (if inside { away.min(2) } else { away }, name)
             })
             .filter(|(away, _)| *away <= 2.max(wanted.chars().count() / 3))
@@ -386,20 +386,4 @@ fn first_words(sql: &str) -> (String, &str) {
         rest[..end].to_uppercase()
     };
     (word, &rest[end..])
-}
-
-/// Levenshtein distance.
-fn distance(one: &str, other: &str) -> usize {
-    let other: Vec<char> = other.chars().collect();
-    let mut row: Vec<usize> = (0..=other.len()).collect();
-    for (line, letter) in one.chars().enumerate() {
-        let mut corner = row[0];
-        row[0] = line + 1;
-        for (column, counterpart) in other.iter().enumerate() {
-            let changed = corner + usize::from(letter != *counterpart);
-            corner = row[column + 1];
-            row[column + 1] = changed.min(corner + 1).min(row[column] + 1);
-        }
-    }
-    row[other.len()]
 }
