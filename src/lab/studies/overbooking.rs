@@ -155,16 +155,17 @@ fn with_inputs(
     inputs: &Inputs,
 ) -> Result<PolicySimulation, Arc<InputError>> {
     let workload = inputs.workload(spec)?;
+    let jobs = jobs(study, spec, inputs, &workload)?;
     Ok(PolicySimulation {
         nodes: spec.workload.nodes,
         policy: spec.scheduling.clone(),
         before: batteries_before(spec, inputs, &workload)?,
-        jobs: jobs(study, spec, inputs, &workload)?,
+        failures: inputs.failures_with(spec, &jobs, spec.replication)?,
+        jobs,
         estimates: match &spec.estimates {
             Some(settings) => Some(inputs.model(spec, &workload, settings)?),
             None => None,
         },
-        failures: failures(study, spec, inputs)?,
     })
 }
 
