@@ -188,12 +188,13 @@ fn a_comparison_pairs_points_and_its_differences_are_those_of_the_view() {
         .iter()
         .find(|row| row["measure"] == "gain")
         .expect("the gain differs");
+    assert_eq!(gain["replications"], 3);
     let asked = text(&[
         "sql",
         "--format",
         "csv",
-        "SELECT avg(b.gain - a.gain) FROM v_point a JOIN v_point b ON a.axes = b.axes AND a.replication = b.replication
-         WHERE a.run = 1 AND b.run = 2",
+        "SELECT avg(difference) FROM (SELECT DISTINCT a.identity, b.identity, b.gain - a.gain AS difference
+         FROM v_point a JOIN v_point b ON a.axes = b.axes AND a.replication = b.replication WHERE a.run = 1 AND b.run = 2)",
     ]);
     let asked: f64 = asked
         .lines()

@@ -21,8 +21,9 @@ use pairs::{Difference, Pairing, differences, pair};
 /// Compares two runs: pairs their points by axis values and replication and shows what differs.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-A difference is the second run minus the first, in the same point; ± is the 95 % interval of its mean (Student's t over the \
-pairs). `equal` counts pairs whose numbers are the same bit by bit.
+A difference is the second run minus the first, in the same point; ± is the 95 % interval of its mean (Student's t). The unit is \
+the replication: its points share jobs and failures, so they are averaged first, and `n` counts replications. Points that share \
+one result count once. `equal` counts pairs whose numbers are the same bit by bit.
 
 Exit code: 0 whether or not something differs; with --exit-code 1 when a number differs or a point has no partner.
 
@@ -128,6 +129,7 @@ pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, LookError> {
         let rows: Vec<&Difference> = all.iter().filter(|row| wanted(row, arguments)).collect();
         if !pairing.pairs.is_empty() {
             table(&rows, by.as_deref())?;
+            io::stdout().lock().write_all(caution(&rows).as_bytes())?;
         }
     }
     Ok(if arguments.exit_code && (differs || !complete) {
@@ -200,11 +202,7 @@ fn headline(
             first_workloads.join(", "),
             second_workloads.join(", "),
         ),
-        (
-            "content of traces and failures",
-            first_inputs,
-            second_inputs,
-        ),
+        ("jobs and failures as prepared", first_inputs, second_inputs),
         ("seed", first.seed.to_string(), second.seed.to_string()),
     ];
     let (same, differ): (Vec<_>, Vec<_>) = of.iter().partition(|(_, one, two)| one == two);
@@ -323,6 +321,7 @@ fn table(rows: &[&Difference], by: Option<&str>) -> io::Result<()> {
         Heading::new("measure", false),
         Heading::new("pairs", true),
         Heading::new("equal", true),
+        Heading::new("n", true),
         Heading::new("first", true),
         Heading::new("second", true),
         Heading::new("difference ± 95 %", true),
@@ -340,6 +339,9 @@ fn table(rows: &[&Difference], by: Option<&str>) -> io::Result<()> {
             row.measure.to_owned(),
             row.pairs.to_string(),
             row.equal.to_string(),
+            row.difference
+                .map_or(0, |estimate| estimate.count)
+                .to_string(),
             row.first.map_or("–".to_owned(), number),
             row.second.map_or("–".to_owned(), number),
             row.difference.map_or("–".to_owned(), estimate),
@@ -358,6 +360,59 @@ fn table(rows: &[&Difference], by: Option<&str>) -> io::Result<()> {
         drawn.push(cells)?;
     }
     drawn.finish().map(|_| ())
+}
+
+/// What the intervals of the table can carry: replications that lack points, and how many intervals are read at once.
+fn caution(rows: &[&Difference]) -> String {
+    let mut text = String::new();
+    let gaps: std::collections::BTreeSet<&str> = rows
+        .iter()
+        .flat_map(|row| &row.gaps)
+        .map(String::as_str)
+        .collect();
+    if !gaps.is_empty() {
+        let _ = writeln!(
+            text,
+            "\nno interval where replications do not have the same points:"
+        );
+        for gap in gaps.iter().take(5) {
+            let _ = writeln!(text, "  {gap}");
+        }
+        if gaps.len() > 5 {
+            let _ = writeln!(text, "  and {} more: --json has all", gaps.len() - 5);
+        }
+    }
+    let tested = tested(rows);
+    if tested.len() > 1 {
+        let p_values: Vec<f64> = tested.iter().map(|(_, p)| *p).collect();
+        let held = pairs::holm(&p_values);
+        let names: Vec<String> = (tested.iter().zip(held))
+            .filter(|(_, held)| *held)
+            .map(|((row, _), _)| match row.group.as_str() {
+                "" => row.measure.to_owned(),
+                group => format!("{} ({group})", row.measure),
+            })
+            .collect();
+        let _ = writeln!(
+            text,
+            "\n{} intervals are read at once, and one in twenty leaves 0 out by chance alone; after Holm's correction the difference is \
+             not 0 at 5 % in {}.",
+            tested.len(),
+            if names.is_empty() {
+                "none".to_owned()
+            } else {
+                names.join(", ")
+            }
+        );
+    }
+    text
+}
+
+/// The rows whose difference can be tested, with its p-value.
+fn tested<'r>(rows: &[&'r Difference]) -> Vec<(&'r Difference, f64)> {
+    let rows = rows.iter().filter(|row| row.differs());
+    rows.filter_map(|row| Some((*row, row.difference?.p_value()?)))
+        .collect()
 }
 
 /// About five significant digits; a difference that is there never looks like zero.
@@ -404,6 +459,8 @@ fn difference_json(row: &Difference) -> Value {
     json!({
         "group": row.group, "measure": row.measure, "pairs": row.pairs, "equal": row.equal,
         "first_mean": row.first, "second_mean": row.second,
+        "replications": estimate.map_or(0, |estimate| estimate.count), "gaps": row.gaps,
+        "p_value": estimate.and_then(|estimate| estimate.p_value()),
         "difference": estimate.map(|estimate| estimate.mean),
         "difference_sd": estimate.and_then(|estimate| estimate.deviation),
         "difference_low": estimate.and_then(|estimate| estimate.low()),

@@ -67,6 +67,23 @@ impl Estimate {
         )
     }
 
+    /// The two-sided p-value of Student's t test of the hypothesis that the mean is 0; `None` for a single value.
+    #[must_use]
+    pub fn p_value(&self) -> Option<f64> {
+        let deviation = self.deviation?;
+        if self.mean == 0.0 {
+            return Some(1.0);
+        }
+        let t = self.mean.abs() / (deviation / f64::from(self.count).sqrt());
+        let freedom = f64::from(self.count.saturating_sub(1));
+        let distribution = StudentsT::new(0.0, 1.0, freedom).ok()?;
+        Some(if t.is_finite() {
+            2.0 * distribution.sf(t)
+        } else {
+            0.0
+        })
+    }
+
     /// The same in another unit, of which one has this many.
     #[must_use]
     pub fn scaled(&self, factor: f64) -> Self {
@@ -154,7 +171,10 @@ mod tests {
         let estimate = Estimate::new(3, Some(12.0), Some(2.0)).unwrap();
         assert!((estimate.half_width.unwrap() - 4.9683).abs() < 1e-4);
         assert!((estimate.low().unwrap() - 7.0317).abs() < 1e-4);
+        // t = 12 / (2 / √3) = 10.392 with two degrees of freedom.
+        assert!((estimate.p_value().unwrap() - 0.009_133).abs() < 1e-6);
         let single = Estimate::new(1, Some(12.0), None).unwrap();
+        assert_eq!(single.p_value(), None);
         assert_eq!((single.mean, single.half_width), (12.0, None));
         assert_eq!(Estimate::new(0, None, None), None);
         assert_eq!(Estimate::of(&[10.0, 14.0, 12.0]), Some(estimate));

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::super::screen::axes_text;
 use crate::report::Estimate;
 use crate::scheduling::measures;
 use crate::store::{MEASURES, MeasuredPoint};
@@ -127,12 +128,15 @@ pub(super) struct Difference {
     pub(super) pairs: usize,
     /// Of those, equal bit by bit.
     pub(super) equal: usize,
-    /// Mean of the first run over pairs where both have a value.
+    /// Mean of the first run over replications, where both runs have a value.
     pub(super) first: Option<f64>,
     /// And of the second.
     pub(super) second: Option<f64>,
-    /// Second − first over those pairs.
+    /// Second − first: the unit is the replication, whose points are averaged first. Without an interval where replications do not
+    /// have the same points.
     pub(super) difference: Option<Estimate>,
+    /// Points that some replications lack and others have, each as `replication 2 lacks acceptance.pof_max = 0.5`.
+    pub(super) gaps: Vec<String>,
     /// The largest difference by size, and the point of the first run where it is; `None` inside where one of the two
     /// has no value and no pair with values differs.
     pub(super) largest: Option<(Option<f64>, MeasuredPoint)>,
@@ -203,14 +207,14 @@ fn difference(
     members: &[&(MeasuredPoint, MeasuredPoint)],
 ) -> Difference {
     let mut equal = 0;
-    let mut both = Vec::new();
+    let mut replications = Replications::default();
     let mut largest: Option<(Option<f64>, &MeasuredPoint)> = None;
     for (one, two) in members {
         let (first, second) = (value_of(one), value_of(two));
         let same = first.map(f64::to_bits) == second.map(f64::to_bits);
         equal += usize::from(same);
-        if let Some((first, second)) = first.zip(second) {
-            both.push((first, second));
+        if let Some(values) = first.zip(second) {
+            replications.add(one, two, values);
         }
         if !same {
             let value = first.zip(second).map(|(first, second)| second - first);
@@ -220,17 +224,21 @@ fn difference(
             }
         }
     }
-    let count = both.len() as f64;
-    let mean = |of: &dyn Fn(&(f64, f64)) -> f64| {
-        (!both.is_empty()).then(|| both.iter().map(of).sum::<f64>() / count)
-    };
-    let average = mean(&|(first, second)| second - first);
-    let deviation = average.filter(|_| both.len() > 1).map(|average| {
-        let squares: f64 = both
-            .iter()
-            .map(|(first, second)| (second - first - average).powi(2))
-            .sum();
-        (squares / (count - 1.0)).sqrt()
+    let means: Vec<(f64, f64)> = replications.means();
+    let estimate =
+        |of: &dyn Fn(&(f64, f64)) -> f64| Estimate::of(&means.iter().map(of).collect::<Vec<f64>>());
+    let mean = |of: &dyn Fn(&(f64, f64)) -> f64| estimate(of).map(|estimate| estimate.mean);
+    let gaps = replications.gaps();
+    let difference = estimate(&|(first, second)| second - first).map(|estimate| {
+        if gaps.is_empty() {
+            estimate
+        } else {
+            Estimate {
+                deviation: None,
+                half_width: None,
+                ..estimate
+            }
+        }
     });
     Difference {
         group: group.to_owned(),
@@ -239,13 +247,84 @@ fn difference(
         equal,
         first: mean(&|(first, _)| *first),
         second: mean(&|(_, second)| *second),
-        difference: Estimate::new(
-            u32::try_from(both.len()).unwrap_or(u32::MAX),
-            average,
-            deviation,
-        ),
+        difference,
+        gaps,
         largest: largest.map(|(value, point)| (value, point.clone())),
     }
+}
+
+/// Values of both runs by replication. Points of one replication share its jobs and failures, so they are no independent units; and
+/// points that share their simulation and their prices (a baseline at every threshold) are one result, which counts once.
+#[derive(Default)]
+struct Replications<'p> {
+    /// By replication: the results, and the combinations of axis values that they are of.
+    found: BTreeMap<u32, (BTreeMap<String, &'p MeasuredPoint>, Vec<(f64, f64)>)>,
+    results: BTreeSet<(&'p str, &'p str)>,
+}
+
+impl<'p> Replications<'p> {
+    fn add(&mut self, one: &'p MeasuredPoint, two: &'p MeasuredPoint, values: (f64, f64)) {
+        let (combinations, sums) = self.found.entry(one.replication).or_default();
+        combinations.insert(axes_text(&one.axes), one);
+        if self.results.insert((&one.identity, &two.identity)) {
+            sums.push(values);
+        }
+    }
+
+    fn means(&self) -> Vec<(f64, f64)> {
+        let mean = |values: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| {
+            values.iter().map(of).sum::<f64>() / values.len() as f64
+        };
+        let found = self.found.values();
+        let results = found.map(|(_, values)| values);
+        let results = results.filter(|values| !values.is_empty());
+        results
+            .map(|values| {
+                (
+                    mean(values, |(first, _)| *first),
+                    mean(values, |(_, second)| *second),
+                )
+            })
+            .collect()
+    }
+
+    fn gaps(&self) -> Vec<String> {
+        let all: BTreeMap<&String, i64> = self
+            .found
+            .values()
+            .flat_map(|(combinations, _)| combinations)
+            .map(|(combination, point)| (combination, point.place))
+            .collect();
+        let mut gaps = Vec::new();
+        for (replication, (combinations, _)) in &self.found {
+            let mut lacking: Vec<(&i64, &&String)> = all
+                .iter()
+                .filter(|(combination, _)| !combinations.contains_key(**combination))
+                .map(|(combination, place)| (place, combination))
+                .collect();
+            lacking.sort_unstable();
+            gaps.extend(
+                lacking.iter().map(|(_, combination)| {
+                    format!("replication {replication} lacks {combination}")
+                }),
+            );
+        }
+        gaps
+    }
+}
+
+/// Which of these p-values are below 5 % after Holm's correction, which keeps the chance of any false alarm among them at 5 %.
+pub(super) fn holm(p_values: &[f64]) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|one, two| p_values[*one].total_cmp(&p_values[*two]));
+    let mut rejected = vec![false; p_values.len()];
+    for (rank, at) in order.iter().enumerate() {
+        if p_values[*at] > 0.05 / (p_values.len() - rank) as f64 {
+            break;
+        }
+        rejected[*at] = true;
+    }
+    rejected
 }
 
 #[cfg(test)]
@@ -291,6 +370,77 @@ mod tests {
         let (value, at) = gain.largest.as_ref().unwrap();
         assert_eq!((*value, at.place), (Some(3.0), 2));
         assert!(all[1..].iter().all(|other| !other.differs()));
+    }
+
+    #[test]
+    fn the_unit_of_an_interval_is_the_replication_and_not_the_point() {
+        // Three thresholds of three batteries: the gain of a battery is off by the same 1, 2 or 3 at all of them.
+        let thresholds = [0.1, 0.5, 0.9];
+        let points = |off: fn(u32) -> f64| -> Vec<MeasuredPoint> {
+            (0..9_u32)
+                .map(|at| {
+                    let (replication, pof) = (at % 3, thresholds[at as usize / 3]);
+                    let axes = [("pof", AxisValue::Real(pof))];
+                    point(i64::from(at), &axes, replication, 10.0 + off(replication))
+                })
+                .collect()
+        };
+        let pairing = pair(
+            points(|_| 0.0),
+            points(|replication| 1.0 + f64::from(replication)),
+        );
+        let all = differences(&pairing.pairs, None);
+        let estimate = all[0].difference.unwrap();
+        // n = 3 and the interval of three differences; of nine pairs it would be ± 0.67.
+        assert_eq!((all[0].pairs, estimate.count, estimate.mean), (9, 3, 2.0));
+        assert!((estimate.half_width.unwrap() - 2.484_138).abs() < 1e-5);
+    }
+
+    #[test]
+    fn points_that_share_a_result_count_once() {
+        let axes = |pof: f64| [("pof", AxisValue::Real(pof))];
+        let shared = |place: i64, gain: f64| MeasuredPoint {
+            identity: "baseline".to_owned(),
+            ..point(place, &axes(place as f64), 0, gain)
+        };
+        let first = vec![
+            shared(0, 10.0),
+            shared(1, 10.0),
+            point(2, &axes(2.0), 0, 10.0),
+        ];
+        let second = vec![
+            shared(0, 14.0),
+            shared(1, 14.0),
+            point(2, &axes(2.0), 0, 12.0),
+        ];
+        let pairing = pair(first, second);
+        let all = differences(&pairing.pairs, None);
+        assert_eq!(all[0].difference.unwrap().mean, 3.0);
+    }
+
+    #[test]
+    fn replications_with_other_points_have_no_interval_and_are_named() {
+        let axes = |pof: f64| [("pof", AxisValue::Real(pof))];
+        let run = |gain: f64| {
+            vec![
+                point(0, &axes(0.1), 0, gain),
+                point(1, &axes(0.1), 1, gain + 1.0),
+                point(2, &axes(0.5), 1, gain + 5.0),
+            ]
+        };
+        let pairing = pair(run(1.0), run(2.0));
+        let all = differences(&pairing.pairs, None);
+        assert_eq!(all[0].difference.unwrap().half_width, None);
+        assert_eq!(all[0].gaps, ["replication 0 lacks pof = 0.5"]);
+    }
+
+    #[test]
+    fn holm_asks_more_of_the_smallest_p_value_the_more_there_are() {
+        assert_eq!(holm(&[0.04]), [true]);
+        assert_eq!(holm(&[0.04, 0.03]), [false, false]);
+        assert_eq!(holm(&[0.04, 0.02]), [true, true]);
+        assert_eq!(holm(&[0.04, 0.001, 0.9]), [false, true, false]);
+        assert!(holm(&[]).is_empty());
     }
 
     #[test]

@@ -25,6 +25,7 @@ use std::path::{Path, PathBuf};
 
 use super::{FailureError, FailureTrace, NodeRates, Outage};
 use crate::units::{NodeIndex, Nodes, Seconds};
+use crate::workload::input_file;
 
 mod parse;
 
@@ -62,7 +63,7 @@ impl LanlTable {
     ///
     /// When the file cannot be read, has no header, has a row that makes no sense, or knows nothing of a system.
     pub fn read(file: &Path, systems: &[u32]) -> Result<Self, FailureError> {
-        let text = parse::read_unpacked(file).map_err(|source| FailureError::Read {
+        let text = input_file::read_whole(file).map_err(|source| FailureError::Read {
             file: file.to_owned(),
             source,
         })?;

@@ -74,7 +74,8 @@ impl Store {
             .map_err(|error| self.error("reading a point", error))
     }
 
-    /// Of every strategy the point of the first replication with the highest gain: place and strategy.
+    /// Of every strategy the point of the first replication with the highest gain: place and strategy, in the order in which the sweep
+    /// has the strategies.
     ///
     /// # Errors
     ///
@@ -83,10 +84,11 @@ impl Store {
         self.connection
             .prepare(
                 "SELECT place, strategy FROM (
-                    SELECT place, strategy, row_number() OVER (PARTITION BY strategy ORDER BY gain DESC, place) AS rank
+                    SELECT place, strategy, min(place) OVER (PARTITION BY strategy) AS first,
+                        row_number() OVER (PARTITION BY strategy ORDER BY gain DESC, place) AS rank
                     FROM v_point WHERE run = ?1 AND replication =
                         (SELECT min(replication) FROM v_point WHERE run = ?1 AND state = 'done') AND state = 'done')
-                 WHERE rank = 1 ORDER BY strategy",
+                 WHERE rank = 1 ORDER BY first",
             )
             .and_then(|mut statement| {
                 statement

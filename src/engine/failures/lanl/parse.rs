@@ -1,7 +1,6 @@
 //! The text of the LANL table: unpacking, header, rows and their times.
 
 use std::collections::BTreeMap;
-use std::io::Read;
 use std::path::Path;
 
 use super::LanlSystem;
@@ -297,18 +296,4 @@ pub(super) fn calendar_seconds(text: &str) -> Option<i64> {
     let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
     let days = era * 146_097 + day_of_era - 719_468;
     Some(days * 86_400 + hour * 3_600 + minute * 60)
-}
-
-/// The whole file, unpacked if it is gzip or xz.
-pub(super) fn read_unpacked(file: &Path) -> std::io::Result<Vec<u8>> {
-    let packed = std::fs::read(file)?;
-    let mut text = Vec::new();
-    if packed.starts_with(&[0x1f, 0x8b]) {
-        flate2::read::MultiGzDecoder::new(packed.as_slice()).read_to_end(&mut text)?;
-    } else if packed.starts_with(&[0xfd, b'7', b'z', b'X', b'Z', 0]) {
-        liblzma::read::XzDecoder::new_multi_decoder(packed.as_slice()).read_to_end(&mut text)?;
-    } else {
-        return Ok(packed);
-    }
-    Ok(text)
 }

@@ -42,6 +42,44 @@ pub enum SwfError {
         /// What the decoder said.
         source: std::io::Error,
     },
+    /// The first line that is no comment is no record.
+    #[error(
+        "{}, line {line}: not a trace: the first line that is no comment is no record of 18 numbers (Standard Workload Format); \
+         name a log of the Parallel Workloads Archive, or mend this line",
+        .path.display()
+    )]
+    NotATrace {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+    },
+    /// A line has no end.
+    #[error(
+        "{}, line {line}: the line has more than {most} bytes, which no record and no comment has; check that this is a trace",
+        .path.display()
+    )]
+    LineTooLong {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// How many bytes a line may have.
+        most: usize,
+    },
+    /// There are too many comment lines to keep.
+    #[error(
+        "{}, line {line}: the comment lines have more than {most} MB; remove those that say nothing about the log",
+        .path.display()
+    )]
+    HeaderTooLarge {
+        /// The file.
+        path: PathBuf,
+        /// The line, from 1.
+        line: u64,
+        /// How many megabytes they may have.
+        most: usize,
+    },
     /// A record has fewer than 18 fields.
     #[error(
         "{}, line {line}: the record is cut short: {found} of 18 fields; complete or remove the line",
@@ -69,8 +107,8 @@ pub enum SwfError {
     },
     /// A field is not a number.
     #[error(
-        "{}, line {line}: field {field} ({name}) is {text:?}, which is not a number; missing values are written as -1",
-        .path.display()
+        "{}, line {line}: field {field} ({name}) is {}not a number; missing values are written as -1",
+        .path.display(), .text.as_ref().map_or(String::new(), |text| format!("{text:?}, which is "))
     )]
     NotANumber {
         /// The file.
@@ -81,8 +119,8 @@ pub enum SwfError {
         field: usize,
         /// What the field holds.
         name: &'static str,
-        /// The text found.
-        text: String,
+        /// The text found; `None` where no record stood before it, so that the file may be none that should be shown.
+        text: Option<String>,
     },
     /// A number is larger than any log can mean.
     #[error(

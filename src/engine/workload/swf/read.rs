@@ -1,22 +1,22 @@
 //! Streaming a trace record by record from plain, gzip or xz files, told apart by their first bytes.
 
-use std::fs::File;
-use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::io::BufRead;
 use std::path::{Path, PathBuf};
 
-use flate2::bufread::MultiGzDecoder;
-use liblzma::bufread::XzDecoder;
 use memchr::memchr;
 
+use super::super::input_file;
 use super::error::SwfError;
 use super::header::SwfHeader;
 use super::parse::{Fault, parse_record};
 use super::record::{FIELD_NAMES, SwfRecord};
 
-const BUFFER_BYTES: usize = 1 << 18;
-const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
-const XZ_MAGIC: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0x00];
+
+/// The longest line. Records have about a hundred bytes, comments of the archive up to some hundred.
+const LONGEST_LINE_BYTES: usize = 64 << 10;
+/// What the comment lines of a file may hold together; the longest header of the archive has 8 KB.
+const LARGEST_HEADER_BYTES: usize = 4 << 20;
 
 /// Reads records one by one, in the order of the file; memory does not grow with the file, apart from header lines.
 ///
@@ -26,6 +26,7 @@ pub struct SwfReader<R> {
     path: PathBuf,
     compression: Option<&'static str>,
     header: SwfHeader,
+    header_bytes: usize,
     line: u64,
     rounded_decimals: u64,
     records: u64,
@@ -51,29 +52,7 @@ impl SwfReader<Box<dyn BufRead + Send>> {
             path: path.to_owned(),
             source,
         };
-        let mut file = File::open(path).map_err(fault)?;
-        let mut magic = Vec::with_capacity(XZ_MAGIC.len());
-        Read::by_ref(&mut file)
-            .take(XZ_MAGIC.len() as u64)
-            .read_to_end(&mut magic)
-            .map_err(fault)?;
-        file.seek(SeekFrom::Start(0)).map_err(fault)?;
-        let plain = BufReader::with_capacity(BUFFER_BYTES, file);
-        let (input, compression): (Box<dyn BufRead + Send>, _) = if magic.starts_with(GZIP_MAGIC) {
-            let decoder = MultiGzDecoder::new(plain);
-            (
-                Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder)),
-                Some("gzip"),
-            )
-        } else if magic.starts_with(XZ_MAGIC) {
-            let decoder = XzDecoder::new_multi_decoder(plain);
-            (
-                Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder)),
-                Some("xz"),
-            )
-        } else {
-            (Box::new(plain), None)
-        };
+        let (input, compression) = input_file::open(path).map_err(fault)?;
         Ok(Self {
             compression,
             ..SwfReader::new(input, path.to_owned())
@@ -89,6 +68,7 @@ impl<R: BufRead> SwfReader<R> {
             path,
             compression: None,
             header: SwfHeader::default(),
+            header_bytes: 0,
             line: 0,
             rounded_decimals: 0,
             records: 0,
@@ -129,6 +109,14 @@ impl<R: BufRead> SwfReader<R> {
                 Err(source) => return Err(self.read_fault(source)),
             };
             let at_end = buffer.is_empty();
+            if self.unfinished_line.is_empty() {
+                let blank = buffer.iter().take_while(|byte| **byte == b'\n').count();
+                if blank > 1 {
+                    self.line += blank as u64;
+                    self.input.consume(blank);
+                    continue;
+                }
+            }
             let (line, used) = match memchr(b'\n', buffer) {
                 Some(end) if self.unfinished_line.is_empty() => (classify(&buffer[..end]), end + 1),
                 Some(end) => {
@@ -144,13 +132,30 @@ impl<R: BufRead> SwfReader<R> {
             };
             self.input.consume(used);
             if matches!(line, Line::Unfinished) {
+                if self.unfinished_line.len() > LONGEST_LINE_BYTES {
+                    return Err(SwfError::LineTooLong {
+                        path: self.path.clone(),
+                        line: self.line + 1,
+                        most: LONGEST_LINE_BYTES,
+                    });
+                }
                 continue;
             }
             self.unfinished_line.clear();
             self.line += 1;
             match line {
                 Line::Unfinished | Line::Blank => {}
-                Line::Comment(text) => self.header.lines.push(text),
+                Line::Comment(text) => {
+                    self.header_bytes += text.len() + size_of::<String>();
+                    if self.header_bytes > LARGEST_HEADER_BYTES {
+                        return Err(SwfError::HeaderTooLarge {
+                            path: self.path.clone(),
+                            line: self.line,
+                            most: LARGEST_HEADER_BYTES >> 20,
+                        });
+                    }
+                    self.header.lines.push(text);
+                }
                 Line::Record(record, rounded) => {
                     self.rounded_decimals += u64::from(rounded);
                     self.records += 1;
@@ -187,7 +192,11 @@ impl<R: BufRead> SwfReader<R> {
     fn line_fault(&self, fault: Fault) -> SwfError {
         let path = self.path.clone();
         let line = self.line;
+        let is_known_trace = self.records > 0;
         match fault {
+            Fault::NotANumber { field: 0, .. } if !is_known_trace => {
+                SwfError::NotATrace { path, line }
+            }
             Fault::TooFewFields { found } => SwfError::TooFewFields { path, line, found },
             Fault::TooManyFields => SwfError::TooManyFields { path, line },
             Fault::NotANumber { field, text } => SwfError::NotANumber {
@@ -195,7 +204,8 @@ impl<R: BufRead> SwfReader<R> {
                 line,
                 field: field + 1,
                 name: FIELD_NAMES[field],
-                text,
+                // Before the first record this may be any file, whose content is nobody's business.
+                text: is_known_trace.then_some(text),
             },
             Fault::OutOfRange { field, text } => SwfError::OutOfRange {
                 path,
@@ -249,7 +259,7 @@ fn text(line: &[u8]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use std::io::Write;
+    use std::io::{BufReader, Write};
 
     use super::*;
 
@@ -309,8 +319,12 @@ mod tests {
                 "log.swf, line 1: the record has more than the 18 fields",
             ),
             (
+                format!("{GOOD}\n{}", GOOD.replace(" 50 ", " soon ")),
+                "log.swf, line 2: field 4 (run time) is \"soon\", which is not a number",
+            ),
+            (
                 GOOD.replace(" 50 ", " soon "),
-                "log.swf, line 1: field 4 (run time) is \"soon\", which is not a number",
+                "log.swf, line 1: field 4 (run time) is not a number",
             ),
             (
                 format!("{GOOD}\n\n{}", GOOD.replace(" 100 ", " 99999999999 ")),
@@ -328,6 +342,55 @@ mod tests {
             let message = read(text.as_bytes()).unwrap_err().to_string();
             assert!(message.contains(part), "{message}\nlacks {part}");
         }
+    }
+
+    #[test]
+    fn the_content_of_a_file_that_is_no_trace_is_not_shown() {
+        for text in ["root:secret:19000::\n", "-secret\n", "1 2 3 secret\n"] {
+            let message = read(text.as_bytes()).unwrap_err().to_string();
+            assert!(message.contains("log.swf, line 1"), "{message}");
+            assert!(!message.contains("secret"), "{message}");
+        }
+    }
+
+    /// The same bytes over and over, without end.
+    struct Endless(&'static [u8]);
+
+    impl std::io::Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            let length = buffer.len() / self.0.len() * self.0.len();
+            for chunk in buffer[..length].chunks_exact_mut(self.0.len()) {
+                chunk.copy_from_slice(self.0);
+            }
+            Ok(length)
+        }
+    }
+
+    #[test]
+    fn lines_and_headers_without_end_are_refused_before_memory_is() {
+        for (bytes, part) in [
+            (&b"\0"[..], "line 1: the line has more than 65536 bytes"),
+            (b" ", "line 1: the line has more than 65536 bytes"),
+            (b"7", "line 1: the line has more than 65536 bytes"),
+            (b";x", "line 1: the line has more than 65536 bytes"),
+            (b";\n", "the comment lines have more than 4 MB"),
+            (b";x\n", "the comment lines have more than 4 MB"),
+        ] {
+            let input = BufReader::with_capacity(1 << 18, Endless(bytes));
+            let mut reader = SwfReader::new(input, PathBuf::from("log.swf"));
+            let message = reader.next().unwrap().unwrap_err().to_string();
+            assert!(message.contains(part), "{message}\nlacks {part}");
+        }
+    }
+
+    #[test]
+    fn blank_lines_are_counted_and_cost_nothing() {
+        let text = format!("{}{GOOD}\n\n\n\nx {GOOD}\n", "\n".repeat(1 << 20));
+        let input = BufReader::with_capacity(1 << 18, text.as_bytes());
+        let mut reader = SwfReader::new(input, PathBuf::from("log.swf"));
+        assert!(reader.next().unwrap().is_ok());
+        let message = reader.next().unwrap().unwrap_err().to_string();
+        assert!(message.contains("line 1048581: field 1"), "{message}");
     }
 
     #[test]

@@ -6,6 +6,7 @@ use sha2::{Digest, Sha256};
 
 use super::error::{WorkflowError, WorkflowFault};
 use super::read::{Negatives, ReadWorkflow, read_workflow};
+use crate::workload::input_file;
 use crate::workload::swf::hex;
 
 /// The folder of workflow files, where there is one: the environment variable `BOOKAHEAD_WORKFLOWS`.
@@ -47,7 +48,7 @@ impl WorkflowFolder {
         negatives: Negatives,
     ) -> Result<(ReadWorkflow, String), WorkflowError> {
         let path = self.find(name)?;
-        let bytes = std::fs::read(&path).map_err(|error| {
+        let bytes = input_file::read_whole(&path).map_err(|error| {
             WorkflowFault::Unreadable(error).at(&path.display().to_string(), None)
         })?;
         let read = read_workflow(&path, negatives)?;

@@ -1,6 +1,5 @@
 //! Reading a workflow from a file of either format.
 
-use std::fs;
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -8,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::error::{WorkflowError, WorkflowFault};
 use super::workflow::Workflow;
 use super::{dax, wf_commons};
+use crate::workload::input_file;
 
 /// A workflow as it was read, and what was done to make it one.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,8 +66,8 @@ impl ReadingNotes {
 /// When the file cannot be read, is broken, or holds no workflow that can be; with file, line and element.
 pub fn read_workflow(path: &Path, negatives: Negatives) -> Result<ReadWorkflow, WorkflowError> {
     let origin = path.display().to_string();
-    let bytes =
-        fs::read(path).map_err(|error| WorkflowFault::Unreadable(error).at(&origin, None))?;
+    let bytes = input_file::read_whole(path)
+        .map_err(|error| WorkflowFault::Unreadable(error).at(&origin, None))?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let whole = error.utf8_error().valid_up_to();
         let line = error.as_bytes()[..whole]

@@ -1,0 +1,124 @@
+//! Opening what users give: plain, gzip or xz, told apart by the first bytes, with bounds on what a small file may blow up to.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+use liblzma::bufread::XzDecoder;
+use liblzma::stream::{CONCATENATED, Stream};
+
+const BUFFER_BYTES: usize = 1 << 18;
+const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
+const XZ_MAGIC: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0x00];
+
+/// What the xz decoder may take: twice of what `xz -9` asks for. A header can ask for 4 GB.
+const XZ_MEMORY_BYTES: u64 = 128 << 20;
+
+/// The largest file that is read as a whole, unpacked. The largest published ones (LANL's table, workflows of 100,000 tasks) have a
+/// tenth of it.
+pub const LARGEST_WHOLE_FILE_BYTES: u64 = 256 << 20;
+
+/// A file that is read from its start, and how it is compressed (`gzip`, `xz`).
+pub type OpenedFile = (Box<dyn BufRead + Send>, Option<&'static str>);
+
+/// Opens a file; gzip and xz are recognised by their first bytes, whatever the name says.
+///
+/// # Errors
+///
+/// When the file cannot be opened or read.
+pub fn open(path: &Path) -> io::Result<OpenedFile> {
+    let mut file = File::open(path)?;
+    let mut magic = Vec::with_capacity(XZ_MAGIC.len());
+    Read::by_ref(&mut file)
+        .take(XZ_MAGIC.len() as u64)
+        .read_to_end(&mut magic)?;
+    if magic.starts_with(GZIP_MAGIC) {
+        file.seek(SeekFrom::Start(0))?;
+        let decoder = MultiGzDecoder::new(BufReader::with_capacity(BUFFER_BYTES, file));
+        Ok((
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder)),
+            Some("gzip"),
+        ))
+    } else if magic.starts_with(XZ_MAGIC) {
+        file.seek(SeekFrom::Start(0))?;
+        let stream = Stream::new_auto_decoder(XZ_MEMORY_BYTES, CONCATENATED)?;
+        let plain = BufReader::with_capacity(BUFFER_BYTES, file);
+        let decoder = XzDecoder::new_stream(plain, stream);
+        Ok((
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, decoder)),
+            Some("xz"),
+        ))
+    } else {
+        // What was read is put back in front: a pipe cannot be wound back.
+        let whole = io::Cursor::new(magic).chain(file);
+        Ok((
+            Box::new(BufReader::with_capacity(BUFFER_BYTES, whole)),
+            None,
+        ))
+    }
+}
+
+/// Reads a whole file, unpacked.
+///
+/// # Errors
+///
+/// When it cannot be read, or has more than [`LARGEST_WHOLE_FILE_BYTES`].
+pub fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
+    read_at_most(path, LARGEST_WHOLE_FILE_BYTES)
+}
+
+fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.0.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > most {
+        return Err(io::Error::new(
+            io::ErrorKind::FileTooLarge,
+            format!("it has more than {} MB unpacked", most >> 20),
+        ));
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    fn written(bytes: &[u8]) -> tempfile::NamedTempFile {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(bytes).unwrap();
+        file
+    }
+
+    #[test]
+    fn a_file_of_any_packing_is_read_whole_up_to_the_bound() {
+        let text = vec![b'x'; 4_096];
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        gzip.write_all(&text).unwrap();
+        let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 6);
+        xz.write_all(&text).unwrap();
+        for packed in [text.clone(), gzip.finish().unwrap(), xz.finish().unwrap()] {
+            let file = written(&packed);
+            assert_eq!(read_at_most(file.path(), 4_096).unwrap(), text);
+            let error = read_at_most(file.path(), 4_095).unwrap_err();
+            assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
+        }
+        assert_eq!(read_whole(written(b"ab").path()).unwrap(), b"ab");
+        assert_eq!(read_whole(written(b"").path()).unwrap(), b"");
+    }
+
+    #[test]
+    fn an_xz_file_that_asks_for_more_memory_than_any_log_needs_is_refused() {
+        let mut options = liblzma::stream::LzmaOptions::new_preset(6).unwrap();
+        options.dict_size(512 << 20);
+        let mut filters = liblzma::stream::Filters::new();
+        filters.lzma2(&options);
+        let stream = Stream::new_stream_encoder(&filters, liblzma::stream::Check::Crc32).unwrap();
+        let mut xz = liblzma::write::XzEncoder::new_stream(Vec::new(), stream);
+        xz.write_all(b"; a small log\n").unwrap();
+        let file = written(&xz.finish().unwrap());
+        assert!(read_whole(file.path()).is_err());
+    }
+}
