@@ -86,8 +86,9 @@ enum RunError {
     #[error("{0}")]
     Sweep(#[from] SweepError),
     #[error(
-        "{source}. Nothing is lost: the results of run {run} are in {store}; \
-         `bookahead report {run} --store {store} --out DIR` writes their report",
+        "{source}. {}; `bookahead report {run} --store {store} --out DIR` writes their report",
+        if store.is_file() { format!("The results of run {run} are in {}", store.display()) }
+        else { format!("The store {} is not there any more: put it back", store.display()) },
         store = store.display()
     )]
     Report {

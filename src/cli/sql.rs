@@ -2,11 +2,14 @@
 
 use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use super::aligned::{Aligned, Heading, screen};
 use super::screen::{LookError, WholeFile, csv_error, interrupt_on_ctrl_c, json};
 use crate::report::{ColumnKind, ParquetRows};
-use crate::store::{SqlValue, Store};
+use crate::store::{QueryError, SqlValue, Store};
 
 /// Asks a store a question in SQL; nothing is ever changed.
 #[derive(Clone, Debug, clap::Args)]
@@ -34,6 +37,9 @@ pub struct SqlArguments {
     /// A file instead of standard output; it appears when it is whole
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    /// Give up after so many seconds; 0 for never
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    pub timeout: u32,
     /// List the views and tables, and ask nothing
     #[arg(long, conflicts_with = "question")]
     pub tables: bool,
@@ -81,12 +87,40 @@ pub fn execute(arguments: &SqlArguments) -> Result<(), LookError> {
         ));
     }
     interrupt_on_ctrl_c(&store);
+    let late = interrupt_after(&store, arguments.timeout);
+    answered(arguments, &store, &question).map_err(|error| match error {
+        LookError::Query(QueryError::Interrupted) if late.load(Ordering::Relaxed) => {
+            LookError::Use(format!(
+                "the question takes more than {} s: narrow it, or give it more with --timeout",
+                arguments.timeout
+            ))
+        }
+        error => error,
+    })
+}
+
+/// Interrupts the question when its time is over, and says then that it did.
+fn interrupt_after(store: &Store, seconds: u32) -> Arc<AtomicBool> {
+    let late = Arc::new(AtomicBool::new(false));
+    if seconds > 0 {
+        let (handle, said) = (store.interrupt_handle(), Arc::clone(&late));
+        // Not joined: it ends with the program.
+        std::thread::spawn(move || {
+            std::thread::sleep(Duration::from_secs(seconds.into()));
+            said.store(true, Ordering::Relaxed);
+            handle.interrupt();
+        });
+    }
+    late
+}
+
+fn answered(arguments: &SqlArguments, store: &Store, question: &str) -> Result<(), LookError> {
     let cut = match &arguments.out {
         Some(path) => WholeFile::create(path)?
-            .write(|file| answer(&store, &question, arguments.format, file, None))?,
+            .write(|file| answer(store, question, arguments.format, file, None))?,
         None => {
             let mut out = BufWriter::with_capacity(1 << 16, io::stdout());
-            let cut = answer(&store, &question, arguments.format, &mut out, screen())?;
+            let cut = answer(store, question, arguments.format, &mut out, screen())?;
             out.flush()?;
             cut
         }

@@ -60,6 +60,34 @@ pub enum StoreError {
         /// Its application id.
         found: i32,
     },
+    /// The path names no file.
+    #[error(
+        "`{path}` is no file, and what is not in a file is lost at the end: name a file with --store"
+    )]
+    NoFile {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// The file was deleted, renamed or replaced while it was open.
+    #[error(
+        "the store `{path}` is not at its place any more: somebody deleted, renamed or replaced it while it was written to; \
+         what was written since is lost unless the file was renamed: look for it, and run the same command again"
+    )]
+    Gone {
+        /// Where it was.
+        path: PathBuf,
+    },
+    /// Its tables or views are not those that this program makes.
+    #[error(
+        "the store `{path}` was changed by another program: {what}; nothing is read from it, because its numbers could be \
+         anything: use the store as bookahead wrote it, or run the experiment again into a new one with --store"
+    )]
+    ChangedSchema {
+        /// The file.
+        path: PathBuf,
+        /// What is not as it should be.
+        what: String,
+    },
     /// A bookahead of before the first release wrote the store.
     #[error(
         "the store `{path}` has schema version {found}, this program writes version {supported}: it is a store of an earlier \

@@ -24,6 +24,7 @@ mod record;
 mod replays;
 mod rows;
 mod runs;
+mod schema_check;
 mod shares;
 mod tables;
 #[cfg(test)]

@@ -9,6 +9,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::StoreError;
+use super::schema_check;
 use super::versions::VERSIONS;
 
 /// How long a writer waits for another program's transaction, which lasts a fraction of a second.
@@ -19,6 +20,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 pub struct Store {
     pub(super) connection: Connection,
     pub(super) path: PathBuf,
+    /// The file as it was opened: its path may name another one by now.
+    file: Option<same_file::Handle>,
 }
 
 impl Store {
@@ -38,6 +41,11 @@ impl Store {
     }
 
     fn open_for_writing(path: &Path, joins: bool) -> Result<Self, StoreError> {
+        if path.as_os_str().is_empty() || path == Path::new(":memory:") {
+            return Err(StoreError::NoFile {
+                path: path.to_owned(),
+            });
+        }
         if let Some(folder) = path
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty())
@@ -87,6 +95,7 @@ impl Store {
         })?;
         connection.busy_timeout(BUSY_TIMEOUT).map_err(sql)?;
         keep_plans(&connection).map_err(sql)?;
+        schema_check::distrust(&connection).map_err(sql)?;
         // More than a writer uses, so that none is prepared twice.
         connection.set_prepared_statement_cache_capacity(128);
         // Looked at before the journal mode is changed, which would write to somebody else's file.
@@ -102,9 +111,11 @@ impl Store {
             )
             .map_err(sql)?;
         VERSIONS.bring_forward(&mut connection, path)?;
+        schema_check::check(&connection, path)?;
         Ok(Self {
             connection,
             path: path.to_owned(),
+            file: same_file::Handle::from_path(path).ok(),
         })
     }
 
@@ -133,13 +144,16 @@ impl Store {
             .map_err(sql)?;
             connection.busy_timeout(BUSY_TIMEOUT).map_err(sql)?;
             keep_plans(&connection).map_err(sql)?;
+            schema_check::distrust(&connection).map_err(sql)?;
             connection
                 .execute_batch("PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;")
                 .map_err(sql)?;
             VERSIONS.require_current(&connection, path)?;
+            schema_check::check(&connection, path)?;
             Ok(Self {
                 connection,
                 path: path.to_owned(),
+                file: same_file::Handle::from_path(path).ok(),
             })
         };
         match open(false) {
@@ -158,6 +172,14 @@ impl Store {
     #[must_use]
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Whether the path still names the file that is open. A file that was deleted or moved takes whatever is written, and nobody finds
+    /// it again.
+    #[must_use]
+    pub fn is_in_place(&self) -> bool {
+        let found = same_file::Handle::from_path(&self.path).ok();
+        found.is_some() && found == self.file
     }
 
     /// How long to wait for another program's transaction before giving up (30 s unless told).

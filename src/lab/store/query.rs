@@ -3,10 +3,17 @@
 use std::fmt;
 
 use rusqlite::config::DbConfig;
+use rusqlite::limits::Limit;
 use rusqlite::types::ValueRef;
 use rusqlite::{ErrorCode, InterruptHandle};
 
 use super::{Store, StoreError};
+
+/// What SQLite may take of the memory for a question; what does not fit is sorted on the disk.
+const MOST_MEMORY_BYTES: u64 = 1 << 30;
+
+/// The longest text and the longest blob that a question may make.
+const LONGEST_VALUE_BYTES: i32 = 64 << 20;
 
 /// A value in a row.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,6 +94,12 @@ pub enum QueryError {
     /// Ctrl-C.
     #[error("interrupted")]
     Interrupted,
+    /// It asks for more than a question may take.
+    #[error(
+        "the question asks for more memory than it may take ({} MB, {} MB for one value): ask for fewer rows or columns at once",
+        MOST_MEMORY_BYTES >> 20, LONGEST_VALUE_BYTES >> 20
+    )]
+    TooMuch,
     /// The store itself.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -148,7 +161,14 @@ impl Store {
         check(sql)?;
         // The file is open read-only; this also refuses temporary tables and changes that a function might make.
         self.connection
-            .execute_batch("PRAGMA query_only = ON")
+            .execute_batch(&format!(
+                "PRAGMA query_only = ON; PRAGMA temp_store = FILE; PRAGMA hard_heap_limit = {MOST_MEMORY_BYTES}"
+            ))
+            .and_then(|()| {
+                self.connection
+                    .set_limit(Limit::SQLITE_LIMIT_LENGTH, LONGEST_VALUE_BYTES)
+                    .map(drop)
+            })
             // A misspelt column in double quotes would be taken for a text, and the answer would be wrong without a word.
             .and_then(|()| {
                 self.connection
@@ -215,6 +235,12 @@ impl Store {
     fn query_error(&self, sql: &str, error: rusqlite::Error) -> QueryError {
         if error.sqlite_error_code() == Some(ErrorCode::OperationInterrupted) {
             return QueryError::Interrupted;
+        }
+        if matches!(
+            error.sqlite_error_code(),
+            Some(ErrorCode::OutOfMemory | ErrorCode::TooBig)
+        ) {
+            return QueryError::TooMuch;
         }
         match error {
             rusqlite::Error::SqlInputError { msg, offset, .. } => {
@@ -386,4 +412,25 @@ fn first_words(sql: &str) -> (String, &str) {
         rest[..end].to_uppercase()
     };
     (word, &rest[end..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_that_asks_for_too_much_memory_is_refused_and_not_the_end_of_the_program() {
+        let folder = tempfile::tempdir().unwrap();
+        let store = Store::open(&folder.path().join("store.db")).unwrap();
+        for question in [
+            "SELECT randomblob(1000000000)",
+            "SELECT length(zeroblob(2000000000))",
+            "SELECT replace(hex(zeroblob(30000000)), '0', 'twelve bytes')",
+        ] {
+            let error = store
+                .query(question, &mut |_| Ok(()), &mut |_| Ok(true))
+                .unwrap_err();
+            assert!(matches!(error, QueryError::TooMuch), "{question}: {error}");
+        }
+    }
 }

@@ -102,6 +102,9 @@ pub struct AxisColumn {
     pub positions: Vec<Option<u32>>,
 }
 
+/// More points than any sweep can be planned with.
+const MOST_POINTS: u64 = 100_000_000;
+
 /// The done points of a run as columns of equal length, in the order of the axes, then strategy and replication.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PointColumns {
@@ -213,7 +216,7 @@ fn run_summary(row: &Row<'_>, store: &Path) -> rusqlite::Result<RunSummary> {
         machine_cores: row.get(11)?,
         machine_os: row.get(12)?,
         state,
-        points: row.get::<_, i64>(14)?.unsigned_abs(),
+        points: points_of(row, 14)?,
         started: row.get(15)?,
         ended,
         points_done: row.get::<_, i64>(17)?.unsigned_abs(),
@@ -221,6 +224,15 @@ fn run_summary(row: &Row<'_>, store: &Path) -> rusqlite::Result<RunSummary> {
         simulation_seconds: row.get(19)?,
         machine_host: row.get(20)?,
     })
+}
+
+/// A number of points, as far as a sweep can have so many: lists of places follow from it.
+fn points_of(row: &rusqlite::Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let points: i64 = row.get(column)?;
+    u64::try_from(points)
+        .ok()
+        .filter(|points| *points <= MOST_POINTS)
+        .ok_or(rusqlite::Error::IntegralValueOutOfRange(column, points))
 }
 
 impl Store {

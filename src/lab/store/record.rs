@@ -24,7 +24,8 @@ pub enum OutcomeDetail {
 
 impl OutcomeDetail {
     /// The code in the column `simulation.detail`.
-    pub(super) fn code(self) -> i64 {
+    #[must_use]
+    pub fn code(self) -> i64 {
         match self {
             Self::None => 0,
             Self::Metrics => 1,

@@ -186,7 +186,7 @@ impl Store {
         let mut statement = self
             .connection
             .prepare(&format!(
-                "SELECT m.state, m.running_in, c.program_version, c.program_commit, {}
+                "SELECT m.state, m.detail, m.running_in, c.program_version, c.program_commit, {}
                  FROM simulation m LEFT JOIN run r ON r.id = m.running_in LEFT JOIN run c ON c.id = m.computed_by
                  WHERE m.identity = ?1 ORDER BY m.generation DESC LIMIT 1",
                 Process::COLUMNS
@@ -197,19 +197,23 @@ impl Store {
                 .query_row([id], |row| {
                     Ok((
                         row.get::<_, i64>(0)?,
-                        row.get::<_, Option<i64>>(1)?,
-                        row.get::<_, Option<String>>(2)?,
+                        row.get::<_, i64>(1)?,
+                        row.get::<_, Option<i64>>(2)?,
                         row.get::<_, Option<String>>(3)?,
-                        Process::read(row, 4)?,
+                        row.get::<_, Option<String>>(4)?,
+                        Process::read(row, 5)?,
                     ))
                 })
                 .optional()
                 .map_err(sql)?;
+            if let Some((2, kept, ..)) = row {
+                found.done.insert((*id).to_owned(), kept);
+            }
             match row {
-                Some((1, Some(_), _, _, process)) if process.is_alive(&self.path) => {
+                Some((1, _, Some(_), _, _, process)) if process.is_alive(&self.path) => {
                     found.elsewhere.insert((*id).to_owned());
                 }
-                Some((2, _, Some(version), commit, _))
+                Some((2, _, _, Some(version), commit, _))
                     if version != record.program_version || commit != record.program_commit =>
                 {
                     let program = match commit {
@@ -321,6 +325,8 @@ pub struct EarlierWork {
     pub failed: HashSet<String>,
     /// Simulations that a live process has under way.
     pub elsewhere: HashSet<String>,
+    /// Simulations that are done, each with the code of how much of it was kept ([`OutcomeDetail::code`]).
+    pub done: BTreeMap<String, i64>,
     /// How many done simulations were computed by another version of the program, by version.
     pub other_programs: BTreeMap<String, usize>,
     /// Inputs that had other content the last time that a run read them.

@@ -3,7 +3,6 @@
 //! Senders wait when the queue is full, so memory stays bounded by its length. A transaction takes in whole simulations
 //! until it has enough rows or is old enough; everything of one simulation is in one transaction.
 
-use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
@@ -77,7 +76,7 @@ impl Writer {
         let thread = std::thread::Builder::new()
             .name("store".to_owned())
             .spawn(move || {
-                let result = write_all(&store.connection, &store.path, run, detail, &receiver);
+                let result = write_all(&store, run, detail, &receiver);
                 if let Err(error) = &result {
                     // Set before the receiver goes, so that no sender finds the queue closed without a reason.
                     *shared.lock().unwrap_or_else(PoisonError::into_inner) =
@@ -206,17 +205,26 @@ impl Drop for Writer {
 }
 
 fn write_all(
-    connection: &Connection,
-    path: &std::path::Path,
+    store: &Store,
     run: RunId,
     detail: OutcomeDetail,
     receiver: &Receiver<Message>,
 ) -> Result<WriteSummary, StoreError> {
-    let path = PathBuf::from(path);
-    let sql = |error| StoreError::from_sql(&path, "writing results", error);
+    let connection = &store.connection;
+    let sql = |error| store.error("writing results", error);
+    let gone = || StoreError::Gone {
+        path: store.path.clone(),
+    };
     let mut rows = Rows::new(connection, run, detail, false).map_err(sql)?;
     let mut batch = Batch::new(connection);
+    let mut transactions = 0;
     let result = loop {
+        if batch.transactions > transactions {
+            transactions = batch.transactions;
+            if !store.is_in_place() {
+                return Err(gone());
+            }
+        }
         match batch.next(receiver) {
             Next::Message(Message::Finished(prepared)) => {
                 let written = batch.begin().and_then(|()| rows.finished(&prepared));
@@ -261,6 +269,9 @@ fn write_all(
     if let Err(error) = result {
         batch.abandon();
         return Err(sql(error));
+    }
+    if !store.is_in_place() {
+        return Err(gone());
     }
     rows.summary.transactions = batch.transactions;
     Ok(rows.summary)

@@ -84,6 +84,8 @@ pub struct SweepSummary {
     pub done_before: usize,
     /// Points that failed before and were not tried again.
     pub failed_before: usize,
+    /// Points whose simulation the store had already, of another sweep or at another price.
+    pub read_off: usize,
     /// What was done now.
     pub tally: Tally,
     /// How long it took.
@@ -121,6 +123,8 @@ pub struct Plan {
     pub tasks: Vec<Task>,
     /// What failed before and is not tried again.
     pub failed: Vec<Task>,
+    /// Points of tasks whose simulation is done already, in another sweep or at another price: nothing is left but to note them.
+    pub read_off: usize,
     /// How many of the tasks a live process has under way: they come last.
     pub elsewhere: usize,
     /// What else a person should know: results of other programs, inputs that have changed.
@@ -166,7 +170,14 @@ impl Plan {
             .iter()
             .filter(|task| known && earlier.elsewhere.contains(id(task)))
             .count();
-        let seconds: Vec<f64> = tasks.iter().map(|task| task.seconds).collect();
+        let is_done = |task: &Task| {
+            let kept = earlier.done.get(id(task));
+            known && !options.fresh && kept.is_some_and(|kept| *kept >= options.outcomes.code())
+        };
+        let (read_off, open): (Vec<&Task>, Vec<&Task>) =
+            tasks.iter().partition(|task| is_done(task));
+        let read_off = read_off.iter().map(|task| task.points.len()).sum();
+        let seconds: Vec<f64> = open.iter().map(|task| task.seconds).collect();
         let ours = || (0..sweep.points.len()).filter(is_ours);
         let done_points: Vec<usize> = ours()
             .filter(|point| done.contains(&sweep.points[*point].id))
@@ -181,9 +192,10 @@ impl Plan {
             done_points,
             wall: wall_time(&seconds, options.workers),
             megabytes: megabytes(
-                tasks.iter().map(|task| &sweep.simulations[task.simulation]),
+                open.iter().map(|task| &sweep.simulations[task.simulation]),
                 options.outcomes,
             ),
+            read_off,
             remarks: remarks(earlier, options.fresh),
             failed,
             elsewhere,
@@ -391,6 +403,7 @@ pub fn run_planned(
         points: plan.points,
         done_before: done_points.len(),
         failed_before: plan.failed.iter().map(|task| task.points.len()).sum(),
+        read_off: plan.read_off.min(tally.adopted_points),
         tally,
         wall: begun.elapsed(),
         fresh: options.fresh,
@@ -421,10 +434,18 @@ impl fmt::Display for SweepSummary {
         if self.done_before > 0 {
             write!(formatter, ", {} points done before", self.done_before)?;
         }
-        if adopted_points > 0 {
+        if self.read_off > 0 {
             write!(
                 formatter,
-                ", {adopted_points} points done by another program meanwhile"
+                ", {} points read off simulations that the store had",
+                self.read_off
+            )?;
+        }
+        if adopted_points > self.read_off {
+            write!(
+                formatter,
+                ", {} points done by another program meanwhile",
+                adopted_points - self.read_off
             )?;
         }
         if self.failed_before > 0 {

@@ -135,3 +135,78 @@ fn a_store_is_marked_as_ours_and_its_tables_are_strict() {
     assert_eq!(names["successful-full-grant"], "successful");
     assert_eq!(names["dropped-too-wide"], "dropped");
 }
+
+#[test]
+fn a_store_with_triggers_or_other_views_is_refused_before_anything_is_read_or_written() {
+    for (change, part) in [
+        (
+            "CREATE TRIGGER t AFTER INSERT ON run BEGIN UPDATE run SET name = 'mine'; END",
+            "it has a trigger, `t`",
+        ),
+        (
+            "DROP VIEW v_point; CREATE VIEW v_point AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n",
+            "`v_point` is not the view that it should be",
+        ),
+        ("DROP VIEW v_run", "the view `v_run` is missing"),
+        (
+            "ALTER TABLE point ADD COLUMN more INTEGER",
+            "`point` is not the table that it should be",
+        ),
+        (
+            "CREATE VIRTUAL TABLE words USING fts5(word)",
+            "it has a virtual table, `words`",
+        ),
+    ] {
+        let folder = folder();
+        let path = folder.path().join("store.db");
+        drop(Store::open(&path).unwrap());
+        Connection::open(&path)
+            .unwrap()
+            .execute_batch(change)
+            .unwrap();
+        for error in [
+            Store::open(&path).unwrap_err(),
+            Store::open_read_only(&path).unwrap_err(),
+        ] {
+            assert!(matches!(error, StoreError::ChangedSchema { .. }), "{error}");
+            assert!(error.to_string().contains(part), "{error}\nlacks {part}");
+        }
+    }
+}
+
+#[test]
+fn an_index_or_a_table_of_ones_own_does_no_harm() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    drop(Store::open(&path).unwrap());
+    Connection::open(&path)
+        .unwrap()
+        .execute_batch(
+            "CREATE INDEX mine ON run (name); CREATE TABLE notes (run INTEGER, note TEXT); ANALYZE",
+        )
+        .unwrap();
+    Store::open(&path).unwrap();
+    Store::open_read_only(&path).unwrap();
+}
+
+#[test]
+fn what_is_no_file_is_refused() {
+    for path in [":memory:", ""] {
+        let error = Store::open(Path::new(path)).unwrap_err();
+        assert!(matches!(error, StoreError::NoFile { .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_run_of_more_points_than_can_be_is_refused() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let store = Store::open(&path).unwrap();
+    store.begin_run(&record("large", vec![], 1)).unwrap();
+    store
+        .connection
+        .execute_batch("UPDATE run SET points = 9223372036854775807")
+        .unwrap();
+    let error = store.run(&crate::store::RunSelector::Latest).unwrap_err();
+    assert!(error.to_string().contains("out of range"), "{error}");
+}

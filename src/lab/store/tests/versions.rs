@@ -92,6 +92,8 @@ fn an_older_store_is_brought_forward_by_the_next_writer_with_everything_in_it() 
         .map(|(_, name, _)| name)
         .collect();
     assert_eq!(changed, ["run"]);
+    file.execute_batch("DROP VIEW mine; ALTER TABLE run DROP COLUMN made_up")
+        .unwrap();
     file.pragma_update(None, "user_version", SCHEMA_VERSION)
         .unwrap();
     let run = Store::open_read_only(&path)

@@ -378,3 +378,29 @@ fn rows_a_second_and_bytes_a_row() {
         );
     }
 }
+
+#[test]
+fn a_store_that_was_deleted_moved_or_replaced_while_it_was_written_to_is_said_to_be_gone() {
+    let harms: [fn(&std::path::Path); 3] = [
+        |path| std::fs::remove_file(path).unwrap(),
+        |path| std::fs::rename(path, path.with_extension("moved")).unwrap(),
+        |path| {
+            std::fs::rename(path, path.with_extension("moved")).unwrap();
+            std::fs::write(path, "").unwrap();
+        },
+    ];
+    for harm in harms {
+        let folder = folder();
+        let path = folder.path().join("store.db");
+        let store = Store::open(&path).unwrap();
+        let run = store.begin_run(&record("gone", vec![], 1)).unwrap();
+        let writer = Writer::start(store, run, OutcomeDetail::All, 1);
+        harm(&path);
+        writer
+            .handle()
+            .write(finished("s", "fcfs", 0, result(3), vec![]))
+            .unwrap();
+        let error = writer.finish(RunState::Done).unwrap_err();
+        assert!(error.to_string().contains("is not at its place"), "{error}");
+    }
+}
