@@ -26,6 +26,7 @@ mod peers;
 mod provisioning_sites;
 mod real_traces;
 mod reproduce_curves;
+mod reproduce_own_paper;
 mod reproduce_readings;
 mod reservations;
 mod shards;

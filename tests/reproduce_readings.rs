@@ -49,6 +49,9 @@ fn folder() -> tempfile::TempDir {
     let configs = folder.path().join("configs/birkenheuer2012");
     fs::create_dir_all(&configs).expect("made");
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/birkenheuer2012");
+    let paper = "title = \"A small paper\"\n[[trace]]\nname = \"arminius\"\nsubject = \"Arminius\"\n\
+                 runs = [\"arminius-pof\", \"arminius-risk\", \"arminius-alignment\"]\n";
+    fs::write(configs.join("paper.toml"), paper).expect("written");
     for name in ["published.toml", "explanations.toml"] {
         fs::copy(own.join(name), configs.join(name)).expect("copied");
     }

@@ -27,10 +27,6 @@ pub(crate) use verdict::compact;
 /// Everything that one paper published, and how close a measured value must come.
 #[derive(Clone, Debug)]
 pub struct Published {
-    /// The name in `reproduce PAPER`.
-    pub paper: String,
-    /// Author, title, place and year.
-    pub title: String,
     /// The grid of thresholds PoF_max, ascending.
     pub thresholds: Vec<f64>,
     /// The penalty ratios ρ, ascending.
@@ -309,8 +305,6 @@ pub enum ClaimsError {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawPublished {
-    paper: String,
-    title: String,
     thresholds: Vec<f64>,
     ratios: Vec<f64>,
     tolerance: Vec<RawTolerance>,
@@ -377,8 +371,6 @@ pub fn parse(file: &str, text: &str) -> Result<Published, ClaimsError> {
         .map(|rule| rule.resolve(file))
         .collect::<Result<Vec<_>, _>>()?;
     let mut published = Published {
-        paper: raw.paper,
-        title: raw.title,
         thresholds: raw.thresholds,
         ratios: raw.ratios,
         tolerances,

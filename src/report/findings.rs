@@ -40,10 +40,6 @@ pub use zipped::Zipped;
 /// Everything that one paper says about its curves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FindingsFile {
-    /// The name in `reproduce PAPER`.
-    pub paper: String,
-    /// Author, title, place and year.
-    pub title: String,
     /// Every finding in the order of the file.
     pub findings: Vec<Finding>,
     /// Runs that are differences of others.

@@ -2,7 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::curves::{JOINT, home};
+use super::curves::home;
+use super::paper::JOINT;
 use super::tests::{Ran, run_in};
 use super::*;
 use crate::report::findings::{self, CurveCell};
@@ -66,17 +67,18 @@ impl SweepRunner for Fake {
         Ok(SweepOutcome {
             experiment: configuration.name.clone(),
             run: self.ran.len() as i64,
+            replications: 2,
             done: 6,
             failed: if is(self.failing) { 2 } else { 0 },
             interrupted: is(self.interrupted),
         })
     }
 
-    fn measured(&self, _: &[SweepOutcome], _: usize) -> Result<Box<dyn Measured>, RoomError> {
+    fn measured(&self, _: &[SweepOutcome]) -> Result<Box<dyn Measured>, RoomError> {
         Err("a paper of curves has no tables".into())
     }
 
-    fn alignments(&self, _: &SweepOutcome, _: usize) -> Result<Vec<Alignment>, RoomError> {
+    fn alignments(&self, _: &SweepOutcome) -> Result<Vec<Alignment>, RoomError> {
         Err("a paper of curves has no alignments".into())
     }
 
@@ -121,15 +123,14 @@ fn folder(paper: &str, findings: &str, explanations: &str) -> tempfile::TempDir 
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("configs").join(paper);
     fs::create_dir_all(&folder).unwrap();
-    let Results::Curves(traces) = super::paper(paper).unwrap().results else {
-        panic!("its results are curves");
-    };
-    let stems = traces.iter().flat_map(|curve| curve.stems);
-    for stem in stems.chain(&["ctc-by-hand"]) {
+    let own = Paper::read(here(), paper).unwrap();
+    let text = own.configuration(PAPER).unwrap().text;
+    fs::write(folder.join("paper.toml"), text).unwrap();
+    let stems = own.traces.iter().flat_map(|trace| &trace.runs);
+    for stem in stems.map(String::as_str).chain(["ctc-by-hand"]) {
         let text = format!("# What {stem} shows.\n");
         fs::write(folder.join(format!("{stem}.toml")), text).unwrap();
     }
-    let findings = format!("paper = \"{paper}\"\ntitle = \"A paper.\"\n{findings}");
     fs::write(folder.join("findings.toml"), findings).unwrap();
     fs::write(folder.join("explanations.toml"), explanations).unwrap();
     root
@@ -406,7 +407,7 @@ fn the_list_shows_findings_with_what_is_expected_and_runs_nothing() {
     assert_eq!(ran.result.unwrap(), Ending::Done);
     assert!(runner.ran.is_empty());
     for text in [
-        "singh2008\n  A paper.",
+        "singh2008\n  Singh: An End-to-End Framework",
         "  ctc                CTC SP2, 430 processors; 1 finding; /traces/CTC-SP2-1996-3.1-cln.swf",
         "ctc-price-load.toml\n    What ctc-price-load shows.",
         "ctc-by-hand.toml (by hand: bookahead run)\n",
@@ -438,15 +439,13 @@ fn an_unknown_measure_is_refused_before_anything_runs() {
 }
 
 /// Every paper of curves with its traces and its findings.
-fn papers() -> impl Iterator<Item = (&'static Paper, &'static [CurveTrace], FindingsFile)> {
-    PAPERS.iter().filter_map(|paper| {
-        let Results::Curves(traces) = paper.results else {
-            return None;
-        };
-        let file = paper.configuration(here(), FINDINGS).unwrap();
+fn papers() -> impl Iterator<Item = (Paper, FindingsFile)> {
+    paper_names(here()).into_iter().filter_map(|name| {
+        let paper = Paper::read(here(), &name).unwrap();
+        let file = paper.optional(FINDINGS).unwrap()?;
         let known = known_measures();
         let findings = findings::parse(&file.origin(), &file.text, Some(&known)).unwrap();
-        Some((paper, traces, findings))
+        Some((paper, findings))
     })
 }
 
@@ -456,21 +455,20 @@ fn here() -> &'static Path {
 
 #[test]
 fn every_finding_names_runs_that_are_made_measures_that_are_known_and_its_own_trace() {
-    for (paper, traces, file) in papers() {
-        assert_eq!(file.paper, paper.name);
+    for (paper, file) in papers() {
         assert!(!file.findings.is_empty(), "{}", paper.name);
         for finding in &file.findings {
             for (run, _) in finding.sources() {
                 let run = file.made_of(run);
                 assert!(
-                    traces.iter().any(|curve| curve.stems.contains(&run)),
+                    paper.trace_of(run).is_some(),
                     "{} {}: no run `{run}` is made",
                     paper.name,
                     finding.id
                 );
             }
             if let Some(trace) = finding.trace.as_deref() {
-                assert_eq!(home(traces, finding), Some(trace), "{}", finding.id);
+                assert_eq!(home(&paper, finding), Some(trace), "{}", finding.id);
             }
         }
     }
@@ -478,10 +476,10 @@ fn every_finding_names_runs_that_are_made_measures_that_are_known_and_its_own_tr
 
 #[test]
 fn every_explanation_names_findings_and_configurations_that_exist() {
-    for (paper, _, file) in papers() {
-        let text = paper.configuration(here(), EXPLANATIONS).unwrap();
+    for (paper, file) in papers() {
+        let text = paper.configuration(EXPLANATIONS).unwrap();
         let known = findings::parse_explanations(&text.origin(), &text.text).unwrap();
-        let stems = paper.stems(here()).unwrap();
+        let stems = paper.stems().unwrap();
         for explanation in &known {
             for id in &explanation.findings {
                 assert!(
@@ -503,24 +501,21 @@ fn every_explanation_names_findings_and_configurations_that_exist() {
 
 #[test]
 fn every_configuration_is_sound_replays_the_trace_of_its_name_and_says_what_to_look_at() {
-    for (paper, traces, _) in papers() {
-        let stems = paper.stems(here()).unwrap();
-        for stem in traces.iter().flat_map(|curve| curve.stems) {
-            assert!(stems.iter().any(|known| known == stem), "{stem}");
-        }
+    for (paper, _) in papers() {
+        let stems = paper.stems().unwrap();
         for stem in &stems {
-            let configuration = paper.configuration(here(), stem).unwrap();
+            let configuration = paper.configuration(stem).unwrap();
             let Experiment { sweep, .. } =
                 Experiment::parse(&configuration.origin(), &configuration.text, None)
                     .unwrap_or_else(|error| panic!("{stem}: {error}"));
             assert_eq!(sweep.name, *stem);
             assert!(configuration.text.contains("# Look at: "), "{stem}");
-            let owner = traces.iter().find(|curve| {
-                stem.strip_prefix(curve.trace.name)
+            let owner = paper.traces.iter().find(|trace| {
+                stem.strip_prefix(&trace.name)
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
             });
             // A model has no file.
-            if let Some(file) = owner.unwrap().trace.file {
+            if let Some(file) = owner.unwrap().files.first() {
                 assert!(configuration.text.contains(file), "{stem}: not {file}");
             } else {
                 assert!(configuration.text.contains("\nmodel = "), "{stem}");
@@ -529,30 +524,17 @@ fn every_configuration_is_sound_replays_the_trace_of_its_name_and_says_what_to_l
     }
 }
 
-#[test]
-fn no_configuration_belongs_to_two_traces() {
-    for (_, traces, _) in papers() {
-        let stems: Vec<&str> = traces
-            .iter()
-            .flat_map(|curve| curve.stems.iter().copied())
-            .collect();
-        let distinct: BTreeSet<&str> = stems.iter().copied().collect();
-        assert_eq!(distinct.len(), stems.len());
-        assert!(traces.iter().all(|curve| curve.trace.name != JOINT));
-    }
-}
-
 /// E0 to E7 of Meltzer 2005 are 44 runs, of which one (A3 with backfilling, RW1, four clusters) is in both E4 and E7. E2 has
 /// none of its own, and E4 shares A3 with E3.
 #[test]
 fn the_eight_experiments_on_several_clusters_are_the_runs_of_the_thesis() {
-    let paper = super::paper("meltzer2005").unwrap();
+    let paper = Paper::read(here(), "meltzer2005").unwrap();
     for excerpts in ["fingerprint", "drawn"] {
         let mut runs = BTreeSet::new();
         let mut new = Vec::new();
         for experiment in 0..8 {
             let stem = format!("{excerpts}-e{experiment}");
-            let file = paper.configuration(here(), &stem).unwrap();
+            let file = paper.configuration(&stem).unwrap();
             let sweep = Experiment::parse(&file.origin(), &file.text, None)
                 .unwrap()
                 .sweep;

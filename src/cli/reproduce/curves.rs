@@ -2,55 +2,57 @@
 
 use std::collections::BTreeSet;
 
+use super::paper::JOINT;
 use super::{
-    CurveTrace, EXPLANATIONS, Ending, FINDINGS, Paper, ReadingError, ReproduceError, Session,
+    EXPLANATIONS, Ending, FINDINGS, Paper, PaperTrace, ReadingError, ReproduceError, Session,
     SweepOutcome, known_measures,
 };
 use crate::report::findings::{
     self, Explanation, Finding, FindingResult, FindingsCard, FindingsFile, Tally,
 };
 
-/// How the card of findings that compare traces is called.
-pub(super) const JOINT: &str = "both";
-
 /// Lists or runs the chosen traces.
 pub(super) fn reproduce(
     session: &mut Session<'_>,
     paper: &Paper,
-    traces: &'static [CurveTrace],
 ) -> Result<Ending, ReproduceError> {
-    let file = paper.configuration(session.root, FINDINGS)?;
+    let file = paper.configuration(FINDINGS)?;
     let findings = findings::parse(&file.origin(), &file.text, Some(&known_measures()))?;
-    let file = paper.configuration(session.root, EXPLANATIONS)?;
-    let explanations = findings::parse_explanations(&file.origin(), &file.text)?;
-    let chosen: Vec<&'static CurveTrace> = traces
+    let explanations = match paper.optional(EXPLANATIONS)? {
+        Some(file) => findings::parse_explanations(&file.origin(), &file.text)?,
+        None => Vec::new(),
+    };
+    let chosen: Vec<&PaperTrace> = paper
+        .traces
         .iter()
-        .filter(|curve| session.is_chosen(&curve.trace))
+        .filter(|trace| session.is_chosen(trace))
         .collect();
     if session.args.list {
-        list(session, paper, &findings, traces, &chosen)?;
+        list(session, paper, &findings, &chosen)?;
         return Ok(Ending::Done);
     }
     if !session.args.readings.is_empty() {
-        return Err(ReadingError::None { paper: paper.name }.into());
+        return Err(ReadingError::None {
+            paper: paper.name.clone(),
+        }
+        .into());
     }
     let mut evaluation = Evaluation {
         paper,
-        traces,
         findings,
         explanations,
         runs: Vec::new(),
         skipped: Vec::new(),
         cards: Vec::new(),
     };
-    for curve in traces {
-        if !session.is_chosen(&curve.trace) {
-            evaluation.skip(curve, "it was not chosen".to_owned());
+    for trace in &paper.traces {
+        if !session.is_chosen(trace) {
+            evaluation.skip(trace, "it was not chosen".to_owned());
         }
     }
     let mut ending = Ending::Done;
-    for curve in chosen {
-        ending = ending.max(evaluation.trace(session, curve)?);
+    for trace in chosen {
+        ending = ending.max(evaluation.trace(session, trace)?);
         if ending == Ending::Interrupted {
             return Ok(ending);
         }
@@ -61,54 +63,54 @@ pub(super) fn reproduce(
 }
 
 /// The trace whose runs a finding names; `None` where it compares several.
-pub(super) fn home(traces: &'static [CurveTrace], finding: &Finding) -> Option<&'static str> {
-    let owners: BTreeSet<&'static str> = finding
+pub(super) fn home<'p>(paper: &'p Paper, finding: &Finding) -> Option<&'p str> {
+    let owners: BTreeSet<&str> = finding
         .sources()
         .into_iter()
-        .filter_map(|(run, _)| traces.iter().find(|curve| curve.stems.contains(&run)))
-        .map(|curve| curve.trace.name)
+        .filter_map(|(run, _)| paper.trace_of(run))
+        .map(|trace| trace.name.as_str())
         .collect();
     let mut owners = owners.into_iter();
     match (owners.next(), owners.next()) {
         (Some(only), None) => Some(only),
         (Some(_), Some(_)) => None,
         // A run that nobody makes: it shows as not tested where a reader looks for it.
-        (None, _) => traces
-            .iter()
-            .find(|curve| finding.trace.as_deref() == Some(curve.trace.name))
-            .or(traces.first().filter(|_| traces.len() == 1))
-            .map(|curve| curve.trace.name),
+        (None, _) => finding
+            .trace
+            .as_ref()
+            .and_then(|name| paper.trace(name))
+            .or(paper.traces.first().filter(|_| paper.traces.len() == 1))
+            .map(|trace| trace.name.as_str()),
     }
 }
 
 /// The traces whose runs these findings compare, in the order of the paper.
-fn compared(traces: &'static [CurveTrace], own: &FindingsFile) -> Vec<&'static CurveTrace> {
+fn compared<'p>(paper: &'p Paper, own: &FindingsFile) -> Vec<&'p PaperTrace> {
     let runs: BTreeSet<&str> = own
         .findings
         .iter()
         .flat_map(Finding::sources)
         .map(|(run, _)| own.made_of(run))
         .collect();
-    let has_one = |curve: &&CurveTrace| curve.stems.iter().any(|stem| runs.contains(stem));
-    traces.iter().filter(has_one).collect()
+    let has_one = |trace: &&PaperTrace| trace.runs.iter().any(|run| runs.contains(run.as_str()));
+    paper.traces.iter().filter(has_one).collect()
 }
 
 /// One paper while it is reproduced.
 struct Evaluation<'p> {
     paper: &'p Paper,
-    traces: &'static [CurveTrace],
     findings: FindingsFile,
     explanations: Vec<Explanation>,
     /// Stem and end of every sweep so far.
-    runs: Vec<(&'static str, SweepOutcome)>,
+    runs: Vec<(&'p str, SweepOutcome)>,
     /// Traces that were not run, and why.
-    skipped: Vec<(&'static str, String)>,
+    skipped: Vec<(&'p str, String)>,
     cards: Vec<FindingsCard>,
 }
 
-impl Evaluation<'_> {
-    fn skip(&mut self, curve: &CurveTrace, why: String) {
-        self.skipped.push((curve.trace.name, why));
+impl<'p> Evaluation<'p> {
+    fn skip(&mut self, trace: &'p PaperTrace, why: String) {
+        self.skipped.push((&trace.name, why));
     }
 
     /// The findings of one trace; of `None` those that compare several.
@@ -118,7 +120,7 @@ impl Evaluation<'_> {
                 .findings
                 .findings
                 .iter()
-                .filter(|finding| home(self.traces, finding) == trace)
+                .filter(|finding| home(self.paper, finding) == trace)
                 .cloned()
                 .collect(),
             ..self.findings.clone()
@@ -128,19 +130,19 @@ impl Evaluation<'_> {
     /// A card about these traces without results; a remark that several of them have stands once.
     fn card(
         &self,
-        curves: &[&CurveTrace],
+        traces: &[&PaperTrace],
         (name, subject): (&str, String),
         command: String,
     ) -> FindingsCard {
         let mut remarks: Vec<&str> = Vec::new();
-        for remark in curves.iter().filter_map(|curve| curve.trace.remark) {
+        for remark in traces.iter().filter_map(|trace| trace.remark.as_deref()) {
             if !remarks.contains(&remark) {
                 remarks.push(remark);
             }
         }
         FindingsCard {
-            paper: self.paper.name.to_owned(),
-            title: self.findings.title.clone(),
+            paper: self.paper.name.clone(),
+            title: self.paper.title.clone(),
             trace: Some(name.to_owned()),
             subject,
             command,
@@ -154,24 +156,23 @@ impl Evaluation<'_> {
     fn trace(
         &mut self,
         session: &mut Session<'_>,
-        curve: &'static CurveTrace,
+        trace: &'p PaperTrace,
     ) -> Result<Ending, ReproduceError> {
-        let name = curve.trace.name;
+        let name = trace.name.as_str();
         let own = self.of(Some(name));
         let command = format!("bookahead reproduce {} --trace {name}", self.paper.name);
-        let subject = curve.trace.subject.to_owned();
-        let mut card = self.card(&[curve], (name, subject), command);
-        if let Some(why) = session.missing(&curve.trace, curve.further)? {
+        let mut card = self.card(&[trace], (name, trace.subject.clone()), command);
+        if let Some(why) = session.missing(trace)? {
             card.remarks.push(format!("Not tested: {why}."));
             card.results = not_tested(&own, &why);
             self.cards.push(card);
-            self.skip(curve, why);
+            self.skip(trace, why);
             return Ok(Ending::Done);
         }
-        let folder = session.folder(self.paper.name, name);
+        let folder = session.folder(&self.paper.name, name);
         let first = self.runs.len();
-        for stem in curve.stems {
-            let outcome = session.run(self.paper, &curve.trace, stem)?;
+        for stem in &trace.runs {
+            let outcome = session.run(self.paper, trace, stem)?;
             if outcome.interrupted {
                 return Ok(Ending::Interrupted);
             }
@@ -186,7 +187,7 @@ impl Evaluation<'_> {
                     .runner
                     .report(&outcome, &folder.join(stem), None)
                     .map_err(|source| ReproduceError::Sweep {
-                        configuration: (*stem).to_owned(),
+                        configuration: stem.clone(),
                         source,
                     })?;
             }
@@ -220,8 +221,8 @@ impl Evaluation<'_> {
             return Ok(());
         }
         let command = format!("bookahead reproduce {}", self.paper.name);
-        let compared = compared(self.traces, &own);
-        let names: Vec<&str> = compared.iter().map(|curve| curve.trace.name).collect();
+        let compared = compared(self.paper, &own);
+        let names: Vec<&str> = compared.iter().map(|trace| trace.name.as_str()).collect();
         let subject = format!("comparisons of {}", super::names(names.iter().copied()));
         let mut card = self.card(&compared, (JOINT, subject), command);
         let skipped: Vec<_> = self
@@ -231,7 +232,7 @@ impl Evaluation<'_> {
             .collect();
         if skipped.is_empty() {
             card.results = self.judge(session, &own, 0)?;
-            let folder = session.folder(self.paper.name, JOINT);
+            let folder = session.folder(&self.paper.name, JOINT);
             session.write_card(&folder, card.markdown(), &card.records())?;
             self.finish(session, card)
         } else {
@@ -333,33 +334,28 @@ fn list(
     session: &mut Session<'_>,
     paper: &Paper,
     file: &FindingsFile,
-    traces: &'static [CurveTrace],
-    chosen: &[&'static CurveTrace],
+    chosen: &[&PaperTrace],
 ) -> Result<(), ReproduceError> {
     let of = |trace: Option<&str>| -> Vec<&Finding> {
         file.findings
             .iter()
-            .filter(|finding| home(traces, finding) == trace)
+            .filter(|finding| home(paper, finding) == trace)
             .collect()
     };
     let counted: Vec<_> = chosen
         .iter()
-        .map(|curve| {
-            let count = of(Some(curve.trace.name)).len();
-            (&curve.trace, curve.further, count)
-        })
+        .map(|trace| (*trace, of(Some(&trace.name)).len()))
         .collect();
-    session.list_traces((paper, &file.title), &counted, "finding")?;
-    let names: Vec<_> = chosen.iter().map(|curve| &curve.trace).collect();
-    session.list_configurations(paper, &names, |stem| {
-        if traces.iter().any(|curve| curve.stems.contains(&stem)) {
+    session.list_traces(paper, &counted, "finding")?;
+    session.list_configurations(paper, chosen, |stem| {
+        if paper.trace_of(stem).is_some() {
             ""
         } else {
             " (by hand: bookahead run)"
         }
     })?;
     writeln!(session.output, "\nfindings")?;
-    let homes = chosen.iter().map(|curve| Some(curve.trace.name));
+    let homes = chosen.iter().map(|trace| Some(trace.name.as_str()));
     for home in homes.chain([None]) {
         for finding in of(home) {
             writeln!(

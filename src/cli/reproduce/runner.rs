@@ -42,33 +42,28 @@ impl SweepRunner for HouseRunner {
         let experiment = Experiment::parse(&configuration.origin(), &configuration.text, None)
             .inspect_err(complain)?;
         let name = experiment.sweep.name.clone();
+        let replications = experiment.sweep.replications;
         let summary = run_sweep(experiment.sweep, &self.options)?;
         Ok(SweepOutcome {
             experiment: name,
             run: summary.run.unwrap_or_default(),
+            replications,
             done: (summary.done_before + summary.tally.points) as u64,
             failed: summary.tally.failed_points as u64,
             interrupted: summary.state == RunState::Interrupted,
         })
     }
 
-    fn measured(
-        &self,
-        runs: &[SweepOutcome],
-        batteries: usize,
-    ) -> Result<Box<dyn Measured>, RoomError> {
-        let mut samples = Samples::new(batteries);
+    fn measured(&self, runs: &[SweepOutcome]) -> Result<Box<dyn Measured>, RoomError> {
+        let mut samples = Samples::new(runs[0].replications as usize);
         for (part, outcome) in [Part::Pof, Part::Risk].into_iter().zip(runs) {
             read_samples(&self.options.store, outcome.run, part, &mut samples)?;
         }
         Ok(Box::new(samples))
     }
 
-    fn alignments(
-        &self,
-        run: &SweepOutcome,
-        batteries: usize,
-    ) -> Result<Vec<Alignment>, RoomError> {
+    fn alignments(&self, run: &SweepOutcome) -> Result<Vec<Alignment>, RoomError> {
+        let batteries = run.replications as usize;
         // Offsets in thousandths of an hour, so that they can be told apart and sorted.
         let mut offsets: BTreeMap<i64, Samples> = BTreeMap::new();
         let store = Store::open_read_only(&self.options.store)?;

@@ -122,8 +122,6 @@ mod tests {
     use crate::store_fixtures::{axis, finished, point, record, text, write_run};
 
     const FILE: &str = r#"
-paper = "meltzer2005"
-title = "A thesis"
 
 [[derived]]
 run = "by backfilling"
@@ -197,6 +195,7 @@ tolerance = 0
         let outcome = SweepOutcome {
             experiment: "e4".to_owned(),
             run: run.0,
+            replications: 2,
             done: 4,
             failed: 0,
             interrupted: false,

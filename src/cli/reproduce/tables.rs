@@ -2,8 +2,7 @@
 
 use super::readings::Readings;
 use super::{
-    Configuration, EXPLANATIONS, Ending, PUBLISHED, Paper, ReadingError, ReproduceError, Session,
-    TableTrace,
+    Configuration, EXPLANATIONS, Ending, Paper, PaperTrace, ReadingError, ReproduceError, Session,
 };
 use crate::report::claims::{self, Claim, Expected, Explanation, Published, Reading, Tolerance};
 use crate::report::reproduction::{ScoreCard, SideBySide, Tallies, measured_tables};
@@ -12,16 +11,18 @@ use crate::report::reproduction::{ScoreCard, SideBySide, Tallies, measured_table
 pub(super) fn reproduce(
     session: &mut Session<'_>,
     paper: &Paper,
-    traces: &'static [TableTrace],
+    file: &Configuration,
 ) -> Result<Ending, ReproduceError> {
-    let file = paper.configuration(session.root, PUBLISHED)?;
     let published = claims::parse(&file.origin(), &file.text)?;
-    let file = paper.configuration(session.root, EXPLANATIONS)?;
-    let explanations = claims::parse_explanations(&file.origin(), &file.text)?;
-    let readings = Readings::read(paper, session.root)?;
-    let traces: Vec<&TableTrace> = traces
+    let explanations = match paper.optional(EXPLANATIONS)? {
+        Some(file) => claims::parse_explanations(&file.origin(), &file.text)?,
+        None => Vec::new(),
+    };
+    let readings = Readings::read(paper)?;
+    let traces: Vec<&PaperTrace> = paper
+        .traces
         .iter()
-        .filter(|table| session.is_chosen(&table.trace))
+        .filter(|trace| session.is_chosen(trace))
         .collect();
     if session.args.list {
         list(session, paper, &published, &traces)?;
@@ -35,7 +36,12 @@ pub(super) fn reproduce(
     let passes: Vec<Option<&Reading>> = match &readings {
         Some(readings) => readings.choose(wanted)?.into_iter().map(Some).collect(),
         None if wanted.is_empty() => vec![None],
-        None => return Err(ReadingError::None { paper: paper.name }.into()),
+        None => {
+            return Err(ReadingError::None {
+                paper: paper.name.clone(),
+            }
+            .into());
+        }
     };
     let mut evaluation = Evaluation {
         paper,
@@ -46,12 +52,12 @@ pub(super) fn reproduce(
         cards: Vec::new(),
     };
     for reading in &passes {
-        evaluation.check(session, *reading)?;
+        evaluation.check(*reading)?;
     }
     let mut ending = Ending::Done;
     for reading in &passes {
-        for table in &traces {
-            ending = ending.max(evaluation.trace(session, table, *reading)?);
+        for trace in &traces {
+            ending = ending.max(evaluation.trace(session, trace, *reading)?);
             if ending == Ending::Interrupted {
                 return Ok(ending);
             }
@@ -75,7 +81,7 @@ struct Evaluation<'e> {
     published: &'e Published,
     explanations: &'e [Explanation],
     readings: Option<&'e Readings>,
-    traces: &'e [&'static TableTrace],
+    traces: &'e [&'e PaperTrace],
     /// One a reading and trace, in the order in which they were run.
     cards: Vec<ScoreCard>,
 }
@@ -84,39 +90,20 @@ impl Evaluation<'_> {
     /// A configuration of the paper as a reading has it.
     fn configuration(
         &self,
-        session: &Session<'_>,
         stem: &str,
         reading: Option<&Reading>,
     ) -> Result<Configuration, ReproduceError> {
-        let configuration = self.paper.configuration(session.root, stem)?;
+        let configuration = self.paper.configuration(stem)?;
         Ok(match (self.readings, reading) {
             (Some(readings), Some(reading)) => readings.applied(reading, configuration)?,
             _ => configuration,
         })
     }
 
-    /// The stem of a trace's experiment on alignments; `None` where the paper has none.
-    fn alignment(
-        &self,
-        session: &Session<'_>,
-        table: &TableTrace,
-    ) -> Result<Option<String>, ReproduceError> {
-        let stem = table.alignment();
-        let file = self.paper.optional(session.root, &stem)?;
-        Ok(file.map(|_| stem))
-    }
-
     /// Whether every configuration takes what a reading sets, before anything is run.
-    fn check(
-        &self,
-        session: &Session<'_>,
-        reading: Option<&Reading>,
-    ) -> Result<(), ReproduceError> {
-        for table in self.traces {
-            let alignment = self.alignment(session, table)?;
-            for stem in table.configurations().iter().chain(&alignment) {
-                self.configuration(session, stem, reading)?;
-            }
+    fn check(&self, reading: Option<&Reading>) -> Result<(), ReproduceError> {
+        for stem in self.traces.iter().flat_map(|trace| &trace.runs) {
+            self.configuration(stem, reading)?;
         }
         Ok(())
     }
@@ -125,32 +112,30 @@ impl Evaluation<'_> {
     fn trace(
         &mut self,
         session: &mut Session<'_>,
-        table: &'static TableTrace,
+        trace: &PaperTrace,
         reading: Option<&Reading>,
     ) -> Result<Ending, ReproduceError> {
-        let name = table.trace.name;
-        let mut card = self.card(table, reading);
-        if let Some(why) = session.missing(&table.trace, &[])? {
+        let name = trace.name.as_str();
+        let mut card = self.card(trace, reading);
+        if let Some(why) = session.missing(trace)? {
             card.remarks.push(format!("Not tested: {why}."));
             card.comparisons = claims::not_tested(claims_of(self.published, name), &why);
             self.cards.push(card);
             return Ok(Ending::Done);
         }
-        let alignment = self.alignment(session, table)?;
-        let stems = || table.configurations().into_iter().chain(alignment.clone());
         let failure = |source| ReproduceError::Sweep {
-            configuration: stems().collect::<Vec<_>>().join(" and "),
+            configuration: trace.runs.join(" and "),
             source,
         };
         let mut outcomes = Vec::new();
-        for stem in stems() {
-            let configuration = self.configuration(session, &stem, reading)?;
-            let outcome = session.run_configuration(&table.trace, &configuration)?;
+        for stem in &trace.runs {
+            let configuration = self.configuration(stem, reading)?;
+            let outcome = session.run_configuration(trace, &configuration)?;
             if outcome.interrupted {
                 return Ok(Ending::Interrupted);
             }
             // Of the moved clocks the card shows what is asked of them; `bookahead report` shows the rest.
-            if Some(&stem) != alignment.as_ref() {
+            if outcomes.len() < 2 {
                 let own = session.args.report.join(&outcome.experiment);
                 session
                     .runner
@@ -160,13 +145,10 @@ impl Evaluation<'_> {
             outcomes.push(outcome);
         }
         let failed: u64 = outcomes.iter().map(|outcome| outcome.failed).sum();
-        let measured = session
-            .runner
-            .measured(&outcomes[..2], table.batteries)
-            .map_err(failure)?;
+        let measured = session.runner.measured(&outcomes[..2]).map_err(failure)?;
         let alignments = outcomes
             .get(2)
-            .map(|run| session.runner.alignments(run, table.batteries))
+            .map(|run| session.runner.alignments(run))
             .transpose()
             .map_err(failure)?;
         if failed > 0 {
@@ -182,7 +164,7 @@ impl Evaluation<'_> {
             &*measured,
             alignments.as_deref(),
         );
-        card.measured = measured_tables(self.published, table.families, &*measured);
+        card.measured = measured_tables(self.published, &*measured);
         let folder = session.folder(&card.paper, &card.label());
         session.write_card(&folder, card.markdown(), &card.records())?;
         if let Some(run) = outcomes.first() {
@@ -203,14 +185,10 @@ impl Evaluation<'_> {
     }
 
     /// A card without results.
-    fn card(&self, table: &TableTrace, reading: Option<&Reading>) -> ScoreCard {
-        let trace = &table.trace;
-        let published = self.published;
-        let mut command = format!(
-            "bookahead reproduce {} --trace {}",
-            published.paper, trace.name
-        );
-        let mut remarks: Vec<String> = trace.remark.iter().map(|&text| text.to_owned()).collect();
+    fn card(&self, trace: &PaperTrace, reading: Option<&Reading>) -> ScoreCard {
+        let paper = self.paper;
+        let mut command = format!("bookahead reproduce {} --trace {}", paper.name, trace.name);
+        let mut remarks: Vec<String> = trace.remark.iter().cloned().collect();
         let mut explanations = self.explanations.to_vec();
         if let Some(reading) = reading {
             remarks.push(reading.sentence());
@@ -225,15 +203,15 @@ impl Evaluation<'_> {
         ScoreCard {
             explanations,
             command,
-            paper: published.paper.clone(),
-            title: published.title.clone(),
-            trace: trace.name.to_owned(),
+            paper: paper.name.clone(),
+            title: paper.title.clone(),
+            trace: trace.name.clone(),
             reading: reading.cloned(),
-            subject: trace.subject.to_owned(),
+            subject: trace.subject.clone(),
             remarks,
             comparisons: Vec::new(),
             measured: Vec::new(),
-            tolerances: published.tolerances.clone(),
+            tolerances: self.published.tolerances.clone(),
         }
     }
 
@@ -249,7 +227,7 @@ impl Evaluation<'_> {
         let Some(page) = SideBySide::of(command, &self.cards) else {
             return Ok(());
         };
-        let folder = session.args.report.join(self.paper.name);
+        let folder = session.args.report.join(&self.paper.name);
         session.write_file(&folder, "readings.md", &page.markdown())?;
         session.write_file(&folder, "readings.html", &page.html())?;
         writeln!(
@@ -275,8 +253,8 @@ impl Evaluation<'_> {
             let (cards, others) = rest.split_at(count);
             rest = others;
             let name = match &first.reading {
-                Some(reading) => reading.of(self.paper.name),
-                None => self.paper.name.to_owned(),
+                Some(reading) => reading.of(&self.paper.name),
+                None => self.paper.name.clone(),
             };
             writeln!(session.output, "{name}")?;
             for (title, tallies) in ScoreCard::tallies_by_table(cards) {
@@ -301,18 +279,14 @@ fn list(
     session: &mut Session<'_>,
     paper: &Paper,
     published: &Published,
-    traces: &[&TableTrace],
+    traces: &[&PaperTrace],
 ) -> Result<(), ReproduceError> {
     let counted: Vec<_> = traces
         .iter()
-        .map(|table| {
-            let count = claims_of(published, table.trace.name).count();
-            (&table.trace, &[][..], count)
-        })
+        .map(|trace| (*trace, claims_of(published, &trace.name).count()))
         .collect();
-    session.list_traces((paper, &published.title), &counted, "claim")?;
-    let traces: Vec<_> = traces.iter().map(|table| &table.trace).collect();
-    session.list_configurations(paper, &traces, |_| "")
+    session.list_traces(paper, &counted, "claim")?;
+    session.list_configurations(paper, traces, |_| "")
 }
 
 fn list_readings(session: &mut Session<'_>, readings: &Readings) -> Result<(), ReproduceError> {
@@ -337,11 +311,11 @@ fn list_readings(session: &mut Session<'_>, readings: &Readings) -> Result<(), R
 fn list_claims(
     session: &mut Session<'_>,
     published: &Published,
-    traces: &[&TableTrace],
+    traces: &[&PaperTrace],
 ) -> Result<(), ReproduceError> {
     writeln!(session.output, "\nclaims")?;
-    for table in traces {
-        for claim in claims_of(published, table.trace.name) {
+    for trace in traces {
+        for claim in claims_of(published, &trace.name) {
             writeln!(session.output, "  {:78} {}", claim.id, expectation(claim))?;
         }
     }

@@ -43,11 +43,8 @@ impl SweepRunner for Fake {
         Ok(())
     }
 
-    fn alignments(
-        &self,
-        run: &SweepOutcome,
-        batteries: usize,
-    ) -> Result<Vec<Alignment>, RoomError> {
+    fn alignments(&self, run: &SweepOutcome) -> Result<Vec<Alignment>, RoomError> {
+        let batteries = run.replications as usize;
         assert!(run.experiment.contains("-alignment"), "{}", run.experiment);
         // At 2 hours heuristic planning forfeits as much as the thesis printed, more or less.
         let offsets = [0.0, 2.0].into_iter().map(|offset_hours| {
@@ -100,17 +97,15 @@ impl SweepRunner for Fake {
         Ok(SweepOutcome {
             experiment: configuration.name.clone(),
             run: self.ran.len() as i64,
+            replications: 20,
             done: 1,
             failed: self.failed,
             interrupted: self.interrupted,
         })
     }
 
-    fn measured(
-        &self,
-        runs: &[SweepOutcome],
-        batteries: usize,
-    ) -> Result<Box<dyn Measured>, RoomError> {
+    fn measured(&self, runs: &[SweepOutcome]) -> Result<Box<dyn Measured>, RoomError> {
+        let batteries = runs[0].replications as usize;
         assert_eq!(runs.len(), 2);
         let mut samples = Samples::new(batteries);
         for family in ["runtime", "resources", "application", "user"] {
@@ -236,7 +231,7 @@ fn a_trace_asked_for_by_name_whose_file_is_missing_is_an_error() {
 fn unknown_papers_and_traces_are_refused_with_what_there_is() {
     let paper = run(&["birkenheuer2013"], &mut Fake::default());
     assert!(paper.result.unwrap_err().to_string().contains(
-        "there are: birkenheuer2012, birkenheuer2008, heine2005, singh2008, meltzer2005"
+        "there are: birkenheuer2008, birkenheuer2012, heine2005, meltzer2005, singh2008"
     ));
     let trace = run(&["birkenheuer2012", "--trace", "kth"], &mut Fake::default());
     let message = trace.result.unwrap_err().to_string();

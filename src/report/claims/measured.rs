@@ -133,6 +133,11 @@ pub trait Measured {
         None
     }
 
+    /// The families of classes that were measured, in the order of [`FAMILIES`](super::FAMILIES).
+    fn families(&self) -> Vec<&str> {
+        Vec::new()
+    }
+
     /// The mean of `part` over the mean of `whole`, both of the same batteries. `None` where that is not known.
     fn quotient(&self, _part: &Query<'_>, _whole: &Query<'_>) -> Option<Estimate> {
         None
@@ -244,6 +249,12 @@ impl Samples {
 }
 
 impl Measured for Samples {
+    fn families(&self) -> Vec<&str> {
+        let mut families = super::FAMILIES.to_vec();
+        families.retain(|family| self.cells.keys().any(|(_, known, ..)| known == family));
+        families
+    }
+
     fn mean(&self, query: &Query<'_>) -> Option<Estimate> {
         Estimate::of(&self.values(query)?)
     }

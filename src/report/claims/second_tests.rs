@@ -2,8 +2,6 @@ use super::*;
 use crate::report::claims::{Sample, Samples, evaluate, parse};
 
 const TEXT: &str = r#"
-paper = "p2012"
-title = "A. Author: A paper"
 thresholds = [0.1, 0.2, 0.3]
 ratios = [1.0, 2.0]
 [[tolerance]]

@@ -302,7 +302,7 @@ fn the_summaries_repeat_the_best_of_the_tables() {
 fn a_file_that_says_something_impossible_is_refused_with_the_id_and_the_reason() {
     let file = |claims: &str| {
         format!(
-            "paper = \"p\"\ntitle = \"t\"\nthresholds = [0.5]\nratios = [1.0]\n\
+            "thresholds = [0.5]\nratios = [1.0]\n\
              [[tolerance]]\nquantities = [\"gain\", \"max-gain\"]\nrelative = 0.15\nreason = \"r\"\n\
              [[table]]\nnumber = \"1\"\ntrace = \"ctc\"\nsection = \"1\"\nprovenance = \"printed\"\n\
              claims = [{claims}]\n"

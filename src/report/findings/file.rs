@@ -142,8 +142,6 @@ pub fn parse(
         })
         .collect::<Result<_, _>>()?;
     let mut parsed = FindingsFile {
-        paper: raw.paper,
-        title: raw.title,
         findings,
         derived,
         paired,
@@ -163,8 +161,6 @@ pub fn parse(
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawFile {
-    paper: String,
-    title: String,
     #[serde(default)]
     derived: Vec<RawDerived>,
     #[serde(default)]

@@ -121,7 +121,7 @@ pub(super) fn file(check: &str) -> FindingsFile {
 
 pub(super) fn source(check: &str) -> String {
     format!(
-        "paper = \"heine2005\"\ntitle = \"A paper\"\n[[finding]]\nid = \"H1\"\nsection = \"6\"\n\
+        "[[finding]]\nid = \"H1\"\nsection = \"6\"\n\
          statement = \"Something rises.\"\nprovenance = \"stated\"\ntrace = \"ctc\"\n{check}\n"
     )
 }
@@ -220,7 +220,7 @@ fn axes_that_moved_together_are_one() {
 
 #[test]
 fn findings_again_are_judged_on_the_runs_of_another_trace_unless_they_are_only_about_this_one() {
-    let head = "paper = \"p\"\ntitle = \"t\"\n\
+    let head = "\
         [[derived]]\nrun = \"first-change\"\nof = \"first-run\"\nalong = \"s\"\nfrom = 0.0\nto = 1.0\n\
         [[zipped]]\nrun = \"first-run\"\nleads = \"s\"\nfollow = [\"k\"]\n";
     let finding = |id: &str, run: &str, more: &str| {
@@ -429,7 +429,7 @@ fn what_is_kept_aside_is_measured_and_not_judged() {
 
 #[test]
 fn a_trace_chooses_its_findings_and_those_that_name_none() {
-    let text = "paper = \"p\"\ntitle = \"t\"\n".to_owned()
+    let text = String::new()
         + &[("A", "trace = \"ctc\""), ("B", "trace = \"sdsc\""), ("C", "")]
             .map(|(id, trace)| {
                 format!(

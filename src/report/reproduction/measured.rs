@@ -23,13 +23,9 @@ const STRATEGIES: [&str; 4] = [
 
 /// All strategies of a trace as measured, in the form of the paper's tables: best thresholds, and gains by ratio.
 #[must_use]
-pub fn measured_tables(
-    published: &Published,
-    families: &[&str],
-    measured: &dyn Measured,
-) -> Vec<MeasuredTable> {
+pub fn measured_tables(published: &Published, measured: &dyn Measured) -> Vec<MeasuredTable> {
     let mut tables = Vec::new();
-    for family in families {
+    for family in measured.families() {
         let cell = |experiment, strategy: &str, quantity, at| match measure(
             published,
             measured,

@@ -47,7 +47,7 @@ impl Measured for Fake {
 
 fn small(claims: &str) -> Published {
     let text = format!(
-        "paper = \"p\"\ntitle = \"t\"\nthresholds = [0.1, 0.2, 0.3]\nratios = [1.0, 4.0]\n\
+        "thresholds = [0.1, 0.2, 0.3]\nratios = [1.0, 4.0]\n\
          [[tolerance]]\nquantities = [\"gain\", \"max-gain\", \"extra-gain\", \"booked\"]\nrelative = 0.15\nreason = \"r\"\n\
          [[tolerance]]\nquantities = [\"surplus\", \"lost-share\", \"best-surplus\"]\nabsolute = 10.0\nreason = \"r\"\n\
          [[tolerance]]\nquantities = [\"worst-surplus-up-to\", \"best-threshold\", \"crossing\", \"flat-until\", \"order\", \"best-surplus-ratio\"]\n\

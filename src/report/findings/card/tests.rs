@@ -5,8 +5,6 @@ use super::super::{audit, evaluate, parse, parse_explanations};
 use super::*;
 
 const FINDINGS: &str = r#"
-paper = "heine2005"
-title = "F. Heine et al.: On the impact of reservations. 2005"
 
 [[finding]]
 id = "H1"
@@ -76,8 +74,8 @@ fn card() -> FindingsCard {
     }
     let file = parse("findings.toml", FINDINGS, None).unwrap();
     FindingsCard {
-        paper: file.paper.clone(),
-        title: file.title.clone(),
+        paper: "heine2005".to_owned(),
+        title: "F. Heine et al.: On the impact of reservations. 2005".to_owned(),
         trace: Some("ctc".to_owned()),
         subject: "CTC SP2, 430 processors".to_owned(),
         command: "bookahead reproduce heine2005 --trace ctc".to_owned(),
