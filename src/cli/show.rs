@@ -228,7 +228,7 @@ fn points_table(names: &[String], rows: &[Vec<SqlValue>], axes: &[Axis]) -> Tabl
         ("accepted", "Accepted", 0),
         ("failed", "Failed", 0),
         ("utilisation", "Utilisation", 3),
-        ("slowdown", "Slowdown", 2),
+        ("slowdown", "Slowdown (by area)", 2),
     ]);
     let found: Vec<(usize, &str, usize)> = wanted
         .into_iter()
