@@ -24,6 +24,7 @@ mod overbooked_parts;
 #[cfg(target_os = "linux")]
 mod peers;
 mod provisioning_sites;
+mod quantities;
 mod real_traces;
 mod reproduce_curves;
 mod reproduce_own_paper;

@@ -49,18 +49,18 @@ fn content(store: &Path) -> Vec<String> {
     let points = store.points(run.id).expect("points");
     let mut rows: Vec<String> = (0..points.len())
         .map(|row| {
-            let value = |axis: &AxisColumn| axis.positions[row].map(|at| axis.axis.values[at as usize].clone());
+            let value = |axis: &AxisColumn| {
+                axis.positions[row].map(|at| axis.axis.values[at as usize].clone())
+            };
             let axes: Vec<_> = points.axes.iter().map(value).collect();
+            let metrics: Vec<_> = points
+                .metrics
+                .iter()
+                .map(|(name, values)| (name, values[row]))
+                .collect();
             format!(
-                "{} {axes:?} #{} fees {} forfeited {} accepted {} failed {} overbooked {} slowdown {:?}",
-                points.identity[row],
-                points.replication[row],
-                points.fees[row],
-                points.forfeited[row],
-                points.accepted[row],
-                points.failed[row],
-                points.overbooked[row],
-                points.slowdown[row],
+                "{} {axes:?} #{} {metrics:?}",
+                points.identity[row], points.replication[row]
             )
         })
         .collect();

@@ -29,9 +29,7 @@ mod workflow_drawing;
 mod workflow_gantt;
 mod write;
 
-pub use analysis::{
-    Additional, Analysis, Combination, METRICS, Metric, ReportedMeasure, STRATEGY_AXIS, TUNED_AXES,
-};
+pub use analysis::{Additional, Analysis, Combination, ReportedMeasure, STRATEGY_AXIS, TUNED_AXES};
 pub use format::{ColumnKind, Csv, Markdown, Parquet, ParquetRows, TableFormat, Terminal};
 pub use html::{ClaimsSection, PlanSection, RUN_BEGINS, RUN_ENDS};
 pub use schedule_drawing::schedule_svg;

@@ -137,6 +137,7 @@ fn add_sample(points: &PointColumns, point: usize, part: Part, samples: &mut Sam
         (Part::Pof, _) => return,
         (Part::Risk, _) => points.penalty_ratio[point],
     };
+    let metric = |name: &str| points.metrics[name][point].unwrap_or_default();
     samples.push(
         part,
         family,
@@ -144,10 +145,10 @@ fn add_sample(points: &PointColumns, point: usize, part: Part, samples: &mut Sam
         at,
         points.replication[point],
         Sample {
-            fees: points.fees[point],
-            forfeited: points.forfeited[point],
-            successful: points.successful[point].unsigned_abs(),
-            failed: points.failed[point].unsigned_abs(),
+            fees: metric("fees"),
+            forfeited: metric("forfeited"),
+            successful: metric("successful") as u64,
+            failed: metric("failed") as u64,
         },
     );
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::SweepOutcome;
 use crate::report::findings::{CurveCell, FindingsFile, MeasuredCurves, Paired};
 use crate::scheduling::measures::MEASURES;
-use crate::store::{PAIRED_MEASURES, RunId, Store, StoreError, curve_metrics};
+use crate::store::{PAIRED_MEASURES, RunId, Store, StoreError, metric_names};
 use crate::sweep::{Axis, AxisValue};
 
 /// Values on the axes, and replications with their values.
@@ -109,7 +109,7 @@ pub fn known_measures() -> Vec<&'static str> {
     MEASURES
         .iter()
         .map(|measure| measure.name)
-        .chain(curve_metrics())
+        .chain(metric_names())
         .chain(PAIRED_MEASURES)
         .collect()
 }

@@ -22,9 +22,15 @@ pub struct Measure {
     pub topic: Topic,
 }
 
-/// Where a report shows a measure.
+/// Where a report shows a quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Topic {
+    /// What jobs earn and cost.
+    Money,
+    /// What becomes of jobs.
+    Jobs,
+    /// What becomes of overbooked jobs.
+    Overbooking,
     /// Requests: asked, granted, refused.
     Reservations,
     /// What reservations cost others, in delay or money.

@@ -1,7 +1,7 @@
 //! What `bookahead export` asks: one question a kind of row, each column with a type that holds in every row.
 
 use super::tables::definitions;
-use super::{RunId, Store, StoreError};
+use super::{METRICS, Metric, RunId, Store, StoreError};
 use crate::sweep::AxisValue;
 
 /// A kind of rows that can be exported.
@@ -39,8 +39,9 @@ impl ExportKind {
         definitions().flat_map(|tables| tables.exports)
     }
 
+    /// Names and types of its columns, with one for each metric where it says METRICS.
     fn columns(&self) -> impl Iterator<Item = (&'static str, ExportType)> {
-        self.columns.split(',').map(|column| {
+        self.columns.split(',').flat_map(|column| {
             let mut words = column.split_whitespace();
             let name = words.next().unwrap_or_default();
             let kind = match words.next() {
@@ -49,7 +50,10 @@ impl ExportKind {
                 Some("flag") => Flag,
                 Some(_) => Text,
             };
-            (name, kind)
+            match name {
+                "METRICS" => METRICS.iter().map(Metric::column).collect(),
+                _ => vec![(name, kind)],
+            }
         })
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::StoreError;
-use super::tables::{GROUPS, definitions};
+use super::tables::{GROUPS, definitions, views};
 
 /// "BKAH": marks a file as ours (`PRAGMA application_id`).
 pub const APPLICATION_ID: i32 = 0x424B_4148;
@@ -150,7 +150,6 @@ impl Versions<'_> {
     }
 
     fn write(self, connection: &Connection, found: Option<i32>) -> rusqlite::Result<()> {
-        let views = || definitions().flat_map(|tables| tables.views);
         match found {
             None => {
                 for tables in definitions() {

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 use super::{axis_column, short};
-use crate::report::analysis::{Analysis, Combination, METRICS, STRATEGY_AXIS, strategy_rank};
+use crate::report::analysis::{Analysis, Combination, STRATEGY_AXIS, strategy_rank};
 use crate::report::figures::number;
 use crate::report::sql::risk_optimal;
 use crate::report::table::{Cell, Column, Table};
 use crate::scheduling::registry;
-use crate::store::{PointColumns, RunSummary};
+use crate::store::{METRICS, PointColumns, RunSummary};
 
 /// The axis of thresholds.
 const THRESHOLD_AXIS: &str = "acceptance.pof_max";
@@ -128,7 +128,7 @@ fn row(
         .iter()
         .filter(|(at, _)| *at <= pays_below + SAME)
         .max_by(|one, other| one.0.total_cmp(&other.0));
-    let failed = METRICS.iter().position(|metric| metric.key == "failed");
+    let failed = METRICS.iter().position(|metric| metric.name == "failed");
     let failed_of = |combination: &Combination| {
         Cell::from(failed.and_then(|failed| combination.estimates[failed]))
     };

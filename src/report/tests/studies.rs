@@ -8,10 +8,10 @@ use super::{analysed, close, folder, totals, write};
 use crate::actors::SimulationResult;
 use crate::report::figure::{Figure, Marks, ScaleKind, Section};
 use crate::report::figures::{reserved, shares, studies};
-use crate::report::{Analysis, METRICS, Table};
+use crate::report::{Analysis, Table};
 use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::{RequestVerdict, ReservationOutcome};
-use crate::store::{FinishedSimulation, RunSelector, RunSummary, Store};
+use crate::store::{FinishedSimulation, METRICS, RunSelector, RunSummary, Shown, Store};
 use crate::store_fixtures::{axis, finished, point, record, text, write_run};
 use crate::sweep::{Axis, AxisValue};
 use crate::units::{NodeSeconds, Nodes, Seconds};
@@ -243,7 +243,7 @@ fn studies_without_jobs_show_none_of_the_metrics() {
     assert!(
         METRICS
             .iter()
-            .all(|metric| !keys(&summary).contains(&metric.key))
+            .all(|metric| !keys(&summary).contains(&metric.name))
     );
 }
 
@@ -477,7 +477,13 @@ fn an_overbooked_cluster_with_reservations_keeps_its_money_and_adds_its_measures
     );
     let shown = keys(&summary);
     assert_eq!(shown[shown.len() - 2..], ["requests", "rejected_percent"]);
-    assert_eq!(shown[3..16], METRICS.map(|metric| metric.key));
+    let tabled = METRICS
+        .iter()
+        .filter(|metric| metric.shown >= Shown::Tables);
+    assert_eq!(
+        shown[3..16],
+        tabled.map(|metric| metric.name).collect::<Vec<_>>()
+    );
     let out = folder.path().join("out");
     write(&path, &RunSelector::Latest, &out).unwrap();
     assert!(

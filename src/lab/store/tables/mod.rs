@@ -16,6 +16,7 @@ use std::collections::HashMap;
 use rusqlite::Connection;
 
 use super::export::ExportKind;
+use super::metrics;
 use super::rows::Prepared;
 use crate::actors::SimulationResult;
 
@@ -91,6 +92,12 @@ pub(super) const GROUPS: [&dyn TableGroup; 8] = [
     &co_reservations::CoReservations,
     &provisioning::Provisioning,
 ];
+
+/// The name of every view, and its query with a column for each metric where it says METRICS.
+pub(super) fn views() -> impl Iterator<Item = (&'static str, String)> {
+    let views = definitions().flat_map(|tables| tables.views);
+    views.map(|(name, query)| (*name, query.replace("METRICS", &metrics::columns())))
+}
 
 /// The tables of every group.
 pub(super) fn definitions() -> impl Iterator<Item = &'static Definition> {
