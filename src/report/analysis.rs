@@ -217,18 +217,18 @@ impl Analysis {
             })
     }
 
-    /// Whether any of its points is of the machine that takes reservations.
+    /// Whether any of its points is of a study whose machine is measured as those of policies are.
     #[must_use]
-    pub fn has_replanning(&self) -> bool {
+    pub fn has_machine(&self) -> bool {
         self.combinations
             .iter()
-            .any(|combination| combination.strategy == "replanning")
+            .any(|combination| super::views::has_machine(&combination.strategy))
     }
 
     /// Indices of the [`METRICS`] that mean something in this run.
     #[must_use]
     pub fn shown_metrics(&self) -> Vec<usize> {
-        let shown = |key| match (self.is_study(), self.has_replanning()) {
+        let shown = |key| match (self.is_study(), self.has_machine()) {
             (false, _) => true,
             (true, true) => WITHOUT_MONEY.contains(&key),
             (true, false) => false,

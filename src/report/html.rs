@@ -51,12 +51,13 @@ pub(super) struct Page<'p> {
     pub(super) calibration: Option<&'p Calibration>,
     /// Keys of the axes with the values as tables show them.
     pub(super) axes: Vec<(String, Vec<String>)>,
-    pub(super) simulator: Table,
+    pub(super) simulator: &'p Table,
     pub(super) claims: Option<&'p ClaimsSection>,
-    pub(super) plans: &'p [PlanSection],
+    /// With their files.
+    pub(super) plans: &'p [(PlanSection, String)],
     pub(super) facts: Vec<(String, String)>,
-    /// Why some distributions or figures are not there.
-    pub(super) remarks: Vec<String>,
+    /// Figures that are not drawn.
+    pub(super) left_out: usize,
 }
 
 /// Which findings of a paper held.
@@ -128,11 +129,11 @@ impl Page<'_> {
                     (self.sections())
                     @if !self.plans.is_empty() {
                         (section("plans", "The plan, seen", html! {
-                            @for plan in self.plans { (plan_html(plan)) }
+                            @for (plan, _) in self.plans { (plan_html(plan)) }
                         }))
                     }
                     (tables(&results))
-                    (of_this_run(section("simulator", "Time of the simulator", table_html(&self.simulator))))
+                    (of_this_run(section("simulator", "Time of the simulator", table_html(self.simulator))))
                     (section("configuration", "The configuration", html! {
                         pre { (self.run.configuration.trim_end()) } "\n"
                     }))
@@ -256,8 +257,14 @@ impl Page<'_> {
                 format!("published findings: {}", claims.tally),
             ));
         }
-        for remark in &self.remarks {
-            found.push((true, remark.clone()));
+        if self.left_out > 0 {
+            found.push((
+                true,
+                format!(
+                    "{} figures of further situations are not drawn; the tables have their numbers",
+                    self.left_out
+                ),
+            ));
         }
         found
     }

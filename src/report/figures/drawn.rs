@@ -2,7 +2,7 @@
 //! in the tables.
 
 use crate::report::analysis::{Analysis, Combination, METRICS};
-use crate::report::figure::{Scale, ScaleKind, Section};
+use crate::report::figure::{Scale, Section};
 use crate::report::sql::this_run;
 use crate::report::statistics::Estimate;
 use crate::scheduling::measures::Topic;
@@ -76,10 +76,7 @@ impl Drawn {
 
     /// The vertical scale of its figures.
     pub(super) fn scale(&self) -> Scale {
-        Scale {
-            title: self.title.clone(),
-            kind: ScaleKind::Linear,
-        }
+        Scale::linear(self.title.clone())
     }
 
     fn metric(key: &str, section: Section, configuration_hash: &str) -> Option<Self> {
@@ -137,7 +134,7 @@ pub(super) fn drawn(analysis: &Analysis, configuration_hash: &str) -> Vec<Drawn>
         return machine
             .into_iter()
             .chain(slowdown)
-            .filter(|_| analysis.has_replanning())
+            .filter(|_| analysis.has_machine())
             .chain(measures)
             .collect();
     }

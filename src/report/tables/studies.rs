@@ -62,7 +62,7 @@ pub(super) fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
         .any(|combination| combination.strategy != analysis.combinations[0].strategy);
     let beside: Vec<(usize, &str, &str, usize, f64)> = BESIDE
         .iter()
-        .filter(|_| analysis.has_replanning())
+        .filter(|_| analysis.has_machine())
         .filter_map(|(metric, key, title, decimals, factor)| {
             let index = METRICS.iter().position(|known| known.key == *metric)?;
             Some((index, *key, *title, *decimals, *factor))
