@@ -442,7 +442,7 @@ fn figure_html(figure: &Figure, is_study: bool) -> Markup {
             div.scroll { (PreEscaped(svg::inline(figure))) } "\n"
             p.note {
                 (figure.note) " " a href=(file("svg")) { "SVG" } " · " a href=(file("csv")) { "CSV" }
-            }
+            } "\n"
             (sql_html(&figure.sql))
             // The script looks for the points behind a mark by its strategy, which the marks of a study do not name.
             @if !is_study { p.behind hidden {} "\n" }
@@ -453,7 +453,7 @@ fn figure_html(figure: &Figure, is_study: bool) -> Markup {
 fn sql_html(sql: &str) -> Markup {
     html! {
         @if !sql.is_empty() {
-            details { summary { "SQL" } button.copy type="button" { "copy" } pre { (sql) } } "\n"
+            details { summary { "SQL" } button type="button" class="copy" { "copy" } pre { (sql) } } "\n"
         }
     }
 }
