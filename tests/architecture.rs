@@ -152,6 +152,31 @@ fn no_module_but_the_studies_tells_studies_apart() {
     }
 }
 
+/// What a study is called is known to its folders; reports and commands learn it from the store, and what is shown of a study alone
+/// stands in its view.
+#[test]
+fn reports_and_commands_name_studies_in_views_only() {
+    for (path, module, code) in sources() {
+        let name = path.to_string_lossy();
+        let is_view = name.starts_with("report/views");
+        if !["report", "cli"].contains(&module.as_str()) || is_view || name.contains("tests") {
+            continue;
+        }
+        let production = code.split("#[cfg(test)]").next().unwrap_or_default();
+        assert!(!production.contains("STRATEGY.0"), "{name} names a study");
+        // A section of reports is called "slots", too.
+        for (study, _) in bookahead::studies::STRATEGIES
+            .iter()
+            .filter(|(study, _)| *study != "slots")
+        {
+            assert!(
+                !production.contains(&format!("\"{study}\"")),
+                "{name} names {study}"
+            );
+        }
+    }
+}
+
 #[test]
 fn no_source_file_is_longer_than_six_hundred_lines() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");

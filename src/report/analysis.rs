@@ -192,12 +192,12 @@ impl Analysis {
             })
     }
 
-    /// Whether any of its points is of the machine that takes reservations.
+    /// Whether any of its points is of a study whose machine is measured as those of policies are.
     #[must_use]
-    pub fn has_replanning(&self) -> bool {
+    pub fn has_machine(&self) -> bool {
         self.combinations
             .iter()
-            .any(|combination| combination.strategy == "replanning")
+            .any(|combination| super::views::has_machine(&combination.strategy))
     }
 
     /// Indices of the [`METRICS`] that tables show of this run: of a study none, and of a machine that takes reservations, which sells
@@ -206,7 +206,7 @@ impl Analysis {
     pub fn shown_metrics(&self) -> Vec<usize> {
         let shown = |metric: &Metric| match metric.topic {
             Topic::Money | Topic::Overbooking => !self.is_study(),
-            _ => !self.is_study() || self.has_replanning(),
+            _ => !self.is_study() || self.has_machine(),
         };
         (0..METRICS.len())
             .filter(|index| METRICS[*index].shown >= Shown::Tables && shown(&METRICS[*index]))
@@ -217,7 +217,7 @@ impl Analysis {
     #[must_use]
     pub fn metrics_beside_measures(&self) -> Vec<usize> {
         (0..METRICS.len())
-            .filter(|index| METRICS[*index].shown == Shown::Studies && self.has_replanning())
+            .filter(|index| METRICS[*index].shown == Shown::Studies && self.has_machine())
             .collect()
     }
 

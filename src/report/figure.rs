@@ -109,6 +109,16 @@ pub struct Scale {
     pub kind: ScaleKind,
 }
 
+impl Scale {
+    /// A scale in proportion.
+    pub fn linear(title: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            kind: ScaleKind::Linear,
+        }
+    }
+}
+
 /// How values are laid out on a scale.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScaleKind {

@@ -1,27 +1,18 @@
 //! What a report draws: one file a kind of figure, each from readers of the store or from the folded points.
 
-mod clusters;
+pub(super) mod bars;
 mod curves;
-mod distributions;
+pub(super) mod distributions;
 mod drawn;
-mod lines;
-mod over_time;
-mod reserved;
-mod shares;
+pub(super) mod lines;
 mod simulator;
-mod situations;
+pub(super) mod situations;
 mod studies;
-mod workflows;
 
-pub(super) use clusters::Clusters;
 pub(super) use curves::curves;
 pub(super) use distributions::distributions;
-pub(super) use over_time::over_time;
-pub(super) use reserved::reserved;
-pub(super) use shares::shares;
 pub(super) use simulator::simulator;
 pub(super) use studies::studies;
-pub(super) use workflows::{PlannedWorkflow, fronts, planned_workflows};
 
 use super::analysis::Analysis;
 use super::figure::Mark;
@@ -39,13 +30,24 @@ pub(super) fn number(value: &AxisValue) -> Option<f64> {
 }
 
 /// A mean with its interval at a place.
-fn mark(x: f64, estimate: &Estimate) -> Mark {
+pub(super) fn mark(x: f64, estimate: &Estimate) -> Mark {
     Mark {
         x,
         mean: estimate.mean,
         low: estimate.low().unwrap_or(estimate.mean),
         high: estimate.high().unwrap_or(estimate.mean),
         count: u64::from(estimate.count),
+    }
+}
+
+/// One value, of one simulation.
+pub(super) fn single(x: f64, value: f64) -> Mark {
+    Mark {
+        x,
+        mean: value,
+        low: value,
+        high: value,
+        count: 1,
     }
 }
 
@@ -105,7 +107,7 @@ pub(super) fn condition(given: &[(String, String)]) -> String {
 }
 
 /// Letters, digits and hyphens only.
-fn file_name(text: &str) -> String {
+pub(super) fn file_name(text: &str) -> String {
     text.chars()
         .map(|letter| {
             if letter.is_ascii_alphanumeric() {

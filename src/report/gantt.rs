@@ -6,6 +6,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use maud::{PreEscaped, html};
+
+use super::html::{document, script};
 use super::svg::escape;
 use super::table::grouped;
 use crate::failures::NodeEvent;
@@ -91,28 +94,33 @@ impl Gantt<'_> {
     /// A page that zooms and tells what is under the pointer.
     #[must_use]
     pub fn page(&self, note: &str) -> String {
-        format!(
-            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n\
-             <title>{0}</title>\n<style>\n{1}\n</style>\n</head>\n<body>\n<header><h1>{0}</h1><p>{2}</p>\n\
-             <p id=\"tools\"><button data-zoom=\"0.5\">＋</button><button data-zoom=\"2\">－</button><button data-zoom=\"0\">all</button> \
-             <label>show <select id=\"kind\"><option value=\"\">every job</option>{3}</select></label> \
-             <span>wheel or + − zooms, dragging or arrows move, 0 shows all</span></p></header>\n<main>{4}</main>\n\
-             <div id=\"tip\" role=\"status\" hidden></div>\n<script>\n{5}\n</script>\n</body>\n</html>\n",
-            escape(&self.title),
-            include_str!("html/gantt.css"),
-            escape(note),
-            Kind::ALL
-                .iter()
-                .map(|kind| format!(
-                    "<option value=\"{}\">{}</option>",
-                    kind.class(),
-                    kind.words()
-                ))
-                .collect::<String>(),
-            self.draw(true),
-            include_str!("html/gantt.js"),
-        )
+        let body = html! {
+            body { "\n"
+                header {
+                    h1 { (self.title) }
+                    p { (note) } "\n"
+                    p id="tools" {
+                        @for (label, zoom) in [("＋", "0.5"), ("－", "2"), ("all", "0")] {
+                            button data-zoom=(zoom) { (label) }
+                        }
+                        " "
+                        label {
+                            "show "
+                            select id="kind" {
+                                option value="" { "every job" }
+                                @for kind in Kind::ALL { option value=(kind.class()) { (kind.words()) } }
+                            }
+                        }
+                        " "
+                        span { "wheel or + − zooms, dragging or arrows move, 0 shows all" }
+                    }
+                } "\n"
+                main { (PreEscaped(self.svg())) } "\n"
+                div id="tip" role="status" hidden {} "\n"
+                (script(include_str!("html/gantt.js")))
+            }
+        };
+        document(&self.title, include_str!("html/gantt.css"), &body)
     }
 
     /// What a reader must know about the picture.

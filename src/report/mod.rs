@@ -25,8 +25,8 @@ mod table;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod views;
 mod workflow_drawing;
-mod workflow_gantt;
 mod write;
 
 pub use analysis::{Additional, Analysis, Combination, ReportedMeasure, STRATEGY_AXIS, TUNED_AXES};

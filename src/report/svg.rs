@@ -272,12 +272,9 @@ fn text(svg: &mut String, at: (f64, f64), class: &str, anchor: &str, content: &s
     );
 }
 
-/// Text inside elements and attributes of SVG and HTML.
+/// Text inside elements and attributes.
 pub(super) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
+    maud::Markup::into_string(maud::html! { (text) })
 }
 
 /// A number with about four significant digits.

@@ -1,9 +1,6 @@
 //! The tables of a report.
 
-mod risk_optimal;
 mod studies;
-
-pub(super) use risk_optimal::risk_optimal_table;
 
 use super::analysis::{Analysis, Combination, STRATEGY_AXIS};
 use super::sql;
@@ -294,7 +291,7 @@ pub(super) fn missing(run: &RunSummary) -> u64 {
         .saturating_sub(run.points_done + run.points_failed)
 }
 
-fn axis_column(analysis: &Analysis, axis: usize) -> Column {
+pub(super) fn axis_column(analysis: &Analysis, axis: usize) -> Column {
     let key = &analysis.axes[axis].key;
     Column::plain(key.clone(), short(key))
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
+use super::views::{self, Reported, Shown};
 use super::{Analysis, Cell, Csv, Table, TableFormat, Terminal, best_table, summary_table, write};
 use crate::actors::SimulationResult;
 use crate::scheduling::SimulationMetrics;
@@ -132,6 +133,21 @@ fn analysed(path: &Path) -> (Analysis, Table, Table) {
     let analysis = Analysis::new(&store.points(run.id).unwrap()).unwrap();
     let (best, summary) = (best_table(&analysis, &run), summary_table(&analysis, &run));
     (analysis, best, summary)
+}
+
+/// What the views of the studies of the last run show.
+fn viewed(path: &Path) -> Shown {
+    let store = Store::open_read_only(path).unwrap();
+    let run = store.run(&RunSelector::Latest).unwrap();
+    let points = store.points(run.id).unwrap();
+    let analysis = Analysis::new(&points).unwrap();
+    views::shown(&Reported {
+        store: &store,
+        run: &run,
+        points: &points,
+        analysis: &analysis,
+    })
+    .unwrap()
 }
 
 fn close(left: f64, right: f64) {

@@ -10,21 +10,15 @@ use std::path::{Path, PathBuf};
 use polars::prelude::PolarsError;
 
 use super::analysis::Analysis;
-use super::calibration::calibration;
+use super::calibration::{Calibration, calibration};
 use super::figure::{Figure, Marks, Section};
-use super::figures::{
-    Clusters, PlannedWorkflow, curves, distributions, fronts, over_time, planned_workflows,
-    reserved, shares, simulator, studies,
-};
+use super::figures::{curves, distributions, simulator, studies};
 use super::format::{Csv, Markdown, Parquet, TableFormat};
 use super::html::{ClaimsSection, Page, PlanSection};
 use super::svg;
 use super::table::{Table, value_text};
-use super::tables::{
-    best_table, failed_table, missing, missing_table, risk_optimal_table, run_table, summary_table,
-};
-use super::workflow_gantt::WorkflowGantt;
-use crate::scheduling::measures::Topic;
+use super::tables::{best_table, failed_table, missing, missing_table, run_table, summary_table};
+use super::views::{self, Reported};
 use crate::store::{FailedPoint, RunSelector, RunSummary, Store, StoreError};
 
 /// Why a report could not be written.
@@ -94,174 +88,187 @@ pub fn write_with(
     out: &Path,
     extras: &ReportExtras,
 ) -> Result<ReportSummary, ReportError> {
-    let store = Store::open_read_only(store)?;
-    let run = store.run(run)?;
-    let hash = run.configuration_hash.as_str();
-    let failed = store.failed_points(run.id)?;
-    let missing_points = store.missing_points(run.id, MOST_MISSING)?;
-    let points = store.points(run.id)?;
-    let analysis = Analysis::new(&points)?;
-    let mut figures = shares(&analysis, hash);
-    let has_workflows = analysis
-        .measures
-        .iter()
-        .any(|measure| measure.topic == Topic::Workflows);
-    let mut planned = Vec::new();
-    if has_workflows {
-        figures.extend(fronts(&store, &points, &analysis, &run)?);
-        planned = planned_workflows(&store, &points, &analysis)?;
-    }
-    let (over_axes, left_out) = if analysis.is_study() {
-        studies(&analysis, hash)
-    } else {
-        curves(&analysis, hash)
-    };
-    figures.extend(over_axes);
-    figures.extend(distributions(&store, &points, &analysis, hash)?);
-    if !analysis.measures.is_empty() {
-        let counts = store.reservation_counts(run.id)?;
-        figures.extend(reserved(&counts, &points, &analysis, hash));
-    }
-    let values = store.cluster_values(run.id)?;
-    let clusters = Clusters::new(&values, &points, &analysis, hash);
-    figures.extend(clusters.figures());
-    if !values.is_empty() {
-        figures.extend(over_time(&store, &points, &analysis, hash)?);
-    }
-    let calibration = calibration(&store.calibration(run.id)?, &points, &analysis, hash);
-    if let Some(calibration) = &calibration {
-        figures.extend(calibration.figures.iter().cloned());
-    }
-    let simulator = simulator(&store.simulator_times(run.id)?, hash);
-    drop(store);
-
-    let best = best_table(&analysis, &run);
-    let what = run_table(&run, &analysis);
-    let mut tables = Vec::new();
-    if !failed.is_empty() {
-        tables.push(failed_table(&failed, &run));
-    }
-    if !missing_points.is_empty() {
-        tables.push(missing_table(&missing_points, &run));
-    }
-    tables.push(best.clone());
-    tables.extend(risk_optimal_table(&analysis, &points, &run));
-    tables.push(summary_table(&analysis, &run));
-    tables.extend(clusters.table());
-
+    let content = Content::read(&Store::open_read_only(store)?, run, extras)?;
     let mut folder = Folder::new(out)?;
-    let scores = calibration
-        .as_ref()
-        .map_or(&[][..], |calibration| &calibration.tables);
-    let claims = extras.claims.as_ref().map(|claims| &claims.table);
-    for table in tables
-        .iter()
-        .chain([&what, &simulator])
-        .chain(scores)
-        .chain(claims)
-    {
-        folder.table(table)?;
-    }
-    for figure in &figures {
-        folder.file(&format!("plots/{}.svg", figure.name), |target| {
-            target.write_all(svg::file(figure).as_bytes())
-        })?;
-        folder.file(&format!("plots/{}.csv", figure.name), |target| {
-            write_figure(figure, target)
-        })?;
-    }
-    let gantts = workflow_plans(&planned);
-    for (section, page) in gantts.iter().chain(&extras.plans) {
-        folder.file(&section.page, |target| target.write_all(page.as_bytes()))?;
-    }
-    folder.file("run.md", |target| write_run(&run, target))?;
-    folder.file("report.md", |target| {
-        write_head(&run, target)?;
-        let markdown = Markdown::default();
-        markdown.write(&what, target)?;
-        markdown.write(&best, target)?;
-        if analysis.measures.is_empty() {
-            for figure in figures.iter().take(MARKDOWN_FIGURES) {
-                markdown_figure(figure, target)?;
-            }
-        } else {
-            markdown_sections(&figures, target)?;
-        }
-        for table in scores
-            .iter()
-            .chain(tables.iter().filter(|table| table.name != "best"))
-        {
-            markdown.write(table, target)?;
-        }
-        writeln!(
-            target,
-            "## The configuration\n\n```toml\n{}\n```",
-            run.configuration.trim_end()
-        )
-    })?;
-    let plans: Vec<PlanSection> = gantts
-        .into_iter()
-        .map(|(plan, _)| plan)
-        .chain(extras.plans.iter().map(|(plan, _)| plan.clone()))
-        .collect();
-    let page = Page {
-        run: &run,
-        missing: missing(&run),
-        is_study: analysis.is_study(),
-        best: &best,
-        tables: &tables,
-        figures: &figures,
-        calibration: calibration.as_ref(),
-        axes: analysis
-            .axes
-            .iter()
-            .map(|axis| {
-                (
-                    axis.key.clone(),
-                    axis.values.iter().map(value_text).collect(),
-                )
-            })
-            .collect(),
-        simulator,
-        claims: extras.claims.as_ref(),
-        plans: &plans,
-        facts: facts(&run, &analysis),
-        remarks: if left_out > 0 {
-            vec![format!(
-                "{left_out} figures of further situations are not drawn; the tables have their numbers"
-            )]
-        } else {
-            Vec::new()
-        },
-    };
-    let report = folder.file("index.html", |target| {
-        target.write_all(page.html().as_bytes())
-    })?;
+    content.write_parts(&mut folder)?;
+    folder.file("run.md", |target| write_run(&content.run, target))?;
+    folder.file("report.md", |target| content.write_markdown(target))?;
+    let page = content.page();
+    let report = folder.file("index.html", |target| target.write_all(page.as_bytes()))?;
     folder.finish()?;
     Ok(ReportSummary {
-        missing: missing(&run),
-        run,
-        best,
-        failed,
+        missing: missing(&content.run),
+        run: content.run,
+        best: content.best,
+        failed: content.failed,
         report,
     })
 }
 
-/// The drawings of applications, with their files.
-fn workflow_plans(planned: &[PlannedWorkflow]) -> Vec<(PlanSection, String)> {
-    planned
-        .iter()
-        .map(|workflow| {
-            let gantt = WorkflowGantt::new(workflow);
-            let section = PlanSection {
-                title: gantt.title(),
-                svg: gantt.inline(),
-                page: format!("plots/workflow-{}.svg", workflow.search),
-                note: gantt.note(),
-            };
-            (section, gantt.file())
+/// Everything that a report shows, in all of its forms.
+struct Content<'e> {
+    run: RunSummary,
+    analysis: Analysis,
+    failed: Vec<FailedPoint>,
+    what: Table,
+    best: Table,
+    /// Tables in their order, that of the best among them.
+    tables: Vec<Table>,
+    figures: Vec<Figure>,
+    /// Figures of further situations.
+    left_out: usize,
+    calibration: Option<Calibration>,
+    simulator: Table,
+    /// Drawings of plans, with their files.
+    plans: Vec<(PlanSection, String)>,
+    claims: Option<&'e ClaimsSection>,
+}
+
+impl<'e> Content<'e> {
+    fn read(
+        store: &Store,
+        run: &RunSelector,
+        extras: &'e ReportExtras,
+    ) -> Result<Self, ReportError> {
+        let run = store.run(run)?;
+        let hash = run.configuration_hash.as_str();
+        let failed = store.failed_points(run.id)?;
+        let missing_points = store.missing_points(run.id, MOST_MISSING)?;
+        let points = store.points(run.id)?;
+        let analysis = Analysis::new(&points)?;
+        let views = views::shown(&Reported {
+            store,
+            run: &run,
+            points: &points,
+            analysis: &analysis,
+        })?;
+        let (over_axes, left_out) = if analysis.is_study() {
+            studies(&analysis, hash)
+        } else {
+            curves(&analysis, hash)
+        };
+        let calibration = calibration(&store.calibration(run.id)?, &points, &analysis, hash);
+        let mut figures = views.first_figures;
+        figures.extend(over_axes);
+        figures.extend(distributions(store, &points, &analysis, hash)?);
+        figures.extend(views.figures);
+        figures.extend(
+            calibration
+                .iter()
+                .flat_map(|calibration| calibration.figures.iter().cloned()),
+        );
+
+        let best = best_table(&analysis, &run);
+        let mut tables = Vec::new();
+        if !failed.is_empty() {
+            tables.push(failed_table(&failed, &run));
+        }
+        if !missing_points.is_empty() {
+            tables.push(missing_table(&missing_points, &run));
+        }
+        tables.push(best.clone());
+        tables.extend(views.first_tables);
+        tables.push(summary_table(&analysis, &run));
+        tables.extend(views.tables);
+        Ok(Self {
+            what: run_table(&run, &analysis),
+            simulator: simulator(&store.simulator_times(run.id)?, hash),
+            plans: views
+                .plans
+                .into_iter()
+                .chain(extras.plans.iter().cloned())
+                .collect(),
+            claims: extras.claims.as_ref(),
+            run,
+            analysis,
+            failed,
+            best,
+            tables,
+            figures,
+            left_out,
+            calibration,
         })
-        .collect()
+    }
+
+    fn scores(&self) -> &[Table] {
+        self.calibration
+            .as_ref()
+            .map_or(&[], |calibration| &calibration.tables)
+    }
+
+    /// Tables, figures and plans, each in files of their own.
+    fn write_parts(&self, folder: &mut Folder<'_>) -> Result<(), ReportError> {
+        let tables = self
+            .tables
+            .iter()
+            .chain([&self.what, &self.simulator])
+            .chain(self.scores());
+        for table in tables.chain(self.claims.map(|claims| &claims.table)) {
+            folder.table(table)?;
+        }
+        for figure in &self.figures {
+            folder.file(&format!("plots/{}.svg", figure.name), |target| {
+                target.write_all(svg::file(figure).as_bytes())
+            })?;
+            folder.file(&format!("plots/{}.csv", figure.name), |target| {
+                write_figure(figure, target)
+            })?;
+        }
+        for (section, file) in &self.plans {
+            folder.file(&section.page, |target| target.write_all(file.as_bytes()))?;
+        }
+        Ok(())
+    }
+
+    fn write_markdown(&self, target: &mut Vec<u8>) -> std::io::Result<()> {
+        write_head(&self.run, target)?;
+        let markdown = Markdown::default();
+        markdown.write(&self.what, target)?;
+        markdown.write(&self.best, target)?;
+        if self.analysis.measures.is_empty() {
+            for figure in self.figures.iter().take(MARKDOWN_FIGURES) {
+                markdown_figure(figure, target)?;
+            }
+        } else {
+            markdown_sections(&self.figures, target)?;
+        }
+        let others = self.tables.iter().filter(|table| table.name != "best");
+        for table in self.scores().iter().chain(others) {
+            markdown.write(table, target)?;
+        }
+        let configuration = self.run.configuration.trim_end();
+        writeln!(
+            target,
+            "## The configuration\n\n```toml\n{configuration}\n```"
+        )
+    }
+
+    fn page(&self) -> String {
+        let axes = self.analysis.axes.iter();
+        Page {
+            run: &self.run,
+            missing: missing(&self.run),
+            is_study: self.analysis.is_study(),
+            best: &self.best,
+            tables: &self.tables,
+            figures: &self.figures,
+            calibration: self.calibration.as_ref(),
+            axes: axes
+                .map(|axis| {
+                    (
+                        axis.key.clone(),
+                        axis.values.iter().map(value_text).collect(),
+                    )
+                })
+                .collect(),
+            simulator: &self.simulator,
+            claims: self.claims,
+            plans: &self.plans,
+            facts: facts(&self.run, &self.analysis),
+            left_out: self.left_out,
+        }
+        .html()
+    }
 }
 
 /// Figures in `report.md`; all are in the folder `plots`.
@@ -333,16 +340,15 @@ fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Result<()> {
     writer.write_record([
         "series", "x", "mean", "low", "high", "q05", "q25", "median", "q75", "q95", "count",
     ])?;
-    let empty = String::new;
     for series in &figure.series {
-        let row = |x: f64, cells: [String; 9]| {
-            let mut record = vec![
-                series.label.clone(),
-                svg::place_name_or_digits(&figure.x, x),
-            ];
-            record.extend(cells);
-            record
+        // Mean, ends of the interval, five quantiles; then how many values.
+        let mut row = |name: &str, x: f64, values: [Option<f64>; 8], count: Option<u64>| {
+            let values = values.map(|value| value.map_or_else(String::new, digits));
+            let record = [name.to_owned(), svg::place_name_or_digits(&figure.x, x)].into_iter();
+            let count = count.map_or_else(String::new, |count| count.to_string());
+            writer.write_record(record.chain(values).chain([count]))
         };
+        let label = series.label.as_str();
         match &series.marks {
             Marks::Curve(marks)
             | Marks::Whiskers(marks)
@@ -350,77 +356,37 @@ fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Result<()> {
             | Marks::Points(marks)
             | Marks::Bars(marks) => {
                 for mark in marks {
-                    writer.write_record(row(
-                        mark.x,
-                        [
-                            digits(mark.mean),
-                            digits(mark.low),
-                            digits(mark.high),
-                            empty(),
-                            empty(),
-                            empty(),
-                            empty(),
-                            empty(),
-                            mark.count.to_string(),
-                        ],
-                    ))?;
+                    let [mean, low, high] = [mark.mean, mark.low, mark.high].map(Some);
+                    let values = [mean, low, high, None, None, None, None, None];
+                    row(label, mark.x, values, Some(mark.count))?;
                 }
             }
             Marks::Named(marks) => {
                 for (mark, name) in marks {
-                    let mut record = row(
+                    let values = [Some(mark.mean), None, None, None, None, None, None, None];
+                    row(
+                        &format!("{label}, {name}"),
                         mark.x,
-                        [
-                            digits(mark.mean),
-                            empty(),
-                            empty(),
-                            empty(),
-                            empty(),
-                            empty(),
-                            empty(),
-                            empty(),
-                            mark.count.to_string(),
-                        ],
-                    );
-                    record[0] = format!("{}, {name}", series.label);
-                    writer.write_record(record)?;
+                        values,
+                        Some(mark.count),
+                    )?;
                 }
             }
             Marks::Steps(steps) => {
                 for (x, share) in steps {
-                    writer.write_record(row(
+                    row(
+                        label,
                         *x,
-                        [
-                            digits(*share),
-                            empty(),
-                            empty(),
-                            empty(),
-                            empty(),
-                            empty(),
-                            empty(),
-                            empty(),
-                            empty(),
-                        ],
-                    ))?;
+                        [Some(*share), None, None, None, None, None, None, None],
+                        None,
+                    )?;
                 }
             }
             Marks::Boxes(boxes) => {
                 for mark in boxes {
-                    let [q05, q25, median, q75, q95] = mark.quantiles.map(digits);
-                    writer.write_record(row(
-                        mark.x,
-                        [
-                            digits(mark.mean),
-                            empty(),
-                            empty(),
-                            q05,
-                            q25,
-                            median,
-                            q75,
-                            q95,
-                            mark.count.to_string(),
-                        ],
-                    ))?;
+                    let [q05, q25, median, q75, q95] = mark.quantiles.map(Some);
+                    let values = [Some(mark.mean), None, None, q05, q25, median, q75, q95];
+                    row(label, mark.x, values, Some(mark.count))?;
                 }
             }
         }

@@ -269,10 +269,7 @@ impl Drawing<'_> {
 }
 
 fn linear(title: &str) -> Scale {
-    Scale {
-        title: title.to_owned(),
-        kind: ScaleKind::Linear,
-    }
+    Scale::linear(title)
 }
 
 /// A share at a place; its interval ends at 0 and 1.

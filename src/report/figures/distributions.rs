@@ -66,10 +66,7 @@ pub(in crate::report) fn distributions(
                     title: format!("{title}{unit}"),
                     kind: ScaleKind::Logarithmic,
                 },
-                y: Scale {
-                    title: "share of jobs at or below".to_owned(),
-                    kind: ScaleKind::Linear,
-                },
+                y: Scale::linear("share of jobs at or below"),
                 series,
                 note: NOTE.to_owned(),
                 sql: sql(name, configuration_hash, given),
@@ -176,7 +173,7 @@ fn boxes(
 }
 
 /// `(upper edge, share at or below)` of every bin that has jobs; those of the first bin stand at its upper edge, `least`.
-pub(super) fn shares(bins: &[Bin], least: f64) -> Vec<(f64, f64)> {
+pub(in crate::report) fn shares(bins: &[Bin], least: f64) -> Vec<(f64, f64)> {
     let total: u64 = bins.iter().map(|bin| bin.count).sum();
     let mut below = 0;
     bins.iter()

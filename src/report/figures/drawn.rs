@@ -2,7 +2,7 @@
 //! in the tables.
 
 use crate::report::analysis::{Analysis, BesideMeasures, Combination};
-use crate::report::figure::{Scale, ScaleKind, Section};
+use crate::report::figure::{Scale, Section};
 use crate::report::sql::this_run;
 use crate::report::statistics::Estimate;
 use crate::scheduling::measures::Topic;
@@ -63,10 +63,7 @@ impl Drawn {
 
     /// The vertical scale of its figures.
     pub(super) fn scale(&self) -> Scale {
-        Scale {
-            title: self.title.clone(),
-            kind: ScaleKind::Linear,
-        }
+        Scale::linear(self.title.clone())
     }
 
     /// A metric by its index.

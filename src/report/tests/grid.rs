@@ -4,10 +4,10 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::{close, folder, write};
+use super::{close, folder, viewed, write};
 use crate::report::Analysis;
 use crate::report::figure::{Figure, Marks, ScaleKind, Section};
-use crate::report::figures::{Clusters, over_time, studies};
+use crate::report::figures::studies;
 use crate::store::{RunSelector, RunSummary, Store};
 use crate::store_fixtures::grid::grid;
 use crate::store_fixtures::{axis, finished, point, record, text, write_run};
@@ -49,15 +49,8 @@ fn opened(path: &Path) -> (Store, RunSummary) {
 
 /// The figures of clusters, then those over time.
 fn figures(path: &Path) -> (Vec<Figure>, Vec<Figure>) {
-    let (store, run) = opened(path);
-    let points = store.points(run.id).unwrap();
-    let analysis = Analysis::new(&points).unwrap();
-    let values = store.cluster_values(run.id).unwrap();
-    let hash = &run.configuration_hash;
-    (
-        Clusters::new(&values, &points, &analysis, hash).figures(),
-        over_time(&store, &points, &analysis, hash).unwrap(),
-    )
+    let figures = viewed(path).figures.into_iter();
+    figures.partition(|figure| figure.section == Section::Clusters)
 }
 
 /// Reports read only the store: the values of the query are those of the marks. A query may know lines that are not drawn.

@@ -4,10 +4,10 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::{analysed, close, folder, totals, write};
+use super::{analysed, close, folder, totals, viewed, write};
 use crate::actors::SimulationResult;
 use crate::report::figure::{Figure, Marks, ScaleKind, Section};
-use crate::report::figures::{reserved, shares, studies};
+use crate::report::figures::studies;
 use crate::report::{Analysis, Table};
 use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::{RequestVerdict, ReservationOutcome};
@@ -352,8 +352,7 @@ fn slots_are_shown_by_number_and_by_nodes() {
             ..SimulationResult::default()
         }
     });
-    let (_, run, analysis) = opened(&path);
-    let figures = shares(&analysis, &run.configuration_hash);
+    let figures = viewed(&path).first_figures;
     let names: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
     assert_eq!(names, ["slots-distribution", "slot-nodes-distribution"]);
     assert_eq!(
@@ -388,8 +387,7 @@ fn the_schemes_stand_beside_each_other_over_the_lead_in_every_situation() {
             ..SimulationResult::default()
         }
     });
-    let (_, run, analysis) = opened(&path);
-    let figures = shares(&analysis, &run.configuration_hash);
+    let figures = viewed(&path).first_figures;
     assert_eq!(figures.len(), 4);
     assert_eq!(figures[0].name, "schemes-cost-1");
     assert_eq!(
@@ -409,10 +407,7 @@ fn prices_and_waits_of_reservations_are_drawn_where_they_were_kept() {
     for kept in [true, false] {
         let path = folder.path().join(format!("{kept}.db"));
         heine(&path, kept);
-        let (store, run, analysis) = opened(&path);
-        let counts = store.reservation_counts(run.id).unwrap();
-        let points = store.points(run.id).unwrap();
-        let figures = reserved(&counts, &points, &analysis, &run.configuration_hash);
+        let figures = viewed(&path).figures;
         if !kept {
             assert!(figures.is_empty());
             continue;

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::{close, folder, write};
+use super::{close, folder, viewed, write};
 use crate::brokering::provisioning::SearchMethod;
 use crate::report::Analysis;
 use crate::report::figure::{Figure, Marks, Section};
-use crate::report::figures::{fronts, studies};
+use crate::report::figures::studies;
 use crate::store::{RunSelector, RunSummary, Store};
 use crate::store_fixtures::provisioning::provisioned;
 use crate::store_fixtures::{axis, point, record, text, write_run};
@@ -143,12 +143,8 @@ fn the_front_of_one_submission_shows_both_searches_what_alpha_chose_and_best_eff
     let folder = folder();
     let path = folder.path().join("store.db");
     thesis(&path);
-    let (store, run) = opened(&path);
-    let points = store.points(run.id).unwrap();
-    let analysis = Analysis::new(&points).unwrap();
-    let figure = fronts(&store, &points, &analysis, &run)
-        .unwrap()
-        .expect("fronts were kept");
+    let figures = viewed(&path).first_figures;
+    let figure = figures.into_iter().next().expect("fronts were kept");
     the_query_gives_the_marks(&path, &figure);
     assert_eq!(
         labels(&figure),

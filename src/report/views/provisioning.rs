@@ -1,31 +1,54 @@
-//! One submission, seen: the plans that a genetic search found for it, and what was bought for it, as a mean over submissions
+//! Provisioning of workflows. One submission, seen: the plans that a genetic search found for it, and what was bought for it, as a mean over submissions
 //! would be of no plan at all. What was bought is shown for replication 0 of the first combination of each search; the plans for
 //! the replication whose front has most of them.
 
+mod gantt;
+
 use std::collections::BTreeMap;
 
-use super::situations::{points_of, simulation_of};
+use self::gantt::WorkflowGantt;
+use super::{Reported, Shown, View};
 use crate::report::analysis::{Analysis, Combination};
-use crate::report::figure::{Figure, Mark, Marks, Scale, ScaleKind, Section, Series};
+use crate::report::figure::{Figure, Mark, Marks, Scale, Section, Series};
+use crate::report::figures::single;
+use crate::report::figures::situations::{points_of, simulation_of};
+use crate::report::html::PlanSection;
 use crate::report::table::value_text;
 use crate::report::tables::short;
-use crate::store::{
-    FrontRow, PointColumns, RunSummary, SlotRow, Store, StoreError, SubmissionRow, TaskRow,
-    WorkflowSite,
-};
+use crate::store::{FrontRow, SlotRow, StoreError, SubmissionRow, TaskRow, WorkflowSite};
 
 const HOUR: f64 = 3_600.0;
 
+/// The view of the study.
+pub(super) struct Provisioning;
+
+impl View for Provisioning {
+    fn show(&self, run: &Reported<'_>, shown: &mut Shown) -> Result<(), StoreError> {
+        shown.first_figures.extend(fronts(run)?);
+        for workflow in planned_workflows(run)? {
+            let gantt = WorkflowGantt::new(&workflow);
+            let section = PlanSection {
+                title: gantt.title(),
+                svg: gantt.inline(),
+                page: format!("plots/workflow-{}.svg", workflow.search),
+                note: gantt.note(),
+            };
+            shown.plans.push((section, gantt.file()));
+        }
+        Ok(())
+    }
+}
+
 /// Everything that the drawing of one application needs.
-pub(in crate::report) struct PlannedWorkflow {
+struct PlannedWorkflow {
     /// How its plan was searched for.
-    pub(in crate::report) search: String,
+    search: String,
     /// What the axes of its combination are, in words.
-    pub(in crate::report) given: String,
-    pub(in crate::report) submission: SubmissionRow,
-    pub(in crate::report) sites: Vec<WorkflowSite>,
-    pub(in crate::report) slots: Vec<SlotRow>,
-    pub(in crate::report) tasks: Vec<TaskRow>,
+    given: String,
+    submission: SubmissionRow,
+    sites: Vec<WorkflowSite>,
+    slots: Vec<SlotRow>,
+    tasks: Vec<TaskRow>,
 }
 
 /// The first submission of a replication of a combination.
@@ -35,18 +58,13 @@ struct Submitted<'a> {
     row: SubmissionRow,
 }
 
-fn submitted<'a>(
-    store: &Store,
-    points: &PointColumns,
-    analysis: &'a Analysis,
-    replication: u32,
-) -> Result<Vec<Submitted<'a>>, StoreError> {
+fn submitted<'a>(run: &Reported<'a>, replication: u32) -> Result<Vec<Submitted<'a>>, StoreError> {
     let mut found = Vec::new();
-    for combination in &analysis.combinations {
-        let Some(simulation) = simulation_of(points, combination, replication) else {
+    for combination in &run.analysis.combinations {
+        let Some(simulation) = simulation_of(run.points, combination, replication) else {
             continue;
         };
-        if let Some(row) = store.first_submission(simulation)? {
+        if let Some(row) = run.store.first_submission(simulation)? {
             found.push(Submitted {
                 combination,
                 simulation,
@@ -58,13 +76,10 @@ fn submitted<'a>(
 }
 
 /// The first application of each search whose tasks were kept; empty where none were.
-pub(in crate::report) fn planned_workflows(
-    store: &Store,
-    points: &PointColumns,
-    analysis: &Analysis,
-) -> Result<Vec<PlannedWorkflow>, StoreError> {
+fn planned_workflows(run: &Reported<'_>) -> Result<Vec<PlannedWorkflow>, StoreError> {
+    let store = run.store;
     let mut found: Vec<PlannedWorkflow> = Vec::new();
-    for of in submitted(store, points, analysis, 0)? {
+    for of in submitted(run, 0)? {
         if found.iter().any(|known| known.search == of.row.search) {
             continue;
         }
@@ -74,7 +89,7 @@ pub(in crate::report) fn planned_workflows(
         }
         found.push(PlannedWorkflow {
             search: of.row.search.clone(),
-            given: words(analysis, of.combination),
+            given: words(run.analysis, of.combination),
             sites: store.workflow_sites(of.simulation)?,
             slots: store.workflow_slots(of.simulation, of.row.submission)?,
             submission: of.row,
@@ -106,17 +121,12 @@ struct OfSearch<'a> {
 
 /// The Pareto front of one submission with the plans that α chose, all genetic searches of the run in one picture, and best effort;
 /// none where no front was kept.
-pub(in crate::report) fn fronts(
-    store: &Store,
-    points: &PointColumns,
-    analysis: &Analysis,
-    run: &RunSummary,
-) -> Result<Option<Figure>, StoreError> {
-    let configuration_hash = run.configuration_hash.as_str();
+fn fronts(run: &Reported<'_>) -> Result<Option<Figure>, StoreError> {
+    let (store, analysis, configuration_hash) = (run.store, run.analysis, run.hash());
     let mut searches: Vec<OfSearch<'_>> = Vec::new();
     let mut first: Option<Submitted<'_>> = None;
-    let replication = fullest(points, analysis, &store.front_sizes(run.id)?);
-    for of in submitted(store, points, analysis, replication)? {
+    let replication = fullest(run, &store.front_sizes(run.run.id)?);
+    for of in submitted(run, replication)? {
         // The same application at the same instant: searches are compared on equal slots.
         let is_other = first.as_ref().is_some_and(|first| {
             (first.row.submitted, first.row.best_effort) != (of.row.submitted, of.row.best_effort)
@@ -230,8 +240,8 @@ JOIN v_workflow_submission s ON s.simulation = p.simulation AND s.submission = {
         section: Section::Workflows,
         title: "The Pareto front of one submission".to_owned(),
         given: Vec::new(),
-        x: hours_or_money("allocation cost (SU)"),
-        y: hours_or_money("makespan (h)"),
+        x: Scale::linear("allocation cost (SU)"),
+        y: Scale::linear("makespan (h)"),
         series,
         note: format!(
             "The submission whose front has most plans: replication {replication} of the first combination with fronts ({}), submitted at {} s. No plan that was found beats one of a front in both cost \
@@ -244,7 +254,8 @@ JOIN v_workflow_submission s ON s.simulation = p.simulation AND s.submission = {
 }
 
 /// The replication of the first combination with fronts whose front has most plans, the first of equals.
-fn fullest(points: &PointColumns, analysis: &Analysis, sizes: &BTreeMap<i64, u64>) -> u32 {
+fn fullest(run: &Reported<'_>, sizes: &BTreeMap<i64, u64>) -> u32 {
+    let (points, analysis) = (run.points, run.analysis);
     let replications = points.replication.iter().max().map_or(0, |last| last + 1);
     for combination in &analysis.combinations {
         let mut fullest = (0, 0);
@@ -292,21 +303,4 @@ fn chosen(search: &OfSearch<'_>) -> Vec<(String, FrontRow)> {
 
 fn plan(row: &FrontRow) -> Mark {
     single(row.cost, row.makespan as f64 / HOUR)
-}
-
-fn single(x: f64, value: f64) -> Mark {
-    Mark {
-        x,
-        mean: value,
-        low: value,
-        high: value,
-        count: 1,
-    }
-}
-
-fn hours_or_money(title: &str) -> Scale {
-    Scale {
-        title: title.to_owned(),
-        kind: ScaleKind::Linear,
-    }
 }

@@ -1,14 +1,14 @@
-//! How prices and waits of granted reservations are distributed, where the outcomes of requests were kept.
+//! The machine that takes reservations: how prices and waits of granted reservations are distributed, where the outcomes of requests were kept.
 
 use std::collections::HashMap;
 
-use super::distributions::shares;
-use super::situations::{Simulations, Situation, situations};
-use super::{condition, titled};
-use crate::report::analysis::Analysis;
+use super::{Reported, Shown, View};
 use crate::report::figure::{Figure, Marks, Scale, ScaleKind, Section, Series};
+use crate::report::figures::distributions::shares;
+use crate::report::figures::situations::{Simulations, Situation, situations};
+use crate::report::figures::{condition, titled};
 use crate::report::sql::this_run;
-use crate::store::{Bin, PointColumns, ReservationCounts};
+use crate::store::{Bin, ReservationCounts, StoreError};
 
 /// More situations than this are left to SQL.
 const MOST_SITUATIONS: usize = 12;
@@ -47,25 +47,30 @@ const DISTRIBUTED: [Distributed; 2] = [
     },
 ];
 
-/// Shares of granted reservations by price and by wait for every situation, one line a rule or strategy.
-pub(in crate::report) fn reserved(
-    counts: &HashMap<i64, ReservationCounts>,
-    points: &PointColumns,
-    analysis: &Analysis,
-    configuration_hash: &str,
-) -> Vec<Figure> {
-    if counts.is_empty() {
-        return Vec::new();
+/// The view of the study.
+pub(super) struct Reservations;
+
+impl View for Reservations {
+    /// Shares of granted reservations by price and by wait for every situation, one line a rule or strategy.
+    fn show(&self, run: &Reported<'_>, shown: &mut Shown) -> Result<(), StoreError> {
+        let counts = run.store.reservation_counts(run.run.id)?;
+        if counts.is_empty() {
+            return Ok(());
+        }
+        let simulations = Simulations::new(run.points);
+        let situations = situations(run.analysis, MOST_SITUATIONS);
+        for what in &DISTRIBUTED {
+            let drawn = situations.iter();
+            let drawn = drawn
+                .filter_map(|situation| figure(what, situation, &counts, &simulations, run.hash()));
+            shown.figures.extend(drawn);
+        }
+        Ok(())
     }
-    let simulations = Simulations::new(points);
-    let situations = situations(analysis, MOST_SITUATIONS);
-    DISTRIBUTED
-        .iter()
-        .flat_map(|what| situations.iter().map(move |situation| (what, situation)))
-        .filter_map(|(what, situation)| {
-            figure(what, situation, counts, &simulations, configuration_hash)
-        })
-        .collect()
+
+    fn has_machine(&self) -> bool {
+        true
+    }
 }
 
 fn figure(
@@ -102,10 +107,7 @@ fn figure(
             title: what.unit.to_owned(),
             kind: ScaleKind::Logarithmic,
         },
-        y: Scale {
-            title: "share of reservations at or below".to_owned(),
-            kind: ScaleKind::Linear,
-        },
+        y: Scale::linear("share of reservations at or below"),
         series,
         note: format!(
             "Read off counts in bins of a sixteenth of a decade: values are the upper edges of bins, at most 15.5 % above the \

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::figures::PlannedWorkflow;
-use super::svg::{escape, short_number, style};
-use super::table::grouped;
+use super::PlannedWorkflow;
+use crate::report::svg::{escape, short_number, style};
+use crate::report::table::grouped;
 use crate::store::TaskRow;
 
 const WIDTH: f64 = 1_180.0;

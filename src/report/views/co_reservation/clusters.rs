@@ -1,24 +1,24 @@
 //! Clusters beside each other: what was measured at each, and at some of them by class of jobs or parts.
 
-use super::situations::{Simulations, Situation, situations};
-use super::{condition, file_name, mark, titled};
+use super::MOST_CLUSTERS;
 use crate::brokering::evaluation::{DURATION_CLASSES, SIZE_CLASSES};
 use crate::brokering::measures::CLUSTER_MEASURES;
 use crate::report::analysis::{Analysis, Combination};
 use crate::report::figure::{Figure, Marks, Scale, ScaleKind, Section, Series};
+use crate::report::figures::situations::{Simulations, Situation, situations};
+use crate::report::figures::{condition, file_name, mark, titled};
 use crate::report::sql::this_run;
 use crate::report::statistics::Estimate;
 use crate::report::table::{Cell, Column, Table, value_text};
 use crate::report::tables::short;
+use crate::report::views::Reported;
 use crate::scheduling::measures::Measure;
-use crate::store::{ClusterValues, PointColumns};
+use crate::store::ClusterValues;
 
 /// More situations than this are left to the table and to SQL.
 const MOST_SITUATIONS: usize = 4;
 /// Combinations that are drawn by class: each takes a figure for each measure.
 const MOST_BY_CLASS: usize = 3;
-/// As many clusters as there are colours.
-const MOST_CLUSTERS: u16 = 7;
 /// Rows of the table.
 const MOST_ROWS: usize = 500;
 
@@ -38,7 +38,7 @@ const NOTE: &str =
     "Means over replications with 95 % intervals (Student's t). Clusters are counted from 0.";
 
 /// The values of clusters with what is needed to fold them.
-pub(in crate::report) struct Clusters<'a> {
+pub(super) struct Clusters<'a> {
     values: &'a ClusterValues,
     simulations: Simulations<'a>,
     analysis: &'a Analysis,
@@ -46,17 +46,12 @@ pub(in crate::report) struct Clusters<'a> {
 }
 
 impl<'a> Clusters<'a> {
-    pub(in crate::report) fn new(
-        values: &'a ClusterValues,
-        points: &'a PointColumns,
-        analysis: &'a Analysis,
-        configuration_hash: &'a str,
-    ) -> Self {
+    pub(super) fn new(run: &'a Reported<'_>, values: &'a ClusterValues) -> Self {
         Self {
             values,
-            simulations: Simulations::new(points),
-            analysis,
-            configuration_hash,
+            simulations: Simulations::new(run.points),
+            analysis: run.analysis,
+            configuration_hash: run.hash(),
         }
     }
 
@@ -76,11 +71,8 @@ impl<'a> Clusters<'a> {
         Estimate::of(&values)
     }
 
-    /// Bars over clusters and over classes; empty where there are no clusters.
-    pub(in crate::report) fn figures(&self) -> Vec<Figure> {
-        if self.values.is_empty() {
-            return Vec::new();
-        }
+    /// Bars over clusters and over classes.
+    pub(super) fn figures(&self) -> Vec<Figure> {
         let situations = situations(self.analysis, MOST_SITUATIONS);
         let mut figures: Vec<Figure> = CLUSTER_MEASURES
             .iter()
@@ -136,10 +128,7 @@ impl<'a> Clusters<'a> {
                 title: "cluster".to_owned(),
                 kind: ScaleKind::Categories((0..clusters).map(|id| id.to_string()).collect()),
             },
-            y: Scale {
-                title: measure.title.to_owned(),
-                kind: ScaleKind::Linear,
-            },
+            y: Scale::linear(measure.title),
             series,
             note: NOTE.to_owned(),
             sql: self.sql(measure, "cluster", &condition(&situation.given)),
@@ -188,10 +177,7 @@ impl<'a> Clusters<'a> {
                 },
                 kind: ScaleKind::Categories(classes.iter().map(|&name| name.to_owned()).collect()),
             },
-            y: Scale {
-                title: measure.title.to_owned(),
-                kind: ScaleKind::Linear,
-            },
+            y: Scale::linear(measure.title),
             series,
             note: format!(
                 "{NOTE} By class the first {MOST_BY_CLASS} combinations are drawn, with at most {MOST_CLUSTERS} clusters; the query \
@@ -230,7 +216,7 @@ ORDER BY axes, {by};",
     }
 
     /// Every combination and cluster with every measure that is not by class; `None` where there are no clusters.
-    pub(in crate::report) fn table(&self) -> Option<Table> {
+    pub(super) fn table(&self) -> Option<Table> {
         let clusters = self.values.clusters();
         let measures: Vec<&Measure> = CLUSTER_MEASURES
             .iter()

@@ -1,18 +1,20 @@
 //! What happened over the time of one simulation: requests as they came, and how clusters were used. Each figure is of
 //! replication 0, as a mean over draws of a workload would be of nothing that happened.
 
-use super::situations::{Member, Situation, first_replication, first_replications, situations};
-use super::titled;
+use super::MOST_CLUSTERS;
 use crate::report::analysis::Analysis;
-use crate::report::figure::{Figure, Mark, Marks, Scale, ScaleKind, Section, Series};
-use crate::store::{CoRequestRow, GridCalendar, PointColumns, Store, StoreError, UseRow};
+use crate::report::figure::{Figure, Mark, Marks, Scale, Section, Series};
+use crate::report::figures::situations::{
+    Member, Situation, first_replication, first_replications, situations,
+};
+use crate::report::figures::{single, titled};
+use crate::report::views::Reported;
+use crate::store::{CoRequestRow, GridCalendar, StoreError, UseRow};
 
 /// Situations that are drawn …
 const MOST_SITUATIONS: usize = 2;
 /// … and in each of them so many lines.
 const MOST_MEMBERS: usize = 3;
-/// As many clusters as there are colours.
-const MOST_CLUSTERS: u16 = 7;
 
 const HOUR: i64 = 3_600;
 const DAY: i64 = 24 * HOUR;
@@ -64,17 +66,13 @@ struct Drawn<'m, 'a> {
 }
 
 /// Requests over their submission, jobs in the drain phase and reservations at a weekend; empty where outcomes were not kept.
-pub(in crate::report) fn over_time(
-    store: &Store,
-    points: &PointColumns,
-    analysis: &Analysis,
-    configuration_hash: &str,
-) -> Result<Vec<Figure>, StoreError> {
+pub(super) fn over_time(run: &Reported<'_>) -> Result<Vec<Figure>, StoreError> {
+    let (store, analysis) = (run.store, run.analysis);
     let mut figures = Vec::new();
     for situation in &situations(analysis, MOST_SITUATIONS) {
         let mut drawn = Vec::new();
         for member in situation.members.iter().take(MOST_MEMBERS) {
-            let Some(simulation) = first_replication(points, member.combination) else {
+            let Some(simulation) = first_replication(run.points, member.combination) else {
                 continue;
             };
             if let Some(calendar) = store.grid_calendar(simulation)? {
@@ -94,7 +92,7 @@ pub(in crate::report) fn over_time(
             situation,
             from: {
                 let members = drawn.iter().map(|drawn| drawn.member.combination);
-                first_replications(configuration_hash, analysis, members)
+                first_replications(run.hash(), analysis, members)
             },
         };
         figures.extend(context.requests(&drawn));
@@ -111,7 +109,7 @@ pub(in crate::report) fn over_time(
                 weekend - DAY / 2,
                 weekend + 2 * DAY + DAY / 2,
             )?;
-            figures.extend(context.weekend(of, number, &lines, weekend, configuration_hash));
+            figures.extend(context.weekend(of, number, &lines, weekend, run.hash()));
         }
     }
     Ok(figures)
@@ -168,11 +166,8 @@ impl Context<'_> {
                     section: what.section,
                     title: titled(what.title, &self.situation.given),
                     given: self.situation.given.clone(),
-                    x: hours("submission (h)"),
-                    y: Scale {
-                        title: what.unit.to_owned(),
-                        kind: ScaleKind::Linear,
-                    },
+                    x: Scale::linear("submission (h)"),
+                    y: Scale::linear(what.unit),
                     series,
                     note: self.note(""),
                     sql: format!(
@@ -264,11 +259,8 @@ ORDER BY 1, 2, 3;",
                         &self.situation.given,
                     ),
                     given: self.situation.given.clone(),
-                    x: hours("after the end of submissions (h)"),
-                    y: Scale {
-                        title: "CPUs".to_owned(),
-                        kind: ScaleKind::Linear,
-                    },
+                    x: Scale::linear("after the end of submissions (h)"),
+                    y: Scale::linear("CPUs"),
                     series,
                     note: self.note(&format!(" At most {MOST_CLUSTERS} clusters.")),
                     sql: format!(
@@ -319,11 +311,8 @@ ORDER BY p.axes, t.time;",
                 &self.situation.given,
             ),
             given: self.situation.given.clone(),
-            x: hours("time (h)"),
-            y: Scale {
-                title: "CPUs".to_owned(),
-                kind: ScaleKind::Linear,
-            },
+            x: Scale::linear("time (h)"),
+            y: Scale::linear("CPUs"),
             series,
             note: self.note(&format!(
                 " Saturday 00:00 is at {} h, Monday 00:00 at {} h. At most {MOST_CLUSTERS} clusters.",
@@ -340,24 +329,6 @@ ORDER BY t.cluster, t.time;",
                 weekend + 2 * DAY + DAY / 2
             ),
         })
-    }
-}
-
-fn hours(title: &str) -> Scale {
-    Scale {
-        title: title.to_owned(),
-        kind: ScaleKind::Linear,
-    }
-}
-
-/// One value, of one simulation.
-fn single(x: f64, value: f64) -> Mark {
-    Mark {
-        x,
-        mean: value,
-        low: value,
-        high: value,
-        count: 1,
     }
 }
 

@@ -1,14 +1,15 @@
-//! What taking promises at their word is worth: the gain at the threshold at which a promise just pays, beside the best one.
+//! Overbooking: what taking promises at their word is worth, the gain at the threshold at which a promise just pays beside the best one.
 
 use std::collections::BTreeMap;
 
-use super::{axis_column, short};
+use super::{Reported, Shown, View};
 use crate::report::analysis::{Analysis, Combination, STRATEGY_AXIS, strategy_rank};
 use crate::report::figures::number;
 use crate::report::sql::risk_optimal;
 use crate::report::table::{Cell, Column, Table};
+use crate::report::tables::{axis_column, short};
 use crate::scheduling::registry;
-use crate::store::{METRICS, PointColumns, RunSummary};
+use crate::store::{METRICS, PointColumns, StoreError};
 
 /// The axis of thresholds.
 const THRESHOLD_AXIS: &str = "acceptance.pof_max";
@@ -19,15 +20,21 @@ const SAME: f64 = 1e-9;
 /// Situation, place of the strategy in tables, strategy, bits of the penalty ratio (which order ratios as they are positive).
 type Key<'a> = (Vec<Option<u32>>, usize, &'a str, u64);
 
+/// The view of the study.
+pub(super) struct Overbooking;
+
+impl View for Overbooking {
+    fn show(&self, run: &Reported<'_>, shown: &mut Shown) -> Result<(), StoreError> {
+        shown.first_tables.extend(risk_optimal_table(run));
+        Ok(())
+    }
+}
+
 /// For each overbooking strategy and situation the best threshold and the risk-optimal one: a promise with probability of
 /// failure p earns its fee with 1 − p and costs ρ fees with p, so it pays when p < 1 ÷ (1 + ρ). `None` without an axis of
 /// thresholds.
-#[must_use]
-pub(in crate::report) fn risk_optimal_table(
-    analysis: &Analysis,
-    points: &PointColumns,
-    run: &RunSummary,
-) -> Option<Table> {
+fn risk_optimal_table(run: &Reported<'_>) -> Option<Table> {
+    let (analysis, points) = (run.analysis, run.points);
     let axis = |key: &str| analysis.axes.iter().position(|axis| axis.key == key);
     let threshold = axis(THRESHOLD_AXIS).filter(|axis| analysis.axes[*axis].values.len() > 1)?;
     let given: Vec<usize> = (0..analysis.axes.len())
@@ -88,7 +95,7 @@ pub(in crate::report) fn risk_optimal_table(
                threshold is the one with the highest mean gain, chosen on the very batteries that judge it, so the gain forgone is 0 or \
                more by construction. Means over replications ± the half width of the 95 % interval (Student's t)."
             .to_owned(),
-        sql: risk_optimal(&run.configuration_hash),
+        sql: risk_optimal(run.hash()),
     })
 }
 
