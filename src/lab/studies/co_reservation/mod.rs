@@ -2,21 +2,22 @@
 
 use std::sync::Arc;
 
-use super::{LabStudy, Simulation};
+use super::{Asked, FileStudy, LabStudy, Simulation};
 use crate::actors::{SimulationError, SimulationResult, simulate_clusters};
 use crate::brokering::{ClusterWorkload, CoReservationSettings, GridInputs};
 use crate::estimates::{EstimateModel, EstimateSettings};
 use crate::random;
 use crate::random::StreamSeed;
 use crate::studies::SimulationSpec;
+use crate::sweep::problem::Problems;
 use crate::sweep::{Cache, InputError, Inputs, PreparedWorkload, canonical_text};
 use crate::workload::{
     ClusterExcerpt, ClusterExcerpts, Excerpts, WorkloadError, cut_clusters, generate_co_requests,
 };
+mod keys;
 mod resolve;
 mod resolve_requests;
 
-pub(crate) use self::resolve::resolve;
 pub use bookahead_engine::studies::co_reservation::*;
 
 /// The clusters with their jobs, the requests, and the broker.
@@ -59,6 +60,16 @@ impl LabStudy for CoReservationStudy {
         inputs: &Inputs,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
         Ok(Box::new(with_inputs(self, spec, inputs)?))
+    }
+}
+
+impl FileStudy for CoReservationStudy {
+    type Tables = keys::RawTables;
+
+    const OWNER: Option<&str> = Some("this table belongs to the study of several clusters");
+
+    fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        resolve::resolve(asked, problems)
     }
 }
 

@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use super::{LabStudy, Simulation};
+use super::{Asked, FileStudy, LabStudy, Simulation};
 use crate::actors::{SimulationError, SimulationResult, simulate_provisioning_sites};
 use crate::brokering::provisioning::{
     Application, Background, BestEffortRun, Commitment, Genetic, ProvisioningInputs,
@@ -15,6 +15,7 @@ use crate::failures::{FailureSource, FailureTrace};
 use crate::random;
 use crate::random::StreamSeed;
 use crate::studies::SimulationSpec;
+use crate::sweep::problem::Problems;
 use crate::sweep::{
     Cache, ContentHashes, FailureRequest, InputError, Inputs, PreparedWorkload, RunInput,
     canonical_text, map_in_parallel,
@@ -24,10 +25,10 @@ use crate::workload::workflows::{
     ApplicationSource, Instances, Workflow, WorkflowError, cyber_shake, synthetic,
 };
 use crate::workload::{Job, SECOND_COPY_SHIFT, SiteSettings};
+mod keys;
 mod resolve;
 mod resolve_application;
 
-pub(crate) use self::resolve::resolve;
 pub use bookahead_engine::studies::provisioning::*;
 
 /// Failures are made until so long after a site's own jobs are worked off, for applications that come late and take long.
@@ -136,6 +137,17 @@ impl LabStudy for ProvisioningStudy {
         inputs: &Inputs,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
         Ok(Box::new(with_inputs(self, spec, inputs)?))
+    }
+}
+
+impl FileStudy for ProvisioningStudy {
+    type Tables = keys::RawTables;
+
+    const OWNER: Option<&str> =
+        Some("this table belongs to the study of workflows that buy their resources");
+
+    fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        resolve::resolve(asked, problems)
     }
 }
 

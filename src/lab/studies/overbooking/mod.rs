@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Asked, LabStudy, Simulation, StudySpec};
+use super::{Asked, FileStudy, LabStudy, Simulation};
 use crate::actors::{Battery, SimulationError, SimulationResult, simulate_cluster};
 use crate::estimates::EstimateModel;
 use crate::failures::FailureTrace;
@@ -10,6 +10,7 @@ use crate::scheduling::{
     CalibrationMethod, ClusterMachine, PolicySettings, learn_from_batteries, registry,
 };
 use crate::studies::SimulationSpec;
+use crate::sweep::problem::Problems;
 use crate::sweep::{InputError, Inputs, PreparedWorkload};
 use crate::units::Nodes;
 use crate::workload::Job;
@@ -169,9 +170,12 @@ fn with_inputs(
     })
 }
 
-/// What is simulated where no study with a machine of its own is asked for.
-pub(crate) fn resolve(asked: &Asked<'_>) -> StudySpec {
-    StudySpec::Overbooking(Box::new(OverbookingStudy {
-        requests: asked.requests.cloned(),
-    }))
+impl FileStudy for OverbookingStudy {
+    type Tables = ();
+
+    fn resolve(asked: &Asked<'_>, _problems: &mut Problems) -> Option<Self> {
+        Some(Self {
+            requests: asked.requests.cloned(),
+        })
+    }
 }
