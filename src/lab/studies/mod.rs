@@ -4,7 +4,10 @@
 use std::sync::Arc;
 
 use self::overbooking::PolicySimulation;
-use crate::actors::{SimulationError, SimulationResult};
+use crate::actors::SimulationError;
+use crate::failures::NodeEvent;
+use crate::scheduling::measures::Measured;
+use crate::scheduling::{JobOutcome, SimulationMetrics};
 pub use bookahead_engine::studies::*;
 
 use crate::sweep::keys::declaration::{ReadTable, Section, Tables};
@@ -12,6 +15,7 @@ use crate::sweep::problem::{ProblemKind, Problems};
 use crate::sweep::raw::RawExperiment;
 use crate::sweep::resolve::out_of_range;
 use crate::sweep::{ContentHashes, InputError, Inputs, RunInput};
+use crate::tables::{Definition, Rows};
 use crate::workload::{RequestSettings, WorkloadSettings};
 
 /// A study with its inputs and its actors.
@@ -79,6 +83,21 @@ pub trait LabStudy {
     }
 }
 
+/// What one simulation produced.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SimulationResult {
+    /// Totals.
+    pub metrics: SimulationMetrics,
+    /// What a study measures beside the totals of its jobs.
+    pub measured: Measured,
+    /// One outcome a job in order of job id; empty unless asked for.
+    pub outcomes: Vec<JobOutcome>,
+    /// The node events that happened before the simulation ended; empty unless outcomes were asked for.
+    pub node_events: Vec<NodeEvent>,
+    /// What only its study knows.
+    pub rows: StudyRows,
+}
+
 /// A simulation that has everything it reads.
 pub trait Simulation: Send + Sync {
     /// Runs it as an actor system on a current-thread runtime of its own. The result does not depend on anything but the inputs.
@@ -126,6 +145,38 @@ macro_rules! lab_studies {
             }
         }
 
+        /// What a simulation leaves in the tables of its study.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub enum StudyRows {
+            /// Nothing.
+            #[default]
+            None,
+            $($(#[$doc])* $variant(Box<$module::Rows>),)*
+        }
+
+        impl StudyRows {
+            /// The rows, for the store.
+            pub(crate) fn rows(&self) -> &dyn Rows {
+                match self {
+                    Self::None => &(),
+                    $(Self::$variant(rows) => rows.as_ref(),)*
+                }
+            }
+
+            /// The same, to take some of them away.
+            pub(crate) fn rows_mut(&mut self) -> Option<&mut dyn Rows> {
+                match self {
+                    Self::None => None,
+                    $(Self::$variant(rows) => Some(rows.as_mut()),)*
+                }
+            }
+        }
+
+        /// The tables of each study in the store.
+        pub(crate) const STORED: &[Definition] = &[
+            $(<$module::$settings as FileStudy>::STORED,)*
+        ];
+
         /// What may stand in the tables of each study.
         pub(crate) const SECTIONS: &[&[Section]] = &[
             $(<<$module::$settings as FileStudy>::Tables as Tables>::SECTIONS,)*
@@ -135,10 +186,13 @@ macro_rules! lab_studies {
 
 bookahead_engine::for_each_study!(lab_studies);
 
-/// A study as experiment files ask for it.
+/// A study as experiment files and the store know it.
 pub(crate) trait FileStudy: Sized {
-    /// Its tables.
+    /// Its tables in experiment files.
     type Tables: Tables;
+
+    /// Its tables in the store.
+    const STORED: Definition = Definition::NONE;
 
     /// Whose tables they are, in a sentence, where other studies refuse them.
     const OWNER: Option<&str> = None;

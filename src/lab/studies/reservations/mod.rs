@@ -1,17 +1,20 @@
 //! A planning-based machine that takes reservations.
 
 mod keys;
+mod tables;
 
 use std::sync::Arc;
 
 use self::keys::RawTables;
-use super::{Asked, FileStudy, LabStudy, Simulation};
-use crate::actors::{SimulationError, SimulationResult, simulate_reserving_cluster};
+pub use self::tables::ReservationRows as Rows;
+use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows};
+use crate::actors::{SimulationError, simulate_reserving_cluster};
 use crate::scheduling::reserving::{ReservingSettings, reservation_measures};
 use crate::studies::SimulationSpec;
 use crate::sweep::problem::Problems;
 use crate::sweep::resolve::{real, unknown_name};
 use crate::sweep::{InputError, Inputs};
+use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, RequestSettings, ReservationRequest, StartRule};
 pub use bookahead_engine::studies::reservations::*;
@@ -42,7 +45,7 @@ impl Simulation for ReservingSimulation {
             measured: reservation_measures(self.nodes, &run.metrics, &run.totals),
             metrics: run.metrics,
             outcomes: run.jobs,
-            reservations: run.reservations,
+            rows: StudyRows::Reservations(Box::new(Rows(run.reservations))),
             ..SimulationResult::default()
         })
     }
@@ -78,6 +81,8 @@ impl LabStudy for ReservationsStudy {
 
 impl FileStudy for ReservationsStudy {
     type Tables = RawTables;
+
+    const STORED: Definition = tables::TABLES;
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
         Some(Self {

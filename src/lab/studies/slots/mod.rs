@@ -5,8 +5,8 @@ pub(crate) mod keys;
 use std::sync::Arc;
 
 use self::keys::RawSlots;
-use super::{Asked, FileStudy, LabStudy, Simulation};
-use crate::actors::{SimulationError, SimulationResult};
+use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult};
+use crate::actors::SimulationError;
 use crate::plan::SlotRules;
 use crate::scheduling::{SlotStudySettings, simulate_slot_study};
 use crate::studies::SimulationSpec;
@@ -16,6 +16,9 @@ use crate::sweep::{InputError, Inputs};
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
 pub use bookahead_engine::studies::slots::*;
+
+/// None of its own.
+pub type Rows = ();
 
 /// The machine and its jobs.
 #[derive(Clone, Debug)]

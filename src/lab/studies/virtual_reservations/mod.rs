@@ -1,11 +1,13 @@
 //! Virtual and adaptive reservations on forks of a machine, which are no actors of one simulation.
 
 mod keys;
+mod tables;
 
 use std::sync::Arc;
 
-use super::{Asked, FileStudy, LabStudy, Simulation};
-use crate::actors::{SimulationError, SimulationResult};
+pub use self::tables::TrialRows as Rows;
+use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows};
+use crate::actors::SimulationError;
 use crate::estimates::WaitPredictorSettings;
 use crate::random::StreamSeed;
 use crate::scheduling::measures::Measured;
@@ -16,6 +18,7 @@ use crate::sweep::problem::Problems;
 use crate::sweep::raw::RawExperiment;
 use crate::sweep::resolve::{at_least, out_of_range, real};
 use crate::sweep::{InputError, Inputs};
+use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
 pub use bookahead_engine::studies::virtual_reservations::*;
@@ -43,10 +46,10 @@ impl Simulation for VirtualSimulation {
         }
         Ok(SimulationResult {
             measured,
-            trials: if keep_outcomes {
-                run.trials
+            rows: if keep_outcomes {
+                StudyRows::VirtualReservations(Box::new(Rows(run.trials)))
             } else {
-                Vec::new()
+                StudyRows::None
             },
             ..SimulationResult::default()
         })
@@ -75,6 +78,8 @@ impl LabStudy for VirtualReservationsStudy {
 
 impl FileStudy for VirtualReservationsStudy {
     type Tables = keys::RawTables;
+
+    const STORED: Definition = tables::TABLES;
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
         virtual_study(asked.raw, problems).map(Self)
