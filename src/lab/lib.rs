@@ -2,6 +2,9 @@
 
 use bookahead_engine::{brokering, estimates, failures, plan, random, scheduling, units, workload};
 
+// What a table of the store is.
+mod tables;
+
 // What simulations can be about: what they read and how they run.
 pub mod studies;
 

@@ -185,11 +185,8 @@ impl Analysis {
     #[must_use]
     pub fn is_study(&self) -> bool {
         !self.combinations.is_empty()
-            && self.combinations.iter().all(|combination| {
-                studies::STRATEGIES
-                    .iter()
-                    .any(|(name, _)| *name == combination.strategy)
-            })
+            && (self.combinations.iter())
+                .all(|combination| studies::is_strategy(&combination.strategy))
     }
 
     /// Whether any of its points is of a study whose machine is measured as those of policies are.

@@ -11,13 +11,13 @@ use rusqlite::Connection;
 
 use super::views::{self, Reported, Shown};
 use super::{Analysis, Cell, Csv, Table, TableFormat, Terminal, best_table, summary_table, write};
-use crate::actors::SimulationResult;
 use crate::scheduling::SimulationMetrics;
 use crate::store::{
     FailedSimulation, FinishedSimulation, OutcomeDetail, RunRecord, RunSelector, RunState, Store,
     Writer,
 };
 use crate::store_fixtures::{axis, finished, point, record, spec, text, write_run};
+use crate::studies::SimulationResult;
 use crate::sweep::{Axis, AxisValue};
 use crate::units::{NodeSeconds, Seconds};
 

@@ -1,20 +1,14 @@
-//! What reports show of each study beyond what they show of every run: one file or folder a study, and one line in the list below.
+//! What reports show of each study beyond what they show of every run: one file or folder a study, with a type of the name that the list
+//! of studies ([`for_each_study`](bookahead_engine::for_each_study)) has for it.
 //!
 //! Distributions, curves of measures and tables of combinations are general (`figures`, `tables`); no other file of reports knows a study.
-
-mod co_reservation;
-mod overbooking;
-mod provisioning;
-mod reservations;
-mod slots;
-mod virtual_reservations;
 
 use super::analysis::Analysis;
 use super::figure::Figure;
 use super::html::PlanSection;
 use super::table::Table;
 use crate::store::{PointColumns, RunSummary, Store, StoreError};
-use crate::studies;
+use crate::studies::{self, Strategy};
 
 /// A study's part of a report.
 pub(super) trait View: Sync {
@@ -31,32 +25,23 @@ pub(super) trait View: Sync {
     }
 }
 
-/// The studies with a machine of their own, by the names that stand for them, in the order in which they are shown.
-const VIEWS: [(&str, &dyn View); 5] = [
-    (studies::slots::STRATEGY.0, &slots::Slots),
-    (
-        studies::virtual_reservations::STRATEGY.0,
-        &virtual_reservations::VirtualReservations,
-    ),
-    (
-        studies::provisioning::STRATEGY.0,
-        &provisioning::Provisioning,
-    ),
-    (
-        studies::reservations::STRATEGY.0,
-        &reservations::Reservations,
-    ),
-    (
-        studies::co_reservation::STRATEGY.0,
-        &co_reservation::CoReservation,
-    ),
-];
+macro_rules! views {
+    ($($(#[$doc:meta])* $variant:ident($module:ident::$settings:ident),)*) => {
+        $(mod $module;)*
+
+        /// Every study, by the name that stands for it where it has a machine of its own.
+        const VIEWS: &[(Option<Strategy>, &dyn View)] =
+            &[$((studies::$module::STRATEGY, &$module::$variant),)*];
+    };
+}
+
+bookahead_engine::for_each_study!(views);
 
 /// Whether a strategy is that of a study whose machine is shown beside its measures.
 pub(super) fn has_machine(strategy: &str) -> bool {
     VIEWS
         .iter()
-        .any(|(name, view)| *name == strategy && view.has_machine())
+        .any(|(own, view)| own.is_some_and(|own| own.name == strategy) && view.has_machine())
 }
 
 /// A run, and what was read of it.
@@ -93,33 +78,17 @@ pub(super) struct Shown {
 pub(super) fn shown(run: &Reported<'_>) -> Result<Shown, StoreError> {
     let mut shown = Shown::default();
     let combinations = &run.analysis.combinations;
-    if combinations
-        .iter()
-        .any(|combination| !studies::is_strategy(&combination.strategy))
-    {
-        overbooking::Overbooking.show(run, &mut shown)?;
-    }
-    for (strategy, view) in VIEWS {
+    for (own, view) in VIEWS {
+        let is_of_study = |strategy: &str| match own {
+            Some(own) => own.name == strategy,
+            None => !studies::is_strategy(strategy),
+        };
         if combinations
             .iter()
-            .any(|combination| combination.strategy == strategy)
+            .any(|combination| is_of_study(&combination.strategy))
         {
             view.show(run, &mut shown)?;
         }
     }
     Ok(shown)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_study_with_a_machine_of_its_own_has_one_view() {
-        let mut names: Vec<&str> = VIEWS.iter().map(|(name, _)| *name).collect();
-        let mut known: Vec<&str> = studies::STRATEGIES.iter().map(|(name, _)| *name).collect();
-        names.sort_unstable();
-        known.sort_unstable();
-        assert_eq!(names, known);
-    }
 }

@@ -1,6 +1,6 @@
 //! The study of co-reservations: several clusters and a broker that reserves parts at them together (Meltzer 2005).
 
-use super::{CommonSettings, JOB_BYTES, SimulationSpec, Study, WhyNoPlan};
+use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, WhyNoPlan};
 use crate::brokering::{CoReservationSettings, Order, Repair};
 use crate::units::Seconds;
 use crate::workload::{
@@ -8,10 +8,10 @@ use crate::workload::{
 };
 
 /// Its name and what it is.
-pub const STRATEGY: (&str, &str) = (
-    "co-reservation",
-    "several clusters and a broker that reserves parts at them together",
-);
+pub const STRATEGY: Option<Strategy> = Some(Strategy {
+    name: "co-reservation",
+    about: "several clusters and a broker that reserves parts at them together",
+});
 
 /// The broker, the clusters and the requests.
 #[derive(Clone, Debug, PartialEq)]

@@ -117,6 +117,30 @@ impl SimulationSpec {
     }
 }
 
+/// The list of studies: each is handed, with its comment, its variant, its module and its settings, to the macro that is named.
+///
+/// Settings (here) and inputs, keys, tables and runs (`bookahead-lab`) of a study are found through it. Its order is the one of tables,
+/// of keys and of their documentation.
+#[macro_export]
+macro_rules! for_each_study {
+    ($callback:ident) => {
+        $callback! {
+            /// A policy on one cluster (Birkenheuer et al. 2008; Birkenheuer 2012).
+            Overbooking(overbooking::OverbookingStudy),
+            /// A planning-based machine that takes reservations (Heine et al. 2005; Singh 2008, chapter 5).
+            Reservations(reservations::ReservationsStudy),
+            /// A machine that advertises slots (Singh 2008, chapter 3).
+            Slots(slots::SlotsStudy),
+            /// A machine at which virtual and adaptive reservations are tried out side by side (Singh 2008, chapter 6).
+            VirtualReservations(virtual_reservations::VirtualReservationsStudy),
+            /// Several clusters and a broker that co-reserves parts at them (Meltzer 2005).
+            CoReservation(co_reservation::CoReservationStudy),
+            /// Sites that sell slots, and applications that buy them (Singh 2008, chapters 4 and 7).
+            Provisioning(provisioning::ProvisioningStudy),
+        }
+    };
+}
+
 macro_rules! studies {
     ($($(#[$doc:meta])* $variant:ident($module:ident::$settings:ident),)*) => {
         $(pub mod $module;)*
@@ -142,38 +166,37 @@ macro_rules! studies {
                 }
             }
         }
+
+        $(impl From<$module::$settings> for StudySpec {
+            fn from(settings: $module::$settings) -> Self {
+                Self::$variant(Box::new(settings))
+            }
+        })*
+
+        const NAMES: &[Option<Strategy>] = &[$($module::STRATEGY),*];
     };
 }
 
-studies! {
-    /// A policy on one cluster (Birkenheuer et al. 2008; Birkenheuer 2012).
-    Overbooking(overbooking::OverbookingStudy),
-    /// A planning-based machine that takes reservations (Heine et al. 2005; Singh 2008, chapter 5).
-    Reservations(reservations::ReservationsStudy),
-    /// A machine that advertises slots (Singh 2008, chapter 3).
-    Slots(slots::SlotsStudy),
-    /// A machine at which virtual and adaptive reservations are tried out side by side (Singh 2008, chapter 6).
-    VirtualReservations(virtual_reservations::VirtualReservationsStudy),
-    /// Several clusters and a broker that co-reserves parts at them (Meltzer 2005).
-    CoReservation(co_reservation::CoReservationStudy),
-    /// Sites that sell slots, and applications that buy them (Singh 2008, chapters 4 and 7).
-    Provisioning(provisioning::ProvisioningStudy),
+for_each_study!(studies);
+
+/// What stands for a study with a machine of its own where a policy's name stands (`scheduling.strategy`).
+#[derive(Clone, Copy, Debug)]
+pub struct Strategy {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub about: &'static str,
 }
 
-/// The names that stand for studies with a machine of their own where a policy's name stands (`scheduling.strategy`), and what they are,
-/// in the order of tables.
-pub const STRATEGIES: &[(&str, &str)] = &[
-    reservations::STRATEGY,
-    slots::STRATEGY,
-    virtual_reservations::STRATEGY,
-    co_reservation::STRATEGY,
-    provisioning::STRATEGY,
-];
+/// Those names, in the order of tables.
+pub fn strategies() -> impl Iterator<Item = Strategy> {
+    NAMES.iter().copied().flatten()
+}
 
 /// Whether a name stands for a study with a machine of its own, and not for a policy.
 #[must_use]
 pub fn is_strategy(name: &str) -> bool {
-    STRATEGIES.iter().any(|(known, _)| *known == name)
+    strategies().any(|known| known.name == name)
 }
 
 /// Bytes of one stored job outcome, indexes included.

@@ -9,6 +9,9 @@ use crate::scheduling::{
 };
 use crate::workload::RequestSettings;
 
+/// None: where a policy is named, it is simulated on a cluster.
+pub const STRATEGY: Option<super::Strategy> = None;
+
 /// What a policy on a cluster gets beside its jobs; everything else are the common settings.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct OverbookingStudy {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{CommonSettings, SimulationSpec, Study, WhyNoPlan};
+use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan};
 use crate::brokering::provisioning::{Provider, ProvisioningSettings, SearchMethod};
 use crate::failures::FailureSource;
 use crate::scheduling::SlotSource;
@@ -11,10 +11,10 @@ use crate::workload::SiteSettings;
 use crate::workload::workflows::{ApplicationSettings, ApplicationSource, Network};
 
 /// Its name and what it is.
-pub const STRATEGY: (&str, &str) = (
-    "provisioning",
-    "sites that sell slots, and workflows that buy them",
-);
+pub const STRATEGY: Option<Strategy> = Some(Strategy {
+    name: "provisioning",
+    about: "sites that sell slots, and workflows that buy them",
+});
 
 /// Bytes of one task of an application: its slot, its run and its run by best effort.
 const TASK_BYTES: f64 = 120.0;
@@ -108,7 +108,11 @@ impl Study for ProvisioningStudy {
 
     fn work(&self, simulation: &SimulationSpec) -> f64 {
         // Applications of a hundred tasks; what all submissions share is made by the first.
-        let replay = if simulation.replication == 0 { 10.0 } else { 0.0 };
+        let replay = if simulation.replication == 0 {
+            10.0
+        } else {
+            0.0
+        };
         // Answers and snapshots hold the more, the longer the queues of the sites are.
         let sites: f64 = (self.about.sites.iter())
             .map(|site| 0.4 / (1.0 - site.utilisation_percent.unwrap_or(60.0).min(99.0) / 100.0))

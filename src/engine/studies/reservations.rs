@@ -1,14 +1,14 @@
 //! The study of reservations: a planning-based machine that takes them beside its jobs (Heine et al. 2005; Singh 2008, chapter 5).
 
-use super::{CommonSettings, JOB_BYTES, SimulationSpec, Study, WhyNoPlan, jobs_of};
+use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of};
 use crate::scheduling::reserving::{DisplacedJobs, Displacement, QueueOrder, ReservingSettings};
 use crate::workload::{RequestOrigin, RequestSettings, StartRule};
 
 /// Its name and what it is.
-pub const STRATEGY: (&str, &str) = (
-    "replanning",
-    "planning-based machine with reservations: variable jobs planned anew at every event",
-);
+pub const STRATEGY: Option<Strategy> = Some(Strategy {
+    name: "replanning",
+    about: "planning-based machine with reservations: variable jobs planned anew at every event",
+});
 
 /// The machine and the requests for reservations that it gets.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,10 +1,13 @@
 //! The study of slots: a planning-based machine that advertises its holes (Singh 2008, chapter 3).
 
-use super::{CommonSettings, SimulationSpec, Study, WhyNoPlan, jobs_of};
+use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of};
 use crate::scheduling::SlotStudySettings;
 
 /// Its name and what it is.
-pub const STRATEGY: (&str, &str) = ("slots", "planning-based machine that advertises its holes");
+pub const STRATEGY: Option<Strategy> = Some(Strategy {
+    name: "slots",
+    about: "planning-based machine that advertises its holes",
+});
 
 /// Where slots come from and how often they are looked at.
 #[derive(Clone, Debug, PartialEq)]

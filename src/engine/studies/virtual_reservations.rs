@@ -1,13 +1,13 @@
 //! The study of virtual reservations: they and adaptive ones on forks of a planning-based machine (Singh 2008, chapter 6).
 
-use super::{CommonSettings, SimulationSpec, Study, WhyNoPlan, jobs_of};
+use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of};
 use crate::scheduling::VirtualStudySettings;
 
 /// Its name and what it is.
-pub const STRATEGY: (&str, &str) = (
-    "virtual-reservations",
-    "virtual against adaptive reservations on forks of a planning-based machine",
-);
+pub const STRATEGY: Option<Strategy> = Some(Strategy {
+    name: "virtual-reservations",
+    about: "virtual against adaptive reservations on forks of a planning-based machine",
+});
 
 /// When and how reservations are tried out.
 #[derive(Clone, Debug, PartialEq)]

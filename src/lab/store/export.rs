@@ -3,32 +3,8 @@
 use super::tables::definitions;
 use super::{METRICS, Metric, RunId, Store, StoreError};
 use crate::sweep::AxisValue;
-
-/// A kind of rows that can be exported.
-#[derive(Debug, PartialEq, Eq)]
-pub struct ExportKind {
-    /// Its name, as `bookahead export --what` has it.
-    pub name: &'static str,
-    /// What one of its rows is.
-    pub about: &'static str,
-    /// Whether only simulations that were stored with all outcomes have such rows.
-    pub of_outcomes: bool,
-    /// Where the rows are.
-    pub(super) source: ExportSource,
-    /// `name type` of each column, separated by commas; a name alone is a whole number.
-    pub(super) columns: &'static str,
-}
-
-/// Where the rows of an export are.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum ExportSource {
-    /// The points of the run, with a column for each axis.
-    Points,
-    /// The axes of each point of the run.
-    Axes,
-    /// A table, a view or a query in parentheses with a column `simulation`: its rows about the simulations of the run.
-    Simulations(&'static str),
-}
+pub use crate::tables::ExportKind;
+use crate::tables::ExportSource;
 
 impl ExportKind {
     /// The points of a run.

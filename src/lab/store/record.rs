@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::actors::SimulationResult;
+use crate::studies::SimulationResult;
 use crate::sweep::{Axis, Point, RESULT_FORMAT, SimulationSpec, Sweep};
 
 /// The number of a run in one store, from 1, in the order in which runs began.

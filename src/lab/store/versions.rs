@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::StoreError;
-use super::tables::{GROUPS, definitions, views};
+use super::tables::{definitions, views};
 
 /// "BKAH": marks a file as ours (`PRAGMA application_id`).
 pub const APPLICATION_ID: i32 = 0x424B_4148;
@@ -171,8 +171,8 @@ impl Versions<'_> {
         for (name, select) in views() {
             connection.execute_batch(&format!("CREATE VIEW {name} AS {select}"))?;
         }
-        for group in GROUPS {
-            group.enter_lookups(connection)?;
+        for tables in definitions() {
+            (tables.enter_lookups)(connection)?;
         }
         connection.pragma_update(None, "application_id", APPLICATION_ID)?;
         connection.pragma_update(None, "user_version", self.current())

@@ -99,10 +99,7 @@ fn axis_key(key: &Spanned<String>, problems: &mut Problems) -> Option<&'static K
         );
         return None;
     }
-    if let Some(list) = keys::LISTS
-        .iter()
-        .find(|list| path.starts_with(&format!("{list}.")))
-    {
+    if let Some(list) = keys::list_around(path) {
         problems.add(
             ProblemKind::UnknownAxisKey,
             path,

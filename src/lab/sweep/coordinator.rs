@@ -17,7 +17,7 @@ use super::sink::{
     FailedSimulation, FinishedSimulation, ResultSink, SimulationProgress, SinkError,
 };
 use super::spec::{Point, SimulationSpec, Sweep};
-use crate::actors::SimulationResult;
+use crate::studies::SimulationResult;
 
 /// Runs one simulation of a sweep.
 pub trait Simulate: Sync {

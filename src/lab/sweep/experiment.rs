@@ -260,7 +260,7 @@ impl Plan {
             &raw.reliability,
             problems,
         );
-        let reservations = studies::reservations::reservations(raw.reservations.as_ref(), problems);
+        let reservations = studies::reservations::reservations(&raw.studies.reservations, problems);
         let (
             Some(workload),
             Some(estimates),

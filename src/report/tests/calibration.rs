@@ -7,12 +7,12 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::{close, folder, thresholds, viewed};
-use crate::actors::SimulationResult;
 use crate::report::calibration::{Calibration, calibration};
 use crate::report::{Analysis, Cell, Table, write};
 use crate::scheduling::JobOutcome;
 use crate::store::{FinishedSimulation, RunSelector, Store};
 use crate::store_fixtures::{axis, finished, point, promised, record, result, text, write_run};
+use crate::studies::SimulationResult;
 use crate::sweep::{Axis, AxisValue};
 
 const COMPREHENSIVE: &str = "comprehensive-overbooking";

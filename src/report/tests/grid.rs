@@ -11,6 +11,7 @@ use crate::report::figures::studies;
 use crate::store::{RunSelector, RunSummary, Store};
 use crate::store_fixtures::grid::grid;
 use crate::store_fixtures::{axis, finished, point, record, text, write_run};
+use crate::studies::StudyRows;
 use crate::sweep::AxisValue;
 
 const ALGORITHM: &str = "broker.algorithm";
@@ -27,8 +28,8 @@ fn thesis(path: &Path, clusters: u16, keep: bool) {
                 let mut result = grid(clusters, 12, |request| {
                     (request + replication) % (1 + place as u32) == 0
                 });
-                if !keep {
-                    result.grid = None;
+                if let (StudyRows::CoReservation(rows), false) = (&mut result.rows, keep) {
+                    rows.run = None;
                 }
                 let values = [(ALGORITHM, text(algorithm)), (LEAD, lead.clone())];
                 let id = format!("{algorithm}-{lead:?}-{replication}");

@@ -5,7 +5,6 @@ use std::path::Path;
 use rusqlite::Connection;
 
 use super::{analysed, close, folder, totals, viewed, write};
-use crate::actors::SimulationResult;
 use crate::report::figure::{Figure, Marks, ScaleKind, Section};
 use crate::report::figures::studies;
 use crate::report::{Analysis, Table};
@@ -13,6 +12,8 @@ use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::{RequestVerdict, ReservationOutcome};
 use crate::store::{FinishedSimulation, METRICS, RunSelector, RunSummary, Shown, Store};
 use crate::store_fixtures::{axis, finished, point, record, text, write_run};
+use crate::studies::reservations::Rows;
+use crate::studies::{SimulationResult, StudyRows};
 use crate::sweep::{Axis, AxisValue};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::{RequestId, ReservationRequest, WantedStart};
@@ -84,13 +85,15 @@ fn heine(path: &Path, reservations: bool) {
         }
         SimulationResult {
             measured: measured(&values),
-            reservations: (0..if reservations {
-                4 * places[2] as u32
-            } else {
-                0
-            })
-                .map(granted)
-                .collect(),
+            rows: StudyRows::Reservations(Box::new(Rows(
+                (0..if reservations {
+                    4 * places[2] as u32
+                } else {
+                    0
+                })
+                    .map(granted)
+                    .collect(),
+            ))),
             ..totals(5, 0)
         }
     });

@@ -1,18 +1,19 @@
 //! Runs, their axes, and the points that they show.
 
-use super::{Definition, TableGroup, View};
-use crate::store::export::{ExportKind, ExportSource};
+use super::TableGroup;
+use crate::tables::{Definition, ExportKind, ExportSource, View};
 
 /// The tables of runs and points.
 pub(super) struct Runs;
 
 impl TableGroup for Runs {
-    fn definition(&self) -> &'static Definition {
-        &Definition {
+    fn definition(&self) -> Definition {
+        Definition {
             sql: SQL,
             results: &[],
             views: VIEWS,
             exports: EXPORTS,
+            ..Definition::NONE
         }
     }
 }

@@ -5,8 +5,9 @@
 
 use toml::Spanned;
 
+use super::CoReservationStudy;
+use super::keys::{RawBroker, RawClusters, RawGridFailures, RawLocal, RawRisk, RawTables};
 use super::resolve_requests::requests;
-use super::{CoReservationStudy, STRATEGY};
 use crate::brokering::{
     Algorithm, CoReservationSettings, GridFailureSettings, MessageSettings, RiskChoice,
     RiskSettings, SearchSettings,
@@ -14,25 +15,19 @@ use crate::brokering::{
 use crate::scheduling::local::{LocalSettings, Tariff, TariffError};
 use crate::scheduling::registry::STRATEGIES;
 use crate::scheduling::reserving::Backfilling;
-use crate::studies::{Asked, StudySpec};
+use crate::studies::Asked;
+use crate::sweep::keys::declaration::Table;
 use crate::sweep::problem::{ProblemKind, Problems};
-use crate::sweep::raw::{
-    RawBroker, RawClusters, RawExperiment, RawGridFailures, RawLocal, RawRisk,
-};
 use crate::sweep::resolve::{out_of_range, real, unknown_name, whole};
 use crate::units::Seconds;
 use crate::workload::ClusterSettings;
 
-/// The study with its clusters and requests. The outer `None` where something is wrong, the inner where another strategy is
-/// asked for.
-pub(crate) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Option<StudySpec>> {
-    let raw = asked.raw;
-    if asked.strategy != STRATEGY.0 {
-        return belongs_elsewhere(raw, problems).then_some(None);
-    }
+/// The study with its clusters and requests.
+pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<CoReservationStudy> {
+    let raw = &asked.raw.studies.co_reservation;
     let settings = settings(raw, problems);
-    let clusters = clusters(raw.clusters.as_ref(), problems);
-    let requests = requests(raw.requests.as_ref(), problems);
+    let clusters = clusters(&raw.clusters, problems);
+    let requests = requests(&raw.requests, problems);
     if asked.workload.whole.is_none() {
         problems.add(
             ProblemKind::Conflict,
@@ -47,19 +42,15 @@ pub(crate) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Opti
     if let Some(requests) = &requests
         && requests.parts > clusters.count
     {
-        let parts = raw
-            .requests
+        let (parts, count) = (&raw.requests.parts, &raw.clusters.count);
+        let place = parts
             .as_ref()
-            .and_then(|raw| raw.get_ref().parts.as_ref());
-        let count = raw
-            .clusters
-            .as_ref()
-            .and_then(|raw| raw.get_ref().count.as_ref());
-        let (parts, count) = (parts.map(Spanned::span), count.map(Spanned::span));
+            .or(count.as_ref())
+            .map_or(0..0, Spanned::span);
         problems.warn(
             ProblemKind::OutOfRange,
             "requests.parts",
-            parts.or(count).unwrap_or(0..0),
+            place,
             format!(
                 "no request of {} parts can be granted on {} clusters: each part has a cluster of its own",
                 requests.parts, clusters.count
@@ -67,53 +58,22 @@ pub(crate) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Opti
             "ask for fewer parts or for more clusters",
         );
     }
-    let study = CoReservationStudy {
+    Some(CoReservationStudy {
         settings,
         clusters,
         requests,
-    };
-    Some(Some(StudySpec::CoReservation(Box::new(study))))
+    })
 }
 
-/// Whether none of the study's tables is there; says which is.
-fn belongs_elsewhere(raw: &RawExperiment, problems: &mut Problems) -> bool {
-    let tables = [
-        ("clusters", raw.clusters.as_ref().map(Spanned::span)),
-        ("requests", raw.requests.as_ref().map(Spanned::span)),
-        ("broker", raw.broker.as_ref().map(Spanned::span)),
-        ("local", raw.local.as_ref().map(Spanned::span)),
-        (
-            "grid_failures",
-            raw.grid_failures.as_ref().map(Spanned::span),
-        ),
-        ("risk", raw.risk.as_ref().map(Spanned::span)),
-    ];
-    let mut fits = true;
-    for (table, span) in tables {
-        if let Some(span) = span {
-            problems.add(
-                ProblemKind::Conflict,
-                table,
-                span,
-                "this table belongs to the study of several clusters",
-                "choose `strategy = \"co-reservation\"`, or leave it out",
-            );
-            fits = false;
-        }
-    }
-    fits
-}
-
-fn settings(raw: &RawExperiment, problems: &mut Problems) -> Option<CoReservationSettings> {
-    let none = RawBroker::default();
-    let broker = raw.broker.as_ref().map_or(&none, Spanned::get_ref);
+fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSettings> {
+    let broker = &raw.broker;
     let search = search(broker, problems);
     let messages = messages(broker, problems);
-    let local = local(raw.local.as_ref(), problems);
-    let failures = failures(raw.grid_failures.as_ref(), problems);
-    let risk = match &raw.risk {
+    let local = local(&raw.local, problems);
+    let failures = failures(&raw.grid_failures, problems);
+    let risk = match &raw.risk.place {
         None => Some(None),
-        Some(given) => risk(given.get_ref(), problems).map(Some),
+        Some(_) => risk(&raw.risk, problems).map(Some),
     };
     Some(CoReservationSettings {
         search: search?,
@@ -125,13 +85,8 @@ fn settings(raw: &RawExperiment, problems: &mut Problems) -> Option<CoReservatio
     })
 }
 
-fn clusters(
-    raw: Option<&Spanned<RawClusters>>,
-    problems: &mut Problems,
-) -> Option<ClusterSettings> {
+fn clusters(raw: &RawClusters, problems: &mut Problems) -> Option<ClusterSettings> {
     let default = ClusterSettings::default();
-    let none = RawClusters::default();
-    let raw = raw.map_or(&none, Spanned::get_ref);
     let count = whole(
         "clusters.count",
         &raw.count,
@@ -264,10 +219,8 @@ fn messages(raw: &RawBroker, problems: &mut Problems) -> Option<MessageSettings>
     })
 }
 
-fn local(raw: Option<&Spanned<RawLocal>>, problems: &mut Problems) -> Option<LocalSettings> {
+fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
     let default = LocalSettings::default();
-    let none = RawLocal::default();
-    let raw = raw.map_or(&none, Spanned::get_ref);
     let accuracy_factor = real(
         "local.accuracy_factor",
         &raw.accuracy_factor,
@@ -317,14 +270,12 @@ fn local(raw: Option<&Spanned<RawLocal>>, problems: &mut Problems) -> Option<Loc
 
 /// `[grid_failures]`, resolved; the inner `None` where nothing fails.
 fn failures(
-    raw: Option<&Spanned<RawGridFailures>>,
+    raw: &Table<RawGridFailures>,
     problems: &mut Problems,
 ) -> Option<Option<GridFailureSettings>> {
-    let Some(raw) = raw else {
+    let Some(place) = raw.place.clone() else {
         return Some(None);
     };
-    let place = raw.span();
-    let raw = raw.get_ref();
     if raw.cluster_mtbf_days.is_none() && raw.node_mtbf_days.is_none() {
         problems.add(
             ProblemKind::Missing,

@@ -2,8 +2,9 @@
 
 use toml::Spanned;
 
+use super::keys::RawRequests;
+use crate::sweep::keys::declaration::{Given, Table};
 use crate::sweep::problem::{ProblemKind, Problems};
-use crate::sweep::raw::{Given, RawRequests};
 use crate::sweep::resolve::{out_of_range, real, unknown_name, whole};
 use crate::units::{NodeSeconds, Seconds};
 use crate::workload::{
@@ -12,13 +13,12 @@ use crate::workload::{
 
 /// `[requests]`, resolved; the inner `None` for jobs only.
 pub(super) fn requests(
-    raw: Option<&Spanned<RawRequests>>,
+    raw: &Table<RawRequests>,
     problems: &mut Problems,
 ) -> Option<Option<CoRequestSettings>> {
-    let Some(raw) = raw else {
+    if raw.place.is_none() {
         return Some(None);
-    };
-    let raw = raw.get_ref();
+    }
     let preset = preset(raw.workload.as_ref(), problems);
     let base = preset.and_then(RequestPreset::settings);
     let jobs_only = preset.is_some() && base.is_none();

@@ -6,19 +6,20 @@ use std::ops::Range;
 
 use toml::Spanned;
 
+use super::keys::{RawProvisioning, RawSite, RawSites};
 use super::resolve_application::application;
-use super::{ProvisionedSettings, ProvisioningStudy, RelativeWish, STRATEGY};
+use super::{ProvisionedSettings, ProvisioningStudy, RelativeWish};
 use crate::brokering::provisioning::{
     Commitment, GeneticSettings, Provider, ProvisioningSettings, SearchMethod, Wish,
 };
 use crate::scheduling::SlotSource;
 use crate::scheduling::reserving::ReservingSettings;
+use crate::studies::slots::keys::RawSlots;
 use crate::studies::slots::slot_study;
-use crate::studies::{Asked, StudySpec};
+use crate::studies::{Asked, StudyTables};
+use crate::sweep::keys::declaration::Given;
 use crate::sweep::problem::{ProblemKind, Problems};
-use crate::sweep::raw::{
-    Given, RawExperiment, RawProvisioning, RawSite, RawSites, RawSlots, RawWorkflow,
-};
+use crate::sweep::raw::RawExperiment;
 use crate::sweep::resolve::whole;
 use crate::sweep::resolve::{out_of_range, real, unknown_name};
 use crate::units::{Nodes, Seconds};
@@ -29,70 +30,44 @@ const MOST_SITES: u32 = 64;
 /// The most processors of a site, as of any machine.
 const LARGEST_MACHINE: u32 = 10_000_000;
 
-/// The study with its sites and its application. The outer `None` where something is wrong, the inner where another strategy is
-/// asked for.
-pub(crate) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Option<StudySpec>> {
+/// The study with its sites and its application.
+pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<ProvisioningStudy> {
     let Asked { workload, raw, .. } = *asked;
-    if asked.strategy != STRATEGY.0 {
-        return belongs_elsewhere(raw, problems).then_some(None);
-    }
-    let traces = workload_fits(workload, raw, asked.place(), problems);
-    let sites = sites(workload, raw.sites.as_ref(), problems);
+    let own = &raw.studies.provisioning;
+    let traces = workload_fits(workload, &own.sites, asked.place(), problems);
+    let sites = sites(workload, &own.sites, problems);
     let largest = sites
         .iter()
         .flatten()
         .map(|site| site.workload.nodes)
         .max()
         .unwrap_or(workload.nodes);
-    let none = RawWorkflow::default();
-    let workflow = raw.workflow.as_ref().map_or(&none, Spanned::get_ref);
-    let application = application(workflow, largest, problems);
-    let none = RawProvisioning::default();
-    let buying = raw.provisioning.as_ref().map_or(&none, Spanned::get_ref);
-    let settings = settings(buying, raw, asked.replications, problems);
-    let wish = wish(buying, problems);
+    let application = application(&own.workflow, largest, problems);
+    let settings = settings(
+        &own.provisioning,
+        &raw.studies,
+        asked.replications,
+        problems,
+    );
+    let wish = wish(&own.provisioning, problems);
     traces?;
     let (wish, relative) = wish?;
     let settings = ProvisioningSettings { wish, ..settings? };
     exact_rectangles(&settings, workload, raw, problems)?;
-    let study = ProvisioningStudy {
+    Some(ProvisioningStudy {
         settings,
         about: ProvisionedSettings {
             sites: sites?,
             application: application?,
             relative_wish: relative,
         },
-    };
-    Some(Some(StudySpec::Provisioning(Box::new(study))))
-}
-
-/// Whether none of the study's tables is there; says which is.
-fn belongs_elsewhere(raw: &RawExperiment, problems: &mut Problems) -> bool {
-    let tables = [
-        ("sites", raw.sites.as_ref().map(Spanned::span)),
-        ("workflow", raw.workflow.as_ref().map(Spanned::span)),
-        ("provisioning", raw.provisioning.as_ref().map(Spanned::span)),
-    ];
-    let mut fits = true;
-    for (table, span) in tables {
-        if let Some(span) = span {
-            problems.add(
-                ProblemKind::Conflict,
-                table,
-                span,
-                "this table belongs to the study of workflows that buy their resources",
-                "choose `strategy = \"provisioning\"`, or leave it out",
-            );
-            fits = false;
-        }
-    }
-    fits
+    })
 }
 
 /// Sites are whole traces, and their load is said in one way.
 fn workload_fits(
     workload: &WorkloadSettings,
-    raw: &RawExperiment,
+    sites: &RawSites,
     place: Range<usize>,
     problems: &mut Problems,
 ) -> Option<()> {
@@ -106,11 +81,7 @@ fn workload_fits(
         );
         return None;
     };
-    let utilisation = raw
-        .sites
-        .as_ref()
-        .and_then(|sites| sites.get_ref().utilisation_percent.as_ref());
-    if let (Some(_), Some(utilisation)) = (whole.copy, utilisation) {
+    if let (Some(_), Some(utilisation)) = (whole.copy, &sites.utilisation_percent) {
         problems.add(
             ProblemKind::Conflict,
             "sites.utilisation_percent",
@@ -160,11 +131,9 @@ fn exact_rectangles(
 
 fn sites(
     workload: &WorkloadSettings,
-    raw: Option<&Spanned<RawSites>>,
+    raw: &RawSites,
     problems: &mut Problems,
 ) -> Option<Vec<SiteSettings>> {
-    let none = RawSites::default();
-    let raw = raw.map_or(&none, Spanned::get_ref);
     let listed = 1 + raw.more.len() as u32;
     let count = whole("sites.count", &raw.count, listed, 1..=MOST_SITES, problems);
     let first = utilisation(
@@ -257,13 +226,14 @@ fn one_more(
 
 fn settings(
     raw: &RawProvisioning,
-    experiment: &RawExperiment,
+    studies: &StudyTables,
     replications: u32,
     problems: &mut Problems,
 ) -> Option<ProvisioningSettings> {
     let default = ProvisioningSettings::default();
+    let planning = &studies.reservations.planning;
     let search = raw.search.unwrap_or_default();
-    let provider = provider(raw, search, &experiment.slots, problems);
+    let provider = provider(raw, search, &studies.slots.slots, problems);
     let genetic = genetic(raw, problems);
     let submissions = whole(
         "provisioning.submissions",
@@ -313,8 +283,8 @@ fn settings(
         replans: replans?,
         after_failure: raw.after_failure.unwrap_or_default(),
         reserving: ReservingSettings {
-            order: experiment.planning.order.unwrap_or_default(),
-            backfilling: experiment.planning.backfilling.unwrap_or_default(),
+            order: planning.order.unwrap_or_default(),
+            backfilling: planning.backfilling.unwrap_or_default(),
             ..default.reserving
         },
         instants: 0,

@@ -2,8 +2,8 @@
 
 use toml::Spanned;
 
+use super::keys::RawWorkflow;
 use crate::sweep::problem::{ProblemKind, Problems};
-use crate::sweep::raw::RawWorkflow;
 use crate::sweep::resolve::{out_of_range, real, unknown_name, whole};
 use crate::units::{Nodes, Seconds};
 use crate::workload::workflows::{

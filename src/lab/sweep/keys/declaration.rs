@@ -2,6 +2,7 @@
 //! page of the configuration and the schema say about the key.
 
 use std::ops::Bound::{self, Excluded, Included, Unbounded};
+use std::ops::{Deref, Range};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -51,6 +52,54 @@ pub struct Section {
     pub about: &'static str,
     /// The keys that stand directly in it, in the order of the documentation.
     pub keys: &'static [Key],
+    /// Whether there may be several, written with two brackets: no axis can change their keys.
+    pub is_list: bool,
+}
+
+/// What a file says in a table; the same as an empty one where it is left out.
+#[derive(Debug, Default)]
+pub struct Table<T> {
+    /// Where it is; `None` where it is left out.
+    pub place: Option<Range<usize>>,
+    /// Its keys.
+    pub keys: T,
+}
+
+impl<T> Deref for Table<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.keys
+    }
+}
+
+/// What tables are read from.
+pub trait ReadTable {
+    /// The table with this path.
+    fn table<T: DeserializeOwned + Default>(&mut self, path: &str) -> Table<T>;
+}
+
+/// The tables of a study.
+pub trait Tables {
+    /// What may stand in them, in the order of the documentation.
+    const SECTIONS: &'static [Section];
+
+    /// Reads them.
+    fn read(from: &mut impl ReadTable) -> Self;
+
+    /// The tables that are there, with their places.
+    fn given(&self) -> Vec<(&'static str, Range<usize>)>;
+}
+
+/// For studies without tables of their own.
+impl Tables for () {
+    const SECTIONS: &'static [Section] = &[];
+
+    fn read(_: &mut impl ReadTable) -> Self {}
+
+    fn given(&self) -> Vec<(&'static str, Range<usize>)> {
+        Vec::new()
+    }
 }
 
 /// One key of the experiment file.
@@ -72,14 +121,14 @@ pub struct Key {
     pub others: bool,
     /// The ambiguities of the papers, or the places in them, that the key decides.
     pub decides: &'static str,
-    pub(super) default: Fallback,
-    pub(super) words: Option<&'static str>,
-    pub(super) note: &'static str,
+    pub(crate) default: Fallback,
+    pub(crate) words: Option<&'static str>,
+    pub(crate) note: &'static str,
 }
 
 /// What holds where a key is left out.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Fallback {
+pub(crate) enum Fallback {
     /// It depends, or there is none.
     None,
     /// This value as it stands in a file, a text without its quotes.
@@ -175,110 +224,110 @@ impl Key {
     }
 
     /// Numbers from this one on.
-    pub(super) const fn from(mut self, least: f64) -> Self {
+    pub(crate) const fn from(mut self, least: f64) -> Self {
         self.range.0 = Included(least);
         self
     }
 
     /// Numbers above this one.
-    pub(super) const fn above(mut self, least: f64) -> Self {
+    pub(crate) const fn above(mut self, least: f64) -> Self {
         self.range.0 = Excluded(least);
         self
     }
 
     /// Numbers up to this one.
-    pub(super) const fn to(mut self, most: f64) -> Self {
+    pub(crate) const fn to(mut self, most: f64) -> Self {
         self.range.1 = Included(most);
         self
     }
 
     /// Numbers below this one.
-    pub(super) const fn below(mut self, most: f64) -> Self {
+    pub(crate) const fn below(mut self, most: f64) -> Self {
         self.range.1 = Excluded(most);
         self
     }
 
     /// Other texts than the names are possible as well.
-    pub(super) const fn or_others(mut self) -> Self {
+    pub(crate) const fn or_others(mut self) -> Self {
         self.others = true;
         self
     }
 
     /// Says what is allowed in words of its own, in the place of those made from range or names.
-    pub(super) const fn words(mut self, words: &'static str) -> Self {
+    pub(crate) const fn words(mut self, words: &'static str) -> Self {
         self.words = Some(words);
         self
     }
 
     /// What follows the words for range or names: `: what it is`, or a unit.
-    pub(super) const fn note(mut self, note: &'static str) -> Self {
+    pub(crate) const fn note(mut self, note: &'static str) -> Self {
         self.note = note;
         self
     }
 
     /// What holds where the key is left out.
-    pub(super) const fn default_is(mut self, value: &'static str) -> Self {
+    pub(crate) const fn default_is(mut self, value: &'static str) -> Self {
         self.default = Fallback::Value(value);
         self
     }
 
     /// The same where words or note name the default already.
-    pub(super) const fn default_in_words(mut self, value: &'static str) -> Self {
+    pub(crate) const fn default_in_words(mut self, value: &'static str) -> Self {
         self.default = Fallback::InWords(value);
         self
     }
 
     /// The ambiguities of the papers, or the places in them, that the key decides.
-    pub(super) const fn decides(mut self, names: &'static str) -> Self {
+    pub(crate) const fn decides(mut self, names: &'static str) -> Self {
         self.decides = names;
         self
     }
 }
 
 /// A whole number from this one on.
-pub(super) const fn integer(least: i64) -> Key {
+pub(crate) const fn integer(least: i64) -> Key {
     Key::of(Kind::Integer, (Included(least as f64), Unbounded))
 }
 
 /// A whole number between these two, both included.
-pub(super) const fn integer_within(least: i64, most: i64) -> Key {
+pub(crate) const fn integer_within(least: i64, most: i64) -> Key {
     integer(least).to(most as f64)
 }
 
 /// A real number.
-pub(super) const fn real() -> Key {
+pub(crate) const fn real() -> Key {
     Key::of(Kind::Real, (Unbounded, Unbounded))
 }
 
 /// A list of whole numbers from this one on.
-pub(super) const fn integers(least: i64) -> Key {
+pub(crate) const fn integers(least: i64) -> Key {
     Key::list(Kind::Integer, Included(least as f64))
 }
 
 /// A list of real numbers.
-pub(super) const fn reals() -> Key {
+pub(crate) const fn reals() -> Key {
     Key::list(Kind::Real, Unbounded)
 }
 
 /// `true` or `false`.
-pub(super) const fn flag(default: &'static str) -> Key {
+pub(crate) const fn flag(default: &'static str) -> Key {
     Key::of(Kind::Flag, (Unbounded, Unbounded)).default_is(default)
 }
 
 /// Any text.
-pub(super) const fn text(words: &'static str) -> Key {
+pub(crate) const fn text(words: &'static str) -> Key {
     Key::of(Kind::Text, (Unbounded, Unbounded)).words(words)
 }
 
 /// One of these names.
-pub(super) const fn one_of(names: fn() -> Vec<&'static str>) -> Key {
+pub(crate) const fn one_of(names: fn() -> Vec<&'static str>) -> Key {
     let mut key = Key::of(Kind::Text, (Unbounded, Unbounded));
     key.names = Some(names);
     key
 }
 
 /// One of the names of an enum, its default where the key is left out.
-pub(super) const fn named<T: DeserializeOwned + Serialize + Default>() -> Key {
+pub(crate) const fn named<T: DeserializeOwned + Serialize + Default>() -> Key {
     let mut key = one_of(names_of::<T>);
     key.default = Fallback::Named(default_of::<T>);
     key
@@ -290,7 +339,7 @@ fn default_of<T: Serialize + Default>() -> String {
 }
 
 /// The names of an enum's variants as serde reads them.
-pub(super) fn names_of<T: DeserializeOwned>() -> Vec<&'static str> {
+pub(crate) fn names_of<T: DeserializeOwned>() -> Vec<&'static str> {
     let mut names: &'static [&'static str] = &[];
     // Asked for a value, an enum says first which names it knows. There is no value, so the answer is always an error.
     let _ = T::deserialize(Asked(&mut names));
@@ -323,11 +372,12 @@ impl<'de> Deserializer<'de> for Asked<'_> {
 }
 
 /// Declares a table: its structure for serde, and its [`Section`] with the keys. The comment of a key is what it is; behind
-/// the type of its field stands what is allowed. Tables in the table are named last.
+/// the type of its field stands what is allowed. Tables in the table are named last. `list` after the path says that there may be
+/// several of them.
 macro_rules! section {
     (
         #[doc = $doc:literal]
-        $section:ident = $path:literal, $raw:ident {
+        $section:ident = $path:literal $($list:ident)?, $raw:ident {
             $( #[doc = $about:literal] $field:ident: $type:ty = $key:expr, )*
         }
         $( tables { $( #[doc = $below:literal] $table:ident: $table_type:ty, )* } )?
@@ -341,8 +391,9 @@ macro_rules! section {
         }
 
         #[doc = $doc]
-        pub(super) const $section: Section = Section {
+        pub(crate) const $section: Section = Section {
             path: $path,
+            is_list: !concat!($(stringify!($list))?).is_empty(),
             about: $doc.trim_ascii(),
             keys: &[ $(
                 Key {
@@ -354,4 +405,29 @@ macro_rules! section {
         };
     };
 }
-pub(super) use section;
+pub(crate) use section;
+
+/// Declares which tables are a study's: field, structure and section of each, and of what may stand in it.
+macro_rules! tables {
+    ($($field:ident: $raw:ident = $section:ident $(with $below:ident)?,)*) => {
+        /// What a file says of the study.
+        #[derive(Debug, Default)]
+        pub struct RawTables {
+            $(#[allow(missing_docs)] pub $field: Table<$raw>,)*
+        }
+
+        impl Tables for RawTables {
+            const SECTIONS: &'static [Section] = &[$($section, $($below,)?)*];
+
+            fn read(from: &mut impl ReadTable) -> Self {
+                Self { $($field: from.table($section.path),)* }
+            }
+
+            fn given(&self) -> Vec<(&'static str, std::ops::Range<usize>)> {
+                let places = [$(($section.path, &self.$field.place),)*];
+                places.into_iter().filter_map(|(path, place)| Some((path, place.clone()?))).collect()
+            }
+        }
+    };
+}
+pub(crate) use tables;

@@ -16,7 +16,7 @@ use crate::studies;
 fn strategies() -> Vec<&'static str> {
     let policies = STRATEGIES.iter().map(|strategy| strategy.name);
     policies
-        .chain(studies::STRATEGIES.iter().map(|(name, _)| *name))
+        .chain(studies::strategies().map(|study| study.name))
         .collect()
 }
 

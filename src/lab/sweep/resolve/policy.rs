@@ -101,7 +101,7 @@ fn strategy(
     let names: Vec<&str> = STRATEGIES
         .iter()
         .map(|strategy| strategy.name)
-        .chain(studies::STRATEGIES.iter().map(|(name, _)| *name))
+        .chain(studies::strategies().map(|study| study.name))
         .collect();
     match &raw.strategy {
         Some(name) => {

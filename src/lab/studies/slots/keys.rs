@@ -2,9 +2,15 @@
 
 use serde::Deserialize;
 
-use super::declaration::{Given, Key, Section, flag, named, real, section};
 use crate::plan::{EqualStarts, Surplus};
 use crate::scheduling::SlotSource;
+use crate::sweep::keys::declaration::{
+    Given, Key, ReadTable, Section, Table, Tables, flag, named, real, section, tables,
+};
+
+tables! {
+    slots: RawSlots = SLOTS,
+}
 
 section! {
     /// How free slots are kept and sampled.

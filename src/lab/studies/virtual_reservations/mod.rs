@@ -1,9 +1,13 @@
 //! Virtual and adaptive reservations on forks of a machine, which are no actors of one simulation.
 
+mod keys;
+mod tables;
+
 use std::sync::Arc;
 
-use super::{Asked, LabStudy, Simulation, StudySpec};
-use crate::actors::{SimulationError, SimulationResult};
+pub use self::tables::TrialRows as Rows;
+use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows};
+use crate::actors::SimulationError;
 use crate::estimates::WaitPredictorSettings;
 use crate::random::StreamSeed;
 use crate::scheduling::measures::Measured;
@@ -14,6 +18,7 @@ use crate::sweep::problem::Problems;
 use crate::sweep::raw::RawExperiment;
 use crate::sweep::resolve::{at_least, out_of_range, real};
 use crate::sweep::{InputError, Inputs};
+use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
 pub use bookahead_engine::studies::virtual_reservations::*;
@@ -41,10 +46,10 @@ impl Simulation for VirtualSimulation {
         }
         Ok(SimulationResult {
             measured,
-            trials: if keep_outcomes {
-                run.trials
+            rows: if keep_outcomes {
+                StudyRows::VirtualReservations(Box::new(Rows(run.trials)))
             } else {
-                Vec::new()
+                StudyRows::None
             },
             ..SimulationResult::default()
         })
@@ -71,19 +76,20 @@ impl LabStudy for VirtualReservationsStudy {
     }
 }
 
-/// The study that the file asks for. The outer `None` where something is wrong with its settings, the inner where it asks for another.
-pub(crate) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Option<StudySpec>> {
-    if asked.strategy != STRATEGY.0 {
-        return Some(None);
+impl FileStudy for VirtualReservationsStudy {
+    type Tables = keys::RawTables;
+
+    const STORED: Definition = tables::TABLES;
+
+    fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        virtual_study(asked.raw, problems).map(Self)
     }
-    let settings = virtual_study(asked.raw, problems)?;
-    let study = VirtualReservationsStudy(settings);
-    Some(Some(StudySpec::VirtualReservations(Box::new(study))))
 }
 
 fn virtual_study(raw: &RawExperiment, problems: &mut Problems) -> Option<VirtualStudySettings> {
     let default = VirtualStudySettings::default();
-    let given = &raw.virtual_reservations;
+    let given = &raw.studies.virtual_reservations.request;
+    let planning = &raw.studies.reservations.planning;
     let hours = |key, given, default: Seconds, problems: &mut Problems| {
         let allowed = |hours: f64| hours > 0.0 && hours < 1e6;
         let hours = real(key, given, default.hours(), allowed, problems)?;
@@ -181,8 +187,8 @@ fn virtual_study(raw: &RawExperiment, problems: &mut Problems) -> Option<Virtual
         warm_up: Seconds::from_hours(warm_up? * 24.0),
         combination: given.combination.unwrap_or_default(),
         reserving: ReservingSettings {
-            order: raw.planning.order.unwrap_or_default(),
-            backfilling: raw.planning.backfilling.unwrap_or_default(),
+            order: planning.order.unwrap_or_default(),
+            backfilling: planning.backfilling.unwrap_or_default(),
             ..default.reserving
         },
     })

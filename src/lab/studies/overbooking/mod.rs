@@ -2,19 +2,27 @@
 
 use std::sync::Arc;
 
-use super::{Asked, LabStudy, Simulation, StudySpec};
-use crate::actors::{Battery, SimulationError, SimulationResult, simulate_cluster};
+use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult};
+use crate::actors::{SimulationError, simulate_cluster};
 use crate::estimates::EstimateModel;
 use crate::failures::FailureTrace;
 use crate::scheduling::{
-    CalibrationMethod, ClusterMachine, PolicySettings, learn_from_batteries, registry,
+    CalibrationMethod, ClusterMachine, PolicySettings, fixed_measures, learn_from_batteries,
+    registry,
 };
 use crate::studies::SimulationSpec;
+use crate::sweep::problem::Problems;
 use crate::sweep::{InputError, Inputs, PreparedWorkload};
 use crate::units::Nodes;
 use crate::workload::Job;
 use crate::workload::battery::battery_before;
 pub use bookahead_engine::studies::overbooking::*;
+
+/// None of its own.
+pub type Rows = ();
+
+/// The jobs of a battery and the failures that it meets.
+pub type Battery = (Arc<[Job]>, Arc<FailureTrace>);
 
 /// A policy, its cluster, its jobs and the failures that they meet.
 #[derive(Clone, Debug)]
@@ -48,7 +56,22 @@ impl Simulation for PolicySimulation {
         {
             policy.resume(learned);
         }
-        simulate_cluster(ClusterMachine::new(self.nodes, policy), self, keep_outcomes)
+        let machine = ClusterMachine::new(self.nodes, policy);
+        let run = simulate_cluster(
+            machine,
+            self.nodes,
+            &self.jobs,
+            &self.failures,
+            keep_outcomes,
+        )?
+        .ok_or_else(|| SimulationError::Unfinished(name.clone()))?;
+        Ok(SimulationResult {
+            metrics: run.metrics,
+            measured: fixed_measures(&run.outcomes),
+            outcomes: run.outcomes,
+            node_events: run.node_events,
+            ..SimulationResult::default()
+        })
     }
 }
 
@@ -169,9 +192,61 @@ fn with_inputs(
     })
 }
 
-/// What is simulated where no study with a machine of its own is asked for.
-pub(crate) fn resolve(asked: &Asked<'_>) -> StudySpec {
-    StudySpec::Overbooking(Box::new(OverbookingStudy {
-        requests: asked.requests.cloned(),
-    }))
+impl FileStudy for OverbookingStudy {
+    type Tables = ();
+
+    fn resolve(asked: &Asked<'_>, _problems: &mut Problems) -> Option<Self> {
+        Some(Self {
+            requests: asked.requests.cloned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Seconds;
+    use crate::workload::{JobId, JobKind};
+
+    fn inputs() -> PolicySimulation {
+        let jobs = (0..3).map(|number| Job {
+            id: JobId(number),
+            trace_number: 1,
+            submit: Seconds(i64::from(number)),
+            release: Seconds(i64::from(number)),
+            estimate: Seconds(100),
+            runtime: Seconds(50),
+            deadline: Seconds(1_000),
+            nodes: Nodes(1),
+            user: None,
+            application: None,
+            kind: JobKind::Flexible,
+        });
+        PolicySimulation {
+            nodes: Nodes(2),
+            policy: PolicySettings {
+                strategy: "heuristic-planning".to_owned(),
+                ..PolicySettings::default()
+            },
+            before: Vec::new(),
+            jobs: jobs.collect(),
+            estimates: None,
+            failures: Arc::default(),
+        }
+    }
+
+    #[test]
+    fn a_panic_inside_the_cluster_is_an_error_of_its_simulation_and_the_next_one_runs() {
+        let mut broken = inputs();
+        // Jobs must come in the order of their ids: the table of jobs is left where they do not.
+        broken.jobs = broken.jobs.iter().rev().cloned().collect();
+        let error = broken.run(true).unwrap_err();
+        assert!(matches!(error, SimulationError::Stopped { .. }), "{error}");
+        assert!(
+            error.to_string().starts_with("the cluster stopped: "),
+            "{error}"
+        );
+        let result = inputs().run(true).unwrap();
+        assert_eq!(result.outcomes.len(), 3);
+    }
 }

@@ -1,17 +1,20 @@
 //! A planning-based machine that takes reservations.
 
+mod keys;
+mod tables;
+
 use std::sync::Arc;
 
-use toml::Spanned;
-
-use super::{Asked, LabStudy, Simulation, StudySpec};
-use crate::actors::{SimulationError, SimulationResult, simulate_reserving_cluster};
+use self::keys::RawTables;
+pub use self::tables::ReservationRows as Rows;
+use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows};
+use crate::actors::{SimulationError, simulate_reserving_cluster};
 use crate::scheduling::reserving::{ReservingSettings, reservation_measures};
 use crate::studies::SimulationSpec;
 use crate::sweep::problem::Problems;
-use crate::sweep::raw::{RawAdmission, RawPlanning, RawReservations};
 use crate::sweep::resolve::{real, unknown_name};
 use crate::sweep::{InputError, Inputs};
+use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, RequestSettings, ReservationRequest, StartRule};
 pub use bookahead_engine::studies::reservations::*;
@@ -42,7 +45,7 @@ impl Simulation for ReservingSimulation {
             measured: reservation_measures(self.nodes, &run.metrics, &run.totals),
             metrics: run.metrics,
             outcomes: run.jobs,
-            reservations: run.reservations,
+            rows: StudyRows::Reservations(Box::new(Rows(run.reservations))),
             ..SimulationResult::default()
         })
     }
@@ -76,27 +79,28 @@ impl LabStudy for ReservationsStudy {
     }
 }
 
-/// The study that the file asks for. The outer `None` where something is wrong with its settings, the inner where it asks for another.
-pub(crate) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Option<StudySpec>> {
-    if asked.strategy != STRATEGY.0 {
-        return Some(None);
+impl FileStudy for ReservationsStudy {
+    type Tables = RawTables;
+
+    const STORED: Definition = tables::TABLES;
+
+    fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        Some(Self {
+            machine: reserving(&asked.raw.studies.reservations, problems)?,
+            requests: asked.requests.cloned(),
+        })
     }
-    let study = ReservationsStudy {
-        machine: reserving(&asked.raw.admission, &asked.raw.planning, problems)?,
-        requests: asked.requests.cloned(),
-    };
-    Some(Some(StudySpec::Reservations(Box::new(study))))
 }
 
 /// `[reservations]`, resolved; the outer `None` where something is wrong.
 pub(crate) fn reservations(
-    raw: Option<&Spanned<RawReservations>>,
+    tables: &RawTables,
     problems: &mut Problems,
 ) -> Option<Option<RequestSettings>> {
-    let Some(raw) = raw else {
+    let raw = &tables.reservations;
+    if raw.place.is_none() {
         return Some(None);
-    };
-    let raw = raw.get_ref();
+    }
     let default = RequestSettings::default();
     let share = real(
         "reservations.share_percent",
@@ -159,11 +163,8 @@ pub(crate) fn reservations(
     }))
 }
 
-fn reserving(
-    raw: &RawAdmission,
-    planning: &RawPlanning,
-    problems: &mut Problems,
-) -> Option<ReservingSettings> {
+fn reserving(tables: &RawTables, problems: &mut Problems) -> Option<ReservingSettings> {
+    let (raw, planning) = (&tables.admission, &tables.planning);
     let guard = match &raw.starvation_guard_hours {
         None => None,
         Some(_) => Some(Seconds::from_hours(real(

@@ -2,19 +2,29 @@
 
 use serde::Deserialize;
 
-use super::declaration::{
-    Given, Key, Section, flag, integer, integer_within, named, names_of, one_of, real, section,
-};
 use crate::brokering::{Algorithm, StartCap};
 use crate::scheduling::local::{AccuracySource, BacklogWork, HourEdge, NextEventSource};
 use crate::scheduling::registry::STRATEGIES;
 use crate::scheduling::reserving::Backfilling;
+use crate::sweep::keys::declaration::{
+    Given, Key, ReadTable, Section, Table, Tables, flag, integer, integer_within, named, names_of,
+    one_of, real, section, tables,
+};
 use crate::workload::{ClusterSizes, Excerpts, FurtherParts, RequestPreset, TemplateSource};
 
 /// The names of the policies that overbook.
 fn overbooking_strategies() -> Vec<&'static str> {
     let overbooking = STRATEGIES.iter().filter(|strategy| strategy.overbooks);
     overbooking.map(|strategy| strategy.name).collect()
+}
+
+tables! {
+    clusters: RawClusters = CLUSTERS,
+    requests: RawRequests = REQUESTS,
+    broker: RawBroker = BROKER,
+    local: RawLocal = LOCAL,
+    grid_failures: RawGridFailures = GRID_FAILURES,
+    risk: RawRisk = RISK,
 }
 
 section! {

@@ -2,41 +2,46 @@
 
 use rusqlite::{Connection, params};
 
-use super::{Definition, TableGroup, View, Writing};
-use crate::actors::SimulationResult;
 use crate::brokering::provisioning::measures::SiteSummary;
 use crate::brokering::provisioning::{ProvisioningOutcome, ProvisioningRun, TaskFate};
-use crate::store::export::{ExportKind, ExportSource};
-use crate::store::rows::Prepared;
+use crate::tables::{Definition, ExportKind, ExportSource, Rows, View};
 use crate::units::Seconds;
 
-/// The tables of workflows that buy their resources.
-pub(super) struct Provisioning;
+/// The tables.
+pub(super) const TABLES: Definition = Definition {
+    sql: SQL,
+    results: &[
+        "workflow_front",
+        "workflow_task",
+        "workflow_slot",
+        "workflow_submission",
+        "workflow_effect",
+        "workflow_site",
+    ],
+    views: VIEWS,
+    exports: EXPORTS,
+    enter_lookups,
+};
 
-impl TableGroup for Provisioning {
-    fn definition(&self) -> &'static Definition {
-        &Definition {
-            sql: SQL,
-            results: &[
-                "workflow_front",
-                "workflow_task",
-                "workflow_slot",
-                "workflow_submission",
-                "workflow_effect",
-                "workflow_site",
-            ],
-            views: VIEWS,
-            exports: EXPORTS,
-        }
-    }
+/// The sites of a simulation, and what became of its applications.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ProvisioningRows {
+    /// The sites.
+    pub sites: Vec<SiteSummary>,
+    /// What became of the applications; `None` unless outcomes were asked for.
+    pub run: Option<ProvisioningRun>,
+    /// The hypervolume of the front of each submission; empty where there are no fronts.
+    pub hypervolumes: Vec<Option<f64>>,
+}
 
-    fn problem(&self, result: &SimulationResult) -> Option<String> {
-        problem(result.provisioning.as_ref()?)
+impl Rows for ProvisioningRows {
+    fn problem(&self) -> Option<String> {
+        problem(self.run.as_ref()?)
     }
 
     /// Reports draw the tasks of one submission, so slots and tasks of the first replication stay.
-    fn strip(&self, result: &mut SimulationResult, replication: u32) {
-        if let (Some(run), 1..) = (&mut result.provisioning, replication) {
+    fn strip(&mut self, replication: u32) {
+        if let (Some(run), 1..) = (&mut self.run, replication) {
             for outcome in &mut run.outcomes {
                 outcome.slots = Vec::new();
                 outcome.tasks = Vec::new();
@@ -46,27 +51,26 @@ impl TableGroup for Provisioning {
 
     fn write(
         &self,
-        writing: &mut Writing<'_>,
+        connection: &Connection,
         simulation: i64,
-        prepared: &Prepared,
+        _replication: u32,
     ) -> rusqlite::Result<u64> {
-        let result = &prepared.finished.result;
-        let mut rows = write_sites(writing.connection, simulation, &result.sites)?;
-        if let Some(run) = &result.provisioning {
-            rows += write_submissions(writing.connection, simulation, run, &result.hypervolumes)?;
+        let mut rows = write_sites(connection, simulation, &self.sites)?;
+        if let Some(run) = &self.run {
+            rows += write_submissions(connection, simulation, run, &self.hypervolumes)?;
         }
         Ok(rows)
     }
+}
 
-    fn enter_lookups(&self, connection: &Connection) -> rusqlite::Result<()> {
-        for fate in FATES {
-            connection.execute(
-                "INSERT OR REPLACE INTO task_fate VALUES (?1, ?2)",
-                params![fate_code(fate), fate_name(fate)],
-            )?;
-        }
-        Ok(())
+fn enter_lookups(connection: &Connection) -> rusqlite::Result<()> {
+    for fate in FATES {
+        connection.execute(
+            "INSERT OR REPLACE INTO task_fate VALUES (?1, ?2)",
+            params![fate_code(fate), fate_name(fate)],
+        )?;
     }
+    Ok(())
 }
 
 const SQL: &str = "

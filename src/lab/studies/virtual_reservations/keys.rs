@@ -2,9 +2,15 @@
 
 use serde::Deserialize;
 
-use super::declaration::{Given, Key, Section, integer, named, real, section};
 use crate::estimates::PredictionRule;
 use crate::scheduling::{Combination, Padding};
+use crate::sweep::keys::declaration::{
+    Given, Key, ReadTable, Section, Table, Tables, integer, named, real, section, tables,
+};
+
+tables! {
+    request: RawVirtual = VIRTUAL,
+}
 
 section! {
     /// The request of the study of virtual reservations.

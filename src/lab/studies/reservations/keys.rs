@@ -2,11 +2,19 @@
 
 use serde::Deserialize;
 
-use super::declaration::{Given, Key, Section, flag, named, one_of, real, section};
 use crate::scheduling::reserving::{
     Admission, Backfilling, DisplacedJobs, Displacement, EarlyEnd, QueueOrder, SameInstant,
 };
+use crate::sweep::keys::declaration::{
+    Given, Key, ReadTable, Section, Table, Tables, flag, named, one_of, real, section, tables,
+};
 use crate::workload::{LeadRounding, RequestDuration, RequestOrigin};
+
+tables! {
+    reservations: RawReservations = RESERVATIONS,
+    admission: RawAdmission = ADMISSION,
+    planning: RawPlanning = PLANNING,
+}
 
 section! {
     /// Requests made from the jobs of the workload.

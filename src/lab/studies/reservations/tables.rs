@@ -1,56 +1,48 @@
-//! Requests for reservations of one machine, the offers that they chose from, and trials of virtual reservations.
+//! Requests for reservations of one machine, and the offers that they chose from.
 
 use rusqlite::{Connection, params};
 
-use super::{Definition, TableGroup, View, Writing};
-use crate::actors::SimulationResult;
 use crate::scheduling::reserving::{RequestVerdict, ReservationOutcome};
-use crate::scheduling::{CombinedScheme, VirtualTrial};
-use crate::store::export::{ExportKind, ExportSource};
-use crate::store::rows::Prepared;
+use crate::tables::{Definition, ExportKind, ExportSource, Rows, View};
 use crate::units::Seconds;
 use crate::workload::WantedStart;
 
-/// The tables of reservations of one machine and of virtual ones.
-pub(super) struct Reservations;
+/// The tables.
+pub(super) const TABLES: Definition = Definition {
+    sql: SQL,
+    results: &["offer", "reservation_outcome"],
+    views: VIEWS,
+    exports: EXPORTS,
+    enter_lookups,
+};
 
-impl TableGroup for Reservations {
-    fn definition(&self) -> &'static Definition {
-        &Definition {
-            sql: SQL,
-            results: &["offer", "reservation_outcome", "virtual_trial"],
-            views: VIEWS,
-            exports: EXPORTS,
-        }
-    }
+/// One outcome a request in order of request id; empty unless asked for.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReservationRows(pub Vec<ReservationOutcome>);
 
-    fn strip(&self, result: &mut SimulationResult, _replication: u32) {
-        result.reservations = Vec::new();
-        result.trials = Vec::new();
+impl Rows for ReservationRows {
+    fn strip(&mut self, _replication: u32) {
+        self.0 = Vec::new();
     }
 
     fn write(
         &self,
-        writing: &mut Writing<'_>,
+        connection: &Connection,
         simulation: i64,
-        prepared: &Prepared,
+        _replication: u32,
     ) -> rusqlite::Result<u64> {
-        let result = &prepared.finished.result;
-        Ok(
-            write_reservations(writing.connection, simulation, &result.reservations)?
-                + write_trials(writing.connection, simulation, &result.trials)?,
-        )
+        write_reservations(connection, simulation, &self.0)
     }
+}
 
-    fn enter_lookups(&self, connection: &Connection) -> rusqlite::Result<()> {
-        for (code, verdict) in RequestVerdict::ALL.into_iter().enumerate() {
-            connection.execute(
-                "INSERT OR REPLACE INTO request_verdict VALUES (?1, ?2, ?3)",
-                params![code as i64, verdict.name(), !verdict.is_rejected()],
-            )?;
-        }
-        Ok(())
+fn enter_lookups(connection: &Connection) -> rusqlite::Result<()> {
+    for (code, verdict) in RequestVerdict::ALL.into_iter().enumerate() {
+        connection.execute(
+            "INSERT OR REPLACE INTO request_verdict VALUES (?1, ?2, ?3)",
+            params![code as i64, verdict.name(), !verdict.is_rejected()],
+        )?;
     }
+    Ok(())
 }
 
 const SQL: &str = "
@@ -88,23 +80,6 @@ CREATE TABLE offer (
     PRIMARY KEY (simulation, request, start),
     FOREIGN KEY (simulation, request) REFERENCES reservation_outcome (simulation, request)
 ) STRICT, WITHOUT ROWID;
-
-CREATE TABLE virtual_trial (
-    simulation INTEGER NOT NULL REFERENCES simulation (id),
-    trial INTEGER NOT NULL,
-    asked_at INTEGER NOT NULL,
-    wanted_start INTEGER NOT NULL,
-    nodes INTEGER NOT NULL,
-    duration INTEGER NOT NULL,
-    price INTEGER,
-    submitted INTEGER,
-    padded_runtime INTEGER,
-    probability REAL,
-    virtual_start INTEGER,
-    scheme TEXT NOT NULL CHECK (scheme IN ('reservation', 'virtual', 'neither')),
-    combined_cost INTEGER,
-    PRIMARY KEY (simulation, trial)
-) STRICT, WITHOUT ROWID;
 ";
 
 const VIEWS: &[View] = &[
@@ -121,15 +96,6 @@ const VIEWS: &[View] = &[
         "SELECT f.simulation, f.request, o.asked_at + f.start AS start, f.price / 3600.0 AS price_su,
             coalesce(f.start = o.start, 0) AS chosen
          FROM offer f JOIN reservation_outcome o ON o.simulation = f.simulation AND o.request = f.request",
-    ),
-    (
-        "v_virtual_trial",
-        "SELECT t.simulation, t.trial, t.asked_at, t.asked_at + t.wanted_start AS wanted_start, t.nodes, t.duration,
-            t.price / 3600.0 AS reservation_cost_su, t.asked_at + t.submitted AS submitted, t.padded_runtime, t.probability,
-            t.asked_at + t.virtual_start AS virtual_start,
-            t.nodes * (t.wanted_start - t.virtual_start) / 3600.0 AS virtual_cost_su, t.scheme,
-            t.combined_cost / 3600.0 AS combined_cost_su, t.nodes * t.duration / 3600.0 AS base_price_su
-         FROM virtual_trial t",
     ),
 ];
 
@@ -149,15 +115,6 @@ const EXPORTS: &[ExportKind] = &[
         of_outcomes: true,
         source: ExportSource::Simulations("v_offer"),
         columns: "simulation, request, start, price_su number, chosen flag",
-    },
-    ExportKind {
-        name: "trials",
-        about: "One row for each trial of a virtual reservation",
-        of_outcomes: true,
-        source: ExportSource::Simulations("v_virtual_trial"),
-        columns: "simulation, trial, asked_at, wanted_start, nodes, duration, reservation_cost_su number, submitted, \
-            padded_runtime, probability number, virtual_start, virtual_cost_su number, scheme text, combined_cost_su number, \
-            base_price_su number",
     },
 ];
 
@@ -216,42 +173,6 @@ fn write_reservations(
         }
     }
     Ok(rows)
-}
-
-/// Writes the trials of a study of virtual reservations; returns the rows. Times but the first are seconds after it.
-fn write_trials(
-    connection: &Connection,
-    simulation: i64,
-    trials: &[VirtualTrial],
-) -> rusqlite::Result<u64> {
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO virtual_trial VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-    )?;
-    for (number, trial) in trials.iter().enumerate() {
-        let after = |time: Seconds| (time - trial.asked_at).0;
-        let scheme = match trial.combined.scheme {
-            CombinedScheme::Reservation => "reservation",
-            CombinedScheme::Virtual => "virtual",
-            CombinedScheme::Neither => "neither",
-        };
-        let submission = trial.submission;
-        insert.execute(params![
-            simulation,
-            number as i64,
-            trial.asked_at.0,
-            after(trial.wanted_start),
-            trial.nodes.0,
-            trial.duration.0,
-            trial.price.map(|price| price.0),
-            submission.map(|submission| after(submission.submit)),
-            submission.map(|submission| submission.runtime.0),
-            submission.map(|submission| submission.probability),
-            trial.virtual_start.map(after),
-            scheme,
-            trial.combined.extra_cost.map(|cost| cost.0),
-        ])?;
-    }
-    Ok(trials.len() as u64)
 }
 
 #[cfg(test)]

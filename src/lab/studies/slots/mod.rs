@@ -1,19 +1,24 @@
 //! A machine that advertises slots. It is watched from outside and needs no actors.
 
+pub(crate) mod keys;
+
 use std::sync::Arc;
 
-use super::{Asked, LabStudy, Simulation, StudySpec};
-use crate::actors::{SimulationError, SimulationResult};
+use self::keys::RawSlots;
+use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult};
+use crate::actors::SimulationError;
 use crate::plan::SlotRules;
 use crate::scheduling::{SlotStudySettings, simulate_slot_study};
 use crate::studies::SimulationSpec;
 use crate::sweep::problem::Problems;
-use crate::sweep::raw::RawSlots;
 use crate::sweep::resolve::real;
 use crate::sweep::{InputError, Inputs};
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
 pub use bookahead_engine::studies::slots::*;
+
+/// None of its own.
+pub type Rows = ();
 
 /// The machine and its jobs.
 #[derive(Clone, Debug)]
@@ -56,13 +61,12 @@ impl LabStudy for SlotsStudy {
     }
 }
 
-/// The study that the file asks for. The outer `None` where something is wrong with its settings, the inner where it asks for another.
-pub(crate) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Option<StudySpec>> {
-    if asked.strategy != STRATEGY.0 {
-        return Some(None);
+impl FileStudy for SlotsStudy {
+    type Tables = keys::RawTables;
+
+    fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        slot_study(&asked.raw.studies.slots.slots, problems).map(Self)
     }
-    let settings = slot_study(&asked.raw.slots, problems)?;
-    Some(Some(StudySpec::Slots(Box::new(SlotsStudy(settings)))))
 }
 
 pub(crate) fn slot_study(raw: &RawSlots, problems: &mut Problems) -> Option<SlotStudySettings> {

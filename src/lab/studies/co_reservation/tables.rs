@@ -4,41 +4,46 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, params};
 
-use super::{Definition, TableGroup, View, Writing};
-use crate::actors::SimulationResult;
 use crate::brokering::measures::{CLUSTER_MEASURES, ClusterSummary, ClusterValue};
 use crate::brokering::{CoOutcome, CoVerdict, GridRun, TimeLine};
-use crate::store::export::{ExportKind, ExportSource};
-use crate::store::rows::Prepared;
+use crate::tables::{Definition, ExportKind, ExportSource, Rows, View};
 use crate::units::Seconds;
 
-/// The tables of several clusters and of co-reservations.
-pub(super) struct CoReservations;
+/// The tables.
+pub(super) const TABLES: Definition = Definition {
+    sql: SQL,
+    results: &[
+        "time_line",
+        "co_probe",
+        "co_part",
+        "co_request",
+        "cluster_measure",
+        "cluster",
+    ],
+    views: VIEWS,
+    exports: EXPORTS,
+    enter_lookups,
+};
 
-impl TableGroup for CoReservations {
-    fn definition(&self) -> &'static Definition {
-        &Definition {
-            sql: SQL,
-            results: &[
-                "time_line",
-                "co_probe",
-                "co_part",
-                "co_request",
-                "cluster_measure",
-                "cluster",
-            ],
-            views: VIEWS,
-            exports: EXPORTS,
-        }
-    }
+/// The clusters of a simulation, what was measured at them, and what became of the requests.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GridRows {
+    /// The clusters.
+    pub clusters: Vec<ClusterSummary>,
+    /// What was measured at each of them.
+    pub values: Vec<ClusterValue>,
+    /// The run without its jobs, which are among the outcomes; `None` unless outcomes were asked for.
+    pub run: Option<GridRun>,
+}
 
-    fn problem(&self, result: &SimulationResult) -> Option<String> {
-        problem(result.grid.as_ref()?)
+impl Rows for GridRows {
+    fn problem(&self) -> Option<String> {
+        problem(self.run.as_ref()?)
     }
 
     /// Requests are few, and pairs of runs are compared by them; of their probes one replication is enough to look at.
-    fn strip(&self, result: &mut SimulationResult, replication: u32) {
-        if let (Some(run), 1..) = (&mut result.grid, replication) {
+    fn strip(&mut self, replication: u32) {
+        if let (Some(run), 1..) = (&mut self.run, replication) {
             for outcome in &mut run.requests {
                 outcome.probes = Vec::new();
             }
@@ -47,43 +52,36 @@ impl TableGroup for CoReservations {
 
     fn write(
         &self,
-        writing: &mut Writing<'_>,
+        connection: &Connection,
         simulation: i64,
-        prepared: &Prepared,
+        replication: u32,
     ) -> rusqlite::Result<u64> {
-        let result = &prepared.finished.result;
-        let connection = writing.connection;
-        let mut rows = write_clusters(
-            connection,
-            simulation,
-            &result.clusters,
-            &result.cluster_values,
-        )?;
-        if let Some(run) = &result.grid {
+        let mut rows = write_clusters(connection, simulation, &self.clusters, &self.values)?;
+        if let Some(run) = &self.run {
             rows += write_co_requests(connection, simulation, run)?;
             // Time lines are kept of the first replication only, which bounds the file.
-            if prepared.finished.spec.replication == 0 {
+            if replication == 0 {
                 rows += write_time_lines(connection, simulation, &run.time_lines)?;
             }
         }
         Ok(rows)
     }
+}
 
-    fn enter_lookups(&self, connection: &Connection) -> rusqlite::Result<()> {
-        for measure in CLUSTER_MEASURES {
-            connection.execute(
-                "INSERT INTO measure (name, unit, title) VALUES (?1, ?2, ?3) ON CONFLICT (name) DO NOTHING",
-                params![measure.name, measure.unit, measure.title],
-            )?;
-        }
-        for (code, verdict) in CoVerdict::ALL.into_iter().enumerate() {
-            connection.execute(
-                "INSERT OR REPLACE INTO co_verdict VALUES (?1, ?2, ?3)",
-                params![code as i64, verdict.name(), verdict == CoVerdict::Granted],
-            )?;
-        }
-        Ok(())
+fn enter_lookups(connection: &Connection) -> rusqlite::Result<()> {
+    for measure in CLUSTER_MEASURES {
+        connection.execute(
+            "INSERT INTO measure (name, unit, title) VALUES (?1, ?2, ?3) ON CONFLICT (name) DO NOTHING",
+            params![measure.name, measure.unit, measure.title],
+        )?;
     }
+    for (code, verdict) in CoVerdict::ALL.into_iter().enumerate() {
+        connection.execute(
+            "INSERT OR REPLACE INTO co_verdict VALUES (?1, ?2, ?3)",
+            params![code as i64, verdict.name(), verdict == CoVerdict::Granted],
+        )?;
+    }
+    Ok(())
 }
 
 const SQL: &str = "

@@ -3,13 +3,20 @@
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::declaration::{
-    Given, Key, Section, flag, integer, integer_within, named, one_of, real, section, text,
-};
 use crate::brokering::provisioning::{AfterFailure, SearchMethod, SiteChoice};
+use crate::sweep::keys::declaration::{
+    Given, Key, ReadTable, Section, Table, Tables, flag, integer, integer_within, named, one_of,
+    real, section, tables, text,
+};
 use crate::workload::workflows::{
     Instances, LevelSizes, Negatives, NodesShape, RuntimeShape, TransferMean, VolumeShape,
 };
+
+tables! {
+    sites: RawSites = SITES with SITES_MORE,
+    workflow: RawWorkflow = WORKFLOW,
+    provisioning: RawProvisioning = PROVISIONING,
+}
 
 section! {
     /// Providers and how busy they are.
@@ -30,7 +37,7 @@ section! {
 
 section! {
     /// One more site, which takes everything that it does not say from `[workload]`.
-    SITES_MORE = "sites.more", RawSite {
+    SITES_MORE = "sites.more" list, RawSite {
         /// The trace of its own jobs.
         trace: Given<String> = text("the file name of a trace (default: the workload's)"),
         /// The size of its machine.
