@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 
 use super::{Mark, Row, SideBySide, columns, marks, short};
-use crate::report::claims::{Comparison, Found};
+use crate::report::findings::tables::Found;
+use crate::report::findings::{FindingResult, compact};
 use crate::report::reproduction::Tallies;
-use crate::report::reproduction::cells::{label, measured, published};
+use crate::report::reproduction::cells::{label, published};
 use crate::report::svg::escape;
 
 /// What this page has beyond the style of a report: the first column stays in sight while the others scroll.
@@ -171,27 +172,23 @@ impl SideBySide<'_> {
         }
         page.push_str("</tr></thead>\n<tbody>\n");
         for row in rows {
-            let claim = &row[0].claim;
+            let finding = &row[0].finding;
             let _ = write!(
                 page,
                 "<tr><td title=\"{}\">{}</td><td class=\"n\">{}</td>",
-                escape(&claim.statement()),
-                escape(label(claim)).replace('/', "/<wbr>"),
-                escape(&short(&published(claim)))
+                escape(&finding.statement),
+                escape(label(finding)).replace('/', "/<wbr>"),
+                escape(&short(&published(finding)))
             );
-            for comparison in row {
-                let _ = write!(
-                    page,
-                    "<td class=\"n\">{}",
-                    escape(&short(&measured(comparison)))
-                );
-                for Mark { glyph, word, class } in marks(comparison) {
+            for result in row {
+                let _ = write!(page, "<td class=\"n\">{}", escape(&short(&result.measured)));
+                for Mark { glyph, word, class } in marks(result) {
                     let _ = write!(
                         page,
                         " <span class=\"{class}\" role=\"img\" aria-label=\"{word}\" title=\"{word}\">{glyph}</span>"
                     );
                 }
-                if let Some(interval) = interval(comparison) {
+                if let Some(interval) = interval(result) {
                     let _ = write!(page, "<small>{interval}</small>");
                 }
                 page.push_str("</td>");
@@ -203,14 +200,13 @@ impl SideBySide<'_> {
 }
 
 /// The 95 % interval, where there is one.
-fn interval(comparison: &Comparison) -> Option<String> {
+fn interval(result: &FindingResult) -> Option<String> {
     let Some(Found::Value {
         interval: Some([low, high]),
         ..
-    }) = comparison.found
+    }) = result.found
     else {
         return None;
     };
-    let text = |value| crate::report::claims::compact(value);
-    Some(format!("{} to {}", text(low), text(high)))
+    Some(format!("{} to {}", compact(low), compact(high)))
 }
