@@ -257,7 +257,7 @@ fn curves_are_swept_judged_and_reported_and_the_same_command_again_only_judges()
         "H2  held",
         "H3  missed",
         "why: No machine is. Looked at: ctc.",
-        "heine2005          2 held, 1 missed, 0 not tested",
+        "heine2005: held 2 of 3 (67 %)",
     ] {
         assert!(said.contains(text), "{text}\nis not in\n{said}");
     }
@@ -308,8 +308,8 @@ fn several_clusters_are_judged_by_replications_by_cluster_and_by_request_and_onc
         "the published value is held out",
         "drawn/M1  held",
         "drawn/M4  missed",
-        "fingerprint        3 held, 1 missed, 1 not tested",
-        "drawn              3 held, 1 missed, 1 not tested",
+        "seven excerpts chosen by fingerprint, 1,160 CPUs each held 3 of 4 (75 %), 1 not tested",
+        "excerpts drawn for each replication, 1,160 CPUs each held 3 of 4 (75 %), 1 not tested",
     ] {
         assert!(said.contains(text), "{text}\nis not in\n{said}");
     }

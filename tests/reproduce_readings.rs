@@ -52,7 +52,7 @@ fn folder() -> tempfile::TempDir {
     let paper = "title = \"A small paper\"\n[[trace]]\nname = \"arminius\"\nsubject = \"Arminius\"\n\
                  runs = [\"arminius-pof\", \"arminius-risk\", \"arminius-alignment\"]\n";
     fs::write(configs.join("paper.toml"), paper).expect("written");
-    for name in ["published.toml", "explanations.toml"] {
+    for name in ["findings.toml", "explanations.toml"] {
         fs::copy(own.join(name), configs.join(name)).expect("copied");
     }
     fs::write(configs.join("readings.toml"), READINGS).expect("written");

@@ -201,7 +201,6 @@ fn the_quick_start_and_every_configuration_of_the_project_is_valid() {
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|ending| ending == "toml")
-                && !path.ends_with("published.toml")
                 && !path.ends_with("paper.toml")
                 && !path.ends_with("explanations.toml")
                 && !path.ends_with("findings.toml")

@@ -3,12 +3,11 @@
 //! This file decides what to run and where results go. It runs nothing itself: sweeps, traces and the store are behind
 //! [`SweepRunner`].
 
-mod curves;
+mod evaluation;
 mod paper;
 mod readings;
 mod runner;
 mod stored;
-mod tables;
 
 use std::fs;
 use std::io::{self, Write};
@@ -18,16 +17,15 @@ use std::process::ExitCode;
 use clap::Args;
 
 pub use paper::{
-    Configuration, EXPLANATIONS, FINDINGS, PAPER, PUBLISHED, Paper, PaperError, PaperTrace,
-    paper_names,
+    Configuration, EXPLANATIONS, FINDINGS, PAPER, Paper, PaperError, PaperTrace, paper_names,
 };
 pub use readings::ReadingError;
 pub use runner::HouseRunner;
 pub use stored::{StoredCurves, known_measures};
 
 use crate::report::ClaimsSection;
-use crate::report::claims::{Alignment, ClaimsError, Measured};
 use crate::report::findings::{FindingsError, FindingsFile, MeasuredCurves};
+use crate::report::reproduction::ScoreCard;
 use crate::sweep::{OutcomeDetail, SweepOptions};
 
 /// Arguments of `bookahead reproduce`.
@@ -109,22 +107,6 @@ pub trait SweepRunner {
     ///
     /// When the configuration is wrong or the store cannot be used. Points that fail are no error, but counted.
     fn run(&mut self, configuration: &Configuration) -> Result<SweepOutcome, RoomError>;
-
-    /// The measured values of a trace, read from the store over the runs that [`SweepRunner::run`] returned: of the PoF
-    /// experiment, then of the risk experiment. A cell without all replications counts as not measured.
-    ///
-    /// # Errors
-    ///
-    /// When the store cannot be read.
-    fn measured(&self, runs: &[SweepOutcome]) -> Result<Box<dyn Measured>, RoomError>;
-
-    /// The measured values of a trace with the failure clock moved, read from the store over one run of its experiment on
-    /// alignments: one a value of `failures.offset_hours`. A cell without all replications counts as not measured.
-    ///
-    /// # Errors
-    ///
-    /// When the store cannot be read.
-    fn alignments(&self, run: &SweepOutcome) -> Result<Vec<Alignment>, RoomError>;
 
     /// The curves that findings ask for, read from the store: of the runs of these configurations (stem, and how
     /// [`SweepRunner::run`] ended) what the findings name.
@@ -215,13 +197,10 @@ pub enum ReproduceError {
     /// There is no such paper, or one of its files cannot be read.
     #[error(transparent)]
     Paper(#[from] PaperError),
-    /// The published claims, their explanations or the readings are wrong.
-    #[error(transparent)]
-    Claims(#[from] ClaimsError),
     /// A reading cannot be run.
     #[error(transparent)]
     Reading(#[from] ReadingError),
-    /// The findings, or their explanations, are wrong.
+    /// The findings, their explanations or the readings are wrong.
     #[error(transparent)]
     Findings(#[from] FindingsError),
     /// A sweep could not be run, or its results not read.
@@ -279,11 +258,7 @@ pub fn reproduce(
                 known: names(paper.traces.iter().map(|trace| trace.name.as_str())),
             });
         }
-        let ended = match paper.optional(PUBLISHED)? {
-            Some(file) => tables::reproduce(&mut session, paper, &file)?,
-            None => curves::reproduce(&mut session, paper)?,
-        };
-        ending = ending.max(ended);
+        ending = ending.max(evaluation::reproduce(&mut session, paper)?);
     }
     Ok(ending)
 }
@@ -342,17 +317,6 @@ impl Session<'_> {
     /// Runs one configuration, saying so before, and after an interruption how to go on.
     fn run(
         &mut self,
-        paper: &Paper,
-        trace: &PaperTrace,
-        stem: &str,
-    ) -> Result<SweepOutcome, ReproduceError> {
-        let configuration = paper.configuration(stem)?;
-        self.run_configuration(trace, &configuration)
-    }
-
-    /// [`Self::run`] of a configuration that was read already.
-    fn run_configuration(
-        &mut self,
         trace: &PaperTrace,
         configuration: &Configuration,
     ) -> Result<SweepOutcome, ReproduceError> {
@@ -380,15 +344,24 @@ impl Session<'_> {
         self.args.report.join(paper).join(trace)
     }
 
-    /// Writes `score-card.md` and `score-card.json` into a folder.
-    fn write_card(
+    /// Writes the report of a run into a folder.
+    fn report(
         &self,
+        run: &SweepOutcome,
         folder: &Path,
-        markdown: String,
-        records: &impl serde::Serialize,
+        claims: Option<ClaimsSection>,
     ) -> Result<(), ReproduceError> {
-        let json = serde_json::to_string_pretty(records).map_err(io::Error::from)?;
-        self.write_file(folder, "score-card.md", &markdown)?;
+        let failure = |source| ReproduceError::Sweep {
+            configuration: run.experiment.clone(),
+            source,
+        };
+        self.runner.report(run, folder, claims).map_err(failure)
+    }
+
+    /// Writes `score-card.md` and `score-card.json` into a folder.
+    fn write_card(&self, folder: &Path, card: &ScoreCard) -> Result<(), ReproduceError> {
+        let json = serde_json::to_string_pretty(&card.records()).map_err(io::Error::from)?;
+        self.write_file(folder, "score-card.md", &card.markdown())?;
         self.write_file(folder, "score-card.json", &(json + "\n"))
     }
 
@@ -406,13 +379,11 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The first part of a list: the paper, and its traces with the files that they need beside their own and how many claims there
-    /// are of each.
+    /// The first part of a list: the paper, and its traces with the files that they need and how many findings there are of each.
     fn list_traces(
         &mut self,
         paper: &Paper,
         traces: &[(&PaperTrace, usize)],
-        noun: &str,
     ) -> Result<(), ReproduceError> {
         writeln!(self.output, "{}\n  {}\n\ntraces", paper.name, paper.title)?;
         for (trace, count) in traces {
@@ -432,19 +403,18 @@ impl Session<'_> {
             let plural = if *count == 1 { "" } else { "s" };
             writeln!(
                 self.output,
-                "  {:18} {}; {count} {noun}{plural}; {files}",
+                "  {:18} {}; {count} finding{plural}; {files}",
                 trace.name, trace.subject
             )?;
         }
         Ok(())
     }
 
-    /// The second part: the configurations of the chosen traces, with what `remark` says of each.
+    /// The second part: the configurations of the chosen traces.
     fn list_configurations(
         &mut self,
         paper: &Paper,
         traces: &[&PaperTrace],
-        remark: impl Fn(&str) -> &'static str,
     ) -> Result<(), ReproduceError> {
         writeln!(self.output, "\nconfigurations")?;
         for stem in paper.stems()? {
@@ -458,11 +428,14 @@ impl Session<'_> {
             };
             if traces.iter().any(of_trace) {
                 let configuration = paper.configuration(&stem)?;
+                let remark = match paper.trace_of(&stem) {
+                    Some(_) => "",
+                    None => " (by hand: bookahead run)",
+                };
                 writeln!(
                     self.output,
-                    "  {}{}\n    {}",
+                    "  {}{remark}\n    {}",
                     configuration.origin(),
-                    remark(&stem),
                     configuration.summary()
                 )?;
             }

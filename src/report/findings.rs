@@ -1,13 +1,12 @@
-//! Findings: what a paper says about its curves ("rejected % rises with the share, under both rules"), as data that a
+//! Findings: what a paper says about its results ("rejected % rises with the share, under both rules"), as data that a
 //! reproduction can be checked against.
 //!
-//! [`claims`](super::claims) is the form for papers that print tables of numbers; this is the form for those that describe
-//! figures. A finding is a value at a place, a bound, a trend or a comparison, quantified over the axes that it leaves open.
-//! [`parse`] reads the files (`configs/PAPER/findings.toml`), [`evaluate`] judges them, [`FindingsCard`] shows the verdicts.
-//! Nothing here reads a store: what was measured is asked of [`MeasuredCurves`].
+//! A finding is a value at a place, a bound, a trend or a comparison of curves, quantified over the axes that it leaves open, or a
+//! quantity of a table's cell ([`tables`]). [`parse`] reads the files (`configs/PAPER/findings.toml`), [`evaluate`] judges them,
+//! [`ScoreCard`](super::reproduction::ScoreCard) shows the verdicts. Nothing here reads a store: what was measured is asked of
+//! [`MeasuredCurves`].
 
 mod again;
-mod card;
 mod compare;
 mod curves;
 mod derived;
@@ -16,7 +15,10 @@ mod explanations;
 mod file;
 mod paired;
 mod quantity;
+mod readings;
+pub mod tables;
 mod trend;
+mod verdict;
 mod words;
 mod zipped;
 
@@ -24,9 +26,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use super::claims::Verdict;
-pub use super::reproduction::Tally;
-pub use card::{FindingsCard, Record};
 pub use curves::{CurveCell, MeasuredCurves};
 pub use derived::Derived;
 pub use evaluate::{FindingResult, Judged, evaluate};
@@ -34,11 +33,14 @@ pub use explanations::{Audit, Explanation, audit, explain, parse_explanations};
 pub use file::{FindingsError, parse};
 pub use paired::Paired;
 use quantity::Quantity;
+pub use readings::{ALL_READINGS, READINGS, Reading, parse_readings};
+pub use verdict::Verdict;
+pub(crate) use verdict::compact;
 pub use words::Place;
 pub use zipped::Zipped;
 
-/// Everything that one paper says about its curves.
-#[derive(Clone, Debug, PartialEq)]
+/// Everything that one paper says about its results.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FindingsFile {
     /// Every finding in the order of the file.
     pub findings: Vec<Finding>,
@@ -48,6 +50,10 @@ pub struct FindingsFile {
     pub paired: Vec<Paired>,
     /// Axes that moved together.
     pub zipped: Vec<Zipped>,
+    /// How its tables name cells; `None` where it has none.
+    pub cells: Option<tables::Layout>,
+    /// The tolerances of quantities of tables, with the reason for each.
+    pub tolerances: Vec<tables::ToleranceRule>,
 }
 
 impl FindingsFile {
@@ -66,7 +72,7 @@ impl FindingsFile {
     }
 }
 
-/// One statement about measured curves.
+/// One statement about what was measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     /// Its short name, such as `H1` or `F23-a`.
@@ -128,6 +134,8 @@ impl Finding {
 pub enum Provenance {
     /// The paper says it.
     Stated,
+    /// The number stands in the paper.
+    Printed,
     /// It follows from what the paper says by arithmetic.
     Derived,
     /// It is read off the range of a figure's axis.
@@ -140,6 +148,7 @@ impl Provenance {
     pub fn name(self) -> &'static str {
         match self {
             Self::Stated => "stated",
+            Self::Printed => "printed",
             Self::Derived => "derived",
             Self::Axis => "axis",
         }
@@ -158,6 +167,8 @@ pub enum Check {
     Trend(TrendCheck),
     /// One curve lies above or below another, everywhere in a selection.
     Compare(CompareCheck),
+    /// A quantity of a table's cell has about this value.
+    Cell(tables::CellCheck),
 }
 
 /// A value for each axis that is fixed, by the axis's dotted key.
@@ -202,6 +213,17 @@ pub enum Tolerance {
         /// Half a unit of the last digit that was printed; 0 for a number that was not rounded.
         rounding: f64,
     },
+}
+
+impl Tolerance {
+    /// The largest difference from `published` that holds.
+    #[must_use]
+    pub fn width(self, published: f64) -> f64 {
+        match self {
+            Self::Relative(share) => share * published.abs(),
+            Self::Absolute(width) | Self::Range { rounding: width } => width,
+        }
+    }
 }
 
 /// Every cell of a selection lies between bounds.
@@ -350,4 +372,4 @@ impl Relation {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

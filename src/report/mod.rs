@@ -8,7 +8,6 @@
 
 mod analysis;
 mod calibration;
-pub mod claims;
 pub mod figure;
 mod figures;
 pub mod findings;

@@ -21,16 +21,13 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::names;
-use crate::report::claims::READINGS;
+use crate::report::findings::READINGS;
 
 /// Every paper of the repository: its name, and stem and text of its files.
 const BUILT_IN: &[(&str, &[(&str, &str)])] = include!(concat!(env!("OUT_DIR"), "/papers.rs"));
 
 /// The stem of the file that says what a paper is.
 pub const PAPER: &str = "paper";
-
-/// The stem of the file of published claims.
-pub const PUBLISHED: &str = "published";
 
 /// The stem of the file of findings.
 pub const FINDINGS: &str = "findings";
@@ -374,9 +371,7 @@ impl Paper {
             }
             Folder::BuiltIn(files) => files.iter().map(|(stem, _)| (*stem).to_owned()).collect(),
         };
-        stems.retain(|stem| {
-            ![PAPER, PUBLISHED, FINDINGS, EXPLANATIONS, READINGS].contains(&stem.as_str())
-        });
+        stems.retain(|stem| ![PAPER, FINDINGS, EXPLANATIONS, READINGS].contains(&stem.as_str()));
         stems.sort();
         Ok(stems)
     }

@@ -17,7 +17,7 @@ fn the_copies_in_the_program_are_the_files_of_the_folder() {
         );
         assert_eq!(own.traces, copied.traces);
         assert_eq!(own.stems().unwrap(), copied.stems().unwrap());
-        let data = [PAPER, PUBLISHED, FINDINGS, EXPLANATIONS, READINGS].map(str::to_owned);
+        let data = [PAPER, FINDINGS, EXPLANATIONS, READINGS].map(str::to_owned);
         for stem in own.stems().unwrap().into_iter().chain(data) {
             let file = own.optional(&stem).unwrap();
             let copy = copied.optional(&stem).unwrap();
@@ -31,30 +31,9 @@ fn the_copies_in_the_program_are_the_files_of_the_folder() {
 }
 
 #[test]
-fn every_trace_of_a_table_has_its_file_and_every_configuration_says_what_to_look_at() {
-    let paper = Paper::read(here(), "birkenheuer2012").unwrap();
-    for trace in &paper.traces {
-        for stem in &trace.runs {
-            let text = paper.configuration(stem).unwrap().text;
-            for file in &trace.files {
-                assert!(text.contains(&format!("trace = \"{file}\"")), "{stem}");
-            }
-        }
-    }
-    for stem in paper.stems().unwrap() {
-        let configuration = paper.configuration(&stem).unwrap();
-        assert!(configuration.text.contains("# Look at: "), "{stem}");
-        assert!(
-            configuration.text.contains(&format!("name = \"{stem}\"")),
-            "{stem}"
-        );
-        assert!(!configuration.summary().is_empty());
-    }
-}
-
-#[test]
 fn moved_clocks_are_the_risk_experiment_and_nothing_else() {
-    use crate::report::claims::{ALIGNMENT_HOURS, depends_on_alignment, parse};
+    use crate::report::findings::tables::CellCheck;
+    use crate::report::findings::{Check, parse};
     use crate::sweep::{AxisValue, Experiment, Point, Sweep};
 
     let paper = Paper::read(here(), "birkenheuer2012").unwrap();
@@ -68,8 +47,15 @@ fn moved_clocks_are_the_risk_experiment_and_nothing_else() {
         (names, point.penalty_ratio.to_bits())
     };
     let of = |sweep: &Sweep, point: &Point| sweep.simulations[point.simulation].clone();
-    let published = paper.configuration(PUBLISHED).unwrap();
-    let published = parse(PUBLISHED, &published.text).unwrap();
+    let published = paper.configuration(FINDINGS).unwrap();
+    let published = parse(FINDINGS, &published.text, None).unwrap();
+    let rule = published
+        .cells
+        .as_ref()
+        .unwrap()
+        .alignment
+        .as_ref()
+        .unwrap();
     for trace in &paper.traces {
         let [_, risk, moved] = trace.runs.as_slice() else {
             panic!("{}: three experiments", trace.name);
@@ -83,7 +69,7 @@ fn moved_clocks_are_the_risk_experiment_and_nothing_else() {
             moved
                 .points
                 .iter()
-                .all(|point| offset(point).abs() <= ALIGNMENT_HOURS)
+                .all(|point| offset(point).abs() <= rule.within)
         );
         // Replications differ in their number alone: the first stands for all.
         let first = |sweep: &'_ Sweep| -> Vec<Point> {
@@ -101,9 +87,13 @@ fn moved_clocks_are_the_risk_experiment_and_nothing_else() {
             assert_eq!(of(&moved, point), of(&risk, twin), "{}", moved.name);
         }
         // Every claim that is judged over alignments finds its cell, and no cell is simulated for nothing.
-        let claims = || {
-            let own = published.claims.iter();
-            own.filter(|claim| claim.trace == trace.name && depends_on_alignment(claim))
+        let asked = || {
+            let own = published.findings.iter();
+            own.filter(|finding| finding.trace.as_ref() == Some(&trace.name))
+                .filter_map(|finding| match &finding.check {
+                    Check::Cell(check) if rule.asks_for(check) => Some((&finding.id, check)),
+                    _ => None,
+                })
         };
         let cell = |point: &Point, family: Option<&str>, strategy: &str, ratio: f64| {
             let text = |key: &str| match &point.axes[key] {
@@ -114,22 +104,22 @@ fn moved_clocks_are_the_risk_experiment_and_nothing_else() {
                 && text("scheduling.strategy") == strategy
                 && point.penalty_ratio == ratio
         };
-        for claim in claims() {
-            let strategy = claim.strategy.as_deref().unwrap();
-            let ratio = claim.at.unwrap();
+        let strategy = |check: &CellCheck| check.strategy.clone().unwrap();
+        for (id, check) in asked() {
+            let ratio = check.at.unwrap();
             let found = here
                 .iter()
-                .any(|point| cell(point, claim.family.as_deref(), strategy, ratio));
-            assert!(found, "{}", claim.id);
+                .any(|point| cell(point, check.family.as_deref(), &strategy(check), ratio));
+            assert!(found, "{id}");
         }
         for point in &here {
-            let asked = claims().any(|claim| {
-                let strategy = claim.strategy.as_deref().unwrap();
+            let is_asked = asked().any(|(_, check)| {
                 // A baseline is one simulation for all families and ratios.
-                cell(point, None, strategy, point.penalty_ratio)
-                    && (!strategy.ends_with("overbooking") || claim.at == Some(point.penalty_ratio))
+                cell(point, None, &strategy(check), point.penalty_ratio)
+                    && (!strategy(check).ends_with("overbooking")
+                        || check.at == Some(point.penalty_ratio))
             });
-            assert!(asked, "{}: {:?}", moved.name, point.axes);
+            assert!(is_asked, "{}: {:?}", moved.name, point.axes);
         }
     }
 }

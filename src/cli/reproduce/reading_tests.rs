@@ -13,7 +13,7 @@ fn folder_with(readings: &str) -> tempfile::TempDir {
     let own = "title = \"A paper.\"\n[[trace]]\nname = \"ctc\"\nsubject = \"CTC SP2, 430 processors\"\n\
                files = [\"CTC-SP2-1996-3.1-cln.swf\"]\nruns = [\"ctc-pof\", \"ctc-risk\"]\n";
     fs::write(folder.join("paper.toml"), own).unwrap();
-    for stem in ["ctc-pof", "ctc-risk", PUBLISHED, EXPLANATIONS] {
+    for stem in ["ctc-pof", "ctc-risk", FINDINGS, EXPLANATIONS] {
         let file = paper.configuration(stem).unwrap();
         fs::write(folder.join(format!("{stem}.toml")), file.text).unwrap();
     }

@@ -1,7 +1,7 @@
 //! Which readings of a paper are run, and its configurations under each of them.
 
 use super::{Configuration, Paper, ReproduceError, names};
-use crate::report::claims::{ALL_READINGS, READINGS, Reading, parse_readings};
+use crate::report::findings::{ALL_READINGS, READINGS, Reading, parse_readings};
 use crate::sweep::{Experiment, ExperimentError, with_values};
 
 /// The readings of one paper.

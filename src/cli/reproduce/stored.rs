@@ -15,6 +15,7 @@ type PairedCell<'v> = (&'v BTreeMap<String, AxisValue>, Vec<(u32, f64)>);
 #[derive(Debug, Default)]
 pub struct StoredCurves {
     axes: BTreeMap<String, Vec<Axis>>,
+    replications: BTreeMap<String, u32>,
     cells: BTreeMap<(String, String), Vec<CurveCell>>,
 }
 
@@ -40,6 +41,9 @@ impl StoredCurves {
         for (stem, outcome) in runs {
             let run = RunId(outcome.run);
             curves.axes.insert((*stem).to_owned(), store.axes(run)?);
+            curves
+                .replications
+                .insert((*stem).to_owned(), outcome.replications);
             for (_, measure) in wanted.iter().filter(|(wanted, _)| wanted == stem) {
                 let cells = store
                     .curve_cells(run, measure)?
@@ -92,6 +96,10 @@ impl StoredCurves {
 impl MeasuredCurves for StoredCurves {
     fn axes(&self, run: &str) -> Option<&[Axis]> {
         self.axes.get(run).map(Vec::as_slice)
+    }
+
+    fn replications(&self, run: &str) -> u32 {
+        self.replications.get(run).copied().unwrap_or_default()
     }
 
     fn cells(&self, run: &str, measure: &str) -> Vec<CurveCell> {

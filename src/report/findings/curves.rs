@@ -13,6 +13,11 @@ pub trait MeasuredCurves {
     /// The axes of a run, by the stem of its configuration; `None` where it was not made.
     fn axes(&self, run: &str) -> Option<&[Axis]>;
 
+    /// How many replications a complete cell of a run has; 0 where that is not known.
+    fn replications(&self, _run: &str) -> u32 {
+        0
+    }
+
     /// Every combination of axis values of a run that has a value of a measure, in any order; empty where there is none.
     fn cells(&self, run: &str, measure: &str) -> Vec<CurveCell>;
 }

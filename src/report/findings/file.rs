@@ -1,6 +1,6 @@
 //! The form of `findings.toml`, and what is refused.
 
-mod values;
+pub(super) mod values;
 
 use self::values::{axis_value, filter, finite, fixed, not_negative, nothing_published, share};
 use std::collections::BTreeSet;
@@ -10,12 +10,12 @@ use serde::Deserialize;
 use super::{
     BoundCheck, Check, CompareCheck, Contrast, Derived, Direction, Finding, FindingsFile, Fixed,
     Near, Paired, Provenance, Relation, Side, Tolerance, TrendCheck, ValueCheck, Where, Zipped,
-    again,
+    again, tables,
 };
 use crate::brokering::measures::ClusterMeasureName;
 use crate::sweep::AxisValue;
 
-/// Why a file of findings, or of their explanations, was refused.
+/// Why a file of findings, of their explanations or of readings was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum FindingsError {
     /// Not TOML, or an unknown key outside the findings.
@@ -38,16 +38,27 @@ pub enum FindingsError {
         /// What is wrong with it and what is allowed.
         problem: String,
     },
-    /// An explanation that can explain nothing.
-    #[error("{file}: explanation of {findings}: {problem}")]
-    Explanation {
+    /// Something impossible in another entry: a tolerance, an explanation, a reading.
+    #[error("{file}: {entry}: {problem}")]
+    Entry {
         /// The file.
         file: String,
-        /// The findings that it names.
-        findings: String,
+        /// Which entry.
+        entry: String,
         /// What is wrong with it and what is allowed.
         problem: String,
     },
+}
+
+/// Reads a file in TOML.
+pub(super) fn from_toml<T: serde::de::DeserializeOwned>(
+    file: &str,
+    text: &str,
+) -> Result<T, FindingsError> {
+    toml::from_str(text).map_err(|source| FindingsError::Syntax {
+        file: file.to_owned(),
+        source: Box::new(source),
+    })
 }
 
 /// Reads a file of findings. `file` is only named in errors; `measures` are the names that a check may use, where they are known.
@@ -61,10 +72,7 @@ pub fn parse(
     text: &str,
     measures: Option<&[&str]>,
 ) -> Result<FindingsFile, FindingsError> {
-    let raw: RawFile = toml::from_str(text).map_err(|source| FindingsError::Syntax {
-        file: file.to_owned(),
-        source: Box::new(source),
-    })?;
+    let raw: RawFile = from_toml(file, text)?;
     let derived = raw
         .derived
         .into_iter()
@@ -111,38 +119,55 @@ pub fn parse(
             })
         })
         .collect::<Result<Vec<_>, FindingsError>>()?;
-    let mut seen = BTreeSet::new();
-    let findings = raw
-        .finding
+    let entry = |entry: String, problem| FindingsError::Entry {
+        file: file.to_owned(),
+        entry,
+        problem,
+    };
+    let tolerances = raw
+        .tolerance
         .into_iter()
-        .enumerate()
-        .map(|(place, table)| {
-            let line = 1 + text[..table.span().start.min(text.len())]
-                .matches('\n')
-                .count();
-            let table = table.into_inner();
-            let id = table
-                .get("id")
-                .and_then(toml::Value::as_str)
-                .map_or_else(|| format!("number {}", place + 1), str::to_owned);
-            finding(table, measures)
-                .and_then(|finding| {
-                    if seen.insert(id.clone()) {
-                        Ok(finding)
-                    } else {
-                        Err("appears twice; ids must be unique".to_owned())
-                    }
-                })
-                .map_err(|problem| FindingsError::Finding {
-                    file: file.to_owned(),
-                    line,
-                    id,
-                    problem,
-                })
+        .map(|rule| {
+            let name = rule.name();
+            rule.resolve().map_err(|problem| entry(name, problem))
         })
-        .collect::<Result<_, _>>()?;
+        .collect::<Result<Vec<_>, _>>()?;
+    let mut seen = BTreeSet::new();
+    let mut one = |table: toml::Spanned<toml::Table>, resolve: &Resolve<'_>| {
+        let start = table.span().start.min(text.len());
+        let table = table.into_inner();
+        let id = match table.get("id").and_then(toml::Value::as_str) {
+            Some(id) => id.to_owned(),
+            None => format!("number {}", seen.len() + 1),
+        };
+        let is_new = seen.insert(id.clone());
+        let twice = || Err("appears twice; ids must be unique".to_owned());
+        let found = if is_new { resolve(table) } else { twice() };
+        found.map_err(|problem| FindingsError::Finding {
+            file: file.to_owned(),
+            line: 1 + text[..start].matches('\n').count(),
+            id,
+            problem,
+        })
+    };
+    let mut findings = Vec::new();
+    for mut table in raw.table {
+        let Some(layout) = &raw.cells else {
+            let problem = "needs `[cells]`, which says what its ids mean".to_owned();
+            return Err(entry("[[table]]".to_owned(), problem));
+        };
+        for own in std::mem::take(&mut table.findings) {
+            let resolve = |own| tables::resolve(layout, &tolerances, &table, own);
+            findings.push(one(own, &resolve)?);
+        }
+    }
+    for own in raw.finding {
+        findings.push(one(own, &|own| finding(own, measures))?);
+    }
     let mut parsed = FindingsFile {
         findings,
+        cells: raw.cells,
+        tolerances,
         derived,
         paired,
         zipped: raw.zipped,
@@ -158,9 +183,17 @@ pub fn parse(
     Ok(parsed)
 }
 
+/// How a finding is made of its table; the error is the problem alone.
+type Resolve<'r> = dyn Fn(toml::Table) -> Result<Finding, String> + 'r;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawFile {
+    cells: Option<tables::Layout>,
+    #[serde(default)]
+    tolerance: Vec<tables::RawTolerance>,
+    #[serde(default)]
+    table: Vec<tables::RawTable>,
     #[serde(default)]
     derived: Vec<RawDerived>,
     #[serde(default)]
@@ -345,6 +378,10 @@ impl Check {
                 (&check.left.run, &check.left.measure),
                 (&check.right.run, &check.right.measure),
             ],
+            Self::Cell(check) => {
+                let of = |run| tables::MEASURES.map(|measure| (run, measure));
+                check.runs.iter().flat_map(|run| of(run.as_str())).collect()
+            }
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::sweep::{Axis, AxisValue};
 
 /// Runs with two axes, `share` (numbers) and `scheduling.rule` (names), and whatever cells a test gives them.
 #[derive(Default)]
-pub(super) struct Curves {
+pub(in crate::report) struct Curves {
     runs: Vec<(String, Vec<Axis>)>,
     cells: Vec<(String, String, CurveCell)>,
 }
@@ -32,7 +32,7 @@ impl MeasuredCurves for Curves {
 }
 
 impl Curves {
-    pub(super) fn run(mut self, run: &str, axes: &[(&str, Vec<AxisValue>)]) -> Self {
+    pub(in crate::report) fn run(mut self, run: &str, axes: &[(&str, Vec<AxisValue>)]) -> Self {
         let axes = axes
             .iter()
             .map(|(key, values)| Axis {
@@ -45,7 +45,7 @@ impl Curves {
     }
 
     /// A cell with these values of its replications 0, 1, ….
-    pub(super) fn cell(
+    pub(in crate::report) fn cell(
         self,
         run: &str,
         measure: &str,
@@ -83,11 +83,11 @@ impl Curves {
     }
 }
 
-pub(super) fn whole(value: i64) -> AxisValue {
+pub(in crate::report) fn whole(value: i64) -> AxisValue {
     AxisValue::Integer(value)
 }
 
-pub(super) fn text(value: &str) -> AxisValue {
+pub(in crate::report) fn text(value: &str) -> AxisValue {
     AxisValue::Text(value.to_owned())
 }
 

@@ -11,7 +11,7 @@ pub(super) fn nothing_published(numbers: &[(&str, Option<f64>)]) -> Result<(), S
     }
 }
 
-pub(super) fn finite(name: &str, number: f64) -> Result<f64, String> {
+pub(in crate::report::findings) fn finite(name: &str, number: f64) -> Result<f64, String> {
     if number.is_finite() {
         Ok(number)
     } else {
@@ -19,7 +19,7 @@ pub(super) fn finite(name: &str, number: f64) -> Result<f64, String> {
     }
 }
 
-pub(super) fn not_negative(name: &str, number: f64) -> Result<f64, String> {
+pub(in crate::report::findings) fn not_negative(name: &str, number: f64) -> Result<f64, String> {
     // Infinite or negative widths would make every finding hold, or none.
     if number.is_finite() && number >= 0.0 {
         Ok(number)

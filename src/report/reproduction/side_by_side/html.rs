@@ -3,10 +3,11 @@
 use maud::{Markup, html};
 
 use super::{Mark, Row, SideBySide, columns, marks, short};
-use crate::report::claims::{Comparison, Found, Reading};
+use crate::report::findings::tables::Found;
+use crate::report::findings::{FindingResult, Reading, compact};
 use crate::report::html::{document, script};
 use crate::report::reproduction::Tallies;
-use crate::report::reproduction::cells::{label, measured, published};
+use crate::report::reproduction::cells::{label, published};
 
 /// What this page has beyond the style of a report: the first column stays in sight while the others scroll.
 const STYLE: &str = "\
@@ -138,9 +139,9 @@ impl SideBySide<'_> {
                     tbody { "\n"
                         @for row in rows {
                             tr {
-                                td title=(row[0].claim.statement()) { (breakable(label(&row[0].claim))) }
-                                td.n { (short(&published(&row[0].claim))) }
-                                @for comparison in row { (cell(comparison)) }
+                                td title=(row[0].finding.statement) { (breakable(label(&row[0].finding))) }
+                                td.n { (short(&published(&row[0].finding))) }
+                                @for result in row { (cell(result)) }
                             } "\n"
                         }
                     }
@@ -171,27 +172,26 @@ fn breakable(text: &str) -> Markup {
     }
 }
 
-fn cell(comparison: &Comparison) -> Markup {
+fn cell(result: &FindingResult) -> Markup {
     html! {
         td.n {
-            (short(&measured(comparison)))
-            @for Mark { glyph, word, class } in marks(comparison) {
+            (short(&result.measured))
+            @for Mark { glyph, word, class } in marks(result) {
                 " " span class=(class) role="img" aria-label=(word) title=(word) { (glyph) }
             }
-            @if let Some(interval) = interval(comparison) { small { (interval) } }
+            @if let Some(interval) = interval(result) { small { (interval) } }
         }
     }
 }
 
 /// The 95 % interval, where there is one.
-fn interval(comparison: &Comparison) -> Option<String> {
+fn interval(result: &FindingResult) -> Option<String> {
     let Some(Found::Value {
         interval: Some([low, high]),
         ..
-    }) = comparison.found
+    }) = result.found
     else {
         return None;
     };
-    let text = |value| crate::report::claims::compact(value);
-    Some(format!("{} to {}", text(low), text(high)))
+    Some(format!("{} to {}", compact(low), compact(high)))
 }

@@ -1,4 +1,4 @@
-//! Named readings of a paper, as data beside its claims: `configs/PAPER/readings.toml`.
+//! Named readings of a paper, as data beside its findings: `configs/PAPER/readings.toml`.
 //!
 //! A paper's text can often be understood in more than one way. A reading is one of them: a name, a reason, and the keys
 //! in which it differs from the paper's configurations, which follow the first reading, the default.
@@ -7,7 +7,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::ClaimsError;
+use super::FindingsError;
+use super::file::from_toml;
 
 /// The stem of the file.
 pub const READINGS: &str = "readings";
@@ -50,21 +51,18 @@ struct RawReading {
 ///
 /// # Errors
 ///
-/// [`ClaimsError::Syntax`] where it is not of the documented form, [`ClaimsError::Reading`] where a name is impossible or
+/// [`FindingsError::Syntax`] where it is not of the documented form, [`FindingsError::Entry`] where a name is impossible or
 /// appears twice, the first reading sets a key, or another one sets none.
-pub fn parse_readings(file: &str, text: &str) -> Result<Vec<Reading>, ClaimsError> {
-    let raw: File = toml::from_str(text).map_err(|source| ClaimsError::Syntax {
-        file: file.to_owned(),
-        source: Box::new(source),
-    })?;
+pub fn parse_readings(file: &str, text: &str) -> Result<Vec<Reading>, FindingsError> {
+    let raw: File = from_toml(file, text)?;
     let mut seen = BTreeSet::new();
     raw.reading
         .into_iter()
         .enumerate()
         .map(|(place, reading)| {
-            let refuse = |problem: &str| ClaimsError::Reading {
+            let refuse = |problem: &str| FindingsError::Entry {
                 file: file.to_owned(),
-                reading: reading.name.clone(),
+                entry: format!("reading `{}`", reading.name),
                 problem: problem.to_owned(),
             };
             let letter = |letter: char| {

@@ -3,21 +3,58 @@ mod evaluation;
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::report::findings::{Check, Finding, FindingsFile, parse};
 
-const FILE: &str = "published.toml";
-const TEXT: &str = include_str!("../../../configs/birkenheuer2012/published.toml");
+const FILE: &str = "findings.toml";
+const TEXT: &str = include_str!("../../../../configs/birkenheuer2012/findings.toml");
 
-fn published() -> Published {
-    parse(FILE, TEXT).expect("the published claims parse")
+/// The layout of small files.
+const LAYOUT: &str = r#"
+[cells]
+family = "estimates.classes"
+families = ["runtime", "resources"]
+strategy = "scheduling.strategy"
+[[cells.experiment]]
+name = "pof"
+title = "PoF test"
+setting = "acceptance.pof_max"
+called = "PoF_max"
+values = [0.1, 0.2, 0.3, 0.5]
+[[cells.experiment]]
+name = "risk"
+title = "risk test"
+setting = "acceptance.penalty_ratio"
+called = "penalty ratio"
+values = [1.0, 4.0]
+[[cells.also]]
+name = "baselines"
+experiment = "risk"
+family = "runtime"
+at = 1.0
+"#;
+
+fn published() -> FindingsFile {
+    parse(FILE, TEXT, None).expect("the published numbers parse")
 }
 
-fn value(published: &Published, id: &str) -> f64 {
-    let claim = published
-        .claims
-        .iter()
-        .find(|claim| claim.id == id)
-        .unwrap_or_else(|| panic!("no claim {id}"));
-    match claim.expected {
+fn cell(finding: &Finding) -> &CellCheck {
+    let Check::Cell(check) = &finding.check else {
+        panic!("{} is of no table", finding.id);
+    };
+    check
+}
+
+fn trace(finding: &Finding) -> &str {
+    finding.trace.as_deref().expect("a table has a trace")
+}
+
+fn of<'f>(published: &'f FindingsFile, id: &str) -> &'f CellCheck {
+    let mut findings = published.findings.iter();
+    cell(findings.find(|finding| finding.id == id).expect(id))
+}
+
+fn value(published: &FindingsFile, id: &str) -> f64 {
+    match of(published, id).expected {
         Expected::Value(value) => value,
         _ => panic!("{id} is no number"),
     }
@@ -26,16 +63,15 @@ fn value(published: &Published, id: &str) -> f64 {
 #[test]
 fn every_trace_and_family_has_the_claims_that_its_tables_print() {
     let published = published();
-    let held_out = |claim: &&Claim| matches!(claim.expected, Expected::HeldOut(_));
     assert!(
         published
-            .claims
+            .findings
             .iter()
-            .all(|claim| held_out(&claim) == (claim.trace == "sdsc-datastar"))
+            .all(|finding| finding.held_out == (trace(finding) == "sdsc-datastar"))
     );
     let mut counts: BTreeMap<String, usize> = BTreeMap::new();
-    for claim in &published.claims {
-        let scope: Vec<&str> = claim.id.split('/').collect();
+    for finding in &published.findings {
+        let scope: Vec<&str> = finding.id.split('/').collect();
         let place = if scope[1] == "baselines" || scope.len() == 4 && scope[3].starts_with("order-")
         {
             scope[..2].join("/") + if scope[1] == "pof" { "/families" } else { "" }
@@ -79,39 +115,40 @@ fn every_trace_and_family_has_the_claims_that_its_tables_print() {
         expected.insert(format!("arminius/risk/{family}"), 28 + risk);
     }
     assert_eq!(counts, expected);
-    assert_eq!(published.claims.len(), 725 + 92);
+    assert_eq!(published.findings.len(), 725 + 92);
 }
 
 #[test]
 fn every_surplus_follows_from_the_coins_beside_it() {
     let published = published();
     let mut checked = 0;
-    for claim in &published.claims {
-        if claim.quantity != Quantity::Surplus {
+    for finding in &published.findings {
+        let check = cell(finding);
+        if check.quantity != Quantity::Surplus {
             continue;
         }
-        if matches!(claim.expected, Expected::HeldOut(_)) {
+        if matches!(check.expected, Expected::HeldOut(_)) {
             continue;
         }
-        let strategy = claim.strategy.as_deref().unwrap();
+        let strategy = check.strategy.as_deref().unwrap();
         let baseline = crate::scheduling::registry::strategy(strategy)
             .and_then(|strategy| strategy.baseline)
             .unwrap();
-        let gain = claim
+        let gain = finding
             .id
             .replace("surplus@", "gain@")
             .replace("/surplus", "/max-gain");
         let ours = value(&published, &gain);
         let base = value(&published, &gain.replace(strategy, baseline));
-        let Expected::Value(percent) = claim.expected else {
-            panic!("{} is no number", claim.id)
+        let Expected::Value(percent) = check.expected else {
+            panic!("{} is no number", finding.id)
         };
         // Print rounds in some places and truncates in others (E30): one point covers both.
         let recomputed = (ours - base) / base * 100.0;
         assert!(
             (recomputed - percent).abs() <= 1.05,
             "{}: {percent} in the file, {recomputed} from the coins",
-            claim.id
+            finding.id
         );
         checked += 1;
     }
@@ -160,14 +197,10 @@ fn contradictions_are_resolved_as_the_specification_says() {
             "E8",
         ),
     ] {
-        let claim = published
-            .claims
-            .iter()
-            .find(|claim| claim.id == id)
-            .expect(id);
-        assert_eq!(claim.expected, Expected::Value(resolved), "{id}");
-        assert_eq!(claim.printed, Some(printed), "{id}");
-        assert_eq!(claim.resolves.as_deref(), Some(error), "{id}");
+        let check = of(&published, id);
+        assert_eq!(check.expected, Expected::Value(resolved), "{id}");
+        assert_eq!(check.printed, Some(printed), "{id}");
+        assert_eq!(check.resolves.as_deref(), Some(error), "{id}");
     }
     assert_eq!(
         value(
@@ -190,33 +223,34 @@ fn fees_and_penalties_of_the_baselines_give_back_every_printed_gain_within_three
     // Spec 11.1: gain(ρ) = F − ρ·Q.
     let published = published();
     let mut checked = 0;
-    for claim in &published.claims {
+    for finding in &published.findings {
+        let check = cell(finding);
         let (Some(strategy), Some(ratio), Expected::Value(gain)) =
-            (&claim.strategy, claim.at, &claim.expected)
+            (&check.strategy, check.at, &check.expected)
         else {
             continue;
         };
-        if claim.quantity != Quantity::Gain || strategy.ends_with("overbooking") {
+        if check.quantity != Quantity::Gain || strategy.ends_with("overbooking") {
             continue;
         }
         let part = |what: &str| {
             value(
                 &published,
-                &format!("{}/baselines/{strategy}/{what}", claim.trace),
+                &format!("{}/baselines/{strategy}/{what}", trace(finding)),
             )
         };
         let linear = part("fees") - ratio * part("penalties");
         assert!(
             (linear - gain).abs() <= 3.0,
             "{}: {gain} printed, {linear} linear",
-            claim.id
+            finding.id
         );
         assert!((part("booked") - part("fees") - part("penalties")).abs() <= 1.0);
         let share = part("penalties") / part("booked") * 100.0;
         assert!(
             (share - part("lost-share")).abs() <= 0.06,
             "{}: {share}",
-            claim.id
+            finding.id
         );
         checked += 1;
     }
@@ -227,30 +261,31 @@ fn fees_and_penalties_of_the_baselines_give_back_every_printed_gain_within_three
 fn every_order_follows_from_the_printed_gains() {
     let published = published();
     let mut checked = 0;
-    for claim in &published.claims {
-        let Expected::Order(names) = &claim.expected else {
+    for finding in &published.findings {
+        let check = cell(finding);
+        let Expected::Order(names) = &check.expected else {
             continue;
         };
         let gains: Vec<f64> = names
             .iter()
             .map(|name| {
-                let id = match (claim.quantity, claim.experiment) {
+                let id = match (check.quantity, check.experiment.as_str()) {
                     (Quantity::OrderOfFamilies, _) => {
                         format!(
                             "{}/pof/{name}/{}/max-gain",
-                            claim.trace,
-                            claim.strategy.as_deref().unwrap()
+                            trace(finding),
+                            check.strategy.as_deref().unwrap()
                         )
                     }
-                    (_, Experiment::Pof) => {
+                    (_, "pof") => {
                         format!(
                             "{}/pof/{}/{name}/max-gain",
-                            claim.trace,
-                            claim.family.as_deref().unwrap()
+                            trace(finding),
+                            check.family.as_deref().unwrap()
                         )
                     }
-                    (_, Experiment::Risk) => {
-                        format!("{}/risk/runtime/{name}/gain@1", claim.trace)
+                    _ => {
+                        format!("{}/risk/runtime/{name}/gain@1", trace(finding))
                     }
                 };
                 value(&published, &id)
@@ -259,7 +294,7 @@ fn every_order_follows_from_the_printed_gains() {
         assert!(
             gains.windows(2).all(|pair| pair[0] > pair[1]),
             "{}: {gains:?}",
-            claim.id
+            finding.id
         );
         checked += 1;
     }
@@ -269,48 +304,49 @@ fn every_order_follows_from_the_printed_gains() {
 #[test]
 fn the_summaries_repeat_the_best_of_the_tables() {
     let published = published();
-    for claim in &published.claims {
-        if claim.quantity != Quantity::BestSurplus || matches!(claim.expected, Expected::HeldOut(_))
+    for finding in &published.findings {
+        let check = cell(finding);
+        if check.quantity != Quantity::BestSurplus || matches!(check.expected, Expected::HeldOut(_))
         {
             continue;
         }
-        let Expected::Value(best) = claim.expected else {
-            panic!("{} is no number", claim.id)
+        let Expected::Value(best) = check.expected else {
+            panic!("{} is no number", finding.id)
         };
-        let of_table = match claim.experiment {
-            Experiment::Pof => value(&published, &claim.id.replace("best-surplus", "surplus")),
-            Experiment::Risk => {
+        let of_table = match check.experiment.as_str() {
+            "pof" => value(&published, &finding.id.replace("best-surplus", "surplus")),
+            _ => {
                 let at = value(
                     &published,
-                    &claim.id.replace("best-surplus", "best-surplus-ratio"),
+                    &finding.id.replace("best-surplus", "best-surplus-ratio"),
                 );
                 value(
                     &published,
-                    &claim.id.replace("best-surplus", &format!("surplus@{at}")),
+                    &finding.id.replace("best-surplus", &format!("surplus@{at}")),
                 )
             }
         };
         assert!(
             (best - of_table).abs() <= 0.5,
             "{}: {best} in the summary, {of_table}",
-            claim.id
+            finding.id
         );
     }
 }
 
 #[test]
 fn a_file_that_says_something_impossible_is_refused_with_the_id_and_the_reason() {
-    let file = |claims: &str| {
+    let file = |findings: &str| {
         format!(
-            "thresholds = [0.5]\nratios = [1.0]\n\
-             [[tolerance]]\nquantities = [\"gain\", \"max-gain\"]\nrelative = 0.15\nreason = \"r\"\n\
+            "{LAYOUT}[[tolerance]]\nquantities = [\"gain\", \"max-gain\"]\nrelative = 0.15\nreason = \"r\"\n\
              [[table]]\nnumber = \"1\"\ntrace = \"ctc\"\nsection = \"1\"\nprovenance = \"printed\"\n\
-             claims = [{claims}]\n"
+             findings = [{findings}]\n"
         )
     };
-    let error = |claims: &str| parse(FILE, &file(claims)).unwrap_err().to_string();
+    let refused = |text: &str| parse(FILE, text, None).unwrap_err().to_string();
+    let error = |findings: &str| refused(&file(findings));
     let good = "{ id = \"ctc/pof/runtime/heuristic-planning/max-gain\", value = 1 }";
-    assert_eq!(parse(FILE, &file(good)).unwrap().claims.len(), 1);
+    assert_eq!(parse(FILE, &file(good), None).unwrap().findings.len(), 1);
     assert!(error(&format!("{good}, {good}")).contains("appears twice"));
     for (claim, problem) in [
         (
@@ -356,6 +392,17 @@ fn a_file_that_says_something_impossible_is_refused_with_the_id_and_the_reason()
     ] {
         let message = error(&format!("{{ {claim} }}"));
         assert!(message.contains(problem), "{claim}: {message}");
-        assert!(message.contains(FILE), "{message}");
+        assert!(
+            message.contains("findings.toml, line 32: finding `"),
+            "{message}"
+        );
     }
+    let bare = file(good).replace(LAYOUT, "");
+    assert!(refused(&bare).contains("[[table]]: needs `[cells]`"));
+    let both = file(good).replace("relative = 0.15", "relative = 0.15\nabsolute = 1");
+    assert!(
+        refused(&both).contains("tolerance for gain, max-gain: give exactly one"),
+        "{}",
+        refused(&both)
+    );
 }

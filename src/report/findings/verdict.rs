@@ -1,8 +1,9 @@
 //! Whether a measured value is what was published.
 
-use super::{Claim, Expected, Found};
+use super::Tolerance;
+use super::tables::{Expected, Found};
 
-/// What became of a claim.
+/// What became of a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The measured value lies within the tolerance, or the order agrees.
@@ -13,14 +14,37 @@ pub enum Verdict {
     NotTested(String),
 }
 
-/// The first verdict: by the claim's tolerance.
-pub(super) fn judge(claim: &Claim, found: &Found) -> Verdict {
-    match (&claim.expected, found) {
+impl Verdict {
+    /// The word in tables.
+    #[must_use]
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Held => "held",
+            Self::Missed(_) => "missed",
+            Self::NotTested(_) => "not tested",
+        }
+    }
+
+    /// Whether the finding held, `None` where it was not tested; the word for programs; by how much it was missed, or why it was not
+    /// tested.
+    #[must_use]
+    pub fn record(&self) -> (Option<bool>, &'static str, Option<&str>) {
+        match self {
+            Self::Held => (Some(true), "held", None),
+            Self::Missed(how) => (Some(false), "missed", Some(how)),
+            Self::NotTested(why) => (None, "not-tested", Some(why)),
+        }
+    }
+}
+
+/// The first verdict on a quantity of a table: by its tolerance.
+pub(super) fn judge(expected: &Expected, tolerance: Tolerance, found: &Found) -> Verdict {
+    match (expected, found) {
         (Expected::HeldOut(_), _) => {
             Verdict::NotTested("the published value is held out".to_owned())
         }
         (Expected::Value(expected), Found::Value { value, .. }) => {
-            let width = claim.tolerance.width(*expected);
+            let width = tolerance.width(*expected);
             let away = (value - expected).abs();
             // Settings such as 0.35 − 0.25 must not miss a tolerance of 0.1 by the last bit.
             if away <= width + 1e-9 {

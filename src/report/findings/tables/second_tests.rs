@@ -1,9 +1,35 @@
+use super::super::evaluate;
 use super::*;
-use crate::report::claims::{Sample, Samples, evaluate, parse};
+use crate::report::findings::{Check, FindingResult, FindingsFile, parse};
 
 const TEXT: &str = r#"
-thresholds = [0.1, 0.2, 0.3]
-ratios = [1.0, 2.0]
+[cells]
+family = "estimates.classes"
+families = ["runtime"]
+strategy = "scheduling.strategy"
+[[cells.experiment]]
+name = "pof"
+title = "PoF test"
+setting = "acceptance.pof_max"
+called = "PoF_max"
+values = [0.1, 0.2, 0.3]
+[[cells.experiment]]
+name = "risk"
+title = "risk test"
+setting = "acceptance.penalty_ratio"
+called = "penalty ratio"
+values = [1.0, 2.0]
+[[cells.also]]
+name = "baselines"
+experiment = "risk"
+family = "runtime"
+at = 1.0
+[cells.alignment]
+name = "alignment"
+experiment = "risk"
+along = "failures.offset_hours"
+within = 6.0
+judges = [{ quantities = ["lost-share", "penalties"] }, { quantities = ["gain"], from = 2.0 }]
 [[tolerance]]
 quantities = ["gain", "penalties"]
 relative = 0.15
@@ -21,31 +47,21 @@ number = "6.1"
 trace = "ctc"
 section = "7.1.1"
 provenance = "printed"
-claims = [CLAIMS]
+findings = [FINDINGS]
 "#;
 
-fn published(claims: &str) -> Published {
-    parse("published.toml", &TEXT.replace("CLAIMS", claims)).unwrap()
+fn published(findings: &str) -> FindingsFile {
+    parse("findings.toml", &TEXT.replace("FINDINGS", findings), None).unwrap()
 }
 
 /// Two batteries of heuristic planning at ratio 1 and 2, which forfeit what is given and have booked 1,000 coins each.
 fn baseline(forfeited: [f64; 2]) -> Samples {
-    let mut samples = Samples::new(2);
+    let mut samples = Samples::of(2);
     for (battery, forfeited) in (0..).zip(forfeited) {
         for at in [1.0, 2.0] {
-            let sample = Sample {
-                fees: 1_000.0 - forfeited,
-                forfeited,
-                ..Sample::default()
-            };
-            samples.push(
-                Experiment::Risk,
-                "runtime",
-                "heuristic-planning",
-                at,
-                battery,
-                sample,
-            );
+            let fees = 1_000.0 - forfeited;
+            let sample = samples.sample("risk", ("runtime", "heuristic-planning", at), battery);
+            *sample = [fees - at * forfeited, fees, forfeited, 0.0, 0.0];
         }
     }
     samples
@@ -54,16 +70,18 @@ fn baseline(forfeited: [f64; 2]) -> Samples {
 fn alignment(offset_hours: f64, measured: Samples) -> Alignment {
     Alignment {
         offset_hours,
-        measured: Box::new(measured),
+        measured,
     }
 }
 
-/// The one comparison of a claim, judged by `measured` and again over alignments.
-fn judged(claim: &str, measured: &Samples, alignments: Option<&[Alignment]>) -> Comparison {
-    let published = published(claim);
-    let mut comparisons = evaluate(&published, &published.claims, measured);
-    judge_again(&published, &mut comparisons, measured, alignments);
-    comparisons.remove(0)
+/// The result of a finding, judged by `measured` and again over alignments.
+fn judged(finding: &str, measured: &Samples, alignments: Option<&[Alignment]>) -> FindingResult {
+    let file = published(finding);
+    let (layout, finding) = (file.cells.as_ref().unwrap(), &file.findings[0]);
+    let Check::Cell(check) = &finding.check else {
+        panic!("{} is of no table", finding.id);
+    };
+    evaluate::judge(layout, finding, check, measured, alignments)
 }
 
 fn penalties(value: f64) -> String {
@@ -74,8 +92,8 @@ fn penalties(value: f64) -> String {
 // and 201 that of 187.29 to 212.71.
 fn two_offsets() -> [Alignment; 2] {
     [
-        alignment(2.0, baseline([199.0, 201.0])),
         alignment(0.0, baseline([99.0, 101.0])),
+        alignment(2.0, baseline([199.0, 201.0])),
     ]
 }
 
@@ -182,14 +200,15 @@ fn a_share_is_judged_by_the_interval_of_a_quotient() {
 fn the_interval_of_a_quotient_follows_the_batteries_and_not_their_sums_alone() {
     // Shares of 10 and 30 % of 100 and 300 coins: 100 / 400 = 0.25; deviations (10 − 25, 90 − 75) / 200 = ∓0.075, and
     // 12.706 · (0.15 / √2) / √2 = 0.953.
-    let estimate = super::super::Estimate::of_quotient(&[(10.0, 100.0), (90.0, 300.0)]).unwrap();
+    let estimate =
+        super::super::measured::Estimate::of_quotient(&[(10.0, 100.0), (90.0, 300.0)]).unwrap();
     assert!((estimate.mean - 0.25).abs() < 1e-12);
     assert!(
         (estimate.high - estimate.mean - 0.953).abs() < 1e-3,
         "{estimate:?}"
     );
-    assert_eq!(super::super::Estimate::of_quotient(&[]), None);
-    assert_eq!(super::super::Estimate::of_quotient(&[(0.0, 0.0)]), None);
+    assert!(super::super::measured::Estimate::of_quotient(&[]).is_none());
+    assert!(super::super::measured::Estimate::of_quotient(&[(0.0, 0.0)]).is_none());
 }
 
 #[test]
@@ -204,21 +223,10 @@ fn one_battery_an_incomplete_offset_and_no_offset_at_all_are_not_tested() {
             other => panic!("{other:?}"),
         };
     assert_eq!(why(&[]), "no offset of the failure clock was measured");
-    let mut lonely = Samples::new(1);
-    let mut incomplete = Samples::new(2);
+    let (mut lonely, mut incomplete) = (Samples::of(1), Samples::of(2));
     for samples in [&mut lonely, &mut incomplete] {
-        samples.push(
-            Experiment::Risk,
-            "runtime",
-            "heuristic-planning",
-            1.0,
-            0,
-            Sample {
-                fees: 900.0,
-                forfeited: 100.0,
-                ..Sample::default()
-            },
-        );
+        let sample = samples.sample("risk", ("runtime", "heuristic-planning", 1.0), 0);
+        *sample = [800.0, 900.0, 100.0, 0.0, 0.0];
     }
     assert_eq!(
         why(&[alignment(-4.0, lonely)]),
@@ -254,8 +262,8 @@ fn gains_are_judged_twice_from_ratio_two_on_and_other_claims_once() {
 }
 
 #[test]
-fn of_what_is_kept_aside_the_union_is_shown_and_nothing_is_judged() {
-    let aside = "{ id = \"ctc/baselines/heuristic-planning/penalties\", kept-aside = [] }";
+fn of_what_is_held_out_the_union_is_shown_and_nothing_is_judged() {
+    let aside = "{ id = \"ctc/baselines/heuristic-planning/penalties\", held_out = [] }";
     let comparison = judged(aside, &baseline([99.0, 101.0]), Some(&two_offsets()));
     assert!(
         matches!(comparison.second_verdict(), Verdict::NotTested(why) if why.contains("held out"))
@@ -269,19 +277,15 @@ fn of_what_is_kept_aside_the_union_is_shown_and_nothing_is_judged() {
 
 /// Heuristic overbooking at three thresholds with these means, two batteries 10 coins apart (± 63.5), over planning at 800.
 fn curve(means: [f64; 3]) -> Samples {
-    let mut samples = Samples::new(2);
+    let mut samples = Samples::of(2);
     for (at, mean) in [0.1, 0.2, 0.3].into_iter().zip(means) {
         for (battery, deviation) in [(0, -5.0), (1, 5.0)] {
             for (strategy, fees) in [
                 ("heuristic-overbooking", mean + deviation),
                 ("heuristic-planning", 800.0),
             ] {
-                let sample = Sample {
-                    fees,
-                    successful: fees as u64,
-                    ..Sample::default()
-                };
-                samples.push(Experiment::Pof, "runtime", strategy, at, battery, sample);
+                let sample = samples.sample("pof", ("runtime", strategy, at), battery);
+                *sample = [fees, fees, 0.0, fees.trunc(), 0.0];
             }
         }
     }

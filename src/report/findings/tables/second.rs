@@ -7,7 +7,7 @@
 //! * *Over alignments*: the share of booked coins that is lost, penalties, and gains at ratio 2 and more are decided by a
 //!   handful of outages. All batteries see the same ones, and the paper does not say at which time of the failure clock a
 //!   battery begins. Such a number holds over alignments when it lies in the union of the 95 % intervals that were
-//!   measured with the clock moved by up to [`ALIGNMENT_HOURS`]. It is the union and not its hull: a number in a gap
+//!   measured with the clock moved by no more than the file says. It is the union and not its hull: a number in a gap
 //!   between two intervals does not hold. The tolerance plays no part, so this verdict may be the stricter one, too.
 //! * *Best threshold*: also holds when the mean at the published threshold lies within the 95 % interval of the measured
 //!   best. The threshold of the highest surplus is the same question (a baseline does not depend on thresholds).
@@ -15,25 +15,44 @@
 
 use serde::Serialize;
 
-use super::evaluate::{Found, find, measure};
-use super::verdict::{Verdict, compact};
-use super::{Claim, Comparison, Expected, Experiment, Measured, Published, Quantity};
-
-/// How far the failure clock may have been moved either way, hours.
-pub const ALIGNMENT_HOURS: f64 = 6.0;
+use super::evaluate::{Found, Reader};
+use super::measured::{Samples, slices};
+use super::{AlignmentRule, CellCheck, Expected, Judges, Layout, Quantity, run};
+use crate::report::findings::MeasuredCurves;
+use crate::report::findings::verdict::{Verdict, compact};
 
 /// What one trace measured with the failure clock moved.
-pub struct Alignment {
+pub(super) struct Alignment {
     /// By how much, in hours.
-    pub offset_hours: f64,
+    pub(super) offset_hours: f64,
     /// What was measured.
-    pub measured: Box<dyn Measured>,
+    pub(super) measured: Samples,
 }
 
-/// A second verdict on a claim, and what it rests on.
+impl Alignment {
+    /// Those of a trace within the hours that count, ascending; `None` where there was no such run.
+    pub(super) fn read(
+        layout: &Layout,
+        curves: &dyn MeasuredCurves,
+        trace: &str,
+    ) -> Option<Vec<Self>> {
+        let rule = layout.alignment.as_ref()?;
+        let run = run(trace, &rule.name);
+        curves.axes(&run)?;
+        let experiment = layout.experiment(&rule.experiment)?;
+        let found = slices(layout, curves, (experiment, &run), Some(&rule.along));
+        let alignments = found.into_iter().map(|(millionths, measured)| Self {
+            offset_hours: millionths as f64 / 1e6,
+            measured,
+        });
+        Some(alignments.collect())
+    }
+}
+
+/// A second verdict on a finding, and what it rests on.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Second {
-    /// Whether the claim held.
+    /// Whether the finding held.
     pub verdict: Verdict,
     /// What was measured for it; `None` where it could not be tested.
     pub ground: Option<Ground>,
@@ -63,68 +82,70 @@ pub enum Ground {
     },
 }
 
-/// Whether a claim is judged over alignments: where a few outages decide the number.
-#[must_use]
-pub fn depends_on_alignment(claim: &Claim) -> bool {
-    match claim.quantity {
-        Quantity::LostShare | Quantity::Penalties => true,
-        Quantity::Gain => {
-            claim.experiment == Experiment::Risk && claim.at.is_some_and(|ratio| ratio >= 2.0)
-        }
-        _ => false,
-    }
-}
-
-/// Gives each comparison its second verdict, where it has one of its own. `alignments` is `None` where the paper has no
-/// experiment with the failure clock moved.
-pub fn judge_again(
-    published: &Published,
-    comparisons: &mut [Comparison],
-    measured: &dyn Measured,
-    alignments: Option<&[Alignment]>,
-) {
-    for comparison in comparisons {
-        let claim = &comparison.claim;
-        comparison.second = match (&claim.expected, alignments) {
-            (Expected::AtLeast { .. } | Expected::Order(_), _) => None,
-            (expected, Some(alignments)) if depends_on_alignment(claim) => {
-                Some(match over_alignments(published, claim, alignments) {
-                    Ok(union) => judge_union(expected, union),
-                    Err(why) => Second {
-                        verdict: Verdict::NotTested(why),
-                        ground: None,
-                    },
-                })
-            }
-            (Expected::Value(expected), _) => {
-                about_the_peak(published, comparison, *expected, measured)
-            }
-            (Expected::HeldOut(_), _) => None,
+impl AlignmentRule {
+    /// Whether a finding is judged over alignments: where a few outages decide the number.
+    #[must_use]
+    pub fn asks_for(&self, check: &CellCheck) -> bool {
+        let is_bound = matches!(
+            check.expected,
+            Expected::AtLeast { .. } | Expected::Order(_)
+        );
+        let asks = |judges: &Judges| {
+            let is_there = |from: f64| {
+                check.experiment == self.experiment && check.at.is_some_and(|at| at >= from)
+            };
+            judges.quantities.contains(&check.quantity) && judges.from.is_none_or(is_there)
         };
+        !is_bound && self.judges.iter().any(asks)
     }
 }
 
-/// The intervals of what a claim is about at every offset; or why they cannot be had.
+/// The second verdict on a finding, where it has one of its own. `alignments` is `None` where the paper has no experiment with
+/// the failure clock moved.
+pub(super) fn judge(
+    reader: &Reader<'_>,
+    check: &CellCheck,
+    first: &Verdict,
+    alignments: Option<&[Alignment]>,
+) -> Option<Second> {
+    let rule = reader.layout.alignment.as_ref().zip(alignments);
+    match (&check.expected, rule) {
+        (expected, Some((rule, alignments))) if rule.asks_for(check) => {
+            Some(match over_alignments(reader, rule, check, alignments) {
+                Ok(union) => judge_union(expected, union),
+                Err(why) => Second {
+                    verdict: Verdict::NotTested(why),
+                    ground: None,
+                },
+            })
+        }
+        (Expected::Value(expected), _) if matches!(first, Verdict::Missed(_)) => {
+            about_the_peak(reader, check, *expected)
+        }
+        _ => None,
+    }
+}
+
+/// The intervals of what a finding is about at every offset; or why they cannot be had.
 fn over_alignments(
-    published: &Published,
-    claim: &Claim,
+    reader: &Reader<'_>,
+    rule: &AlignmentRule,
+    check: &CellCheck,
     alignments: &[Alignment],
 ) -> Result<Union, String> {
-    let mut near: Vec<&Alignment> = alignments
-        .iter()
-        .filter(|alignment| alignment.offset_hours.abs() <= ALIGNMENT_HOURS)
-        .collect();
-    near.sort_by(|left, right| left.offset_hours.total_cmp(&right.offset_hours));
-    let mut intervals = Vec::with_capacity(near.len());
+    let mut offsets_hours = Vec::new();
+    let mut intervals = Vec::new();
     let mut fewest = u64::MAX;
-    for alignment in &near {
+    let is_near = |alignment: &&Alignment| alignment.offset_hours.abs() <= rule.within;
+    for alignment in alignments.iter().filter(is_near) {
         let offset = alignment.offset_hours;
-        match find(published, &*alignment.measured, claim) {
+        match reader.find_in(&alignment.measured, check) {
             Ok(Found::Value {
                 interval: Some(interval),
                 batteries,
                 ..
             }) => {
+                offsets_hours.push(offset);
                 intervals.push(interval);
                 fewest = fewest.min(batteries);
             }
@@ -137,10 +158,7 @@ fn over_alignments(
         return Err("no offset of the failure clock was measured".to_owned());
     }
     Ok(Union {
-        offsets_hours: near
-            .iter()
-            .map(|alignment| alignment.offset_hours)
-            .collect(),
+        offsets_hours,
         intervals: union(intervals),
         batteries: fewest,
     })
@@ -194,29 +212,15 @@ fn union(mut intervals: Vec<[f64; 2]>) -> Vec<[f64; 2]> {
     union
 }
 
-/// The second verdict on a best threshold; `None` for other claims, and where the first one held or could not be tested.
-fn about_the_peak(
-    published: &Published,
-    comparison: &Comparison,
-    expected: f64,
-    measured: &dyn Measured,
-) -> Option<Second> {
-    let claim = &comparison.claim;
-    let (height, best) = match claim.quantity {
+/// The second verdict on a best threshold that missed its tolerance; `None` for other quantities.
+fn about_the_peak(reader: &Reader<'_>, check: &CellCheck, expected: f64) -> Option<Second> {
+    let (height, best) = match check.quantity {
         Quantity::BestThreshold => (Quantity::Gain, Quantity::MaxGain),
         Quantity::BestSurplusThreshold => (Quantity::Surplus, Quantity::BestSurplus),
         _ => return None,
     };
-    if !matches!(comparison.verdict, Verdict::Missed(_)) {
-        return None;
-    }
-    let subject = (
-        claim.experiment,
-        claim.family.as_deref()?,
-        claim.strategy.as_deref()?,
-    );
-    let at_published = measure(published, measured, subject, height, Some(expected)).ok()?;
-    let best = measure(published, measured, subject, best, None).ok()?;
+    let at_published = reader.beside(check, height, Some(expected))?;
+    let best = reader.beside(check, best, None)?;
     let (
         Found::Value { value, .. },
         Found::Value {

@@ -1,8 +1,8 @@
 //! What a card looks like.
 
-use super::super::tests::{Curves, text, whole};
-use super::super::{audit, evaluate, parse, parse_explanations};
 use super::*;
+use crate::report::findings::tests::{Curves, text, whole};
+use crate::report::findings::{audit, evaluate, parse, parse_explanations};
 
 const FINDINGS: &str = r#"
 
@@ -55,7 +55,7 @@ measure = "rejected"
 at = { rule = "move", reservations.share = 50 }
 "#;
 
-fn card() -> FindingsCard {
+fn card() -> ScoreCard {
     let mut curves = Curves::default().run(
         "ctc",
         &[
@@ -73,14 +73,17 @@ fn card() -> FindingsCard {
         curves = curves.cell("ctc", "rejected", &at, &samples);
     }
     let file = parse("findings.toml", FINDINGS, None).unwrap();
-    FindingsCard {
+    ScoreCard {
         paper: "heine2005".to_owned(),
         title: "F. Heine et al.: On the impact of reservations. 2005".to_owned(),
-        trace: Some("ctc".to_owned()),
+        trace: "ctc".to_owned(),
+        reading: None,
         subject: "CTC SP2, 430 processors".to_owned(),
         command: "bookahead reproduce heine2005 --trace ctc".to_owned(),
         remarks: vec!["The shares are ours: the paper does not print them.".to_owned()],
         results: evaluate(&file, &curves, Some("ctc")),
+        measured: Vec::new(),
+        tolerances: Vec::new(),
         explanations: parse_explanations(
             "explanations.toml",
             "[[explanation]]\nfindings = [\"H2\"]\nevidence = [\"ablation-order\"]\n\
@@ -203,7 +206,7 @@ fn an_explanation_without_text_or_findings_or_a_second_one_is_refused() {
     for (text, problem) in [
         (
             "[[explanation]]\nfindings = []\ntext = \"a\"",
-            "explanations.toml: explanation of : `findings` names none",
+            "explanations.toml: explanation of : `findings` names none, and no `traces`, `quantities`, `strategies` or `families` say which it is for",
         ),
         (
             "[[explanation]]\nfindings = [\"H1\"]\ntext = \" \"",

@@ -1,36 +1,14 @@
-//! Comparing claims with measured values: the maxima, surpluses, best settings and orders that papers print.
+//! Comparing numbers of tables with measured values: the maxima, surpluses, best settings and orders that papers print.
 
-use super::verdict::{Verdict, judge};
-use super::{
-    Claim, Estimate, Expected, Experiment, Measured, Metric, Published, Quantity, Query, Second,
-};
+use std::collections::BTreeMap;
+use std::fmt;
+
+use super::measured::{Estimate, Metric, Query, Samples};
+use super::second::{self, Alignment};
+use super::{CellCheck, Expected, Layout, Quantity};
+use crate::report::findings::verdict::{self, Verdict, compact};
+use crate::report::findings::{Finding, FindingResult, MeasuredCurves};
 use crate::scheduling::registry;
-
-/// A claim beside what was measured.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Comparison {
-    /// The claim.
-    pub claim: Claim,
-    /// What was measured, where it could be.
-    pub found: Option<Found>,
-    /// (measured − published) ÷ |published| in percent; `None` for orders and where nothing can be divided.
-    pub difference_percent: Option<f64>,
-    /// Whether the claim held.
-    pub verdict: Verdict,
-    /// The second verdict, where the claim has one of its own (see [`super::judge_again`]).
-    pub second: Option<Second>,
-}
-
-impl Comparison {
-    /// The verdict of the second judgement: its own where there is one, else the first.
-    #[must_use]
-    pub fn second_verdict(&self) -> &Verdict {
-        match &self.second {
-            Some(second) => &second.verdict,
-            None => &self.verdict,
-        }
-    }
-}
 
 /// A measured number or order.
 #[derive(Clone, Debug, PartialEq)]
@@ -49,7 +27,7 @@ pub enum Found {
 }
 
 /// Why there is no measured value.
-enum Missing {
+pub(super) enum Missing {
     /// Points are missing, or the quantity is undefined there: nothing can be said.
     NotTested(String),
     /// Everything was measured and what the claim describes did not happen.
@@ -64,94 +42,97 @@ impl Missing {
     }
 }
 
-type Outcome = Result<Found, Missing>;
-
-/// Compares each claim with the measured values of its trace, in order.
-pub fn evaluate<'a>(
-    published: &Published,
-    claims: impl IntoIterator<Item = &'a Claim>,
-    measured: &dyn Measured,
-) -> Vec<Comparison> {
-    let reader = Reader {
-        published,
-        measured,
-    };
-    claims
-        .into_iter()
-        .map(|claim| reader.compare(claim))
-        .collect()
-}
-
-/// The comparisons of claims whose experiments were not run at all.
-pub fn not_tested<'a>(claims: impl IntoIterator<Item = &'a Claim>, why: &str) -> Vec<Comparison> {
-    claims
-        .into_iter()
-        .map(|claim| Comparison {
-            claim: claim.clone(),
-            found: None,
-            difference_percent: None,
-            verdict: Verdict::NotTested(why.to_owned()),
-            second: None,
-        })
-        .collect()
-}
-
-/// Measures one quantity of one strategy, published or not: at the setting `at`, or over all settings.
-///
-/// # Errors
-///
-/// A sentence that says what was not measured, is not defined or did not happen.
-pub fn measure(
-    published: &Published,
-    measured: &dyn Measured,
-    (experiment, family, strategy): (Experiment, &str, &str),
-    quantity: Quantity,
-    at: Option<f64>,
-) -> Result<Found, String> {
-    let reader = Reader {
-        published,
-        measured,
-    };
-    let subject = Subject {
-        experiment,
-        family,
-        strategy,
-    };
-    match at {
-        Some(at) => reader.at_setting(quantity, subject, at),
-        None => reader.over_settings(quantity, subject),
+impl fmt::Display for Found {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Value { value, .. } => formatter.write_str(&compact(*value)),
+            Self::Order(names) => formatter.write_str(&names.join(" > ")),
+        }
     }
-    .map_err(Missing::why)
 }
 
-/// Measures what a claim is about.
-///
-/// # Errors
-///
-/// As [`measure`].
-pub(super) fn find(
-    published: &Published,
-    measured: &dyn Measured,
-    claim: &Claim,
-) -> Result<Found, String> {
-    let reader = Reader {
-        published,
-        measured,
+pub(super) type Outcome = Result<Found, Missing>;
+
+/// The cells of every trace that findings ask for, each read once.
+pub(in crate::report::findings) struct Tables<'f> {
+    layout: &'f Layout,
+    curves: &'f dyn MeasuredCurves,
+    traces: BTreeMap<String, TraceCells>,
+}
+
+/// The cells of one trace, and those with the clock moved, where there are such.
+type TraceCells = (Samples, Option<Vec<Alignment>>);
+
+impl<'f> Tables<'f> {
+    pub(in crate::report::findings) fn new(
+        layout: &'f Layout,
+        curves: &'f dyn MeasuredCurves,
+    ) -> Self {
+        Self {
+            layout,
+            curves,
+            traces: BTreeMap::new(),
+        }
+    }
+
+    /// Compares a finding with what was measured, by its tolerance and, where it is judged again, a second time.
+    pub(in crate::report::findings) fn judge(
+        &mut self,
+        finding: &Finding,
+        check: &CellCheck,
+    ) -> FindingResult {
+        let trace = finding.trace.clone().unwrap_or_default();
+        let (layout, curves) = (self.layout, self.curves);
+        let (cells, alignments) = self.traces.entry(trace).or_insert_with_key(|trace| {
+            (
+                Samples::read(layout, curves, trace),
+                Alignment::read(layout, curves, trace),
+            )
+        });
+        judge(layout, finding, check, cells, alignments.as_deref())
+    }
+}
+
+/// The result of a finding, from the cells of its trace.
+pub(super) fn judge(
+    layout: &Layout,
+    finding: &Finding,
+    check: &CellCheck,
+    cells: &Samples,
+    alignments: Option<&[Alignment]>,
+) -> FindingResult {
+    let reader = Reader { layout, cells };
+    let (found, verdict) = match reader.find(check) {
+        Ok(found) => {
+            let verdict = verdict::judge(&check.expected, check.tolerance, &found);
+            (Some(found), verdict)
+        }
+        Err(Missing::Never(how)) => (None, Verdict::Missed(how)),
+        Err(Missing::NotTested(why)) => (None, Verdict::NotTested(why)),
     };
-    reader.find(claim).map_err(Missing::why)
+    let mut result = FindingResult {
+        measured: found
+            .as_ref()
+            .map_or_else(|| "–".to_owned(), Found::to_string),
+        ..FindingResult::of(finding, verdict)
+    };
+    result.second = second::judge(&reader, check, &result.verdict, alignments);
+    result.found = found;
+    result
 }
 
-struct Reader<'a> {
-    published: &'a Published,
-    measured: &'a dyn Measured,
-}
-
-/// The subject of a claim with its family and strategy resolved.
 #[derive(Clone, Copy)]
-struct Subject<'a> {
-    experiment: Experiment,
-    family: &'a str,
-    strategy: &'a str,
+pub(super) struct Reader<'a> {
+    pub(super) layout: &'a Layout,
+    pub(super) cells: &'a Samples,
+}
+
+/// The subject of a finding with its family and strategy resolved.
+#[derive(Clone, Copy)]
+pub(super) struct Subject<'a> {
+    pub(super) experiment: &'a str,
+    pub(super) family: &'a str,
+    pub(super) strategy: &'a str,
 }
 
 impl<'a> Subject<'a> {
@@ -169,7 +150,7 @@ impl<'a> Subject<'a> {
         }
     }
 
-    fn baseline(self) -> Result<Self, Missing> {
+    pub(super) fn baseline(self) -> Result<Self, Missing> {
         let baseline = registry::strategy(self.strategy).and_then(|strategy| strategy.baseline);
         let name = baseline.ok_or_else(|| {
             Missing::NotTested(format!("{} has no baseline strategy", self.strategy))
@@ -184,45 +165,55 @@ const BACKFILLING: &str = "conservative-backfilling";
 const FLAT: f64 = 0.05;
 
 impl Reader<'_> {
-    fn compare(&self, claim: &Claim) -> Comparison {
-        let outcome = self.find(claim);
-        let (found, verdict) = match outcome {
-            Ok(found) => {
-                let verdict = judge(claim, &found);
-                (Some(found), verdict)
-            }
-            Err(Missing::Never(how)) => (None, Verdict::Missed(how)),
-            Err(Missing::NotTested(why)) => (None, Verdict::NotTested(why)),
-        };
-        let difference_percent = match (&claim.expected, &found) {
-            (Expected::Value(expected), Some(Found::Value { value, .. })) if *expected != 0.0 => {
-                Some((value - expected) / expected.abs() * 100.0)
-            }
-            _ => None,
-        };
-        Comparison {
-            claim: claim.clone(),
-            found,
-            difference_percent,
-            verdict,
-            second: None,
-        }
-    }
-
-    fn find(&self, claim: &Claim) -> Outcome {
-        match &claim.expected {
-            Expected::Order(names) => return self.order(claim, names),
-            Expected::HeldOut(among) if !among.is_empty() => return self.order(claim, among),
+    /// Measures what a finding is about.
+    fn find(&self, check: &CellCheck) -> Outcome {
+        match &check.expected {
+            Expected::Order(names) => return self.order(check, names),
+            Expected::HeldOut(among) if !among.is_empty() => return self.order(check, among),
             _ => {}
         }
         let subject = Subject {
-            experiment: claim.experiment,
-            family: named(claim.family.as_deref(), "family")?,
-            strategy: named(claim.strategy.as_deref(), "strategy")?,
+            experiment: &check.experiment,
+            family: named(check.family.as_deref(), "family")?,
+            strategy: named(check.strategy.as_deref(), "strategy")?,
         };
-        match claim.at {
-            Some(at) => self.at_setting(claim.quantity, subject, at),
-            None => self.over_settings(claim.quantity, subject),
+        self.quantity(check.quantity, subject, check.at)
+    }
+
+    /// [`Self::find`] in the cells of another alignment.
+    ///
+    /// # Errors
+    ///
+    /// A sentence that says what was not measured, is not defined or did not happen.
+    pub(super) fn find_in(&self, cells: &Samples, check: &CellCheck) -> Result<Found, String> {
+        Reader { cells, ..*self }.find(check).map_err(Missing::why)
+    }
+
+    /// Another quantity of what a finding is about: at the setting `at`, or over all settings; `None` where there is none.
+    pub(super) fn beside(
+        &self,
+        check: &CellCheck,
+        quantity: Quantity,
+        at: Option<f64>,
+    ) -> Option<Found> {
+        let subject = Subject {
+            experiment: &check.experiment,
+            family: check.family.as_deref()?,
+            strategy: check.strategy.as_deref()?,
+        };
+        self.quantity(quantity, subject, at).ok()
+    }
+
+    /// Measures a quantity: at the setting `at`, or over all settings.
+    pub(super) fn quantity(
+        &self,
+        quantity: Quantity,
+        subject: Subject<'_>,
+        at: Option<f64>,
+    ) -> Outcome {
+        match at {
+            Some(at) => self.at_setting(quantity, subject, at),
+            None => self.over_settings(quantity, subject),
         }
     }
 
@@ -242,7 +233,7 @@ impl Reader<'_> {
                 let all = subject.query(at, Metric::Booked);
                 let (penalties, booked) = (self.mean(&lost)?, self.mean(&all)?);
                 let share = percent_of(penalties.mean, booked.mean, "nothing was booked")?;
-                Ok(match self.measured.quotient(&lost, &all) {
+                Ok(match self.cells.quotient(&lost, &all) {
                     Some(estimate) => Found::Value {
                         value: share,
                         interval: finite(estimate.low * 100.0, estimate.high * 100.0),
@@ -299,24 +290,19 @@ impl Reader<'_> {
     }
 
     fn over_settings(&self, quantity: Quantity, subject: Subject<'_>) -> Outcome {
+        let metric = match quantity {
+            Quantity::MaxSuccessful | Quantity::MaxSuccessfulThreshold => Metric::Successful,
+            Quantity::MaxNetJobs | Quantity::MaxNetJobsThreshold => Metric::NetJobs,
+            _ => Metric::Gain,
+        };
         match quantity {
-            Quantity::MaxGain => self
-                .best(subject, Metric::Gain)
+            Quantity::MaxGain | Quantity::MaxSuccessful | Quantity::MaxNetJobs => self
+                .best(subject, metric)
                 .map(|(_, best)| with_interval(best)),
-            Quantity::BestThreshold => self
-                .best(subject, Metric::Gain)
-                .map(|(at, best)| plain(at, best.n)),
-            Quantity::MaxSuccessful => self
-                .best(subject, Metric::Successful)
-                .map(|(_, best)| with_interval(best)),
-            Quantity::MaxSuccessfulThreshold => self
-                .best(subject, Metric::Successful)
-                .map(|(at, best)| plain(at, best.n)),
-            Quantity::MaxNetJobs => self
-                .best(subject, Metric::NetJobs)
-                .map(|(_, best)| with_interval(best)),
-            Quantity::MaxNetJobsThreshold => self
-                .best(subject, Metric::NetJobs)
+            Quantity::BestThreshold
+            | Quantity::MaxSuccessfulThreshold
+            | Quantity::MaxNetJobsThreshold => self
+                .best(subject, metric)
                 .map(|(at, best)| plain(at, best.n)),
             Quantity::Surplus => {
                 let (at, _) = self.best(subject, Metric::Gain)?;
@@ -411,20 +397,20 @@ impl Reader<'_> {
         })
     }
 
-    fn order(&self, claim: &Claim, names: &[String]) -> Outcome {
+    fn order(&self, check: &CellCheck, names: &[String]) -> Outcome {
         let mut gains = Vec::with_capacity(names.len());
         for name in names {
-            let (family, strategy) = if claim.quantity == Quantity::OrderOfFamilies {
-                (name.as_str(), named(claim.strategy.as_deref(), "strategy")?)
+            let (family, strategy) = if check.quantity == Quantity::OrderOfFamilies {
+                (name.as_str(), named(check.strategy.as_deref(), "strategy")?)
             } else {
-                (named(claim.family.as_deref(), "family")?, name.as_str())
+                (named(check.family.as_deref(), "family")?, name.as_str())
             };
             let subject = Subject {
-                experiment: claim.experiment,
+                experiment: &check.experiment,
                 family,
                 strategy,
             };
-            let gain = match claim.at {
+            let gain = match check.at {
                 Some(at) => self.mean(&subject.query(at, Metric::Gain))?,
                 None => self.best(subject, Metric::Gain)?.1,
             };
@@ -438,7 +424,10 @@ impl Reader<'_> {
     }
 
     fn mean(&self, query: &Query<'_>) -> Result<Estimate, Missing> {
-        self.measured.mean(query).ok_or_else(|| {
+        self.cells.mean(query).ok_or_else(|| {
+            if let Some(problem) = &self.cells.problem {
+                return Missing::NotTested(problem.clone());
+            }
             Missing::NotTested(format!(
                 "not measured completely: {} with {} classes at {}",
                 query.strategy, query.family, query.at
@@ -452,10 +441,8 @@ impl Reader<'_> {
         subject: Subject<'_>,
         metric: Metric,
     ) -> Result<Vec<(f64, Estimate)>, Missing> {
-        let grid = match subject.experiment {
-            Experiment::Pof => &self.published.thresholds,
-            Experiment::Risk => &self.published.ratios,
-        };
+        let experiment = self.layout.experiment(subject.experiment);
+        let grid = experiment.map_or(&[][..], |experiment| &experiment.values);
         if grid.is_empty() {
             return Err(Missing::NotTested("the paper names no settings".to_owned()));
         }
@@ -481,7 +468,7 @@ impl Reader<'_> {
 
     fn difference(&self, a: &Query<'_>, b: &Query<'_>) -> Outcome {
         let (ours, theirs) = (self.mean(a)?, self.mean(b)?);
-        Ok(match self.measured.paired(a, b) {
+        Ok(match self.cells.paired(a, b) {
             Some(paired) => with_interval(paired),
             None => plain(ours.mean - theirs.mean, ours.n),
         })
@@ -498,7 +485,7 @@ impl Reader<'_> {
         }
         let in_percent = |coins: f64| coins / base.mean * 100.0;
         let ours = self.mean(a)?;
-        Ok(match self.measured.paired(a, b) {
+        Ok(match self.cells.paired(a, b) {
             Some(paired) => Found::Value {
                 value: in_percent(paired.mean),
                 interval: finite(in_percent(paired.low), in_percent(paired.high)),
@@ -510,7 +497,7 @@ impl Reader<'_> {
 }
 
 fn named<'a>(name: Option<&'a str>, what: &str) -> Result<&'a str, Missing> {
-    name.ok_or_else(|| Missing::NotTested(format!("the claim names no {what}")))
+    name.ok_or_else(|| Missing::NotTested(format!("the finding names no {what}")))
 }
 
 fn plain(value: f64, batteries: u64) -> Found {
