@@ -2,12 +2,16 @@
 
 use super::reservations::with_copies;
 use super::{CommonSettings, JOB_BYTES, SimulationSpec, Study, WhyNoPlan, jobs_of};
+use crate::scheduling::measures::Measure;
 use crate::scheduling::registry::{self, PlanKind, Strategy};
 use crate::scheduling::{
     Acceptance, CalibrationMethod, CalibrationSettings, DownHorizon, Placing, PolicySettings,
     Reliability,
 };
 use crate::workload::RequestSettings;
+
+/// Nothing: a policy has the metrics of its jobs, and with reservations the measures of their study.
+pub(super) const MEASURES: &[Measure] = &[];
 
 /// What a policy on a cluster gets beside its jobs; everything else are the common settings.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -3,7 +3,6 @@
 use super::situations::{Simulations, Situation, situations};
 use super::{condition, file_name, mark, titled};
 use crate::brokering::evaluation::{DURATION_CLASSES, SIZE_CLASSES};
-use crate::brokering::measures::CLUSTER_MEASURES;
 use crate::report::analysis::{Analysis, Combination};
 use crate::report::figure::{Figure, Marks, Scale, ScaleKind, Section, Series};
 use crate::report::sql::this_run;
@@ -12,6 +11,7 @@ use crate::report::table::{Cell, Column, Table, value_text};
 use crate::report::tables::short;
 use crate::scheduling::measures::Measure;
 use crate::store::{ClusterValues, PointColumns};
+use crate::studies::co_reservation::measures::CLUSTER_MEASURES;
 
 /// More situations than this are left to the table and to SQL.
 const MOST_SITUATIONS: usize = 4;

@@ -6,10 +6,11 @@ use rusqlite::{Connection, params};
 
 use super::{Definition, TableGroup, View, Writing};
 use crate::actors::SimulationResult;
-use crate::brokering::measures::{CLUSTER_MEASURES, ClusterSummary, ClusterValue};
+use crate::brokering::measures::{ClusterSummary, ClusterValue};
 use crate::brokering::{CoOutcome, CoVerdict, GridRun, TimeLine};
 use crate::store::export::{ExportKind, ExportSource};
 use crate::store::rows::Prepared;
+use crate::studies::co_reservation::measures::CLUSTER_MEASURES;
 use crate::units::Seconds;
 
 /// The tables of several clusters and of co-reservations.

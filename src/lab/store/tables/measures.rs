@@ -3,9 +3,9 @@
 use rusqlite::{Connection, params};
 
 use super::{Definition, TableGroup, View, Writing};
-use crate::scheduling::measures;
 use crate::store::export::{ExportKind, ExportSource};
 use crate::store::rows::Prepared;
+use crate::studies::measures;
 
 /// The tables of measures.
 pub(super) struct Measures;
@@ -99,6 +99,7 @@ fn code(writing: &mut Writing<'_>, name: &'static str) -> rusqlite::Result<i64> 
         return Ok(*code);
     }
     let known = measures::find(name);
+    debug_assert!(known.is_some(), "{name} is a measure");
     let code = writing.connection.query_row(
         "INSERT INTO measure (name, unit, title) VALUES (?1, ?2, ?3)
          ON CONFLICT (name) DO UPDATE SET unit = excluded.unit, title = excluded.title
