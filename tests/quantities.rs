@@ -6,7 +6,10 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use bookahead::cli::reproduce::known_measures;
+use bookahead::scheduling::measures::Measure;
 use bookahead::store::{METRICS, Shown};
+use bookahead::studies::co_reservation::measures::CLUSTER_MEASURES;
+use bookahead::studies::measures::MEASURES;
 use serde_json::Value;
 
 use crate::support::pages::{assert_current, project};
@@ -72,11 +75,27 @@ fn metrics() -> String {
     rows
 }
 
+fn measures(list: &[Measure]) -> String {
+    let mut rows = "| Measure | Unit | What it is |\n|---|---|---|\n".to_owned();
+    for measure in list {
+        rows += &format!(
+            "| `{}` | {} | {} |\n",
+            measure.name, measure.unit, measure.title
+        );
+    }
+    rows
+}
+
 #[test]
 fn the_page_of_the_schema_has_every_quantity() {
     const PAGE: &str = "docs/schema.md";
     let mut page = fs::read_to_string(project().join(PAGE)).expect("readable");
-    for (what, rows) in [("metrics of jobs", metrics())] {
+    let tables = [
+        ("metrics of jobs", metrics()),
+        ("measures of simulations", measures(MEASURES)),
+        ("measures of clusters", measures(CLUSTER_MEASURES)),
+    ];
+    for (what, rows) in tables {
         let (begin, end) = (
             format!("<!-- the {what} -->\n"),
             format!("<!-- end of the {what} -->\n"),

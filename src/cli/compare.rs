@@ -14,8 +14,8 @@ use super::aligned::{Aligned, Heading, screen};
 use super::runs::{short, version};
 use super::screen::{LookError, axes_json, axes_text, print_json};
 use crate::report::{Cell, Estimate};
-use crate::scheduling::measures;
 use crate::store::{METRICS, RunSelector, RunSummary, Store};
+use crate::studies::measures;
 use pairs::{Difference, Pairing, differences, pair};
 
 /// Compares two runs: pairs their points by axis values and replication and shows what differs.

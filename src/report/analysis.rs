@@ -7,10 +7,11 @@ use std::collections::HashMap;
 use polars::prelude::PolarsResult;
 
 use super::statistics::Estimate;
-use crate::scheduling::measures::{self, Topic};
+use crate::scheduling::measures::Topic;
 use crate::scheduling::registry;
 use crate::store::{METRICS, MeasureColumn, Metric, PointColumns, Shown};
 use crate::studies;
+use crate::studies::measures;
 use crate::sweep::{Axis, AxisValue};
 use fold::{fold, fold_measures};
 

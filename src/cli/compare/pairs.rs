@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::report::Estimate;
-use crate::scheduling::measures;
 use crate::store::{METRICS, MeasuredPoint};
+use crate::studies::measures;
 use crate::sweep::{AxisValue, shown};
 
 /// The points of two runs, as far as they have partners.

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::SweepOutcome;
 use crate::report::findings::{CurveCell, FindingsFile, MeasuredCurves, Paired};
-use crate::scheduling::measures::MEASURES;
 use crate::store::{PAIRED_MEASURES, RunId, Store, StoreError, metric_names};
+use crate::studies::measures::MEASURES;
 use crate::sweep::{Axis, AxisValue};
 
 /// Values on the axes, and replications with their values.

@@ -1,11 +1,15 @@
 //! The study of co-reservations: several clusters and a broker that reserves parts at them together (Meltzer 2005).
 
+pub mod measures;
+
 use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, WhyNoPlan};
 use crate::brokering::{CoReservationSettings, Order, Repair};
 use crate::units::Seconds;
 use crate::workload::{
     ClusterSettings, CoRequestSettings, FurtherParts, Preference, TemplateSelection,
 };
+
+pub(super) use measures::MEASURES;
 
 /// Its name and what it is.
 pub const STRATEGY: Option<Strategy> = Some(Strategy {

@@ -3,6 +3,7 @@
 //! A study says what determines its simulations ([`StudySpec`] holds the settings of one), which settings it does not read, and what its
 //! simulations cost. The machines, policies and brokers that it runs are in the modules beside this one.
 
+pub mod measures;
 mod spec_format;
 
 use serde::{Deserialize, Serialize};
@@ -11,6 +12,7 @@ use self::spec_format::StoredSpec;
 use crate::estimates::EstimateSettings;
 use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::PolicySettings;
+use crate::scheduling::measures::Measure;
 use crate::workload::WorkloadSettings;
 
 /// A kind of simulation.
@@ -150,6 +152,9 @@ macro_rules! studies {
         pub enum StudySpec {
             $($(#[$doc])* $variant(Box<$module::$settings>),)*
         }
+
+        /// The measures of each study.
+        const STUDY_MEASURES: &[&[Measure]] = &[$($module::MEASURES),*];
 
         impl StudySpec {
             /// What it is asked as a study.

@@ -2,6 +2,7 @@
 
 use super::reservations::with_copies;
 use super::{CommonSettings, JOB_BYTES, SimulationSpec, Study, WhyNoPlan, jobs_of};
+use crate::scheduling::measures::Measure;
 use crate::scheduling::registry::{self, PlanKind, Strategy};
 use crate::scheduling::{
     Acceptance, CalibrationMethod, CalibrationSettings, DownHorizon, Placing, PolicySettings,
@@ -11,6 +12,9 @@ use crate::workload::RequestSettings;
 
 /// None: where a policy is named, it is simulated on a cluster.
 pub const STRATEGY: Option<super::Strategy> = None;
+
+/// Nothing: a policy has the metrics of its jobs, and with reservations the measures of their study.
+pub(super) const MEASURES: &[Measure] = &[];
 
 /// What a policy on a cluster gets beside its jobs; everything else are the common settings.
 #[derive(Clone, Debug, Default, PartialEq)]

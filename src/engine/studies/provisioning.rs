@@ -1,5 +1,7 @@
 //! The study of provisioning: sites that sell slots, and workflows that buy them (Singh 2008, chapters 4 and 7).
 
+pub(super) mod measures;
+
 use serde::{Deserialize, Serialize};
 
 use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan};
@@ -9,6 +11,8 @@ use crate::scheduling::SlotSource;
 use crate::units::Seconds;
 use crate::workload::SiteSettings;
 use crate::workload::workflows::{ApplicationSettings, ApplicationSource, Network};
+
+pub(super) use measures::MEASURES;
 
 /// Its name and what it is.
 pub const STRATEGY: Option<Strategy> = Some(Strategy {

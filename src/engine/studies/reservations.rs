@@ -1,8 +1,12 @@
 //! The study of reservations: a planning-based machine that takes them beside its jobs (Heine et al. 2005; Singh 2008, chapter 5).
 
+pub(super) mod measures;
+
 use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of};
 use crate::scheduling::reserving::{DisplacedJobs, Displacement, QueueOrder, ReservingSettings};
 use crate::workload::{RequestOrigin, RequestSettings, StartRule};
+
+pub(super) use measures::MEASURES;
 
 /// Its name and what it is.
 pub const STRATEGY: Option<Strategy> = Some(Strategy {

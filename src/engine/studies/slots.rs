@@ -1,7 +1,11 @@
 //! The study of slots: a planning-based machine that advertises its holes (Singh 2008, chapter 3).
 
+pub(super) mod measures;
+
 use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of};
 use crate::scheduling::SlotStudySettings;
+
+pub(super) use measures::MEASURES;
 
 /// Its name and what it is.
 pub const STRATEGY: Option<Strategy> = Some(Strategy {

@@ -1,7 +1,11 @@
 //! The study of virtual reservations: they and adaptive ones on forks of a planning-based machine (Singh 2008, chapter 6).
 
+pub(super) mod measures;
+
 use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of};
 use crate::scheduling::VirtualStudySettings;
+
+pub(super) use measures::MEASURES;
 
 /// Its name and what it is.
 pub const STRATEGY: Option<Strategy> = Some(Strategy {

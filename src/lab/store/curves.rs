@@ -6,7 +6,7 @@ use rusqlite::params;
 
 use super::runs::axis_value;
 use super::{RunId, Store, StoreError, metrics};
-use crate::brokering::measures::ClusterMeasureName;
+use crate::studies::co_reservation::measures::ClusterMeasureName;
 use crate::sweep::AxisValue;
 
 /// A quantity at one combination of axis values of a run.
@@ -142,9 +142,9 @@ impl Cells {
 mod tests {
     use super::super::fixtures::{axis, finished, point, record, result, text, write_run};
     use super::*;
-    use crate::scheduling::measures::MEASURES;
-    use crate::store::{METRICS, metric_names};
-    use crate::studies::SimulationResult;
+use crate::store::{METRICS, metric_names};
+use crate::studies::SimulationResult;
+use crate::studies::measures::MEASURES;
     use crate::sweep::{Axis, Point};
     use crate::units::NodeSeconds;
 

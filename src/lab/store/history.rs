@@ -5,7 +5,7 @@ use rusqlite::{OptionalExtension, params};
 
 use super::runs::axis_value;
 use super::{METRICS, RunId, SqlValue, Store, StoreError};
-use crate::scheduling::measures;
+use crate::studies::measures;
 use crate::sweep::AxisValue;
 
 /// One done point of a run with everything that is measured.

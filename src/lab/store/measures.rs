@@ -7,7 +7,7 @@ use rusqlite::params;
 use super::aggregates::{Bin, OF_RUN};
 use super::tables::distributions;
 use super::{RunId, Store, StoreError};
-use crate::scheduling::measures;
+use crate::studies::measures;
 
 /// A measure of a study for every point of a run.
 #[derive(Clone, Debug, PartialEq)]

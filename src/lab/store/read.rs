@@ -120,7 +120,7 @@ pub struct PointColumns {
     /// Every one of [`METRICS`] by name; `None` where it is not defined.
     pub metrics: BTreeMap<&'static str, Vec<Option<f64>>>,
     /// What studies measured beside them: the measures that any point has, in the order of
-    /// [`MEASURES`](crate::scheduling::measures::MEASURES), then unknown ones by name.
+    /// [`MEASURES`](crate::studies::measures::MEASURES), then unknown ones by name.
     pub measures: Vec<MeasureColumn>,
 }
 

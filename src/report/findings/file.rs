@@ -12,7 +12,7 @@ use super::{
     Near, Paired, Provenance, Relation, Side, Tolerance, TrendCheck, ValueCheck, Where, Zipped,
     again, tables,
 };
-use crate::brokering::measures::ClusterMeasureName;
+use crate::studies::co_reservation::measures::ClusterMeasureName;
 use crate::sweep::AxisValue;
 
 /// Why a file of findings, of their explanations or of readings was refused.

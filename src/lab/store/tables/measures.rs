@@ -3,8 +3,8 @@
 use rusqlite::{Connection, params};
 
 use super::{TableGroup, Writing};
-use crate::scheduling::measures;
 use crate::store::rows::Prepared;
+use crate::studies::measures;
 use crate::tables::{Definition, ExportKind, ExportSource, View};
 
 /// The tables of measures.
@@ -100,6 +100,7 @@ fn code(writing: &mut Writing<'_>, name: &'static str) -> rusqlite::Result<i64> 
         return Ok(*code);
     }
     let known = measures::find(name);
+    debug_assert!(known.is_some(), "{name} is a measure");
     let code = writing.connection.query_row(
         "INSERT INTO measure (name, unit, title) VALUES (?1, ?2, ?3)
          ON CONFLICT (name) DO UPDATE SET unit = excluded.unit, title = excluded.title

@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use rusqlite::{Connection, params};
 
-use crate::brokering::measures::{CLUSTER_MEASURES, ClusterSummary, ClusterValue};
+use super::measures::CLUSTER_MEASURES;
+use crate::brokering::measures::{ClusterSummary, ClusterValue};
 use crate::brokering::{CoOutcome, CoVerdict, GridRun, TimeLine};
 use crate::tables::{Definition, ExportKind, ExportSource, Rows, View};
 use crate::units::Seconds;

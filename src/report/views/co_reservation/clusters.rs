@@ -2,7 +2,6 @@
 
 use super::MOST_CLUSTERS;
 use crate::brokering::evaluation::{DURATION_CLASSES, SIZE_CLASSES};
-use crate::brokering::measures::CLUSTER_MEASURES;
 use crate::report::analysis::{Analysis, Combination};
 use crate::report::figure::{Figure, Marks, Scale, ScaleKind, Section, Series};
 use crate::report::figures::situations::{Simulations, Situation, situations};
@@ -14,6 +13,7 @@ use crate::report::tables::short;
 use crate::report::views::Reported;
 use crate::scheduling::measures::Measure;
 use crate::store::ClusterValues;
+use crate::studies::co_reservation::measures::CLUSTER_MEASURES;
 
 /// More situations than this are left to the table and to SQL.
 const MOST_SITUATIONS: usize = 4;

@@ -1,9 +1,11 @@
 //! Requests for parts at several clusters (`brokering/evaluation.rs`).
 
-use super::{Measure, Topic, measure};
+use crate::scheduling::local::ClusterId;
+use crate::scheduling::measures::{Measure, Topic, measure};
 
+/// What it measures, in the order of tables.
 #[rustfmt::skip]
-pub(super) const MEASURES: &[Measure] = &[
+pub const MEASURES: &[Measure] = &[
     measure("co_requests", "", "Co-reservation requests", 0, Topic::Detail),
     measure("co_granted", "", "Co-reservations granted", 0, Topic::Detail),
     measure("co_failure_rate", "", "Failure rate of co-reservations", 3, Topic::CoReservations),
@@ -59,3 +61,93 @@ pub(super) const MEASURES: &[Measure] = &[
     measure("leaked_cpu_seconds", "CPU·s", "CPU-seconds held by parts that belong to no granted request and were never given back", 0, Topic::Detail),
     measure("undecided_cpu_seconds", "CPU·s", "CPU-seconds held by parts that were given back after they had begun", 0, Topic::Detail),
 ];
+
+/// Quantities of one cluster, some of them by class of job or part, in the order of tables.
+#[rustfmt::skip]
+pub const CLUSTER_MEASURES: &[Measure] = &[
+    measure("cluster_jobs", "", "Jobs", 0, Topic::Clusters),
+    measure("cluster_accuracy", "", "Accuracy of limits", 3, Topic::Clusters),
+    measure("filtering_degree", "", "Mean filtering degree", 3, Topic::Clusters),
+    measure("infeasibility_rate", "", "Infeasibility rate", 3, Topic::Clusters),
+    measure("cluster_utilisation_percent", "%", "Utilisation (%)", 1, Topic::Clusters),
+    measure("cluster_job_percent", "%", "Utilisation by jobs (%)", 1, Topic::Clusters),
+    measure("cluster_part_percent", "%", "Utilisation by reservations (%)", 1, Topic::Clusters),
+    measure("cluster_expansion_factor", "", "Mean expansion factor", 3, Topic::Clusters),
+    measure("cluster_backlog_now_hours", "h", "Backlog time at queries (h)", 2, Topic::Clusters),
+    measure("cluster_backlog_earliest_hours", "h", "Backlog time for the earliest start (h)", 2, Topic::Clusters),
+    measure("cluster_parts", "", "Parts granted", 0, Topic::Clusters),
+    measure("cluster_part_nodes", "CPUs", "Mean CPUs of a part", 1, Topic::Clusters),
+    measure("cluster_part_hours", "h", "Mean duration of a part (h)", 2, Topic::Clusters),
+    measure("cluster_longest_wait_seconds", "s", "Longest wait (s)", 0, Topic::Clusters),
+    measure("cluster_drain_hours", "h", "Drained after the end of submissions (h)", 1, Topic::Clusters),
+    measure("cluster_lost_parts", "", "Parts lost", 0, Topic::Clusters),
+    // By class; the class is the text beside the value.
+    measure("class_job_percent", "%", "Utilisation by jobs of a size (%)", 2, Topic::Clusters),
+    measure("class_expansion_factor", "", "Mean expansion factor by size of job", 3, Topic::Clusters),
+    measure("class_part_percent_by_nodes", "%", "Utilisation by parts of a size (%)", 2, Topic::Clusters),
+    measure("class_part_percent_by_duration", "%", "Utilisation by parts of a duration (%)", 2, Topic::Clusters),
+    measure("class_parts_by_nodes", "", "Parts by size", 0, Topic::Clusters),
+    measure("class_parts_by_duration", "", "Parts by duration", 0, Topic::Clusters),
+    measure("class_earliest_parts_by_nodes", "", "Parts at the earliest start by size", 0, Topic::Clusters),
+    measure("class_earliest_parts_by_duration", "", "Parts at the earliest start by duration", 0, Topic::Clusters),
+];
+
+/// A quantity of one cluster, as findings and readers name it: `infeasibility_rate@2` at cluster 2 (counted from 0),
+/// `class_job_percent@2/129-256` of a class there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClusterMeasureName<'n> {
+    /// Its name in [`CLUSTER_MEASURES`].
+    pub measure: &'n str,
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// The class; empty where it is about all.
+    pub class: &'n str,
+}
+
+impl<'n> ClusterMeasureName<'n> {
+    /// Reads such a name; `None` for any other.
+    #[must_use]
+    pub fn parse(name: &'n str) -> Option<Self> {
+        let (measure, place) = name.split_once('@')?;
+        let (cluster, class) = place.split_once('/').unwrap_or((place, ""));
+        let known = CLUSTER_MEASURES.iter().find(|known| known.name == measure);
+        Some(Self {
+            measure: known?.name,
+            cluster: ClusterId(cluster.parse().ok()?),
+            class,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_measure_is_named_with_its_cluster_and_class() {
+        let name = |measure, cluster, class| {
+            Some(ClusterMeasureName {
+                measure,
+                cluster: ClusterId(cluster),
+                class,
+            })
+        };
+        let parse = ClusterMeasureName::parse;
+        assert_eq!(
+            parse("infeasibility_rate@2"),
+            name("infeasibility_rate", 2, "")
+        );
+        assert_eq!(
+            parse("class_job_percent@12/129-256"),
+            name("class_job_percent", 12, "129-256")
+        );
+        for other in [
+            "infeasibility_rate",
+            "co_failure_rate@2",
+            "filtering_degree@",
+            "filtering_degree@x",
+        ] {
+            assert_eq!(parse(other), None, "{other}");
+        }
+    }
+}

@@ -1,9 +1,10 @@
 //! Virtual reservations against real ones, and predictions of waits (`virtual_study/`).
 
-use super::{Measure, Topic, measure};
+use crate::scheduling::measures::{Measure, Topic, measure};
 
+/// What it measures, in the order of tables.
 #[rustfmt::skip]
-pub(super) const MEASURES: &[Measure] = &[
+pub const MEASURES: &[Measure] = &[
     measure("trials", "", "Trials", 0, Topic::Detail),
     measure("var_cost", "", "Cost of virtual reservations (÷ nodes·duration)", 3, Topic::Virtual),
     measure("var_bound", "", "Bound of that cost", 3, Topic::Detail),

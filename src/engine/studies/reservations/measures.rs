@@ -1,9 +1,10 @@
 //! The machine that takes reservations, and fixed reservations beside flexible jobs (`reserving/`, `outcome.rs`).
 
-use super::{Measure, Topic, measure};
+use crate::scheduling::measures::{Measure, Topic, measure};
 
+/// What it measures, in the order of tables.
 #[rustfmt::skip]
-pub(super) const MEASURES: &[Measure] = &[
+pub const MEASURES: &[Measure] = &[
     measure("requests", "", "Requests", 0, Topic::Detail),
     measure("granted", "", "Reservations granted", 0, Topic::Detail),
     measure("rejected_percent", "%", "Requests rejected (%)", 2, Topic::Reservations),

@@ -1,10 +1,11 @@
 //! Workflows that buy their resources (`brokering/provisioning/`, spec `provisioning.md` §10). `wf_` is the plan, or best effort
 //! where that is the search.
 
-use super::{Measure, Topic, measure};
+use crate::scheduling::measures::{Measure, Topic, measure};
 
+/// What it measures, in the order of tables.
 #[rustfmt::skip]
-pub(super) const MEASURES: &[Measure] = &[
+pub const MEASURES: &[Measure] = &[
     measure("wf_makespan_hours", "h", "Makespan (h)", 2, Topic::Workflows),
     measure("wf_cost_su", "SU", "Allocation cost (SU)", 1, Topic::Workflows),
     measure("wf_makespan_ratio", "", "Makespan ÷ best effort", 3, Topic::Workflows),

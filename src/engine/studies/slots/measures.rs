@@ -1,9 +1,10 @@
 //! The slots that a machine advertises (`slot_study.rs`).
 
-use super::{Measure, Topic, measure};
+use crate::scheduling::measures::{Measure, Topic, measure};
 
+/// What it measures, in the order of tables.
 #[rustfmt::skip]
-pub(super) const MEASURES: &[Measure] = &[
+pub const MEASURES: &[Measure] = &[
     measure("slots_mean", "", "Advertised slots", 2, Topic::Slots),
     measure("tasks_mean", "", "Tasks in the system", 1, Topic::Slots),
     measure("slots_tasks_correlation", "", "Correlation of slots and tasks", 3, Topic::Slots),
