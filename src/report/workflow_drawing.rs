@@ -262,7 +262,7 @@ impl<'w> Drawing<'w> {
         let count = ids().count();
         let middle = f64::midpoint(band.0, band.1);
         svg.text(
-            (24.0, middle - 8.0),
+            (30.0, middle - 8.0),
             "ink",
             "start",
             &format!("level {number}"),
@@ -273,7 +273,7 @@ impl<'w> Drawing<'w> {
         );
         svg.sized_text((30.0, middle + 5.0), "soft", "start", Some(10), &tasks);
         svg.sized_text(
-            (24.0, middle + 17.0),
+            (30.0, middle + 17.0),
             "soft",
             "start",
             Some(10),

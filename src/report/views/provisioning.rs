@@ -173,11 +173,11 @@ fn fronts(run: &Reported<'_>) -> Result<Option<Figure>, StoreError> {
     for (rank, search) in searches.iter().enumerate() {
         let mut plans: Vec<Mark> = search.front.iter().map(plan).collect();
         plans.sort_by(|one, other| one.x.total_cmp(&other.x));
-        series.push(Series {
-            label: format!("{}: the front", search.search),
+        series.push(Series::new(
+            format!("{}: the front", search.search),
             rank,
-            marks: Marks::Front(plans),
-        });
+            Marks::Front(plans),
+        ));
         let of_front = points_of(
             configuration_hash,
             analysis,
@@ -195,11 +195,11 @@ JOIN v_workflow_front f ON f.simulation = p.simulation AND f.submission = {1}",
         let marks = chosen(search)
             .into_iter()
             .map(|(name, row)| (plan(&row), name));
-        series.push(Series {
-            label: format!("{}: chosen", search.search),
-            rank: searches.len() + number,
-            marks: Marks::Named(marks.collect()),
-        });
+        series.push(Series::new(
+            format!("{}: chosen", search.search),
+            searches.len() + number,
+            Marks::Named(marks.collect()),
+        ));
         let of_chosen = points_of(
             configuration_hash,
             analysis,
@@ -214,14 +214,14 @@ JOIN v_workflow_front f ON f.simulation = p.simulation AND f.submission = {} AND
         ));
     }
     if let Some((cost, makespan)) = first.row.best_effort {
-        series.push(Series {
-            label: "best effort".to_owned(),
-            rank: 6,
-            marks: Marks::Named(vec![(
+        series.push(Series::new(
+            "best effort",
+            6,
+            Marks::Named(vec![(
                 single(cost, makespan as f64 / HOUR),
                 "best effort".to_owned(),
             )]),
-        });
+        ));
         let of_first = points_of(
             configuration_hash,
             analysis,

@@ -104,18 +104,20 @@ impl<'a> Clusters<'a> {
         let series: Vec<Series> = situation
             .members
             .iter()
-            .map(|member| Series {
-                label: member.label.clone(),
-                rank: member.rank,
-                marks: Marks::Bars(
-                    (0..clusters)
-                        .filter_map(|cluster| {
-                            let estimate =
-                                self.estimate(member.combination, cluster, measure.name, "")?;
-                            Some(mark(f64::from(cluster), &estimate))
-                        })
-                        .collect(),
-                ),
+            .map(|member| {
+                Series::new(
+                    member.label.clone(),
+                    member.rank,
+                    Marks::Bars(
+                        (0..clusters)
+                            .filter_map(|cluster| {
+                                let estimate =
+                                    self.estimate(member.combination, cluster, measure.name, "")?;
+                                Some(mark(f64::from(cluster), &estimate))
+                            })
+                            .collect(),
+                    ),
+                )
             })
             .filter(|series| has_marks(&series.marks))
             .collect();
@@ -147,20 +149,22 @@ impl<'a> Clusters<'a> {
             SIZE_CLASSES.iter().map(|(name, _)| *name).collect()
         };
         let series: Vec<Series> = (0..self.values.clusters().min(MOST_CLUSTERS))
-            .map(|cluster| Series {
-                label: format!("cluster {cluster}"),
-                rank: usize::from(cluster),
-                marks: Marks::Bars(
-                    classes
-                        .iter()
-                        .enumerate()
-                        .filter_map(|(place, class)| {
-                            let estimate =
-                                self.estimate(combination, cluster, measure.name, class)?;
-                            Some(mark(place as f64, &estimate))
-                        })
-                        .collect(),
-                ),
+            .map(|cluster| {
+                Series::new(
+                    format!("cluster {cluster}"),
+                    usize::from(cluster),
+                    Marks::Bars(
+                        classes
+                            .iter()
+                            .enumerate()
+                            .filter_map(|(place, class)| {
+                                let estimate =
+                                    self.estimate(combination, cluster, measure.name, class)?;
+                                Some(mark(place as f64, &estimate))
+                            })
+                            .collect(),
+                    ),
+                )
             })
             .filter(|series| has_marks(&series.marks))
             .collect();
