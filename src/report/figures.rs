@@ -14,7 +14,7 @@ pub(super) use distributions::distributions;
 pub(super) use simulator::simulator;
 pub(super) use studies::studies;
 
-use super::analysis::Analysis;
+use super::analysis::{Analysis, Combination};
 use super::figure::{Mark, Scale};
 use super::statistics::Estimate;
 use super::table::value_text;
@@ -99,16 +99,30 @@ pub(super) fn given(
         .collect()
 }
 
+/// `(key, value)` of a combination on the axes that differ between combinations.
+pub(super) fn varying(analysis: &Analysis, combination: &Combination) -> Vec<(String, String)> {
+    let axes: Vec<usize> = (0..analysis.axes.len())
+        .filter(|axis| analysis.axes[*axis].values.len() > 1)
+        .collect();
+    let places: Vec<Option<u32>> = axes.iter().map(|axis| combination.places[*axis]).collect();
+    given(analysis, &axes, &places)
+}
+
+/// `laxity 2, nodes 64`.
+pub(super) fn words(given: &[(String, String)]) -> String {
+    let words: Vec<String> = given
+        .iter()
+        .map(|(key, value)| format!("{} {value}", super::tables::short(key)))
+        .collect();
+    words.join(", ")
+}
+
 /// `title (laxity 2, nodes 64)`.
 pub(super) fn titled(title: &str, given: &[(String, String)]) -> String {
     if given.is_empty() {
         return title.to_owned();
     }
-    let words: Vec<String> = given
-        .iter()
-        .map(|(key, value)| format!("{} {value}", super::tables::short(key)))
-        .collect();
-    format!("{title} ({})", words.join(", "))
+    format!("{title} ({})", words(given))
 }
 
 /// The condition of a query that fixes axes.

@@ -9,6 +9,7 @@
 mod analysis;
 mod calibration;
 pub mod claims;
+mod content;
 pub mod figure;
 mod figures;
 pub mod findings;

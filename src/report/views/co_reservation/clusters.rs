@@ -6,10 +6,10 @@ use crate::brokering::measures::CLUSTER_MEASURES;
 use crate::report::analysis::{Analysis, Combination};
 use crate::report::figure::{Figure, Marks, Scale, ScaleKind, Section, Series};
 use crate::report::figures::situations::{Simulations, Situation, situations};
-use crate::report::figures::{condition, file_name, mark, titled};
+use crate::report::figures::{condition, file_name, mark, titled, varying};
 use crate::report::sql::this_run;
 use crate::report::statistics::Estimate;
-use crate::report::table::{Cell, Column, Table, value_text};
+use crate::report::table::{Cell, Column, Table};
 use crate::report::tables::short;
 use crate::report::views::Reported;
 use crate::scheduling::measures::Measure;
@@ -168,7 +168,7 @@ impl<'a> Clusters<'a> {
             })
             .filter(|series| has_marks(&series.marks))
             .collect();
-        let given = self.given(combination);
+        let given = varying(self.analysis, combination);
         (!series.is_empty()).then(|| Figure {
             name: format!("{}-{}", file_name(measure.name), number + 1),
             section: Section::Clusters,
@@ -194,16 +194,6 @@ impl<'a> Clusters<'a> {
             ),
             given,
         })
-    }
-
-    fn given(&self, combination: &Combination) -> Vec<(String, String)> {
-        let axes = 0..self.analysis.axes.len();
-        axes.filter(|axis| self.analysis.axes[*axis].values.len() > 1)
-            .filter_map(|axis| {
-                let value = self.analysis.value(combination, axis)?;
-                Some((self.analysis.axes[axis].key.clone(), value_text(value)))
-            })
-            .collect()
     }
 
     fn sql(&self, measure: &Measure, by: &str, and: &str) -> String {
