@@ -67,9 +67,10 @@ impl fmt::Write for Canvas<'_> {
 impl<'p> Canvas<'p> {
     pub(in crate::report) fn new(picture: Picture<'p>, place: Place<'_>) -> Self {
         let (width, height) = (picture.size.0.round(), picture.size.1.round());
-        let (title, top) = match place {
-            Place::File(_) => (escape(picture.title), 0.0),
-            Place::Page => (escape(picture.title), HEADING_HEIGHT),
+        let title = escape(picture.title);
+        let top = match place {
+            Place::File(_) => 0.0,
+            Place::Page => HEADING_HEIGHT,
         };
         let class = match picture.class {
             "" => String::new(),
