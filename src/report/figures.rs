@@ -14,8 +14,8 @@ pub(super) use distributions::distributions;
 pub(super) use simulator::simulator;
 pub(super) use studies::studies;
 
-use super::analysis::Analysis;
-use super::figure::Mark;
+use super::analysis::{Analysis, Combination};
+use super::figure::{Mark, Scale};
 use super::statistics::Estimate;
 use super::table::value_text;
 use crate::sweep::AxisValue;
@@ -26,6 +26,27 @@ pub(super) fn number(value: &AxisValue) -> Option<f64> {
         AxisValue::Integer(value) => Some(*value as f64),
         AxisValue::Real(value) if value.is_finite() => Some(*value),
         _ => None,
+    }
+}
+
+/// A numeric axis with fewer values makes no curve, only bars.
+const FEWEST_VALUES: usize = 3;
+/// More situations than this over an axis are left to the tables.
+const MOST_PANELS: usize = 24;
+
+/// Whether curves are drawn over an axis.
+fn is_numeric(analysis: &Analysis, axis: usize) -> bool {
+    let values = &analysis.axes[axis].values;
+    values.len() >= FEWEST_VALUES && values.iter().all(|value| number(value).is_some())
+}
+
+/// The scale of an axis of the sweep.
+fn axis_scale(analysis: &Analysis, axis: usize) -> Scale {
+    let key = analysis.axes[axis].key.as_str();
+    if is_numeric(analysis, axis) {
+        Scale::linear(key)
+    } else {
+        Scale::categories(key, analysis.axes[axis].values.iter().map(value_text))
     }
 }
 
@@ -78,16 +99,30 @@ pub(super) fn given(
         .collect()
 }
 
+/// `(key, value)` of a combination on the axes that differ between combinations.
+pub(super) fn varying(analysis: &Analysis, combination: &Combination) -> Vec<(String, String)> {
+    let axes: Vec<usize> = (0..analysis.axes.len())
+        .filter(|axis| analysis.axes[*axis].values.len() > 1)
+        .collect();
+    let places: Vec<Option<u32>> = axes.iter().map(|axis| combination.places[*axis]).collect();
+    given(analysis, &axes, &places)
+}
+
+/// `laxity 2, nodes 64`.
+pub(super) fn words(given: &[(String, String)]) -> String {
+    let words: Vec<String> = given
+        .iter()
+        .map(|(key, value)| format!("{} {value}", super::tables::short(key)))
+        .collect();
+    words.join(", ")
+}
+
 /// `title (laxity 2, nodes 64)`.
 pub(super) fn titled(title: &str, given: &[(String, String)]) -> String {
     if given.is_empty() {
         return title.to_owned();
     }
-    let words: Vec<String> = given
-        .iter()
-        .map(|(key, value)| format!("{} {value}", super::tables::short(key)))
-        .collect();
-    format!("{title} ({})", words.join(", "))
+    format!("{title} ({})", words(given))
 }
 
 /// The condition of a query that fixes axes.

@@ -5,10 +5,11 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::calibration::Calibration;
+use super::content::Content;
 use super::figure::{Figure, Section};
 use super::svg;
-use super::table::{Cell, Table};
+use super::table::{Cell, Table, value_text};
+use super::tables::missing;
 use crate::store::RunSummary;
 
 /// Before what differs between two runs of the same configuration.
@@ -36,28 +37,6 @@ pub struct PlanSection {
     pub page: String,
     /// What a reader must know.
     pub note: String,
-}
-
-/// Everything that the page shows.
-pub(super) struct Page<'p> {
-    pub(super) run: &'p RunSummary,
-    pub(super) missing: u64,
-    /// Its lines are settings, not strategies.
-    pub(super) is_study: bool,
-    pub(super) best: &'p Table,
-    /// Tables of results in their order; those that list points that have no result come first.
-    pub(super) tables: &'p [Table],
-    pub(super) figures: &'p [Figure],
-    pub(super) calibration: Option<&'p Calibration>,
-    /// Keys of the axes with the values as tables show them.
-    pub(super) axes: Vec<(String, Vec<String>)>,
-    pub(super) simulator: &'p Table,
-    pub(super) claims: Option<&'p ClaimsSection>,
-    /// With their files.
-    pub(super) plans: &'p [(PlanSection, String)],
-    pub(super) facts: Vec<(String, String)>,
-    /// Figures that are not drawn.
-    pub(super) left_out: usize,
 }
 
 /// Which findings of a paper held.
@@ -97,7 +76,7 @@ pub(super) fn script(source: &str) -> Markup {
     html! { script { "\n" (PreEscaped(source)) "\n" } "\n" }
 }
 
-impl Page<'_> {
+impl Content<'_> {
     /// The whole file.
     pub(super) fn html(&self) -> String {
         let styles = format!(
@@ -129,11 +108,11 @@ impl Page<'_> {
                     (self.sections())
                     @if !self.plans.is_empty() {
                         (section("plans", "The plan, seen", html! {
-                            @for (plan, _) in self.plans { (plan_html(plan)) }
+                            @for (plan, _) in &self.plans { (plan_html(plan)) }
                         }))
                     }
                     (tables(&results))
-                    (of_this_run(section("simulator", "Time of the simulator", table_html(self.simulator))))
+                    (of_this_run(section("simulator", "Time of the simulator", table_html(&self.simulator))))
                     (section("configuration", "The configuration", html! {
                         pre { (self.run.configuration.trim_end()) } "\n"
                     }))
@@ -146,7 +125,7 @@ impl Page<'_> {
     }
 
     fn head(&self) -> Markup {
-        let run = self.run;
+        let run = &self.run;
         let rows = self.best.rows.len();
         html! {
             header { "\n"
@@ -163,12 +142,12 @@ impl Page<'_> {
                 div.cards { "\n"
                     section.card id="what" {
                         h2 { "What was run" }
-                        dl { "\n" @for (key, value) in &self.facts { dt { (key) } dd { (value) } "\n" } } "\n"
+                        dl { "\n" @for (key, value) in self.facts() { dt { (key) } dd { (value) } "\n" } } "\n"
                         (of_this_run(run_facts(run)))
                     } "\n"
                     section class="card wide" id="outcome" {
                         h2 { "What came out" } "\n"
-                        (plain_table(self.best, MOST_OUTCOMES))
+                        (plain_table(&self.best, MOST_OUTCOMES))
                         @if rows > MOST_OUTCOMES {
                             p.note {
                                 "The first " (MOST_OUTCOMES) " of " (rows) " rows; " a href="#best" { "all of them" } "."
@@ -191,14 +170,50 @@ impl Page<'_> {
         }
     }
 
+    fn facts(&self) -> Vec<(String, String)> {
+        let (run, analysis) = (&self.run, &self.analysis);
+        let mut facts = vec![
+            (
+                "points".to_owned(),
+                format!("{} of {} done", run.points_done, run.points),
+            ),
+            (
+                "replications".to_owned(),
+                format!("{}, seed {}", run.replications, run.seed),
+            ),
+        ];
+        for axis in &analysis.axes {
+            let values: Vec<String> = axis.values.iter().map(value_text).collect();
+            let shown = if values.len() > 8 {
+                format!(
+                    "{} … {} ({} values)",
+                    values[..3].join(", "),
+                    values[values.len() - 1],
+                    values.len()
+                )
+            } else {
+                values.join(", ")
+            };
+            facts.push((super::tables::short(&axis.key).to_owned(), shown));
+        }
+        facts.push((
+            "configuration".to_owned(),
+            run.configuration_hash.chars().take(12).collect(),
+        ));
+        facts
+    }
+
     /// What speaks for and against the numbers.
     fn trust(&self) -> Vec<(bool, String)> {
-        let run = self.run;
+        let run = &self.run;
         let mut found = vec![(
             run.points_done == run.points,
             format!(
                 "{} of {} points have a result; {} failed, {} were not run",
-                run.points_done, run.points, run.points_failed, self.missing
+                run.points_done,
+                run.points,
+                run.points_failed,
+                missing(run)
             ),
         )];
         let mut widths: Vec<f64> = self
@@ -215,7 +230,7 @@ impl Page<'_> {
             .collect();
         widths.sort_by(f64::total_cmp);
         // Measures of a study may be near 0, and then the widest interval in percent says nothing.
-        let shown = if self.is_study {
+        let shown = if self.analysis.is_study() {
             widths.get(widths.len() / 2)
         } else {
             widths.last()
@@ -226,7 +241,7 @@ impl Page<'_> {
                 format!(
                     "{} replications; {} ± {} %",
                     run.replications,
-                    if self.is_study {
+                    if self.analysis.is_study() {
                         "half of the 95 % intervals beside are within"
                     } else {
                         "the widest 95 % interval beside is"
@@ -241,14 +256,14 @@ impl Page<'_> {
         });
         found.push((
             true,
-            if self.is_study {
+            if self.analysis.is_study() {
                 "settings that do not change the workload saw the same jobs and the same requests"
             } else {
                 "all strategies saw the same jobs and the same failures"
             }
             .to_owned(),
         ));
-        if let Some(calibration) = self.calibration {
+        if let Some(calibration) = &self.calibration {
             found.extend(calibration.verdicts.iter().cloned());
         }
         if let Some(claims) = self.claims {
@@ -280,7 +295,7 @@ impl Page<'_> {
         if !self.plans.is_empty() {
             found.push(("plans".to_owned(), "The plan".to_owned()));
         }
-        for table in self.tables {
+        for table in &self.tables {
             found.push((table.name.clone(), table.title.clone()));
         }
         found.push(("simulator".to_owned(), "Simulator".to_owned()));
@@ -293,10 +308,12 @@ impl Page<'_> {
             "verdict".to_owned(),
             ["held", "missed", "not tested"].map(str::to_owned).to_vec(),
         );
-        let axes: Vec<_> = self
-            .axes
-            .iter()
-            .chain(self.claims.map(|_| &verdicts))
+        let axes = self.analysis.axes.iter().map(|axis| {
+            let values: Vec<String> = axis.values.iter().map(value_text).collect();
+            (axis.key.clone(), values)
+        });
+        let axes: Vec<_> = axes
+            .chain(self.claims.map(|_| verdicts))
             .filter(|(_, values)| values.len() > 1 && values.len() <= MOST_CHOICES)
             .collect();
         html! {
@@ -305,7 +322,7 @@ impl Page<'_> {
                     strong { "Show" } "\n"
                     @for (key, values) in axes {
                         label {
-                            (super::tables::short(key)) " "
+                            (super::tables::short(&key)) " "
                             select data-axis=(key) {
                                 option value="" { "all" }
                                 @for value in values { option { (value) } }
@@ -340,14 +357,14 @@ impl Page<'_> {
         let body = |kind: Section, figures: &[&Figure]| {
             html! {
                 div.figures { "\n"
-                    @for figure in figures.iter().take(room) { (figure_html(figure, self.is_study)) }
+                    @for figure in figures.iter().take(room) { (figure_html(figure, self.analysis.is_study())) }
                 } "\n"
                 @if figures.len() > room {
                     p.note {
                         (figures.len() - room) " more figures are in the folder " a href="plots/" { "plots" } "."
                     } "\n"
                 }
-                @if let (Section::Calibration, Some(calibration)) = (kind, self.calibration) {
+                @if let (Section::Calibration, Some(calibration)) = (kind, &self.calibration) {
                     @for table in &calibration.tables {
                         h3 { (table.title) } "\n"
                         (table_html(table))

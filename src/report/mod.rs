@@ -2,19 +2,20 @@
 //!
 //! [`write()`] reads the points of a run, folds replications into means with 95 % intervals (`analysis`, on Polars), shapes
 //! them into tables (`tables`) and writes each in several formats (`format`), with the SQL that gives its numbers below it.
-//! The figures are data first (`figure`, `figures`), drawn by `svg`, and laid out with the tables as one page (`html`).
+//! The figures are data first (`figure`, `figures`), drawn by `svg`, and laid out with the tables as one page (`html`). What is
+//! shown of one study alone stands in its file below `views`.
 //! Everything in `report.md`, `tables/` and `plots/` is a function of the run's content; what depends on the machine and
 //! the clock is in `run.md`, the tables `run` and `run-simulator`, and between two comments of `index.html`.
 
 mod analysis;
 mod calibration;
+mod content;
 pub mod figure;
 mod figures;
 pub mod findings;
 mod format;
 pub mod gantt;
 mod html;
-
 pub mod reproduction;
 mod schedule_drawing;
 mod sql;

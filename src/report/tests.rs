@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
+use super::figure::{Figure, Marks};
+use super::figures::studies;
 use super::views::{self, Reported, Shown};
 use super::{Analysis, Cell, Csv, Table, TableFormat, Terminal, best_table, summary_table, write};
 use crate::scheduling::SimulationMetrics;
@@ -148,6 +150,58 @@ fn viewed(path: &Path) -> Shown {
         analysis: &analysis,
     })
     .unwrap()
+}
+
+/// The figures of the measures of the last run, and how many are left out.
+fn over_axes(path: &Path) -> (Vec<Figure>, usize) {
+    let store = Store::open_read_only(path).unwrap();
+    let run = store.run(&RunSelector::Latest).unwrap();
+    let analysis = Analysis::new(&store.points(run.id).unwrap()).unwrap();
+    studies(&analysis, &run.configuration_hash)
+}
+
+fn values(figure: &Figure) -> Vec<f64> {
+    let marks = figure.series.iter().flat_map(|series| match &series.marks {
+        Marks::Curve(marks)
+        | Marks::Whiskers(marks)
+        | Marks::Bars(marks)
+        | Marks::Points(marks) => marks.clone(),
+        Marks::Front(marks) => marks.clone(),
+        Marks::Named(marks) => marks.iter().map(|(mark, _)| *mark).collect(),
+        _ => Vec::new(),
+    });
+    marks.map(|mark| mark.mean).collect()
+}
+
+/// Reports read only the store: the values of the query are those of the marks. A query may know lines that are not drawn.
+fn the_query_gives_the_marks(path: &Path, figure: &Figure) {
+    let connection = Connection::open(path).unwrap();
+    let mut statement = connection
+        .prepare(&figure.sql)
+        .unwrap_or_else(|error| panic!("{}: {error}\n{}", figure.name, figure.sql));
+    let mut from_sql: Vec<f64> = statement
+        .query_map([], |row| row.get::<_, Option<f64>>("mean"))
+        .unwrap()
+        .filter_map(Result::unwrap)
+        .collect();
+    let mut drawn = values(figure);
+    from_sql.sort_by(f64::total_cmp);
+    drawn.sort_by(f64::total_cmp);
+    assert_eq!(
+        from_sql.len(),
+        drawn.len(),
+        "{}: {}",
+        figure.name,
+        figure.sql
+    );
+    for (left, right) in from_sql.iter().zip(&drawn) {
+        close(*left, *right);
+    }
+}
+
+fn labels(figure: &Figure) -> Vec<&str> {
+    let series = figure.series.iter();
+    series.map(|series| series.label.as_str()).collect()
 }
 
 fn close(left: f64, right: f64) {

@@ -9,16 +9,13 @@ use std::path::{Path, PathBuf};
 
 use polars::prelude::PolarsError;
 
-use super::analysis::Analysis;
-use super::calibration::{Calibration, calibration};
+use super::content::Content;
 use super::figure::{Figure, Marks, Section};
-use super::figures::{curves, distributions, simulator, studies};
 use super::format::{Csv, Markdown, Parquet, TableFormat};
-use super::html::{ClaimsSection, Page, PlanSection};
+use super::html::{ClaimsSection, PlanSection};
 use super::svg;
-use super::table::{Table, value_text};
-use super::tables::{best_table, failed_table, missing, missing_table, run_table, summary_table};
-use super::views::{self, Reported};
+use super::table::Table;
+use super::tables::missing;
 use crate::store::{FailedPoint, RunSelector, RunSummary, Store, StoreError};
 
 /// Why a report could not be written.
@@ -74,9 +71,6 @@ pub fn write(store: &Path, run: &RunSelector, out: &Path) -> Result<ReportSummar
     write_with(store, run, out, &ReportExtras::default())
 }
 
-/// Points without a result that are listed one by one.
-const MOST_MISSING: u32 = 1_000;
-
 /// As [`write()`], with more sections.
 ///
 /// # Errors
@@ -93,7 +87,7 @@ pub fn write_with(
     content.write_parts(&mut folder)?;
     folder.file("run.md", |target| write_run(&content.run, target))?;
     folder.file("report.md", |target| content.write_markdown(target))?;
-    let page = content.page();
+    let page = content.html();
     let report = folder.file("index.html", |target| target.write_all(page.as_bytes()))?;
     folder.finish()?;
     Ok(ReportSummary {
@@ -105,97 +99,7 @@ pub fn write_with(
     })
 }
 
-/// Everything that a report shows, in all of its forms.
-struct Content<'e> {
-    run: RunSummary,
-    analysis: Analysis,
-    failed: Vec<FailedPoint>,
-    what: Table,
-    best: Table,
-    /// Tables in their order, that of the best among them.
-    tables: Vec<Table>,
-    figures: Vec<Figure>,
-    /// Figures of further situations.
-    left_out: usize,
-    calibration: Option<Calibration>,
-    simulator: Table,
-    /// Drawings of plans, with their files.
-    plans: Vec<(PlanSection, String)>,
-    claims: Option<&'e ClaimsSection>,
-}
-
-impl<'e> Content<'e> {
-    fn read(
-        store: &Store,
-        run: &RunSelector,
-        extras: &'e ReportExtras,
-    ) -> Result<Self, ReportError> {
-        let run = store.run(run)?;
-        let hash = run.configuration_hash.as_str();
-        let failed = store.failed_points(run.id)?;
-        let missing_points = store.missing_points(run.id, MOST_MISSING)?;
-        let points = store.points(run.id)?;
-        let analysis = Analysis::new(&points)?;
-        let views = views::shown(&Reported {
-            store,
-            run: &run,
-            points: &points,
-            analysis: &analysis,
-        })?;
-        let (over_axes, left_out) = if analysis.is_study() {
-            studies(&analysis, hash)
-        } else {
-            curves(&analysis, hash)
-        };
-        let calibration = calibration(&store.calibration(run.id)?, &points, &analysis, hash);
-        let mut figures = views.first_figures;
-        figures.extend(over_axes);
-        figures.extend(distributions(store, &points, &analysis, hash)?);
-        figures.extend(views.figures);
-        figures.extend(
-            calibration
-                .iter()
-                .flat_map(|calibration| calibration.figures.iter().cloned()),
-        );
-
-        let best = best_table(&analysis, &run);
-        let mut tables = Vec::new();
-        if !failed.is_empty() {
-            tables.push(failed_table(&failed, &run));
-        }
-        if !missing_points.is_empty() {
-            tables.push(missing_table(&missing_points, &run));
-        }
-        tables.push(best.clone());
-        tables.extend(views.first_tables);
-        tables.push(summary_table(&analysis, &run));
-        tables.extend(views.tables);
-        Ok(Self {
-            what: run_table(&run, &analysis),
-            simulator: simulator(&store.simulator_times(run.id)?, hash),
-            plans: views
-                .plans
-                .into_iter()
-                .chain(extras.plans.iter().cloned())
-                .collect(),
-            claims: extras.claims.as_ref(),
-            run,
-            analysis,
-            failed,
-            best,
-            tables,
-            figures,
-            left_out,
-            calibration,
-        })
-    }
-
-    fn scores(&self) -> &[Table] {
-        self.calibration
-            .as_ref()
-            .map_or(&[], |calibration| &calibration.tables)
-    }
-
+impl Content<'_> {
     /// Tables, figures and plans, each in files of their own.
     fn write_parts(&self, folder: &mut Folder<'_>) -> Result<(), ReportError> {
         let tables = self
@@ -242,33 +146,6 @@ impl<'e> Content<'e> {
             "## The configuration\n\n```toml\n{configuration}\n```"
         )
     }
-
-    fn page(&self) -> String {
-        let axes = self.analysis.axes.iter();
-        Page {
-            run: &self.run,
-            missing: missing(&self.run),
-            is_study: self.analysis.is_study(),
-            best: &self.best,
-            tables: &self.tables,
-            figures: &self.figures,
-            calibration: self.calibration.as_ref(),
-            axes: axes
-                .map(|axis| {
-                    (
-                        axis.key.clone(),
-                        axis.values.iter().map(value_text).collect(),
-                    )
-                })
-                .collect(),
-            simulator: &self.simulator,
-            claims: self.claims,
-            plans: &self.plans,
-            facts: facts(&self.run, &self.analysis),
-            left_out: self.left_out,
-        }
-        .html()
-    }
 }
 
 /// Figures in `report.md`; all are in the folder `plots`.
@@ -295,38 +172,6 @@ fn markdown_sections(figures: &[Figure], target: &mut Vec<u8>) -> std::io::Resul
             .try_for_each(|figure| markdown_figure(figure, target))?;
     }
     Ok(())
-}
-
-fn facts(run: &RunSummary, analysis: &Analysis) -> Vec<(String, String)> {
-    let mut facts = vec![
-        (
-            "points".to_owned(),
-            format!("{} of {} done", run.points_done, run.points),
-        ),
-        (
-            "replications".to_owned(),
-            format!("{}, seed {}", run.replications, run.seed),
-        ),
-    ];
-    for axis in &analysis.axes {
-        let values: Vec<String> = axis.values.iter().map(value_text).collect();
-        let shown = if values.len() > 8 {
-            format!(
-                "{} … {} ({} values)",
-                values[..3].join(", "),
-                values[values.len() - 1],
-                values.len()
-            )
-        } else {
-            values.join(", ")
-        };
-        facts.push((super::tables::short(&axis.key).to_owned(), shown));
-    }
-    facts.push((
-        "configuration".to_owned(),
-        run.configuration_hash.chars().take(12).collect(),
-    ));
-    facts
 }
 
 /// The data of a figure, one row a mark.

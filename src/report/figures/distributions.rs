@@ -40,11 +40,11 @@ pub(in crate::report) fn distributions(
                 let bins = store.histogram(&simulations.of(member.combination), quantity)?;
                 let steps = shares(&bins, 1.0);
                 if !steps.is_empty() {
-                    series.push(Series {
-                        label: member.label.clone(),
-                        rank: member.rank,
-                        marks: Marks::Steps(steps),
-                    });
+                    series.push(Series::new(
+                        member.label.clone(),
+                        member.rank,
+                        Marks::Steps(steps),
+                    ));
                 }
             }
             if series.is_empty() {
@@ -143,11 +143,11 @@ fn boxes(
                     boxes.push(mark);
                 }
             }
-            None => series.push(Series {
-                label: combination.strategy.clone(),
-                rank: strategy_rank(&combination.strategy),
-                marks: Marks::Boxes(vec![mark]),
-            }),
+            None => series.push(Series::new(
+                combination.strategy.clone(),
+                strategy_rank(&combination.strategy),
+                Marks::Boxes(vec![mark]),
+            )),
         }
     }
     series.sort_by_key(|series| (series.rank, series.label.clone()));

@@ -8,13 +8,11 @@ use std::collections::BTreeMap;
 
 use self::gantt::WorkflowGantt;
 use super::{Reported, Shown, View};
-use crate::report::analysis::{Analysis, Combination};
+use crate::report::analysis::Combination;
 use crate::report::figure::{Figure, Mark, Marks, Scale, Section, Series};
-use crate::report::figures::single;
 use crate::report::figures::situations::{points_of, simulation_of};
+use crate::report::figures::{single, varying, words};
 use crate::report::html::PlanSection;
-use crate::report::table::value_text;
-use crate::report::tables::short;
 use crate::store::{FrontRow, SlotRow, StoreError, SubmissionRow, TaskRow, WorkflowSite};
 
 const HOUR: f64 = 3_600.0;
@@ -89,7 +87,7 @@ fn planned_workflows(run: &Reported<'_>) -> Result<Vec<PlannedWorkflow>, StoreEr
         }
         found.push(PlannedWorkflow {
             search: of.row.search.clone(),
-            given: words(run.analysis, of.combination),
+            given: words(&varying(run.analysis, of.combination)),
             sites: store.workflow_sites(of.simulation)?,
             slots: store.workflow_slots(of.simulation, of.row.submission)?,
             submission: of.row,
@@ -97,19 +95,6 @@ fn planned_workflows(run: &Reported<'_>) -> Result<Vec<PlannedWorkflow>, StoreEr
         });
     }
     Ok(found)
-}
-
-/// `search moga, alpha 0.2`: the axes that differ between combinations.
-fn words(analysis: &Analysis, combination: &Combination) -> String {
-    let axes = (0..analysis.axes.len()).filter(|axis| analysis.axes[*axis].values.len() > 1);
-    let words: Vec<String> = axes
-        .filter_map(|axis| {
-            let value = analysis.value(combination, axis)?;
-            let key = short(&analysis.axes[axis].key);
-            Some(format!("{key} {}", value_text(value)))
-        })
-        .collect();
-    words.join(", ")
 }
 
 /// A search with its front, and the combinations that chose from it.
@@ -173,11 +158,11 @@ fn fronts(run: &Reported<'_>) -> Result<Option<Figure>, StoreError> {
     for (rank, search) in searches.iter().enumerate() {
         let mut plans: Vec<Mark> = search.front.iter().map(plan).collect();
         plans.sort_by(|one, other| one.x.total_cmp(&other.x));
-        series.push(Series {
-            label: format!("{}: the front", search.search),
+        series.push(Series::new(
+            format!("{}: the front", search.search),
             rank,
-            marks: Marks::Front(plans),
-        });
+            Marks::Front(plans),
+        ));
         let of_front = points_of(
             configuration_hash,
             analysis,
@@ -195,11 +180,11 @@ JOIN v_workflow_front f ON f.simulation = p.simulation AND f.submission = {1}",
         let marks = chosen(search)
             .into_iter()
             .map(|(name, row)| (plan(&row), name));
-        series.push(Series {
-            label: format!("{}: chosen", search.search),
-            rank: searches.len() + number,
-            marks: Marks::Named(marks.collect()),
-        });
+        series.push(Series::new(
+            format!("{}: chosen", search.search),
+            searches.len() + number,
+            Marks::Named(marks.collect()),
+        ));
         let of_chosen = points_of(
             configuration_hash,
             analysis,
@@ -214,14 +199,14 @@ JOIN v_workflow_front f ON f.simulation = p.simulation AND f.submission = {} AND
         ));
     }
     if let Some((cost, makespan)) = first.row.best_effort {
-        series.push(Series {
-            label: "best effort".to_owned(),
-            rank: 6,
-            marks: Marks::Named(vec![(
+        series.push(Series::new(
+            "best effort",
+            6,
+            Marks::Named(vec![(
                 single(cost, makespan as f64 / HOUR),
                 "best effort".to_owned(),
             )]),
-        });
+        ));
         let of_first = points_of(
             configuration_hash,
             analysis,
@@ -246,7 +231,7 @@ JOIN v_workflow_submission s ON s.simulation = p.simulation AND s.submission = {
         note: format!(
             "The submission whose front has most plans: replication {replication} of the first combination with fronts ({}), submitted at {} s. No plan that was found beats one of a front in both cost \
              and makespan; rings are what a wish (α: 1 for the least cost, 0 for the shortest makespan) chose from it.",
-            words(analysis, first.combination),
+            words(&varying(analysis, first.combination)),
             first.row.submitted
         ),
         sql: format!("{};", queries.join("\nUNION ALL\n")),

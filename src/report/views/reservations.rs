@@ -91,11 +91,8 @@ fn figure(
                 }
             }
             let steps = shares(&bins, what.least.0);
-            (!steps.is_empty()).then(|| Series {
-                label: member.label.clone(),
-                rank: member.rank,
-                marks: Marks::Steps(steps),
-            })
+            (!steps.is_empty())
+                .then(|| Series::new(member.label.clone(), member.rank, Marks::Steps(steps)))
         })
         .collect();
     (!series.is_empty()).then(|| Figure {

@@ -96,11 +96,7 @@ fn distribution(analysis: &Analysis, binned: &Binned, configuration_hash: &str) 
                             Some(mark(x as f64, &estimate))
                         })
                         .collect();
-                    let series = Series {
-                        label: label.to_owned(),
-                        rank,
-                        marks: Marks::Bars(marks),
-                    };
+                    let series = Series::new(label, rank, Marks::Bars(marks));
                     (rank, series)
                 })
                 .collect();

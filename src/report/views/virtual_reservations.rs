@@ -101,10 +101,12 @@ fn schemes(
             series: measures
                 .iter()
                 .enumerate()
-                .map(|(rank, (index, label))| Series {
-                    label: (*label).to_owned(),
-                    rank,
-                    marks: Marks::Bars(bars(&members, axis, *index)),
+                .map(|(rank, (index, label))| {
+                    Series::new(
+                        (*label).to_owned(),
+                        rank,
+                        Marks::Bars(bars(&members, axis, *index)),
+                    )
                 })
                 .collect(),
             note: NOTE.to_owned(),

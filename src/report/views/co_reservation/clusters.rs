@@ -5,10 +5,10 @@ use crate::brokering::evaluation::{DURATION_CLASSES, SIZE_CLASSES};
 use crate::report::analysis::{Analysis, Combination};
 use crate::report::figure::{Figure, Marks, Scale, ScaleKind, Section, Series};
 use crate::report::figures::situations::{Simulations, Situation, situations};
-use crate::report::figures::{condition, file_name, mark, titled};
+use crate::report::figures::{condition, file_name, mark, titled, varying};
 use crate::report::sql::this_run;
 use crate::report::statistics::Estimate;
-use crate::report::table::{Cell, Column, Table, value_text};
+use crate::report::table::{Cell, Column, Table};
 use crate::report::tables::short;
 use crate::report::views::Reported;
 use crate::scheduling::measures::Measure;
@@ -104,18 +104,20 @@ impl<'a> Clusters<'a> {
         let series: Vec<Series> = situation
             .members
             .iter()
-            .map(|member| Series {
-                label: member.label.clone(),
-                rank: member.rank,
-                marks: Marks::Bars(
-                    (0..clusters)
-                        .filter_map(|cluster| {
-                            let estimate =
-                                self.estimate(member.combination, cluster, measure.name, "")?;
-                            Some(mark(f64::from(cluster), &estimate))
-                        })
-                        .collect(),
-                ),
+            .map(|member| {
+                Series::new(
+                    member.label.clone(),
+                    member.rank,
+                    Marks::Bars(
+                        (0..clusters)
+                            .filter_map(|cluster| {
+                                let estimate =
+                                    self.estimate(member.combination, cluster, measure.name, "")?;
+                                Some(mark(f64::from(cluster), &estimate))
+                            })
+                            .collect(),
+                    ),
+                )
             })
             .filter(|series| has_marks(&series.marks))
             .collect();
@@ -147,24 +149,26 @@ impl<'a> Clusters<'a> {
             SIZE_CLASSES.iter().map(|(name, _)| *name).collect()
         };
         let series: Vec<Series> = (0..self.values.clusters().min(MOST_CLUSTERS))
-            .map(|cluster| Series {
-                label: format!("cluster {cluster}"),
-                rank: usize::from(cluster),
-                marks: Marks::Bars(
-                    classes
-                        .iter()
-                        .enumerate()
-                        .filter_map(|(place, class)| {
-                            let estimate =
-                                self.estimate(combination, cluster, measure.name, class)?;
-                            Some(mark(place as f64, &estimate))
-                        })
-                        .collect(),
-                ),
+            .map(|cluster| {
+                Series::new(
+                    format!("cluster {cluster}"),
+                    usize::from(cluster),
+                    Marks::Bars(
+                        classes
+                            .iter()
+                            .enumerate()
+                            .filter_map(|(place, class)| {
+                                let estimate =
+                                    self.estimate(combination, cluster, measure.name, class)?;
+                                Some(mark(place as f64, &estimate))
+                            })
+                            .collect(),
+                    ),
+                )
             })
             .filter(|series| has_marks(&series.marks))
             .collect();
-        let given = self.given(combination);
+        let given = varying(self.analysis, combination);
         (!series.is_empty()).then(|| Figure {
             name: format!("{}-{}", file_name(measure.name), number + 1),
             section: Section::Clusters,
@@ -190,16 +194,6 @@ impl<'a> Clusters<'a> {
             ),
             given,
         })
-    }
-
-    fn given(&self, combination: &Combination) -> Vec<(String, String)> {
-        let axes = 0..self.analysis.axes.len();
-        axes.filter(|axis| self.analysis.axes[*axis].values.len() > 1)
-            .filter_map(|axis| {
-                let value = self.analysis.value(combination, axis)?;
-                Some((self.analysis.axes[axis].key.clone(), value_text(value)))
-            })
-            .collect()
     }
 
     fn sql(&self, measure: &Measure, by: &str, and: &str) -> String {

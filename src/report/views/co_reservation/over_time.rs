@@ -150,11 +150,11 @@ impl Context<'_> {
                         let marks = of.requests.iter().filter_map(|row| {
                             Some(single(row.submit as f64 / HOUR as f64, (what.value)(row)?))
                         });
-                        Series {
-                            label: of.member.label.clone(),
-                            rank: of.member.rank,
-                            marks: Marks::Points(marks.collect()),
-                        }
+                        Series::new(
+                            of.member.label.clone(),
+                            of.member.rank,
+                            Marks::Points(marks.collect()),
+                        )
                     })
                     .filter(|series| !is_empty(&series.marks))
                     .collect();
@@ -200,11 +200,11 @@ ORDER BY p.axes, r.request;",
                 })
                 .collect();
             if !marks.is_empty() {
-                figure.series.push(Series {
-                    label: format!("backlog, {}", of.member.label),
-                    rank: of.member.rank + several,
-                    marks: Marks::Curve(marks),
-                });
+                figure.series.push(Series::new(
+                    format!("backlog, {}", of.member.label),
+                    of.member.rank + several,
+                    Marks::Curve(marks),
+                ));
             }
         }
         figure.note = self.note(
@@ -241,11 +241,11 @@ ORDER BY 1, 2, 3;",
                         let marks = marks.map(|row| {
                             single((row.time - stop) as f64 / HOUR as f64, row.jobs as f64)
                         });
-                        Series {
-                            label: of.member.label.clone(),
-                            rank: of.member.rank,
-                            marks: Marks::Curve(marks.collect()),
-                        }
+                        Series::new(
+                            of.member.label.clone(),
+                            of.member.rank,
+                            Marks::Curve(marks.collect()),
+                        )
                     })
                     .filter(|series| !is_empty(&series.marks))
                     .collect();
@@ -286,16 +286,18 @@ ORDER BY p.axes, t.time;",
     ) -> Option<Figure> {
         let clusters = lines.iter().map(|row| row.cluster + 1).max()?;
         let series: Vec<Series> = (0..clusters.min(MOST_CLUSTERS))
-            .map(|cluster| Series {
-                label: format!("cluster {cluster}"),
-                rank: usize::from(cluster),
-                marks: Marks::Curve(
-                    lines
-                        .iter()
-                        .filter(|row| row.cluster == cluster)
-                        .map(|row| single(row.time as f64 / HOUR as f64, row.parts as f64))
-                        .collect(),
-                ),
+            .map(|cluster| {
+                Series::new(
+                    format!("cluster {cluster}"),
+                    usize::from(cluster),
+                    Marks::Curve(
+                        lines
+                            .iter()
+                            .filter(|row| row.cluster == cluster)
+                            .map(|row| single(row.time as f64 / HOUR as f64, row.parts as f64))
+                            .collect(),
+                    ),
+                )
             })
             .collect();
         // Without a reservation there is nothing to see.

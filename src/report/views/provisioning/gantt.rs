@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::PlannedWorkflow;
-use crate::report::svg::{escape, short_number, style};
+use crate::report::svg::{Canvas, Picture, Place, Side, escape, short_number, style, time_step};
 use crate::report::table::grouped;
 use crate::store::TaskRow;
 
@@ -187,15 +187,15 @@ impl<'p> WorkflowGantt<'p> {
 
     /// The `<svg>` element of a page that has the styles.
     pub(super) fn inline(&self) -> String {
-        self.draw(None)
+        self.draw(Place::Page)
     }
 
     /// A stand-alone SVG file.
     pub(super) fn file(&self) -> String {
-        self.draw(Some(&style("")))
+        self.draw(Place::File(&style("")))
     }
 
-    fn draw(&self, style: Option<&str>) -> String {
+    fn draw(&self, place: Place<'_>) -> String {
         let blocks = || {
             self.slots
                 .iter()
@@ -209,44 +209,33 @@ impl<'p> WorkflowGantt<'p> {
         let all: u32 = rows.values().sum();
         let scale = (HEIGHT / f64::from(all.max(1))).min(MOST_A_PROCESSOR);
         let mut tops: BTreeMap<u32, f64> = BTreeMap::new();
-        // A page has its own heading where a file has its title.
-        let mut bottom = if style.is_some() { TOP } else { TOP - 32.0 };
+        let mut bottom = TOP;
         for (site, most) in &rows {
             tops.insert(*site, bottom);
             bottom += f64::from(*most) * scale + BETWEEN;
         }
-        let height = bottom + 40.0;
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height:.0}\" width=\"{WIDTH}\" height=\"{height:.0}\" \
-             font-family=\"system-ui,sans-serif\" font-size=\"12\" role=\"img\" aria-label=\"{}\">\n",
-            escape(&self.title())
-        );
-        if let Some(style) = style {
-            let _ = writeln!(
-                svg,
-                "<title>{}</title><style>{style}</style><rect class=\"paper\" width=\"100%\" height=\"100%\"/>",
-                escape(&self.title())
-            );
-            let _ = writeln!(
-                svg,
-                "<text class=\"ink\" x=\"12\" y=\"24\" font-size=\"15\">{}</text>",
-                escape(&self.title())
-            );
-        }
+        let title = self.title();
+        let picture = Picture {
+            title: &title,
+            class: "",
+            size: (WIDTH, bottom + 40.0),
+            left: LEFT,
+            right: WIDTH - RIGHT,
+            top: TOP,
+            bottom: bottom - BETWEEN + 6.0,
+        };
+        let mut svg = Canvas::new(picture, place);
         for (site, top) in &tops {
             let label = self.workflow.sites.get(*site as usize);
             let label = label.map_or(format!("site {site}"), |site| {
                 format!("{}, {} processors", site.label, site.nodes)
             });
-            let _ = writeln!(
-                svg,
-                "<text class=\"ink\" x=\"{LEFT}\" y=\"{:.1}\">{}</text>\
-                 <text class=\"soft\" x=\"{:.0}\" y=\"{:.1}\" text-anchor=\"end\">{}</text>",
-                top - 7.0,
-                escape(&label),
-                LEFT - 7.0,
-                top + 10.0,
-                rows[site]
+            svg.text((LEFT, top - 7.0), "ink", "start", &label);
+            svg.text(
+                (LEFT - 8.0, top + 10.0),
+                "soft",
+                "end",
+                &rows[site].to_string(),
             );
         }
         let shape = |block: &Block| {
@@ -258,14 +247,12 @@ impl<'p> WorkflowGantt<'p> {
             );
             ((from, top), size)
         };
+        let attributes = |class: &str, block: &Block| {
+            format!("class=\"{class} m\" data-t=\"{}\"", escape(&block.words))
+        };
         for slot in &self.slots {
-            rectangle(
-                &mut svg,
-                "s2",
-                " fill-opacity=\"0\"",
-                shape(slot),
-                &slot.words,
-            );
+            let (at, size) = shape(slot);
+            svg.rectangle(&(attributes("s2", slot) + " fill-opacity=\"0\""), at, size);
         }
         for (task, fate) in &self.tasks {
             let (class, more) = match *fate {
@@ -274,13 +261,7 @@ impl<'p> WorkflowGantt<'p> {
                 _ => ("f6", " fill-opacity=\"0.35\""),
             };
             let ((x, y), (width, height)) = shape(task);
-            rectangle(
-                &mut svg,
-                class,
-                more,
-                ((x, y), (width, height)),
-                &task.words,
-            );
+            svg.rectangle(&(attributes(class, task) + more), (x, y), (width, height));
             if *fate == "lost" {
                 let _ = writeln!(
                     svg,
@@ -289,58 +270,31 @@ impl<'p> WorkflowGantt<'p> {
                 );
             }
         }
-        self.times(&mut svg, bottom - BETWEEN + 6.0);
-        svg.push_str("</svg>\n");
-        svg
+        self.times(&mut svg);
+        svg.finish()
     }
 
     fn x(&self, time: i64) -> f64 {
         LEFT + (WIDTH - LEFT - RIGHT) * time as f64 / self.until as f64
     }
 
-    fn times(&self, svg: &mut String, top: f64) {
-        let steps = [
-            300, 900, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 172_800, 604_800,
-        ];
-        let step = steps.into_iter().find(|step| self.until / step <= 12);
-        let step = step.unwrap_or(2_592_000);
+    fn times(&self, svg: &mut Canvas<'_>) {
+        let step = time_step(self.until);
         // Ticks are whole numbers of the unit.
-        let (unit, name) = if step < 3_600 {
-            (60, "minutes")
+        let (unit, title) = if step < 3_600 {
+            (60, "minutes after the submission")
         } else {
-            (3_600, "hours")
+            (3_600, "hours after the submission")
         };
-        for time in (0..=self.until / step).map(|tick| tick * step) {
-            let place = self.x(time);
-            let _ = writeln!(
-                svg,
-                "<path class=\"edge\" d=\"M{place:.1} {top:.1}v5\"/>\
-                 <text class=\"soft\" x=\"{place:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-                top + 18.0,
-                grouped((time / unit) as f64, 0)
-            );
-        }
-        let _ = writeln!(
-            svg,
-            "<text class=\"ink\" x=\"{:.0}\" y=\"{:.1}\" text-anchor=\"middle\">{name} after the submission</text>",
-            f64::midpoint(LEFT, WIDTH - RIGHT),
-            top + 36.0
-        );
+        let times = (0..=self.until / step).map(|tick| tick * step);
+        let ticks = times.map(|time| (self.x(time), grouped((time / unit) as f64, 0)));
+        let below = Side {
+            ticks: ticks.collect(),
+            title,
+            has_grid: false,
+        };
+        svg.axes(&below, None);
     }
-}
-
-fn rectangle(
-    svg: &mut String,
-    class: &str,
-    more: &str,
-    ((x, y), (width, height)): ((f64, f64), (f64, f64)),
-    words: &str,
-) {
-    let _ = writeln!(
-        svg,
-        "<rect class=\"{class} m\"{more} data-t=\"{}\" x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>",
-        escape(words)
-    );
 }
 
 /// Puts blocks of each site beside each other: each at the lowest processors that are free for all of its time, in order of start,

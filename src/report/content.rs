@@ -1,0 +1,114 @@
+//! What a report shows, whatever the form: read from the store once, and folded.
+
+use super::ReportExtras;
+use super::analysis::Analysis;
+use super::calibration::{Calibration, calibration};
+use super::figure::Figure;
+use super::figures::{curves, distributions, simulator, studies};
+use super::html::{ClaimsSection, PlanSection};
+use super::table::Table;
+use super::tables::{best_table, failed_table, missing_table, run_table, summary_table};
+use super::views::{self, Reported};
+use super::write::ReportError;
+use crate::store::{FailedPoint, RunSelector, RunSummary, Store};
+
+/// Points without a result that are listed one by one.
+const MOST_MISSING: u32 = 1_000;
+
+/// Everything that a report shows, in all of its forms.
+pub(super) struct Content<'e> {
+    pub(super) run: RunSummary,
+    pub(super) analysis: Analysis,
+    pub(super) failed: Vec<FailedPoint>,
+    pub(super) what: Table,
+    pub(super) best: Table,
+    /// Tables in their order, that of the best among them.
+    pub(super) tables: Vec<Table>,
+    pub(super) figures: Vec<Figure>,
+    /// Figures of further situations.
+    pub(super) left_out: usize,
+    pub(super) calibration: Option<Calibration>,
+    pub(super) simulator: Table,
+    /// Drawings of plans, with their files.
+    pub(super) plans: Vec<(PlanSection, String)>,
+    pub(super) claims: Option<&'e ClaimsSection>,
+}
+
+impl<'e> Content<'e> {
+    /// Everything that the store knows of the run, folded and drawn.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read or has no such run, or its columns cannot be folded.
+    pub(super) fn read(
+        store: &Store,
+        run: &RunSelector,
+        extras: &'e ReportExtras,
+    ) -> Result<Self, ReportError> {
+        let run = store.run(run)?;
+        let hash = run.configuration_hash.as_str();
+        let failed = store.failed_points(run.id)?;
+        let missing_points = store.missing_points(run.id, MOST_MISSING)?;
+        let points = store.points(run.id)?;
+        let analysis = Analysis::new(&points)?;
+        let views = views::shown(&Reported {
+            store,
+            run: &run,
+            points: &points,
+            analysis: &analysis,
+        })?;
+        let (over_axes, left_out) = if analysis.is_study() {
+            studies(&analysis, hash)
+        } else {
+            curves(&analysis, hash)
+        };
+        let calibration = calibration(&store.calibration(run.id)?, &points, &analysis, hash);
+        let mut figures = views.first_figures;
+        figures.extend(over_axes);
+        figures.extend(distributions(store, &points, &analysis, hash)?);
+        figures.extend(views.figures);
+        figures.extend(
+            calibration
+                .iter()
+                .flat_map(|calibration| calibration.figures.iter().cloned()),
+        );
+
+        let best = best_table(&analysis, &run);
+        let mut tables = Vec::new();
+        if !failed.is_empty() {
+            tables.push(failed_table(&failed, &run));
+        }
+        if !missing_points.is_empty() {
+            tables.push(missing_table(&missing_points, &run));
+        }
+        tables.push(best.clone());
+        tables.extend(views.first_tables);
+        tables.push(summary_table(&analysis, &run));
+        tables.extend(views.tables);
+        Ok(Self {
+            what: run_table(&run, &analysis),
+            simulator: simulator(&store.simulator_times(run.id)?, hash),
+            plans: views
+                .plans
+                .into_iter()
+                .chain(extras.plans.iter().cloned())
+                .collect(),
+            claims: extras.claims.as_ref(),
+            run,
+            analysis,
+            failed,
+            best,
+            tables,
+            figures,
+            left_out,
+            calibration,
+        })
+    }
+
+    /// Scores of promised risks.
+    pub(super) fn scores(&self) -> &[Table] {
+        self.calibration
+            .as_ref()
+            .map_or(&[], |calibration| &calibration.tables)
+    }
+}
