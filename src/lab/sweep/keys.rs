@@ -7,6 +7,7 @@
 pub(crate) mod declaration;
 mod estimates;
 mod failures;
+pub(crate) mod field;
 mod scheduling;
 mod schema;
 mod workload;

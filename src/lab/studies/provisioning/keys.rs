@@ -8,6 +8,7 @@ use crate::sweep::keys::declaration::{
     Given, Key, ReadTable, Section, Table, Tables, flag, integer, integer_within, named, one_of,
     real, section, tables, text,
 };
+use crate::sweep::keys::field::Field;
 use crate::workload::workflows::{
     Instances, LevelSizes, Negatives, NodesShape, RuntimeShape, TransferMean, VolumeShape,
 };
@@ -75,7 +76,7 @@ section! {
             .note(": tasks of each level")
             .decides("AMB-16"),
         /// How many parents a task has.
-        parents: Given<u32> = integer(1)
+        parents: Given<u32> = integer(1).refused("is impossible", "")
             .note(": parents of a task below the first level")
             .default_is("2"),
         /// Mean run time.

@@ -8,6 +8,7 @@ use crate::scheduling::reserving::{
 use crate::sweep::keys::declaration::{
     Given, Key, ReadTable, Section, Table, Tables, flag, named, one_of, real, section, tables,
 };
+use crate::sweep::keys::field::Field;
 use crate::workload::{LeadRounding, RequestDuration, RequestOrigin};
 
 tables! {

@@ -7,6 +7,7 @@ use crate::scheduling::SlotSource;
 use crate::sweep::keys::declaration::{
     Given, Key, ReadTable, Section, Table, Tables, flag, named, real, section, tables,
 };
+use crate::sweep::keys::field::Field;
 
 tables! {
     slots: RawSlots = SLOTS,

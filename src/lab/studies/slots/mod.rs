@@ -11,7 +11,6 @@ use crate::plan::SlotRules;
 use crate::scheduling::{SlotStudySettings, simulate_slot_study};
 use crate::studies::SimulationSpec;
 use crate::sweep::problem::Problems;
-use crate::sweep::resolve::real;
 use crate::sweep::{InputError, Inputs};
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
@@ -70,28 +69,21 @@ impl FileStudy for SlotsStudy {
 }
 
 pub(crate) fn slot_study(raw: &RawSlots, problems: &mut Problems) -> Option<SlotStudySettings> {
-    let default = SlotRules::default();
-    let sample = real(
-        "slots.sample_minutes",
-        &raw.sample_minutes,
-        60.0,
-        |minutes| minutes * 60.0 >= 1.0 && minutes < 1e6,
-        problems,
-    );
-    let minimum = real(
-        "slots.minimum_minutes",
-        &raw.minimum_minutes,
-        0.0,
-        |minutes| (0.0..1e6).contains(&minutes),
-        problems,
-    );
+    let sample = raw
+        .sample_minutes()
+        .limited(|minutes| minutes * 60.0 >= 1.0 && minutes < 1e6)
+        .or_default(problems);
+    let minimum = raw
+        .minimum_minutes()
+        .limited(|minutes| minutes < 1e6)
+        .or_default(problems);
     let seconds = |minutes: f64| Seconds((minutes * 60.0).round() as i64);
     Some(SlotStudySettings {
         source: raw.source.unwrap_or_default(),
         rules: SlotRules {
             equal_starts: raw.equal_starts.unwrap_or_default(),
             surplus: raw.surplus.unwrap_or_default(),
-            merge_identical: raw.merge_identical.unwrap_or(default.merge_identical),
+            merge_identical: raw.merge_identical().is_on(),
             minimum_duration: seconds(minimum?),
         },
         sample_period: seconds(sample?),

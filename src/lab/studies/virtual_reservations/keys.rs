@@ -7,6 +7,7 @@ use crate::scheduling::{Combination, Padding};
 use crate::sweep::keys::declaration::{
     Given, Key, ReadTable, Section, Table, Tables, integer, named, real, section, tables,
 };
+use crate::sweep::keys::field::Field;
 
 tables! {
     request: RawVirtual = VIRTUAL,
@@ -36,7 +37,7 @@ section! {
             .default_is("30")
             .decides("AMB-26"),
         /// Step of the search for a submission time.
-        step_seconds: Given<i64> = integer(1)
+        step_seconds: Given<i64> = integer(1).refused("s is no step", "")
             .note(": step of the search for a submission time")
             .default_is("30"),
         /// Where the padded runtime is computed.

@@ -14,9 +14,11 @@ use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::ReservingSettings;
 use crate::scheduling::{VirtualStudySettings, simulate_virtual};
 use crate::studies::SimulationSpec;
+use crate::sweep::keys::declaration::Given;
+use crate::sweep::keys::field::Field;
 use crate::sweep::problem::Problems;
 use crate::sweep::raw::RawExperiment;
-use crate::sweep::resolve::{at_least, out_of_range, real};
+use crate::sweep::resolve::out_of_range;
 use crate::sweep::{InputError, Inputs};
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
@@ -90,76 +92,23 @@ fn virtual_study(raw: &RawExperiment, problems: &mut Problems) -> Option<Virtual
     let default = VirtualStudySettings::default();
     let given = &raw.studies.virtual_reservations.request;
     let planning = &raw.studies.reservations.planning;
-    let hours = |key, given, default: Seconds, problems: &mut Problems| {
-        let allowed = |hours: f64| hours > 0.0 && hours < 1e6;
-        let hours = real(key, given, default.hours(), allowed, problems)?;
+    let hours = |field: Field<'_, Given<f64>>, problems: &mut Problems| {
+        let hours = field.limited(|hours| hours < 1e6).or_default(problems)?;
         Some(Seconds::from_hours(hours))
     };
-    let nodes = at_least("virtual.nodes", &given.nodes, default.nodes.0, 1, problems);
-    let duration = hours(
-        "virtual.duration_hours",
-        &given.duration_hours,
-        default.duration,
-        problems,
-    );
-    let lead = hours(
-        "virtual.lead_hours",
-        &given.lead_hours,
-        default.lead,
-        problems,
-    );
-    let penalty_factor = real(
-        "virtual.penalty_factor",
-        &given.penalty_factor,
-        default.penalty_factor,
-        |factor| factor >= 0.0,
-        problems,
-    );
-    let instants = at_least(
-        "virtual.instants",
-        &given.instants,
-        default.instants,
-        1,
-        problems,
-    );
-    let step = match &given.step_seconds {
-        Some(step) if *step.get_ref() < 1 => {
-            let message = format!("{} s is no step", step.get_ref());
-            out_of_range("virtual.step_seconds", step.span(), &message, problems);
-            None
-        }
-        Some(step) => Some(Seconds(*step.get_ref())),
-        None => Some(default.step),
-    };
-    let warm_up = real(
-        "virtual.warm_up_days",
-        &given.warm_up_days,
-        default.warm_up.hours() / 24.0,
-        |days| (0.0..1e5).contains(&days),
-        problems,
-    );
-    let confidence = real(
-        "virtual.confidence",
-        &given.confidence,
-        default.predictor.confidence,
-        |confidence| confidence > 0.0 && confidence < 1.0,
-        problems,
-    );
-    let count = |key, given, default: usize, problems: &mut Problems| {
-        at_least(key, given, default as u32, 1, problems).map(|count| count as usize)
-    };
-    let history = count(
-        "virtual.history",
-        &given.history,
-        default.predictor.history,
-        problems,
-    );
-    let minimum_history = count(
-        "virtual.minimum_history",
-        &given.minimum_history,
-        default.predictor.minimum_history,
-        problems,
-    );
+    let nodes = given.nodes().or_default(problems);
+    let duration = hours(given.duration_hours(), problems);
+    let lead = hours(given.lead_hours(), problems);
+    let penalty_factor = given.penalty_factor().or_default(problems);
+    let instants = given.instants().or_default(problems);
+    let step = given.step_seconds().or_default(problems);
+    let warm_up = given
+        .warm_up_days()
+        .limited(|days| days < 1e5)
+        .or_default(problems);
+    let confidence = given.confidence().or_default(problems);
+    let history = given.history().or_default(problems);
+    let minimum_history = given.minimum_history().or_default(problems);
     let (history, minimum_history) = (history?, minimum_history?);
     if minimum_history > history {
         let span = [&given.minimum_history, &given.history]
@@ -176,13 +125,13 @@ fn virtual_study(raw: &RawExperiment, problems: &mut Problems) -> Option<Virtual
         lead: lead?,
         penalty_factor: penalty_factor?,
         instants: instants?,
-        step: step?,
+        step: Seconds(step?),
         padding: given.padding.unwrap_or_default(),
         predictor: WaitPredictorSettings {
-            history,
+            history: history as usize,
             confidence: confidence?,
             rule: given.rule.unwrap_or(default.predictor.rule),
-            minimum_history,
+            minimum_history: minimum_history as usize,
         },
         warm_up: Seconds::from_hours(warm_up? * 24.0),
         combination: given.combination.unwrap_or_default(),

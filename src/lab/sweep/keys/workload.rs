@@ -6,6 +6,7 @@ use super::declaration::{
     Given, Key, Section, flag, integer, integer_within, named, names_of, one_of, real, section,
     text,
 };
+use super::field::Field;
 use crate::workload::{CopyShift, ProcessorsField};
 
 section! {
@@ -32,7 +33,9 @@ section! {
         /// How many jobs the model makes.
         jobs: Given<u32> = integer(1).note(": jobs that the model generates in all"),
         /// The size of the machine.
-        nodes: Given<u32> = integer_within(1, 10_000_000).note(": the size of the machine"),
+        nodes: Given<u32> = integer_within(1, 10_000_000)
+            .refused("is too small", "is too large")
+            .note(": the size of the machine"),
         /// How many jobs are evaluated; those before them are learned from.
         evaluation_jobs: Given<u32> = integer(1)
             .words("a whole number of at least replications × battery_jobs (the default)")
