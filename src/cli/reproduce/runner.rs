@@ -9,8 +9,9 @@ use crate::cli::run::complain;
 use crate::report::claims::{Alignment, Experiment as Part, Measured, Sample, Samples};
 use crate::report::findings::{FindingsFile, MeasuredCurves};
 use crate::report::{self, ClaimsSection, ReportExtras};
+use crate::store::run_sweep;
 use crate::store::{PointColumns, RunSelector, Store};
-use crate::sweep::{AxisValue, Experiment, RunState, SweepOptions, run_sweep};
+use crate::sweep::{AxisValue, Experiment, RunState, SweepOptions};
 use crate::workload::TraceFolder;
 
 /// The axis of an experiment on alignments.

@@ -4,26 +4,14 @@
 //! keys, the type that an axis value has in the store, the tables of `docs/configuration.md` and the JSON Schema
 //! ([`schema()`]). Defaults and ranges are applied in `sweep/resolve*.rs`.
 
-pub(crate) mod declaration;
-mod estimates;
-mod failures;
-pub(crate) mod field;
-mod scheduling;
 mod schema;
-mod workload;
 
-pub use declaration::{Given, Key, Kind, Section};
+pub use crate::keys::declaration::{Given, Key, Kind, Section};
+use crate::keys::{estimates, failures, scheduling, workload};
+pub use crate::keys::{nearest, suggest};
 
 use crate::studies;
 pub use schema::schema;
-
-/// What serde reads a table into.
-pub(super) mod raw {
-    pub use super::estimates::RawEstimates;
-    pub use super::failures::{RawFailures, RawReliability};
-    pub use super::scheduling::{RawAcceptance, RawScheduling};
-    pub use super::workload::{RawHeader, RawWorkload};
-}
 
 /// The tables of every study.
 const COMMON: &[Section] = &[
@@ -103,31 +91,6 @@ pub fn children(table: &str) -> Vec<&'static str> {
         }
     }
     names
-}
-
-/// "Did you mean …?" where a known name is near, then everything that is allowed.
-#[must_use]
-pub fn suggest(wrong: &str, allowed: &[&str]) -> String {
-    let list = allowed
-        .iter()
-        .map(|name| format!("`{name}`"))
-        .collect::<Vec<_>>()
-        .join(", ");
-    match nearest(wrong, allowed) {
-        Some(name) => format!("did you mean `{name}`? Allowed are: {list}"),
-        None => format!("allowed are: {list}"),
-    }
-}
-
-/// The allowed name with the smallest edit distance, where that is small enough to be a slip.
-#[must_use]
-pub fn nearest<'a>(wrong: &str, allowed: &[&'a str]) -> Option<&'a str> {
-    allowed
-        .iter()
-        .map(|name| (strsim::levenshtein(wrong, name), *name))
-        .min()
-        .filter(|(distance, name)| *distance <= (name.len() / 3).max(1))
-        .map(|(_, name)| name)
 }
 
 #[cfg(test)]

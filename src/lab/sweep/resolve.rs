@@ -16,9 +16,9 @@ pub(crate) use self::{
     estimates::estimates, failures::failures, policy::policy, workload::workload,
 };
 use super::keys;
-use super::keys::field::{Field, Number};
-use super::problem::{ProblemKind, Problems};
 use super::raw::{Given, RawHeader};
+use crate::keys::field::{Field, Number};
+use crate::keys::problem::{ProblemKind, Problems};
 
 /// `[experiment]`, resolved.
 pub(crate) struct Header {

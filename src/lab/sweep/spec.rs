@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::inputs::RunInput;
 pub use crate::studies::SimulationSpec;
 
 /// The version of everything that determines a result but is not configuration. Part of every point's identity: raise it
@@ -37,15 +38,6 @@ pub struct Sweep {
     pub points: Vec<Point>,
     /// What the simulations read, each once: empty until [`Sweep::identify`].
     pub inputs: Vec<RunInput>,
-}
-
-/// Something that simulations read and that may change behind its name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RunInput {
-    /// What it is called, with everything of the configuration that shapes it.
-    pub source: String,
-    /// The hash of its content.
-    pub content: String,
 }
 
 /// One axis: a configuration key and its values in order.

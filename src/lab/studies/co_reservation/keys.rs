@@ -3,14 +3,14 @@
 use serde::Deserialize;
 
 use crate::brokering::{Algorithm, StartCap};
-use crate::scheduling::local::{AccuracySource, BacklogWork, HourEdge, NextEventSource};
-use crate::scheduling::registry::STRATEGIES;
-use crate::scheduling::reserving::Backfilling;
-use crate::sweep::keys::declaration::{
+use crate::keys::declaration::{
     Given, Key, ReadTable, Section, Table, Tables, flag, integer, integer_within, named, names_of,
     one_of, real, section, tables,
 };
-use crate::sweep::keys::field::Field;
+use crate::keys::field::Field;
+use crate::scheduling::local::{AccuracySource, BacklogWork, HourEdge, NextEventSource};
+use crate::scheduling::registry::STRATEGIES;
+use crate::scheduling::reserving::Backfilling;
 use crate::workload::{ClusterSizes, Excerpts, FurtherParts, RequestPreset, TemplateSource};
 
 /// The names of the policies that overbook.

@@ -1,7 +1,7 @@
 //! From what the file says to the settings of the co-reservation study: clusters, requests, broker, local schedulers, failures,
 //! risk.
 //!
-//! One function a section, as in [`crate::sweep`]. Each returns `None` after it has said what is wrong.
+//! One function a section. Each returns `None` after it has said what is wrong.
 
 use toml::Spanned;
 
@@ -12,17 +12,17 @@ use crate::brokering::{
     Algorithm, CoReservationSettings, GridFailureSettings, MessageSettings, RiskChoice,
     RiskSettings, SearchSettings,
 };
+use crate::keys::declaration::Table;
+use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::local::{LocalSettings, Tariff, TariffError};
 use crate::scheduling::reserving::Backfilling;
 use crate::studies::Asked;
-use crate::sweep::keys::declaration::Table;
-use crate::sweep::problem::{ProblemKind, Problems};
 use crate::units::Seconds;
 use crate::workload::ClusterSettings;
 
 /// The study with its clusters and requests.
 pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<CoReservationStudy> {
-    let raw = &asked.raw.studies.co_reservation;
+    let raw = &asked.tables.co_reservation;
     let settings = settings(raw, problems);
     let clusters = clusters(&raw.clusters, problems);
     let requests = requests(&raw.requests, problems);
@@ -84,7 +84,6 @@ fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSet
 }
 
 fn clusters(raw: &RawClusters, problems: &mut Problems) -> Option<ClusterSettings> {
-    let default = ClusterSettings::default();
     let count = raw.count().or_default(problems);
     let days = raw.days().or_default(problems);
     let most = raw.merge_at_most().or_default(problems);
@@ -105,7 +104,6 @@ fn clusters(raw: &RawClusters, problems: &mut Problems) -> Option<ClusterSetting
 }
 
 fn search(raw: &RawBroker, problems: &mut Problems) -> Option<SearchSettings> {
-    let default = SearchSettings::default();
     let algorithm = raw.algorithm().name(problems).and_then(|name| {
         let found = Algorithm::ALL.iter().find(|(_, known, _)| *known == name);
         found.map(|(algorithm, _, _)| *algorithm)
@@ -154,7 +152,6 @@ fn messages(raw: &RawBroker, problems: &mut Problems) -> Option<MessageSettings>
 }
 
 fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
-    let default = LocalSettings::default();
     let accuracy_factor = raw.accuracy_factor().or_default(problems);
     let quota = raw.quota_percent().checked(problems);
     let origin = raw.calendar_origin_hours().or_default(problems);

@@ -1,11 +1,11 @@
 //! From what the file says to the requests of the co-reservation study.
 
 use super::keys::RawRequests;
-use crate::sweep::keys::declaration::{Given, Table};
-use crate::sweep::problem::{ProblemKind, Problems};
+use crate::keys::declaration::{Given, Table};
+use crate::keys::problem::{ProblemKind, Problems};
 use crate::units::{NodeSeconds, Seconds};
 use crate::workload::{
-    Bursts, CoRequestSettings, LeadRule, MOST_PARTS, RequestPreset, SlackRule, TemplateSelection,
+    Bursts, CoRequestSettings, LeadRule, RequestPreset, SlackRule, TemplateSelection,
 };
 
 /// `[requests]`, resolved; the inner `None` for jobs only.

@@ -4,11 +4,11 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::brokering::provisioning::{AfterFailure, SearchMethod, SiteChoice};
-use crate::sweep::keys::declaration::{
+use crate::keys::declaration::{
     Given, Key, ReadTable, Section, Table, Tables, flag, integer, integer_within, named, one_of,
     real, section, tables, text,
 };
-use crate::sweep::keys::field::Field;
+use crate::keys::field::Field;
 use crate::workload::workflows::{
     Instances, LevelSizes, Negatives, NodesShape, RuntimeShape, TransferMean, VolumeShape,
 };

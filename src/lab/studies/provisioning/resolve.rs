@@ -1,6 +1,6 @@
 //! From what the file says to the settings of a study of provisioning: sites, application, and how it buys.
 //!
-//! One function a section, as in [`crate::sweep`]. Each returns `None` after it has said what is wrong.
+//! One function a section. Each returns `None` after it has said what is wrong.
 
 use std::ops::Range;
 
@@ -12,13 +12,12 @@ use super::{ProvisionedSettings, ProvisioningStudy, RelativeWish};
 use crate::brokering::provisioning::{
     Commitment, GeneticSettings, Provider, ProvisioningSettings, SearchMethod, Wish,
 };
+use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::SlotSource;
 use crate::scheduling::reserving::ReservingSettings;
 use crate::studies::slots::keys::RawSlots;
 use crate::studies::slots::slot_study;
 use crate::studies::{Asked, StudyTables};
-use crate::sweep::problem::{ProblemKind, Problems};
-use crate::sweep::raw::RawExperiment;
 use crate::units::{Nodes, Seconds};
 use crate::workload::{SiteSettings, WorkloadSettings, WorkloadSource};
 
@@ -27,8 +26,10 @@ const MOST_SITES: u32 = 64;
 
 /// The study with its sites and its application.
 pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<ProvisioningStudy> {
-    let Asked { workload, raw, .. } = *asked;
-    let own = &raw.studies.provisioning;
+    let Asked {
+        workload, tables, ..
+    } = *asked;
+    let own = &tables.provisioning;
     let traces = workload_fits(workload, &own.sites, asked.place(), problems);
     let sites = sites(workload, &own.sites, problems);
     let largest = sites
@@ -38,17 +39,12 @@ pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Prov
         .max()
         .unwrap_or(workload.nodes);
     let application = application(&own.workflow, largest, problems);
-    let settings = settings(
-        &own.provisioning,
-        &raw.studies,
-        asked.replications,
-        problems,
-    );
+    let settings = settings(&own.provisioning, tables, asked.replications, problems);
     let wish = wish(&own.provisioning, problems);
     traces?;
     let (wish, relative) = wish?;
     let settings = ProvisioningSettings { wish, ..settings? };
-    exact_rectangles(&settings, workload, raw, problems)?;
+    exact_rectangles(&settings, asked, problems)?;
     Some(ProvisioningStudy {
         settings,
         about: ProvisionedSettings {
@@ -92,8 +88,7 @@ fn workload_fits(
 /// Free rectangles are the queue's plan, which knows how long jobs run.
 fn exact_rectangles(
     settings: &ProvisioningSettings,
-    workload: &WorkloadSettings,
-    raw: &RawExperiment,
+    asked: &Asked<'_>,
     problems: &mut Problems,
 ) -> Option<()> {
     let rectangles = matches!(
@@ -103,19 +98,19 @@ fn exact_rectangles(
             ..
         }
     );
-    let exact = workload.whole.is_some_and(|whole| whole.exact_estimates);
+    let exact = asked
+        .workload
+        .whole
+        .is_some_and(|whole| whole.exact_estimates);
     if rectangles && !exact {
-        let given = raw
-            .workload
-            .as_ref()
+        let given = asked
+            .written
             .and_then(|raw| raw.get_ref().exact_estimates.as_ref());
-        let place = given
-            .map(Spanned::span)
-            .or(raw.workload.as_ref().map(Spanned::span));
+        let place = given.map_or_else(|| asked.place(), Spanned::span);
         problems.add(
             ProblemKind::Conflict,
             "workload.exact_estimates",
-            place.unwrap_or(0..0),
+            place,
             "a list of free rectangles has no place for jobs that end before their estimate",
             "add `exact_estimates = true`, or choose `slots.source = \"plan\"`",
         );
@@ -286,7 +281,6 @@ fn provider(
 }
 
 fn genetic(raw: &RawProvisioning, problems: &mut Problems) -> Option<GeneticSettings> {
-    let default = GeneticSettings::default();
     let population = raw.population().or_default(problems);
     let generations = raw.generations().or_default(problems);
     let radius = raw.sharing_radius().or_default(problems);

@@ -1,7 +1,7 @@
 //! From what the file says to the application that the study of provisioning provides for.
 
 use super::keys::RawWorkflow;
-use crate::sweep::problem::{ProblemKind, Problems};
+use crate::keys::problem::{ProblemKind, Problems};
 use crate::units::{Nodes, Seconds};
 use crate::workload::workflows::{
     ApplicationSettings, ApplicationSource, CyberShakeSettings, Network, SyntheticSettings,

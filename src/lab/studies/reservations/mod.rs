@@ -9,10 +9,10 @@ use self::keys::RawTables;
 pub use self::tables::ReservationRows as Rows;
 use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows};
 use crate::actors::{SimulationError, simulate_reserving_cluster};
+use crate::inputs::{InputError, Inputs};
+use crate::keys::problem::Problems;
 use crate::scheduling::reserving::{ReservingSettings, reservation_measures};
 use crate::studies::SimulationSpec;
-use crate::sweep::problem::Problems;
-use crate::sweep::{InputError, Inputs};
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, RequestSettings, ReservationRequest, StartRule};
@@ -85,7 +85,7 @@ impl FileStudy for ReservationsStudy {
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
         Some(Self {
-            machine: reserving(&asked.raw.studies.reservations, problems)?,
+            machine: reserving(&asked.tables.reservations, problems)?,
             requests: asked.requests.cloned(),
         })
     }

@@ -7,11 +7,11 @@ use std::sync::Arc;
 use self::keys::RawSlots;
 use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult};
 use crate::actors::SimulationError;
+use crate::inputs::{InputError, Inputs};
+use crate::keys::problem::Problems;
 use crate::plan::SlotRules;
 use crate::scheduling::{SlotStudySettings, simulate_slot_study};
 use crate::studies::SimulationSpec;
-use crate::sweep::problem::Problems;
-use crate::sweep::{InputError, Inputs};
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
 pub use bookahead_engine::studies::slots::*;
@@ -64,7 +64,7 @@ impl FileStudy for SlotsStudy {
     type Tables = keys::RawTables;
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
-        slot_study(&asked.raw.studies.slots.slots, problems).map(Self)
+        slot_study(&asked.tables.slots.slots, problems).map(Self)
     }
 }
 

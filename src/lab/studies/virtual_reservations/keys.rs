@@ -3,11 +3,11 @@
 use serde::Deserialize;
 
 use crate::estimates::PredictionRule;
-use crate::scheduling::{Combination, Padding};
-use crate::sweep::keys::declaration::{
+use crate::keys::declaration::{
     Given, Key, ReadTable, Section, Table, Tables, integer, named, real, section, tables,
 };
-use crate::sweep::keys::field::Field;
+use crate::keys::field::Field;
+use crate::scheduling::{Combination, Padding};
 
 tables! {
     request: RawVirtual = VIRTUAL,

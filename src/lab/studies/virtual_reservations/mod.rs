@@ -6,20 +6,18 @@ mod tables;
 use std::sync::Arc;
 
 pub use self::tables::TrialRows as Rows;
-use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows};
+use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows, StudyTables};
 use crate::actors::SimulationError;
 use crate::estimates::WaitPredictorSettings;
+use crate::inputs::{InputError, Inputs};
+use crate::keys::declaration::Given;
+use crate::keys::field::Field;
+use crate::keys::problem::Problems;
 use crate::random::StreamSeed;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::ReservingSettings;
 use crate::scheduling::{VirtualStudySettings, simulate_virtual};
 use crate::studies::SimulationSpec;
-use crate::sweep::keys::declaration::Given;
-use crate::sweep::keys::field::Field;
-use crate::sweep::problem::Problems;
-use crate::sweep::raw::RawExperiment;
-use crate::sweep::resolve::out_of_range;
-use crate::sweep::{InputError, Inputs};
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
@@ -84,14 +82,14 @@ impl FileStudy for VirtualReservationsStudy {
     const STORED: Definition = tables::TABLES;
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
-        virtual_study(asked.raw, problems).map(Self)
+        virtual_study(asked.tables, problems).map(Self)
     }
 }
 
-fn virtual_study(raw: &RawExperiment, problems: &mut Problems) -> Option<VirtualStudySettings> {
+fn virtual_study(tables: &StudyTables, problems: &mut Problems) -> Option<VirtualStudySettings> {
     let default = VirtualStudySettings::default();
-    let given = &raw.studies.virtual_reservations.request;
-    let planning = &raw.studies.reservations.planning;
+    let given = &tables.virtual_reservations.request;
+    let planning = &tables.reservations.planning;
     let hours = |field: Field<'_, Given<f64>>, problems: &mut Problems| {
         let hours = field.limited(|hours| hours < 1e6).or_default(problems)?;
         Some(Seconds::from_hours(hours))
@@ -111,12 +109,11 @@ fn virtual_study(raw: &RawExperiment, problems: &mut Problems) -> Option<Virtual
     let minimum_history = given.minimum_history().or_default(problems);
     let (history, minimum_history) = (history?, minimum_history?);
     if minimum_history > history {
-        let span = [&given.minimum_history, &given.history]
-            .iter()
-            .find_map(|given| given.as_ref().map(toml::Spanned::span))
-            .unwrap_or(0..0);
+        let (few, all) = (given.minimum_history(), given.history());
+        let place = [few, all].into_iter().find(|field| field.given.is_some());
+        let place = place.map_or(0..0, Field::place);
         let message = format!("{minimum_history} is more than the {history} that are remembered");
-        out_of_range("virtual.minimum_history", span, &message, problems);
+        few.refuse_at(place, &message, problems);
         return None;
     }
     Some(VirtualStudySettings {

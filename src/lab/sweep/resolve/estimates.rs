@@ -2,7 +2,7 @@
 
 use super::{allowed, ascending};
 use crate::estimates::{ClassFamily, EstimateSettings};
-use crate::sweep::problem::{ProblemKind, Problems};
+use crate::keys::problem::{ProblemKind, Problems};
 use crate::sweep::raw::RawEstimates;
 
 pub(crate) fn estimates(raw: &RawEstimates, problems: &mut Problems) -> Option<EstimateSettings> {

@@ -1,8 +1,8 @@
 //! `[failures]`: where node failures come from, and survival models.
 
 use crate::failures::{FailureSettings, FailureSource, SurvivalModel};
-use crate::sweep::keys::field::Field;
-use crate::sweep::problem::{ProblemKind, Problems};
+use crate::keys::field::Field;
+use crate::keys::problem::{ProblemKind, Problems};
 use crate::sweep::raw::{Given, RawFailures, RawReliability};
 use crate::units::Seconds;
 

@@ -6,10 +6,10 @@ use toml::Spanned;
 
 use super::failures::{SurvivalKeys, survival};
 use super::unknown_name;
+use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::registry::{self, STRATEGIES, Strategy};
 use crate::scheduling::{Acceptance, CalibrationSettings, PolicySettings, Reliability};
 use crate::studies;
-use crate::sweep::problem::{ProblemKind, Problems};
 use crate::sweep::raw::{RawAcceptance, RawReliability, RawScheduling};
 use crate::units::Seconds;
 
@@ -122,7 +122,6 @@ fn acceptance_test(
 }
 
 fn calibration(raw: &RawAcceptance, problems: &mut Problems) -> Option<CalibrationSettings> {
-    let default = CalibrationSettings::default();
     let half_life_jobs = raw.calibration_half_life_jobs().or_default(problems);
     let minimum_jobs = raw.calibration_minimum_jobs().or_default(problems);
     let batteries_before = raw.calibration_batteries().or_default(problems);
@@ -135,7 +134,6 @@ fn calibration(raw: &RawAcceptance, problems: &mut Problems) -> Option<Calibrati
 }
 
 fn planner_reliability(raw: &RawReliability, problems: &mut Problems) -> Option<Reliability> {
-    let default = Reliability::default();
     let model = survival(&SurvivalKeys::of_reliability(raw), problems);
     let failure = raw.failure_rate_per_hour().or_default(problems);
     let repair = raw.repair_rate_per_hour().or_default(problems);

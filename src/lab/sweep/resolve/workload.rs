@@ -5,7 +5,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 use super::{first_span, out_of_range};
-use crate::sweep::problem::{ProblemKind, Problems};
+use crate::keys::problem::{ProblemKind, Problems};
 use crate::sweep::raw::RawWorkload;
 use crate::units::Nodes;
 use crate::workload::{

@@ -11,7 +11,7 @@ use crate::scheduling::{
     CalibrationMethod, Convolution, CrashRule, DownHorizon, EarlyStart, FailedStartRule, Placing,
     PredecessorRule, PromisingRule, ReplanPasses, Retry, UnderestimatorRule,
 };
-use crate::studies;
+use bookahead_engine::studies;
 
 /// The names of policies and studies.
 fn strategies() -> Vec<&'static str> {

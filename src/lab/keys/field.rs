@@ -8,15 +8,23 @@ use toml::Spanned;
 
 use super::declaration::{Given, Key};
 use super::suggest;
-use crate::sweep::problem::{ProblemKind, Problems};
+use crate::keys::problem::{ProblemKind, Problems};
 
 /// A key of a table that was read: its declaration and what the file gives.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(crate) struct Field<'a, T> {
     pub(crate) key: &'static Key,
     pub(crate) given: &'a T,
     fits: fn(f64) -> bool,
 }
+
+impl<T> Clone for Field<'_, T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Field<'_, T> {}
 
 /// A number of an experiment file.
 pub(crate) trait Number: Copy + Display + FromStr {
@@ -61,10 +69,15 @@ impl<'a, T> Field<'a, Given<T>> {
 
     /// Says that the value is wrong, with what is allowed.
     pub(crate) fn refuse(self, message: &str, problems: &mut Problems) {
+        self.refuse_at(self.place(), message, problems);
+    }
+
+    /// The same at another place of the file.
+    pub(crate) fn refuse_at(self, place: Range<usize>, message: &str, problems: &mut Problems) {
         problems.add(
             ProblemKind::OutOfRange,
             self.key.path,
-            self.place(),
+            place,
             message,
             format!("allowed: {}", self.key.allowed()),
         );
