@@ -1,6 +1,8 @@
 //! The study of virtual reservations: they and adaptive ones on forks of a planning-based machine (Singh 2008, chapter 6).
 
-use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of};
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of, spec_format};
 use crate::scheduling::VirtualStudySettings;
 
 /// Its name and what it is.
@@ -10,8 +12,16 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
 });
 
 /// When and how reservations are tried out.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VirtualReservationsStudy(pub VirtualStudySettings);
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VirtualReservationsStudy {
+    /// Both.
+    #[serde(rename = "study", serialize_with = "named")]
+    pub settings: VirtualStudySettings,
+}
+
+fn named<S: Serializer>(settings: &VirtualStudySettings, serializer: S) -> Result<S::Ok, S::Error> {
+    spec_format::named(STRATEGY, settings, serializer)
+}
 
 impl Study for VirtualReservationsStudy {
     fn normalise(&mut self, mut common: CommonSettings<'_>) {

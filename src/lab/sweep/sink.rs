@@ -4,8 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::coordinator::Task;
-use super::spec::{Point, SimulationSpec, Sweep};
+use super::spec::{Point, SimulationSpec, Sweep, Task};
 use crate::studies::SimulationResult;
 
 /// How much of every simulation is kept. Totals ([`crate::scheduling::SimulationMetrics`]) always are: without them a

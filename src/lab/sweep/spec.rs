@@ -40,6 +40,17 @@ pub struct Sweep {
     pub inputs: Vec<RunInput>,
 }
 
+/// One simulation to be done and the points that need it.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Index into [`Sweep::simulations`].
+    pub simulation: usize,
+    /// Indices into [`Sweep::points`].
+    pub points: Vec<usize>,
+    /// Expected seconds.
+    pub seconds: f64,
+}
+
 /// One axis: a configuration key and its values in order.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Axis {

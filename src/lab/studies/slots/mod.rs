@@ -54,7 +54,7 @@ impl LabStudy for SlotsStudy {
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
         Ok(Box::new(SlotsSimulation {
             nodes: spec.workload.nodes,
-            settings: self.0.clone(),
+            settings: self.settings.clone(),
             jobs: inputs.battery(&*inputs.workload(spec)?, spec)?,
         }))
     }
@@ -64,7 +64,7 @@ impl FileStudy for SlotsStudy {
     type Tables = keys::RawTables;
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
-        slot_study(&asked.tables.slots.slots, problems).map(Self)
+        slot_study(&asked.tables.slots.slots, problems).map(|settings| Self { settings })
     }
 }
 

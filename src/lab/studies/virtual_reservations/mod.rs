@@ -69,7 +69,7 @@ impl LabStudy for VirtualReservationsStudy {
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
         Ok(Box::new(VirtualSimulation {
             nodes: spec.workload.nodes,
-            settings: self.0.clone(),
+            settings: self.settings.clone(),
             jobs: inputs.battery(&*inputs.workload(spec)?, spec)?,
             seed: inputs.seed(spec),
         }))
@@ -82,7 +82,7 @@ impl FileStudy for VirtualReservationsStudy {
     const STORED: Definition = tables::TABLES;
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
-        virtual_study(asked.tables, problems).map(Self)
+        virtual_study(asked.tables, problems).map(|settings| Self { settings })
     }
 }
 
