@@ -4,6 +4,8 @@ use std::fmt::Display;
 use std::ops::{Range, RangeBounds as _};
 use std::str::FromStr;
 
+use serde::de::value::Error as ValueError;
+use serde::de::{DeserializeOwned, IntoDeserializer as _};
 use toml::Spanned;
 
 use super::declaration::{Given, Key};
@@ -154,6 +156,15 @@ impl<'a> Field<'a, Given<String>> {
             help,
         );
         None
+    }
+}
+
+impl<T: DeserializeOwned + Copy> Field<'_, Option<T>> {
+    /// The variant of an enum, or the one that is declared as default.
+    pub(crate) fn variant(self) -> Option<T> {
+        let declared =
+            || -> Result<T, ValueError> { T::deserialize(self.declared().into_deserializer()) };
+        (*self.given).or_else(|| declared().ok())
     }
 }
 

@@ -3,8 +3,7 @@
 use serde::Deserialize;
 
 use super::declaration::{
-    Given, Key, Section, flag, integer, integer_within, named, names_of, one_of, real, section,
-    text,
+    Given, Key, Section, flag, integer, integer_within, named, one_of, real, section, text,
 };
 use super::field::Field;
 use crate::workload::{CopyShift, ProcessorsField};
@@ -88,9 +87,7 @@ section! {
     /// Which records of a trace are usable.
     WORKLOAD_CLEANING = "workload.cleaning", RawCleaning {
         /// Which field of a record gives the number of nodes.
-        processors: Option<ProcessorsField> = one_of(names_of::<ProcessorsField>)
-            .default_is("allocated-else-requested")
-            .decides("A-37"),
+        processors: Option<ProcessorsField> = named::<ProcessorsField>().decides("A-37"),
         /// Whether records with run time 0 are dropped.
         drop_zero_runtime: Option<bool> = flag("true").decides("A-08"),
         /// Whether records that overran are dropped.

@@ -1,8 +1,9 @@
-//! The keys of an experiment file: one declaration each, in the files below, and the nearest name to a mistyped one.
+//! All keys of an experiment file: one declaration each, in `keys` and in the folders of studies.
 //!
 //! From a declaration come the structure that serde reads, "unknown key" errors and what they say is allowed, the check of axis
 //! keys, the type that an axis value has in the store, the tables of `docs/configuration.md` and the JSON Schema
-//! ([`schema()`]). Defaults and ranges are applied in `sweep/resolve*.rs`.
+//! ([`schema()`]). Where a key is read, its default and its range
+//! are applied as they are declared ([`crate::keys::field`]).
 
 mod schema;
 

@@ -15,7 +15,6 @@ use crate::brokering::{
 use crate::keys::declaration::Table;
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::local::{LocalSettings, Tariff, TariffError};
-use crate::scheduling::reserving::Backfilling;
 use crate::studies::Asked;
 use crate::units::Seconds;
 use crate::workload::ClusterSettings;
@@ -167,7 +166,7 @@ fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
         },
     };
     Some(LocalSettings {
-        backfilling: raw.backfilling.unwrap_or(Backfilling::Aggressive),
+        backfilling: raw.backfilling().variant()?,
         planned_visible: raw.planned_visible().is_on(),
         backlog_work: raw.backlog_work.unwrap_or_default(),
         accuracy: raw.accuracy.unwrap_or_default(),

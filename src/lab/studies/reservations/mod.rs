@@ -100,7 +100,6 @@ pub(crate) fn reservations(
     if raw.place.is_none() {
         return Some(None);
     }
-    let default = RequestSettings::default();
     let share = raw.share_percent().or_default(problems);
     let factor = raw.start_factor().or_default(problems);
     let lead = raw
@@ -123,7 +122,7 @@ pub(crate) fn reservations(
         origin: raw.origin.unwrap_or_default(),
         start: start?,
         duration: raw.duration.unwrap_or_default(),
-        rounding: raw.rounding.unwrap_or(default.rounding),
+        rounding: raw.rounding.unwrap_or_default(),
     }))
 }
 

@@ -127,7 +127,7 @@ fn virtual_study(tables: &StudyTables, problems: &mut Problems) -> Option<Virtua
         predictor: WaitPredictorSettings {
             history: history as usize,
             confidence: confidence?,
-            rule: given.rule.unwrap_or(default.predictor.rule),
+            rule: given.rule.unwrap_or_default(),
             minimum_history: minimum_history as usize,
         },
         warm_up: Seconds::from_hours(warm_up? * 24.0),

@@ -245,11 +245,10 @@ fn compression(
 }
 
 fn cleaning(workload: &RawWorkload) -> CleaningRules {
-    let default = CleaningRules::default();
     let raw = &workload.cleaning;
     CleaningRules {
         completed_only: workload.completed_only().is_on(),
-        processors: raw.processors.unwrap_or(default.processors),
+        processors: raw.processors.unwrap_or_default(),
         drop_zero_runtime: raw.drop_zero_runtime().is_on(),
         drop_overruns: raw.drop_overruns().is_on(),
         drop_cancelled: raw.drop_cancelled().is_on(),
