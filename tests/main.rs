@@ -36,4 +36,5 @@ mod shares_on_engines;
 mod simulate;
 mod support;
 mod sweeps;
+mod toy_study;
 mod workflows;

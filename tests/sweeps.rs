@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use assert_cmd::Command;
-use bookahead::store::{AxisColumn, RunSelector, Store};
+use bookahead::store::{AxisColumn, RunSelector, Store, run_sweep};
 use bookahead::sweep::{
-    Experiment, InputFolders, OutcomeDetail, RunState, SweepOptions, SweepSummary, run_sweep,
+    Experiment, InputFolders, OutcomeDetail, RunState, SweepOptions, SweepSummary,
 };
 
 const TEXT: &str = r#"

@@ -5,6 +5,12 @@ use bookahead_engine::{brokering, estimates, failures, plan, random, scheduling,
 // What a table of the store is.
 mod tables;
 
+// Keys of experiment files: declarations, reading, problems.
+mod keys;
+
+// What simulations read, prepared once and shared.
+mod inputs;
+
 // What simulations can be about: what they read and how they run.
 pub mod studies;
 

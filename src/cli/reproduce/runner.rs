@@ -7,8 +7,8 @@ use super::{Configuration, RoomError, SweepOutcome, SweepRunner};
 use crate::cli::run::complain;
 use crate::report::findings::{FindingsFile, MeasuredCurves};
 use crate::report::{self, ClaimsSection, ReportExtras};
-use crate::store::{RunSelector, Store};
-use crate::sweep::{Experiment, RunState, SweepOptions, run_sweep};
+use crate::store::{RunSelector, Store, run_sweep};
+use crate::sweep::{Experiment, RunState, SweepOptions};
 use crate::workload::TraceFolder;
 
 /// Runs sweeps into one store and reads measured values back from it.

@@ -2,7 +2,9 @@
 
 pub mod measures;
 
-use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, WhyNoPlan};
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, WhyNoPlan, spec_format};
 use crate::brokering::{CoReservationSettings, Order, Repair};
 use crate::units::Seconds;
 use crate::workload::{
@@ -18,14 +20,27 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
 });
 
 /// The broker, the clusters and the requests.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CoReservationStudy {
     /// How the broker searches, what its messages suffer, what fails.
+    #[serde(rename = "study", serialize_with = "named")]
     pub settings: CoReservationSettings,
     /// The clusters.
     pub clusters: ClusterSettings,
     /// Requests that are made from their jobs; `None` where there are none.
+    #[serde(
+        rename = "co_requests",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
     pub requests: Option<CoRequestSettings>,
+}
+
+fn named<S: Serializer>(
+    settings: &CoReservationSettings,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    spec_format::named(STRATEGY, settings, serializer)
 }
 
 impl CoReservationStudy {

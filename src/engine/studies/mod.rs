@@ -6,9 +6,9 @@
 pub mod measures;
 mod spec_format;
 
+use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
-use self::spec_format::StoredSpec;
 use crate::estimates::EstimateSettings;
 use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::PolicySettings;
@@ -81,7 +81,6 @@ impl CommonSettings<'_> {
 
 /// Everything that determines one schedule. Its canonical JSON is hashed into the simulation's identity, and kept in the store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(into = "StoredSpec", try_from = "StoredSpec")]
 pub struct SimulationSpec {
     /// The jobs.
     pub workload: WorkloadSettings,
@@ -92,6 +91,7 @@ pub struct SimulationSpec {
     /// The policy; values that the strategy does not read are set to their defaults, for the same reason.
     pub scheduling: PolicySettings,
     /// What is simulated.
+    #[serde(flatten)]
     pub study: StudySpec,
     /// Which battery, or which draw of the model; for plans that are discarded, which submission.
     pub replication: u32,
@@ -148,7 +148,8 @@ macro_rules! studies {
         $(pub mod $module;)*
 
         /// The settings of a study.
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, Debug, PartialEq, Serialize)]
+        #[serde(untagged)]
         pub enum StudySpec {
             $($(#[$doc])* $variant(Box<$module::$settings>),)*
         }
@@ -169,6 +170,19 @@ macro_rules! studies {
                 match self {
                     $(Self::$variant(settings) => settings.as_mut(),)*
                 }
+            }
+        }
+
+        impl<'de> Deserialize<'de> for StudySpec {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let (name, settings) = spec_format::stored(deserializer)?;
+                $(
+                    if $module::STRATEGY.map(|strategy| strategy.name) == name.as_deref() {
+                        let settings = $module::$settings::deserialize(settings);
+                        return settings.map(Self::from).map_err(D::Error::custom);
+                    }
+                )*
+                Err(D::Error::custom(format!("there is no study {name:?}")))
             }
         }
 

@@ -1,5 +1,7 @@
 //! The study of overbooking: a policy on one cluster (Birkenheuer et al. 2008; Birkenheuer 2012).
 
+use serde::{Deserialize, Serialize};
+
 use super::reservations::with_copies;
 use super::{CommonSettings, JOB_BYTES, SimulationSpec, Study, WhyNoPlan, jobs_of};
 use crate::scheduling::measures::Measure;
@@ -17,9 +19,14 @@ pub const STRATEGY: Option<super::Strategy> = None;
 pub(super) const MEASURES: &[Measure] = &[];
 
 /// What a policy on a cluster gets beside its jobs; everything else are the common settings.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OverbookingStudy {
     /// Reservations that are made from the jobs, taken as jobs with a fixed window; `None` where there are none.
+    #[serde(
+        rename = "reservations",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
     pub requests: Option<RequestSettings>,
 }
 

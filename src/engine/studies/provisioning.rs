@@ -2,9 +2,9 @@
 
 pub(super) mod measures;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
-use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan};
+use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan, spec_format};
 use crate::brokering::provisioning::{Provider, ProvisioningSettings, SearchMethod};
 use crate::failures::FailureSource;
 use crate::scheduling::SlotSource;
@@ -27,11 +27,13 @@ const TASK_BYTES: f64 = 120.0;
 const TASKS_OF_A_FILE: f64 = 200.0;
 
 /// How an application is provisioned, and what the study is about.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProvisioningStudy {
     /// How it is done: the search, the kind of provider, the wish.
+    #[serde(rename = "study", serialize_with = "named")]
     pub settings: ProvisioningSettings,
     /// Sites and application.
+    #[serde(rename = "provisioning")]
     pub about: ProvisionedSettings,
 }
 
@@ -62,6 +64,10 @@ pub enum RelativeWish {
         /// Above 0.
         factor: f64,
     },
+}
+
+fn named<S: Serializer>(settings: &ProvisioningSettings, serializer: S) -> Result<S::Ok, S::Error> {
+    spec_format::named(STRATEGY, settings, serializer)
 }
 
 impl Study for ProvisioningStudy {

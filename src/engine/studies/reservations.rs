@@ -2,7 +2,11 @@
 
 pub(super) mod measures;
 
-use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of};
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::{
+    CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of, spec_format,
+};
 use crate::scheduling::reserving::{DisplacedJobs, Displacement, QueueOrder, ReservingSettings};
 use crate::workload::{RequestOrigin, RequestSettings, StartRule};
 
@@ -15,12 +19,22 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
 });
 
 /// The machine and the requests for reservations that it gets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReservationsStudy {
-    /// The machine: queue, admission, prices.
-    pub machine: ReservingSettings,
     /// Requests that are made from the jobs; `None` where there are none.
+    #[serde(
+        rename = "reservations",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
     pub requests: Option<RequestSettings>,
+    /// The machine: queue, admission, prices.
+    #[serde(rename = "study", serialize_with = "named")]
+    pub machine: ReservingSettings,
+}
+
+fn named<S: Serializer>(settings: &ReservingSettings, serializer: S) -> Result<S::Ok, S::Error> {
+    spec_format::named(STRATEGY, settings, serializer)
 }
 
 impl ReservationsStudy {

@@ -2,7 +2,9 @@
 
 pub(super) mod measures;
 
-use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of};
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of, spec_format};
 use crate::scheduling::SlotStudySettings;
 
 pub(super) use measures::MEASURES;
@@ -14,8 +16,16 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
 });
 
 /// Where slots come from and how often they are looked at.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SlotsStudy(pub SlotStudySettings);
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SlotsStudy {
+    /// Both.
+    #[serde(rename = "study", serialize_with = "named")]
+    pub settings: SlotStudySettings,
+}
+
+fn named<S: Serializer>(settings: &SlotStudySettings, serializer: S) -> Result<S::Ok, S::Error> {
+    spec_format::named(STRATEGY, settings, serializer)
+}
 
 impl Study for SlotsStudy {
     fn normalise(&mut self, mut common: CommonSettings<'_>) {

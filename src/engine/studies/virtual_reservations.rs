@@ -2,7 +2,9 @@
 
 pub(super) mod measures;
 
-use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of};
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of, spec_format};
 use crate::scheduling::VirtualStudySettings;
 
 pub(super) use measures::MEASURES;
@@ -14,8 +16,16 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
 });
 
 /// When and how reservations are tried out.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VirtualReservationsStudy(pub VirtualStudySettings);
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VirtualReservationsStudy {
+    /// Both.
+    #[serde(rename = "study", serialize_with = "named")]
+    pub settings: VirtualStudySettings,
+}
+
+fn named<S: Serializer>(settings: &VirtualStudySettings, serializer: S) -> Result<S::Ok, S::Error> {
+    spec_format::named(STRATEGY, settings, serializer)
+}
 
 impl Study for VirtualReservationsStudy {
     fn normalise(&mut self, mut common: CommonSettings<'_>) {

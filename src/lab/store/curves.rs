@@ -142,9 +142,9 @@ impl Cells {
 mod tests {
     use super::super::fixtures::{axis, finished, point, record, result, text, write_run};
     use super::*;
-use crate::store::{METRICS, metric_names};
-use crate::studies::SimulationResult;
-use crate::studies::measures::MEASURES;
+    use crate::store::{METRICS, metric_names};
+    use crate::studies::SimulationResult;
+    use crate::studies::measures::MEASURES;
     use crate::sweep::{Axis, Point};
     use crate::units::NodeSeconds;
 

@@ -26,6 +26,7 @@ mod replays;
 mod rows;
 mod runs;
 mod shares;
+mod sweeps;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,7 @@ mod versions;
 mod workflows;
 mod write;
 
+pub use crate::sweep::{EarlierWork, SimulationProgress};
 pub use aggregates::{Bin, CalibrationRow, MissingPoint, PofKind, Quantity, SimulatorRow};
 pub use curves::CurveSamples;
 pub use error::StoreError;
@@ -44,7 +46,6 @@ pub use merge::{MergeError, MergeOptions, MergeSummary, MergedRun};
 pub use metrics::{METRICS, Metric, Shown, names as metric_names};
 pub use open::Store;
 pub use paired::{PAIRED_MEASURES, PairedRequests};
-pub use processes::SimulationProgress;
 pub use query::{QueryError, SqlValue};
 pub use read::{AxisColumn, FailedPoint, PointColumns, RunSelector, RunSummary};
 pub use record::{
@@ -52,8 +53,9 @@ pub use record::{
     WriteSummary,
 };
 pub use replays::ReplaySource;
-pub use runs::{EarlierWork, PendingSimulation};
+pub use runs::PendingSimulation;
 pub use shares::ShareProgress;
+pub use sweeps::{StoreFile, dry_run, run_sweep};
 pub use versions::{APPLICATION_ID, SCHEMA_VERSION};
 pub use workflows::{FrontRow, SlotRow, SubmissionRow, TaskRow, WorkflowSite};
 pub use write::{Writer, WriterHandle};

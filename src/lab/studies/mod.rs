@@ -10,13 +10,13 @@ use crate::scheduling::measures::Measured;
 use crate::scheduling::{JobOutcome, SimulationMetrics};
 pub use bookahead_engine::studies::*;
 
-use crate::sweep::keys::declaration::{ReadTable, Section, Tables};
-use crate::sweep::problem::{ProblemKind, Problems};
-use crate::sweep::raw::RawExperiment;
-use crate::sweep::resolve::out_of_range;
-use crate::sweep::{ContentHashes, InputError, Inputs, RunInput};
+use crate::inputs::{ContentHashes, InputError, Inputs, RunInput};
+use crate::keys::declaration::{ReadTable, Section, Tables};
+use crate::keys::problem::{ProblemKind, Problems};
+use crate::keys::workload::RawWorkload;
 use crate::tables::{Definition, Rows};
 use crate::workload::{RequestSettings, WorkloadSettings};
+use toml::Spanned;
 
 /// A study with its inputs and its actors.
 pub trait LabStudy {
@@ -126,7 +126,7 @@ macro_rules! lab_studies {
             $(
                 if asked.is_for($module::STRATEGY) {
                     found = Some($module::$settings::resolve(asked, problems)?.into());
-                } else if !elsewhere::<$module::$settings>(&asked.raw.studies.$module, $module::STRATEGY, problems) {
+                } else if !elsewhere::<$module::$settings>(&asked.tables.$module, $module::STRATEGY, problems) {
                     return None;
                 }
             )*
@@ -234,8 +234,10 @@ pub(crate) struct Asked<'a> {
     pub(crate) replications: u32,
     /// Reservations that are made from its jobs.
     pub(crate) requests: Option<&'a RequestSettings>,
-    /// Everything as it is written.
-    pub(crate) raw: &'a RawExperiment,
+    /// The workload as it is written.
+    pub(crate) written: Option<&'a Spanned<RawWorkload>>,
+    /// The tables of studies.
+    pub(crate) tables: &'a StudyTables,
 }
 
 impl Asked<'_> {
@@ -249,22 +251,19 @@ impl Asked<'_> {
 
     /// Where the workload stands in the file.
     pub(crate) fn place(&self) -> std::ops::Range<usize> {
-        self.raw.workload.as_ref().map_or(0..0, toml::Spanned::span)
+        self.written.map_or(0..0, Spanned::span)
     }
 }
 
 /// The study that a file asks for, with its settings; `None` where something is wrong with them.
 pub(crate) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<StudySpec> {
     let study = asked_for(asked, problems)?;
-    if let Some(place) = &asked.raw.studies.reservations.reservations.place
+    let requests = &asked.tables.reservations.reservations;
+    if let Some(place) = &requests.place
         && !study.study().takes_reservations()
     {
-        out_of_range(
-            "reservations.share_percent",
-            place.clone(),
-            "this study takes no reservations",
-            problems,
-        );
+        let share = requests.share_percent();
+        share.refuse_at(place.clone(), "this study takes no reservations", problems);
         return None;
     }
     if !is_strategy(asked.strategy) && asked.workload.whole.is_some() {

@@ -7,9 +7,9 @@ use toml::Spanned;
 
 use super::document::{Document, check_kind, node_of};
 use super::keys::{self, Key, Kind};
-use super::problem::{ProblemKind, Problems};
 use super::raw::{Number, RawAxis, RawRange, RawZip};
 use super::spec::{Axis, AxisValue};
+use crate::keys::problem::{ProblemKind, Problems};
 
 /// A sweep may have so many points at most; more is a slip in a range, or a sweep that should be several.
 pub const MAXIMUM_POINTS: u64 = 2_000_000;

@@ -9,10 +9,10 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue, ValueDeserializer};
 
-use super::keys::declaration::{ReadTable, Table};
 use super::keys::{self, Kind};
-use super::problem::{ProblemKind, Problems};
 use super::raw::{RawAxis, RawExperiment, RawZip};
+use crate::keys::declaration::{ReadTable, Table};
+use crate::keys::problem::{ProblemKind, Problems};
 use crate::studies::StudyTables;
 
 /// A value of the tree with its place in the file.

@@ -1,28 +1,18 @@
-//! The keys of an experiment file: one declaration each, in the files below, and the nearest name to a mistyped one.
+//! All keys of an experiment file: one declaration each, in `keys` and in the folders of studies.
 //!
 //! From a declaration come the structure that serde reads, "unknown key" errors and what they say is allowed, the check of axis
 //! keys, the type that an axis value has in the store, the tables of `docs/configuration.md` and the JSON Schema
-//! ([`schema()`]). Defaults and ranges are applied in `sweep/resolve*.rs`.
+//! ([`schema()`]). Where a key is read, its default and its range
+//! are applied as they are declared ([`crate::keys::field`]).
 
-pub(crate) mod declaration;
-mod estimates;
-mod failures;
-mod scheduling;
 mod schema;
-mod workload;
 
-pub use declaration::{Given, Key, Kind, Section};
+pub use crate::keys::declaration::{Given, Key, Kind, Section};
+use crate::keys::{estimates, failures, scheduling, workload};
+pub use crate::keys::{nearest, suggest};
 
 use crate::studies;
 pub use schema::schema;
-
-/// What serde reads a table into.
-pub(super) mod raw {
-    pub use super::estimates::RawEstimates;
-    pub use super::failures::{RawFailures, RawReliability};
-    pub use super::scheduling::{RawAcceptance, RawScheduling};
-    pub use super::workload::{RawHeader, RawWorkload};
-}
 
 /// The tables of every study.
 const COMMON: &[Section] = &[
@@ -102,31 +92,6 @@ pub fn children(table: &str) -> Vec<&'static str> {
         }
     }
     names
-}
-
-/// "Did you mean …?" where a known name is near, then everything that is allowed.
-#[must_use]
-pub fn suggest(wrong: &str, allowed: &[&str]) -> String {
-    let list = allowed
-        .iter()
-        .map(|name| format!("`{name}`"))
-        .collect::<Vec<_>>()
-        .join(", ");
-    match nearest(wrong, allowed) {
-        Some(name) => format!("did you mean `{name}`? Allowed are: {list}"),
-        None => format!("allowed are: {list}"),
-    }
-}
-
-/// The allowed name with the smallest edit distance, where that is small enough to be a slip.
-#[must_use]
-pub fn nearest<'a>(wrong: &str, allowed: &[&'a str]) -> Option<&'a str> {
-    allowed
-        .iter()
-        .map(|name| (strsim::levenshtein(wrong, name), *name))
-        .min()
-        .filter(|(distance, name)| *distance <= (name.len() / 3).max(1))
-        .map(|(_, name)| name)
 }
 
 #[cfg(test)]

@@ -7,8 +7,11 @@
 use serde::Deserialize;
 use toml::Spanned;
 
-pub use super::keys::Given;
-pub use super::keys::raw::*;
+pub use crate::keys::declaration::Given;
+pub use crate::keys::estimates::RawEstimates;
+pub use crate::keys::failures::{RawFailures, RawReliability};
+pub use crate::keys::scheduling::{RawAcceptance, RawScheduling};
+pub use crate::keys::workload::{RawHeader, RawWorkload};
 use crate::studies::StudyTables;
 
 /// One combination of axis values as the file states it: all sections except `axis`, `zip` and `exclude`.

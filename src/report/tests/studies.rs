@@ -7,8 +7,8 @@ use rusqlite::Connection;
 use super::{
     analysed, close, folder, labels, over_axes, the_query_gives_the_marks, totals, viewed, write,
 };
-use crate::report::figure::{Figure, Marks, ScaleKind, Section};
 use crate::report::Table;
+use crate::report::figure::{Figure, Marks, ScaleKind, Section};
 use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::{RequestVerdict, ReservationOutcome};
 use crate::store::{FinishedSimulation, METRICS, RunSelector, Shown};

@@ -3,13 +3,14 @@
 use serde::Deserialize;
 
 use crate::brokering::{Algorithm, StartCap};
-use crate::scheduling::local::{AccuracySource, BacklogWork, HourEdge, NextEventSource};
-use crate::scheduling::registry::STRATEGIES;
-use crate::scheduling::reserving::Backfilling;
-use crate::sweep::keys::declaration::{
+use crate::keys::declaration::{
     Given, Key, ReadTable, Section, Table, Tables, flag, integer, integer_within, named, names_of,
     one_of, real, section, tables,
 };
+use crate::keys::field::Field;
+use crate::scheduling::local::{AccuracySource, BacklogWork, HourEdge, NextEventSource};
+use crate::scheduling::registry::STRATEGIES;
+use crate::scheduling::reserving::Backfilling;
 use crate::workload::{ClusterSizes, Excerpts, FurtherParts, RequestPreset, TemplateSource};
 
 /// The names of the policies that overbook.
@@ -62,7 +63,7 @@ section! {
             .default_is("rw1")
             .decides("§5.6, §6.8"),
         /// How many templates become requests.
-        count: Given<u32> = integer(1)
+        count: Given<u32> = integer(1).refused("is impossible", "")
             .note(": so many templates become requests")
             .default_is("213")
             .decides("Q45"),
@@ -134,7 +135,7 @@ section! {
             .default_is("a2")
             .decides("§3.7"),
         /// m, the least time between candidate starts.
-        minimum_step_seconds: Given<u32> = integer(1)
+        minimum_step_seconds: Given<u32> = integer(1).refused("is impossible", "")
             .note(": m, the least time between candidate starts")
             .default_is("300")
             .decides("Q2"),

@@ -8,11 +8,11 @@ use crate::brokering::evaluation::grid_measures;
 use crate::brokering::measures::ClusterSummary;
 use crate::brokering::{ClusterWorkload, CoReservationSettings, GridInputs, GridRun};
 use crate::estimates::{EstimateModel, EstimateSettings};
+use crate::inputs::{Cache, InputError, Inputs, PreparedWorkload, canonical_text};
+use crate::keys::problem::Problems;
 use crate::random;
 use crate::random::StreamSeed;
 use crate::studies::SimulationSpec;
-use crate::sweep::problem::Problems;
-use crate::sweep::{Cache, InputError, Inputs, PreparedWorkload, canonical_text};
 use crate::tables::Definition;
 use crate::workload::{
     ClusterExcerpt, ClusterExcerpts, Excerpts, WorkloadError, cut_clusters, generate_co_requests,

@@ -6,13 +6,13 @@ use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult};
 use crate::actors::{SimulationError, simulate_cluster};
 use crate::estimates::EstimateModel;
 use crate::failures::FailureTrace;
+use crate::inputs::{InputError, Inputs, PreparedWorkload};
+use crate::keys::problem::Problems;
 use crate::scheduling::{
     CalibrationMethod, ClusterMachine, PolicySettings, fixed_measures, learn_from_batteries,
     registry,
 };
 use crate::studies::SimulationSpec;
-use crate::sweep::problem::Problems;
-use crate::sweep::{InputError, Inputs, PreparedWorkload};
 use crate::units::Nodes;
 use crate::workload::Job;
 use crate::workload::battery::battery_before;

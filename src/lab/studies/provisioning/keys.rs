@@ -4,10 +4,11 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use crate::brokering::provisioning::{AfterFailure, SearchMethod, SiteChoice};
-use crate::sweep::keys::declaration::{
+use crate::keys::declaration::{
     Given, Key, ReadTable, Section, Table, Tables, flag, integer, integer_within, named, one_of,
     real, section, tables, text,
 };
+use crate::keys::field::Field;
 use crate::workload::workflows::{
     Instances, LevelSizes, Negatives, NodesShape, RuntimeShape, TransferMean, VolumeShape,
 };
@@ -75,7 +76,7 @@ section! {
             .note(": tasks of each level")
             .decides("AMB-16"),
         /// How many parents a task has.
-        parents: Given<u32> = integer(1)
+        parents: Given<u32> = integer(1).refused("is impossible", "")
             .note(": parents of a task below the first level")
             .default_is("2"),
         /// Mean run time.

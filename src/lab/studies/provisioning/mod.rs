@@ -15,14 +15,14 @@ use crate::brokering::provisioning::{
     draw_instants, load_site, search_advertised, search_stream,
 };
 use crate::failures::{FailureSource, FailureTrace};
+use crate::inputs::{
+    Cache, ContentHashes, FailureRequest, InputError, Inputs, PreparedWorkload, RunInput,
+    canonical_text, parallel::map_in_parallel,
+};
+use crate::keys::problem::Problems;
 use crate::random;
 use crate::random::StreamSeed;
 use crate::studies::SimulationSpec;
-use crate::sweep::problem::Problems;
-use crate::sweep::{
-    Cache, ContentHashes, FailureRequest, InputError, Inputs, PreparedWorkload, RunInput,
-    canonical_text, map_in_parallel,
-};
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::workflows::{

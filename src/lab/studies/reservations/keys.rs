@@ -2,11 +2,12 @@
 
 use serde::Deserialize;
 
+use crate::keys::declaration::{
+    Given, Key, ReadTable, Section, Table, Tables, flag, named, one_of, real, section, tables,
+};
+use crate::keys::field::Field;
 use crate::scheduling::reserving::{
     Admission, Backfilling, DisplacedJobs, Displacement, EarlyEnd, QueueOrder, SameInstant,
-};
-use crate::sweep::keys::declaration::{
-    Given, Key, ReadTable, Section, Table, Tables, flag, named, one_of, real, section, tables,
 };
 use crate::workload::{LeadRounding, RequestDuration, RequestOrigin};
 

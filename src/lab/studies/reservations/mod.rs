@@ -9,11 +9,10 @@ use self::keys::RawTables;
 pub use self::tables::ReservationRows as Rows;
 use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows};
 use crate::actors::{SimulationError, simulate_reserving_cluster};
+use crate::inputs::{InputError, Inputs};
+use crate::keys::problem::Problems;
 use crate::scheduling::reserving::{ReservingSettings, reservation_measures};
 use crate::studies::SimulationSpec;
-use crate::sweep::problem::Problems;
-use crate::sweep::resolve::{real, unknown_name};
-use crate::sweep::{InputError, Inputs};
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, RequestSettings, ReservationRequest, StartRule};
@@ -86,7 +85,7 @@ impl FileStudy for ReservationsStudy {
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
         Some(Self {
-            machine: reserving(&asked.raw.studies.reservations, problems)?,
+            machine: reserving(&asked.tables.reservations, problems)?,
             requests: asked.requests.cloned(),
         })
     }
@@ -101,80 +100,36 @@ pub(crate) fn reservations(
     if raw.place.is_none() {
         return Some(None);
     }
-    let default = RequestSettings::default();
-    let share = real(
-        "reservations.share_percent",
-        &raw.share_percent,
-        default.share_percent,
-        |share| (0.0..=100.0).contains(&share),
-        problems,
-    );
-    let factor = real(
-        "reservations.start_factor",
-        &raw.start_factor,
-        1.0,
-        |factor| factor >= 0.0,
-        problems,
-    );
-    let lead = real(
-        "reservations.lead_hours",
-        &raw.lead_hours,
-        1.0,
-        |hours| (0.0..=1e6).contains(&hours),
-        problems,
-    );
-    let alpha = real(
-        "reservations.alpha",
-        &raw.alpha,
-        0.5,
-        |alpha| (0.0..=1.0).contains(&alpha),
-        problems,
-    );
-    let random = raw
-        .random_alpha
-        .as_ref()
-        .is_some_and(|flag| *flag.get_ref());
-    let start = match raw
-        .start
-        .as_ref()
-        .map(|start| (start, start.get_ref().as_str()))
-    {
-        None | Some((_, "estimate-factor")) => {
-            factor.map(|factor| StartRule::EstimateFactor { factor })
-        }
-        Some((_, "lead")) => lead.map(|hours| StartRule::Lead {
+    let share = raw.share_percent().or_default(problems);
+    let factor = raw.start_factor().or_default(problems);
+    let lead = raw
+        .lead_hours()
+        .limited(|hours| hours <= 1e6)
+        .or_default(problems);
+    let alpha = raw.alpha().or_default(problems);
+    let random = raw.random_alpha().is_on();
+    let start = raw.start().name(problems).and_then(|start| match start {
+        "lead" => lead.map(|hours| StartRule::Lead {
             seconds: Seconds::from_hours(hours),
         }),
-        Some((_, "choice")) => alpha.map(|alpha| StartRule::Choice {
+        "choice" => alpha.map(|alpha| StartRule::Choice {
             alpha: (!random).then_some(alpha),
         }),
-        Some((start, _)) => {
-            let known = ["estimate-factor", "lead", "choice"];
-            unknown_name("reservations.start", start, &known, problems);
-            None
-        }
-    };
+        _ => factor.map(|factor| StartRule::EstimateFactor { factor }),
+    });
     Some(Some(RequestSettings {
         share_percent: share?,
         origin: raw.origin.unwrap_or_default(),
         start: start?,
         duration: raw.duration.unwrap_or_default(),
-        rounding: raw.rounding.unwrap_or(default.rounding),
+        rounding: raw.rounding.unwrap_or_default(),
     }))
 }
 
 fn reserving(tables: &RawTables, problems: &mut Problems) -> Option<ReservingSettings> {
     let (raw, planning) = (&tables.admission, &tables.planning);
-    let guard = match &raw.starvation_guard_hours {
-        None => None,
-        Some(_) => Some(Seconds::from_hours(real(
-            "admission.starvation_guard_hours",
-            &raw.starvation_guard_hours,
-            0.0,
-            |hours| (0.0..=1e6).contains(&hours),
-            problems,
-        )?)),
-    };
+    let guard = raw.starvation_guard_hours().limited(|hours| hours <= 1e6);
+    let guard = guard.checked(problems)?.map(Seconds::from_hours);
     Some(ReservingSettings {
         order: planning.order.unwrap_or_default(),
         backfilling: planning.backfilling.unwrap_or_default(),

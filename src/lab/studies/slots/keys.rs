@@ -2,11 +2,12 @@
 
 use serde::Deserialize;
 
-use crate::plan::{EqualStarts, Surplus};
-use crate::scheduling::SlotSource;
-use crate::sweep::keys::declaration::{
+use crate::keys::declaration::{
     Given, Key, ReadTable, Section, Table, Tables, flag, named, real, section, tables,
 };
+use crate::keys::field::Field;
+use crate::plan::{EqualStarts, Surplus};
+use crate::scheduling::SlotSource;
 
 tables! {
     slots: RawSlots = SLOTS,

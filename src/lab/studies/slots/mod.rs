@@ -7,12 +7,11 @@ use std::sync::Arc;
 use self::keys::RawSlots;
 use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult};
 use crate::actors::SimulationError;
+use crate::inputs::{InputError, Inputs};
+use crate::keys::problem::Problems;
 use crate::plan::SlotRules;
 use crate::scheduling::{SlotStudySettings, simulate_slot_study};
 use crate::studies::SimulationSpec;
-use crate::sweep::problem::Problems;
-use crate::sweep::resolve::real;
-use crate::sweep::{InputError, Inputs};
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
 pub use bookahead_engine::studies::slots::*;
@@ -55,7 +54,7 @@ impl LabStudy for SlotsStudy {
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
         Ok(Box::new(SlotsSimulation {
             nodes: spec.workload.nodes,
-            settings: self.0.clone(),
+            settings: self.settings.clone(),
             jobs: inputs.battery(&*inputs.workload(spec)?, spec)?,
         }))
     }
@@ -65,33 +64,26 @@ impl FileStudy for SlotsStudy {
     type Tables = keys::RawTables;
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
-        slot_study(&asked.raw.studies.slots.slots, problems).map(Self)
+        slot_study(&asked.tables.slots.slots, problems).map(|settings| Self { settings })
     }
 }
 
 pub(crate) fn slot_study(raw: &RawSlots, problems: &mut Problems) -> Option<SlotStudySettings> {
-    let default = SlotRules::default();
-    let sample = real(
-        "slots.sample_minutes",
-        &raw.sample_minutes,
-        60.0,
-        |minutes| minutes * 60.0 >= 1.0 && minutes < 1e6,
-        problems,
-    );
-    let minimum = real(
-        "slots.minimum_minutes",
-        &raw.minimum_minutes,
-        0.0,
-        |minutes| (0.0..1e6).contains(&minutes),
-        problems,
-    );
+    let sample = raw
+        .sample_minutes()
+        .limited(|minutes| minutes * 60.0 >= 1.0 && minutes < 1e6)
+        .or_default(problems);
+    let minimum = raw
+        .minimum_minutes()
+        .limited(|minutes| minutes < 1e6)
+        .or_default(problems);
     let seconds = |minutes: f64| Seconds((minutes * 60.0).round() as i64);
     Some(SlotStudySettings {
         source: raw.source.unwrap_or_default(),
         rules: SlotRules {
             equal_starts: raw.equal_starts.unwrap_or_default(),
             surplus: raw.surplus.unwrap_or_default(),
-            merge_identical: raw.merge_identical.unwrap_or(default.merge_identical),
+            merge_identical: raw.merge_identical().is_on(),
             minimum_duration: seconds(minimum?),
         },
         sample_period: seconds(sample?),

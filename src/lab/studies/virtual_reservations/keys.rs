@@ -3,10 +3,11 @@
 use serde::Deserialize;
 
 use crate::estimates::PredictionRule;
-use crate::scheduling::{Combination, Padding};
-use crate::sweep::keys::declaration::{
+use crate::keys::declaration::{
     Given, Key, ReadTable, Section, Table, Tables, integer, named, real, section, tables,
 };
+use crate::keys::field::Field;
+use crate::scheduling::{Combination, Padding};
 
 tables! {
     request: RawVirtual = VIRTUAL,
@@ -36,7 +37,7 @@ section! {
             .default_is("30")
             .decides("AMB-26"),
         /// Step of the search for a submission time.
-        step_seconds: Given<i64> = integer(1)
+        step_seconds: Given<i64> = integer(1).refused("s is no step", "")
             .note(": step of the search for a submission time")
             .default_is("30"),
         /// Where the padded runtime is computed.

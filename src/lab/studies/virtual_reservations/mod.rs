@@ -6,18 +6,18 @@ mod tables;
 use std::sync::Arc;
 
 pub use self::tables::TrialRows as Rows;
-use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows};
+use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows, StudyTables};
 use crate::actors::SimulationError;
 use crate::estimates::WaitPredictorSettings;
+use crate::inputs::{InputError, Inputs};
+use crate::keys::declaration::Given;
+use crate::keys::field::Field;
+use crate::keys::problem::Problems;
 use crate::random::StreamSeed;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::ReservingSettings;
 use crate::scheduling::{VirtualStudySettings, simulate_virtual};
 use crate::studies::SimulationSpec;
-use crate::sweep::problem::Problems;
-use crate::sweep::raw::RawExperiment;
-use crate::sweep::resolve::{at_least, out_of_range, real};
-use crate::sweep::{InputError, Inputs};
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
@@ -69,7 +69,7 @@ impl LabStudy for VirtualReservationsStudy {
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
         Ok(Box::new(VirtualSimulation {
             nodes: spec.workload.nodes,
-            settings: self.0.clone(),
+            settings: self.settings.clone(),
             jobs: inputs.battery(&*inputs.workload(spec)?, spec)?,
             seed: inputs.seed(spec),
         }))
@@ -82,92 +82,38 @@ impl FileStudy for VirtualReservationsStudy {
     const STORED: Definition = tables::TABLES;
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
-        virtual_study(asked.raw, problems).map(Self)
+        virtual_study(asked.tables, problems).map(|settings| Self { settings })
     }
 }
 
-fn virtual_study(raw: &RawExperiment, problems: &mut Problems) -> Option<VirtualStudySettings> {
+fn virtual_study(tables: &StudyTables, problems: &mut Problems) -> Option<VirtualStudySettings> {
     let default = VirtualStudySettings::default();
-    let given = &raw.studies.virtual_reservations.request;
-    let planning = &raw.studies.reservations.planning;
-    let hours = |key, given, default: Seconds, problems: &mut Problems| {
-        let allowed = |hours: f64| hours > 0.0 && hours < 1e6;
-        let hours = real(key, given, default.hours(), allowed, problems)?;
+    let given = &tables.virtual_reservations.request;
+    let planning = &tables.reservations.planning;
+    let hours = |field: Field<'_, Given<f64>>, problems: &mut Problems| {
+        let hours = field.limited(|hours| hours < 1e6).or_default(problems)?;
         Some(Seconds::from_hours(hours))
     };
-    let nodes = at_least("virtual.nodes", &given.nodes, default.nodes.0, 1, problems);
-    let duration = hours(
-        "virtual.duration_hours",
-        &given.duration_hours,
-        default.duration,
-        problems,
-    );
-    let lead = hours(
-        "virtual.lead_hours",
-        &given.lead_hours,
-        default.lead,
-        problems,
-    );
-    let penalty_factor = real(
-        "virtual.penalty_factor",
-        &given.penalty_factor,
-        default.penalty_factor,
-        |factor| factor >= 0.0,
-        problems,
-    );
-    let instants = at_least(
-        "virtual.instants",
-        &given.instants,
-        default.instants,
-        1,
-        problems,
-    );
-    let step = match &given.step_seconds {
-        Some(step) if *step.get_ref() < 1 => {
-            let message = format!("{} s is no step", step.get_ref());
-            out_of_range("virtual.step_seconds", step.span(), &message, problems);
-            None
-        }
-        Some(step) => Some(Seconds(*step.get_ref())),
-        None => Some(default.step),
-    };
-    let warm_up = real(
-        "virtual.warm_up_days",
-        &given.warm_up_days,
-        default.warm_up.hours() / 24.0,
-        |days| (0.0..1e5).contains(&days),
-        problems,
-    );
-    let confidence = real(
-        "virtual.confidence",
-        &given.confidence,
-        default.predictor.confidence,
-        |confidence| confidence > 0.0 && confidence < 1.0,
-        problems,
-    );
-    let count = |key, given, default: usize, problems: &mut Problems| {
-        at_least(key, given, default as u32, 1, problems).map(|count| count as usize)
-    };
-    let history = count(
-        "virtual.history",
-        &given.history,
-        default.predictor.history,
-        problems,
-    );
-    let minimum_history = count(
-        "virtual.minimum_history",
-        &given.minimum_history,
-        default.predictor.minimum_history,
-        problems,
-    );
+    let nodes = given.nodes().or_default(problems);
+    let duration = hours(given.duration_hours(), problems);
+    let lead = hours(given.lead_hours(), problems);
+    let penalty_factor = given.penalty_factor().or_default(problems);
+    let instants = given.instants().or_default(problems);
+    let step = given.step_seconds().or_default(problems);
+    let warm_up = given
+        .warm_up_days()
+        .limited(|days| days < 1e5)
+        .or_default(problems);
+    let confidence = given.confidence().or_default(problems);
+    let history = given.history().or_default(problems);
+    let minimum_history = given.minimum_history().or_default(problems);
     let (history, minimum_history) = (history?, minimum_history?);
     if minimum_history > history {
-        let span = [&given.minimum_history, &given.history]
-            .iter()
-            .find_map(|given| given.as_ref().map(toml::Spanned::span))
-            .unwrap_or(0..0);
+        let (few, all) = (given.minimum_history(), given.history());
+        let place = [few, all].into_iter().find(|field| field.given.is_some());
+        let place = place.map_or(0..0, Field::place);
         let message = format!("{minimum_history} is more than the {history} that are remembered");
-        out_of_range("virtual.minimum_history", span, &message, problems);
+        few.refuse_at(place, &message, problems);
         return None;
     }
     Some(VirtualStudySettings {
@@ -176,13 +122,13 @@ fn virtual_study(raw: &RawExperiment, problems: &mut Problems) -> Option<Virtual
         lead: lead?,
         penalty_factor: penalty_factor?,
         instants: instants?,
-        step: step?,
+        step: Seconds(step?),
         padding: given.padding.unwrap_or_default(),
         predictor: WaitPredictorSettings {
-            history,
+            history: history as usize,
             confidence: confidence?,
-            rule: given.rule.unwrap_or(default.predictor.rule),
-            minimum_history,
+            rule: given.rule.unwrap_or_default(),
+            minimum_history: minimum_history as usize,
         },
         warm_up: Seconds::from_hours(warm_up? * 24.0),
         combination: given.combination.unwrap_or_default(),

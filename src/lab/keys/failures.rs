@@ -5,6 +5,7 @@ use serde::Deserialize;
 use super::declaration::{
     Given, Key, Section, integers, named, one_of, real, reals, section, text,
 };
+use super::field::Field;
 use crate::scheduling::SurvivalForm;
 
 section! {

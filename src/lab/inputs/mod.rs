@@ -3,30 +3,94 @@
 //! [`InputSources`] makes them, [`Inputs`] says what a simulation needs and remembers it.
 
 mod cache;
+pub(crate) mod parallel;
 mod sources;
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
-use std::convert::Infallible;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use self::cache::Cache;
 pub use self::sources::{FailureRequest, InputSources, PreparedWorkload};
-use super::coordinator::Simulate;
-use super::identity::{ContentHashes, canonical_json};
-use super::parallel::map_in_parallel;
-use super::spec::{SimulationSpec, Sweep};
+use serde::Serialize;
+use serde_json::Value;
+
 use crate::estimates::{EstimateModel, EstimateSettings};
 use crate::failures::{FailureSource, FailureTrace, LanlTable};
 use crate::random::StreamSeed;
-use crate::studies::SimulationResult;
-use crate::studies::{Simulation, lab_study};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::workflows::{Negatives, Workflow};
 use crate::workload::{
     Job, MixedWorkload, ParsedTrace, RequestSettings, WorkloadSettings, generate_requests,
 };
+use bookahead_engine::studies::SimulationSpec;
+
+/// Something that simulations read and that may change behind its name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunInput {
+    /// What it is called, with everything of the configuration that shapes it.
+    pub source: String,
+    /// The hash of its content.
+    pub content: String,
+}
+
+/// The content of a simulation's inputs, known once they are loaded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ContentHashes {
+    /// The jobs: hash of the trace's content, or of the generated jobs.
+    pub workload: String,
+    /// The replayed failures; `None` where they follow from settings and seed alone.
+    pub failures: Option<String>,
+    /// The jobs of the sites behind the first, of a study of provisioning.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sites: Vec<String>,
+    /// The file of the workflow; `None` where it was drawn, and without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<String>,
+}
+
+/// JSON with sorted keys and no white space: equal values give equal texts.
+///
+/// # Errors
+///
+/// When a value has no JSON form (never for the settings of this crate).
+pub fn canonical_json<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
+    let mut text = String::new();
+    write_sorted(&serde_json::to_value(value)?, &mut text);
+    Ok(text)
+}
+
+/// Writes a value as JSON with sorted keys and no white space.
+pub(crate) fn write_sorted(value: &Value, into: &mut String) {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.iter().collect();
+            entries.sort_by_key(|(key, _)| key.as_str());
+            into.push('{');
+            for (position, (key, child)) in entries.into_iter().enumerate() {
+                if position > 0 {
+                    into.push(',');
+                }
+                into.push_str(&Value::from(key.as_str()).to_string());
+                into.push(':');
+                write_sorted(child, into);
+            }
+            into.push('}');
+        }
+        Value::Array(items) => {
+            into.push('[');
+            for (position, child) in items.iter().enumerate() {
+                if position > 0 {
+                    into.push(',');
+                }
+                write_sorted(child, into);
+            }
+            into.push(']');
+        }
+        leaf => into.push_str(&leaf.to_string()),
+    }
+}
 
 /// Folders in which inputs are looked for when they are not found as they stand.
 #[derive(Clone, Debug, Default)]
@@ -103,8 +167,9 @@ pub enum InputError {
 /// All inputs of a sweep.
 pub struct Inputs {
     sources: InputSources,
-    keep_outcomes: bool,
-    records: Cache<ParsedTrace>,
+    /// Whether simulations keep the outcome of every job.
+    pub(crate) keep_outcomes: bool,
+    pub(crate) records: Cache<ParsedTrace>,
     workloads: Cache<PreparedWorkload>,
     models: Cache<EstimateModel>,
     tables: Cache<Option<LanlTable>>,
@@ -129,55 +194,6 @@ impl Inputs {
         }
     }
 
-    /// Loads what identities need and gives every point its own.
-    ///
-    /// # Errors
-    ///
-    /// When a trace or failure table is missing or faulty, or has too few jobs.
-    pub fn identify(&self, sweep: &mut Sweep) -> Result<(), Arc<InputError>> {
-        self.identify_with(sweep, 1)
-    }
-
-    /// The same on several threads: traces are read and cleaned beside each other.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Inputs::identify`].
-    pub fn identify_with(&self, sweep: &mut Sweep, threads: usize) -> Result<(), Arc<InputError>> {
-        let contents = map_in_parallel(&sweep.simulations, threads, &|spec: &SimulationSpec| {
-            let workload = self.workload(spec)?;
-            let study = lab_study(&spec.study);
-            let failures = match spec.failures.source {
-                FailureSource::Lanl { .. } => study.failures_hash(spec, self)?,
-                FailureSource::None | FailureSource::Generated { .. } => None,
-            };
-            let (sites, workflow) = study.more_hashes(spec, self)?;
-            Ok::<_, Arc<InputError>>(ContentHashes {
-                workload: workload.content_hash.clone(),
-                failures,
-                sites,
-                workflow,
-            })
-        })?;
-        let mut contents = contents.into_iter();
-        let Ok(()) = sweep.identify(|_| {
-            let content = contents.next();
-            Ok::<_, Infallible>(content.expect("there is one for each simulation, in their order"))
-        });
-        // Every workload is made: the raw records are not needed any more.
-        self.records.clear();
-        Ok(())
-    }
-
-    /// Makes everything that a simulation reads, so that what is missing is known before the first one runs.
-    ///
-    /// # Errors
-    ///
-    /// When something cannot be made.
-    pub fn prepare(&self, spec: &SimulationSpec) -> Result<(), Arc<InputError>> {
-        lab_study(&spec.study).prepare(spec, self)
-    }
-
     /// The workload's name for people.
     ///
     /// # Errors
@@ -185,18 +201,6 @@ impl Inputs {
     /// When the workload cannot be prepared.
     pub fn label(&self, spec: &SimulationSpec) -> Result<String, Arc<InputError>> {
         Ok(self.workload(spec)?.label.clone())
-    }
-
-    /// A simulation with everything that it reads.
-    ///
-    /// # Errors
-    ///
-    /// When something cannot be made.
-    pub fn simulation(
-        &self,
-        spec: &SimulationSpec,
-    ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
-        lab_study(&spec.study).simulation(spec, self)
     }
 
     /// What a study shares among its simulations: one value a type, empty at first.
@@ -371,19 +375,6 @@ impl Inputs {
                 .get(settings, || self.sources.failure_table(request.settings))?;
             Ok(self.sources.failures(&table, request)?)
         })
-    }
-}
-
-impl Simulate for Inputs {
-    fn simulate(&self, spec: &SimulationSpec) -> Result<SimulationResult, String> {
-        let simulation = self.simulation(spec).map_err(|error| error.to_string())?;
-        simulation
-            .run(self.keep_outcomes)
-            .map_err(|error| error.to_string())
-    }
-
-    fn workload_label(&self, spec: &SimulationSpec) -> String {
-        self.label(spec).unwrap_or_default()
     }
 }
 

@@ -124,6 +124,8 @@ pub struct Key {
     pub(crate) default: Fallback,
     pub(crate) words: Option<&'static str>,
     pub(crate) note: &'static str,
+    /// What is said of a number below and of one above the range.
+    pub(crate) refusals: [&'static str; 2],
 }
 
 /// What holds where a key is left out.
@@ -164,6 +166,24 @@ impl Key {
             Fallback::Value(value) | Fallback::InWords(value) => Some(value.to_owned()),
             Fallback::Named(name) => Some(name()),
         }
+    }
+
+    /// The same where it is no enum's.
+    pub(crate) fn plain_default(&self) -> Option<&'static str> {
+        match self.default {
+            Fallback::None | Fallback::Named(_) => None,
+            Fallback::Value(value) | Fallback::InWords(value) => Some(value),
+        }
+    }
+
+    /// What is said of a number out of range.
+    pub(crate) fn refusal(&self, number: f64) -> &'static str {
+        let is_above = match self.range.1 {
+            Included(most) => number > most,
+            Excluded(most) => number >= most,
+            Unbounded => false,
+        };
+        self.refusals[usize::from(is_above)]
     }
 
     fn range_in_words(&self) -> String {
@@ -214,6 +234,7 @@ impl Key {
             default: Fallback::None,
             words: None,
             note: "",
+            refusals: ["is impossible"; 2],
         }
     }
 
@@ -265,6 +286,12 @@ impl Key {
         self
     }
 
+    /// What is said of a number below and of one above the range, behind the number.
+    pub(crate) const fn refused(mut self, below: &'static str, above: &'static str) -> Self {
+        self.refusals = [below, above];
+        self
+    }
+
     /// What holds where the key is left out.
     pub(crate) const fn default_is(mut self, value: &'static str) -> Self {
         self.default = Fallback::Value(value);
@@ -286,12 +313,14 @@ impl Key {
 
 /// A whole number from this one on.
 pub(crate) const fn integer(least: i64) -> Key {
-    Key::of(Kind::Integer, (Included(least as f64), Unbounded))
+    Key::of(Kind::Integer, (Included(least as f64), Unbounded)).refused("is too small", "")
 }
 
 /// A whole number between these two, both included.
 pub(crate) const fn integer_within(least: i64, most: i64) -> Key {
-    integer(least).to(most as f64)
+    integer(least)
+        .to(most as f64)
+        .refused("is impossible", "is impossible")
 }
 
 /// A real number.
@@ -388,6 +417,22 @@ macro_rules! section {
         pub struct $raw {
             $( #[doc = $about] pub $field: $type, )*
             $( $( #[doc = $below] #[serde(default)] pub $table: $table_type, )* )?
+        }
+
+        /// Keys as they are declared, with what the file gives.
+        #[allow(dead_code)] // Of names, lists and enums the structure alone is read.
+        impl $raw {
+            $(
+                #[doc = $about]
+                pub(crate) const fn $field(&self) -> Field<'_, $type> {
+                    const KEY: &Key = &Key {
+                        path: concat!($path, ".", stringify!($field)),
+                        about: $about.trim_ascii(),
+                        ..$key
+                    };
+                    Field::new(KEY, &self.$field)
+                }
+            )*
         }
 
         #[doc = $doc]

@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use super::declaration::{Given, Key, Section, integer, integers, named, one_of, section};
+use super::field::Field;
 use crate::estimates::{Binning, LearningJobs, Overrun};
 
 section! {

@@ -5,12 +5,13 @@ use serde::Deserialize;
 use super::declaration::{
     Given, Key, Section, flag, integer, integer_within, named, one_of, real, section,
 };
+use super::field::Field;
 use crate::scheduling::registry::STRATEGIES;
 use crate::scheduling::{
     CalibrationMethod, Convolution, CrashRule, DownHorizon, EarlyStart, FailedStartRule, Placing,
     PredecessorRule, PromisingRule, ReplanPasses, Retry, UnderestimatorRule,
 };
-use crate::studies;
+use bookahead_engine::studies;
 
 /// The names of policies and studies.
 fn strategies() -> Vec<&'static str> {
@@ -31,6 +32,7 @@ section! {
         test_full_length: Option<bool> = flag("false").decides("A-03"),
         /// The time step of distributions.
         time_step_seconds: Given<i64> = integer(1)
+            .refused("s is no step", "")
             .words("a whole number of seconds of 1 or more")
             .default_is("60")
             .decides("A-12"),
@@ -86,6 +88,7 @@ section! {
             .default_is("50"),
         /// How many batteries are run before, for calibration alone.
         calibration_batteries: Given<u32> = integer_within(0, 20)
+            .refused("", "batteries are too many")
             .words("0 to 20 batteries before the simulated one")
             .default_is("5"),
         /// What a broken promise costs.

@@ -1,18 +1,15 @@
-//! Sweeps into a store: what [`run`](super::run) does, with inputs from files and results in SQLite.
+//! Sweeps into a store: what [`run_planned`] does, with inputs from files and results in SQLite.
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use super::coordinator::Task;
-use super::inputs::InputSources;
-use super::run::{Plan, SweepError, SweepOptions, SweepSummary, load_inputs, plan, run_planned};
-use super::sink::{
-    EarlierWork, FailedSimulation, FinishedSimulation, NoStore, OutcomeDetail, ResultSink,
-    ResultStore, RunState, SimulationProgress, SinkError,
+use super::{PendingSimulation, RunId, RunRecord, Store, StoreError, Writer, WriterHandle};
+use crate::sweep::{
+    EarlierWork, FailedSimulation, FinishedSimulation, InputSources, NoStore, OutcomeDetail, Plan,
+    Point, ResultSink, ResultStore, RunState, SimulationProgress, SinkError, Sweep, SweepError,
+    SweepOptions, SweepSummary, Task, load_inputs, plan, run_planned,
 };
-use super::spec::{Point, Sweep};
-use crate::store::{PendingSimulation, RunId, RunRecord, Store, StoreError, Writer, WriterHandle};
 
 /// Runs a sweep into the store that the options name, or goes on with it: points that are done are not run again. With
 /// [`OutcomeDetail::None`] no store is touched.

@@ -3,9 +3,9 @@
 use serde::Deserialize;
 
 use super::declaration::{
-    Given, Key, Section, flag, integer, integer_within, named, names_of, one_of, real, section,
-    text,
+    Given, Key, Section, flag, integer, integer_within, named, one_of, real, section, text,
 };
+use super::field::Field;
 use crate::workload::{CopyShift, ProcessorsField};
 
 section! {
@@ -32,7 +32,9 @@ section! {
         /// How many jobs the model makes.
         jobs: Given<u32> = integer(1).note(": jobs that the model generates in all"),
         /// The size of the machine.
-        nodes: Given<u32> = integer_within(1, 10_000_000).note(": the size of the machine"),
+        nodes: Given<u32> = integer_within(1, 10_000_000)
+            .refused("is too small", "is too large")
+            .note(": the size of the machine"),
         /// How many jobs are evaluated; those before them are learned from.
         evaluation_jobs: Given<u32> = integer(1)
             .words("a whole number of at least replications × battery_jobs (the default)")
@@ -85,9 +87,7 @@ section! {
     /// Which records of a trace are usable.
     WORKLOAD_CLEANING = "workload.cleaning", RawCleaning {
         /// Which field of a record gives the number of nodes.
-        processors: Option<ProcessorsField> = one_of(names_of::<ProcessorsField>)
-            .default_is("allocated-else-requested")
-            .decides("A-37"),
+        processors: Option<ProcessorsField> = named::<ProcessorsField>().decides("A-37"),
         /// Whether records with run time 0 are dropped.
         drop_zero_runtime: Option<bool> = flag("true").decides("A-08"),
         /// Whether records that overran are dropped.

@@ -1,0 +1,78 @@
+//! The recipe "How to add a study" of `ARCHITECTURE.md`, followed: its files and one line in the list, and nothing else.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+fn copy(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a temporary folder");
+    for entry in fs::read_dir(from).expect("a folder of the project") {
+        let path = entry.expect("an entry").path();
+        let target = to.join(path.file_name().expect("a name"));
+        if path.is_dir() {
+            copy(&path, &target);
+        } else {
+            fs::copy(&path, &target).expect("room on the disk");
+        }
+    }
+}
+
+/// Builds the engine and the laboratory anew with a study more, and runs it.
+#[test]
+#[ignore = "builds two crates and what they need: one to three minutes"]
+fn a_study_costs_its_files_and_one_line() {
+    let project = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let root = folder.path();
+    copy(&project.join("src/engine"), &root.join("src/engine"));
+    copy(&project.join("src/lab"), &root.join("src/lab"));
+    fs::copy(project.join("Cargo.lock"), root.join("Cargo.lock")).expect("a lock file");
+    let manifest = fs::read_to_string(project.join("Cargo.toml")).expect("a manifest");
+    let mut manifest: toml::Table = toml::from_str(&manifest).expect("TOML");
+    manifest.retain(|name, _| name == "workspace");
+    let workspace = manifest["workspace"].as_table_mut().expect("a table");
+    workspace.remove("default-members");
+    fs::write(root.join("Cargo.toml"), manifest.to_string()).expect("room on the disk");
+
+    // Its files …
+    let toy = project.join("tests/toy_study");
+    let files = [
+        ("engine.rs", "src/engine/studies/toy.rs"),
+        ("lab/mod.rs", "src/lab/studies/toy/mod.rs"),
+        ("lab/keys.rs", "src/lab/studies/toy/keys.rs"),
+        ("lab/tables.rs", "src/lab/studies/toy/tables.rs"),
+        ("run.rs", "src/lab/tests/toy.rs"),
+    ];
+    for (from, to) in files {
+        let to = root.join(to);
+        fs::create_dir_all(to.parent().expect("a folder")).expect("a temporary folder");
+        fs::copy(toy.join(from), to).expect("room on the disk");
+    }
+    // … and one line.
+    let list = root.join("src/engine/studies/mod.rs");
+    let text = fs::read_to_string(&list).expect("the list of studies");
+    let last = "Provisioning(provisioning::ProvisioningStudy),\n";
+    assert_eq!(text.matches(last).count(), 1);
+    let line = "            /// Jobs, counted.\n            Toy(toy::ToyStudy),\n";
+    fs::write(&list, text.replace(last, &format!("{last}{line}"))).expect("room on the disk");
+
+    let output = Command::new(env!("CARGO"))
+        .args([
+            "test",
+            "--offline",
+            "--package",
+            "bookahead-lab",
+            "--test",
+            "toy",
+        ])
+        .current_dir(root)
+        .env(
+            "CARGO_TARGET_DIR",
+            Path::new(env!("CARGO_TARGET_TMPDIR")).join("toy_study"),
+        )
+        .output()
+        .expect("cargo");
+    let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{said}");
+    assert!(said.contains("1 passed"), "{said}");
+}
