@@ -419,14 +419,10 @@ impl Session<'_> {
         writeln!(self.output, "\nconfigurations")?;
         for stem in paper.stems()? {
             let of_trace = |trace: &&PaperTrace| {
-                let prefixed = stem
-                    .strip_prefix("ablation-")
-                    .unwrap_or(&stem)
-                    .strip_prefix(&trace.name);
-                trace.runs.contains(&stem)
-                    || prefixed.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+                let is_named = format!("-{stem}-").contains(&format!("-{}-", trace.name));
+                is_named || trace.runs.contains(&stem)
             };
-            if traces.iter().any(of_trace) {
+            if self.args.trace.is_none() || traces.iter().any(of_trace) {
                 let configuration = paper.configuration(&stem)?;
                 let remark = match paper.trace_of(&stem) {
                     Some(_) => "",

@@ -227,14 +227,15 @@ impl Tolerance {
 }
 
 /// Every cell of a selection lies between bounds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct BoundCheck {
     /// The stem of the configuration.
     pub run: String,
     /// What is measured: a measure, `deviation of` one, its `least` or `greatest` replication, or one `/` another.
     pub measure: String,
     /// The cells.
-    #[serde(rename = "where")]
+    #[serde(default, rename = "where", deserialize_with = "file::filter")]
     pub filter: Where,
     /// The lowest value that holds.
     pub at_least: Option<f64>,
@@ -243,11 +244,13 @@ pub struct BoundCheck {
     /// The only value that holds.
     pub equals: Option<f64>,
     /// The share of cells that may fail, 0 to below 1.
+    #[serde(default)]
     pub exceptions: f64,
 }
 
 /// Every curve of a selection rises or falls along an axis.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TrendCheck {
     /// The stem of the configuration.
     pub run: String,
@@ -258,11 +261,13 @@ pub struct TrendCheck {
     /// Where the curve must go; `None` where that is held out.
     pub direction: Option<Direction>,
     /// The cells. A curve is one combination of the other axes.
-    #[serde(rename = "where")]
+    #[serde(default, rename = "where", deserialize_with = "file::filter")]
     pub filter: Where,
     /// How much a step may go the wrong way and still be noise, in the unit of the measure.
+    #[serde(default)]
     pub slack: f64,
     /// The share of curves that may fail, 0 to below 1.
+    #[serde(default)]
     pub exceptions: f64,
 }
 
@@ -317,13 +322,15 @@ pub struct CompareCheck {
 }
 
 /// A curve in a comparison.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Side {
     /// The stem of the configuration.
     pub run: String,
     /// What is measured: a measure, `deviation of` one, its `least` or `greatest` replication, or one `/` another.
     pub measure: String,
     /// The axes that are fixed.
+    #[serde(default, deserialize_with = "file::fixed")]
     pub at: Fixed,
 }
 

@@ -176,6 +176,9 @@ impl ScoreCard {
         if has_tables {
             self.tables_in_markdown(&mut page);
         }
+        if has_tables && has_sections {
+            page.push('\n');
+        }
         if has_sections {
             self.sections_in_markdown(&mut page);
         }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::evaluation::home;
 use super::paper::JOINT;
-use super::tests::{Ran, run_in};
+use super::tests::{Fake, Ran, run_in};
 use super::*;
 use crate::report::findings::{self, CurveCell};
 use crate::sweep::{Axis, AxisValue, Experiment, canonical_json};
@@ -14,7 +14,7 @@ const SDSC: &str = "SDSC-SP2-1998-4.2-cln.swf";
 const SHARE: &str = "reservations.share_percent";
 
 /// Runs with one axis, the share, along which every measure is the share plus what the trace's runs have.
-struct Drawn {
+pub(super) struct Drawn {
     axes: Vec<Axis>,
     runs: BTreeMap<String, f64>,
 }
@@ -39,74 +39,27 @@ impl MeasuredCurves for Drawn {
     }
 }
 
-#[derive(Default)]
-struct Fake {
-    files: BTreeSet<&'static str>,
-    ran: Vec<String>,
-    /// Points of this configuration fail.
-    failing: Option<&'static str>,
-    /// It is interrupted at this configuration.
-    interrupted: Option<&'static str>,
-    /// What every measure on SDSC is above that on CTC.
-    above: f64,
-    reports: std::cell::RefCell<Vec<(i64, PathBuf, bool)>>,
-}
-
-impl SweepRunner for Fake {
-    fn find_trace(&self, file: &str) -> Result<PathBuf, RoomError> {
-        if self.files.contains(file) {
-            Ok(PathBuf::from("/traces").join(file))
-        } else {
-            Err(format!("{file} is not in BOOKAHEAD_TRACES; the archive offers it").into())
-        }
-    }
-
-    fn run(&mut self, configuration: &Configuration) -> Result<SweepOutcome, RoomError> {
-        self.ran.push(configuration.name.clone());
-        let is = |stem: Option<&str>| stem == Some(&configuration.name);
-        Ok(SweepOutcome {
-            experiment: configuration.name.clone(),
-            run: self.ran.len() as i64,
-            replications: 2,
-            done: 6,
-            failed: if is(self.failing) { 2 } else { 0 },
-            interrupted: is(self.interrupted),
-        })
-    }
-
-    fn curves(
-        &self,
-        runs: &[(&str, SweepOutcome)],
-        _: &FindingsFile,
-    ) -> Result<Box<dyn MeasuredCurves>, RoomError> {
-        let offset = |stem: &str| {
-            if stem.starts_with("sdsc") {
-                self.above
-            } else {
-                0.0
-            }
-        };
-        Ok(Box::new(Drawn {
+impl Drawn {
+    pub(super) fn new(runs: Vec<String>, above: f64) -> Self {
+        let offset = |run: &String| if run.starts_with("sdsc") { above } else { 0.0 };
+        Self {
             axes: vec![Axis {
                 key: SHARE.to_owned(),
                 values: [0, 50, 100].map(AxisValue::Integer).to_vec(),
             }],
             runs: runs
-                .iter()
-                .map(|(stem, _)| ((*stem).to_owned(), offset(stem)))
+                .into_iter()
+                .map(|run| (run.clone(), offset(&run)))
                 .collect(),
-        }))
+        }
     }
+}
 
-    fn report(
-        &self,
-        run: &SweepOutcome,
-        folder: &Path,
-        claims: Option<ClaimsSection>,
-    ) -> Result<(), RoomError> {
-        let report = (run.run, folder.to_owned(), claims.is_some());
-        self.reports.borrow_mut().push(report);
-        Ok(())
+/// A runner with these traces, on which every measure is the same.
+fn drawing(files: &[&'static str]) -> Fake {
+    Fake {
+        above: Some(0.0),
+        ..Fake::with(files)
     }
 }
 
@@ -173,10 +126,7 @@ fn a_paper_of_one_trace_runs_its_configuration_and_leaves_a_card_and_a_report() 
     let findings = trend("H1", "ctc", "rises") + &trend("H2", "ctc", "falls");
     let explanations = "[[explanation]]\nfindings = [\"H1\"]\ntext = \"No reason.\"\n";
     let root = folder("heine2005", &findings, explanations);
-    let mut runner = Fake {
-        files: [CTC].into(),
-        ..Fake::default()
-    };
+    let mut runner = drawing(&[CTC]);
     let ran = run_in(root.path(), &["heine2005", "--trace", "ctc"], &mut runner);
     assert_eq!(ran.result.unwrap(), Ending::Done);
     assert_eq!(runner.ran, ["ctc"], "what is run by hand is not run");
@@ -221,9 +171,8 @@ fn a_paper_of_one_trace_runs_its_configuration_and_leaves_a_card_and_a_report() 
 fn findings_that_compare_traces_have_a_card_of_their_own() {
     let root = singh();
     let mut runner = Fake {
-        files: [CTC, SDSC].into(),
-        above: 1.0,
-        ..Fake::default()
+        above: Some(1.0),
+        ..drawing(&[CTC, SDSC])
     };
     let ran = run_in(root.path(), &["singh2008", "--json"], &mut runner);
     assert_eq!(*ran.result.as_ref().unwrap(), Ending::Done);
@@ -278,10 +227,7 @@ fn comparisons_of_traces_are_not_tested_where_one_was_not_run_and_their_card_is_
             "both: not tested: sdsc-sp2 was not run: the trace file SDSC-SP2-1998-4.2-cln.swf was not found",
         ),
     ] {
-        let mut runner = Fake {
-            files: [file].into(),
-            ..Fake::default()
-        };
+        let mut runner = drawing(&[file]);
         let ran = run_in(root.path(), words, &mut runner);
         assert_eq!(*ran.result.as_ref().unwrap(), Ending::Done);
         let of_ctc = if words.len() == 2 { 9 + 13 } else { 9 };
@@ -309,10 +255,7 @@ fn a_card_of_comparisons_names_what_it_compares_and_says_a_remark_once() {
             .replace("sdsc-sp2-price-load", "sdsc-sp2-moga-alpha")
             .replace("ctc-price-load", "ctc-moga-alpha");
     let root = folder("singh2008", &findings, "");
-    let mut runner = Fake {
-        files: [CTC, SDSC].into(),
-        ..Fake::default()
-    };
+    let mut runner = drawing(&[CTC, SDSC]);
     let ran = run_in(root.path(), &["singh2008"], &mut runner);
     assert_eq!(ran.result.unwrap(), Ending::Done);
     let card = ran.report.path().join("singh2008/both/score-card.md");
@@ -326,10 +269,7 @@ fn a_card_of_comparisons_names_what_it_compares_and_says_a_remark_once() {
 #[test]
 fn the_list_names_every_file_that_a_trace_needs() {
     let root = singh();
-    let mut runner = Fake {
-        files: [CTC].into(),
-        ..Fake::default()
-    };
+    let mut runner = drawing(&[CTC]);
     let ran = run_in(root.path(), &["singh2008", "--list"], &mut runner);
     assert_eq!(ran.result.unwrap(), Ending::Done);
     for text in [
@@ -359,9 +299,8 @@ fn a_missing_trace_asked_for_by_name_is_an_error_and_nothing_runs() {
 fn an_interruption_ends_in_130_and_failed_points_in_1_and_both_are_said() {
     let root = singh();
     let mut runner = Fake {
-        files: [CTC, SDSC].into(),
         interrupted: Some("ctc-slots-recorded"),
-        ..Fake::default()
+        ..drawing(&[CTC, SDSC])
     };
     let ran = run_in(root.path(), &["singh2008"], &mut runner);
     assert_eq!(ran.result.unwrap().exit_code(), 130);
@@ -375,9 +314,8 @@ fn an_interruption_ends_in_130_and_failed_points_in_1_and_both_are_said() {
     );
 
     let mut runner = Fake {
-        files: [CTC, SDSC].into(),
         failing: Some("ctc-price-half"),
-        ..Fake::default()
+        ..drawing(&[CTC, SDSC])
     };
     let ran = run_in(root.path(), &["singh2008"], &mut runner);
     assert_eq!(ran.result.unwrap().exit_code(), 1);
@@ -390,10 +328,7 @@ fn an_interruption_ends_in_130_and_failed_points_in_1_and_both_are_said() {
 #[test]
 fn the_list_shows_findings_with_what_is_expected_and_runs_nothing() {
     let root = singh();
-    let mut runner = Fake {
-        files: [CTC].into(),
-        ..Fake::default()
-    };
+    let mut runner = drawing(&[CTC]);
     let words = ["singh2008", "--list", "--trace", "ctc"];
     let ran = run_in(root.path(), &words, &mut runner);
     assert_eq!(ran.result.unwrap(), Ending::Done);
@@ -420,10 +355,7 @@ fn the_list_shows_findings_with_what_is_expected_and_runs_nothing() {
 fn an_unknown_measure_is_refused_before_anything_runs() {
     let findings = trend("H1", "ctc", "rises").replace("slowdown", "speed");
     let root = folder("heine2005", &findings, "");
-    let mut runner = Fake {
-        files: [CTC].into(),
-        ..Fake::default()
-    };
+    let mut runner = drawing(&[CTC]);
     let ran = run_in(root.path(), &["heine2005"], &mut runner);
     let message = ran.result.unwrap_err().to_string();
     assert!(message.contains("unknown measure `speed`"), "{message}");

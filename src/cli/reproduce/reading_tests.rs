@@ -44,10 +44,7 @@ set = { "workload.laxity" = 4.0 }
 
 fn run_with(readings: &str, words: &[&str]) -> (Ran, Fake) {
     let root = folder_with(readings);
-    let mut runner = Fake {
-        files: [CTC].into(),
-        ..Fake::default()
-    };
+    let mut runner = Fake::with(&[CTC]);
     let words: Vec<&str> = ["birkenheuer2012", "--trace", "ctc"]
         .into_iter()
         .chain(words.iter().copied())

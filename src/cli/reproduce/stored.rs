@@ -236,7 +236,7 @@ tolerance = 0
             .unwrap_err()
             .to_string();
         assert!(
-            error.contains("`backfilling alone`: `left` fixes no axis"),
+            error.contains("run `backfilling alone`: `left` fixes no axis"),
             "{error}"
         );
     }

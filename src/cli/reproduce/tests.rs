@@ -1,7 +1,9 @@
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use clap::Parser;
 
+use super::curve_tests::Drawn;
 use super::*;
 use crate::report::findings::CurveCell;
 use crate::sweep::{Axis, AxisValue};
@@ -20,27 +22,42 @@ fn args(words: &[&str], report: &Path) -> ReproduceArgs {
     args
 }
 
-/// A runner that has some traces and gives every point the same coins.
+/// A runner that has some traces and makes its numbers up.
 #[derive(Default)]
 pub(super) struct Fake {
     pub(super) files: BTreeSet<&'static str>,
     pub(super) ran: Vec<String>,
     /// The texts of the configurations that were run.
     pub(super) texts: Vec<String>,
-    pub(super) failed: u64,
-    pub(super) interrupted: bool,
+    /// Points of this configuration fail.
+    pub(super) failing: Option<&'static str>,
+    /// It is interrupted at this configuration.
+    pub(super) interrupted: Option<&'static str>,
+    /// Draws curves and not coins: what every measure on SDSC is above that on CTC.
+    pub(super) above: Option<f64>,
+    /// Run, folder, and whether its report says what held.
+    pub(super) reports: RefCell<Vec<(i64, PathBuf, bool)>>,
+}
+
+impl Fake {
+    /// A runner that has these traces.
+    pub(super) fn with(files: &[&'static str]) -> Self {
+        Self {
+            files: files.iter().copied().collect(),
+            ..Self::default()
+        }
+    }
 }
 
 impl SweepRunner for Fake {
     fn report(
         &self,
-        _: &SweepOutcome,
+        run: &SweepOutcome,
         folder: &Path,
         claims: Option<ClaimsSection>,
     ) -> Result<(), RoomError> {
-        fs::create_dir_all(folder)?;
-        let tally = claims.map_or_else(String::new, |claims| claims.tally);
-        fs::write(folder.join("claims.txt"), tally)?;
+        let report = (run.run, folder.to_owned(), claims.is_some());
+        self.reports.borrow_mut().push(report);
         Ok(())
     }
 
@@ -51,7 +68,10 @@ impl SweepRunner for Fake {
     ) -> Result<Box<dyn MeasuredCurves>, RoomError> {
         let replications = runs[0].1.replications;
         let runs = runs.iter().map(|(stem, _)| (*stem).to_owned()).collect();
-        Ok(Box::new(Coins { runs, replications }))
+        Ok(match self.above {
+            Some(above) => Box::new(Drawn::new(runs, above)),
+            None => Box::new(Coins { runs, replications }),
+        })
     }
 
     fn find_trace(&self, file: &str) -> Result<PathBuf, RoomError> {
@@ -65,13 +85,14 @@ impl SweepRunner for Fake {
     fn run(&mut self, configuration: &Configuration) -> Result<SweepOutcome, RoomError> {
         self.ran.push(configuration.name.clone());
         self.texts.push(configuration.text.clone());
+        let is = |stem: Option<&str>| stem == Some(&configuration.name);
         Ok(SweepOutcome {
             experiment: configuration.name.clone(),
             run: self.ran.len() as i64,
             replications: 20,
             done: 1,
-            failed: self.failed,
-            interrupted: self.interrupted,
+            failed: if is(self.failing) { 2 } else { 0 },
+            interrupted: is(self.interrupted),
         })
     }
 }
@@ -213,10 +234,7 @@ pub(super) const CTC: &str = "CTC-SP2-1996-3.1-cln.swf";
 
 #[test]
 fn one_trace_runs_both_experiments_and_leaves_a_score_card() {
-    let mut runner = Fake {
-        files: [CTC].into(),
-        ..Fake::default()
-    };
+    let mut runner = Fake::with(&[CTC]);
     let ran = run(&["birkenheuer2012", "--trace", "ctc"], &mut runner);
     assert_eq!(ran.result.unwrap().exit_code(), 0);
     assert_eq!(runner.ran, ["ctc-pof", "ctc-risk", "ctc-alignment"]);
@@ -236,10 +254,7 @@ fn one_trace_runs_both_experiments_and_leaves_a_score_card() {
 
 #[test]
 fn without_a_trace_name_missing_files_are_named_and_the_rest_is_run() {
-    let mut runner = Fake {
-        files: [CTC].into(),
-        ..Fake::default()
-    };
+    let mut runner = Fake::with(&[CTC]);
     let ran = run(&["birkenheuer2012", "--json"], &mut runner);
     assert_eq!(ran.result.unwrap(), Ending::Done);
     assert_eq!(
@@ -294,10 +309,7 @@ fn unknown_papers_and_traces_are_refused_with_what_there_is() {
 
 #[test]
 fn the_kept_aside_trace_runs_and_shows_what_was_measured() {
-    let mut runner = Fake {
-        files: ["SDSC-DS-2004-2.1-cln.swf"].into(),
-        ..Fake::default()
-    };
+    let mut runner = Fake::with(&["SDSC-DS-2004-2.1-cln.swf"]);
     let ran = run(
         &["birkenheuer2012", "--trace", "sdsc-datastar"],
         &mut runner,
@@ -313,11 +325,9 @@ fn the_kept_aside_trace_runs_and_shows_what_was_measured() {
 
 #[test]
 fn failed_points_end_in_one_and_an_interruption_in_130() {
-    let files: BTreeSet<_> = [CTC].into();
     let mut failing = Fake {
-        files: files.clone(),
-        failed: 2,
-        ..Fake::default()
+        failing: Some("ctc-risk"),
+        ..Fake::with(&[CTC])
     };
     let ran = run(&["birkenheuer2012", "--trace", "ctc"], &mut failing);
     assert_eq!(ran.result.unwrap().exit_code(), 1);
@@ -327,9 +337,8 @@ fn failed_points_end_in_one_and_an_interruption_in_130() {
         ran.output
     );
     let mut interrupted = Fake {
-        files,
-        interrupted: true,
-        ..Fake::default()
+        interrupted: Some("ctc-pof"),
+        ..Fake::with(&[CTC])
     };
     let ran = run(&["birkenheuer2012"], &mut interrupted);
     assert_eq!(ran.result.unwrap().exit_code(), 130);
@@ -339,10 +348,7 @@ fn failed_points_end_in_one_and_an_interruption_in_130() {
 
 #[test]
 fn the_list_names_papers_traces_configurations_and_claims_and_runs_nothing() {
-    let mut runner = Fake {
-        files: [CTC].into(),
-        ..Fake::default()
-    };
+    let mut runner = Fake::with(&[CTC]);
     let ran = run(&["--list"], &mut runner);
     assert_eq!(ran.result.unwrap(), Ending::Done);
     assert!(runner.ran.is_empty());
@@ -365,10 +371,7 @@ fn the_list_names_papers_traces_configurations_and_claims_and_runs_nothing() {
 
 #[test]
 fn claims_that_depend_on_the_alignment_are_judged_twice_and_both_counts_are_said() {
-    let mut runner = Fake {
-        files: [CTC].into(),
-        ..Fake::default()
-    };
+    let mut runner = Fake::with(&[CTC]);
     let ran = run(&["birkenheuer2012", "--trace", "ctc"], &mut runner);
     assert_eq!(ran.result.unwrap(), Ending::Done);
     let folder = ran.report.path().join("birkenheuer2012/ctc");

@@ -316,17 +316,6 @@ fn paired(left: &[(u32, f64)], right: &[(u32, f64)]) -> Vec<(f64, f64)> {
         .collect()
 }
 
-fn half_width(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
-    let count = values.clone().count();
-    if count < 2 {
-        return None;
-    }
-    let mean = values.clone().sum::<f64>() / count as f64;
-    let variance = values.map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1) as f64;
-    Estimate::new(
-        u32::try_from(count).ok()?,
-        Some(mean),
-        Some(variance.sqrt()),
-    )?
-    .half_width
+fn half_width(values: impl Iterator<Item = f64>) -> Option<f64> {
+    Estimate::of(&values.collect::<Vec<_>>())?.half_width
 }

@@ -1,19 +1,18 @@
 //! The form of `findings.toml`, and what is refused.
 
-pub(super) mod values;
+mod values;
 
-use self::values::{axis_value, filter, finite, fixed, not_negative, nothing_published, share};
+pub(super) use self::values::{filter, finite, fixed, not_negative};
+use self::values::{nothing_published, share};
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
 use super::{
-    BoundCheck, Check, CompareCheck, Contrast, Derived, Direction, Finding, FindingsFile, Fixed,
-    Near, Paired, Provenance, Relation, Side, Tolerance, TrendCheck, ValueCheck, Where, Zipped,
-    again, tables,
+    BoundCheck, Check, CompareCheck, Contrast, Derived, Finding, FindingsFile, Fixed, Near, Paired,
+    Provenance, Relation, Side, Tolerance, TrendCheck, ValueCheck, Where, Zipped, again, tables,
 };
 use crate::studies::co_reservation::measures::ClusterMeasureName;
-use crate::sweep::AxisValue;
 
 /// Why a file of findings, of their explanations or of readings was refused.
 #[derive(Debug, thiserror::Error)]
@@ -73,57 +72,22 @@ pub fn parse(
     measures: Option<&[&str]>,
 ) -> Result<FindingsFile, FindingsError> {
     let raw: RawFile = from_toml(file, text)?;
-    let derived = raw
-        .derived
-        .into_iter()
-        .map(|derived| {
-            let refuse = |problem| FindingsError::Finding {
-                file: file.to_owned(),
-                line: 1,
-                id: derived.run.clone(),
-                problem,
-            };
-            Ok(Derived {
-                from: axis_value("from", &derived.along, &derived.from).map_err(refuse)?,
-                to: axis_value("to", &derived.along, &derived.to).map_err(refuse)?,
-                run: derived.run,
-                of: derived.of,
-                along: derived.along,
-            })
-        })
-        .collect::<Result<Vec<_>, FindingsError>>()?;
-    let paired = raw
-        .paired
-        .into_iter()
-        .map(|paired| {
-            let side = |name: &str, table: &toml::Table| {
-                if table.is_empty() {
-                    return Err(format!("`{name}` fixes no axis"));
-                }
-                table
-                    .iter()
-                    .map(|(key, value)| Ok((key.clone(), axis_value(name, key, value)?)))
-                    .collect::<Result<_, String>>()
-            };
-            let refuse = |problem| FindingsError::Finding {
-                file: file.to_owned(),
-                line: 1,
-                id: paired.run.clone(),
-                problem,
-            };
-            Ok(Paired {
-                left: side("left", &paired.left).map_err(refuse)?,
-                right: side("right", &paired.right).map_err(refuse)?,
-                run: paired.run,
-                of: paired.of,
-            })
-        })
-        .collect::<Result<Vec<_>, FindingsError>>()?;
     let entry = |entry: String, problem| FindingsError::Entry {
         file: file.to_owned(),
         entry,
         problem,
     };
+    for paired in &raw.paired {
+        for (name, side) in [("left", &paired.left), ("right", &paired.right)] {
+            if side.is_empty() {
+                let problem = format!("`{name}` fixes no axis");
+                return Err(entry(format!("run `{}`", paired.run), problem));
+            }
+        }
+    }
+    if let Some(problem) = raw.cells.as_ref().and_then(tables::Layout::problem) {
+        return Err(entry("[cells]".to_owned(), problem));
+    }
     let tolerances = raw
         .tolerance
         .into_iter()
@@ -168,8 +132,8 @@ pub fn parse(
         findings,
         cells: raw.cells,
         tolerances,
-        derived,
-        paired,
+        derived: raw.derived,
+        paired: raw.paired,
         zipped: raw.zipped,
     };
     for rule in &raw.again {
@@ -195,9 +159,9 @@ struct RawFile {
     #[serde(default)]
     table: Vec<tables::RawTable>,
     #[serde(default)]
-    derived: Vec<RawDerived>,
+    derived: Vec<Derived>,
     #[serde(default)]
-    paired: Vec<RawPaired>,
+    paired: Vec<Paired>,
     #[serde(default)]
     zipped: Vec<Zipped>,
     #[serde(default)]
@@ -205,25 +169,6 @@ struct RawFile {
     // Read one by one, so that an error can name the finding.
     #[serde(default)]
     finding: Vec<toml::Spanned<toml::Table>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawDerived {
-    run: String,
-    of: String,
-    along: String,
-    from: toml::Value,
-    to: toml::Value,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawPaired {
-    run: String,
-    of: String,
-    left: toml::Table,
-    right: toml::Table,
 }
 
 #[derive(Deserialize)]
@@ -241,8 +186,8 @@ struct RawFinding {
     #[serde(default)]
     once: bool,
     value: Option<RawValue>,
-    bound: Option<RawBound>,
-    trend: Option<RawTrend>,
+    bound: Option<BoundCheck>,
+    trend: Option<TrendCheck>,
     compare: Option<RawCompare>,
 }
 
@@ -251,8 +196,8 @@ struct RawFinding {
 struct RawValue {
     run: String,
     measure: String,
-    #[serde(default)]
-    at: toml::Table,
+    #[serde(default, deserialize_with = "fixed")]
+    at: Fixed,
     expected: Option<f64>,
     tolerance: Option<f64>,
     relative: Option<f64>,
@@ -268,56 +213,18 @@ enum Within {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawBound {
-    run: String,
-    measure: String,
-    #[serde(default, rename = "where")]
-    filter: toml::Table,
-    at_least: Option<f64>,
-    at_most: Option<f64>,
-    equals: Option<f64>,
-    #[serde(default)]
-    exceptions: f64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawTrend {
-    run: String,
-    measure: String,
-    along: String,
-    direction: Option<Direction>,
-    #[serde(default, rename = "where")]
-    filter: toml::Table,
-    #[serde(default)]
-    slack: f64,
-    #[serde(default)]
-    exceptions: f64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct RawCompare {
-    left: RawSide,
-    right: RawSide,
+    left: Side,
+    right: Side,
     relation: Option<Relation>,
     by: Option<f64>,
     ratio: Option<f64>,
     tolerance: Option<f64>,
     for_each: Option<Vec<String>>,
-    #[serde(default, rename = "where")]
-    filter: toml::Table,
+    #[serde(default, rename = "where", deserialize_with = "filter")]
+    filter: Where,
     #[serde(default)]
     exceptions: f64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawSide {
-    run: String,
-    measure: String,
-    #[serde(default)]
-    at: toml::Table,
 }
 
 /// One finding; the error is the problem alone.
@@ -424,14 +331,15 @@ impl RawValue {
         Ok(ValueCheck {
             run: self.run,
             measure: self.measure,
-            at: fixed("at", &self.at)?,
+            at: self.at,
             expected,
         })
     }
 }
 
-impl RawBound {
-    fn resolve(self, held_out: bool) -> Result<BoundCheck, String> {
+impl BoundCheck {
+    /// The check itself, where it can be one.
+    fn resolve(self, held_out: bool) -> Result<Self, String> {
         let numbers = [
             ("at_least", self.at_least),
             ("at_most", self.at_most),
@@ -453,34 +361,24 @@ impl RawBound {
             }
             _ => {}
         }
-        Ok(BoundCheck {
-            run: self.run,
-            measure: self.measure,
-            filter: filter(&self.filter)?,
-            at_least: self.at_least,
-            at_most: self.at_most,
-            equals: self.equals,
-            exceptions: share(self.exceptions)?,
-        })
+        share(self.exceptions)?;
+        Ok(self)
     }
 }
 
-impl RawTrend {
-    fn resolve(self, held_out: bool) -> Result<TrendCheck, String> {
-        if self.direction.is_none() && !held_out {
+impl TrendCheck {
+    /// The check itself, where it can be one.
+    fn resolve(mut self, held_out: bool) -> Result<Self, String> {
+        if held_out {
+            self.direction = None;
+        } else if self.direction.is_none() {
             return Err(
                 "`direction` is missing: rises, falls, does-not-fall or does-not-rise".to_owned(),
             );
         }
-        Ok(TrendCheck {
-            run: self.run,
-            measure: self.measure,
-            along: self.along,
-            direction: self.direction.filter(|_| !held_out),
-            filter: filter(&self.filter)?,
-            slack: not_negative("slack", self.slack)?,
-            exceptions: share(self.exceptions)?,
-        })
+        not_negative("slack", self.slack)?;
+        share(self.exceptions)?;
+        Ok(self)
     }
 }
 
@@ -508,8 +406,7 @@ impl RawCompare {
         if self.tolerance.is_some() && self.relation != Some(Relation::Equals) {
             return Err("`tolerance` goes with the relation == only".to_owned());
         }
-        let (left, right) = (self.left.resolve("left")?, self.right.resolve("right")?);
-        let filter = filter(&self.filter)?;
+        let (left, right, filter) = (self.left, self.right, self.filter);
         let for_each = self.for_each.as_deref().unwrap_or_default();
         for (name, key) in filter
             .keys()
@@ -532,16 +429,6 @@ impl RawCompare {
             for_each: self.for_each,
             filter,
             exceptions: share(self.exceptions)?,
-        })
-    }
-}
-
-impl RawSide {
-    fn resolve(self, name: &str) -> Result<Side, String> {
-        Ok(Side {
-            at: fixed(&format!("{name}.at"), &self.at)?,
-            run: self.run,
-            measure: self.measure,
         })
     }
 }

@@ -162,6 +162,24 @@ impl Layout {
         self.experiments.iter().find(|known| known.name == name)
     }
 
+    /// What names an experiment that there is not.
+    pub(super) fn problem(&self) -> Option<String> {
+        let also = self.also.iter().map(|alias| ("also", &alias.experiment));
+        let rule = self.alignment.iter();
+        let named = also.chain(rule.map(|rule| ("alignment", &rule.experiment)));
+        let mut unknown = named.filter(|(_, name)| self.experiment(name).is_none());
+        let (key, name) = unknown.next()?;
+        let known: Vec<&str> = self
+            .experiments
+            .iter()
+            .map(|own| own.name.as_str())
+            .collect();
+        Some(format!(
+            "`{key}` names the experiment `{name}`; there are: {}",
+            known.join(", ")
+        ))
+    }
+
     /// Whether a configuration moves the clock only: its cells are asked for by the second judgement alone.
     #[must_use]
     pub fn is_alignment(&self, trace: &str, stem: &str) -> bool {

@@ -4,7 +4,6 @@ mod curves;
 
 use self::curves::{compare, trend};
 use super::*;
-use crate::report::statistics::Estimate;
 use crate::sweep::{Axis, AxisValue};
 
 /// Runs with two axes, `share` (numbers) and `scheduling.rule` (names), and whatever cells a test gives them.
@@ -63,21 +62,10 @@ impl Curves {
         values: &[(&str, AxisValue)],
         samples: &[(u32, f64)],
     ) -> Self {
-        let count = samples.len() as u32;
-        let mean = samples.iter().map(|(_, value)| value).sum::<f64>() / f64::from(count);
-        let squares: f64 = samples
+        let values = values
             .iter()
-            .map(|(_, value)| (value - mean).powi(2))
-            .sum();
-        let deviation = (squares / f64::from(count.max(2) - 1)).sqrt();
-        let cell = CurveCell {
-            values: values
-                .iter()
-                .map(|(key, value)| ((*key).to_owned(), value.clone()))
-                .collect(),
-            estimate: Estimate::new(count, Some(mean), Some(deviation)).unwrap(),
-            samples: samples.to_vec(),
-        };
+            .map(|(key, value)| ((*key).to_owned(), value.clone()));
+        let cell = CurveCell::new(values.collect(), samples.to_vec()).unwrap();
         self.cells.push((run.to_owned(), measure.to_owned(), cell));
         self
     }

@@ -56,7 +56,11 @@ findings = [
 "#;
 
 fn card() -> ScoreCard {
-    let file = parse("findings.toml", TEXT, None).unwrap();
+    card_of(TEXT)
+}
+
+fn card_of(findings: &str) -> ScoreCard {
+    let file = parse("findings.toml", findings, None).unwrap();
     let thresholds = [0.1, 0.2].map(AxisValue::Real);
     let strategies = ["heuristic-planning", "heuristic-overbooking"].map(text);
     let mut curves = Curves::default().run(
@@ -117,6 +121,32 @@ fn the_page_shows_measured_beside_published_and_whether_it_held() {
     ] {
         assert!(page.contains(text), "{text}\nis missing in\n{page}");
     }
+}
+
+#[test]
+fn a_paper_may_print_tables_and_describe_curves_and_its_card_shows_both() {
+    let card = card_of(&format!(
+        "{TEXT}\n[[finding]]\nid = \"B1\"\nsection = \"8\"\nstatement = \"Everybody earns something.\"\nprovenance = \"stated\"\n\
+         trace = \"ctc\"\n[finding.bound]\nrun = \"ctc-pof\"\nmeasure = \"fees\"\nat_least = 1\n"
+    ));
+    assert_eq!(card.tallies().first.held, 3);
+    let page = card.markdown();
+    for text in [
+        "**held 3 of 4 (75 %), 1 not tested.**",
+        "## Table 6.1\n",
+        "## Specification, section 8\n\n1 held, 0 missed, 0 not tested.\n",
+        "| B1 | Everybody earns something. | `at least 1` | stated | 4 of 4 cells;",
+    ] {
+        assert!(page.contains(text), "{text}\nis missing in\n{page}");
+    }
+    let section = card.section();
+    assert_eq!(section.table.rows.len(), 5);
+    assert_eq!(section.table.columns.len(), 7);
+    let json = serde_json::to_value(card.records()).unwrap();
+    assert_eq!(json[0]["quantity"], "max-gain");
+    assert_eq!(json[4]["check"]["bound"]["run"], "ctc-pof");
+    let titles = ScoreCard::tallies_by_title(&[card]);
+    assert_eq!(titles[2].0, "Specification, section 8");
 }
 
 #[test]

@@ -30,7 +30,7 @@ pub enum Found {
 pub(super) enum Missing {
     /// Points are missing, or the quantity is undefined there: nothing can be said.
     NotTested(String),
-    /// Everything was measured and what the claim describes did not happen.
+    /// Everything was measured and what the finding describes did not happen.
     Never(String),
 }
 

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::{CellCheck, Expected, Experiment, Layout, Quantity, Setting, ToleranceRule, run};
-use crate::report::findings::file::values::{finite, not_negative};
+use crate::report::findings::file::{finite, not_negative};
 use crate::report::findings::{Check, Finding, Provenance, Tolerance};
 
 #[derive(Deserialize)]

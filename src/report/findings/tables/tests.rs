@@ -399,6 +399,11 @@ fn a_file_that_says_something_impossible_is_refused_with_the_id_and_the_reason()
     }
     let bare = file(good).replace(LAYOUT, "");
     assert!(refused(&bare).contains("[[table]]: needs `[cells]`"));
+    let walk = file(good).replace("experiment = \"risk\"", "experiment = \"walk\"");
+    assert!(
+        refused(&walk)
+            .contains("[cells]: `also` names the experiment `walk`; there are: pof, risk")
+    );
     let both = file(good).replace("relative = 0.15", "relative = 0.15\nabsolute = 1");
     assert!(
         refused(&both).contains("tolerance for gain, max-gain: give exactly one"),
