@@ -15,8 +15,8 @@ use super::views::{self, Reported, Shown};
 use super::{Analysis, Cell, Csv, Table, TableFormat, Terminal, best_table, summary_table, write};
 use crate::scheduling::SimulationMetrics;
 use crate::store::{
-    FailedSimulation, FinishedSimulation, OutcomeDetail, RunRecord, RunSelector, RunState, Store,
-    Writer,
+    FailedSimulation, FinishedSimulation, METRICS, OutcomeDetail, RunRecord, RunSelector, RunState,
+    Store, Writer,
 };
 use crate::store_fixtures::{axis, finished, point, record, spec, text, write_run};
 use crate::studies::SimulationResult;
@@ -228,18 +228,22 @@ fn means_deviations_and_intervals_are_those_computed_by_hand() {
     assert!((gain.half_width.unwrap() - 24.841_377).abs() < 1e-5);
     let overbooking = &analysis.combinations[4];
     // 130, 131, 150: mean 137; the fees are 20 more, the penalties 20, the booked coins 40 more.
-    for (metric, expected) in [
-        (0, 137.0),
-        (1, 157.0),
-        (2, 20.0),
-        (3, 177.0),
-        (4, 8.0),
-        (8, 2.0 / 10.0),
-        (10, 0.75),
-        (11, 20.0),
-        (12, 1.5),
+    for (name, expected) in [
+        ("gain", 137.0),
+        ("fees", 157.0),
+        ("penalties", 20.0),
+        ("booked", 177.0),
+        ("accepted", 8.0),
+        ("rejection_rate", 2.0 / 10.0),
+        ("utilisation", 0.75),
+        ("mean_wait", 20.0),
+        ("slowdown", 1.5),
     ] {
-        close(overbooking.estimates[metric].unwrap().mean, expected);
+        let index = METRICS.iter().position(|metric| metric.name == name);
+        close(
+            overbooking.estimates[index.unwrap()].unwrap().mean,
+            expected,
+        );
     }
 }
 
