@@ -18,7 +18,7 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
 /// Where slots come from and how often they are looked at.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SlotsStudy {
-    /// Both.
+    /// The source of slots, the rules of their list, the time between samples.
     #[serde(rename = "study", serialize_with = "named")]
     pub settings: SlotStudySettings,
 }

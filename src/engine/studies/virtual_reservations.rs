@@ -18,7 +18,7 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
 /// When and how reservations are tried out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VirtualReservationsStudy {
-    /// Both.
+    /// The request, its instants, and how waits are predicted.
     #[serde(rename = "study", serialize_with = "named")]
     pub settings: VirtualStudySettings,
 }

@@ -458,7 +458,7 @@ macro_rules! tables {
         /// What a file says of the study.
         #[derive(Debug, Default)]
         pub struct RawTables {
-            $(#[allow(missing_docs)] pub $field: Table<$raw>,)*
+            $(#[doc = concat!("`[", stringify!($field), "]`.")] pub $field: Table<$raw>,)*
         }
 
         impl Tables for RawTables {

@@ -136,24 +136,25 @@ impl<'a, N: Number> Field<'a, Given<Vec<N>>> {
 }
 
 impl<'a> Field<'a, Given<String>> {
+    /// The text, or the declared default.
+    pub(crate) fn text(self) -> &'a str {
+        let given = self.given.as_ref().map(|text| text.get_ref().as_str());
+        given.unwrap_or_else(|| self.declared())
+    }
+
     /// The name, or the declared default; `None` where it is none of the declared names.
     pub(crate) fn name(self, problems: &mut Problems) -> Option<&'a str> {
-        let Some(name) = self.given else {
-            return Some(self.declared());
-        };
+        let text = self.text();
         let known = self.key.names.map_or_else(Vec::new, |names| names());
-        let text = name.get_ref().as_str();
-        if known.contains(&text) {
+        if self.given.is_none() || known.contains(&text) {
             return Some(text);
         }
-        let message = format!("`{text}` is not known here");
-        let help = suggest(text, &known);
         problems.add(
             ProblemKind::UnknownName,
             self.key.path,
-            name.span(),
-            message,
-            help,
+            self.place(),
+            format!("`{text}` is not known here"),
+            suggest(text, &known),
         );
         None
     }

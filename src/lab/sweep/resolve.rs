@@ -15,7 +15,6 @@ pub use self::failures::LANL_FILE;
 pub(crate) use self::{
     estimates::estimates, failures::failures, policy::policy, workload::workload,
 };
-use super::keys;
 use super::raw::{Given, RawHeader};
 use crate::keys::field::{Field, Number};
 use crate::keys::problem::{ProblemKind, Problems};
@@ -60,12 +59,8 @@ pub(crate) fn header(raw: Option<&Spanned<RawHeader>>, problems: &mut Problems) 
             .chars()
             .all(|letter| letter.is_ascii_alphanumeric() || "-_.@".contains(letter));
     if !fits {
-        out_of_range(
-            "experiment.name",
-            name.span(),
-            "this name cannot be a folder's",
-            problems,
-        );
+        raw.name()
+            .refuse("this name cannot be a folder's", problems);
         return None;
     }
     Some(Header {
@@ -78,31 +73,6 @@ pub(crate) fn header(raw: Option<&Spanned<RawHeader>>, problems: &mut Problems) 
         seed: raw.seed().or_default(problems)?,
         replications: replications?,
     })
-}
-
-pub(super) fn allowed(key: &str) -> String {
-    keys::find(key).map_or_else(|| "see the table of keys".to_owned(), keys::Key::allowed)
-}
-
-pub(crate) fn out_of_range(key: &str, span: Range<usize>, message: &str, problems: &mut Problems) {
-    problems.add(
-        ProblemKind::OutOfRange,
-        key,
-        span,
-        message,
-        format!("allowed: {}", allowed(key)),
-    );
-}
-
-pub(crate) fn unknown_name(
-    key: &str,
-    name: &Spanned<String>,
-    known: &[&str],
-    problems: &mut Problems,
-) {
-    let message = format!("`{}` is not known here", name.get_ref());
-    let help = keys::suggest(name.get_ref(), known);
-    problems.add(ProblemKind::UnknownName, key, name.span(), message, help);
 }
 
 /// A list that ascends from above 0.

@@ -14,7 +14,7 @@ use crate::brokering::{
 };
 use crate::keys::declaration::Table;
 use crate::keys::problem::{ProblemKind, Problems};
-use crate::scheduling::local::{LocalSettings, Tariff, TariffError};
+use crate::scheduling::local::{LocalSettings, TariffError};
 use crate::studies::Asked;
 use crate::units::Seconds;
 use crate::workload::ClusterSettings;
@@ -154,17 +154,9 @@ fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
     let accuracy_factor = raw.accuracy_factor().or_default(problems);
     let quota = raw.quota_percent().checked(problems);
     let origin = raw.calendar_origin_hours().or_default(problems);
-    let tariff = match &raw.tariff {
-        None => Some(Tariff::default()),
-        Some(text) => match text.get_ref().parse() {
-            Ok(tariff) => Some(tariff),
-            Err(error) => {
-                let message = TariffError::to_string(&error);
-                raw.tariff().refuse(&message, problems);
-                None
-            }
-        },
-    };
+    let tariff = raw.tariff().text().parse();
+    let tariff =
+        tariff.map_err(|error: TariffError| raw.tariff().refuse(&error.to_string(), problems));
     Some(LocalSettings {
         backfilling: raw.backfilling().variant()?,
         planned_visible: raw.planned_visible().is_on(),
@@ -173,7 +165,7 @@ fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {
         accuracy_factor: accuracy_factor?,
         next_event: raw.next_event.unwrap_or_default(),
         quota: quota?.map(|percent| percent / 100.0),
-        tariff: tariff?,
+        tariff: tariff.ok()?,
         hour_edge: raw.hour_edge.unwrap_or_default(),
         calendar_origin: Seconds::from_hours(origin?),
     })

@@ -1,6 +1,6 @@
 //! `[estimates]`: what is learned of how users estimate.
 
-use super::{allowed, ascending};
+use super::ascending;
 use crate::estimates::{ClassFamily, EstimateSettings};
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::sweep::raw::RawEstimates;
@@ -25,33 +25,24 @@ pub(crate) fn estimates(raw: &RawEstimates, problems: &mut Problems) -> Option<E
         "user-last" => Some(ClassFamily::UserLast),
         _ => None,
     };
-    let family = match &raw.classes {
-        None => single("runtime"),
-        Some(classes) => {
-            let parts: Vec<&str> = classes.get_ref().split('+').map(str::trim).collect();
-            let family = match parts.as_slice() {
-                [one] => single(one),
-                [first, second] if first != second && *first != "all" && *second != "all" => {
-                    single(first)
-                        .zip(single(second))
-                        .map(|(first, second)| ClassFamily::Pair(Box::new(first), Box::new(second)))
-                }
-                _ => None,
-            };
-            if family.is_none() {
-                let message = format!("`{}` is no class family", classes.get_ref());
-                let help = format!("allowed: {}", allowed("estimates.classes"));
-                problems.add(
-                    ProblemKind::UnknownName,
-                    "estimates.classes",
-                    classes.span(),
-                    message,
-                    help,
-                );
-            }
-            family
-        }
+    let classes = raw.classes().text();
+    let parts: Vec<&str> = classes.split('+').map(str::trim).collect();
+    let family = match parts.as_slice() {
+        [one] => single(one),
+        [first, second] if first != second && *first != "all" && *second != "all" => single(first)
+            .zip(single(second))
+            .map(|(first, second)| ClassFamily::Pair(Box::new(first), Box::new(second))),
+        _ => None,
     };
+    if family.is_none() {
+        problems.add(
+            ProblemKind::UnknownName,
+            "estimates.classes",
+            raw.classes().place(),
+            format!("`{classes}` is no class family"),
+            format!("allowed: {}", raw.classes().key.allowed()),
+        );
+    }
     Some(EstimateSettings {
         family: family?,
         binning: raw.binning.unwrap_or_default(),

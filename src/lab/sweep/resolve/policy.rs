@@ -5,9 +5,8 @@ use std::ops::Range;
 use toml::Spanned;
 
 use super::failures::{SurvivalKeys, survival};
-use super::unknown_name;
 use crate::keys::problem::{ProblemKind, Problems};
-use crate::scheduling::registry::{self, STRATEGIES, Strategy};
+use crate::scheduling::registry::{self, Strategy};
 use crate::scheduling::{Acceptance, CalibrationSettings, PolicySettings, Reliability};
 use crate::studies;
 use crate::sweep::raw::{RawAcceptance, RawReliability, RawScheduling};
@@ -70,20 +69,14 @@ fn strategy(
     place: Range<usize>,
     problems: &mut Problems,
 ) -> Option<&'static Strategy> {
-    let names: Vec<&str> = STRATEGIES
-        .iter()
-        .map(|strategy| strategy.name)
-        .chain(studies::strategies().map(|study| study.name))
-        .collect();
     match &raw.strategy {
-        Some(name) => {
-            let found = registry::strategy(name.get_ref());
-            if found.is_none() {
-                unknown_name("scheduling.strategy", name, &names, problems);
-            }
-            found
-        }
+        Some(_) => raw.strategy().name(problems).and_then(registry::strategy),
         None => {
+            let names = raw
+                .strategy()
+                .key
+                .names
+                .map_or_else(Vec::new, |names| names());
             let help = format!(
                 "add it here or as an axis; registered are: {}",
                 names.join(", ")

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use toml::Spanned;
 
-use super::{first_span, out_of_range};
+use super::first_span;
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::sweep::raw::RawWorkload;
 use crate::units::Nodes;
@@ -72,12 +72,7 @@ pub(crate) fn workload(
     let evaluation_place = first_span(&[&raw.evaluation_jobs, &raw.battery_jobs], &place);
     let Ok(evaluation_jobs) = u32::try_from(evaluation) else {
         let message = format!("{replications} replications of {battery_jobs} jobs are too many");
-        out_of_range(
-            "workload.evaluation_jobs",
-            evaluation_place,
-            &message,
-            problems,
-        );
+        (raw.evaluation_jobs()).refuse_at(evaluation_place, &message, problems);
         return None;
     };
     if evaluation < needed {
