@@ -83,3 +83,16 @@ pub(crate) enum ExportSource {
     /// A table, a view or a query in parentheses with a column `simulation`: its rows about the simulations of the run.
     Simulations(&'static str),
 }
+
+/// The type of an exported column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportType {
+    /// A whole number.
+    Integer,
+    /// A number.
+    Number,
+    /// A text.
+    Text,
+    /// True or false.
+    Flag,
+}

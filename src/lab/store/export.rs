@@ -3,8 +3,8 @@
 use super::tables::definitions;
 use super::{METRICS, Metric, RunId, Store, StoreError};
 use crate::sweep::AxisValue;
-pub use crate::tables::ExportKind;
 use crate::tables::ExportSource;
+pub use crate::tables::{ExportKind, ExportType};
 
 impl ExportKind {
     /// The points of a run.
@@ -32,19 +32,6 @@ impl ExportKind {
             }
         })
     }
-}
-
-/// The type of an exported column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExportType {
-    /// A whole number.
-    Integer,
-    /// A number.
-    Number,
-    /// A text.
-    Text,
-    /// True or false.
-    Flag,
 }
 
 /// A question with typed columns.

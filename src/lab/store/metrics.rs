@@ -3,8 +3,8 @@
 //! The columns of `v_point`, exports, comparisons, tables and figures of reports, the names that findings may give, and the page of
 //! the schema follow from it. What a study measures beside them is in [`MEASURES`](crate::studies::measures::MEASURES).
 
-use super::export::ExportType;
 use crate::scheduling::measures::Topic;
+use crate::tables::ExportType;
 
 /// A quantity of the jobs of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
