@@ -17,21 +17,26 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// Builds the engine and the laboratory anew with a study more, and runs it.
+/// Builds the project anew with a study more, and uses its program as people do.
 #[test]
-#[ignore = "builds two crates and what they need: one to three minutes"]
+#[ignore = "builds the three crates a second time: two to four minutes"]
 fn a_study_costs_its_files_and_one_line() {
     let project = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let root = folder.path();
-    copy(&project.join("src/engine"), &root.join("src/engine"));
-    copy(&project.join("src/lab"), &root.join("src/lab"));
-    fs::copy(project.join("Cargo.lock"), root.join("Cargo.lock")).expect("a lock file");
+    for part in ["src", "configs"] {
+        copy(&project.join(part), &root.join(part));
+    }
+    for file in ["Cargo.lock", "build.rs"] {
+        fs::copy(project.join(file), root.join(file)).expect("a file of the project");
+    }
+    // The same packages and profiles, so that what they need is not built again; one test instead of tests and benchmarks.
     let manifest = fs::read_to_string(project.join("Cargo.toml")).expect("a manifest");
     let mut manifest: toml::Table = toml::from_str(&manifest).expect("TOML");
-    manifest.retain(|name, _| name == "workspace");
-    let workspace = manifest["workspace"].as_table_mut().expect("a table");
-    workspace.remove("default-members");
+    manifest.remove("bench");
+    let test: toml::Table =
+        toml::from_str("name = \"toy\"\npath = \"tests/toy.rs\"").expect("TOML");
+    manifest.insert("test".to_owned(), vec![test].into());
     fs::write(root.join("Cargo.toml"), manifest.to_string()).expect("room on the disk");
 
     // Its files …
@@ -41,7 +46,8 @@ fn a_study_costs_its_files_and_one_line() {
         ("lab/mod.rs", "src/lab/studies/toy/mod.rs"),
         ("lab/keys.rs", "src/lab/studies/toy/keys.rs"),
         ("lab/tables.rs", "src/lab/studies/toy/tables.rs"),
-        ("run.rs", "src/lab/tests/toy.rs"),
+        ("view.rs", "src/report/views/toy.rs"),
+        ("run.rs", "tests/toy.rs"),
     ];
     for (from, to) in files {
         let to = root.join(to);
@@ -56,20 +62,15 @@ fn a_study_costs_its_files_and_one_line() {
     let line = "            /// Jobs, counted.\n            Toy(toy::ToyStudy),\n";
     fs::write(&list, text.replace(last, &format!("{last}{line}"))).expect("room on the disk");
 
+    // The folder of what was built: that of the program under test.
+    let target = Path::new(env!("CARGO_BIN_EXE_bookahead"))
+        .ancestors()
+        .nth(2)
+        .expect("TARGET/PROFILE/bookahead");
     let output = Command::new(env!("CARGO"))
-        .args([
-            "test",
-            "--offline",
-            "--package",
-            "bookahead-lab",
-            "--test",
-            "toy",
-        ])
+        .args(["test", "--offline", "--release", "--test", "toy"])
         .current_dir(root)
-        .env(
-            "CARGO_TARGET_DIR",
-            Path::new(env!("CARGO_TARGET_TMPDIR")).join("toy_study"),
-        )
+        .env("CARGO_TARGET_DIR", target)
         .output()
         .expect("cargo");
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);

@@ -3,12 +3,22 @@
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of, spec_format};
+use crate::scheduling::measures::{Measure, Topic, measure};
 
 /// Its name and what it is.
 pub const STRATEGY: Option<Strategy> = Some(Strategy {
     name: "toy",
     about: "jobs, counted",
 });
+
+/// What it measures.
+pub(super) const MEASURES: &[Measure] = &[measure(
+    "toy_weight",
+    "",
+    "Weight of all jobs",
+    1,
+    Topic::Slots,
+)];
 
 /// How jobs are counted.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

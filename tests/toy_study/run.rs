@@ -1,8 +1,9 @@
-//! The toy study through every layer: keys, checks, specification, simulation, store, export, resuming.
+//! The toy study through every layer: keys, checks, specification, simulation, store, export, report, resuming.
 
-use bookahead_lab::store::{ExportKind, OutcomeDetail, RunId, Store, run_sweep};
-use bookahead_lab::sweep::{Experiment, SimulationSpec, SweepOptions, canonical_json, keys};
-use rusqlite::Connection;
+use std::path::Path;
+use std::process::Command;
+
+use bookahead::sweep::{Experiment, SimulationSpec, canonical_json, keys};
 
 const TEXT: &str = r#"
 [experiment]
@@ -56,27 +57,41 @@ fn a_study_that_was_added_passes_through_every_layer() {
             spec
         );
     }
-    // Simulation, store, export.
+    // Simulation, store, report.
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let path = folder.path().join("toy.db");
-    let options = SweepOptions {
-        quiet: true,
-        outcomes: OutcomeDetail::Metrics,
-        ..SweepOptions::new(path.clone())
-    };
-    let summary = run_sweep(sweep(), &options).expect("sound");
-    assert_eq!((summary.points, summary.tally.simulations), (2, 2));
-    let kind = ExportKind::all()
-        .find(|kind| kind.name == "toys")
-        .expect("an export");
-    let store = Store::open_read_only(&path).expect("a store");
-    let export = store.export(RunId(1), kind).expect("a question");
-    let connection = Connection::open(&path).expect("a database");
-    let mut statement = connection.prepare(&export.sql).expect("SQL");
-    let rows = statement.query_map([], |row| Ok((row.get(1)?, row.get(2)?)));
-    let rows: Vec<(i64, f64)> = rows.expect("rows").map(|row| row.expect("a row")).collect();
-    assert_eq!(rows, [(100, 200.0), (100, 300.0)]);
+    std::fs::write(folder.path().join("toy.toml"), TEXT).expect("room on the disk");
+    let call = |arguments: &[&str]| said(folder.path(), arguments);
+    let run = ["run", "toy.toml", "--store", "toy.db", "--report", "report"];
+    assert!(call(&run).contains("2 points from 2 simulations"));
+    let page = std::fs::read_to_string(folder.path().join("report/index.html")).expect("a page");
+    assert!(page.contains("Toys that were counted"));
+    assert!(page.contains("Weight of all jobs"));
+    // Export, comparison, questions.
+    let of_store = |arguments: &[&str]| call(&[arguments, &["--store", "toy.db"]].concat());
+    let rows = of_store(&["export", "1", "--what", "toys", "--format", "csv"]);
+    assert!(rows.contains("100,200"), "{rows}");
+    assert!(rows.contains("100,300"), "{rows}");
+    let compared = of_store(&["compare", "1", "1", "--metric", "toy_weight"]);
+    assert!(compared.contains("toy_weight"), "{compared}");
+    let weights = of_store(&[
+        "sql",
+        "--format",
+        "csv",
+        "SELECT weight FROM v_toy ORDER BY 1",
+    ]);
+    assert!(weights.starts_with("weight\n200.0\n300.0\n"), "{weights}");
     // Resuming: nothing is left.
-    let again = run_sweep(sweep(), &options).expect("sound");
-    assert_eq!((again.done_before, again.tally.simulations), (2, 0));
+    assert!(call(&run).contains("2 points done before"));
+}
+
+/// What the program says, on both streams, when all goes well.
+fn said(folder: &Path, arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_bookahead"))
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("it starts");
+    assert!(output.status.success(), "{arguments:?}: {output:?}");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    text(&output.stdout) + &text(&output.stderr)
 }

@@ -29,6 +29,7 @@ impl Simulation for ToySimulation {
             ..SimulationResult::default()
         };
         result.metrics.submitted = jobs;
+        result.measured.add("toy_weight", weight);
         Ok(result)
     }
 }
