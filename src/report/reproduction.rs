@@ -2,7 +2,7 @@
 //! programs (JSON).
 //!
 //! A score card computes nothing about the simulation: it arranges the results of [`super::findings`]. Numbers of tables stand in
-//! tables ([`tables`]), statements about curves below the sections of the specification ([`sections`]).
+//! tables (`tables`), statements about curves below the sections of the specification (`sections`).
 
 mod cells;
 mod judgements;
