@@ -190,12 +190,16 @@ impl Analysis {
                 .all(|combination| studies::is_strategy(&combination.strategy))
     }
 
-    /// Whether any of its points is of a study whose machine is measured as those of policies are.
+    /// Whether any of its points is of a study that the metrics of jobs say something of.
     #[must_use]
-    pub fn has_machine(&self) -> bool {
+    pub fn has_metrics(&self) -> bool {
+        let known: Vec<&str> = studies::strategies()
+            .filter(|study| study.has_metrics)
+            .map(|study| study.name)
+            .collect();
         self.combinations
             .iter()
-            .any(|combination| super::views::has_machine(&combination.strategy))
+            .any(|combination| known.contains(&combination.strategy.as_str()))
     }
 
     /// Indices of the [`METRICS`] that tables show of this run: of a study none, and of a machine that takes reservations, which sells
@@ -204,7 +208,7 @@ impl Analysis {
     pub fn shown_metrics(&self) -> Vec<usize> {
         let shown = |metric: &Metric| match metric.topic {
             Topic::Money | Topic::Overbooking => !self.is_study(),
-            _ => !self.is_study() || self.has_machine(),
+            _ => !self.is_study() || self.has_metrics(),
         };
         (0..METRICS.len())
             .filter(|index| METRICS[*index].shown >= Shown::Tables && shown(&METRICS[*index]))
@@ -215,7 +219,7 @@ impl Analysis {
     #[must_use]
     pub fn metrics_beside_measures(&self) -> Vec<usize> {
         (0..METRICS.len())
-            .filter(|index| METRICS[*index].shown == Shown::Studies && self.has_machine())
+            .filter(|index| METRICS[*index].shown == Shown::Studies && self.has_metrics())
             .collect()
     }
 

@@ -18,11 +18,6 @@ pub(super) trait View: Sync {
     ///
     /// When the store cannot be read.
     fn show(&self, run: &Reported<'_>, shown: &mut Shown) -> Result<(), StoreError>;
-
-    /// Whether jobs and utilisation of its machine are worth showing beside its measures.
-    fn has_machine(&self) -> bool {
-        false
-    }
 }
 
 macro_rules! views {
@@ -36,13 +31,6 @@ macro_rules! views {
 }
 
 bookahead_engine::for_each_study!(views);
-
-/// Whether a strategy is that of a study whose machine is shown beside its measures.
-pub(super) fn has_machine(strategy: &str) -> bool {
-    VIEWS
-        .iter()
-        .any(|(own, view)| own.is_some_and(|own| own.name == strategy) && view.has_machine())
-}
 
 /// A run, and what was read of it.
 pub(super) struct Reported<'a> {

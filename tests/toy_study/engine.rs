@@ -9,6 +9,7 @@ use crate::scheduling::measures::{Measure, Topic, measure};
 pub const STRATEGY: Option<Strategy> = Some(Strategy {
     name: "toy",
     about: "jobs, counted",
+    has_metrics: false,
 });
 
 /// What it measures.

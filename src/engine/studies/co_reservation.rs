@@ -17,6 +17,7 @@ pub(super) use measures::MEASURES;
 pub const STRATEGY: Option<Strategy> = Some(Strategy {
     name: "co-reservation",
     about: "several clusters and a broker that reserves parts at them together",
+    has_metrics: false,
 });
 
 /// The broker, the clusters and the requests.

@@ -205,6 +205,8 @@ pub struct Strategy {
     pub name: &'static str,
     /// What it is.
     pub about: &'static str,
+    /// Whether the metrics of its jobs (utilisation, slowdown) say something of it beside its measures.
+    pub has_metrics: bool,
 }
 
 /// Those names, in the order of tables.

@@ -18,6 +18,7 @@ pub(super) use measures::MEASURES;
 pub const STRATEGY: Option<Strategy> = Some(Strategy {
     name: "provisioning",
     about: "sites that sell slots, and workflows that buy them",
+    has_metrics: false,
 });
 
 /// Bytes of one task of an application: its slot, its run and its run by best effort.

@@ -16,6 +16,7 @@ pub(super) use measures::MEASURES;
 pub const STRATEGY: Option<Strategy> = Some(Strategy {
     name: "replanning",
     about: "planning-based machine with reservations: variable jobs planned anew at every event",
+    has_metrics: true,
 });
 
 /// The machine and the requests for reservations that it gets.

@@ -13,6 +13,7 @@ pub(super) use measures::MEASURES;
 pub const STRATEGY: Option<Strategy> = Some(Strategy {
     name: "slots",
     about: "planning-based machine that advertises its holes",
+    has_metrics: false,
 });
 
 /// Where slots come from and how often they are looked at.

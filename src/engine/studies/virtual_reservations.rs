@@ -13,6 +13,7 @@ pub(super) use measures::MEASURES;
 pub const STRATEGY: Option<Strategy> = Some(Strategy {
     name: "virtual-reservations",
     about: "virtual against adaptive reservations on forks of a planning-based machine",
+    has_metrics: false,
 });
 
 /// When and how reservations are tried out.

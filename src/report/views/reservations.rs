@@ -67,10 +67,6 @@ impl View for Reservations {
         }
         Ok(())
     }
-
-    fn has_machine(&self) -> bool {
-        true
-    }
 }
 
 fn figure(
