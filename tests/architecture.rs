@@ -167,7 +167,9 @@ fn reports_and_commands_name_studies_in_views_only() {
             continue;
         }
         let production = code.split("#[cfg(test)]").next().unwrap_or_default();
-        let names_one = production.replace("::STRATEGY_AXIS", "").contains("::STRATEGY");
+        let names_one = production
+            .replace("::STRATEGY_AXIS", "")
+            .contains("::STRATEGY");
         assert!(!names_one, "{name} names a study");
         // A section of reports is called "slots", too.
         for study in bookahead::studies::strategies()
