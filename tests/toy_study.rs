@@ -17,15 +17,47 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
+/// Links every file of a folder but those that are left out by name.
+fn link(from: &Path, to: &Path, is_left_out: fn(&str) -> bool) {
+    fs::create_dir_all(to).expect("a temporary folder");
+    for entry in fs::read_dir(from).expect("a folder of the project") {
+        let path = entry.expect("an entry").path();
+        let name = path.file_name().expect("a name");
+        let target = to.join(name);
+        if is_left_out(&name.to_string_lossy()) {
+            continue;
+        }
+        if path.is_dir() {
+            link(&path, &target, is_left_out);
+        } else {
+            fs::hard_link(&path, &target)
+                .or_else(|_| fs::copy(&path, &target).map(drop))
+                .expect("room on the disk");
+        }
+    }
+}
+
 /// Builds the project anew with a study more, and uses its program as people do.
 #[test]
 #[ignore = "builds the three crates a second time: two to four minutes"]
 fn a_study_costs_its_files_and_one_line() {
     let project = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary folder");
     let root = folder.path();
     for part in ["src", "configs"] {
         copy(&project.join(part), &root.join(part));
+    }
+    // What the three crates need was built for the program under test.
+    let built = Path::new(env!("CARGO_BIN_EXE_bookahead"))
+        .parent()
+        .expect("TARGET/release");
+    for part in ["deps", "build", ".fingerprint"] {
+        let own = |name: &str| name.contains("bookahead") || name.starts_with("main-");
+        link(
+            &built.join(part),
+            &root.join("target/release").join(part),
+            own,
+        );
     }
     for file in ["Cargo.lock", "build.rs"] {
         fs::copy(project.join(file), root.join(file)).expect("a file of the project");
@@ -62,15 +94,10 @@ fn a_study_costs_its_files_and_one_line() {
     let line = "            /// Jobs, counted.\n            Toy(toy::ToyStudy),\n";
     fs::write(&list, text.replace(last, &format!("{last}{line}"))).expect("room on the disk");
 
-    // The folder of what was built: that of the program under test.
-    let target = Path::new(env!("CARGO_BIN_EXE_bookahead"))
-        .ancestors()
-        .nth(2)
-        .expect("TARGET/PROFILE/bookahead");
     let output = Command::new(env!("CARGO"))
         .args(["test", "--offline", "--release", "--test", "toy"])
         .current_dir(root)
-        .env("CARGO_TARGET_DIR", target)
+        .env("CARGO_TARGET_DIR", root.join("target"))
         .output()
         .expect("cargo");
     let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);

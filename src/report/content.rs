@@ -1,15 +1,14 @@
 //! What a report shows, whatever the form: read from the store once, and folded.
 
-use super::ReportExtras;
 use super::analysis::Analysis;
 use super::calibration::{Calibration, calibration};
 use super::figure::Figure;
 use super::figures::{curves, distributions, simulator, studies};
-use super::html::{ClaimsSection, PlanSection};
+use super::section::{ClaimsSection, PlanSection, ReportError, ReportExtras};
 use super::table::Table;
-use super::tables::{best_table, failed_table, missing_table, run_table, summary_table};
+use super::tables::{best_table, failed_table, missing, missing_table, run_table, summary_table};
 use super::views::{self, Reported};
-use super::write::ReportError;
+
 use crate::store::{FailedPoint, RunSelector, RunSummary, Store};
 
 /// Points without a result that are listed one by one.
@@ -110,5 +109,50 @@ impl<'e> Content<'e> {
         self.calibration
             .as_ref()
             .map_or(&[], |calibration| &calibration.tables)
+    }
+}
+
+/// What a reader must know first: that results are missing.
+pub(super) fn shortfall(run: &RunSummary) -> Option<String> {
+    if run.points_done == 0 {
+        let why = if run.points_failed > 0 {
+            ", see \"Points that failed\""
+        } else {
+            ""
+        };
+        return Some(format!(
+            "No point of this run has a result: {} of {} points failed{why}. The tables below are empty.",
+            run.points_failed, run.points
+        ));
+    }
+    (run.points_done < run.points).then(|| {
+        format!(
+            "{} of {} points have a result; {} failed, {} were not run. The means are over the replications that are there \
+             (column n).",
+            run.points_done,
+            run.points,
+            run.points_failed,
+            missing(run)
+        )
+    })
+}
+
+/// Milliseconds since 1970 as a date and time; a time outside of all calendars as the number that it is.
+pub(super) fn utc(milliseconds: i64) -> String {
+    match jiff::Timestamp::from_millisecond(milliseconds) {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        Err(_) => format!("{milliseconds} ms since 1970"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_shown_as_dates() {
+        assert_eq!(utc(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(utc(951_827_696_000), "2000-02-29 12:34:56 UTC");
+        assert_eq!(utc(1_767_225_599_999), "2025-12-31 23:59:59 UTC");
     }
 }

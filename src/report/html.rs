@@ -5,8 +5,9 @@
 
 use maud::{Markup, PreEscaped, html};
 
-use super::content::Content;
+use super::content::{Content, shortfall, utc};
 use super::figure::{Figure, Section};
+use super::section::PlanSection;
 use super::svg;
 use super::table::{Cell, Table, value_text};
 use super::tables::missing;
@@ -25,32 +26,6 @@ const MOST_FIGURES: usize = 80;
 const MOST_OUTCOMES: usize = 8;
 /// Values of an axis that make a filter.
 const MOST_CHOICES: usize = 200;
-
-/// A drawing of a plan in the report.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct PlanSection {
-    /// Its heading.
-    pub title: String,
-    /// The drawing, an `<svg>` element.
-    pub svg: String,
-    /// The page that zooms, relative to the report's folder.
-    pub page: String,
-    /// What a reader must know.
-    pub note: String,
-}
-
-/// Which findings of a paper held.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ClaimsSection {
-    /// The paper.
-    pub title: String,
-    /// One sentence: so many held, missed, not tested.
-    pub tally: String,
-    /// How many of them were missed.
-    pub missed: usize,
-    /// One row a claim.
-    pub table: Table,
-}
 
 /// A whole page that needs no network: what stands before its body, and the body.
 pub(super) fn document(title: &str, styles: &str, body: &Markup) -> String {
@@ -136,7 +111,7 @@ impl Content<'_> {
                 @if !run.description.trim().is_empty() {
                     p.lead { (run.description.trim()) } "\n"
                 }
-                @if let Some(banner) = super::write::shortfall(run) {
+                @if let Some(banner) = shortfall(run) {
                     p.banner role="alert" { (banner) } "\n"
                 }
                 div.cards { "\n"
@@ -421,7 +396,7 @@ fn run_facts(run: &RunSummary) -> Markup {
     html! {
         dl {
             dt { "run" }
-            dd { (run.id.0) " (" (run.state) "), begun " (super::write::utc(run.started)) ", took " (duration) }
+            dd { (run.id.0) " (" (run.state) "), begun " (utc(run.started)) ", took " (duration) }
             dt { "machine" }
             dd {
                 @if let Some(host) = &run.machine_host { (host) ", " }

@@ -18,7 +18,7 @@ pub use tally::{Tallies, Tally};
 
 use super::findings::tables::{MeasuredTable, ToleranceRule};
 use super::findings::{Explanation, FindingResult, Reading, explain};
-use super::html::ClaimsSection;
+use super::section::ClaimsSection;
 use super::table::{Cell, Column, Table};
 use cells::{line, title};
 

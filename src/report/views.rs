@@ -5,7 +5,7 @@
 
 use super::analysis::Analysis;
 use super::figure::Figure;
-use super::html::PlanSection;
+use super::section::PlanSection;
 use super::table::Table;
 use crate::store::{PointColumns, RunSummary, Store, StoreError};
 use crate::studies::{self, Strategy};

@@ -7,35 +7,14 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use polars::prelude::PolarsError;
-
-use super::content::Content;
+use super::content::{Content, shortfall, utc};
 use super::figure::{Figure, Marks, Section};
 use super::format::{Csv, Markdown, Parquet, TableFormat};
-use super::html::{ClaimsSection, PlanSection};
+use super::section::{ReportError, ReportExtras};
 use super::svg;
 use super::table::Table;
 use super::tables::missing;
-use crate::store::{FailedPoint, RunSelector, RunSummary, Store, StoreError};
-
-/// Why a report could not be written.
-#[derive(Debug, thiserror::Error)]
-pub enum ReportError {
-    /// The store cannot be read, or has no such run.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// A file of the report cannot be written.
-    #[error("cannot write `{path}`: {source}; check the folder, or choose another one")]
-    Write {
-        /// The file or folder.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// The columns of the store could not be folded.
-    #[error("cannot compute the tables: {0}; this is a fault of the program, please report it")]
-    Compute(#[from] PolarsError),
-}
+use crate::store::{FailedPoint, RunSelector, RunSummary, Store};
 
 /// What was written, for the screen.
 #[derive(Clone, Debug)]
@@ -50,15 +29,6 @@ pub struct ReportSummary {
     pub missing: u64,
     /// The report's first file.
     pub report: PathBuf,
-}
-
-/// What a report may contain beyond what the store says.
-#[derive(Clone, Debug, Default)]
-pub struct ReportExtras {
-    /// Which findings of a paper held.
-    pub claims: Option<ClaimsSection>,
-    /// Drawings of plans, with their pages as `(name, text)`.
-    pub plans: Vec<(PlanSection, String)>,
 }
 
 /// Writes the report of a run: `index.html`, one page that needs nothing else; `report.md`, `tables/*` as CSV and Parquet and
@@ -253,31 +223,6 @@ fn write_head(run: &RunSummary, target: &mut Vec<u8>) -> std::io::Result<()> {
     )
 }
 
-/// What a reader must know first: that results are missing.
-pub(super) fn shortfall(run: &RunSummary) -> Option<String> {
-    if run.points_done == 0 {
-        let why = if run.points_failed > 0 {
-            ", see \"Points that failed\""
-        } else {
-            ""
-        };
-        return Some(format!(
-            "No point of this run has a result: {} of {} points failed{why}. The tables below are empty.",
-            run.points_failed, run.points
-        ));
-    }
-    (run.points_done < run.points).then(|| {
-        format!(
-            "{} of {} points have a result; {} failed, {} were not run. The means are over the replications that are there \
-             (column n).",
-            run.points_done,
-            run.points,
-            run.points_failed,
-            missing(run)
-        )
-    })
-}
-
 /// The part that differs between two runs of the same configuration.
 fn write_run(run: &RunSummary, target: &mut Vec<u8>) -> std::io::Result<()> {
     writeln!(target, "# Run {} of `{}`\n", run.id.0, run.name)?;
@@ -310,24 +255,4 @@ fn write_run(run: &RunSummary, target: &mut Vec<u8>) -> std::io::Result<()> {
         "* program: {} (commit {commit})",
         run.program_version
     )
-}
-
-/// Milliseconds since 1970 as a date and time; a time outside of all calendars as the number that it is.
-pub(super) fn utc(milliseconds: i64) -> String {
-    match jiff::Timestamp::from_millisecond(milliseconds) {
-        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
-        Err(_) => format!("{milliseconds} ms since 1970"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn moments_are_shown_as_dates() {
-        assert_eq!(utc(0), "1970-01-01 00:00:00 UTC");
-        assert_eq!(utc(951_827_696_000), "2000-02-29 12:34:56 UTC");
-        assert_eq!(utc(1_767_225_599_999), "2025-12-31 23:59:59 UTC");
-    }
 }

@@ -68,7 +68,10 @@ fn a_study_that_was_added_passes_through_every_layer() {
     assert!(page.contains("Weight of all jobs"));
     // Export, comparison, questions.
     let of_store = |arguments: &[&str]| call(&[arguments, &["--store", "toy.db"]].concat());
-    let rows = of_store(&["export", "1", "--what", "toys", "--format", "csv"]);
+    of_store(&[
+        "export", "1", "--what", "toys", "--format", "csv", "--out", "toys.csv",
+    ]);
+    let rows = std::fs::read_to_string(folder.path().join("toys.csv")).expect("an export");
     assert!(rows.contains("100,200"), "{rows}");
     assert!(rows.contains("100,300"), "{rows}");
     let compared = of_store(&["compare", "1", "1", "--metric", "toy_weight"]);

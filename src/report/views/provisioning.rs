@@ -12,7 +12,7 @@ use crate::report::analysis::Combination;
 use crate::report::figure::{Figure, Mark, Marks, Scale, Section, Series};
 use crate::report::figures::situations::{points_of, simulation_of};
 use crate::report::figures::{single, varying, words};
-use crate::report::html::PlanSection;
+use crate::report::section::PlanSection;
 use crate::store::{FrontRow, SlotRow, StoreError, SubmissionRow, TaskRow, WorkflowSite};
 
 const HOUR: f64 = 3_600.0;
