@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::time::Duration;
 
-use bookahead::actors::SimulationResult;
 use bookahead::report;
 use bookahead::store::{RunRecord, RunSelector, RunState, Store, Writer};
+use bookahead::studies::SimulationResult;
 use bookahead::sweep::{
     CostModel, Experiment, FinishedSimulation, InputFolders, InputSources, OutcomeDetail, Simulate,
     Sweep, SweepOptions, load_inputs, tasks,

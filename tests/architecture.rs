@@ -1,5 +1,6 @@
 //! The rules of the project, held against the source: who may mention whom (`ARCHITECTURE.md`).
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -130,7 +131,8 @@ fn estimates_failures_and_plans_do_not_know_policies() {
 #[test]
 fn only_the_store_holds_a_connection() {
     assert_only("Connection::open", &["store"]);
-    assert_only("rusqlite", &["store"]);
+    // Tables of a study write their rows through a connection that they are lent.
+    assert_only("rusqlite", &["store", "tables", "studies"]);
 }
 
 #[test]
@@ -148,7 +150,191 @@ fn no_module_but_the_studies_tells_studies_apart() {
         if module == "studies" || name.contains("tests") || name.contains("fixtures") {
             continue;
         }
-        assert!(!code.contains("StudySpec::"), "{name} matches on a study");
+        for list in ["StudySpec::", "StudyRows::"] {
+            assert!(!code.contains(list), "{name} matches on a study");
+        }
+    }
+}
+
+/// What a study is called is known to its folders; reports and commands learn it from the store, and what is shown of a study alone
+/// stands in its view.
+#[test]
+fn reports_and_commands_name_studies_in_views_only() {
+    for (path, module, code) in sources() {
+        let name = path.to_string_lossy();
+        let is_view = name.starts_with("report/views");
+        if !["report", "cli"].contains(&module.as_str()) || is_view || name.contains("tests") {
+            continue;
+        }
+        let production = code.split("#[cfg(test)]").next().unwrap_or_default();
+        let names_one = production
+            .replace("::STRATEGY_AXIS", "")
+            .contains("::STRATEGY");
+        assert!(!names_one, "{name} names a study");
+        // A section of reports is called "slots", too.
+        for study in bookahead::studies::strategies()
+            .map(|strategy| strategy.name)
+            .filter(|study| *study != "slots")
+        {
+            assert!(
+                !production.contains(&format!("\"{study}\"")),
+                "{name} names {study}"
+            );
+        }
+    }
+}
+
+/// The folder of each crate, and its modules: each may call those before it.
+const CRATES: [(&str, &[&str]); 3] = [
+    (
+        "engine",
+        &[
+            "units",
+            "random",
+            "workload",
+            "estimates",
+            "failures",
+            "plan",
+            "scheduling",
+            "brokering",
+            "studies",
+        ],
+    ),
+    (
+        "lab",
+        &[
+            "actors", "keys", "inputs", "tables", "studies", "sweep", "store",
+        ],
+    ),
+    ("", &["report", "cli"]),
+];
+
+/// The program of a crate: files without their tests, each with the names on the way to it.
+fn program(folder: &str) -> Vec<(Vec<String>, String)> {
+    let of_crate = sources().into_iter().filter_map(|(path, _, code)| {
+        let path = path.with_extension("");
+        let mut names: Vec<String> = (path.components())
+            .map(|name| name.as_os_str().to_string_lossy().into_owned())
+            .collect();
+        let own = match names[0].as_str() {
+            "engine" | "lab" => names.remove(0),
+            _ => String::new(),
+        };
+        let is_test = names
+            .iter()
+            .any(|name| name.contains("test") || name == "fixtures");
+        (own == folder && !is_test).then_some((names, code))
+    });
+    let production = |code: &str| {
+        code.split("#[cfg(test)]")
+            .next()
+            .unwrap_or_default()
+            .to_owned()
+    };
+    of_crate
+        .map(|(names, code)| (names, production(&code)))
+        .collect()
+}
+
+/// The names that stand directly behind a path: one, or those in its braces.
+fn behind<'c>(code: &'c str, path: &str) -> Vec<&'c str> {
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let places = code.match_indices(path).filter(|(at, _)| {
+        let before = code[..*at].chars().next_back();
+        !before.is_some_and(|letter| is_word(letter) || letter == ':')
+    });
+    let mut names = Vec::new();
+    for (at, _) in places {
+        let rest = &code[at + path.len()..];
+        let end = match rest.strip_prefix('{') {
+            Some(_) => rest.find(';').unwrap_or(rest.len()),
+            None => rest.find(|letter| !is_word(letter)).unwrap_or(rest.len()),
+        };
+        names.extend(rest[..end].split(|letter| !is_word(letter)));
+    }
+    names
+}
+
+#[test]
+fn every_module_of_a_crate_calls_only_those_before_it() {
+    for (folder, modules) in CRATES {
+        for (names, code) in program(folder) {
+            let Some(own) = modules.iter().position(|module| *module == names[0]) else {
+                assert!(
+                    ["build", "lib", "main"].contains(&names[0].as_str()),
+                    "{names:?} has no place"
+                );
+                continue;
+            };
+            for called in behind(&code, "crate::") {
+                let place = modules.iter().position(|module| *module == called);
+                assert!(
+                    place.is_none_or(|place| place <= own),
+                    "{folder}: {} calls `{called}`, which comes after it",
+                    names.join("/")
+                );
+            }
+        }
+    }
+}
+
+/// Modules inside a module that call each other in a circle, and why. A new circle is a failure.
+const CIRCLES: [(&str, &[&str]); 4] = [
+    // A policy gives orders to the cluster that asks it.
+    ("scheduling", &["cluster", "policy"]),
+    // Entering pending simulations writes rows, and rows belong to runs.
+    ("store", &["processes", "rows", "runs", "tables"]),
+    // Shares are submitted, and what was submitted is listed with its runs.
+    ("cli", &["runs", "shares", "submit"]),
+    // A figure is shown with the table that gives its marks.
+    ("report", &["figures", "tables"]),
+];
+
+#[test]
+fn modules_inside_a_module_call_each_other_in_no_new_circle() {
+    for (folder, modules) in CRATES {
+        let program = program(folder);
+        for module in modules {
+            let inside = program
+                .iter()
+                .filter(|(names, _)| names[0] == *module && names.len() > 1);
+            let mut calls: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+            for (names, code) in inside {
+                let own = names[1].as_str();
+                // How far above a file its module is: `mod.rs` stands for its folder.
+                let is_folder = names.last().is_some_and(|name| name == "mod");
+                let above = "super::".repeat(names.len() - 1 - usize::from(is_folder));
+                let called = calls.entry(own).or_default();
+                for path in [format!("crate::{module}::"), above] {
+                    if !path.is_empty() && own != "mod" {
+                        called.extend(behind(code, &path).into_iter().filter(|name| *name != own));
+                    }
+                }
+            }
+            let reached = |from: &'_ str| {
+                let mut reached: BTreeSet<&str> = BTreeSet::new();
+                let mut next: Vec<&str> = calls[from].iter().copied().collect();
+                while let Some(name) = next.pop() {
+                    if calls.contains_key(name) && reached.insert(name) {
+                        next.extend(&calls[name]);
+                    }
+                }
+                reached
+            };
+            let all: BTreeMap<&str, BTreeSet<&str>> =
+                calls.keys().map(|name| (*name, reached(name))).collect();
+            for (one, from_one) in &all {
+                for other in from_one.iter().filter(|other| all[*other].contains(one)) {
+                    let is_known = CIRCLES.iter().any(|(of, circle)| {
+                        of == module && circle.contains(one) && circle.contains(other)
+                    });
+                    assert!(
+                        is_known || one == other,
+                        "{module}: `{one}` and `{other}` call each other"
+                    );
+                }
+            }
+        }
     }
 }
 

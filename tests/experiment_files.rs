@@ -10,29 +10,7 @@ use bookahead::sweep::keys::{self, Kind};
 use serde_json::Value;
 
 use crate::support::json_schema;
-
-fn project() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// Holds a generated file against what it should be.
-fn assert_current(name: &str, now: &str) {
-    let path = project().join(name);
-    if std::env::var_os("BOOKAHEAD_PAGES").is_some_and(|value| value == "write") {
-        fs::write(&path, now).expect("a writable project");
-        return;
-    }
-    let before = fs::read_to_string(&path).unwrap_or_default();
-    let difference = before
-        .lines()
-        .zip(now.lines())
-        .find(|(before, now)| before != now);
-    assert!(
-        before == now,
-        "{name} is not what the declarations of the keys give: {difference:?}\n(BOOKAHEAD_PAGES=write cargo test --release \
-         experiment_files writes it again)"
-    );
-}
+use crate::support::pages::{assert_current, project};
 
 /// The table of the keys of a table and of the tables in it.
 fn rows(table: &str) -> String {
@@ -77,7 +55,7 @@ fn the_page_of_the_configuration_has_the_table_of_every_key() {
         all[..all.len() - 3],
         "axis, zip and exclude have no keys"
     );
-    assert_current("docs/configuration.md", &current);
+    assert_current("docs/configuration.md", &current, "experiment_files");
 }
 
 #[test]
@@ -85,6 +63,7 @@ fn the_schema_of_the_documentation_is_that_of_the_program() {
     assert_current(
         "docs/experiment.schema.json",
         &format!("{:#}\n", keys::schema()),
+        "experiment_files",
     );
 }
 

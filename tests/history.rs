@@ -251,7 +251,7 @@ fn independent_runs_of_the_same_configuration_are_equal_bit_by_bit_and_a_moved_n
     assert_eq!(moved.status.code(), Some(1), "{moved:?}");
     let said = String::from_utf8_lossy(&moved.stdout).into_owned();
     assert!(
-        said.contains("THEY DIFFER in 3 of 23 measures: booked, fees, gain"),
+        said.contains("THEY DIFFER in 3 of 27 measures: booked, fees, gain"),
         "{said}"
     );
 }

@@ -24,8 +24,10 @@ mod overbooked_parts;
 #[cfg(target_os = "linux")]
 mod peers;
 mod provisioning_sites;
+mod quantities;
 mod real_traces;
 mod reproduce_curves;
+mod reproduce_own_paper;
 mod reproduce_readings;
 mod reservations;
 mod shards;
@@ -34,4 +36,5 @@ mod shares_on_engines;
 mod simulate;
 mod support;
 mod sweeps;
+mod toy_study;
 mod workflows;

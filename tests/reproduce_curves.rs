@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use assert_cmd::Command;
 
@@ -33,9 +33,6 @@ values = [0, 50, 100]
 "#;
 
 const FINDINGS: &str = r#"
-paper = "heine2005"
-title = "A paper of curves"
-
 [[finding]]
 id = "H1"
 section = "6"
@@ -125,9 +122,6 @@ values = [[1, 2], [1, 4], [300, 20]]
 "#;
 
 const FINDINGS_OF_CLUSTERS: &str = r#"
-paper = "meltzer2005"
-title = "Clusters"
-
 [[again]]
 of = "fingerprint"
 trace = "drawn"
@@ -198,8 +192,7 @@ fn write_trace(folder: &Path, name: &str, text: &str) {
 /// Small copies of all configurations of Meltzer 2005.
 fn folder_of_clusters() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    let configs = folder.path().join("configs/meltzer2005");
-    fs::create_dir_all(&configs).expect("made");
+    let configs = folder_of(folder.path(), "meltzer2005");
     for excerpts in ["fingerprint", "drawn"] {
         for experiment in 0..8 {
             let name = format!("{excerpts}-e{experiment}");
@@ -216,10 +209,19 @@ fn folder_of_clusters() -> tempfile::TempDir {
     folder
 }
 
+/// The folder of a paper that has the traces of the real one.
+fn folder_of(root: &Path, paper: &str) -> PathBuf {
+    let place = format!("configs/{paper}");
+    let configs = root.join(&place);
+    fs::create_dir_all(&configs).expect("made");
+    let own = Path::new(env!("CARGO_MANIFEST_DIR")).join(place);
+    fs::copy(own.join("paper.toml"), configs.join("paper.toml")).expect("copied");
+    configs
+}
+
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    let configs = folder.path().join("configs/heine2005");
-    fs::create_dir_all(&configs).expect("made");
+    let configs = folder_of(folder.path(), "heine2005");
     for (name, text) in [
         ("ctc.toml", CONFIGURATION),
         ("findings.toml", FINDINGS),
@@ -255,7 +257,7 @@ fn curves_are_swept_judged_and_reported_and_the_same_command_again_only_judges()
         "H2  held",
         "H3  missed",
         "why: No machine is. Looked at: ctc.",
-        "heine2005          2 held, 1 missed, 0 not tested",
+        "heine2005: held 2 of 3 (67 %)",
     ] {
         assert!(said.contains(text), "{text}\nis not in\n{said}");
     }
@@ -306,8 +308,8 @@ fn several_clusters_are_judged_by_replications_by_cluster_and_by_request_and_onc
         "the published value is held out",
         "drawn/M1  held",
         "drawn/M4  missed",
-        "fingerprint        3 held, 1 missed, 1 not tested",
-        "drawn              3 held, 1 missed, 1 not tested",
+        "seven excerpts chosen by fingerprint, 1,160 CPUs each held 3 of 4 (75 %), 1 not tested",
+        "excerpts drawn for each replication, 1,160 CPUs each held 3 of 4 (75 %), 1 not tested",
     ] {
         assert!(said.contains(text), "{text}\nis not in\n{said}");
     }

@@ -49,7 +49,10 @@ fn folder() -> tempfile::TempDir {
     let configs = folder.path().join("configs/birkenheuer2012");
     fs::create_dir_all(&configs).expect("made");
     let own = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs/birkenheuer2012");
-    for name in ["published.toml", "explanations.toml"] {
+    let paper = "title = \"A small paper\"\n[[trace]]\nname = \"arminius\"\nsubject = \"Arminius\"\n\
+                 runs = [\"arminius-pof\", \"arminius-risk\", \"arminius-alignment\"]\n";
+    fs::write(configs.join("paper.toml"), paper).expect("written");
+    for name in ["findings.toml", "explanations.toml"] {
         fs::copy(own.join(name), configs.join(name)).expect("copied");
     }
     fs::write(configs.join("readings.toml"), READINGS).expect("written");

@@ -9,8 +9,8 @@ use proptest::prelude::*;
 use bookahead::scheduling::reserving::{
     Admission, ReservingMachine, ReservingSettings, simulate_reserving,
 };
-use bookahead::studies::Simulation as _;
-use bookahead::studies::reservations::ReservingSimulation;
+use bookahead::studies::reservations::{ReservingSimulation, Rows};
+use bookahead::studies::{Simulation as _, StudyRows};
 use bookahead::units::{NodeSeconds, Nodes, Seconds};
 use bookahead::workload::{
     Job, JobId, JobKind, RequestOrigin, RequestSettings, StartRule, generate_requests,
@@ -286,7 +286,8 @@ proptest! {
         let actors = simulation.run(true).unwrap();
         prop_assert_eq!(actors.metrics, direct.metrics);
         prop_assert_eq!(actors.outcomes, direct.jobs);
-        prop_assert_eq!(actors.reservations, direct.reservations);
+        let reservations = StudyRows::Reservations(Box::new(Rows(direct.reservations)));
+        prop_assert_eq!(actors.rows, reservations);
     }
 
     /// Spec `provisioning.md` §12.8: a list is never empty, holds the earliest feasible start and a price of 0; who wants the

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use assert_cmd::Command;
-use bookahead::store::{AxisColumn, RunSelector, Store};
+use bookahead::store::{AxisColumn, RunSelector, Store, run_sweep};
 use bookahead::sweep::{
-    Experiment, InputFolders, OutcomeDetail, RunState, SweepOptions, SweepSummary, run_sweep,
+    Experiment, InputFolders, OutcomeDetail, RunState, SweepOptions, SweepSummary,
 };
 
 const TEXT: &str = r#"
@@ -49,18 +49,18 @@ fn content(store: &Path) -> Vec<String> {
     let points = store.points(run.id).expect("points");
     let mut rows: Vec<String> = (0..points.len())
         .map(|row| {
-            let value = |axis: &AxisColumn| axis.positions[row].map(|at| axis.axis.values[at as usize].clone());
+            let value = |axis: &AxisColumn| {
+                axis.positions[row].map(|at| axis.axis.values[at as usize].clone())
+            };
             let axes: Vec<_> = points.axes.iter().map(value).collect();
+            let metrics: Vec<_> = points
+                .metrics
+                .iter()
+                .map(|(name, values)| (name, values[row]))
+                .collect();
             format!(
-                "{} {axes:?} #{} fees {} forfeited {} accepted {} failed {} overbooked {} slowdown {:?}",
-                points.identity[row],
-                points.replication[row],
-                points.fees[row],
-                points.forfeited[row],
-                points.accepted[row],
-                points.failed[row],
-                points.overbooked[row],
-                points.slowdown[row],
+                "{} {axes:?} #{} {metrics:?}",
+                points.identity[row], points.replication[row]
             )
         })
         .collect();
@@ -201,7 +201,7 @@ fn the_quick_start_and_every_configuration_of_the_project_is_valid() {
             if path.is_dir() {
                 folders.push(path);
             } else if path.extension().is_some_and(|ending| ending == "toml")
-                && !path.ends_with("published.toml")
+                && !path.ends_with("paper.toml")
                 && !path.ends_with("explanations.toml")
                 && !path.ends_with("findings.toml")
                 && !path.ends_with("readings.toml")

@@ -14,8 +14,8 @@ use super::aligned::{Aligned, Heading, screen};
 use super::runs::{short, version};
 use super::screen::{LookError, axes_json, axes_text, print_json};
 use crate::report::{Cell, Estimate};
-use crate::scheduling::measures;
-use crate::store::{MEASURES, RunSelector, RunSummary, Store};
+use crate::store::{METRICS, RunSelector, RunSummary, Store};
+use crate::studies::measures;
 use pairs::{Difference, Pairing, differences, pair};
 
 /// Compares two runs: pairs their points by axis values and replication and shows what differs.
@@ -309,7 +309,8 @@ fn summary(text: &mut String, pairing: &Pairing, all: &[Difference], shared: boo
 /// Names that `--metric` takes.
 fn known_measures() -> Vec<&'static str> {
     let studied = measures::MEASURES.iter().map(|measure| measure.name);
-    MEASURES.iter().copied().chain(studied).collect()
+    let metrics = METRICS.iter().map(|metric| metric.name);
+    metrics.chain(studied).collect()
 }
 
 fn table(rows: &[&Difference], by: Option<&str>) -> io::Result<()> {

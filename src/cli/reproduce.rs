@@ -3,13 +3,11 @@
 //! This file decides what to run and where results go. It runs nothing itself: sweeps, traces and the store are behind
 //! [`SweepRunner`].
 
-mod curves;
+mod evaluation;
 mod paper;
-mod papers;
 mod readings;
 mod runner;
 mod stored;
-mod tables;
 
 use std::fs;
 use std::io::{self, Write};
@@ -19,17 +17,15 @@ use std::process::ExitCode;
 use clap::Args;
 
 pub use paper::{
-    Configuration, ConfigurationError, CurveTrace, EXPLANATIONS, FINDINGS, PUBLISHED, Paper,
-    PaperTrace, Results, TableTrace, paper,
+    Configuration, EXPLANATIONS, FINDINGS, PAPER, Paper, PaperError, PaperTrace, paper_names,
 };
-pub use papers::PAPERS;
 pub use readings::ReadingError;
 pub use runner::HouseRunner;
 pub use stored::{StoredCurves, known_measures};
 
 use crate::report::ClaimsSection;
-use crate::report::claims::{Alignment, ClaimsError, Measured};
 use crate::report::findings::{FindingsError, FindingsFile, MeasuredCurves};
+use crate::report::reproduction::ScoreCard;
 use crate::sweep::{OutcomeDetail, SweepOptions};
 
 /// Arguments of `bookahead reproduce`.
@@ -112,28 +108,6 @@ pub trait SweepRunner {
     /// When the configuration is wrong or the store cannot be used. Points that fail are no error, but counted.
     fn run(&mut self, configuration: &Configuration) -> Result<SweepOutcome, RoomError>;
 
-    /// The measured values of a trace, read from the store over the runs that [`SweepRunner::run`] returned: of the PoF
-    /// experiment, then of the risk experiment. A cell with fewer than `batteries` batteries counts as not measured.
-    ///
-    /// # Errors
-    ///
-    /// When the store cannot be read.
-    fn measured(
-        &self,
-        runs: &[SweepOutcome],
-        batteries: usize,
-    ) -> Result<Box<dyn Measured>, RoomError>;
-
-    /// The measured values of a trace with the failure clock moved, read from the store over one run of its experiment on
-    /// alignments: one a value of `failures.offset_hours`. A cell with fewer than `batteries` batteries counts as not
-    /// measured.
-    ///
-    /// # Errors
-    ///
-    /// When the store cannot be read.
-    fn alignments(&self, run: &SweepOutcome, batteries: usize)
-    -> Result<Vec<Alignment>, RoomError>;
-
     /// The curves that findings ask for, read from the store: of the runs of these configurations (stem, and how
     /// [`SweepRunner::run`] ended) what the findings name.
     ///
@@ -166,6 +140,8 @@ pub struct SweepOutcome {
     pub experiment: String,
     /// The run's number in the store.
     pub run: i64,
+    /// Replications of each of its points: a complete cell has as many.
+    pub replications: u32,
     /// Points that are done, now or before.
     pub done: u64,
     /// Points that failed.
@@ -200,19 +176,11 @@ impl Ending {
 /// Why nothing could be reproduced: wrong use or configuration (exit code 2).
 #[derive(Debug, thiserror::Error)]
 pub enum ReproduceError {
-    /// No such paper.
-    #[error("no paper is called `{name}`; there are: {known}")]
-    UnknownPaper {
-        /// What was asked for.
-        name: String,
-        /// What there is.
-        known: String,
-    },
     /// No such trace.
     #[error("{paper} has no trace `{name}`; there are: {known}")]
     UnknownTrace {
         /// The paper.
-        paper: &'static str,
+        paper: String,
         /// What was asked for.
         name: String,
         /// What there is.
@@ -222,20 +190,17 @@ pub enum ReproduceError {
     #[error("the trace `{trace}` cannot be run: {source}")]
     MissingTrace {
         /// The trace.
-        trace: &'static str,
+        trace: String,
         /// Which file, and where the archive offers it.
         source: RoomError,
     },
-    /// A configuration cannot be read.
+    /// There is no such paper, or one of its files cannot be read.
     #[error(transparent)]
-    Configuration(#[from] ConfigurationError),
-    /// The published claims, their explanations or the readings are wrong.
-    #[error(transparent)]
-    Claims(#[from] ClaimsError),
+    Paper(#[from] PaperError),
     /// A reading cannot be run.
     #[error(transparent)]
     Reading(#[from] ReadingError),
-    /// The findings, or their explanations, are wrong.
+    /// The findings, their explanations or the readings are wrong.
     #[error(transparent)]
     Findings(#[from] FindingsError),
     /// A sweep could not be run, or its results not read.
@@ -272,51 +237,43 @@ pub fn reproduce(
     output: &mut dyn Write,
     log: &mut dyn Write,
 ) -> Result<Ending, ReproduceError> {
-    let papers: Vec<&Paper> = match &args.paper {
-        Some(name) => vec![paper(name).ok_or_else(|| ReproduceError::UnknownPaper {
-            name: name.clone(),
-            known: names(PAPERS.iter().map(|paper| paper.name)),
-        })?],
-        None => having(args.trace.as_deref()),
+    let papers = match &args.paper {
+        Some(name) => vec![Paper::read(root, name)?],
+        None => having(root, args.trace.as_deref())?,
     };
     let mut session = Session {
         args,
-        root,
         runner,
         output,
         log,
     };
     let mut ending = Ending::Done;
-    for paper in papers {
+    for paper in &papers {
         if let Some(name) = &args.trace
             && paper.trace(name).is_none()
         {
             return Err(ReproduceError::UnknownTrace {
-                paper: paper.name,
+                paper: paper.name.clone(),
                 name: name.clone(),
-                known: names(paper.traces().iter().map(|trace| trace.name)),
+                known: names(paper.traces.iter().map(|trace| trace.name.as_str())),
             });
         }
-        let ended = match paper.results {
-            Results::Tables(traces) => tables::reproduce(&mut session, paper, traces)?,
-            Results::Curves(traces) => curves::reproduce(&mut session, paper, traces)?,
-        };
-        ending = ending.max(ended);
+        ending = ending.max(evaluation::reproduce(&mut session, paper)?);
     }
     Ok(ending)
 }
 
 /// The papers that have a trace of this name; all where none is asked for, or none has it.
-fn having(trace: Option<&str>) -> Vec<&'static Paper> {
-    let found: Vec<&Paper> = PAPERS
+fn having(root: &Path, trace: Option<&str>) -> Result<Vec<Paper>, PaperError> {
+    let mut papers = paper_names(root)
         .iter()
-        .filter(|paper| trace.is_none_or(|name| paper.trace(name).is_some()))
-        .collect();
-    if found.is_empty() {
-        PAPERS.iter().collect()
-    } else {
-        found
+        .map(|name| Paper::read(root, name))
+        .collect::<Result<Vec<_>, _>>()?;
+    let has = |paper: &Paper| trace.is_none_or(|name| paper.trace(name).is_some());
+    if papers.iter().any(has) {
+        papers.retain(has);
     }
+    Ok(papers)
 }
 
 fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
@@ -326,7 +283,6 @@ fn names<'a>(names: impl Iterator<Item = &'a str>) -> String {
 /// What the command was given, and where it speaks.
 struct Session<'s> {
     args: &'s ReproduceArgs,
-    root: &'s Path,
     runner: &'s mut dyn SweepRunner,
     output: &'s mut dyn Write,
     log: &'s mut dyn Write,
@@ -341,18 +297,14 @@ impl Session<'_> {
     }
 
     /// Why a trace cannot be run; `None` where it can. Where it was asked for by name that is an error.
-    fn missing(
-        &mut self,
-        trace: &PaperTrace,
-        further: &[&str],
-    ) -> Result<Option<String>, ReproduceError> {
-        for file in trace.file.iter().chain(further) {
+    fn missing(&mut self, trace: &PaperTrace) -> Result<Option<String>, ReproduceError> {
+        for file in &trace.files {
             let Err(missing) = self.runner.find_trace(file) else {
                 continue;
             };
             if self.args.trace.is_some() {
                 return Err(ReproduceError::MissingTrace {
-                    trace: trace.name,
+                    trace: trace.name.clone(),
                     source: missing,
                 });
             }
@@ -364,17 +316,6 @@ impl Session<'_> {
 
     /// Runs one configuration, saying so before, and after an interruption how to go on.
     fn run(
-        &mut self,
-        paper: &Paper,
-        trace: &PaperTrace,
-        stem: &str,
-    ) -> Result<SweepOutcome, ReproduceError> {
-        let configuration = paper.configuration(self.root, stem)?;
-        self.run_configuration(trace, &configuration)
-    }
-
-    /// [`Self::run`] of a configuration that was read already.
-    fn run_configuration(
         &mut self,
         trace: &PaperTrace,
         configuration: &Configuration,
@@ -403,15 +344,24 @@ impl Session<'_> {
         self.args.report.join(paper).join(trace)
     }
 
-    /// Writes `score-card.md` and `score-card.json` into a folder.
-    fn write_card(
+    /// Writes the report of a run into a folder.
+    fn report(
         &self,
+        run: &SweepOutcome,
         folder: &Path,
-        markdown: String,
-        records: &impl serde::Serialize,
+        claims: Option<ClaimsSection>,
     ) -> Result<(), ReproduceError> {
-        let json = serde_json::to_string_pretty(records).map_err(io::Error::from)?;
-        self.write_file(folder, "score-card.md", &markdown)?;
+        let failure = |source| ReproduceError::Sweep {
+            configuration: run.experiment.clone(),
+            source,
+        };
+        self.runner.report(run, folder, claims).map_err(failure)
+    }
+
+    /// Writes `score-card.md` and `score-card.json` into a folder.
+    fn write_card(&self, folder: &Path, card: &ScoreCard) -> Result<(), ReproduceError> {
+        let json = serde_json::to_string_pretty(&card.records()).map_err(io::Error::from)?;
+        self.write_file(folder, "score-card.md", &card.markdown())?;
         self.write_file(folder, "score-card.json", &(json + "\n"))
     }
 
@@ -429,20 +379,17 @@ impl Session<'_> {
         Ok(())
     }
 
-    /// The first part of a list: the paper, and its traces with the files that they need beside their own and how many claims there
-    /// are of each.
+    /// The first part of a list: the paper, and its traces with the files that they need and how many findings there are of each.
     fn list_traces(
         &mut self,
-        (paper, title): (&Paper, &str),
-        traces: &[(&PaperTrace, &[&str], usize)],
-        noun: &str,
+        paper: &Paper,
+        traces: &[(&PaperTrace, usize)],
     ) -> Result<(), ReproduceError> {
-        writeln!(self.output, "{}\n  {title}\n\ntraces", paper.name)?;
-        for (trace, further, count) in traces {
+        writeln!(self.output, "{}\n  {}\n\ntraces", paper.name, paper.title)?;
+        for (trace, count) in traces {
             let files: Vec<String> = trace
-                .file
+                .files
                 .iter()
-                .chain(*further)
                 .map(|file| match self.runner.find_trace(file) {
                     Ok(path) => path.display().to_string(),
                     Err(_) => format!("{file}: not found"),
@@ -456,35 +403,35 @@ impl Session<'_> {
             let plural = if *count == 1 { "" } else { "s" };
             writeln!(
                 self.output,
-                "  {:18} {}; {count} {noun}{plural}; {files}",
+                "  {:18} {}; {count} finding{plural}; {files}",
                 trace.name, trace.subject
             )?;
         }
         Ok(())
     }
 
-    /// The second part: the configurations of the chosen traces, with what `remark` says of each.
+    /// The second part: the configurations of the chosen traces.
     fn list_configurations(
         &mut self,
         paper: &Paper,
         traces: &[&PaperTrace],
-        remark: impl Fn(&str) -> &'static str,
     ) -> Result<(), ReproduceError> {
         writeln!(self.output, "\nconfigurations")?;
-        for stem in paper.stems(self.root)? {
+        for stem in paper.stems()? {
             let of_trace = |trace: &&PaperTrace| {
-                stem.strip_prefix("ablation-")
-                    .unwrap_or(&stem)
-                    .strip_prefix(trace.name)
-                    .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+                let is_named = format!("-{stem}-").contains(&format!("-{}-", trace.name));
+                is_named || trace.runs.contains(&stem)
             };
-            if traces.iter().any(of_trace) {
-                let configuration = paper.configuration(self.root, &stem)?;
+            if self.args.trace.is_none() || traces.iter().any(of_trace) {
+                let configuration = paper.configuration(&stem)?;
+                let remark = match paper.trace_of(&stem) {
+                    Some(_) => "",
+                    None => " (by hand: bookahead run)",
+                };
                 writeln!(
                     self.output,
-                    "  {}{}\n    {}",
+                    "  {}{remark}\n    {}",
                     configuration.origin(),
-                    remark(&stem),
                     configuration.summary()
                 )?;
             }

@@ -139,7 +139,7 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
         options.workers = workers.get();
     }
     if arguments.dry_run {
-        let (sweep, plan) = crate::sweep::dry_run(sweep, &options)?;
+        let (sweep, plan) = crate::store::dry_run(sweep, &options)?;
         if arguments.json {
             super::screen::print_json(&points_json(&sweep))?;
             super::say(plan);
@@ -155,7 +155,7 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
     }
     options.interrupt.listen().map_err(RunError::Signals)?;
     let name = sweep.name.clone();
-    let summary = crate::sweep::run_sweep(sweep, &options)?;
+    let summary = crate::store::run_sweep(sweep, &options)?;
     if summary.state == RunState::Interrupted {
         // The log has said how much is left and that the same command goes on.
         return Ok(summary.exit_code());

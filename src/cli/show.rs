@@ -13,8 +13,8 @@ use super::screen::{
 };
 use crate::report::{Cell, Column, Table};
 use crate::store::{
-    ExportKind, FailedPoint, JobDetail, PlaceDetail, QueryError, RunSelector, RunSummary, SqlValue,
-    Store,
+    ExportKind, FailedPoint, JobDetail, METRICS, PlaceDetail, QueryError, RunSelector, RunSummary,
+    SqlValue, Store,
 };
 use crate::sweep::{Axis, shown};
 
@@ -201,6 +201,9 @@ fn as_text(
     text
 }
 
+/// The metrics that tell points apart on a screen.
+const SHOWN: [&str; 5] = ["gain", "accepted", "failed", "utilisation", "slowdown"];
+
 /// Every place with all its columns, as the export has them.
 type Rows = (Vec<String>, Vec<Vec<SqlValue>>);
 
@@ -221,15 +224,9 @@ fn points_table(names: &[String], rows: &[Vec<SqlValue>], axes: &[Axis]) -> Tabl
     let mut wanted: Vec<(&str, &str, usize)> = vec![("place", "Point", 0)];
     let keys: Vec<&str> = axes.iter().map(|axis| axis.key.as_str()).collect();
     wanted.extend(keys.iter().map(|key| (*key, *key, 0)));
-    wanted.extend([
-        ("replication", "Replication", 0),
-        ("state", "State", 0),
-        ("gain", "Gain (VC)", 0),
-        ("accepted", "Accepted", 0),
-        ("failed", "Failed", 0),
-        ("utilisation", "Utilisation", 3),
-        ("slowdown", "Slowdown", 2),
-    ]);
+    wanted.extend([("replication", "Replication", 0), ("state", "State", 0)]);
+    let metrics = METRICS.iter().filter(|metric| SHOWN.contains(&metric.name));
+    wanted.extend(metrics.map(|metric| (metric.name, metric.title, metric.decimals)));
     let found: Vec<(usize, &str, usize)> = wanted
         .into_iter()
         .filter_map(|(name, title, decimals)| {

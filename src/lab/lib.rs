@@ -1,12 +1,23 @@
 //! The laboratory of bookahead: actors around the domain's state machines, sweeps over all cores, and the store that keeps every outcome.
+//!
+//! Each module below may call those above it in this list, and no other.
 
 use bookahead_engine::{brokering, estimates, failures, plan, random, scheduling, units, workload};
 
-// What simulations can be about: what they read and how they run.
-pub mod studies;
-
 // The actors of one simulation.
 pub mod actors;
+
+// Keys of experiment files: declarations, reading, problems.
+mod keys;
+
+// What simulations read, prepared once and shared.
+mod inputs;
+
+// What a table of the store is.
+mod tables;
+
+// What simulations can be about: inputs, runs, keys and tables of each study.
+pub mod studies;
 
 // Experiment files, axes, points, and the coordinator that shards them over cores.
 pub mod sweep;

@@ -7,10 +7,11 @@ use std::collections::HashMap;
 use polars::prelude::PolarsResult;
 
 use super::statistics::Estimate;
-use crate::scheduling::measures::{self, Topic};
+use crate::scheduling::measures::Topic;
 use crate::scheduling::registry;
-use crate::store::{MeasureColumn, PointColumns};
+use crate::store::{METRICS, MeasureColumn, Metric, PointColumns, Shown};
 use crate::studies;
+use crate::studies::measures;
 use crate::sweep::{Axis, AxisValue};
 use fold::{fold, fold_measures};
 
@@ -24,53 +25,30 @@ pub const TUNED_AXES: &[&str] = &["acceptance.pof_max", "acceptance.security_fac
 /// not for every value of such an axis, is still the baseline of every value.
 const OVERBOOKING_ONLY: &[&str] = &["acceptance.", "estimates.", "reliability."];
 
-/// A quantity that is reported.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Metric {
-    /// Its column in CSV files and in the view `v_point`.
-    pub key: &'static str,
-    /// Its heading, with the unit.
-    pub title: &'static str,
+/// A metric as it stands beside measures, which are in percent where they are shares.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct BesideMeasures {
+    /// Its column.
+    pub(super) key: &'static str,
+    /// Its heading.
+    pub(super) title: String,
     /// Decimals in tables for people.
-    pub decimals: usize,
+    pub(super) decimals: usize,
+    /// What the metric is multiplied by.
+    pub(super) factor: f64,
 }
 
-const fn metric(key: &'static str, title: &'static str, decimals: usize) -> Metric {
-    Metric {
-        key,
-        title,
-        decimals,
+impl From<&Metric> for BesideMeasures {
+    fn from(metric: &Metric) -> Self {
+        let percent = metric.percent_name();
+        Self {
+            key: percent.unwrap_or(metric.name),
+            title: percent.map_or(metric.title.to_owned(), |_| format!("{} (%)", metric.title)),
+            decimals: percent.map_or(metric.decimals, |_| 2),
+            factor: percent.map_or(1.0, |_| 100.0),
+        }
     }
 }
-
-/// Every reported quantity, in the order of the columns (spec §6).
-pub const METRICS: [Metric; 13] = [
-    metric("gain", "Gain (VC)", 0),
-    metric("fees", "Fees (VC)", 0),
-    metric("penalties", "Penalties (VC)", 0),
-    metric("booked", "Booked (VC)", 0),
-    metric("accepted", "Accepted", 1),
-    metric("successful", "Successful", 1),
-    metric("failed", "Failed", 1),
-    metric("dropped", "Dropped", 1),
-    metric("rejection_rate", "Rejection rate", 3),
-    metric("overbooked", "Overbooked", 1),
-    metric("utilisation", "Utilisation", 3),
-    metric("mean_wait", "Mean wait (s)", 0),
-    metric("slowdown", "Slowdown (by area)", 2),
-];
-
-/// Metrics that mean something on a planning-based machine with reservations: it sells nothing and overbooks nothing.
-const WITHOUT_MONEY: [&str; 8] = [
-    "accepted",
-    "successful",
-    "failed",
-    "dropped",
-    "rejection_rate",
-    "utilisation",
-    "mean_wait",
-    "slowdown",
-];
 
 /// A measure of a study that is reported.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -158,28 +136,26 @@ impl Analysis {
             .collect();
         let (mut combinations, membership) = combinations(points);
         let pairing = Pairing::new(points);
-        let gains: Vec<f64> = (0..points.len())
-            .map(|index| gain_at(points, index, points.penalty_ratio[index]))
-            .collect();
+        let [gains, fees, forfeited] =
+            ["gain", "fees", "forfeited"].map(|name| &points.metrics[name]);
+        // At the penalty ratio of the point that is compared with it.
         let baselines: Vec<Option<f64>> = pairing
             .baseline
             .iter()
-            .enumerate()
-            .map(|(index, baseline)| {
-                baseline.map(|baseline| gain_at(points, baseline, points.penalty_ratio[index]))
-            })
+            .zip(&points.penalty_ratio)
+            .map(|(baseline, ratio)| Some(fees[(*baseline)?]? - ratio * forfeited[(*baseline)?]?))
             .collect();
         let differences: Vec<Option<f64>> = gains
             .iter()
             .zip(&baselines)
-            .map(|(gain, baseline)| baseline.map(|baseline| gain - baseline))
+            .map(|(gain, baseline)| Some((*gain)? - (*baseline)?))
             .collect();
-        let folded = fold(points, &membership, &gains, &baselines, &differences)?;
+        let folded = fold(points, &membership, &baselines, &differences)?;
         let measured = fold_measures(points, &membership)?;
         for (row, combination) in combinations.iter_mut().enumerate() {
             combination.estimates = METRICS
                 .iter()
-                .map(|metric| folded.estimate(metric.key, row))
+                .map(|metric| folded.estimate(metric.name, row))
                 .collect::<PolarsResult<_>>()?;
             combination.measured = points
                 .measures
@@ -210,31 +186,40 @@ impl Analysis {
     #[must_use]
     pub fn is_study(&self) -> bool {
         !self.combinations.is_empty()
-            && self.combinations.iter().all(|combination| {
-                studies::STRATEGIES
-                    .iter()
-                    .any(|(name, _)| *name == combination.strategy)
-            })
+            && (self.combinations.iter())
+                .all(|combination| studies::is_strategy(&combination.strategy))
     }
 
-    /// Whether any of its points is of the machine that takes reservations.
+    /// Whether any of its points is of a study that the metrics of jobs say something of.
     #[must_use]
-    pub fn has_replanning(&self) -> bool {
+    pub fn has_metrics(&self) -> bool {
+        let known: Vec<&str> = studies::strategies()
+            .filter(|study| study.has_metrics)
+            .map(|study| study.name)
+            .collect();
         self.combinations
             .iter()
-            .any(|combination| combination.strategy == "replanning")
+            .any(|combination| known.contains(&combination.strategy.as_str()))
     }
 
-    /// Indices of the [`METRICS`] that mean something in this run.
+    /// Indices of the [`METRICS`] that tables show of this run: of a study none, and of a machine that takes reservations, which sells
+    /// nothing and overbooks nothing, the others.
     #[must_use]
     pub fn shown_metrics(&self) -> Vec<usize> {
-        let shown = |key| match (self.is_study(), self.has_replanning()) {
-            (false, _) => true,
-            (true, true) => WITHOUT_MONEY.contains(&key),
-            (true, false) => false,
+        let shown = |metric: &Metric| match metric.topic {
+            Topic::Money | Topic::Overbooking => !self.is_study(),
+            _ => !self.is_study() || self.has_metrics(),
         };
         (0..METRICS.len())
-            .filter(|index| shown(METRICS[*index].key))
+            .filter(|index| METRICS[*index].shown >= Shown::Tables && shown(&METRICS[*index]))
+            .collect()
+    }
+
+    /// Indices of the [`METRICS`] that stand beside the measures of a study: those of a machine that takes reservations.
+    #[must_use]
+    pub fn metrics_beside_measures(&self) -> Vec<usize> {
+        (0..METRICS.len())
+            .filter(|index| METRICS[*index].shown == Shown::Studies && self.has_metrics())
             .collect()
     }
 
@@ -307,10 +292,6 @@ pub(super) fn strategy_rank(name: &str) -> usize {
         .iter()
         .position(|strategy| strategy.name == name)
         .unwrap_or(usize::MAX)
-}
-
-fn gain_at(points: &PointColumns, index: usize, ratio: f64) -> f64 {
-    points.fees[index] - ratio * points.forfeited[index]
 }
 
 /// The distinct combinations in order of first appearance, and each point's combination.

@@ -59,11 +59,7 @@ fn verdicts(groups: &Groups, analysis: &Analysis) -> Vec<(bool, String)> {
                     let scores = situation.counts.scores()?;
                     (scores.jobs >= counts::FEWEST_JOBS && !scores.is_fine()).then(|| {
                         let values = super::figures::given(analysis, &groups.axes, &situation.places);
-                        let words: Vec<String> = values
-                            .iter()
-                            .map(|(key, value)| format!("{} {value}", super::tables::short(key)))
-                            .collect();
-                        format!("{} ({})", words.join(", "), in_words(&scores))
+                        format!("{} ({})", super::figures::words(&values), in_words(&scores))
                     })
                 })
                 .collect();

@@ -109,6 +109,32 @@ pub struct Scale {
     pub kind: ScaleKind,
 }
 
+impl Scale {
+    /// A scale in proportion.
+    pub fn linear(title: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            kind: ScaleKind::Linear,
+        }
+    }
+
+    /// A scale by magnitude.
+    pub fn logarithmic(title: impl Into<String>) -> Self {
+        Self {
+            title: title.into(),
+            kind: ScaleKind::Logarithmic,
+        }
+    }
+
+    /// One place a name.
+    pub fn categories(title: impl Into<String>, names: impl Iterator<Item = String>) -> Self {
+        Self {
+            title: title.into(),
+            kind: ScaleKind::Categories(names.collect()),
+        }
+    }
+}
+
 /// How values are laid out on a scale.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ScaleKind {
@@ -129,6 +155,17 @@ pub struct Series {
     pub rank: usize,
     /// Its marks.
     pub marks: Marks,
+}
+
+impl Series {
+    /// A series with its name, what decides its colour, and its marks.
+    pub fn new(label: impl Into<String>, rank: usize, marks: Marks) -> Self {
+        Self {
+            label: label.into(),
+            rank,
+            marks,
+        }
+    }
 }
 
 /// The marks of a series.

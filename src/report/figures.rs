@@ -1,30 +1,21 @@
 //! What a report draws: one file a kind of figure, each from readers of the store or from the folded points.
 
-mod clusters;
+pub(super) mod bars;
 mod curves;
-mod distributions;
+pub(super) mod distributions;
 mod drawn;
-mod lines;
-mod over_time;
-mod reserved;
-mod shares;
+pub(super) mod lines;
 mod simulator;
-mod situations;
+pub(super) mod situations;
 mod studies;
-mod workflows;
 
-pub(super) use clusters::Clusters;
 pub(super) use curves::curves;
 pub(super) use distributions::distributions;
-pub(super) use over_time::over_time;
-pub(super) use reserved::reserved;
-pub(super) use shares::shares;
 pub(super) use simulator::simulator;
 pub(super) use studies::studies;
-pub(super) use workflows::{PlannedWorkflow, fronts, planned_workflows};
 
-use super::analysis::Analysis;
-use super::figure::Mark;
+use super::analysis::{Analysis, Combination};
+use super::figure::{Mark, Scale};
 use super::statistics::Estimate;
 use super::table::value_text;
 use crate::sweep::AxisValue;
@@ -38,14 +29,46 @@ pub(super) fn number(value: &AxisValue) -> Option<f64> {
     }
 }
 
+/// A numeric axis with fewer values makes no curve, only bars.
+const FEWEST_VALUES: usize = 3;
+/// More situations than this over an axis are left to the tables.
+const MOST_PANELS: usize = 24;
+
+/// Whether curves are drawn over an axis.
+fn is_numeric(analysis: &Analysis, axis: usize) -> bool {
+    let values = &analysis.axes[axis].values;
+    values.len() >= FEWEST_VALUES && values.iter().all(|value| number(value).is_some())
+}
+
+/// The scale of an axis of the sweep.
+fn axis_scale(analysis: &Analysis, axis: usize) -> Scale {
+    let key = analysis.axes[axis].key.as_str();
+    if is_numeric(analysis, axis) {
+        Scale::linear(key)
+    } else {
+        Scale::categories(key, analysis.axes[axis].values.iter().map(value_text))
+    }
+}
+
 /// A mean with its interval at a place.
-fn mark(x: f64, estimate: &Estimate) -> Mark {
+pub(super) fn mark(x: f64, estimate: &Estimate) -> Mark {
     Mark {
         x,
         mean: estimate.mean,
         low: estimate.low().unwrap_or(estimate.mean),
         high: estimate.high().unwrap_or(estimate.mean),
         count: u64::from(estimate.count),
+    }
+}
+
+/// One value, of one simulation.
+pub(super) fn single(x: f64, value: f64) -> Mark {
+    Mark {
+        x,
+        mean: value,
+        low: value,
+        high: value,
+        count: 1,
     }
 }
 
@@ -76,16 +99,30 @@ pub(super) fn given(
         .collect()
 }
 
+/// `(key, value)` of a combination on the axes that differ between combinations.
+pub(super) fn varying(analysis: &Analysis, combination: &Combination) -> Vec<(String, String)> {
+    let axes: Vec<usize> = (0..analysis.axes.len())
+        .filter(|axis| analysis.axes[*axis].values.len() > 1)
+        .collect();
+    let places: Vec<Option<u32>> = axes.iter().map(|axis| combination.places[*axis]).collect();
+    given(analysis, &axes, &places)
+}
+
+/// `laxity 2, nodes 64`.
+pub(super) fn words(given: &[(String, String)]) -> String {
+    let words: Vec<String> = given
+        .iter()
+        .map(|(key, value)| format!("{} {value}", super::tables::short(key)))
+        .collect();
+    words.join(", ")
+}
+
 /// `title (laxity 2, nodes 64)`.
 pub(super) fn titled(title: &str, given: &[(String, String)]) -> String {
     if given.is_empty() {
         return title.to_owned();
     }
-    let words: Vec<String> = given
-        .iter()
-        .map(|(key, value)| format!("{} {value}", super::tables::short(key)))
-        .collect();
-    format!("{title} ({})", words.join(", "))
+    format!("{title} ({})", words(given))
 }
 
 /// The condition of a query that fixes axes.
@@ -105,7 +142,7 @@ pub(super) fn condition(given: &[(String, String)]) -> String {
 }
 
 /// Letters, digits and hyphens only.
-fn file_name(text: &str) -> String {
+pub(super) fn file_name(text: &str) -> String {
     text.chars()
         .map(|letter| {
             if letter.is_ascii_alphanumeric() {

@@ -1,13 +1,12 @@
-//! Findings: what a paper says about its curves ("rejected % rises with the share, under both rules"), as data that a
+//! Findings: what a paper says about its results ("rejected % rises with the share, under both rules"), as data that a
 //! reproduction can be checked against.
 //!
-//! [`claims`](super::claims) is the form for papers that print tables of numbers; this is the form for those that describe
-//! figures. A finding is a value at a place, a bound, a trend or a comparison, quantified over the axes that it leaves open.
-//! [`parse`] reads the files (`configs/PAPER/findings.toml`), [`evaluate`] judges them, [`FindingsCard`] shows the verdicts.
-//! Nothing here reads a store: what was measured is asked of [`MeasuredCurves`].
+//! A finding is a value at a place, a bound, a trend or a comparison of curves, quantified over the axes that it leaves open, or a
+//! quantity of a table's cell ([`tables`]). [`parse`] reads the files (`configs/PAPER/findings.toml`), [`evaluate`] judges them,
+//! [`ScoreCard`](super::reproduction::ScoreCard) shows the verdicts. Nothing here reads a store: what was measured is asked of
+//! [`MeasuredCurves`].
 
 mod again;
-mod card;
 mod compare;
 mod curves;
 mod derived;
@@ -16,7 +15,10 @@ mod explanations;
 mod file;
 mod paired;
 mod quantity;
+mod readings;
+pub mod tables;
 mod trend;
+mod verdict;
 mod words;
 mod zipped;
 
@@ -24,9 +26,6 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-pub use super::claims::Verdict;
-pub use super::reproduction::Tally;
-pub use card::{FindingsCard, Record};
 pub use curves::{CurveCell, MeasuredCurves};
 pub use derived::Derived;
 pub use evaluate::{FindingResult, Judged, evaluate};
@@ -34,16 +33,15 @@ pub use explanations::{Audit, Explanation, audit, explain, parse_explanations};
 pub use file::{FindingsError, parse};
 pub use paired::Paired;
 use quantity::Quantity;
+pub use readings::{ALL_READINGS, READINGS, Reading, parse_readings};
+pub use verdict::Verdict;
+pub(crate) use verdict::compact;
 pub use words::Place;
 pub use zipped::Zipped;
 
-/// Everything that one paper says about its curves.
-#[derive(Clone, Debug, PartialEq)]
+/// Everything that one paper says about its results.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct FindingsFile {
-    /// The name in `reproduce PAPER`.
-    pub paper: String,
-    /// Author, title, place and year.
-    pub title: String,
     /// Every finding in the order of the file.
     pub findings: Vec<Finding>,
     /// Runs that are differences of others.
@@ -52,6 +50,10 @@ pub struct FindingsFile {
     pub paired: Vec<Paired>,
     /// Axes that moved together.
     pub zipped: Vec<Zipped>,
+    /// How its tables name cells; `None` where it has none.
+    pub cells: Option<tables::Layout>,
+    /// The tolerances of quantities of tables, with the reason for each.
+    pub tolerances: Vec<tables::ToleranceRule>,
 }
 
 impl FindingsFile {
@@ -70,7 +72,7 @@ impl FindingsFile {
     }
 }
 
-/// One statement about measured curves.
+/// One statement about what was measured.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
     /// Its short name, such as `H1` or `F23-a`.
@@ -132,6 +134,8 @@ impl Finding {
 pub enum Provenance {
     /// The paper says it.
     Stated,
+    /// The number stands in the paper.
+    Printed,
     /// It follows from what the paper says by arithmetic.
     Derived,
     /// It is read off the range of a figure's axis.
@@ -144,6 +148,7 @@ impl Provenance {
     pub fn name(self) -> &'static str {
         match self {
             Self::Stated => "stated",
+            Self::Printed => "printed",
             Self::Derived => "derived",
             Self::Axis => "axis",
         }
@@ -162,6 +167,8 @@ pub enum Check {
     Trend(TrendCheck),
     /// One curve lies above or below another, everywhere in a selection.
     Compare(CompareCheck),
+    /// A quantity of a table's cell has about this value.
+    Cell(tables::CellCheck),
 }
 
 /// A value for each axis that is fixed, by the axis's dotted key.
@@ -208,15 +215,27 @@ pub enum Tolerance {
     },
 }
 
+impl Tolerance {
+    /// The largest difference from `published` that holds.
+    #[must_use]
+    pub fn width(self, published: f64) -> f64 {
+        match self {
+            Self::Relative(share) => share * published.abs(),
+            Self::Absolute(width) | Self::Range { rounding: width } => width,
+        }
+    }
+}
+
 /// Every cell of a selection lies between bounds.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct BoundCheck {
     /// The stem of the configuration.
     pub run: String,
     /// What is measured: a measure, `deviation of` one, its `least` or `greatest` replication, or one `/` another.
     pub measure: String,
     /// The cells.
-    #[serde(rename = "where")]
+    #[serde(default, rename = "where", deserialize_with = "file::filter")]
     pub filter: Where,
     /// The lowest value that holds.
     pub at_least: Option<f64>,
@@ -225,11 +244,13 @@ pub struct BoundCheck {
     /// The only value that holds.
     pub equals: Option<f64>,
     /// The share of cells that may fail, 0 to below 1.
+    #[serde(default)]
     pub exceptions: f64,
 }
 
 /// Every curve of a selection rises or falls along an axis.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TrendCheck {
     /// The stem of the configuration.
     pub run: String,
@@ -240,11 +261,13 @@ pub struct TrendCheck {
     /// Where the curve must go; `None` where that is held out.
     pub direction: Option<Direction>,
     /// The cells. A curve is one combination of the other axes.
-    #[serde(rename = "where")]
+    #[serde(default, rename = "where", deserialize_with = "file::filter")]
     pub filter: Where,
     /// How much a step may go the wrong way and still be noise, in the unit of the measure.
+    #[serde(default)]
     pub slack: f64,
     /// The share of curves that may fail, 0 to below 1.
+    #[serde(default)]
     pub exceptions: f64,
 }
 
@@ -299,13 +322,15 @@ pub struct CompareCheck {
 }
 
 /// A curve in a comparison.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Side {
     /// The stem of the configuration.
     pub run: String,
     /// What is measured: a measure, `deviation of` one, its `least` or `greatest` replication, or one `/` another.
     pub measure: String,
     /// The axes that are fixed.
+    #[serde(default, deserialize_with = "file::fixed")]
     pub at: Fixed,
 }
 
@@ -354,4 +379,4 @@ impl Relation {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

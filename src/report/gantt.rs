@@ -6,7 +6,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::svg::escape;
+use maud::{PreEscaped, html};
+
+use super::html::{document, script};
+use super::svg::{Canvas, Picture, Place, Side, Swatch, escape, time_step};
 use super::table::grouped;
 use crate::failures::NodeEvent;
 use crate::scheduling::{Allocation, JobOutcome, Verdict};
@@ -71,6 +74,8 @@ const WIDTH: f64 = 1_180.0;
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 34.0;
 const TOP: f64 = 66.0;
+/// The style of the drawing, in files and in pages.
+const STYLE: &str = include_str!("html/gantt-svg.css");
 /// Cells of a picture of shares.
 const COLUMNS: usize = 560;
 const MOST_ROWS: u32 = 180;
@@ -79,40 +84,45 @@ impl Gantt<'_> {
     /// A stand-alone SVG file.
     #[must_use]
     pub fn svg(&self) -> String {
-        self.draw(true)
+        self.draw(Place::File(STYLE))
     }
 
-    /// The drawing for a page that has the styles of [`Gantt::page`] or of a report.
+    /// The drawing for a page, which has its heading.
     #[must_use]
     pub fn fragment(&self) -> String {
-        self.draw(true)
+        self.draw(Place::Page)
     }
 
     /// A page that zooms and tells what is under the pointer.
     #[must_use]
     pub fn page(&self, note: &str) -> String {
-        format!(
-            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-             <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<link rel=\"icon\" href=\"data:,\">\n\
-             <title>{0}</title>\n<style>\n{1}\n</style>\n</head>\n<body>\n<header><h1>{0}</h1><p>{2}</p>\n\
-             <p id=\"tools\"><button data-zoom=\"0.5\">＋</button><button data-zoom=\"2\">－</button><button data-zoom=\"0\">all</button> \
-             <label>show <select id=\"kind\"><option value=\"\">every job</option>{3}</select></label> \
-             <span>wheel or + − zooms, dragging or arrows move, 0 shows all</span></p></header>\n<main>{4}</main>\n\
-             <div id=\"tip\" role=\"status\" hidden></div>\n<script>\n{5}\n</script>\n</body>\n</html>\n",
-            escape(&self.title),
-            include_str!("html/gantt.css"),
-            escape(note),
-            Kind::ALL
-                .iter()
-                .map(|kind| format!(
-                    "<option value=\"{}\">{}</option>",
-                    kind.class(),
-                    kind.words()
-                ))
-                .collect::<String>(),
-            self.draw(true),
-            include_str!("html/gantt.js"),
-        )
+        let body = html! {
+            body { "\n"
+                header {
+                    h1 { (self.title) }
+                    p { (note) } "\n"
+                    p id="tools" {
+                        @for (label, zoom) in [("＋", "0.5"), ("－", "2"), ("all", "0")] {
+                            button data-zoom=(zoom) { (label) }
+                        }
+                        " "
+                        label {
+                            "show "
+                            select id="kind" {
+                                option value="" { "every job" }
+                                @for kind in Kind::ALL { option value=(kind.class()) { (kind.words()) } }
+                            }
+                        }
+                        " "
+                        span { "wheel or + − zooms, dragging or arrows move, 0 shows all" }
+                    }
+                } "\n"
+                main { (PreEscaped(self.fragment())) } "\n"
+                div id="tip" role="status" hidden {} "\n"
+                (script(include_str!("html/gantt.js")))
+            }
+        };
+        document(&self.title, include_str!("html/gantt.css"), &body)
     }
 
     /// What a reader must know about the picture.
@@ -199,60 +209,44 @@ impl Gantt<'_> {
         TOP + node / f64::from(self.nodes.0.max(1)) * self.height()
     }
 
-    fn draw(&self, styled: bool) -> String {
-        let height = TOP + self.height() + 46.0;
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"gantt\" viewBox=\"0 0 {WIDTH} {height:.0}\" width=\"{WIDTH}\" \
-             height=\"{height:.0}\" font-family=\"system-ui,sans-serif\" font-size=\"12\" role=\"img\" aria-label=\"{}\">\n",
-            escape(&self.title)
-        );
-        if styled {
-            let _ = writeln!(
-                svg,
-                "<style>{}</style><rect class=\"paper\" width=\"100%\" height=\"100%\"/>",
-                include_str!("html/gantt-svg.css")
-            );
+    fn draw(&self, place: Place<'_>) -> String {
+        let bottom = TOP + self.height();
+        let picture = Picture {
+            title: &self.title,
+            class: "gantt",
+            size: (WIDTH, bottom + 46.0),
+            left: LEFT,
+            right: WIDTH - RIGHT,
+            top: TOP,
+            bottom,
+        };
+        let mut svg = Canvas::new(picture, place);
+        if let Place::Page = place {
+            let _ = writeln!(svg, "<style>{STYLE}</style>");
         }
-        let _ = writeln!(
-            svg,
-            "<text class=\"ink\" x=\"{LEFT}\" y=\"22\" font-size=\"15\">{}</text>",
-            escape(&self.title)
-        );
-        self.legend(&mut svg);
-        let _ = writeln!(
-            svg,
-            "<g class=\"field\"><rect class=\"floor\" x=\"{LEFT}\" y=\"{TOP}\" width=\"{:.1}\" height=\"{:.1}\"/>",
-            WIDTH - LEFT - RIGHT,
-            self.height()
+        let kinds = Kind::ALL.map(|kind| (kind.class(), kind.words()));
+        let others = [("down", "node down"), ("promise", "promised slot")];
+        let entries = kinds.into_iter().chain(others);
+        let entries =
+            entries.map(|(class, words)| (Swatch::Box(format!("class=\"{class}\"")), words));
+        svg.legend(entries, 46.0);
+        let _ = write!(svg, "<g class=\"field\">");
+        svg.rectangle(
+            "class=\"floor\"",
+            (LEFT, TOP),
+            (WIDTH - LEFT - RIGHT, self.height()),
         );
         self.outages(&mut svg);
         match self.bars() {
             Some(bars) => self.single_bars(&mut svg, &bars),
             None => self.shares(&mut svg),
         }
-        svg.push_str("</g>\n");
+        let _ = writeln!(svg, "</g>");
         self.axes(&mut svg);
-        svg.push_str("</svg>\n");
-        svg
+        svg.finish()
     }
 
-    fn legend(&self, svg: &mut String) {
-        let mut left = LEFT;
-        let entries = Kind::ALL
-            .iter()
-            .map(|kind| (kind.class(), kind.words()))
-            .chain([("down", "node down"), ("promise", "promised slot")]);
-        for (class, words) in entries {
-            let _ = writeln!(
-                svg,
-                "<rect class=\"{class}\" x=\"{left:.0}\" y=\"36\" width=\"14\" height=\"12\"/><text class=\"ink\" x=\"{:.0}\" y=\"46\">{words}</text>",
-                left + 19.0
-            );
-            left += 40.0 + 6.4 * words.len() as f64;
-        }
-    }
-
-    fn outages(&self, svg: &mut String) {
+    fn outages(&self, svg: &mut Canvas<'_>) {
         let mut down: BTreeMap<u32, Seconds> = BTreeMap::new();
         let mut draw = |node: u32, since: Seconds, until: Seconds| {
             if until > self.from && since < self.to {
@@ -286,7 +280,7 @@ impl Gantt<'_> {
         }
     }
 
-    fn single_bars(&self, svg: &mut String, bars: &[Bar<'_>]) {
+    fn single_bars(&self, svg: &mut Canvas<'_>, bars: &[Bar<'_>]) {
         for (allocation, ranges) in bars {
             let kind = self.kind(allocation);
             let _ = write!(
@@ -305,13 +299,13 @@ impl Gantt<'_> {
                     (self.y(f64::from(*last) + 1.0) - top).max(0.5)
                 );
             }
-            svg.push_str("</g>\n");
+            let _ = writeln!(svg, "</g>");
             self.promise(svg, allocation, ranges);
         }
     }
 
     /// The promised slot of an overbooked job on its first nodes, and what of its estimate was not reserved.
-    fn promise(&self, svg: &mut String, allocation: &Allocation, ranges: &[(u32, u32)]) {
+    fn promise(&self, svg: &mut Canvas<'_>, allocation: &Allocation, ranges: &[(u32, u32)]) {
         let Some((promise, estimate)) = self
             .outcome(allocation)
             .and_then(|outcome| Some((outcome.promise?, outcome.job.estimate)))
@@ -373,7 +367,7 @@ impl Gantt<'_> {
     }
 
     /// Busy shares of cells, equal neighbours in one rectangle.
-    fn shares(&self, svg: &mut String) {
+    fn shares(&self, svg: &mut Canvas<'_>) {
         let (rows, per_row) = self.node_rows();
         let step = (self.to.0 - self.from.0).max(1) as f64 / COLUMNS as f64;
         let mut cells = vec![[0.0f32; 4]; rows as usize * COLUMNS];
@@ -425,57 +419,29 @@ impl Gantt<'_> {
                 }
                 begin = end;
             }
-            svg.push('\n');
+            let _ = writeln!(svg);
         }
     }
 
-    fn axes(&self, svg: &mut String) {
-        let bottom = TOP + self.height();
-        let range = (self.to.0 - self.from.0).max(1) as f64;
-        let step = [
-            60.0,
-            300.0,
-            900.0,
-            3_600.0,
-            7_200.0,
-            21_600.0,
-            43_200.0,
-            86_400.0,
-            172_800.0,
-            604_800.0,
-            2_592_000.0,
-            31_536_000.0,
-        ]
-        .into_iter()
-        .find(|step| range / step <= 12.0)
-        .unwrap_or(315_360_000.0);
-        let mut at = (self.from.0 as f64 / step).ceil() * step;
-        while at <= self.to.0 as f64 {
-            let place = self.x(Seconds(at as i64));
-            let _ = writeln!(
-                svg,
-                "<path class=\"edge\" d=\"M{place:.1} {bottom:.1}v5\"/><text class=\"soft\" x=\"{place:.1}\" y=\"{:.1}\" text-anchor=\"middle\">{}</text>",
-                bottom + 18.0,
-                moment(Seconds(at as i64))
-            );
-            at += step;
-        }
+    fn axes(&self, svg: &mut Canvas<'_>) {
+        let step = time_step((self.to.0 - self.from.0).max(1));
+        let first = (self.from.0 + step - 1).div_euclid(step);
+        let times = (first..=self.to.0.div_euclid(step)).map(|tick| Seconds(tick * step));
         let nodes = self.nodes.0.max(1);
-        for node in [0, nodes / 4, nodes / 2, 3 * (nodes / 4), nodes - 1] {
-            let _ = writeln!(
-                svg,
-                "<text class=\"soft\" x=\"{:.0}\" y=\"{:.1}\" text-anchor=\"end\">{node}</text>",
-                LEFT - 7.0,
-                self.y(f64::from(node) + 0.5) + 4.0
-            );
-        }
-        let _ = writeln!(
-            svg,
-            "<text class=\"ink\" x=\"{:.0}\" y=\"{:.0}\" text-anchor=\"middle\">time since the start of the simulation</text>\
-             <text class=\"ink\" transform=\"translate(16 {:.0}) rotate(-90)\" text-anchor=\"middle\">node</text>",
-            f64::midpoint(LEFT, WIDTH),
-            bottom + 38.0,
-            TOP + self.height() / 2.0
+        let rows = [0, nodes / 4, nodes / 2, 3 * (nodes / 4), nodes - 1];
+        svg.axes(
+            &Side {
+                ticks: times.map(|time| (self.x(time), moment(time))).collect(),
+                title: "time since the start of the simulation",
+                has_grid: false,
+            },
+            Some(&Side {
+                ticks: rows
+                    .map(|node| (self.y(f64::from(node) + 0.5), node.to_string()))
+                    .into(),
+                title: "node",
+                has_grid: false,
+            }),
         );
     }
 }

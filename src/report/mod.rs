@@ -2,22 +2,23 @@
 //!
 //! [`write()`] reads the points of a run, folds replications into means with 95 % intervals (`analysis`, on Polars), shapes
 //! them into tables (`tables`) and writes each in several formats (`format`), with the SQL that gives its numbers below it.
-//! The figures are data first (`figure`, `figures`), drawn by `svg`, and laid out with the tables as one page (`html`).
+//! The figures are data first (`figure`, `figures`), drawn by `svg`, and laid out with the tables as one page (`html`). What is
+//! shown of one study alone stands in its file below `views`.
 //! Everything in `report.md`, `tables/` and `plots/` is a function of the run's content; what depends on the machine and
 //! the clock is in `run.md`, the tables `run` and `run-simulator`, and between two comments of `index.html`.
 
 mod analysis;
 mod calibration;
-pub mod claims;
+mod content;
 pub mod figure;
 mod figures;
 pub mod findings;
 mod format;
 pub mod gantt;
 mod html;
-
 pub mod reproduction;
 mod schedule_drawing;
+mod section;
 mod sql;
 mod statistics;
 mod svg;
@@ -25,19 +26,18 @@ mod table;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod views;
 mod workflow_drawing;
-mod workflow_gantt;
 mod write;
 
-pub use analysis::{
-    Additional, Analysis, Combination, METRICS, Metric, ReportedMeasure, STRATEGY_AXIS, TUNED_AXES,
-};
+pub use analysis::{Additional, Analysis, Combination, ReportedMeasure, STRATEGY_AXIS, TUNED_AXES};
 pub use format::{ColumnKind, Csv, Markdown, Parquet, ParquetRows, TableFormat, Terminal};
-pub use html::{ClaimsSection, PlanSection, RUN_BEGINS, RUN_ENDS};
+pub use html::{RUN_BEGINS, RUN_ENDS};
 pub use schedule_drawing::schedule_svg;
+pub use section::{ClaimsSection, PlanSection, ReportError, ReportExtras};
 pub use statistics::{Estimate, student_t_95};
 pub(crate) use table::grouped;
 pub use table::{Cell, Column, Table};
 pub use tables::{best_table, failed_table, run_table, summary_table};
 pub use workflow_drawing::workflow_svg;
-pub use write::{ReportError, ReportExtras, ReportSummary, write, write_with};
+pub use write::{ReportSummary, write, write_with};

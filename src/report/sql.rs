@@ -1,6 +1,7 @@
 //! The queries that give the numbers of the tables, as text for the report. A test runs them and compares.
 
-use super::analysis::{Analysis, METRICS, STRATEGY_AXIS};
+use super::analysis::{Analysis, STRATEGY_AXIS};
+use crate::store::{METRICS, Shown};
 
 /// The run of a report, by the hash of its configuration: the text does not depend on the run's number in a store.
 pub(super) fn this_run(configuration_hash: &str) -> String {
@@ -12,7 +13,8 @@ pub(super) fn summary(configuration_hash: &str) -> String {
     let run = this_run(configuration_hash);
     let means: Vec<String> = METRICS
         .iter()
-        .map(|metric| format!("avg({0}) AS {0}", metric.key))
+        .filter(|metric| metric.shown >= Shown::Tables)
+        .map(|metric| format!("avg({0}) AS {0}", metric.name))
         .collect();
     format!(
         "SELECT axes, strategy, count(*) AS replications,
@@ -34,7 +36,7 @@ pub(super) fn measures(configuration_hash: &str, metrics: &[usize]) -> String {
         .map(|index| {
             format!(
                 "\n    UNION ALL SELECT axes, strategy, '{0}', {0} FROM v_point WHERE state = 'done' AND run = {run}",
-                METRICS[*index].key
+                METRICS[*index].name
             )
         })
         .collect();

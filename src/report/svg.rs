@@ -2,6 +2,7 @@
 //!
 //! Colours are classes, so that a page can give them other values in the dark; a file of its own brings a style with both.
 
+mod canvas;
 mod marks;
 mod scale;
 
@@ -9,15 +10,16 @@ use std::fmt::Write as _;
 
 use super::figure::{Figure, Marks, Scale, ScaleKind};
 use super::table::grouped;
+pub(super) use canvas::{BELOW_AXIS, Canvas, Picture, Place, Side, Swatch, escape, legend_height};
+use marks::Pen;
 use scale::Axis;
-pub(super) use scale::round_ticks;
+pub(super) use scale::{round_ticks, time_step};
 
 const WIDTH: f64 = 760.0;
 const LEFT: f64 = 84.0;
 const RIGHT: f64 = 32.0;
 const TOP: f64 = 44.0;
 const PLOT_HEIGHT: f64 = 292.0;
-const LEGEND_LEFT: f64 = 30.0;
 
 /// Colours that people with any kind of colour vision can tell apart (Okabe and Ito), for light and for dark paper.
 pub(super) const COLOURS: [(&str, &str); 7] = [
@@ -70,12 +72,12 @@ pub(super) fn style_with(plain: &str, rule: impl Fn(usize, &str) -> String) -> S
 
 /// A whole SVG file.
 pub(super) fn file(figure: &Figure) -> String {
-    draw(figure, Some(&style("")))
+    draw(figure, Place::File(&style("")))
 }
 
 /// The `<svg>` element of a page that has the styles.
 pub(super) fn inline(figure: &Figure) -> String {
-    draw(figure, None)
+    draw(figure, Place::Page)
 }
 
 /// The class number of a series: a strategy has the same colour in every figure.
@@ -83,66 +85,59 @@ fn colour(rank: usize, index: usize) -> usize {
     rank.min(index + COLOURS.len()) % COLOURS.len()
 }
 
-fn draw(figure: &Figure, style: Option<&str>) -> String {
-    let legend_lines = legend_lines(figure);
-    let height = TOP + PLOT_HEIGHT + 62.0 + 17.0 * legend_lines as f64;
-    // A page has its own heading where a file has its title.
-    let top = if style.is_some() { 0.0 } else { TOP - 16.0 };
-    let mut svg = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 {top} {WIDTH} {1}\" width=\"{WIDTH}\" height=\"{1}\" \
-         font-family=\"system-ui,sans-serif\" font-size=\"12\" role=\"img\" aria-label=\"{0}\">\n",
-        escape(&figure.title),
-        height - top
-    );
-    if let Some(style) = style {
-        let _ = writeln!(
-            svg,
-            "<title>{}</title><style>{style}</style><rect class=\"paper\" width=\"100%\" height=\"100%\"/>",
-            escape(&figure.title)
-        );
-        text(
-            &mut svg,
-            (LEGEND_LEFT, 24.0),
-            "ink",
-            "start\" font-size=\"15",
-            &figure.title,
-        );
-    }
+fn draw(figure: &Figure, place: Place<'_>) -> String {
+    let names = || figure.series.iter().map(|series| series.label.as_str());
+    let bottom = TOP + PLOT_HEIGHT;
+    let picture = Picture {
+        title: &figure.title,
+        class: "",
+        size: (WIDTH, bottom + 62.0 + legend_height(names(), WIDTH)),
+        left: LEFT,
+        right: WIDTH - RIGHT,
+        top: TOP,
+        bottom,
+    };
+    let mut canvas = Canvas::new(picture, place);
     let (xs, ys) = extent(figure);
     if xs.is_empty() || ys.is_empty() {
-        text(
-            &mut svg,
-            (WIDTH / 2.0, TOP + PLOT_HEIGHT / 2.0),
-            "soft",
-            "middle",
-            "no data",
-        );
-        svg.push_str("</svg>\n");
-        return svg;
+        let middle = (WIDTH / 2.0, TOP + PLOT_HEIGHT / 2.0);
+        canvas.text(middle, "soft", "middle", "no data");
+        return canvas.finish();
     }
-    let bottom = TOP + PLOT_HEIGHT;
     let from_zero = figure
         .series
         .iter()
         .any(|series| matches!(series.marks, Marks::Bars(_) | Marks::Steps(_)));
     let x = Axis::new(&figure.x, &xs, (LEFT, WIDTH - RIGHT), 9.0, false, false);
     let y = Axis::new(&figure.y, &ys, (bottom, TOP), 6.0, true, from_zero);
-    frame(&mut svg, figure, &x, &y, bottom);
+    let side = |axis: &Axis, title, has_grid| Side {
+        ticks: axis.ticks().collect(),
+        title,
+        has_grid,
+    };
+    canvas.axes(
+        &side(&x, &figure.x.title, false),
+        Some(&side(&y, &figure.y.title, true)),
+    );
     let offset = marks::Offsets::new(figure, &x);
     for (index, series) in figure.series.iter().enumerate() {
-        marks::draw(
-            &mut svg,
+        let (shift, width) = offset.of(index);
+        Pen {
+            canvas: &mut canvas,
             figure,
             series,
-            colour(series.rank, index),
-            &x,
-            &y,
-            offset.of(index),
-        );
+            class: colour(series.rank, index),
+            x: &x,
+            y: &y,
+            shift,
+            width,
+        }
+        .draw();
     }
-    legend(&mut svg, figure, bottom + 60.0);
-    svg.push_str("</svg>\n");
-    svg
+    let swatches = figure.series.iter().enumerate();
+    let swatches = swatches.map(|(index, series)| Swatch::Line(colour(series.rank, index)));
+    canvas.legend(swatches.zip(names()), bottom + BELOW_AXIS);
+    canvas.finish()
 }
 
 /// All places and values of a figure.
@@ -183,101 +178,6 @@ fn extent(figure: &Figure) -> (Vec<f64>, Vec<f64>) {
     xs.retain(|value| value.is_finite());
     ys.retain(|value| value.is_finite());
     (xs, ys)
-}
-
-fn frame(svg: &mut String, figure: &Figure, x: &Axis, y: &Axis, bottom: f64) {
-    for (place, label) in y.ticks() {
-        line(svg, (LEFT, place), (WIDTH - RIGHT, place), "grid");
-        text(svg, (LEFT - 8.0, place + 4.0), "soft", "end", &label);
-    }
-    for (place, label) in x.ticks() {
-        line(svg, (place, bottom), (place, bottom + 5.0), "edge");
-        text(svg, (place, bottom + 19.0), "soft", "middle", &label);
-    }
-    line(svg, (LEFT, bottom), (WIDTH - RIGHT, bottom), "edge");
-    text(
-        svg,
-        (f64::midpoint(LEFT, WIDTH - RIGHT), bottom + 38.0),
-        "ink",
-        "middle",
-        &figure.x.title,
-    );
-    let _ = writeln!(
-        svg,
-        "<text class=\"ink\" transform=\"translate(18 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
-        f64::midpoint(TOP, bottom),
-        escape(&figure.y.title)
-    );
-}
-
-/// Sans-serif letters of this size are about 6.7 wide on average.
-fn legend_width(label: &str) -> f64 {
-    44.0 + 6.7 * label.chars().count() as f64
-}
-
-fn legend_places(figure: &Figure) -> Vec<(f64, usize)> {
-    let (mut left, mut line) = (LEGEND_LEFT, 0);
-    figure
-        .series
-        .iter()
-        .map(|series| {
-            let width = legend_width(&series.label);
-            if left + width > WIDTH && left > LEGEND_LEFT {
-                left = LEGEND_LEFT;
-                line += 1;
-            }
-            let place = (left, line);
-            left += width;
-            place
-        })
-        .collect()
-}
-
-fn legend_lines(figure: &Figure) -> usize {
-    legend_places(figure).last().map_or(0, |(_, line)| line + 1)
-}
-
-fn legend(svg: &mut String, figure: &Figure, top: f64) {
-    for (index, (series, (left, line))) in
-        figure.series.iter().zip(legend_places(figure)).enumerate()
-    {
-        let class = colour(series.rank, index);
-        let top = top + 17.0 * line as f64;
-        let _ = writeln!(
-            svg,
-            "<line class=\"s{class}\" stroke-width=\"3\"{} x1=\"{left:.1}\" x2=\"{2:.1}\" y1=\"{1:.1}\" y2=\"{1:.1}\"/>",
-            marks::dashes(class),
-            top - 4.0,
-            left + 20.0
-        );
-        text(svg, (left + 26.0, top), "ink", "start", &series.label);
-    }
-}
-
-fn line(svg: &mut String, from: (f64, f64), to: (f64, f64), class: &str) {
-    let _ = writeln!(
-        svg,
-        "<line class=\"{class}\" x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\"/>",
-        from.0, from.1, to.0, to.1
-    );
-}
-
-fn text(svg: &mut String, at: (f64, f64), class: &str, anchor: &str, content: &str) {
-    let _ = writeln!(
-        svg,
-        "<text class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\">{}</text>",
-        at.0,
-        at.1,
-        escape(content)
-    );
-}
-
-/// Text inside elements and attributes of SVG and HTML.
-pub(super) fn escape(text: &str) -> String {
-    text.replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
-        .replace('"', "&quot;")
 }
 
 /// A number with about four significant digits.

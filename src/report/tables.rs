@@ -1,15 +1,12 @@
 //! The tables of a report.
 
-mod risk_optimal;
 mod studies;
 
-pub(super) use risk_optimal::risk_optimal_table;
-
-use super::analysis::{Analysis, Combination, METRICS, STRATEGY_AXIS};
+use super::analysis::{Analysis, Combination, STRATEGY_AXIS};
 use super::sql;
 use super::table::{Cell, Column, Table, value_text};
 use crate::scheduling::registry;
-use crate::store::{FailedPoint, MissingPoint, RunSummary};
+use crate::store::{FailedPoint, METRICS, MissingPoint, RunSummary};
 
 /// Every strategy at its best threshold beside its baseline: the shape of Tables 6.1 and 6.2 of the dissertation.
 #[must_use]
@@ -127,7 +124,7 @@ pub fn summary_table(analysis: &Analysis, run: &RunSummary) -> Table {
         metrics
             .iter()
             .map(|index| &METRICS[*index])
-            .map(|metric| Column::estimate(metric.key, metric.title, metric.decimals)),
+            .map(|metric| Column::estimate(metric.name, metric.title, metric.decimals)),
     );
     if !is_study {
         columns.extend([
@@ -294,7 +291,7 @@ pub(super) fn missing(run: &RunSummary) -> u64 {
         .saturating_sub(run.points_done + run.points_failed)
 }
 
-fn axis_column(analysis: &Analysis, axis: usize) -> Column {
+pub(super) fn axis_column(analysis: &Analysis, axis: usize) -> Column {
     let key = &analysis.axes[axis].key;
     Column::plain(key.clone(), short(key))
 }

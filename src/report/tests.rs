@@ -9,14 +9,17 @@ use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
+use super::figure::{Figure, Marks};
+use super::figures::studies;
+use super::views::{self, Reported, Shown};
 use super::{Analysis, Cell, Csv, Table, TableFormat, Terminal, best_table, summary_table, write};
-use crate::actors::SimulationResult;
 use crate::scheduling::SimulationMetrics;
 use crate::store::{
-    FailedSimulation, FinishedSimulation, OutcomeDetail, RunRecord, RunSelector, RunState, Store,
-    Writer,
+    FailedSimulation, FinishedSimulation, METRICS, OutcomeDetail, RunRecord, RunSelector, RunState,
+    Store, Writer,
 };
 use crate::store_fixtures::{axis, finished, point, record, spec, text, write_run};
+use crate::studies::SimulationResult;
 use crate::sweep::{Axis, AxisValue};
 use crate::units::{NodeSeconds, Seconds};
 
@@ -134,6 +137,73 @@ fn analysed(path: &Path) -> (Analysis, Table, Table) {
     (analysis, best, summary)
 }
 
+/// What the views of the studies of the last run show.
+fn viewed(path: &Path) -> Shown {
+    let store = Store::open_read_only(path).unwrap();
+    let run = store.run(&RunSelector::Latest).unwrap();
+    let points = store.points(run.id).unwrap();
+    let analysis = Analysis::new(&points).unwrap();
+    views::shown(&Reported {
+        store: &store,
+        run: &run,
+        points: &points,
+        analysis: &analysis,
+    })
+    .unwrap()
+}
+
+/// The figures of the measures of the last run, and how many are left out.
+fn over_axes(path: &Path) -> (Vec<Figure>, usize) {
+    let store = Store::open_read_only(path).unwrap();
+    let run = store.run(&RunSelector::Latest).unwrap();
+    let analysis = Analysis::new(&store.points(run.id).unwrap()).unwrap();
+    studies(&analysis, &run.configuration_hash)
+}
+
+fn values(figure: &Figure) -> Vec<f64> {
+    let marks = figure.series.iter().flat_map(|series| match &series.marks {
+        Marks::Curve(marks)
+        | Marks::Whiskers(marks)
+        | Marks::Bars(marks)
+        | Marks::Points(marks) => marks.clone(),
+        Marks::Front(marks) => marks.clone(),
+        Marks::Named(marks) => marks.iter().map(|(mark, _)| *mark).collect(),
+        _ => Vec::new(),
+    });
+    marks.map(|mark| mark.mean).collect()
+}
+
+/// Reports read only the store: the values of the query are those of the marks. A query may know lines that are not drawn.
+fn the_query_gives_the_marks(path: &Path, figure: &Figure) {
+    let connection = Connection::open(path).unwrap();
+    let mut statement = connection
+        .prepare(&figure.sql)
+        .unwrap_or_else(|error| panic!("{}: {error}\n{}", figure.name, figure.sql));
+    let mut from_sql: Vec<f64> = statement
+        .query_map([], |row| row.get::<_, Option<f64>>("mean"))
+        .unwrap()
+        .filter_map(Result::unwrap)
+        .collect();
+    let mut drawn = values(figure);
+    from_sql.sort_by(f64::total_cmp);
+    drawn.sort_by(f64::total_cmp);
+    assert_eq!(
+        from_sql.len(),
+        drawn.len(),
+        "{}: {}",
+        figure.name,
+        figure.sql
+    );
+    for (left, right) in from_sql.iter().zip(&drawn) {
+        close(*left, *right);
+    }
+}
+
+fn labels(figure: &Figure) -> Vec<&str> {
+    let series = figure.series.iter();
+    series.map(|series| series.label.as_str()).collect()
+}
+
 fn close(left: f64, right: f64) {
     assert!(
         (left - right).abs() < 1e-9 * right.abs().max(1.0),
@@ -158,18 +228,22 @@ fn means_deviations_and_intervals_are_those_computed_by_hand() {
     assert!((gain.half_width.unwrap() - 24.841_377).abs() < 1e-5);
     let overbooking = &analysis.combinations[4];
     // 130, 131, 150: mean 137; the fees are 20 more, the penalties 20, the booked coins 40 more.
-    for (metric, expected) in [
-        (0, 137.0),
-        (1, 157.0),
-        (2, 20.0),
-        (3, 177.0),
-        (4, 8.0),
-        (8, 2.0 / 10.0),
-        (10, 0.75),
-        (11, 20.0),
-        (12, 1.5),
+    for (name, expected) in [
+        ("gain", 137.0),
+        ("fees", 157.0),
+        ("penalties", 20.0),
+        ("booked", 177.0),
+        ("accepted", 8.0),
+        ("rejection_rate", 2.0 / 10.0),
+        ("utilisation", 0.75),
+        ("mean_wait", 20.0),
+        ("slowdown", 1.5),
     ] {
-        close(overbooking.estimates[metric].unwrap().mean, expected);
+        let index = METRICS.iter().position(|metric| metric.name == name);
+        close(
+            overbooking.estimates[index.unwrap()].unwrap().mean,
+            expected,
+        );
     }
 }
 

@@ -6,7 +6,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
-use super::svg::{COLOURS, escape, short_number, style_with};
+use super::svg::{
+    COLOURS, Canvas, Picture, Place, Swatch, escape, legend_height, short_number, style_with,
+};
 use super::table::grouped;
 use crate::workload::workflows::{TaskId, Workflow};
 
@@ -197,27 +199,14 @@ impl<'w> Drawing<'w> {
             y = bottom + BETWEEN_LEVELS;
         }
         self.width = LEFT + inner + RIGHT;
-        self.height = y + 14.0 + 17.0 * self.legend().1 as f64;
+        self.height = y + legend_height(self.module_names().into_iter(), self.width);
     }
 
-    /// Where the names of the modules stand below the drawing, and on how many lines.
-    fn legend(&self) -> (Vec<(&'w str, usize, f64, usize)>, usize) {
-        let mut by_number: Vec<(&str, usize)> = self
-            .modules
-            .iter()
-            .map(|(name, number)| (*name, *number))
-            .collect();
-        by_number.sort_by_key(|(_, number)| *number);
-        let (mut x, mut line, mut entries) = (LEFT, 0, Vec::new());
-        for (name, number) in by_number {
-            let length = 40.0 + 7.0 * name.chars().count() as f64;
-            if x + length > self.width - RIGHT && x > LEFT {
-                (x, line) = (LEFT, line + 1);
-            }
-            entries.push((name, number, x, line));
-            x += length;
-        }
-        (entries, line + 1)
+    /// Modules in the order of their colours.
+    fn module_names(&self) -> Vec<&'w str> {
+        let mut names: Vec<&str> = self.modules.keys().copied().collect();
+        names.sort_by_key(|name| self.modules[name]);
+        names
     }
 
     fn svg(&self) -> String {
@@ -228,65 +217,71 @@ impl<'w> Drawing<'w> {
             grouped(self.workflow.edges().len() as f64, 0),
             self.workflow.depth()
         );
-        let mut svg = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {0:.0} {1:.0}\" width=\"{0:.0}\" height=\"{1:.0}\" \
-             font-family=\"system-ui,sans-serif\" font-size=\"12\" role=\"img\" aria-label=\"{2}\">\n\
-             <title>{2}</title><style>{3}</style><rect class=\"paper\" width=\"100%\" height=\"100%\"/>\n\
-             <text class=\"ink\" x=\"24\" y=\"30\" font-size=\"15\">{2}</text>\n",
-            self.width,
-            self.height,
-            escape(&title),
-            style()
-        );
-        for (number, ((top, bottom), level)) in (1..).zip(self.bands.iter().zip(&self.levels)) {
-            self.level_name(&mut svg, number, (*top, *bottom), level);
+        let picture = Picture {
+            title: &title,
+            class: "",
+            size: (self.width, self.height),
+            left: LEFT,
+            right: self.width - RIGHT,
+            top: TOP,
+            bottom: self.height,
+        };
+        let mut svg = Canvas::new(picture, Place::File(&style()));
+        for (number, (band, level)) in (1..).zip(self.bands.iter().zip(&self.levels)) {
+            self.level_name(&mut svg, number, *band, level);
         }
-        svg.push_str("<g class=\"line edge\">\n");
+        let _ = writeln!(svg, "<g class=\"line edge\">");
         for ((from, to), edges) in &self.lines {
             self.line(&mut svg, &self.shapes[*from], &self.shapes[*to], *edges);
         }
-        svg.push_str("</g>\n");
+        let _ = writeln!(svg, "</g>");
         for shape in &self.shapes {
             self.shape(&mut svg, shape);
         }
-        for (name, number, x, line) in self.legend().0 {
-            let y = self.height - 14.0 - 17.0 * (self.legend().1 - 1 - line) as f64;
-            let _ = writeln!(
-                svg,
-                "<rect class=\"m{}\" x=\"{x:.1}\" y=\"{:.1}\" width=\"14\" height=\"10\" rx=\"2\"{}/>\
-                 <text class=\"soft\" x=\"{:.1}\" y=\"{y:.1}\">{}</text>",
+        let names = self.module_names();
+        let swatches = (0..names.len()).map(|number| {
+            Swatch::Box(format!(
+                "class=\"m{}\" rx=\"2\"{}",
                 number % COLOURS.len(),
-                y - 9.0,
-                dashes(number),
-                x + 20.0,
-                escape(name)
-            );
-        }
-        svg.push_str("</svg>\n");
-        svg
+                dashes(number)
+            ))
+        });
+        let below = self
+            .bands
+            .last()
+            .map_or(TOP, |(_, bottom)| bottom + BETWEEN_LEVELS);
+        svg.legend(swatches.zip(names), below);
+        svg.finish()
     }
 
-    fn level_name(&self, svg: &mut String, number: usize, band: (f64, f64), level: &[usize]) {
+    fn level_name(&self, svg: &mut Canvas<'_>, number: usize, band: (f64, f64), level: &[usize]) {
         let ids = || level.iter().flat_map(|shape| &self.shapes[*shape].tasks);
         let processors: u64 = ids()
             .map(|id| u64::from(self.workflow.task(*id).nodes.0))
             .sum();
         let count = ids().count();
         let middle = f64::midpoint(band.0, band.1);
-        let _ = writeln!(
-            svg,
-            "<text class=\"ink\" x=\"24\" y=\"{:.1}\">level {number}</text>\
-             <text class=\"soft\" x=\"24\" y=\"{:.1}\" font-size=\"10\">{}</text>\
-             <text class=\"soft\" x=\"24\" y=\"{:.1}\" font-size=\"10\">{}</text>",
-            middle - 8.0,
-            middle + 5.0,
+        svg.text(
+            (30.0, middle - 8.0),
+            "ink",
+            "start",
+            &format!("level {number}"),
+        );
+        let (tasks, processors) = (
             counted(count as u64, "task"),
-            middle + 17.0,
-            counted(processors, "processor")
+            counted(processors, "processor"),
+        );
+        svg.sized_text((30.0, middle + 5.0), "soft", "start", Some(10), &tasks);
+        svg.sized_text(
+            (30.0, middle + 17.0),
+            "soft",
+            "start",
+            Some(10),
+            &processors,
         );
     }
 
-    fn line(&self, svg: &mut String, from: &Shape<'_>, to: &Shape<'_>, edges: usize) {
+    fn line(&self, svg: &mut Canvas<'_>, from: &Shape<'_>, to: &Shape<'_>, edges: usize) {
         let (x1, y1) = (from.x, from.y + from.size().1);
         let (x2, y2) = (to.x, to.y);
         let bend = (y2 - y1) * 0.45;
@@ -309,31 +304,27 @@ impl<'w> Drawing<'w> {
                 counted(edges as u64, "edge")
             );
         } else {
-            svg.push_str("/>\n");
+            let _ = writeln!(svg, "/>");
         }
     }
 
-    fn shape(&self, svg: &mut String, shape: &Shape<'_>) {
+    fn shape(&self, svg: &mut Canvas<'_>, shape: &Shape<'_>) {
         let (width, height) = shape.size();
         let number = self.modules.get(shape.module).copied().unwrap_or(0);
         let (name, detail, full) = self.words(shape);
-        let left = shape.x - width / 2.0;
-        let _ = writeln!(
-            svg,
-            "<g><title>{}</title><rect class=\"paper\" x=\"{left:.1}\" y=\"{y:.1}\" width=\"{width}\" height=\"{height}\" rx=\"4\"/>\
-             <rect class=\"m{}\" x=\"{left:.1}\" y=\"{y:.1}\" width=\"{width}\" height=\"{height}\" rx=\"4\"{}/>\
-             <text class=\"ink\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" font-size=\"10\">{}</text>\
-             <text class=\"soft\" x=\"{x:.1}\" y=\"{:.1}\" text-anchor=\"middle\" font-size=\"9\">{}</text></g>",
-            escape(&full),
+        let corner = (shape.x - width / 2.0, shape.y);
+        let coloured = format!(
+            "class=\"m{}\" rx=\"4\"{}",
             number % COLOURS.len(),
-            dashes(number),
-            shape.y + height / 2.0 - 3.0,
-            escape(&name),
-            shape.y + height / 2.0 + 9.0,
-            escape(&detail),
-            x = shape.x,
-            y = shape.y,
+            dashes(number)
         );
+        let middle = shape.y + height / 2.0;
+        let _ = write!(svg, "<g><title>{}</title>", escape(&full));
+        svg.rectangle("class=\"paper\" rx=\"4\"", corner, (width, height));
+        svg.rectangle(&coloured, corner, (width, height));
+        svg.sized_text((shape.x, middle - 3.0), "ink", "middle", Some(10), &name);
+        svg.sized_text((shape.x, middle + 9.0), "soft", "middle", Some(9), &detail);
+        let _ = writeln!(svg, "</g>");
     }
 
     /// Name and second line of a box, and what is under the pointer.
@@ -483,7 +474,7 @@ mod tests {
         assert!(
             values(&svg, "<rect ", "x")
                 .iter()
-                .all(|x| *x >= LEFT - 1.0 && *x < width)
+                .all(|x| *x > 0.0 && *x < width)
         );
     }
 

@@ -7,44 +7,14 @@ use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use polars::prelude::PolarsError;
-
-use super::analysis::Analysis;
-use super::calibration::calibration;
+use super::content::{Content, shortfall, utc};
 use super::figure::{Figure, Marks, Section};
-use super::figures::{
-    Clusters, PlannedWorkflow, curves, distributions, fronts, over_time, planned_workflows,
-    reserved, shares, simulator, studies,
-};
 use super::format::{Csv, Markdown, Parquet, TableFormat};
-use super::html::{ClaimsSection, Page, PlanSection};
+use super::section::{ReportError, ReportExtras};
 use super::svg;
-use super::table::{Table, value_text};
-use super::tables::{
-    best_table, failed_table, missing, missing_table, risk_optimal_table, run_table, summary_table,
-};
-use super::workflow_gantt::WorkflowGantt;
-use crate::scheduling::measures::Topic;
-use crate::store::{FailedPoint, RunSelector, RunSummary, Store, StoreError};
-
-/// Why a report could not be written.
-#[derive(Debug, thiserror::Error)]
-pub enum ReportError {
-    /// The store cannot be read, or has no such run.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// A file of the report cannot be written.
-    #[error("cannot write `{path}`: {source}; check the folder, or choose another one")]
-    Write {
-        /// The file or folder.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// The columns of the store could not be folded.
-    #[error("cannot compute the tables: {0}; this is a fault of the program, please report it")]
-    Compute(#[from] PolarsError),
-}
+use super::table::Table;
+use super::tables::missing;
+use crate::store::{FailedPoint, RunSelector, RunSummary, Store};
 
 /// What was written, for the screen.
 #[derive(Clone, Debug)]
@@ -61,15 +31,6 @@ pub struct ReportSummary {
     pub report: PathBuf,
 }
 
-/// What a report may contain beyond what the store says.
-#[derive(Clone, Debug, Default)]
-pub struct ReportExtras {
-    /// Which findings of a paper held.
-    pub claims: Option<ClaimsSection>,
-    /// Drawings of plans, with their pages as `(name, text)`.
-    pub plans: Vec<(PlanSection, String)>,
-}
-
 /// Writes the report of a run: `index.html`, one page that needs nothing else; `report.md`, `tables/*` as CSV and Parquet and
 /// `plots/*` as SVG and CSV, which depend on the run's content alone; and `run.md` with times and machine.
 ///
@@ -79,9 +40,6 @@ pub struct ReportExtras {
 pub fn write(store: &Path, run: &RunSelector, out: &Path) -> Result<ReportSummary, ReportError> {
     write_with(store, run, out, &ReportExtras::default())
 }
-
-/// Points without a result that are listed one by one.
-const MOST_MISSING: u32 = 1_000;
 
 /// As [`write()`], with more sections.
 ///
@@ -94,174 +52,70 @@ pub fn write_with(
     out: &Path,
     extras: &ReportExtras,
 ) -> Result<ReportSummary, ReportError> {
-    let store = Store::open_read_only(store)?;
-    let run = store.run(run)?;
-    let hash = run.configuration_hash.as_str();
-    let failed = store.failed_points(run.id)?;
-    let missing_points = store.missing_points(run.id, MOST_MISSING)?;
-    let points = store.points(run.id)?;
-    let analysis = Analysis::new(&points)?;
-    let mut figures = shares(&analysis, hash);
-    let has_workflows = analysis
-        .measures
-        .iter()
-        .any(|measure| measure.topic == Topic::Workflows);
-    let mut planned = Vec::new();
-    if has_workflows {
-        figures.extend(fronts(&store, &points, &analysis, &run)?);
-        planned = planned_workflows(&store, &points, &analysis)?;
-    }
-    let (over_axes, left_out) = if analysis.is_study() {
-        studies(&analysis, hash)
-    } else {
-        curves(&analysis, hash)
-    };
-    figures.extend(over_axes);
-    figures.extend(distributions(&store, &points, &analysis, hash)?);
-    if !analysis.measures.is_empty() {
-        let counts = store.reservation_counts(run.id)?;
-        figures.extend(reserved(&counts, &points, &analysis, hash));
-    }
-    let values = store.cluster_values(run.id)?;
-    let clusters = Clusters::new(&values, &points, &analysis, hash);
-    figures.extend(clusters.figures());
-    if !values.is_empty() {
-        figures.extend(over_time(&store, &points, &analysis, hash)?);
-    }
-    let calibration = calibration(&store.calibration(run.id)?, &points, &analysis, hash);
-    if let Some(calibration) = &calibration {
-        figures.extend(calibration.figures.iter().cloned());
-    }
-    let simulator = simulator(&store.simulator_times(run.id)?, hash);
-    drop(store);
-
-    let best = best_table(&analysis, &run);
-    let what = run_table(&run, &analysis);
-    let mut tables = Vec::new();
-    if !failed.is_empty() {
-        tables.push(failed_table(&failed, &run));
-    }
-    if !missing_points.is_empty() {
-        tables.push(missing_table(&missing_points, &run));
-    }
-    tables.push(best.clone());
-    tables.extend(risk_optimal_table(&analysis, &points, &run));
-    tables.push(summary_table(&analysis, &run));
-    tables.extend(clusters.table());
-
+    let content = Content::read(&Store::open_read_only(store)?, run, extras)?;
     let mut folder = Folder::new(out)?;
-    let scores = calibration
-        .as_ref()
-        .map_or(&[][..], |calibration| &calibration.tables);
-    let claims = extras.claims.as_ref().map(|claims| &claims.table);
-    for table in tables
-        .iter()
-        .chain([&what, &simulator])
-        .chain(scores)
-        .chain(claims)
-    {
-        folder.table(table)?;
-    }
-    for figure in &figures {
-        folder.file(&format!("plots/{}.svg", figure.name), |target| {
-            target.write_all(svg::file(figure).as_bytes())
-        })?;
-        folder.file(&format!("plots/{}.csv", figure.name), |target| {
-            write_figure(figure, target)
-        })?;
-    }
-    let gantts = workflow_plans(&planned);
-    for (section, page) in gantts.iter().chain(&extras.plans) {
-        folder.file(&section.page, |target| target.write_all(page.as_bytes()))?;
-    }
-    folder.file("run.md", |target| write_run(&run, target))?;
-    folder.file("report.md", |target| {
-        write_head(&run, target)?;
-        let markdown = Markdown::default();
-        markdown.write(&what, target)?;
-        markdown.write(&best, target)?;
-        if analysis.measures.is_empty() {
-            for figure in figures.iter().take(MARKDOWN_FIGURES) {
-                markdown_figure(figure, target)?;
-            }
-        } else {
-            markdown_sections(&figures, target)?;
-        }
-        for table in scores
-            .iter()
-            .chain(tables.iter().filter(|table| table.name != "best"))
-        {
-            markdown.write(table, target)?;
-        }
-        writeln!(
-            target,
-            "## The configuration\n\n```toml\n{}\n```",
-            run.configuration.trim_end()
-        )
-    })?;
-    let plans: Vec<PlanSection> = gantts
-        .into_iter()
-        .map(|(plan, _)| plan)
-        .chain(extras.plans.iter().map(|(plan, _)| plan.clone()))
-        .collect();
-    let page = Page {
-        run: &run,
-        missing: missing(&run),
-        is_study: analysis.is_study(),
-        best: &best,
-        tables: &tables,
-        figures: &figures,
-        calibration: calibration.as_ref(),
-        axes: analysis
-            .axes
-            .iter()
-            .map(|axis| {
-                (
-                    axis.key.clone(),
-                    axis.values.iter().map(value_text).collect(),
-                )
-            })
-            .collect(),
-        simulator,
-        claims: extras.claims.as_ref(),
-        plans: &plans,
-        facts: facts(&run, &analysis),
-        remarks: if left_out > 0 {
-            vec![format!(
-                "{left_out} figures of further situations are not drawn; the tables have their numbers"
-            )]
-        } else {
-            Vec::new()
-        },
-    };
-    let report = folder.file("index.html", |target| {
-        target.write_all(page.html().as_bytes())
-    })?;
+    content.write_parts(&mut folder)?;
+    folder.file("run.md", |target| write_run(&content.run, target))?;
+    folder.file("report.md", |target| content.write_markdown(target))?;
+    let page = content.html();
+    let report = folder.file("index.html", |target| target.write_all(page.as_bytes()))?;
     folder.finish()?;
     Ok(ReportSummary {
-        missing: missing(&run),
-        run,
-        best,
-        failed,
+        missing: missing(&content.run),
+        run: content.run,
+        best: content.best,
+        failed: content.failed,
         report,
     })
 }
 
-/// The drawings of applications, with their files.
-fn workflow_plans(planned: &[PlannedWorkflow]) -> Vec<(PlanSection, String)> {
-    planned
-        .iter()
-        .map(|workflow| {
-            let gantt = WorkflowGantt::new(workflow);
-            let section = PlanSection {
-                title: gantt.title(),
-                svg: gantt.inline(),
-                page: format!("plots/workflow-{}.svg", workflow.search),
-                note: gantt.note(),
-            };
-            (section, gantt.file())
-        })
-        .collect()
+impl Content<'_> {
+    /// Tables, figures and plans, each in files of their own.
+    fn write_parts(&self, folder: &mut Folder<'_>) -> Result<(), ReportError> {
+        let tables = self
+            .tables
+            .iter()
+            .chain([&self.what, &self.simulator])
+            .chain(self.scores());
+        for table in tables.chain(self.claims.map(|claims| &claims.table)) {
+            folder.table(table)?;
+        }
+        for figure in &self.figures {
+            folder.file(&format!("plots/{}.svg", figure.name), |target| {
+                target.write_all(svg::file(figure).as_bytes())
+            })?;
+            folder.file(&format!("plots/{}.csv", figure.name), |target| {
+                write_figure(figure, target)
+            })?;
+        }
+        for (section, file) in &self.plans {
+            folder.file(&section.page, |target| target.write_all(file.as_bytes()))?;
+        }
+        Ok(())
+    }
+
+    fn write_markdown(&self, target: &mut Vec<u8>) -> std::io::Result<()> {
+        write_head(&self.run, target)?;
+        let markdown = Markdown::default();
+        markdown.write(&self.what, target)?;
+        markdown.write(&self.best, target)?;
+        if self.analysis.measures.is_empty() {
+            for figure in self.figures.iter().take(MARKDOWN_FIGURES) {
+                markdown_figure(figure, target)?;
+            }
+        } else {
+            markdown_sections(&self.figures, target)?;
+        }
+        let others = self.tables.iter().filter(|table| table.name != "best");
+        for table in self.scores().iter().chain(others) {
+            markdown.write(table, target)?;
+        }
+        let configuration = self.run.configuration.trim_end();
+        writeln!(
+            target,
+            "## The configuration\n\n```toml\n{configuration}\n```"
+        )
+    }
 }
 
 /// Figures in `report.md`; all are in the folder `plots`.
@@ -290,38 +144,6 @@ fn markdown_sections(figures: &[Figure], target: &mut Vec<u8>) -> std::io::Resul
     Ok(())
 }
 
-fn facts(run: &RunSummary, analysis: &Analysis) -> Vec<(String, String)> {
-    let mut facts = vec![
-        (
-            "points".to_owned(),
-            format!("{} of {} done", run.points_done, run.points),
-        ),
-        (
-            "replications".to_owned(),
-            format!("{}, seed {}", run.replications, run.seed),
-        ),
-    ];
-    for axis in &analysis.axes {
-        let values: Vec<String> = axis.values.iter().map(value_text).collect();
-        let shown = if values.len() > 8 {
-            format!(
-                "{} … {} ({} values)",
-                values[..3].join(", "),
-                values[values.len() - 1],
-                values.len()
-            )
-        } else {
-            values.join(", ")
-        };
-        facts.push((super::tables::short(&axis.key).to_owned(), shown));
-    }
-    facts.push((
-        "configuration".to_owned(),
-        run.configuration_hash.chars().take(12).collect(),
-    ));
-    facts
-}
-
 /// The data of a figure, one row a mark.
 fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Result<()> {
     let digits = |value: f64| {
@@ -333,16 +155,15 @@ fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Result<()> {
     writer.write_record([
         "series", "x", "mean", "low", "high", "q05", "q25", "median", "q75", "q95", "count",
     ])?;
-    let empty = String::new;
     for series in &figure.series {
-        let row = |x: f64, cells: [String; 9]| {
-            let mut record = vec![
-                series.label.clone(),
-                svg::place_name_or_digits(&figure.x, x),
-            ];
-            record.extend(cells);
-            record
+        // Mean, ends of the interval, five quantiles; then how many values.
+        let mut row = |name: &str, x: f64, values: [Option<f64>; 8], count: Option<u64>| {
+            let values = values.map(|value| value.map_or_else(String::new, digits));
+            let record = [name.to_owned(), svg::place_name_or_digits(&figure.x, x)].into_iter();
+            let count = count.map_or_else(String::new, |count| count.to_string());
+            writer.write_record(record.chain(values).chain([count]))
         };
+        let label = series.label.as_str();
         match &series.marks {
             Marks::Curve(marks)
             | Marks::Whiskers(marks)
@@ -350,77 +171,37 @@ fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Result<()> {
             | Marks::Points(marks)
             | Marks::Bars(marks) => {
                 for mark in marks {
-                    writer.write_record(row(
-                        mark.x,
-                        [
-                            digits(mark.mean),
-                            digits(mark.low),
-                            digits(mark.high),
-                            empty(),
-                            empty(),
-                            empty(),
-                            empty(),
-                            empty(),
-                            mark.count.to_string(),
-                        ],
-                    ))?;
+                    let [mean, low, high] = [mark.mean, mark.low, mark.high].map(Some);
+                    let values = [mean, low, high, None, None, None, None, None];
+                    row(label, mark.x, values, Some(mark.count))?;
                 }
             }
             Marks::Named(marks) => {
                 for (mark, name) in marks {
-                    let mut record = row(
+                    let values = [Some(mark.mean), None, None, None, None, None, None, None];
+                    row(
+                        &format!("{label}, {name}"),
                         mark.x,
-                        [
-                            digits(mark.mean),
-                            empty(),
-                            empty(),
-                            empty(),
-                            empty(),
-                            empty(),
-                            empty(),
-                            empty(),
-                            mark.count.to_string(),
-                        ],
-                    );
-                    record[0] = format!("{}, {name}", series.label);
-                    writer.write_record(record)?;
+                        values,
+                        Some(mark.count),
+                    )?;
                 }
             }
             Marks::Steps(steps) => {
                 for (x, share) in steps {
-                    writer.write_record(row(
+                    row(
+                        label,
                         *x,
-                        [
-                            digits(*share),
-                            empty(),
-                            empty(),
-                            empty(),
-                            empty(),
-                            empty(),
-                            empty(),
-                            empty(),
-                            empty(),
-                        ],
-                    ))?;
+                        [Some(*share), None, None, None, None, None, None, None],
+                        None,
+                    )?;
                 }
             }
             Marks::Boxes(boxes) => {
                 for mark in boxes {
-                    let [q05, q25, median, q75, q95] = mark.quantiles.map(digits);
-                    writer.write_record(row(
-                        mark.x,
-                        [
-                            digits(mark.mean),
-                            empty(),
-                            empty(),
-                            q05,
-                            q25,
-                            median,
-                            q75,
-                            q95,
-                            mark.count.to_string(),
-                        ],
-                    ))?;
+                    let [q05, q25, median, q75, q95] = mark.quantiles.map(Some);
+                    let values = [Some(mark.mean), None, None, q05, q25, median, q75, q95];
+                    row(label, mark.x, values, Some(mark.count))?;
                 }
             }
         }
@@ -440,31 +221,6 @@ fn write_head(run: &RunSummary, target: &mut Vec<u8>) -> std::io::Result<()> {
         target,
         "Every number comes from the store; the query stands under its table. When, where and how long: `run.md`.\n"
     )
-}
-
-/// What a reader must know first: that results are missing.
-pub(super) fn shortfall(run: &RunSummary) -> Option<String> {
-    if run.points_done == 0 {
-        let why = if run.points_failed > 0 {
-            ", see \"Points that failed\""
-        } else {
-            ""
-        };
-        return Some(format!(
-            "No point of this run has a result: {} of {} points failed{why}. The tables below are empty.",
-            run.points_failed, run.points
-        ));
-    }
-    (run.points_done < run.points).then(|| {
-        format!(
-            "{} of {} points have a result; {} failed, {} were not run. The means are over the replications that are there \
-             (column n).",
-            run.points_done,
-            run.points,
-            run.points_failed,
-            missing(run)
-        )
-    })
 }
 
 /// The part that differs between two runs of the same configuration.
@@ -499,24 +255,4 @@ fn write_run(run: &RunSummary, target: &mut Vec<u8>) -> std::io::Result<()> {
         "* program: {} (commit {commit})",
         run.program_version
     )
-}
-
-/// Milliseconds since 1970 as a date and time; a time outside of all calendars as the number that it is.
-pub(super) fn utc(milliseconds: i64) -> String {
-    match jiff::Timestamp::from_millisecond(milliseconds) {
-        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
-        Err(_) => format!("{milliseconds} ms since 1970"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn moments_are_shown_as_dates() {
-        assert_eq!(utc(0), "1970-01-01 00:00:00 UTC");
-        assert_eq!(utc(951_827_696_000), "2000-02-29 12:34:56 UTC");
-        assert_eq!(utc(1_767_225_599_999), "2025-12-31 23:59:59 UTC");
-    }
 }

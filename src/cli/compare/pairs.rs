@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::screen::axes_text;
 use crate::report::Estimate;
-use crate::scheduling::measures;
-use crate::store::{MEASURES, MeasuredPoint};
+use crate::store::{METRICS, MeasuredPoint};
+use crate::studies::measures;
 use crate::sweep::{AxisValue, shown};
 
 /// The points of two runs, as far as they have partners.
@@ -164,11 +164,11 @@ pub(super) fn differences(
         }
     }
     let mut all = Vec::new();
-    for (at, measure) in MEASURES.iter().enumerate() {
+    for (at, metric) in METRICS.iter().enumerate() {
         for (group, members) in &groups {
             all.push(difference(
                 group,
-                measure,
+                metric.name,
                 &|point| point.values[at],
                 members,
             ));
@@ -332,7 +332,7 @@ mod tests {
     use super::*;
 
     fn point(place: i64, axes: &[(&str, AxisValue)], replication: u32, gain: f64) -> MeasuredPoint {
-        let mut values = vec![Some(1.0); MEASURES.len()];
+        let mut values = vec![Some(1.0); METRICS.len()];
         values[0] = Some(gain);
         MeasuredPoint {
             measured: Vec::new(),

@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::curves::{JOINT, home};
-use super::tests::{Ran, run_in};
+use super::evaluation::home;
+use super::paper::JOINT;
+use super::tests::{Fake, Ran, run_in};
 use super::*;
 use crate::report::findings::{self, CurveCell};
 use crate::sweep::{Axis, AxisValue, Experiment, canonical_json};
@@ -13,7 +14,7 @@ const SDSC: &str = "SDSC-SP2-1998-4.2-cln.swf";
 const SHARE: &str = "reservations.share_percent";
 
 /// Runs with one axis, the share, along which every measure is the share plus what the trace's runs have.
-struct Drawn {
+pub(super) struct Drawn {
     axes: Vec<Axis>,
     runs: BTreeMap<String, f64>,
 }
@@ -38,81 +39,27 @@ impl MeasuredCurves for Drawn {
     }
 }
 
-#[derive(Default)]
-struct Fake {
-    files: BTreeSet<&'static str>,
-    ran: Vec<String>,
-    /// Points of this configuration fail.
-    failing: Option<&'static str>,
-    /// It is interrupted at this configuration.
-    interrupted: Option<&'static str>,
-    /// What every measure on SDSC is above that on CTC.
-    above: f64,
-    reports: std::cell::RefCell<Vec<(i64, PathBuf, bool)>>,
-}
-
-impl SweepRunner for Fake {
-    fn find_trace(&self, file: &str) -> Result<PathBuf, RoomError> {
-        if self.files.contains(file) {
-            Ok(PathBuf::from("/traces").join(file))
-        } else {
-            Err(format!("{file} is not in BOOKAHEAD_TRACES; the archive offers it").into())
-        }
-    }
-
-    fn run(&mut self, configuration: &Configuration) -> Result<SweepOutcome, RoomError> {
-        self.ran.push(configuration.name.clone());
-        let is = |stem: Option<&str>| stem == Some(&configuration.name);
-        Ok(SweepOutcome {
-            experiment: configuration.name.clone(),
-            run: self.ran.len() as i64,
-            done: 6,
-            failed: if is(self.failing) { 2 } else { 0 },
-            interrupted: is(self.interrupted),
-        })
-    }
-
-    fn measured(&self, _: &[SweepOutcome], _: usize) -> Result<Box<dyn Measured>, RoomError> {
-        Err("a paper of curves has no tables".into())
-    }
-
-    fn alignments(&self, _: &SweepOutcome, _: usize) -> Result<Vec<Alignment>, RoomError> {
-        Err("a paper of curves has no alignments".into())
-    }
-
-    fn curves(
-        &self,
-        runs: &[(&str, SweepOutcome)],
-        _: &FindingsFile,
-    ) -> Result<Box<dyn MeasuredCurves>, RoomError> {
-        let offset = |stem: &str| {
-            if stem.starts_with("sdsc") {
-                self.above
-            } else {
-                0.0
-            }
-        };
-        Ok(Box::new(Drawn {
+impl Drawn {
+    pub(super) fn new(runs: Vec<String>, above: f64) -> Self {
+        let offset = |run: &String| if run.starts_with("sdsc") { above } else { 0.0 };
+        Self {
             axes: vec![Axis {
                 key: SHARE.to_owned(),
                 values: [0, 50, 100].map(AxisValue::Integer).to_vec(),
             }],
             runs: runs
-                .iter()
-                .map(|(stem, _)| ((*stem).to_owned(), offset(stem)))
+                .into_iter()
+                .map(|run| (run.clone(), offset(&run)))
                 .collect(),
-        }))
+        }
     }
+}
 
-    fn report(
-        &self,
-        run: &SweepOutcome,
-        folder: &Path,
-        claims: Option<ClaimsSection>,
-    ) -> Result<(), RoomError> {
-        let report = (run.run, folder.to_owned(), claims.is_some());
-        self.reports.borrow_mut().push(report);
-        Ok(())
+/// A runner with these traces, on which every measure is the same.
+fn drawing(files: &[&'static str]) -> Fake {
+    Fake {
+        above: Some(0.0),
+        ..Fake::with(files)
     }
 }
 
@@ -121,15 +68,14 @@ fn folder(paper: &str, findings: &str, explanations: &str) -> tempfile::TempDir 
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("configs").join(paper);
     fs::create_dir_all(&folder).unwrap();
-    let Results::Curves(traces) = super::paper(paper).unwrap().results else {
-        panic!("its results are curves");
-    };
-    let stems = traces.iter().flat_map(|curve| curve.stems);
-    for stem in stems.chain(&["ctc-by-hand"]) {
+    let own = Paper::read(here(), paper).unwrap();
+    let text = own.configuration(PAPER).unwrap().text;
+    fs::write(folder.join("paper.toml"), text).unwrap();
+    let stems = own.traces.iter().flat_map(|trace| &trace.runs);
+    for stem in stems.map(String::as_str).chain(["ctc-by-hand"]) {
         let text = format!("# What {stem} shows.\n");
         fs::write(folder.join(format!("{stem}.toml")), text).unwrap();
     }
-    let findings = format!("paper = \"{paper}\"\ntitle = \"A paper.\"\n{findings}");
     fs::write(folder.join("findings.toml"), findings).unwrap();
     fs::write(folder.join("explanations.toml"), explanations).unwrap();
     root
@@ -180,10 +126,7 @@ fn a_paper_of_one_trace_runs_its_configuration_and_leaves_a_card_and_a_report() 
     let findings = trend("H1", "ctc", "rises") + &trend("H2", "ctc", "falls");
     let explanations = "[[explanation]]\nfindings = [\"H1\"]\ntext = \"No reason.\"\n";
     let root = folder("heine2005", &findings, explanations);
-    let mut runner = Fake {
-        files: [CTC].into(),
-        ..Fake::default()
-    };
+    let mut runner = drawing(&[CTC]);
     let ran = run_in(root.path(), &["heine2005", "--trace", "ctc"], &mut runner);
     assert_eq!(ran.result.unwrap(), Ending::Done);
     assert_eq!(runner.ran, ["ctc"], "what is run by hand is not run");
@@ -201,8 +144,8 @@ fn a_paper_of_one_trace_runs_its_configuration_and_leaves_a_card_and_a_report() 
     for text in [
         "H1  held",
         "H2  missed",
-        "ctc                1 held, 1 missed",
-        "heine2005          1 held, 1 missed",
+        "  Specification, section 6                                     held 1 of 2 (50 %)\n",
+        "heine2005: held 1 of 2 (50 %)\n",
     ] {
         assert!(
             ran.output.contains(text),
@@ -228,9 +171,8 @@ fn a_paper_of_one_trace_runs_its_configuration_and_leaves_a_card_and_a_report() 
 fn findings_that_compare_traces_have_a_card_of_their_own() {
     let root = singh();
     let mut runner = Fake {
-        files: [CTC, SDSC].into(),
-        above: 1.0,
-        ..Fake::default()
+        above: Some(1.0),
+        ..drawing(&[CTC, SDSC])
     };
     let ran = run_in(root.path(), &["singh2008", "--json"], &mut runner);
     assert_eq!(*ran.result.as_ref().unwrap(), Ending::Done);
@@ -285,10 +227,7 @@ fn comparisons_of_traces_are_not_tested_where_one_was_not_run_and_their_card_is_
             "both: not tested: sdsc-sp2 was not run: the trace file SDSC-SP2-1998-4.2-cln.swf was not found",
         ),
     ] {
-        let mut runner = Fake {
-            files: [file].into(),
-            ..Fake::default()
-        };
+        let mut runner = drawing(&[file]);
         let ran = run_in(root.path(), words, &mut runner);
         assert_eq!(*ran.result.as_ref().unwrap(), Ending::Done);
         let of_ctc = if words.len() == 2 { 9 + 13 } else { 9 };
@@ -316,10 +255,7 @@ fn a_card_of_comparisons_names_what_it_compares_and_says_a_remark_once() {
             .replace("sdsc-sp2-price-load", "sdsc-sp2-moga-alpha")
             .replace("ctc-price-load", "ctc-moga-alpha");
     let root = folder("singh2008", &findings, "");
-    let mut runner = Fake {
-        files: [CTC, SDSC].into(),
-        ..Fake::default()
-    };
+    let mut runner = drawing(&[CTC, SDSC]);
     let ran = run_in(root.path(), &["singh2008"], &mut runner);
     assert_eq!(ran.result.unwrap(), Ending::Done);
     let card = ran.report.path().join("singh2008/both/score-card.md");
@@ -333,10 +269,7 @@ fn a_card_of_comparisons_names_what_it_compares_and_says_a_remark_once() {
 #[test]
 fn the_list_names_every_file_that_a_trace_needs() {
     let root = singh();
-    let mut runner = Fake {
-        files: [CTC].into(),
-        ..Fake::default()
-    };
+    let mut runner = drawing(&[CTC]);
     let ran = run_in(root.path(), &["singh2008", "--list"], &mut runner);
     assert_eq!(ran.result.unwrap(), Ending::Done);
     for text in [
@@ -366,9 +299,8 @@ fn a_missing_trace_asked_for_by_name_is_an_error_and_nothing_runs() {
 fn an_interruption_ends_in_130_and_failed_points_in_1_and_both_are_said() {
     let root = singh();
     let mut runner = Fake {
-        files: [CTC, SDSC].into(),
         interrupted: Some("ctc-slots-recorded"),
-        ..Fake::default()
+        ..drawing(&[CTC, SDSC])
     };
     let ran = run_in(root.path(), &["singh2008"], &mut runner);
     assert_eq!(ran.result.unwrap().exit_code(), 130);
@@ -382,9 +314,8 @@ fn an_interruption_ends_in_130_and_failed_points_in_1_and_both_are_said() {
     );
 
     let mut runner = Fake {
-        files: [CTC, SDSC].into(),
         failing: Some("ctc-price-half"),
-        ..Fake::default()
+        ..drawing(&[CTC, SDSC])
     };
     let ran = run_in(root.path(), &["singh2008"], &mut runner);
     assert_eq!(ran.result.unwrap().exit_code(), 1);
@@ -397,16 +328,13 @@ fn an_interruption_ends_in_130_and_failed_points_in_1_and_both_are_said() {
 #[test]
 fn the_list_shows_findings_with_what_is_expected_and_runs_nothing() {
     let root = singh();
-    let mut runner = Fake {
-        files: [CTC].into(),
-        ..Fake::default()
-    };
+    let mut runner = drawing(&[CTC]);
     let words = ["singh2008", "--list", "--trace", "ctc"];
     let ran = run_in(root.path(), &words, &mut runner);
     assert_eq!(ran.result.unwrap(), Ending::Done);
     assert!(runner.ran.is_empty());
     for text in [
-        "singh2008\n  A paper.",
+        "singh2008\n  Singh: An End-to-End Framework",
         "  ctc                CTC SP2, 430 processors; 1 finding; /traces/CTC-SP2-1996-3.1-cln.swf",
         "ctc-price-load.toml\n    What ctc-price-load shows.",
         "ctc-by-hand.toml (by hand: bookahead run)\n",
@@ -427,10 +355,7 @@ fn the_list_shows_findings_with_what_is_expected_and_runs_nothing() {
 fn an_unknown_measure_is_refused_before_anything_runs() {
     let findings = trend("H1", "ctc", "rises").replace("slowdown", "speed");
     let root = folder("heine2005", &findings, "");
-    let mut runner = Fake {
-        files: [CTC].into(),
-        ..Fake::default()
-    };
+    let mut runner = drawing(&[CTC]);
     let ran = run_in(root.path(), &["heine2005"], &mut runner);
     let message = ran.result.unwrap_err().to_string();
     assert!(message.contains("unknown measure `speed`"), "{message}");
@@ -438,15 +363,13 @@ fn an_unknown_measure_is_refused_before_anything_runs() {
 }
 
 /// Every paper of curves with its traces and its findings.
-fn papers() -> impl Iterator<Item = (&'static Paper, &'static [CurveTrace], FindingsFile)> {
-    PAPERS.iter().filter_map(|paper| {
-        let Results::Curves(traces) = paper.results else {
-            return None;
-        };
-        let file = paper.configuration(here(), FINDINGS).unwrap();
+fn papers() -> impl Iterator<Item = (Paper, FindingsFile)> {
+    paper_names(here()).into_iter().map(|name| {
+        let paper = Paper::read(here(), &name).unwrap();
+        let file = paper.configuration(FINDINGS).unwrap();
         let known = known_measures();
         let findings = findings::parse(&file.origin(), &file.text, Some(&known)).unwrap();
-        Some((paper, traces, findings))
+        (paper, findings)
     })
 }
 
@@ -456,21 +379,20 @@ fn here() -> &'static Path {
 
 #[test]
 fn every_finding_names_runs_that_are_made_measures_that_are_known_and_its_own_trace() {
-    for (paper, traces, file) in papers() {
-        assert_eq!(file.paper, paper.name);
+    for (paper, file) in papers() {
         assert!(!file.findings.is_empty(), "{}", paper.name);
         for finding in &file.findings {
             for (run, _) in finding.sources() {
                 let run = file.made_of(run);
                 assert!(
-                    traces.iter().any(|curve| curve.stems.contains(&run)),
+                    paper.trace_of(run).is_some(),
                     "{} {}: no run `{run}` is made",
                     paper.name,
                     finding.id
                 );
             }
             if let Some(trace) = finding.trace.as_deref() {
-                assert_eq!(home(traces, finding), Some(trace), "{}", finding.id);
+                assert_eq!(home(&paper, finding), Some(trace), "{}", finding.id);
             }
         }
     }
@@ -478,10 +400,10 @@ fn every_finding_names_runs_that_are_made_measures_that_are_known_and_its_own_tr
 
 #[test]
 fn every_explanation_names_findings_and_configurations_that_exist() {
-    for (paper, _, file) in papers() {
-        let text = paper.configuration(here(), EXPLANATIONS).unwrap();
+    for (paper, file) in papers() {
+        let text = paper.configuration(EXPLANATIONS).unwrap();
         let known = findings::parse_explanations(&text.origin(), &text.text).unwrap();
-        let stems = paper.stems(here()).unwrap();
+        let stems = paper.stems().unwrap();
         for explanation in &known {
             for id in &explanation.findings {
                 assert!(
@@ -503,24 +425,22 @@ fn every_explanation_names_findings_and_configurations_that_exist() {
 
 #[test]
 fn every_configuration_is_sound_replays_the_trace_of_its_name_and_says_what_to_look_at() {
-    for (paper, traces, _) in papers() {
-        let stems = paper.stems(here()).unwrap();
-        for stem in traces.iter().flat_map(|curve| curve.stems) {
-            assert!(stems.iter().any(|known| known == stem), "{stem}");
-        }
+    for (paper, _) in papers() {
+        let stems = paper.stems().unwrap();
         for stem in &stems {
-            let configuration = paper.configuration(here(), stem).unwrap();
+            let configuration = paper.configuration(stem).unwrap();
             let Experiment { sweep, .. } =
                 Experiment::parse(&configuration.origin(), &configuration.text, None)
                     .unwrap_or_else(|error| panic!("{stem}: {error}"));
             assert_eq!(sweep.name, *stem);
             assert!(configuration.text.contains("# Look at: "), "{stem}");
-            let owner = traces.iter().find(|curve| {
-                stem.strip_prefix(curve.trace.name)
+            let owner = paper.traces.iter().find(|trace| {
+                let own = stem.strip_prefix("ablation-").unwrap_or(stem);
+                own.strip_prefix(&trace.name)
                     .is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
             });
             // A model has no file.
-            if let Some(file) = owner.unwrap().trace.file {
+            if let Some(file) = owner.unwrap().files.first() {
                 assert!(configuration.text.contains(file), "{stem}: not {file}");
             } else {
                 assert!(configuration.text.contains("\nmodel = "), "{stem}");
@@ -529,30 +449,17 @@ fn every_configuration_is_sound_replays_the_trace_of_its_name_and_says_what_to_l
     }
 }
 
-#[test]
-fn no_configuration_belongs_to_two_traces() {
-    for (_, traces, _) in papers() {
-        let stems: Vec<&str> = traces
-            .iter()
-            .flat_map(|curve| curve.stems.iter().copied())
-            .collect();
-        let distinct: BTreeSet<&str> = stems.iter().copied().collect();
-        assert_eq!(distinct.len(), stems.len());
-        assert!(traces.iter().all(|curve| curve.trace.name != JOINT));
-    }
-}
-
 /// E0 to E7 of Meltzer 2005 are 44 runs, of which one (A3 with backfilling, RW1, four clusters) is in both E4 and E7. E2 has
 /// none of its own, and E4 shares A3 with E3.
 #[test]
 fn the_eight_experiments_on_several_clusters_are_the_runs_of_the_thesis() {
-    let paper = super::paper("meltzer2005").unwrap();
+    let paper = Paper::read(here(), "meltzer2005").unwrap();
     for excerpts in ["fingerprint", "drawn"] {
         let mut runs = BTreeSet::new();
         let mut new = Vec::new();
         for experiment in 0..8 {
             let stem = format!("{excerpts}-e{experiment}");
-            let file = paper.configuration(here(), &stem).unwrap();
+            let file = paper.configuration(&stem).unwrap();
             let sweep = Experiment::parse(&file.origin(), &file.text, None)
                 .unwrap()
                 .sweep;

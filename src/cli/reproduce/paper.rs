@@ -1,86 +1,78 @@
-//! What `reproduce` can run: papers, their traces and their configurations, from the current folder or built in.
+//! What `reproduce` can run: papers, which are folders of files. `configs/<paper>/paper.toml` names the traces and what is run on
+//! each:
+//!
+//! ```toml
+//! title = "A. Author: A paper, 2020"
+//!
+//! [[trace]]
+//! name = "ctc"                            # `reproduce --trace ctc`, and the folder of its cards
+//! subject = "CTC SP2, 430 processors"     # for people
+//! files = ["CTC-SP2-1996-3.1-cln.swf"]    # of the archive; none for a model workload
+//! remark = "What every card must say."    # optional
+//! runs = ["ctc-load", "ctc-order"]        # configurations beside this file; the first one's report is that of the trace
+//! ```
+//!
+//! What the paper claims stands in `findings.toml` (see [`findings`](crate::report::findings)). The papers of this repository are
+//! copied into the program; those below `configs/` of the current folder come before them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::papers::PAPERS;
-use crate::report::claims::READINGS;
+use serde::Deserialize;
+
+use super::names;
+use crate::report::findings::READINGS;
+
+/// Every paper of the repository: its name, and stem and text of its files.
+const BUILT_IN: &[(&str, &[(&str, &str)])] = include!(concat!(env!("OUT_DIR"), "/papers.rs"));
+
+/// The stem of the file that says what a paper is.
+pub const PAPER: &str = "paper";
+
+/// The stem of the file of findings.
+pub const FINDINGS: &str = "findings";
+
+/// The stem of the file that explains what was missed.
+pub const EXPLANATIONS: &str = "explanations";
+
+/// How the card of findings that compare traces is called.
+pub(super) const JOINT: &str = "both";
 
 /// A paper that `reproduce` knows.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Paper {
     /// Its name on the command line, and its folder under `configs/`.
-    pub name: &'static str,
-    /// Its traces, and what its results are.
-    pub results: Results,
-    /// Copies of every file of its folder: stem and text.
-    pub(super) built_in: &'static [(&'static str, &'static str)],
-}
-
-/// What a paper's results are, by trace: this decides what is run and how it is judged.
-#[derive(Clone, Copy, Debug)]
-pub enum Results {
-    /// Tables of numbers, judged by claims (`published.toml`).
-    Tables(&'static [TableTrace]),
-    /// Curves, judged by findings (`findings.toml`).
-    Curves(&'static [CurveTrace]),
+    pub name: String,
+    /// Author, title, place and year.
+    pub title: String,
+    /// Its traces, in the order of its tables and figures.
+    pub traces: Vec<PaperTrace>,
+    files: Folder,
 }
 
 /// One trace of a paper.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PaperTrace {
     /// Its name on the command line.
-    pub name: &'static str,
+    pub name: String,
     /// What it is, for people.
-    pub subject: &'static str,
-    /// The archive's file name; `None` for a model workload, which needs no file.
-    pub file: Option<&'static str>,
+    pub subject: String,
+    /// The archive's file names; none for a model workload, which needs no file.
+    #[serde(default)]
+    pub files: Vec<String>,
     /// What every report on it must say.
-    pub remark: Option<&'static str>,
-}
-
-/// One trace of a paper of tables.
-#[derive(Debug)]
-pub struct TableTrace {
-    /// What is replayed.
-    pub trace: PaperTrace,
-    /// Batteries of 1,000 jobs a point.
-    pub batteries: usize,
-    /// The families of estimate classes that are compared.
-    pub families: &'static [&'static str],
-}
-
-impl TableTrace {
-    /// The stem of the configuration of the PoF experiment, then that of the risk experiment.
-    #[must_use]
-    pub fn configurations(&self) -> [String; 2] {
-        let name = self.trace.name;
-        [format!("{name}-pof"), format!("{name}-risk")]
-    }
-
-    /// The stem of the configuration of the risk experiment with the failure clock moved, which a paper need not have.
-    #[must_use]
-    pub fn alignment(&self) -> String {
-        format!("{}-alignment", self.trace.name)
-    }
-}
-
-/// One trace of a paper of curves.
-#[derive(Debug)]
-pub struct CurveTrace {
-    /// What is replayed.
-    pub trace: PaperTrace,
-    /// File names of further traces that its configurations read.
-    pub further: &'static [&'static str],
-    /// The stems of the configurations that are run, which its findings name as `run`; the first one's report is that of the
+    pub remark: Option<String>,
+    /// The stems of the configurations that are run, which findings name as `run`; the first one's report is that of the
     /// trace. Other files of the folder are run by hand.
-    pub stems: &'static [&'static str],
+    pub runs: Vec<String>,
 }
 
-/// Finds a paper by name.
-#[must_use]
-pub fn paper(name: &str) -> Option<&'static Paper> {
-    PAPERS.iter().find(|paper| paper.name == name)
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RawPaper {
+    title: String,
+    trace: Vec<toml::Spanned<PaperTrace>>,
 }
 
 /// One experiment file, as read.
@@ -129,77 +121,218 @@ impl Configuration {
     }
 }
 
-/// A configuration that should be there and cannot be read.
+/// Why a paper cannot be read.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "cannot read the configuration {path}: {source}; restore it, or run in a folder without configs/{paper}/ to use the copies in the program"
-)]
-pub struct ConfigurationError {
-    path: PathBuf,
-    paper: &'static str,
-    source: std::io::Error,
+pub enum PaperError {
+    /// There is none of this name.
+    #[error(
+        "no paper is called `{name}`; there are: {known}; configs/{name}/paper.toml in the current folder would make one"
+    )]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// What there is.
+        known: String,
+    },
+    /// A file that should be there and cannot be read.
+    #[error("cannot read the configuration {path}: {source}; {help}")]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What can be done.
+        help: String,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Not TOML, or a key that is not known.
+    #[error("{file}: {source}")]
+    Syntax {
+        /// The file.
+        file: String,
+        /// What the parser says, with line and column.
+        source: Box<toml::de::Error>,
+    },
+    /// A trace that cannot be run.
+    #[error("{file}, line {line}: trace `{trace}`: {problem}")]
+    Trace {
+        /// The file.
+        file: String,
+        /// Where the trace begins.
+        line: usize,
+        /// Its name.
+        trace: String,
+        /// The key, what is wrong with it and what to do.
+        problem: String,
+    },
+}
+
+/// The names of all papers, sorted: those of the program and those below `configs/` of `root`.
+#[must_use]
+pub fn paper_names(root: &Path) -> Vec<String> {
+    let mut found: Vec<String> = BUILT_IN
+        .iter()
+        .map(|(name, _)| (*name).to_owned())
+        .collect();
+    let folders = fs::read_dir(root.join("configs")).into_iter().flatten();
+    for folder in folders.flatten() {
+        let has_paper = folder.path().join(format!("{PAPER}.toml")).is_file();
+        found.extend(folder.file_name().into_string().ok().filter(|_| has_paper));
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Where the files of a paper are.
+#[derive(Clone, Debug)]
+enum Folder {
+    /// Below the current folder.
+    Own(PathBuf),
+    /// In the program: stem and text of each.
+    BuiltIn(&'static [(&'static str, &'static str)]),
 }
 
 impl Paper {
-    /// Its traces, in the order of its tables and figures.
-    #[must_use]
-    pub fn traces(&self) -> Vec<&'static PaperTrace> {
-        match self.results {
-            Results::Tables(traces) => traces.iter().map(|table| &table.trace).collect(),
-            Results::Curves(traces) => traces.iter().map(|curve| &curve.trace).collect(),
+    /// Finds a paper by name: below `configs/` of `root` where it has a folder there, else in the program.
+    ///
+    /// # Errors
+    ///
+    /// When there is none, or its file is wrong: names the file, the line, the key and what to do.
+    pub fn read(root: &Path, name: &str) -> Result<Self, PaperError> {
+        let own = root.join("configs").join(name);
+        let copies = BUILT_IN.iter().find(|(known, _)| *known == name);
+        let is_name = Path::new(name).components().count() == 1 && name != "..";
+        let files = match copies {
+            Some((_, files)) if !own.is_dir() => Folder::BuiltIn(files),
+            Some(_) => Folder::Own(own),
+            None if is_name && own.join(format!("{PAPER}.toml")).is_file() => Folder::Own(own),
+            None => {
+                return Err(PaperError::Unknown {
+                    name: name.to_owned(),
+                    known: names(paper_names(root).iter().map(String::as_str)),
+                });
+            }
+        };
+        let mut paper = Self {
+            name: name.to_owned(),
+            title: String::new(),
+            traces: Vec::new(),
+            files,
+        };
+        let file = paper.configuration(PAPER)?;
+        let raw: RawPaper = toml::from_str(&file.text).map_err(|source| PaperError::Syntax {
+            file: file.origin(),
+            source: Box::new(source),
+        })?;
+        paper.title = raw.title;
+        let stems = paper.stems()?;
+        for trace in raw.trace {
+            let line = 1 + file.text[..trace.span().start].matches('\n').count();
+            let trace = trace.into_inner();
+            paper
+                .check(&trace, &stems)
+                .map_err(|problem| PaperError::Trace {
+                    file: file.origin(),
+                    line,
+                    trace: trace.name.clone(),
+                    problem,
+                })?;
+            paper.traces.push(trace);
         }
+        Ok(paper)
+    }
+
+    /// Whether a trace can stand behind those that are there already; the error is the problem alone.
+    fn check(&self, trace: &PaperTrace, stems: &[String]) -> Result<(), String> {
+        let is_good = |letter: char| letter.is_ascii_alphanumeric() || "-_".contains(letter);
+        if trace.name.is_empty() || !trace.name.chars().all(is_good) {
+            return Err(
+                "`name` has letters, digits, `-` and `_` only: it names a folder".to_owned(),
+            );
+        }
+        if trace.name == JOINT {
+            return Err(format!(
+                "`name`: `{JOINT}` is the card of findings that compare traces; choose another"
+            ));
+        }
+        if self.trace(&trace.name).is_some() {
+            return Err("`name` appears twice; names of traces must be unique".to_owned());
+        }
+        if trace.runs.is_empty() {
+            return Err("`runs` is empty; name a configuration of this folder".to_owned());
+        }
+        for (place, stem) in trace.runs.iter().enumerate() {
+            if !stems.contains(stem) {
+                return Err(format!(
+                    "`runs` names `{stem}`, and there is no {stem}.toml beside this file; there are: {}",
+                    names(stems.iter().map(String::as_str))
+                ));
+            }
+            let others = self.traces.iter().flat_map(|known| &known.runs);
+            if others
+                .chain(&trace.runs[..place])
+                .any(|known| known == stem)
+            {
+                return Err(format!(
+                    "`runs` names `{stem}`, which is run already; a configuration belongs to one trace"
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Finds a trace by name.
     #[must_use]
-    pub fn trace(&self, name: &str) -> Option<&'static PaperTrace> {
-        self.traces().into_iter().find(|trace| trace.name == name)
+    pub fn trace(&self, name: &str) -> Option<&PaperTrace> {
+        self.traces.iter().find(|trace| trace.name == name)
     }
 
-    /// The stem of the file that says what the paper claims.
+    /// The trace on which a configuration is run.
     #[must_use]
-    pub fn claims_file(&self) -> &'static str {
-        match self.results {
-            Results::Tables(_) => PUBLISHED,
-            Results::Curves(_) => FINDINGS,
-        }
+    pub fn trace_of(&self, stem: &str) -> Option<&PaperTrace> {
+        let runs = |trace: &&PaperTrace| trace.runs.iter().any(|run| run == stem);
+        self.traces.iter().find(runs)
     }
 
-    /// Reads one file of the paper's folder: from `configs/<paper>/` under `root` when that folder exists, else the copy
-    /// in the program.
+    /// Reads one file of the paper's folder.
     ///
     /// # Errors
     ///
-    /// When the folder exists and the file in it cannot be read.
-    pub fn configuration(
-        &self,
-        root: &Path,
-        stem: &str,
-    ) -> Result<Configuration, ConfigurationError> {
-        let folder = root.join("configs").join(self.name);
-        let path = folder.join(format!("{stem}.toml"));
-        let copy = self.built_in.iter().find(|(name, _)| *name == stem);
-        match copy {
-            Some((_, text)) if !folder.is_dir() => Ok(Configuration {
-                name: stem.to_owned(),
-                path: None,
-                text: (*text).to_owned(),
-                reading: None,
-            }),
-            _ => match fs::read_to_string(&path) {
-                Ok(text) => Ok(Configuration {
-                    name: stem.to_owned(),
-                    path: Some(path),
-                    text,
-                    reading: None,
-                }),
-                Err(source) => Err(ConfigurationError {
-                    path,
-                    paper: self.name,
-                    source,
-                }),
-            },
-        }
+    /// When it cannot be read.
+    pub fn configuration(&self, stem: &str) -> Result<Configuration, PaperError> {
+        let read = |path: Option<PathBuf>, text: String| Configuration {
+            name: stem.to_owned(),
+            path,
+            text,
+            reading: None,
+        };
+        let (path, found) = match &self.files {
+            Folder::Own(folder) => {
+                let path = folder.join(format!("{stem}.toml"));
+                (
+                    path.clone(),
+                    fs::read_to_string(&path).map(|text| read(Some(path), text)),
+                )
+            }
+            Folder::BuiltIn(files) => {
+                let copy = files.iter().find(|(known, _)| *known == stem);
+                let found = copy.map(|(_, text)| read(None, (*text).to_owned()));
+                let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
+                (format!("{stem}.toml").into(), found.ok_or_else(missing))
+            }
+        };
+        found.map_err(|source| {
+            let is_copied = BUILT_IN.iter().any(|(known, _)| *known == self.name);
+            let help = if is_copied {
+                format!(
+                    "restore it, or run in a folder without configs/{}/ to use the copies in the program",
+                    self.name
+                )
+            } else {
+                "write it (docs/configuration.md says how)".to_owned()
+            };
+            PaperError::Unreadable { path, help, source }
+        })
     }
 
     /// [`Self::configuration`] of a file that a paper need not have; `None` where it has not.
@@ -207,247 +340,43 @@ impl Paper {
     /// # Errors
     ///
     /// When it is there and cannot be read.
-    pub fn optional(
-        &self,
-        root: &Path,
-        stem: &str,
-    ) -> Result<Option<Configuration>, ConfigurationError> {
-        let folder = root.join("configs").join(self.name);
-        let is_there = if folder.is_dir() {
-            folder.join(format!("{stem}.toml")).exists()
-        } else {
-            self.built_in.iter().any(|(name, _)| *name == stem)
+    pub fn optional(&self, stem: &str) -> Result<Option<Configuration>, PaperError> {
+        let is_there = match &self.files {
+            Folder::Own(folder) => folder.join(format!("{stem}.toml")).exists(),
+            Folder::BuiltIn(files) => files.iter().any(|(known, _)| *known == stem),
         };
-        is_there.then(|| self.configuration(root, stem)).transpose()
+        is_there.then(|| self.configuration(stem)).transpose()
     }
 
-    /// The stems of all its experiment files, sorted: the evaluation of each trace and the ablations.
+    /// The stems of all its experiment files, sorted: what is run and what is run by hand.
     ///
     /// # Errors
     ///
-    /// When the folder exists under `root` and cannot be listed.
-    pub fn stems(&self, root: &Path) -> Result<Vec<String>, ConfigurationError> {
-        let folder = root.join("configs").join(self.name);
-        let mut stems = Vec::new();
-        if folder.is_dir() {
-            let refuse = |source| ConfigurationError {
-                path: folder.clone(),
-                paper: self.name,
-                source,
-            };
-            for entry in fs::read_dir(&folder).map_err(refuse)? {
-                let path = entry.map_err(refuse)?.path();
-                if path
-                    .extension()
-                    .is_some_and(|extension| extension == "toml")
-                    && let Some(stem) = path.file_stem().and_then(|stem| stem.to_str())
-                {
-                    stems.push(stem.to_owned());
-                }
+    /// When its folder cannot be listed.
+    pub fn stems(&self) -> Result<Vec<String>, PaperError> {
+        let mut stems: Vec<String> = match &self.files {
+            Folder::Own(folder) => {
+                let listed: Result<Vec<_>, _> = fs::read_dir(folder).and_then(Iterator::collect);
+                let listed = listed.map_err(|source| PaperError::Unreadable {
+                    path: folder.clone(),
+                    help: "check its permissions".to_owned(),
+                    source,
+                })?;
+                let names = listed
+                    .iter()
+                    .filter_map(|entry| entry.file_name().into_string().ok());
+                names
+                    .filter_map(|name| Some(name.strip_suffix(".toml")?.to_owned()))
+                    .collect()
             }
-        } else {
-            stems.extend(self.built_in.iter().map(|(name, _)| (*name).to_owned()));
-        }
-        let is_data = |stem: &str| [self.claims_file(), EXPLANATIONS, READINGS].contains(&stem);
-        stems.retain(|stem| !is_data(stem));
+            Folder::BuiltIn(files) => files.iter().map(|(stem, _)| (*stem).to_owned()).collect(),
+        };
+        stems.retain(|stem| ![PAPER, FINDINGS, EXPLANATIONS, READINGS].contains(&stem.as_str()));
         stems.sort();
         Ok(stems)
     }
 }
 
-/// The stem of the file of published claims.
-pub const PUBLISHED: &str = "published";
-
-/// The stem of the file of findings about curves.
-pub const FINDINGS: &str = "findings";
-
-/// The stem of the file that explains what was missed.
-pub const EXPLANATIONS: &str = "explanations";
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn here() -> &'static Path {
-        Path::new(env!("CARGO_MANIFEST_DIR"))
-    }
-
-    #[test]
-    fn the_copies_in_the_program_are_the_files_of_the_folder() {
-        for paper in PAPERS {
-            let nowhere = Path::new("/no/such/folder");
-            let files = paper.stems(here()).unwrap();
-            assert_eq!(paper.stems(nowhere).unwrap(), files);
-            let readings = paper.optional(here(), READINGS).unwrap().map(|_| READINGS);
-            for stem in files
-                .iter()
-                .map(String::as_str)
-                .chain([paper.claims_file(), EXPLANATIONS])
-                .chain(readings)
-            {
-                let file = paper.configuration(here(), stem).unwrap();
-                let copy = paper.configuration(nowhere, stem).unwrap();
-                assert_eq!(file.text, copy.text, "{stem}");
-                assert!(file.path.is_some() && copy.path.is_none());
-            }
-        }
-    }
-
-    #[test]
-    fn every_trace_has_its_experiments_and_every_file_says_what_to_look_at() {
-        let paper = paper("birkenheuer2012").unwrap();
-        let stems = paper.stems(here()).unwrap();
-        let Results::Tables(traces) = paper.results else {
-            panic!("its results are tables");
-        };
-        for trace in traces {
-            for stem in trace
-                .configurations()
-                .into_iter()
-                .chain([trace.alignment()])
-            {
-                assert!(stems.contains(&stem), "{stem}");
-                let text = paper.configuration(here(), &stem).unwrap().text;
-                if let Some(file) = trace.trace.file {
-                    assert!(text.contains(&format!("trace = \"{file}\"")), "{stem}");
-                }
-                assert!(
-                    text.contains(&format!("replications = {}\n", trace.batteries)),
-                    "{stem}"
-                );
-                for family in trace.families {
-                    assert!(text.contains(&format!("\"{family}\"")), "{stem}: {family}");
-                }
-            }
-        }
-        for stem in &stems {
-            let configuration = paper.configuration(here(), stem).unwrap();
-            assert!(configuration.text.contains("# Look at: "), "{stem}");
-            assert!(
-                configuration.text.contains(&format!("name = \"{stem}\"")),
-                "{stem}"
-            );
-            assert!(!configuration.summary().is_empty());
-            assert!(
-                toml::from_str::<toml::Table>(&configuration.text).is_ok(),
-                "{stem}"
-            );
-        }
-    }
-
-    #[test]
-    fn moved_clocks_are_the_risk_experiment_and_nothing_else() {
-        use crate::report::claims::{ALIGNMENT_HOURS, depends_on_alignment, parse};
-        use crate::sweep::{AxisValue, Experiment, Point, Sweep};
-
-        let paper = paper("birkenheuer2012").unwrap();
-        let sweep = |stem: &str| {
-            let text = paper.configuration(here(), stem).unwrap().text;
-            Experiment::parse(stem, &text, None).unwrap().sweep
-        };
-        let subject = |point: &Point| {
-            let axis = |key: &str| format!("{:?}", point.axes.get(key));
-            let names = [axis("estimates.classes"), axis("scheduling.strategy")];
-            (names, point.penalty_ratio.to_bits())
-        };
-        let of = |sweep: &Sweep, point: &Point| sweep.simulations[point.simulation].clone();
-        let published = paper.configuration(here(), PUBLISHED).unwrap();
-        let published = parse(PUBLISHED, &published.text).unwrap();
-        let Results::Tables(traces) = paper.results else {
-            panic!("its results are tables");
-        };
-        for table in traces {
-            let [_, risk] = table.configurations().map(|stem| sweep(&stem));
-            let moved = sweep(&table.alignment());
-            let offset = |point: &Point| match point.axes["failures.offset_hours"] {
-                AxisValue::Real(hours) => hours,
-                ref other => panic!("{other:?} hours"),
-            };
-            assert!(
-                moved
-                    .points
-                    .iter()
-                    .all(|point| offset(point).abs() <= ALIGNMENT_HOURS)
-            );
-            // Replications differ in their number alone: the first stands for all.
-            let first = |sweep: &'_ Sweep| -> Vec<Point> {
-                let points = sweep.points.iter().cloned();
-                points.filter(|point| point.replication == 0).collect()
-            };
-            let mut here = first(&moved);
-            here.retain(|point| offset(point) == 0.0);
-            let twins = first(&risk);
-            for point in &here {
-                let twin = twins
-                    .iter()
-                    .find(|twin| subject(twin) == subject(point))
-                    .unwrap();
-                assert_eq!(of(&moved, point), of(&risk, twin), "{}", moved.name);
-            }
-            // Every claim that is judged over alignments finds its cell, and no cell is simulated for nothing.
-            let claims = || {
-                let own = published.claims.iter();
-                own.filter(|claim| claim.trace == table.trace.name && depends_on_alignment(claim))
-            };
-            let cell = |point: &Point, family: Option<&str>, strategy: &str, ratio: f64| {
-                let text = |key: &str| match &point.axes[key] {
-                    AxisValue::Text(text) => text.clone(),
-                    other => panic!("{other:?}"),
-                };
-                family.is_none_or(|family| text("estimates.classes") == family)
-                    && text("scheduling.strategy") == strategy
-                    && point.penalty_ratio == ratio
-            };
-            for claim in claims() {
-                let strategy = claim.strategy.as_deref().unwrap();
-                let ratio = claim.at.unwrap();
-                let found = here
-                    .iter()
-                    .any(|point| cell(point, claim.family.as_deref(), strategy, ratio));
-                assert!(found, "{}", claim.id);
-            }
-            for point in &here {
-                let asked = claims().any(|claim| {
-                    let strategy = claim.strategy.as_deref().unwrap();
-                    // A baseline is one simulation for all families and ratios.
-                    cell(point, None, strategy, point.penalty_ratio)
-                        && (!strategy.ends_with("overbooking")
-                            || claim.at == Some(point.penalty_ratio))
-                });
-                assert!(asked, "{}: {:?}", moved.name, point.axes);
-            }
-        }
-    }
-
-    #[test]
-    fn a_folder_with_a_missing_file_is_an_error_that_names_it() {
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::create_dir_all(folder.path().join("configs/birkenheuer2012")).unwrap();
-        let paper = paper("birkenheuer2012").unwrap();
-        let error = paper.configuration(folder.path(), "ctc-pof").unwrap_err();
-        assert!(error.to_string().contains("ctc-pof.toml"), "{error}");
-    }
-
-    #[test]
-    fn the_model_page_decides_every_ambiguity_and_names_only_ablations_that_exist() {
-        let page = include_str!("../../../docs/model.md");
-        for number in 1..=45 {
-            assert!(
-                page.contains(&format!("\n| A-{number:02} | ")),
-                "A-{number:02}"
-            );
-        }
-        let stems = paper("birkenheuer2012").unwrap().stems(here()).unwrap();
-        let named: Vec<&str> = page
-            .split('`')
-            .filter(|word| word.starts_with("ablation-"))
-            .collect();
-        assert!(named.len() > 20);
-        for name in named {
-            assert!(
-                stems.iter().any(|stem| stem == name),
-                "{name} does not exist"
-            );
-        }
-    }
-}
+#[path = "paper_tests.rs"]
+mod tests;

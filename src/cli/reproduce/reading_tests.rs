@@ -8,10 +8,13 @@ fn folder_with(readings: &str) -> tempfile::TempDir {
     let root = tempfile::tempdir().unwrap();
     let folder = root.path().join("configs/birkenheuer2012");
     fs::create_dir_all(&folder).unwrap();
-    let paper = super::paper("birkenheuer2012").unwrap();
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    for stem in ["ctc-pof", "ctc-risk", PUBLISHED, EXPLANATIONS] {
-        let file = paper.configuration(here, stem).unwrap();
+    let paper = Paper::read(here, "birkenheuer2012").unwrap();
+    let own = "title = \"A paper.\"\n[[trace]]\nname = \"ctc\"\nsubject = \"CTC SP2, 430 processors\"\n\
+               files = [\"CTC-SP2-1996-3.1-cln.swf\"]\nruns = [\"ctc-pof\", \"ctc-risk\"]\n";
+    fs::write(folder.join("paper.toml"), own).unwrap();
+    for stem in ["ctc-pof", "ctc-risk", FINDINGS, EXPLANATIONS] {
+        let file = paper.configuration(stem).unwrap();
         fs::write(folder.join(format!("{stem}.toml")), file.text).unwrap();
     }
     if !readings.is_empty() {
@@ -41,10 +44,7 @@ set = { "workload.laxity" = 4.0 }
 
 fn run_with(readings: &str, words: &[&str]) -> (Ran, Fake) {
     let root = folder_with(readings);
-    let mut runner = Fake {
-        files: [CTC].into(),
-        ..Fake::default()
-    };
+    let mut runner = Fake::with(&[CTC]);
     let words: Vec<&str> = ["birkenheuer2012", "--trace", "ctc"]
         .into_iter()
         .chain(words.iter().copied())
@@ -206,24 +206,14 @@ fn the_list_shows_readings_with_what_they_set() {
 fn the_readings_of_the_program_can_be_set_in_every_configuration_of_their_paper() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut set = 0;
-    for paper in PAPERS {
-        let Some(readings) = readings::Readings::read(paper, here).unwrap() else {
+    for name in paper_names(here) {
+        let paper = Paper::read(here, &name).unwrap();
+        let Some(readings) = readings::Readings::read(&paper).unwrap() else {
             continue;
         };
-        let Results::Tables(traces) = paper.results else {
-            panic!("{}: only papers of tables have readings", paper.name);
-        };
-        for (reading, table) in readings
-            .all()
-            .iter()
-            .flat_map(|reading| traces.iter().map(move |table| (reading, table)))
-        {
-            for stem in table
-                .configurations()
-                .into_iter()
-                .chain([table.alignment()])
-            {
-                let configuration = paper.configuration(here, &stem).unwrap();
+        for reading in readings.all() {
+            for stem in paper.traces.iter().flat_map(|trace| &trace.runs) {
+                let configuration = paper.configuration(stem).unwrap();
                 if let Err(error) = readings.applied(reading, configuration) {
                     panic!("{error}");
                 }

@@ -1,9 +1,7 @@
 //! Which readings of a paper are run, and its configurations under each of them.
 
-use std::path::Path;
-
 use super::{Configuration, Paper, ReproduceError, names};
-use crate::report::claims::{ALL_READINGS, READINGS, Reading, parse_readings};
+use crate::report::findings::{ALL_READINGS, READINGS, Reading, parse_readings};
 use crate::sweep::{Experiment, ExperimentError, with_values};
 
 /// The readings of one paper.
@@ -11,7 +9,7 @@ use crate::sweep::{Experiment, ExperimentError, with_values};
 pub(super) struct Readings {
     /// Where they were read, for messages.
     origin: String,
-    paper: &'static str,
+    paper: String,
     list: Vec<Reading>,
 }
 
@@ -24,7 +22,7 @@ pub enum ReadingError {
     )]
     None {
         /// The paper.
-        paper: &'static str,
+        paper: String,
     },
     /// No such reading.
     #[error(
@@ -32,7 +30,7 @@ pub enum ReadingError {
     )]
     Unknown {
         /// The paper.
-        paper: &'static str,
+        paper: String,
         /// What was asked for.
         name: String,
         /// What there is.
@@ -58,13 +56,13 @@ impl Readings {
     /// # Errors
     ///
     /// When the file cannot be read or is wrong.
-    pub(super) fn read(paper: &Paper, root: &Path) -> Result<Option<Self>, ReproduceError> {
-        let Some(file) = paper.optional(root, READINGS)? else {
+    pub(super) fn read(paper: &Paper) -> Result<Option<Self>, ReproduceError> {
+        let Some(file) = paper.optional(READINGS)? else {
             return Ok(None);
         };
         Ok(Some(Self {
             origin: file.origin(),
-            paper: paper.name,
+            paper: paper.name.clone(),
             list: parse_readings(&file.origin(), &file.text)?,
         }))
     }
@@ -79,7 +77,7 @@ impl Readings {
         for name in wanted {
             if name != ALL_READINGS && !self.list.iter().any(|reading| reading.name == *name) {
                 return Err(ReadingError::Unknown {
-                    paper: self.paper,
+                    paper: self.paper.clone(),
                     name: name.clone(),
                     known: names(self.list.iter().map(|reading| reading.name.as_str())),
                 });

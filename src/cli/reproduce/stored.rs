@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::SweepOutcome;
 use crate::report::findings::{CurveCell, FindingsFile, MeasuredCurves, Paired};
-use crate::scheduling::measures::MEASURES;
-use crate::store::{PAIRED_MEASURES, RunId, Store, StoreError, curve_metrics};
+use crate::store::{PAIRED_MEASURES, RunId, Store, StoreError, metric_names};
+use crate::studies::measures::MEASURES;
 use crate::sweep::{Axis, AxisValue};
 
 /// Values on the axes, and replications with their values.
@@ -15,6 +15,7 @@ type PairedCell<'v> = (&'v BTreeMap<String, AxisValue>, Vec<(u32, f64)>);
 #[derive(Debug, Default)]
 pub struct StoredCurves {
     axes: BTreeMap<String, Vec<Axis>>,
+    replications: BTreeMap<String, u32>,
     cells: BTreeMap<(String, String), Vec<CurveCell>>,
 }
 
@@ -40,6 +41,9 @@ impl StoredCurves {
         for (stem, outcome) in runs {
             let run = RunId(outcome.run);
             curves.axes.insert((*stem).to_owned(), store.axes(run)?);
+            curves
+                .replications
+                .insert((*stem).to_owned(), outcome.replications);
             for (_, measure) in wanted.iter().filter(|(wanted, _)| wanted == stem) {
                 let cells = store
                     .curve_cells(run, measure)?
@@ -94,6 +98,10 @@ impl MeasuredCurves for StoredCurves {
         self.axes.get(run).map(Vec::as_slice)
     }
 
+    fn replications(&self, run: &str) -> u32 {
+        self.replications.get(run).copied().unwrap_or_default()
+    }
+
     fn cells(&self, run: &str, measure: &str) -> Vec<CurveCell> {
         self.cells
             .get(&(run.to_owned(), measure.to_owned()))
@@ -109,7 +117,7 @@ pub fn known_measures() -> Vec<&'static str> {
     MEASURES
         .iter()
         .map(|measure| measure.name)
-        .chain(curve_metrics())
+        .chain(metric_names())
         .chain(PAIRED_MEASURES)
         .collect()
 }
@@ -122,8 +130,6 @@ mod tests {
     use crate::store_fixtures::{axis, finished, point, record, text, write_run};
 
     const FILE: &str = r#"
-paper = "meltzer2005"
-title = "A thesis"
 
 [[derived]]
 run = "by backfilling"
@@ -197,6 +203,7 @@ tolerance = 0
         let outcome = SweepOutcome {
             experiment: "e4".to_owned(),
             run: run.0,
+            replications: 2,
             done: 4,
             failed: 0,
             interrupted: false,
@@ -229,7 +236,7 @@ tolerance = 0
             .unwrap_err()
             .to_string();
         assert!(
-            error.contains("`backfilling alone`: `left` fixes no axis"),
+            error.contains("run `backfilling alone`: `left` fixes no axis"),
             "{error}"
         );
     }

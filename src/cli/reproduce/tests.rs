@@ -1,9 +1,12 @@
+use std::cell::RefCell;
 use std::collections::BTreeSet;
 
 use clap::Parser;
 
+use super::curve_tests::Drawn;
 use super::*;
-use crate::report::claims::{Experiment, Sample, Samples};
+use crate::report::findings::CurveCell;
+use crate::sweep::{Axis, AxisValue};
 
 #[derive(Parser)]
 struct Command {
@@ -19,71 +22,56 @@ fn args(words: &[&str], report: &Path) -> ReproduceArgs {
     args
 }
 
-/// A runner that has some traces and gives every point the same coins.
+/// A runner that has some traces and makes its numbers up.
 #[derive(Default)]
 pub(super) struct Fake {
     pub(super) files: BTreeSet<&'static str>,
     pub(super) ran: Vec<String>,
     /// The texts of the configurations that were run.
     pub(super) texts: Vec<String>,
-    pub(super) failed: u64,
-    pub(super) interrupted: bool,
+    /// Points of this configuration fail.
+    pub(super) failing: Option<&'static str>,
+    /// It is interrupted at this configuration.
+    pub(super) interrupted: Option<&'static str>,
+    /// Draws curves and not coins: what every measure on SDSC is above that on CTC.
+    pub(super) above: Option<f64>,
+    /// Run, folder, and whether its report says what held.
+    pub(super) reports: RefCell<Vec<(i64, PathBuf, bool)>>,
+}
+
+impl Fake {
+    /// A runner that has these traces.
+    pub(super) fn with(files: &[&'static str]) -> Self {
+        Self {
+            files: files.iter().copied().collect(),
+            ..Self::default()
+        }
+    }
 }
 
 impl SweepRunner for Fake {
     fn report(
         &self,
-        _: &SweepOutcome,
+        run: &SweepOutcome,
         folder: &Path,
         claims: Option<ClaimsSection>,
     ) -> Result<(), RoomError> {
-        fs::create_dir_all(folder)?;
-        let tally = claims.map_or_else(String::new, |claims| claims.tally);
-        fs::write(folder.join("claims.txt"), tally)?;
+        let report = (run.run, folder.to_owned(), claims.is_some());
+        self.reports.borrow_mut().push(report);
         Ok(())
-    }
-
-    fn alignments(
-        &self,
-        run: &SweepOutcome,
-        batteries: usize,
-    ) -> Result<Vec<Alignment>, RoomError> {
-        assert!(run.experiment.contains("-alignment"), "{}", run.experiment);
-        // At 2 hours heuristic planning forfeits as much as the thesis printed, more or less.
-        let offsets = [0.0, 2.0].into_iter().map(|offset_hours| {
-            let mut samples = Samples::new(batteries);
-            for battery in 0..batteries as u32 {
-                for at in [1.0, 2.0, 4.0] {
-                    let lost = if offset_hours > 0.0 { 2_418.0 } else { 0.0 };
-                    let sample = Sample {
-                        fees: 26_280.0 - lost,
-                        forfeited: lost + f64::from(battery % 2),
-                        ..Sample::default()
-                    };
-                    samples.push(
-                        Experiment::Risk,
-                        "runtime",
-                        "heuristic-planning",
-                        at,
-                        battery,
-                        sample,
-                    );
-                }
-            }
-            Alignment {
-                offset_hours,
-                measured: Box::new(samples),
-            }
-        });
-        Ok(offsets.collect())
     }
 
     fn curves(
         &self,
-        _: &[(&str, SweepOutcome)],
+        runs: &[(&str, SweepOutcome)],
         _: &FindingsFile,
     ) -> Result<Box<dyn MeasuredCurves>, RoomError> {
-        Err("a paper of tables has no curves".into())
+        let replications = runs[0].1.replications;
+        let runs = runs.iter().map(|(stem, _)| (*stem).to_owned()).collect();
+        Ok(match self.above {
+            Some(above) => Box::new(Drawn::new(runs, above)),
+            None => Box::new(Coins { runs, replications }),
+        })
     }
 
     fn find_trace(&self, file: &str) -> Result<PathBuf, RoomError> {
@@ -97,45 +85,124 @@ impl SweepRunner for Fake {
     fn run(&mut self, configuration: &Configuration) -> Result<SweepOutcome, RoomError> {
         self.ran.push(configuration.name.clone());
         self.texts.push(configuration.text.clone());
+        let is = |stem: Option<&str>| stem == Some(&configuration.name);
         Ok(SweepOutcome {
             experiment: configuration.name.clone(),
             run: self.ran.len() as i64,
+            replications: 20,
             done: 1,
-            failed: self.failed,
-            interrupted: self.interrupted,
+            failed: if is(self.failing) { 2 } else { 0 },
+            interrupted: is(self.interrupted),
         })
     }
+}
 
-    fn measured(
-        &self,
-        runs: &[SweepOutcome],
-        batteries: usize,
-    ) -> Result<Box<dyn Measured>, RoomError> {
-        assert_eq!(runs.len(), 2);
-        let mut samples = Samples::new(batteries);
-        for family in ["runtime", "resources", "application", "user"] {
-            for (strategy, fees) in [
-                ("conservative-backfilling", 14_260.0),
-                ("heuristic-planning", 23_860.0),
-                ("comprehensive-overbooking", 23_300.0),
-                ("heuristic-overbooking", 28_280.0),
-            ] {
-                for battery in 0..batteries as u32 {
-                    let sample = Sample {
-                        fees,
-                        ..Sample::default()
-                    };
-                    for step in 1..=20 {
-                        let at = f64::from(step) * 0.05;
-                        samples.push(Experiment::Pof, family, strategy, at, battery, sample);
-                    }
-                    for at in [0.5, 1.0, 2.0, 4.0] {
-                        samples.push(Experiment::Risk, family, strategy, at, battery, sample);
-                    }
+/// Coins of every strategy at every setting of the three experiments of a trace.
+struct Coins {
+    runs: Vec<String>,
+    replications: u32,
+}
+
+const AXES: [(&str, &[&str]); 2] = [
+    (
+        "estimates.classes",
+        &["runtime", "resources", "application", "user"],
+    ),
+    (
+        "scheduling.strategy",
+        &[
+            "conservative-backfilling",
+            "heuristic-planning",
+            "comprehensive-overbooking",
+            "heuristic-overbooking",
+        ],
+    ),
+];
+
+impl Coins {
+    fn cell(&self, values: &[(&str, AxisValue)], sample: impl Fn(u32) -> f64) -> Option<CurveCell> {
+        let values = values
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), value.clone()));
+        let samples = (0..self.replications).map(|battery| (battery, sample(battery)));
+        CurveCell::new(values.collect(), samples.collect())
+    }
+
+    /// Every strategy earns the same wherever it is asked.
+    fn fees(&self, setting: &str, at: &[f64], measure: &str) -> Vec<CurveCell> {
+        let mut cells = Vec::new();
+        let fees = [14_260.0, 23_860.0, 23_300.0, 28_280.0];
+        for family in AXES[0].1 {
+            for (strategy, fees) in AXES[1].1.iter().zip(fees) {
+                for at in at {
+                    let text = |name: &str| AxisValue::Text(name.to_owned());
+                    let values = [
+                        (AXES[0].0, text(family)),
+                        (AXES[1].0, text(strategy)),
+                        (setting, AxisValue::Real(*at)),
+                    ];
+                    let earns = ["gain", "fees"].contains(&measure);
+                    cells.extend(self.cell(&values, |_| if earns { fees } else { 0.0 }));
                 }
             }
         }
-        Ok(Box::new(samples))
+        cells
+    }
+
+    /// At 2 hours heuristic planning forfeits as much as the thesis printed, more or less.
+    fn moved(&self, measure: &str) -> Vec<CurveCell> {
+        let mut cells = Vec::new();
+        let places = [0.0, 2.0].into_iter();
+        for (offset, at) in places.flat_map(|offset| [1.0, 2.0, 4.0].map(|at| (offset, at))) {
+            let values = [
+                ("failures.offset_hours", AxisValue::Real(offset)),
+                (AXES[0].0, AxisValue::Text("runtime".to_owned())),
+                (AXES[1].0, AxisValue::Text("heuristic-planning".to_owned())),
+                ("acceptance.penalty_ratio", AxisValue::Real(at)),
+            ];
+            let lost = if offset > 0.0 { 2_418.0 } else { 0.0 };
+            cells.extend(self.cell(&values, |battery| {
+                let (fees, forfeited) = (26_280.0 - lost, lost + f64::from(battery % 2));
+                match measure {
+                    "gain" => fees - at * forfeited,
+                    "fees" => fees,
+                    "forfeited" => forfeited,
+                    _ => 0.0,
+                }
+            }));
+        }
+        cells
+    }
+}
+
+impl MeasuredCurves for Coins {
+    fn axes(&self, run: &str) -> Option<&[Axis]> {
+        static KNOWN: std::sync::LazyLock<Vec<Axis>> = std::sync::LazyLock::new(|| {
+            let axis = |(key, values): &(&str, &[&str])| Axis {
+                key: (*key).to_owned(),
+                values: values
+                    .iter()
+                    .map(|value| AxisValue::Text((*value).to_owned()))
+                    .collect(),
+            };
+            AXES.iter().map(axis).collect()
+        });
+        let is_made = self.runs.iter().any(|known| known == run);
+        is_made.then_some(&**KNOWN)
+    }
+
+    fn replications(&self, _: &str) -> u32 {
+        self.replications
+    }
+
+    fn cells(&self, run: &str, measure: &str) -> Vec<CurveCell> {
+        let thresholds: Vec<f64> = (1..=20).map(|step| f64::from(step) * 0.05).collect();
+        let ratios = [0.5, 1.0, 2.0, 4.0];
+        match run.rsplit('-').next() {
+            Some("pof") => self.fees("acceptance.pof_max", &thresholds, measure),
+            Some("risk") => self.fees("acceptance.penalty_ratio", &ratios, measure),
+            _ => self.moved(measure),
+        }
     }
 }
 
@@ -167,10 +234,7 @@ pub(super) const CTC: &str = "CTC-SP2-1996-3.1-cln.swf";
 
 #[test]
 fn one_trace_runs_both_experiments_and_leaves_a_score_card() {
-    let mut runner = Fake {
-        files: [CTC].into(),
-        ..Fake::default()
-    };
+    let mut runner = Fake::with(&[CTC]);
     let ran = run(&["birkenheuer2012", "--trace", "ctc"], &mut runner);
     assert_eq!(ran.result.unwrap().exit_code(), 0);
     assert_eq!(runner.ran, ["ctc-pof", "ctc-risk", "ctc-alignment"]);
@@ -190,10 +254,7 @@ fn one_trace_runs_both_experiments_and_leaves_a_score_card() {
 
 #[test]
 fn without_a_trace_name_missing_files_are_named_and_the_rest_is_run() {
-    let mut runner = Fake {
-        files: [CTC].into(),
-        ..Fake::default()
-    };
+    let mut runner = Fake::with(&[CTC]);
     let ran = run(&["birkenheuer2012", "--json"], &mut runner);
     assert_eq!(ran.result.unwrap(), Ending::Done);
     assert_eq!(
@@ -236,7 +297,7 @@ fn a_trace_asked_for_by_name_whose_file_is_missing_is_an_error() {
 fn unknown_papers_and_traces_are_refused_with_what_there_is() {
     let paper = run(&["birkenheuer2013"], &mut Fake::default());
     assert!(paper.result.unwrap_err().to_string().contains(
-        "there are: birkenheuer2012, birkenheuer2008, heine2005, singh2008, meltzer2005"
+        "there are: birkenheuer2008, birkenheuer2012, heine2005, meltzer2005, singh2008"
     ));
     let trace = run(&["birkenheuer2012", "--trace", "kth"], &mut Fake::default());
     let message = trace.result.unwrap_err().to_string();
@@ -248,10 +309,7 @@ fn unknown_papers_and_traces_are_refused_with_what_there_is() {
 
 #[test]
 fn the_kept_aside_trace_runs_and_shows_what_was_measured() {
-    let mut runner = Fake {
-        files: ["SDSC-DS-2004-2.1-cln.swf"].into(),
-        ..Fake::default()
-    };
+    let mut runner = Fake::with(&["SDSC-DS-2004-2.1-cln.swf"]);
     let ran = run(
         &["birkenheuer2012", "--trace", "sdsc-datastar"],
         &mut runner,
@@ -267,19 +325,20 @@ fn the_kept_aside_trace_runs_and_shows_what_was_measured() {
 
 #[test]
 fn failed_points_end_in_one_and_an_interruption_in_130() {
-    let files: BTreeSet<_> = [CTC].into();
     let mut failing = Fake {
-        files: files.clone(),
-        failed: 2,
-        ..Fake::default()
+        failing: Some("ctc-risk"),
+        ..Fake::with(&[CTC])
     };
     let ran = run(&["birkenheuer2012", "--trace", "ctc"], &mut failing);
     assert_eq!(ran.result.unwrap().exit_code(), 1);
-    assert!(ran.output.contains("6 points failed"), "{}", ran.output);
+    assert!(
+        ran.output.contains("2 points of ctc-risk failed"),
+        "{}",
+        ran.output
+    );
     let mut interrupted = Fake {
-        files,
-        interrupted: true,
-        ..Fake::default()
+        interrupted: Some("ctc-pof"),
+        ..Fake::with(&[CTC])
     };
     let ran = run(&["birkenheuer2012"], &mut interrupted);
     assert_eq!(ran.result.unwrap().exit_code(), 130);
@@ -289,20 +348,17 @@ fn failed_points_end_in_one_and_an_interruption_in_130() {
 
 #[test]
 fn the_list_names_papers_traces_configurations_and_claims_and_runs_nothing() {
-    let mut runner = Fake {
-        files: [CTC].into(),
-        ..Fake::default()
-    };
+    let mut runner = Fake::with(&[CTC]);
     let ran = run(&["--list"], &mut runner);
     assert_eq!(ran.result.unwrap(), Ending::Done);
     assert!(runner.ran.is_empty());
     for text in [
         "birkenheuer2012\n  G. Birkenheuer",
-        "ctc                CTC SP2, 430 processors; 116 claims; /traces/CTC-SP2-1996-3.1-cln.swf",
+        "ctc                CTC SP2, 430 processors; 116 findings; /traces/CTC-SP2-1996-3.1-cln.swf",
         "HPC2N-2002-2.2-cln.swf: not found",
         "ablation-ctc-crash.toml",
         "ctc/pof/runtime/heuristic-overbooking/max-gain",
-        "28280 ± 15 %",
+        "28,280 ± 15 %",
     ] {
         assert!(
             ran.output.contains(text),
@@ -315,10 +371,7 @@ fn the_list_names_papers_traces_configurations_and_claims_and_runs_nothing() {
 
 #[test]
 fn claims_that_depend_on_the_alignment_are_judged_twice_and_both_counts_are_said() {
-    let mut runner = Fake {
-        files: [CTC].into(),
-        ..Fake::default()
-    };
+    let mut runner = Fake::with(&[CTC]);
     let ran = run(&["birkenheuer2012", "--trace", "ctc"], &mut runner);
     assert_eq!(ran.result.unwrap(), Ending::Done);
     let folder = ran.report.path().join("birkenheuer2012/ctc");

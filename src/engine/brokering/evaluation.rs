@@ -20,7 +20,7 @@ pub use classes::{DURATION_CLASSES, SIZE_CLASSES, duration_class, size_class};
 const DAY: Seconds = Seconds(24 * 3_600);
 
 /// Everything that a study of several clusters measures: of the whole simulation (§6.2), and of each cluster in the order of
-/// clusters and of [`CLUSTER_MEASURES`](super::measures::CLUSTER_MEASURES).
+/// clusters and of its clusters.
 #[must_use]
 pub fn grid_measures(
     inputs: &GridInputs,

@@ -1,11 +1,5 @@
-//! Every quantity that a study measures beside the totals of its jobs: one line each, and the store, the reports and the
-//! claims know it. Each study has a file of its own below.
-
-mod co_reservation;
-mod provisioning;
-mod reservations;
-mod slots;
-mod virtual_reservations;
+//! What a study measures beside the metrics of its jobs: quantities with their units, and values by name. Each study lists its own in
+//! its folder (`studies`).
 
 /// A quantity with its unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,9 +16,15 @@ pub struct Measure {
     pub topic: Topic,
 }
 
-/// Where a report shows a measure.
+/// Where a report shows a quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Topic {
+    /// What jobs earn and cost.
+    Money,
+    /// What becomes of jobs.
+    Jobs,
+    /// What becomes of overbooked jobs.
+    Overbooking,
     /// Requests: asked, granted, refused.
     Reservations,
     /// What reservations cost others, in delay or money.
@@ -59,7 +59,9 @@ pub enum Topic {
     Detail,
 }
 
-const fn measure(
+/// A line of a list of measures.
+#[must_use]
+pub const fn measure(
     name: &'static str,
     unit: &'static str,
     title: &'static str,
@@ -75,55 +77,13 @@ const fn measure(
     }
 }
 
-/// The measures of each study, in the order in which tables show them.
-const STUDIES: [&[Measure]; 5] = [
-    reservations::MEASURES,
-    slots::MEASURES,
-    virtual_reservations::MEASURES,
-    co_reservation::MEASURES,
-    provisioning::MEASURES,
-];
-
-const COUNT: usize = {
-    let mut count = 0;
-    let mut study = 0;
-    while study < STUDIES.len() {
-        count += STUDIES[study].len();
-        study += 1;
-    }
-    count
-};
-
-/// All measures, in the order in which tables show them.
-pub const MEASURES: &[Measure] = &{
-    let mut all = [STUDIES[0][0]; COUNT];
-    let (mut study, mut place) = (0, 0);
-    while study < STUDIES.len() {
-        let mut within = 0;
-        while within < STUDIES[study].len() {
-            all[place] = STUDIES[study][within];
-            within += 1;
-            place += 1;
-        }
-        study += 1;
-    }
-    all
-};
-
-/// Finds a measure by name.
-#[must_use]
-pub fn find(name: &str) -> Option<&'static Measure> {
-    MEASURES.iter().find(|measure| measure.name == name)
-}
-
-/// Measured values by name. Names that are no measure are a defect that debug builds find.
+/// Measured values by name.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Measured(Vec<(&'static str, f64)>);
 
 impl Measured {
     /// Adds a value; one that is not finite is undefined and left out.
     pub fn add(&mut self, name: &'static str, value: f64) {
-        debug_assert!(find(name).is_some(), "{name} is a measure");
         if value.is_finite() {
             self.0.push((name, value));
         }
@@ -152,15 +112,7 @@ impl Measured {
 
 #[cfg(test)]
 mod tests {
-    use std::collections::BTreeSet;
-
     use super::*;
-
-    #[test]
-    fn every_measure_has_a_name_of_its_own() {
-        let names: BTreeSet<&str> = MEASURES.iter().map(|measure| measure.name).collect();
-        assert_eq!(names.len(), MEASURES.len());
-    }
 
     #[test]
     fn what_is_not_defined_is_left_out() {

@@ -7,10 +7,22 @@ use crate::plan::{ADVERTISING_HORIZON, Slot, SlotList, SlotRules};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::Job;
 
-/// Bins of Figure 4: 0–1 slots, 2–4, 5–7, …, 56–58, more.
+/// The bins of Figure 4, in slots: the names of their measures.
+#[rustfmt::skip]
+const FIGURE_4: [&str; FIGURE_4_BINS] = [
+    "slots_0_1", "slots_2_4", "slots_5_7", "slots_8_10", "slots_11_13", "slots_14_16", "slots_17_19",
+    "slots_20_22", "slots_23_25", "slots_26_28", "slots_29_31", "slots_32_34", "slots_35_37", "slots_38_40",
+    "slots_41_43", "slots_44_46", "slots_47_49", "slots_50_52", "slots_53_55", "slots_56_58", "slots_more",
+];
 const FIGURE_4_BINS: usize = 21;
 
-/// Bins of Figure 7: 1 node, 2–5, 6–9, …, 62–65, more.
+/// The bins of Figure 7, in nodes: the names of their measures.
+#[rustfmt::skip]
+const FIGURE_7: [&str; FIGURE_7_BINS] = [
+    "slot_nodes_1", "slot_nodes_2_5", "slot_nodes_6_9", "slot_nodes_10_13", "slot_nodes_14_17", "slot_nodes_18_21",
+    "slot_nodes_22_25", "slot_nodes_26_29", "slot_nodes_30_33", "slot_nodes_34_37", "slot_nodes_38_41", "slot_nodes_42_45",
+    "slot_nodes_46_49", "slot_nodes_50_53", "slot_nodes_54_57", "slot_nodes_58_61", "slot_nodes_62_65", "slot_nodes_more",
+];
 const FIGURE_7_BINS: usize = 18;
 
 /// Samples of advertised slots, gathered in constant memory (spec `provisioning.md` §3.7, §11.1).
@@ -228,20 +240,14 @@ impl SlotStatistics {
         self.slots_and_tasks.mean_x
     }
 
-    /// Samples by number of slots, in the bins of Figure 4: label and count.
-    pub fn by_number_of_slots(&self) -> impl Iterator<Item = (String, u64)> + '_ {
-        self.by_count
-            .iter()
-            .enumerate()
-            .map(|(index, &count)| (label(index, 0, 2, 3, FIGURE_4_BINS), count))
+    /// Samples by number of slots, in the bins of Figure 4: the name of the measure and the count.
+    pub fn by_number_of_slots(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        FIGURE_4.into_iter().zip(self.by_count)
     }
 
-    /// Slots by number of nodes, in the bins of Figure 7: label and count.
-    pub fn by_number_of_nodes(&self) -> impl Iterator<Item = (String, u64)> + '_ {
-        self.by_width
-            .iter()
-            .enumerate()
-            .map(|(index, &count)| (label(index, 1, 2, 4, FIGURE_7_BINS), count))
+    /// Slots by number of nodes, in the bins of Figure 7: the name of the measure and the count.
+    pub fn by_number_of_nodes(&self) -> impl Iterator<Item = (&'static str, u64)> {
+        FIGURE_7.into_iter().zip(self.by_width)
     }
 
     /// Pearson's correlation of the number of slots with the number of tasks in the system (Figure 5); `None` where either
@@ -269,22 +275,6 @@ fn bin(value: u64, from: u64, width: u64, bins: usize) -> usize {
     match value.checked_sub(from) {
         None => 0,
         Some(above) => usize::try_from(1 + above / width).map_or(bins - 1, |bin| bin.min(bins - 1)),
-    }
-}
-
-fn label(index: usize, lowest: usize, from: usize, width: usize, bins: usize) -> String {
-    if index + 1 == bins {
-        return "more".to_owned();
-    }
-    let (low, high) = if index == 0 {
-        (lowest, from - 1)
-    } else {
-        (from + (index - 1) * width, from + index * width - 1)
-    };
-    if low == high {
-        low.to_string()
-    } else {
-        format!("{low}–{high}")
     }
 }
 

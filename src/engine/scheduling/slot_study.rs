@@ -3,7 +3,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::measures::{MEASURES, Measured};
+use super::measures::Measured;
 use super::reserving::{ReservingMachine, ReservingSettings};
 use super::slot_statistics::{SlotStatistics, simulate_slots};
 use crate::plan::{SlotList, SlotRules};
@@ -124,23 +124,11 @@ fn measures_of(statistics: &SlotStatistics) -> Measured {
     measured.add_ratio("slots_around_16_peak", by_nodes[4], around(4));
     measured.add_ratio("slots_around_32_peak", by_nodes[8], around(8));
     measured.add_ratio("slots_around_64_peak", by_nodes[16], by_nodes[15]);
-    let named = |prefix: &str, label: &str| {
-        let name = format!("{prefix}{}", label.replace('–', "_"));
-        MEASURES
-            .iter()
-            .find(|measure| measure.name == name)
-            .map(|measure| measure.name)
-    };
-    let samples = statistics.samples() as f64;
-    for (label, count) in statistics.by_number_of_slots() {
-        if let Some(name) = named("slots_", &label) {
-            measured.add_ratio(name, 100.0 * count as f64, samples);
-        }
+    for (name, count) in statistics.by_number_of_slots() {
+        measured.add_ratio(name, 100.0 * count as f64, statistics.samples() as f64);
     }
-    for (label, count) in statistics.by_number_of_nodes() {
-        if let Some(name) = named("slot_nodes_", &label) {
-            measured.add_ratio(name, 100.0 * count as f64, slots);
-        }
+    for (name, count) in statistics.by_number_of_nodes() {
+        measured.add_ratio(name, 100.0 * count as f64, slots);
     }
     measured
 }
@@ -206,14 +194,12 @@ mod tests {
     #[test]
     fn the_bins_of_figures_4_and_7_add_up_to_a_hundred_percent() {
         let measured = simulate_slot_study(&jobs(1), Nodes(16), &SlotStudySettings::default());
-        let sum = |first: &str, last: &str| -> f64 {
-            let place = |name: &str| MEASURES.iter().position(|m| m.name == name).unwrap();
-            MEASURES[place(first)..=place(last)]
-                .iter()
-                .filter_map(|measure| measured.get(measure.name))
-                .sum()
-        };
-        assert!((sum("slots_0_1", "slots_more") - 100.0).abs() < 1e-9);
-        assert!((sum("slot_nodes_1", "slot_nodes_more") - 100.0).abs() < 1e-9);
+        let statistics = SlotStatistics::default();
+        let slots = statistics.by_number_of_slots().map(|(name, _)| name);
+        let nodes = statistics.by_number_of_nodes().map(|(name, _)| name);
+        for names in [slots.collect::<Vec<_>>(), nodes.collect()] {
+            let sum: f64 = names.iter().filter_map(|name| measured.get(name)).sum();
+            assert!((sum - 100.0).abs() < 1e-9);
+        }
     }
 }

@@ -1,27 +1,47 @@
 //! The study of co-reservations: several clusters and a broker that reserves parts at them together (Meltzer 2005).
 
-use super::{CommonSettings, JOB_BYTES, SimulationSpec, Study, WhyNoPlan};
+pub mod measures;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, WhyNoPlan, spec_format};
 use crate::brokering::{CoReservationSettings, Order, Repair};
 use crate::units::Seconds;
 use crate::workload::{
     ClusterSettings, CoRequestSettings, FurtherParts, Preference, TemplateSelection,
 };
 
+pub(super) use measures::MEASURES;
+
 /// Its name and what it is.
-pub const STRATEGY: (&str, &str) = (
-    "co-reservation",
-    "several clusters and a broker that reserves parts at them together",
-);
+pub const STRATEGY: Option<Strategy> = Some(Strategy {
+    name: "co-reservation",
+    about: "several clusters and a broker that reserves parts at them together",
+    has_metrics: false,
+});
 
 /// The broker, the clusters and the requests.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct CoReservationStudy {
     /// How the broker searches, what its messages suffer, what fails.
+    #[serde(rename = "study", serialize_with = "named")]
     pub settings: CoReservationSettings,
     /// The clusters.
     pub clusters: ClusterSettings,
     /// Requests that are made from their jobs; `None` where there are none.
+    #[serde(
+        rename = "co_requests",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
     pub requests: Option<CoRequestSettings>,
+}
+
+fn named<S: Serializer>(
+    settings: &CoReservationSettings,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    spec_format::named(STRATEGY, settings, serializer)
 }
 
 impl CoReservationStudy {

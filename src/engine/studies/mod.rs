@@ -3,14 +3,16 @@
 //! A study says what determines its simulations ([`StudySpec`] holds the settings of one), which settings it does not read, and what its
 //! simulations cost. The machines, policies and brokers that it runs are in the modules beside this one.
 
+pub mod measures;
 mod spec_format;
 
+use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
-use self::spec_format::StoredSpec;
 use crate::estimates::EstimateSettings;
 use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::PolicySettings;
+use crate::scheduling::measures::Measure;
 use crate::workload::WorkloadSettings;
 
 /// A kind of simulation.
@@ -79,7 +81,6 @@ impl CommonSettings<'_> {
 
 /// Everything that determines one schedule. Its canonical JSON is hashed into the simulation's identity, and kept in the store.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(into = "StoredSpec", try_from = "StoredSpec")]
 pub struct SimulationSpec {
     /// The jobs.
     pub workload: WorkloadSettings,
@@ -90,6 +91,7 @@ pub struct SimulationSpec {
     /// The policy; values that the strategy does not read are set to their defaults, for the same reason.
     pub scheduling: PolicySettings,
     /// What is simulated.
+    #[serde(flatten)]
     pub study: StudySpec,
     /// Which battery, or which draw of the model; for plans that are discarded, which submission.
     pub replication: u32,
@@ -117,15 +119,43 @@ impl SimulationSpec {
     }
 }
 
+/// The list of studies: each is handed, with its comment, its variant, its module and its settings, to the macro that is named.
+///
+/// Settings (here) and inputs, keys, tables and runs (`bookahead-lab`) of a study are found through it. Its order is the one of tables,
+/// of keys and of their documentation.
+#[macro_export]
+macro_rules! for_each_study {
+    ($callback:ident) => {
+        $callback! {
+            /// A policy on one cluster (Birkenheuer et al. 2008; Birkenheuer 2012).
+            Overbooking(overbooking::OverbookingStudy),
+            /// A planning-based machine that takes reservations (Heine et al. 2005; Singh 2008, chapter 5).
+            Reservations(reservations::ReservationsStudy),
+            /// A machine that advertises slots (Singh 2008, chapter 3).
+            Slots(slots::SlotsStudy),
+            /// A machine at which virtual and adaptive reservations are tried out side by side (Singh 2008, chapter 6).
+            VirtualReservations(virtual_reservations::VirtualReservationsStudy),
+            /// Several clusters and a broker that co-reserves parts at them (Meltzer 2005).
+            CoReservation(co_reservation::CoReservationStudy),
+            /// Sites that sell slots, and applications that buy them (Singh 2008, chapters 4 and 7).
+            Provisioning(provisioning::ProvisioningStudy),
+        }
+    };
+}
+
 macro_rules! studies {
     ($($(#[$doc:meta])* $variant:ident($module:ident::$settings:ident),)*) => {
         $(pub mod $module;)*
 
         /// The settings of a study.
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, Debug, PartialEq, Serialize)]
+        #[serde(untagged)]
         pub enum StudySpec {
             $($(#[$doc])* $variant(Box<$module::$settings>),)*
         }
+
+        /// The measures of each study.
+        const STUDY_MEASURES: &[&[Measure]] = &[$($module::MEASURES),*];
 
         impl StudySpec {
             /// What it is asked as a study.
@@ -142,38 +172,52 @@ macro_rules! studies {
                 }
             }
         }
+
+        impl<'de> Deserialize<'de> for StudySpec {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let (name, settings) = spec_format::stored(deserializer)?;
+                $(
+                    if $module::STRATEGY.map(|strategy| strategy.name) == name.as_deref() {
+                        let settings = $module::$settings::deserialize(settings);
+                        return settings.map(Self::from).map_err(D::Error::custom);
+                    }
+                )*
+                Err(D::Error::custom(format!("there is no study {name:?}")))
+            }
+        }
+
+        $(impl From<$module::$settings> for StudySpec {
+            fn from(settings: $module::$settings) -> Self {
+                Self::$variant(Box::new(settings))
+            }
+        })*
+
+        const NAMES: &[Option<Strategy>] = &[$($module::STRATEGY),*];
     };
 }
 
-studies! {
-    /// A policy on one cluster (Birkenheuer et al. 2008; Birkenheuer 2012).
-    Overbooking(overbooking::OverbookingStudy),
-    /// A planning-based machine that takes reservations (Heine et al. 2005; Singh 2008, chapter 5).
-    Reservations(reservations::ReservationsStudy),
-    /// A machine that advertises slots (Singh 2008, chapter 3).
-    Slots(slots::SlotsStudy),
-    /// A machine at which virtual and adaptive reservations are tried out side by side (Singh 2008, chapter 6).
-    VirtualReservations(virtual_reservations::VirtualReservationsStudy),
-    /// Several clusters and a broker that co-reserves parts at them (Meltzer 2005).
-    CoReservation(co_reservation::CoReservationStudy),
-    /// Sites that sell slots, and applications that buy them (Singh 2008, chapters 4 and 7).
-    Provisioning(provisioning::ProvisioningStudy),
+for_each_study!(studies);
+
+/// What stands for a study with a machine of its own where a policy's name stands (`scheduling.strategy`).
+#[derive(Clone, Copy, Debug)]
+pub struct Strategy {
+    /// Its name.
+    pub name: &'static str,
+    /// What it is.
+    pub about: &'static str,
+    /// Whether the metrics of its jobs (utilisation, slowdown) say something of it beside its measures.
+    pub has_metrics: bool,
 }
 
-/// The names that stand for studies with a machine of their own where a policy's name stands (`scheduling.strategy`), and what they are,
-/// in the order of tables.
-pub const STRATEGIES: &[(&str, &str)] = &[
-    reservations::STRATEGY,
-    slots::STRATEGY,
-    virtual_reservations::STRATEGY,
-    co_reservation::STRATEGY,
-    provisioning::STRATEGY,
-];
+/// Those names, in the order of tables.
+pub fn strategies() -> impl Iterator<Item = Strategy> {
+    NAMES.iter().copied().flatten()
+}
 
 /// Whether a name stands for a study with a machine of its own, and not for a policy.
 #[must_use]
 pub fn is_strategy(name: &str) -> bool {
-    STRATEGIES.iter().any(|(known, _)| *known == name)
+    strategies().any(|known| known.name == name)
 }
 
 /// Bytes of one stored job outcome, indexes included.

@@ -1,7 +1,10 @@
 //! The study of overbooking: a policy on one cluster (Birkenheuer et al. 2008; Birkenheuer 2012).
 
+use serde::{Deserialize, Serialize};
+
 use super::reservations::with_copies;
 use super::{CommonSettings, JOB_BYTES, SimulationSpec, Study, WhyNoPlan, jobs_of};
+use crate::scheduling::measures::Measure;
 use crate::scheduling::registry::{self, PlanKind, Strategy};
 use crate::scheduling::{
     Acceptance, CalibrationMethod, CalibrationSettings, DownHorizon, Placing, PolicySettings,
@@ -9,10 +12,21 @@ use crate::scheduling::{
 };
 use crate::workload::RequestSettings;
 
+/// None: where a policy is named, it is simulated on a cluster.
+pub const STRATEGY: Option<super::Strategy> = None;
+
+/// Nothing: a policy has the metrics of its jobs, and with reservations the measures of their study.
+pub(super) const MEASURES: &[Measure] = &[];
+
 /// What a policy on a cluster gets beside its jobs; everything else are the common settings.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct OverbookingStudy {
     /// Reservations that are made from the jobs, taken as jobs with a fixed window; `None` where there are none.
+    #[serde(
+        rename = "reservations",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
     pub requests: Option<RequestSettings>,
 }
 

@@ -1,8 +1,10 @@
 //! The study of provisioning: sites that sell slots, and workflows that buy them (Singh 2008, chapters 4 and 7).
 
-use serde::{Deserialize, Serialize};
+pub(super) mod measures;
 
-use super::{CommonSettings, SimulationSpec, Study, WhyNoPlan};
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan, spec_format};
 use crate::brokering::provisioning::{Provider, ProvisioningSettings, SearchMethod};
 use crate::failures::FailureSource;
 use crate::scheduling::SlotSource;
@@ -10,11 +12,14 @@ use crate::units::Seconds;
 use crate::workload::SiteSettings;
 use crate::workload::workflows::{ApplicationSettings, ApplicationSource, Network};
 
+pub(super) use measures::MEASURES;
+
 /// Its name and what it is.
-pub const STRATEGY: (&str, &str) = (
-    "provisioning",
-    "sites that sell slots, and workflows that buy them",
-);
+pub const STRATEGY: Option<Strategy> = Some(Strategy {
+    name: "provisioning",
+    about: "sites that sell slots, and workflows that buy them",
+    has_metrics: false,
+});
 
 /// Bytes of one task of an application: its slot, its run and its run by best effort.
 const TASK_BYTES: f64 = 120.0;
@@ -23,11 +28,13 @@ const TASK_BYTES: f64 = 120.0;
 const TASKS_OF_A_FILE: f64 = 200.0;
 
 /// How an application is provisioned, and what the study is about.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProvisioningStudy {
     /// How it is done: the search, the kind of provider, the wish.
+    #[serde(rename = "study", serialize_with = "named")]
     pub settings: ProvisioningSettings,
     /// Sites and application.
+    #[serde(rename = "provisioning")]
     pub about: ProvisionedSettings,
 }
 
@@ -58,6 +65,10 @@ pub enum RelativeWish {
         /// Above 0.
         factor: f64,
     },
+}
+
+fn named<S: Serializer>(settings: &ProvisioningSettings, serializer: S) -> Result<S::Ok, S::Error> {
+    spec_format::named(STRATEGY, settings, serializer)
 }
 
 impl Study for ProvisioningStudy {
@@ -108,7 +119,11 @@ impl Study for ProvisioningStudy {
 
     fn work(&self, simulation: &SimulationSpec) -> f64 {
         // Applications of a hundred tasks; what all submissions share is made by the first.
-        let replay = if simulation.replication == 0 { 10.0 } else { 0.0 };
+        let replay = if simulation.replication == 0 {
+            10.0
+        } else {
+            0.0
+        };
         // Answers and snapshots hold the more, the longer the queues of the sites are.
         let sites: f64 = (self.about.sites.iter())
             .map(|site| 0.4 / (1.0 - site.utilisation_percent.unwrap_or(60.0).min(99.0) / 100.0))

@@ -1,22 +1,41 @@
 //! The study of reservations: a planning-based machine that takes them beside its jobs (Heine et al. 2005; Singh 2008, chapter 5).
 
-use super::{CommonSettings, JOB_BYTES, SimulationSpec, Study, WhyNoPlan, jobs_of};
+pub(super) mod measures;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::{
+    CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of, spec_format,
+};
 use crate::scheduling::reserving::{DisplacedJobs, Displacement, QueueOrder, ReservingSettings};
 use crate::workload::{RequestOrigin, RequestSettings, StartRule};
 
+pub(super) use measures::MEASURES;
+
 /// Its name and what it is.
-pub const STRATEGY: (&str, &str) = (
-    "replanning",
-    "planning-based machine with reservations: variable jobs planned anew at every event",
-);
+pub const STRATEGY: Option<Strategy> = Some(Strategy {
+    name: "replanning",
+    about: "planning-based machine with reservations: variable jobs planned anew at every event",
+    has_metrics: true,
+});
 
 /// The machine and the requests for reservations that it gets.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReservationsStudy {
-    /// The machine: queue, admission, prices.
-    pub machine: ReservingSettings,
     /// Requests that are made from the jobs; `None` where there are none.
+    #[serde(
+        rename = "reservations",
+        default,
+        skip_serializing_if = "Option::is_none"
+    )]
     pub requests: Option<RequestSettings>,
+    /// The machine: queue, admission, prices.
+    #[serde(rename = "study", serialize_with = "named")]
+    pub machine: ReservingSettings,
+}
+
+fn named<S: Serializer>(settings: &ReservingSettings, serializer: S) -> Result<S::Ok, S::Error> {
+    spec_format::named(STRATEGY, settings, serializer)
 }
 
 impl ReservationsStudy {

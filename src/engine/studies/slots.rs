@@ -1,14 +1,32 @@
 //! The study of slots: a planning-based machine that advertises its holes (Singh 2008, chapter 3).
 
-use super::{CommonSettings, SimulationSpec, Study, WhyNoPlan, jobs_of};
+pub(super) mod measures;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of, spec_format};
 use crate::scheduling::SlotStudySettings;
 
+pub(super) use measures::MEASURES;
+
 /// Its name and what it is.
-pub const STRATEGY: (&str, &str) = ("slots", "planning-based machine that advertises its holes");
+pub const STRATEGY: Option<Strategy> = Some(Strategy {
+    name: "slots",
+    about: "planning-based machine that advertises its holes",
+    has_metrics: false,
+});
 
 /// Where slots come from and how often they are looked at.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SlotsStudy(pub SlotStudySettings);
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SlotsStudy {
+    /// The source of slots, the rules of their list, the time between samples.
+    #[serde(rename = "study", serialize_with = "named")]
+    pub settings: SlotStudySettings,
+}
+
+fn named<S: Serializer>(settings: &SlotStudySettings, serializer: S) -> Result<S::Ok, S::Error> {
+    spec_format::named(STRATEGY, settings, serializer)
+}
 
 impl Study for SlotsStudy {
     fn normalise(&mut self, mut common: CommonSettings<'_>) {

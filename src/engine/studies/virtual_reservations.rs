@@ -1,17 +1,32 @@
 //! The study of virtual reservations: they and adaptive ones on forks of a planning-based machine (Singh 2008, chapter 6).
 
-use super::{CommonSettings, SimulationSpec, Study, WhyNoPlan, jobs_of};
+pub(super) mod measures;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of, spec_format};
 use crate::scheduling::VirtualStudySettings;
 
+pub(super) use measures::MEASURES;
+
 /// Its name and what it is.
-pub const STRATEGY: (&str, &str) = (
-    "virtual-reservations",
-    "virtual against adaptive reservations on forks of a planning-based machine",
-);
+pub const STRATEGY: Option<Strategy> = Some(Strategy {
+    name: "virtual-reservations",
+    about: "virtual against adaptive reservations on forks of a planning-based machine",
+    has_metrics: false,
+});
 
 /// When and how reservations are tried out.
-#[derive(Clone, Debug, PartialEq)]
-pub struct VirtualReservationsStudy(pub VirtualStudySettings);
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct VirtualReservationsStudy {
+    /// The request, its instants, and how waits are predicted.
+    #[serde(rename = "study", serialize_with = "named")]
+    pub settings: VirtualStudySettings,
+}
+
+fn named<S: Serializer>(settings: &VirtualStudySettings, serializer: S) -> Result<S::Ok, S::Error> {
+    spec_format::named(STRATEGY, settings, serializer)
+}
 
 impl Study for VirtualReservationsStudy {
     fn normalise(&mut self, mut common: CommonSettings<'_>) {

@@ -208,10 +208,11 @@ pub struct CleaningRules {
 }
 
 /// Which field gives the node count of a record.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProcessorsField {
     /// Field 5 (allocated), else field 8 (requested): the rule of the cross-checks.
+    #[default]
     AllocatedElseRequested,
     /// Field 8 (requested), else field 5 (allocated): the rule of spec §5.3.
     RequestedElseAllocated,

@@ -10,10 +10,8 @@ mod clock;
 mod cluster;
 mod co_reservation;
 mod failure_injector;
-mod grid_result;
 pub mod messages;
 mod provisioning;
-mod provisioning_result;
 mod reserving;
 
 use std::sync::Arc;
@@ -30,17 +28,13 @@ pub use co_reservation::{
     BrokerActor, LocalClusterActor, OutageInjector, messages as co_reservation_messages,
 };
 pub use failure_injector::FailureInjector;
-pub use grid_result::grid_result;
 pub use provisioning::{
     Answered, AskSite, ProviderActor, ProvisionAll, Provisioned, ProvisioningBroker, Silent,
     SitesByMessage,
 };
-pub use provisioning_result::provisioning_result;
 pub use reserving::ReservingClusterActor;
 
 use self::messages::{Advance, AskGrant, HandOver, ReportTotals, WhenNext};
-use crate::brokering::measures::{ClusterSummary, ClusterValue};
-use crate::brokering::provisioning::measures::SiteSummary;
 use crate::brokering::provisioning::{
     ProvisioningError, ProvisioningInputs, ProvisioningRun, ProvisioningSettings,
 };
@@ -48,48 +42,23 @@ use crate::brokering::{CoReservationSettings, GridInputs, GridRun};
 use crate::failures::{FailureTrace, NodeEvent};
 use crate::random::StreamSeed;
 use crate::scheduling::local::OverbookingError;
-use crate::scheduling::measures::Measured;
-use crate::scheduling::reserving::{ReservationOutcome, ReservingRun, ReservingSettings};
-use crate::scheduling::{
-    ClusterMachine, JobOutcome, SimulationMetrics, VirtualStudyError, VirtualTrial, fixed_measures,
-};
-use crate::studies::overbooking::PolicySimulation;
+use crate::scheduling::reserving::{ReservingRun, ReservingSettings};
+use crate::scheduling::{ClusterMachine, JobOutcome, SimulationMetrics, VirtualStudyError};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, ReservationRequest};
 
 /// Length of the windows that the clock grants. It bounds what a client hands over at once and has no influence on results.
 const WINDOW: Seconds = Seconds(7 * 24 * 3_600);
 
-/// The jobs of a battery and the failures that it meets.
-pub type Battery = (Arc<[Job]>, Arc<FailureTrace>);
-
-/// What one simulation produced.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct SimulationResult {
+/// What one simulation of a policy on its cluster produced.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClusterRun {
     /// Totals.
     pub metrics: SimulationMetrics,
     /// One outcome a job in order of job id; empty unless asked for.
     pub outcomes: Vec<JobOutcome>,
     /// The node events that happened before the simulation ended; empty unless outcomes were asked for.
     pub node_events: Vec<NodeEvent>,
-    /// One outcome a request in order of request id; empty unless asked for.
-    pub reservations: Vec<ReservationOutcome>,
-    /// What a study measures beside the totals of its jobs.
-    pub measured: Measured,
-    /// The trials of a study of virtual reservations; empty unless outcomes were asked for.
-    pub trials: Vec<VirtualTrial>,
-    /// The clusters of a study of several ones.
-    pub clusters: Vec<ClusterSummary>,
-    /// What was measured at each of them.
-    pub cluster_values: Vec<ClusterValue>,
-    /// What a study of several clusters produced, without its jobs, which are among the outcomes; `None` unless outcomes were asked for.
-    pub grid: Option<GridRun>,
-    /// What a study of provisioning produced; `None` unless outcomes were asked for.
-    pub provisioning: Option<ProvisioningRun>,
-    /// The sites of a study of provisioning.
-    pub sites: Vec<SiteSummary>,
-    /// The hypervolume of the front of each of its submissions.
-    pub hypervolumes: Vec<Option<f64>>,
 }
 
 /// Why a simulation could not be carried out.
@@ -128,17 +97,19 @@ pub enum SimulationError {
     },
 }
 
-/// Runs a policy on its cluster as an actor system.
+/// Runs a policy on its cluster as an actor system. `None` where the policy leaves jobs without an outcome.
 ///
 /// # Errors
 ///
-/// When the policy leaves jobs without an outcome, or when an actor panics.
+/// When an actor panics.
 pub fn simulate_cluster(
     machine: ClusterMachine,
-    simulation: &PolicySimulation,
+    nodes: Nodes,
+    jobs: &Arc<[Job]>,
+    failures: &Arc<FailureTrace>,
     keep_outcomes: bool,
-) -> Result<SimulationResult, SimulationError> {
-    on_this_thread(conduct(machine, simulation, keep_outcomes))
+) -> Result<Option<ClusterRun>, SimulationError> {
+    on_this_thread(conduct(machine, nodes, jobs, failures, keep_outcomes))
 }
 
 /// Runs a machine that takes reservations, its client and who asks for reservations as actors.
@@ -171,10 +142,8 @@ pub fn simulate_clusters(
     inputs: &Arc<GridInputs>,
     settings: &CoReservationSettings,
     seed: &StreamSeed,
-    keep_outcomes: bool,
-) -> Result<SimulationResult, SimulationError> {
-    let run = on_this_thread(co_reservation::conduct(inputs, settings, seed))?;
-    Ok(grid_result(inputs, settings, run, keep_outcomes))
+) -> Result<GridRun, SimulationError> {
+    on_this_thread(co_reservation::conduct(inputs, settings, seed))
 }
 
 /// Runs a broker of workflows and its sites as actors.
@@ -186,10 +155,8 @@ pub fn simulate_provisioning_sites(
     inputs: &Arc<ProvisioningInputs>,
     settings: &ProvisioningSettings,
     seed: StreamSeed,
-    keep_outcomes: bool,
-) -> Result<SimulationResult, SimulationError> {
-    let run = on_this_thread(provisioning::conduct(inputs, settings, seed))?;
-    Ok(provisioning_result(inputs, settings, run, keep_outcomes))
+) -> Result<ProvisioningRun, SimulationError> {
+    on_this_thread(provisioning::conduct(inputs, settings, seed))
 }
 
 fn on_this_thread<T>(
@@ -203,14 +170,16 @@ fn on_this_thread<T>(
 /// Brings the actors up, passes the clock's grants around until every job has its outcome, and collects the result.
 async fn conduct(
     machine: ClusterMachine,
-    inputs: &PolicySimulation,
+    nodes: Nodes,
+    jobs: &Arc<[Job]>,
+    failures: &Arc<FailureTrace>,
     keep_outcomes: bool,
-) -> Result<SimulationResult, SimulationError> {
+) -> Result<Option<ClusterRun>, SimulationError> {
     let mut clock = Member::spawn("clock", Clock::new(WINDOW));
-    let mut client = Member::spawn("client", Client::new(Arc::clone(&inputs.jobs)));
+    let mut client = Member::spawn("client", Client::new(Arc::clone(jobs)));
     let mut injector = Member::spawn(
         "failure injector",
-        FailureInjector::new(Arc::clone(&inputs.failures)),
+        FailureInjector::new(Arc::clone(failures)),
     );
     let mut cluster = Member::spawn("cluster", ClusterActor::new(machine));
 
@@ -240,22 +209,18 @@ async fn conduct(
         cluster_next = progress.next_event.filter(|_| !idle);
     }
     if !idle {
-        return Err(SimulationError::Unfinished(inputs.policy.strategy.clone()));
+        return Ok(None);
     }
     let totals = ask!(cluster, ReportTotals);
     let outcomes = by_job(outcomes);
     let last_end = outcomes.iter().filter_map(|outcome| outcome.end).max();
-    node_events.retain(|event| {
-        event.node.0 < inputs.nodes.0 && last_end.is_some_and(|end| event.time <= end)
-    });
-    Ok(SimulationResult {
+    node_events
+        .retain(|event| event.node.0 < nodes.0 && last_end.is_some_and(|end| event.time <= end));
+    Ok(Some(ClusterRun {
         metrics: totals.0,
-        measured: fixed_measures(&outcomes),
         outcomes,
         node_events,
-        reservations: Vec::new(),
-        ..SimulationResult::default()
-    })
+    }))
 }
 
 /// Outcomes in order of job id. Each is moved to its place at once, which is cheaper than sorting such large records.
@@ -319,55 +284,5 @@ impl<A: Actor<Args = A>> Member<A> {
             actor: self.name,
             reason,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::scheduling::PolicySettings;
-    use crate::studies::Simulation as _;
-    use crate::workload::{JobId, JobKind};
-
-    fn inputs() -> PolicySimulation {
-        let jobs = (0..3).map(|number| Job {
-            id: JobId(number),
-            trace_number: 1,
-            submit: Seconds(i64::from(number)),
-            release: Seconds(i64::from(number)),
-            estimate: Seconds(100),
-            runtime: Seconds(50),
-            deadline: Seconds(1_000),
-            nodes: Nodes(1),
-            user: None,
-            application: None,
-            kind: JobKind::Flexible,
-        });
-        PolicySimulation {
-            nodes: Nodes(2),
-            policy: PolicySettings {
-                strategy: "heuristic-planning".to_owned(),
-                ..PolicySettings::default()
-            },
-            before: Vec::new(),
-            jobs: jobs.collect(),
-            estimates: None,
-            failures: Arc::default(),
-        }
-    }
-
-    #[test]
-    fn a_panic_inside_the_cluster_is_an_error_of_its_simulation_and_the_next_one_runs() {
-        let mut broken = inputs();
-        // Jobs must come in the order of their ids: the table of jobs is left where they do not.
-        broken.jobs = broken.jobs.iter().rev().cloned().collect();
-        let error = broken.run(true).unwrap_err();
-        assert!(matches!(error, SimulationError::Stopped { .. }), "{error}");
-        assert!(
-            error.to_string().starts_with("the cluster stopped: "),
-            "{error}"
-        );
-        let result = inputs().run(true).unwrap();
-        assert_eq!(result.outcomes.len(), 3);
     }
 }

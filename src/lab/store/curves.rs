@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use rusqlite::params;
 
 use super::runs::axis_value;
-use super::{RunId, Store, StoreError};
-use crate::brokering::measures::ClusterMeasureName;
+use super::{RunId, Store, StoreError, metrics};
+use crate::studies::co_reservation::measures::ClusterMeasureName;
 use crate::sweep::AxisValue;
 
 /// A quantity at one combination of axis values of a run.
@@ -18,48 +18,9 @@ pub struct CurveSamples {
     pub samples: Vec<(u32, f64)>,
 }
 
-/// The totals of jobs that [`Store::curve_cells`] knows by name, beside the measures of studies: name and expression.
-const METRICS: &[(&str, &str)] = &[
-    (
-        "slowdown",
-        "CAST(k.weighted_response AS REAL) / nullif(k.weighted_run, 0)",
-    ),
-    (
-        "utilisation_percent",
-        "100.0 * k.busy / nullif(k.capacity, 0)",
-    ),
-    (
-        "mean_wait",
-        "CAST(k.wait_total AS REAL) / nullif(k.started, 0)",
-    ),
-    (
-        "gain",
-        "k.fees / 3600.0 - p.penalty_ratio * (k.forfeited / 3600.0)",
-    ),
-    ("fees", "k.fees / 3600.0"),
-    ("forfeited", "k.forfeited / 3600.0"),
-    (
-        "rejection_rate",
-        "CAST(k.dropped AS REAL) / nullif(k.submitted, 0)",
-    ),
-    ("successful", "CAST(k.successful AS REAL)"),
-    ("failed", "CAST(k.failed AS REAL)"),
-    ("accepted", "CAST(k.accepted AS REAL)"),
-    ("overbooked", "CAST(k.overbooked AS REAL)"),
-    ("failed_overbooked", "CAST(k.failed_overbooked AS REAL)"),
-];
-
-/// The names of the totals of jobs that [`Store::curve_cells`] knows, beside those of
-/// [`MEASURES`](crate::scheduling::measures::MEASURES): slowdown weighted by area, busy share of the capacity (%), mean wait
-/// (s), gain, fees and forfeited fees (coins), dropped ÷ submitted jobs; successful,
-/// failed, accepted and overbooked jobs, and those that failed because they were overbooked.
-pub fn curve_metrics() -> impl Iterator<Item = &'static str> {
-    METRICS.iter().map(|(name, _)| *name)
-}
-
 impl Store {
-    /// A quantity of the done points of a run by their axis values, in the order of the axes: a total of jobs (one of
-    /// [`curve_metrics`]), else the measure of this name, of a cluster where it names one ([`ClusterMeasureName`]). Empty where nothing of this name was measured. A simulation that
+    /// A quantity of the done points of a run by their axis values, in the order of the axes: a metric (one of
+    /// [`metric_names`](super::metric_names)), else the measure of this name, of a cluster where it names one ([`ClusterMeasureName`]). Empty where nothing of this name was measured. A simulation that
     /// several points share counts at each of them.
     ///
     /// # Errors
@@ -67,20 +28,20 @@ impl Store {
     /// When the store cannot be read.
     pub fn curve_cells(&self, run: RunId, measure: &str) -> Result<Vec<CurveSamples>, StoreError> {
         let sql = |error| self.error("reading curves", error);
-        let metric = METRICS.iter().find(|(name, _)| *name == measure);
+        let metric = metrics::by_name(measure);
         let of_cluster = ClusterMeasureName::parse(measure);
         let (value, table) = match (metric, of_cluster) {
-            (Some((_, expression)), _) => (
-                *expression,
+            (Some(expression), _) => (
+                expression,
                 "JOIN simulation_metrics k ON k.simulation = m.id AND ?2 IS NOT NULL",
             ),
             (None, Some(_)) => (
-                "d.value",
+                "d.value".to_owned(),
                 "JOIN cluster_measure d ON d.simulation = m.id AND d.cluster = ?3 AND d.class = ?4
                     AND d.measure = (SELECT code FROM measure WHERE name = ?2)",
             ),
             (None, None) => (
-                "d.value",
+                "d.value".to_owned(),
                 "JOIN simulation_measure d ON d.simulation = m.id
                     AND d.measure = (SELECT code FROM measure WHERE name = ?2)",
             ),
@@ -181,8 +142,9 @@ impl Cells {
 mod tests {
     use super::super::fixtures::{axis, finished, point, record, result, text, write_run};
     use super::*;
-    use crate::actors::SimulationResult;
-    use crate::scheduling::measures::MEASURES;
+    use crate::store::{METRICS, metric_names};
+    use crate::studies::SimulationResult;
+    use crate::studies::measures::MEASURES;
     use crate::sweep::{Axis, Point};
     use crate::units::NodeSeconds;
 
@@ -304,53 +266,22 @@ mod tests {
     }
 
     #[test]
-    fn totals_of_jobs_have_names_and_agree_with_the_points() {
+    fn metrics_have_names_and_agree_with_the_points() {
         let folder = tempfile::tempdir().unwrap();
         let (store, run) = store(&folder);
         let busy = store.curve_cells(run, "utilisation_percent").unwrap();
         assert_eq!(busy[0].samples, [(0, 0.0), (1, 10.0)]);
         let points = store.points(run).unwrap();
-        for (name, of_points) in [
-            ("fees", points.fees.clone()),
-            ("forfeited", points.forfeited.clone()),
-            (
-                "slowdown",
-                points.slowdown.iter().map(|it| it.unwrap()).collect(),
-            ),
-            (
-                "mean_wait",
-                points.mean_wait.iter().map(|it| it.unwrap()).collect(),
-            ),
-            (
-                "gain",
-                (0..8)
-                    .map(|at| points.fees[at] - points.forfeited[at])
-                    .collect(),
-            ),
-            (
-                "rejection_rate",
-                (0..8)
-                    .map(|at| points.dropped[at] as f64 / points.submitted[at] as f64)
-                    .collect(),
-            ),
-            (
-                "successful",
-                points.successful.iter().map(|it| *it as f64).collect(),
-            ),
-            (
-                "failed",
-                points.failed.iter().map(|it| *it as f64).collect(),
-            ),
-        ] {
-            let cells: Vec<f64> = store
-                .curve_cells(run, name)
+        for metric in METRICS {
+            let cells: Vec<Option<f64>> = store
+                .curve_cells(run, metric.name)
                 .unwrap()
                 .iter()
-                .flat_map(|cell| cell.samples.iter().map(|(_, value)| *value))
+                .flat_map(|cell| cell.samples.iter().map(|(_, value)| Some(*value)))
                 .collect();
-            assert_eq!(cells, of_points, "{name}");
+            assert_eq!(cells, points.metrics[metric.name], "{}", metric.name);
         }
-        for name in curve_metrics() {
+        for name in metric_names() {
             assert_eq!(store.curve_cells(run, name).unwrap().len(), 4, "{name}");
             assert!(MEASURES.iter().all(|measure| measure.name != name));
         }

@@ -1,34 +1,10 @@
 //! What `bookahead export` asks: one question a kind of row, each column with a type that holds in every row.
 
 use super::tables::definitions;
-use super::{RunId, Store, StoreError};
+use super::{METRICS, Metric, RunId, Store, StoreError};
 use crate::sweep::AxisValue;
-
-/// A kind of rows that can be exported.
-#[derive(Debug, PartialEq, Eq)]
-pub struct ExportKind {
-    /// Its name, as `bookahead export --what` has it.
-    pub name: &'static str,
-    /// What one of its rows is.
-    pub about: &'static str,
-    /// Whether only simulations that were stored with all outcomes have such rows.
-    pub of_outcomes: bool,
-    /// Where the rows are.
-    pub(super) source: ExportSource,
-    /// `name type` of each column, separated by commas; a name alone is a whole number.
-    pub(super) columns: &'static str,
-}
-
-/// Where the rows of an export are.
-#[derive(Debug, PartialEq, Eq)]
-pub(super) enum ExportSource {
-    /// The points of the run, with a column for each axis.
-    Points,
-    /// The axes of each point of the run.
-    Axes,
-    /// A table, a view or a query in parentheses with a column `simulation`: its rows about the simulations of the run.
-    Simulations(&'static str),
-}
+use crate::tables::ExportSource;
+pub use crate::tables::{ExportKind, ExportType};
 
 impl ExportKind {
     /// The points of a run.
@@ -39,8 +15,9 @@ impl ExportKind {
         definitions().flat_map(|tables| tables.exports)
     }
 
+    /// Names and types of its columns, with one for each metric where it says METRICS.
     fn columns(&self) -> impl Iterator<Item = (&'static str, ExportType)> {
-        self.columns.split(',').map(|column| {
+        self.columns.split(',').flat_map(|column| {
             let mut words = column.split_whitespace();
             let name = words.next().unwrap_or_default();
             let kind = match words.next() {
@@ -49,22 +26,12 @@ impl ExportKind {
                 Some("flag") => Flag,
                 Some(_) => Text,
             };
-            (name, kind)
+            match name {
+                "METRICS" => METRICS.iter().map(Metric::column).collect(),
+                _ => vec![(name, kind)],
+            }
         })
     }
-}
-
-/// The type of an exported column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ExportType {
-    /// A whole number.
-    Integer,
-    /// A number.
-    Number,
-    /// A text.
-    Text,
-    /// True or false.
-    Flag,
 }
 
 /// A question with typed columns.

@@ -4,36 +4,9 @@ use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, params};
 
 use super::runs::axis_value;
-use super::{RunId, SqlValue, Store, StoreError};
-use crate::scheduling::measures;
+use super::{METRICS, RunId, SqlValue, Store, StoreError};
+use crate::studies::measures;
 use crate::sweep::AxisValue;
-
-/// The numbers of a point that runs are compared by: columns of `v_point`, in the order in which they are shown.
-pub const MEASURES: &[&str] = &[
-    "gain",
-    "fees",
-    "penalties",
-    "booked",
-    "submitted",
-    "accepted",
-    "successful",
-    "failed",
-    "dropped",
-    "overbooked",
-    "failed_overbooked",
-    "failed_nodes",
-    "failed_unstartable",
-    "restarts",
-    "utilisation",
-    "useful_utilisation",
-    "mean_wait",
-    "slowdown",
-    "makespan",
-    "pof_evaluations",
-    "convolutions",
-    "replans",
-    "moves",
-];
 
 /// One done point of a run with everything that is measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -50,7 +23,7 @@ pub struct MeasuredPoint {
     pub replication: u32,
     /// Everything that determines its simulation, as JSON.
     pub spec: String,
-    /// One value for each of [`MEASURES`]; `None` where it means nothing (no job started).
+    /// One value for each of [`METRICS`]; `None` where it means nothing (no job started).
     pub values: Vec<Option<f64>>,
     /// What its study measured, by name, in the order of [`measures::MEASURES`].
     pub measured: NamedValues,
@@ -88,7 +61,7 @@ pub struct PlaceDetail {
     pub has_jobs: bool,
     /// What the simulation took, seconds; `None` before it is done.
     pub wall_seconds: Option<f64>,
-    /// The numbers of [`MEASURES`], then what its study measured.
+    /// The [`METRICS`], then what its study measured.
     pub values: Vec<(&'static str, SqlValue)>,
 }
 
@@ -119,6 +92,15 @@ pub struct JobDetail {
     pub penalty: f64,
 }
 
+/// The metrics as columns of `v_point v`.
+fn metric_columns() -> String {
+    METRICS
+        .iter()
+        .map(|metric| format!("v.{}", metric.name))
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
 impl Store {
     /// The done points of a run with all measures, in the order of the sweep.
     ///
@@ -129,11 +111,11 @@ impl Store {
         let sql = |error| self.error("reading points", error);
         let mut axes = self.axis_values(run, None)?;
         let mut measured = self.measured_simulations(run)?;
-        let measures = MEASURES.join(", v.");
+        let metrics = metric_columns();
         let mut statement = self
             .connection
             .prepare(&format!(
-                "SELECT v.place, v.identity, v.simulation, v.replication, m.spec, v.{measures}
+                "SELECT v.place, v.identity, v.simulation, v.replication, m.spec, {metrics}
                  FROM v_point v JOIN simulation m ON m.id = v.simulation
                  WHERE v.run = ?1 AND v.state = 'done' ORDER BY v.place"
             ))
@@ -150,7 +132,7 @@ impl Store {
                     axes: axes.remove(&place).unwrap_or_default(),
                     replication: row.get(3)?,
                     spec: row.get(4)?,
-                    values: (0..MEASURES.len())
+                    values: (0..METRICS.len())
                         .map(|at| row.get(5 + at))
                         .collect::<Result<_, _>>()?,
                 })
@@ -253,14 +235,14 @@ impl Store {
         let sql = |error| self.error("reading a point", error);
         let mut axes = self.axis_values(run, Some(place))?;
         let measured = self.measured_simulations(run)?;
-        let measures = MEASURES.join(", v.");
+        let metrics = metric_columns();
         self.connection
             .query_row(
                 &format!(
                     "SELECT v.place, v.identity, v.simulation, v.state, v.error, m.attempts, v.strategy,
                         v.workload_label, v.replication, v.penalty_ratio,
                         EXISTS (SELECT 1 FROM job_outcome o WHERE o.simulation = v.simulation),
-                        (SELECT wall_seconds FROM simulation_timing t WHERE t.simulation = v.simulation), v.{measures}
+                        (SELECT wall_seconds FROM simulation_timing t WHERE t.simulation = v.simulation), {metrics}
                      FROM v_point v JOIN simulation m ON m.id = v.simulation WHERE v.run = ?1 AND v.place = ?2"
                 ),
                 params![run.0, place],
@@ -279,10 +261,10 @@ impl Store {
                         has_jobs: row.get(10)?,
                         wall_seconds: row.get(11)?,
                         axes: axes.remove(&place).unwrap_or_default(),
-                        values: MEASURES
+                        values: METRICS
                             .iter()
                             .enumerate()
-                            .map(|(at, name)| Ok((*name, SqlValue::from_ref(row.get_ref(12 + at)?))))
+                            .map(|(at, metric)| Ok((metric.name, SqlValue::from_ref(row.get_ref(12 + at)?))))
                             .chain(
                                 measured
                                     .get(&row.get(2)?)

@@ -7,7 +7,7 @@ use rusqlite::params;
 use super::aggregates::{Bin, OF_RUN};
 use super::tables::distributions;
 use super::{RunId, Store, StoreError};
-use crate::scheduling::measures;
+use crate::studies::measures;
 
 /// A measure of a study for every point of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -179,10 +179,10 @@ mod tests {
     use rusqlite::Connection;
 
     use super::*;
-    use crate::actors::SimulationResult;
     use crate::scheduling::measures::Measured;
     use crate::store::RunSelector;
     use crate::store::fixtures::{finished, point, record, result, write_run};
+    use crate::studies::SimulationResult;
 
     #[test]
     fn measures_are_columns_in_the_order_of_the_registry_and_unknown_ones_come_last() {

@@ -15,6 +15,7 @@ mod grid;
 mod history;
 mod measures;
 mod merge;
+mod metrics;
 mod open;
 mod paired;
 mod processes;
@@ -26,6 +27,7 @@ mod rows;
 mod runs;
 mod schema_check;
 mod shares;
+mod sweeps;
 mod tables;
 #[cfg(test)]
 mod tests;
@@ -33,17 +35,18 @@ mod versions;
 mod workflows;
 mod write;
 
+pub use crate::sweep::{EarlierWork, SimulationProgress};
 pub use aggregates::{Bin, CalibrationRow, MissingPoint, PofKind, Quantity, SimulatorRow};
-pub use curves::{CurveSamples, curve_metrics};
+pub use curves::CurveSamples;
 pub use error::StoreError;
 pub use export::{Export, ExportKind, ExportType};
 pub use grid::{ClusterValues, CoRequestRow, GridCalendar, UseRow};
-pub use history::{JobDetail, MEASURES, MeasuredPoint, PlaceDetail};
+pub use history::{JobDetail, MeasuredPoint, PlaceDetail};
 pub use measures::{MeasureColumn, ReservationCounts};
 pub use merge::{MergeError, MergeOptions, MergeSummary, MergedRun};
+pub use metrics::{METRICS, Metric, Shown, names as metric_names};
 pub use open::Store;
 pub use paired::{PAIRED_MEASURES, PairedRequests};
-pub use processes::SimulationProgress;
 pub use query::{QueryError, SqlValue};
 pub use read::{AxisColumn, FailedPoint, PointColumns, RunSelector, RunSummary};
 pub use record::{
@@ -51,8 +54,9 @@ pub use record::{
     WriteSummary,
 };
 pub use replays::ReplaySource;
-pub use runs::{EarlierWork, PendingSimulation};
+pub use runs::PendingSimulation;
 pub use shares::ShareProgress;
+pub use sweeps::{StoreFile, dry_run, run_sweep};
 pub use versions::{APPLICATION_ID, SCHEMA_VERSION};
 pub use workflows::{FrontRow, SlotRow, SubmissionRow, TaskRow, WorkflowSite};
 pub use write::{Writer, WriterHandle};

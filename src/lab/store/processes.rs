@@ -8,6 +8,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 
 use super::runs::SHOWN_BY_RUN;
 use super::{OutcomeDetail, RunId};
+use crate::sweep::SimulationProgress;
 
 /// A process so that no other one can be taken for it: its number may be given again, its start may not.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -112,17 +113,6 @@ fn file_identity(store: &Path) -> Option<String> {
 #[cfg(not(unix))]
 fn file_identity(_: &Path) -> Option<String> {
     None
-}
-
-/// How far a simulation is in a store.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SimulationProgress {
-    /// Nobody works on it.
-    Open,
-    /// A live process works on it.
-    Elsewhere,
-    /// It is done, with enough detail.
-    Done,
 }
 
 /// Looks into the store while the writer writes: what other programs have committed, through a connection of its own.

@@ -1,6 +1,6 @@
 //! Reading runs and points, as column vectors.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::path::Path;
 use std::str::FromStr;
@@ -10,7 +10,7 @@ use rusqlite::{OptionalExtension, Row, params};
 use super::measures::MeasureColumn;
 use super::processes::Process;
 use super::runs::axis_value;
-use super::{RunId, Store, StoreError};
+use super::{METRICS, RunId, Store, StoreError, metrics};
 use crate::sweep::Axis;
 
 /// Which run a person means.
@@ -120,32 +120,10 @@ pub struct PointColumns {
     pub penalty_ratio: Vec<f64>,
     /// The axes.
     pub axes: Vec<AxisColumn>,
-    /// Fees of successful jobs, coins.
-    pub fees: Vec<f64>,
-    /// Fees of failed jobs, coins: penalties at ratio 1.
-    pub forfeited: Vec<f64>,
-    /// Jobs.
-    pub submitted: Vec<i64>,
-    /// Accepted jobs.
-    pub accepted: Vec<i64>,
-    /// Successful jobs.
-    pub successful: Vec<i64>,
-    /// Failed jobs.
-    pub failed: Vec<i64>,
-    /// Dropped jobs.
-    pub dropped: Vec<i64>,
-    /// Overbooked jobs.
-    pub overbooked: Vec<i64>,
-    /// Fees of accepted jobs, coins.
-    pub booked: Vec<f64>,
-    /// Busy ÷ capacity.
-    pub utilisation: Vec<Option<f64>>,
-    /// Mean of last start − release over started jobs, seconds.
-    pub mean_wait: Vec<Option<f64>>,
-    /// Slowdown weighted by area.
-    pub slowdown: Vec<Option<f64>>,
-    /// What studies measured beside these totals: the measures that any point has, in the order of
-    /// [`MEASURES`](crate::scheduling::measures::MEASURES), then unknown ones by name.
+    /// Every one of [`METRICS`] by name; `None` where it is not defined.
+    pub metrics: BTreeMap<&'static str, Vec<Option<f64>>>,
+    /// What studies measured beside them: the measures that any point has, in the order of
+    /// [`MEASURES`](crate::studies::measures::MEASURES), then unknown ones by name.
     pub measures: Vec<MeasureColumn>,
 }
 
@@ -343,20 +321,17 @@ impl Store {
         let places = self.places(run, axes.len())?;
         let mut statement = self
             .connection
-            .prepare(
+            .prepare(&format!(
                 "SELECT rp.place, p.identity, p.simulation, s.name, p.replication, p.penalty_ratio,
-                    k.fees / 3600.0, k.forfeited / 3600.0, k.submitted, k.accepted, k.successful, k.failed, k.dropped,
-                    k.overbooked, (k.fees + k.forfeited) / 3600.0,
-                    CAST(k.busy AS REAL) / nullif(k.capacity, 0),
-                    CAST(k.wait_total AS REAL) / nullif(k.started, 0),
-                    CAST(k.weighted_response AS REAL) / nullif(k.weighted_run, 0)
+                    {}
                  FROM run_point rp
                  JOIN point p ON p.id = rp.point
                  JOIN simulation m ON m.id = p.simulation AND m.state = 2
                  JOIN strategy s ON s.code = m.strategy
                  JOIN simulation_metrics k ON k.simulation = m.id
                  WHERE rp.run = ?1",
-            )
+                metrics::columns()
+            ))
             .map_err(sql)?;
         let nowhere = vec![None; axes.len()];
         let mut rows: Vec<(Vec<Option<u32>>, PointRow)> = statement
@@ -381,6 +356,10 @@ impl Store {
                     axis,
                     positions: Vec::with_capacity(rows.len()),
                 })
+                .collect(),
+            metrics: METRICS
+                .iter()
+                .map(|metric| (metric.name, Vec::with_capacity(rows.len())))
                 .collect(),
             ..PointColumns::default()
         };
@@ -457,9 +436,7 @@ struct PointRow {
     strategy: String,
     replication: u32,
     penalty_ratio: f64,
-    coins: [f64; 3],
-    counts: [i64; 6],
-    ratios: [Option<f64>; 3],
+    metrics: Vec<Option<f64>>,
 }
 
 impl PointRow {
@@ -470,16 +447,9 @@ impl PointRow {
             strategy: row.get(3)?,
             replication: row.get(4)?,
             penalty_ratio: row.get(5)?,
-            coins: [row.get(6)?, row.get(7)?, row.get(14)?],
-            counts: [
-                row.get(8)?,
-                row.get(9)?,
-                row.get(10)?,
-                row.get(11)?,
-                row.get(12)?,
-                row.get(13)?,
-            ],
-            ratios: [row.get(15)?, row.get(16)?, row.get(17)?],
+            metrics: (0..METRICS.len())
+                .map(|at| row.get(6 + at))
+                .collect::<Result<_, _>>()?,
         })
     }
 
@@ -489,20 +459,8 @@ impl PointRow {
         columns.strategy.push(self.strategy);
         columns.replication.push(self.replication);
         columns.penalty_ratio.push(self.penalty_ratio);
-        let [fees, forfeited, booked] = self.coins;
-        columns.fees.push(fees);
-        columns.forfeited.push(forfeited);
-        columns.booked.push(booked);
-        let [submitted, accepted, successful, failed, dropped, overbooked] = self.counts;
-        columns.submitted.push(submitted);
-        columns.accepted.push(accepted);
-        columns.successful.push(successful);
-        columns.failed.push(failed);
-        columns.dropped.push(dropped);
-        columns.overbooked.push(overbooked);
-        let [utilisation, mean_wait, slowdown] = self.ratios;
-        columns.utilisation.push(utilisation);
-        columns.mean_wait.push(mean_wait);
-        columns.slowdown.push(slowdown);
+        for (metric, value) in METRICS.iter().zip(self.metrics) {
+            columns.metrics.entry(metric.name).or_default().push(value);
+        }
     }
 }

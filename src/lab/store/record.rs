@@ -1,48 +1,30 @@
 //! What goes into the store: runs, finished and failed simulations, and how much of them is kept.
 
-use std::time::Duration;
-
-use crate::actors::SimulationResult;
-use crate::sweep::{Axis, Point, RESULT_FORMAT, SimulationSpec, Sweep};
+use crate::sweep::{Axis, RESULT_FORMAT, Sweep};
+pub use crate::sweep::{FailedSimulation, FinishedSimulation, OutcomeDetail, RunState};
 
 /// The number of a run in one store, from 1, in the order in which runs began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RunId(pub i64);
 
-/// How much of every simulation is kept. Totals ([`crate::scheduling::SimulationMetrics`]) always are: without them a
-/// point would be marked done and have nothing to show.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum OutcomeDetail {
-    /// The totals.
-    None,
-    /// The totals and the distributions of waits, slowdowns and failures.
-    Metrics,
-    /// The totals, the node events and every job's outcome.
-    #[default]
-    All,
-}
-
 impl OutcomeDetail {
+    /// What a code in that column means; what is not known keeps least.
+    pub(super) fn of_code(code: i64) -> Self {
+        match code {
+            2 => Self::All,
+            1 => Self::Metrics,
+            _ => Self::None,
+        }
+    }
+
     /// The code in the column `simulation.detail`.
-    #[must_use]
-    pub fn code(self) -> i64 {
+    pub(super) fn code(self) -> i64 {
         match self {
             Self::None => 0,
             Self::Metrics => 1,
             Self::All => 2,
         }
     }
-}
-
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RunState {
-    /// Every point was tried.
-    Done,
-    /// It was stopped; the same command goes on.
-    Interrupted,
-    /// It could not go on.
-    Failed,
 }
 
 impl RunState {
@@ -113,38 +95,6 @@ impl RunRecord {
             inputs: sweep.inputs.clone(),
         }
     }
-}
-
-/// A simulation that came to its end, with the points that are read off it.
-#[derive(Clone, Debug)]
-pub struct FinishedSimulation {
-    /// Hex digest of the content that determines the result.
-    pub id: String,
-    /// That content.
-    pub spec: SimulationSpec,
-    /// The workload's name for people.
-    pub workload_label: String,
-    /// What it produced.
-    pub result: SimulationResult,
-    /// How long it took.
-    pub wall: Duration,
-    /// The points that are read off it (their index into the sweep is not looked at).
-    pub points: Vec<Point>,
-}
-
-/// A simulation that could not be carried out.
-#[derive(Clone, Debug)]
-pub struct FailedSimulation {
-    /// Hex digest of the content that determines the result.
-    pub id: String,
-    /// That content.
-    pub spec: SimulationSpec,
-    /// The workload's name for people.
-    pub workload_label: String,
-    /// Why, for the report.
-    pub error: String,
-    /// The points that are missing for it.
-    pub points: Vec<Point>,
 }
 
 /// What a writer wrote.

@@ -3,27 +3,7 @@
 use rusqlite::{OptionalExtension, params};
 
 use super::{RunId, Store, StoreError};
-
-/// A done point of a run, with what determines it and what it came to.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ReplaySource {
-    /// Place in the sweep.
-    pub place: u32,
-    /// The simulation's content hash.
-    pub identity: String,
-    /// What determines it, as JSON.
-    pub spec: String,
-    /// Strategy.
-    pub strategy: String,
-    /// Values of the axes as JSON.
-    pub axes: String,
-    /// Replication.
-    pub replication: u32,
-    /// The program that computed it.
-    pub program: Option<String>,
-    /// Accepted, successful, failed and dropped jobs; fees and forfeited fees, node-seconds; makespan, seconds.
-    pub totals: [i64; 7],
-}
+pub use crate::sweep::ReplaySource;
 
 const SOURCE: &str = "SELECT v.place, m.identity, m.spec, v.strategy, v.axes, v.replication, c.program_version,
         c.program_commit, k.accepted, k.successful, k.failed, k.dropped, k.fees, k.forfeited, k.makespan

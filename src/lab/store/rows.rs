@@ -31,6 +31,7 @@ impl Prepared {
         if let Some(reason) = GROUPS
             .iter()
             .find_map(|group| group.problem(&finished.result))
+            .or_else(|| finished.result.rows.rows().problem())
         {
             return Err(StoreError::InvalidResult {
                 simulation: finished.id,
@@ -42,7 +43,10 @@ impl Prepared {
             .then(|| Distributions::of(&finished.result.outcomes));
         if detail != OutcomeDetail::All {
             for group in GROUPS {
-                group.strip(&mut finished.result, finished.spec.replication);
+                group.strip(&mut finished.result);
+            }
+            if let Some(rows) = finished.result.rows.rows_mut() {
+                rows.strip(finished.spec.replication);
             }
         }
         let outcomes = &finished.result.outcomes;
@@ -157,6 +161,8 @@ impl<'c> Rows<'c> {
         for group in GROUPS {
             rows += group.write(&mut self.writing, simulation, prepared)?;
         }
+        let of_study = finished.result.rows.rows();
+        rows += of_study.write(self.connection, simulation, finished.spec.replication)?;
         self.points(simulation, &finished.points)?;
         self.moment()?;
         self.summary.simulations += 1;

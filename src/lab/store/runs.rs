@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::processes::Process;
 use super::rows::{Rows, spec_json};
 use super::{OutcomeDetail, RunId, RunRecord, RunState, Store, StoreError};
-use crate::sweep::{AxisValue, Point, SimulationSpec};
+use crate::sweep::{AxisValue, EarlierWork, Point, SimulationSpec};
 
 impl Store {
     /// Enters a run in state "running" with its axes. Runs whose process is gone are marked as interrupted first.
@@ -207,7 +207,9 @@ impl Store {
                 .optional()
                 .map_err(sql)?;
             if let Some((2, kept, ..)) = row {
-                found.done.insert((*id).to_owned(), kept);
+                found
+                    .done
+                    .insert((*id).to_owned(), OutcomeDetail::of_code(kept));
             }
             match row {
                 Some((1, _, Some(_), _, _, process)) if process.is_alive(&self.path) => {
@@ -316,21 +318,6 @@ impl PlaceNumbers {
     pub(super) fn point(self, place: u32) -> i64 {
         self.points + 1 + i64::from(place)
     }
-}
-
-/// What others have done of a sweep, as far as it matters to whoever begins it again.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EarlierWork {
-    /// Simulations that failed.
-    pub failed: HashSet<String>,
-    /// Simulations that a live process has under way.
-    pub elsewhere: HashSet<String>,
-    /// Simulations that are done, each with the code of how much of it was kept ([`OutcomeDetail::code`]).
-    pub done: BTreeMap<String, i64>,
-    /// How many done simulations were computed by another version of the program, by version.
-    pub other_programs: BTreeMap<String, usize>,
-    /// Inputs that had other content the last time that a run read them.
-    pub changed_inputs: Vec<String>,
 }
 
 /// Writes the end of a run, without a transaction of its own.

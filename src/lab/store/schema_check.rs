@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::StoreError;
-use super::tables::definitions;
+use super::tables::{definitions, views};
 
 /// Type and definition of tables, views, indexes and triggers by name.
 type Schema = BTreeMap<String, (String, String)>;
@@ -72,7 +72,7 @@ fn made() -> rusqlite::Result<Schema> {
     for tables in definitions() {
         connection.execute_batch(tables.sql)?;
     }
-    for (name, select) in definitions().flat_map(|tables| tables.views) {
+    for (name, select) in views() {
         connection.execute_batch(&format!("CREATE VIEW {name} AS {select}"))?;
     }
     schema(&connection)

@@ -5,7 +5,7 @@ use std::path::Path;
 use rusqlite::{Connection, TransactionBehavior};
 
 use super::StoreError;
-use super::tables::{GROUPS, definitions};
+use super::tables::{definitions, views};
 
 /// "BKAH": marks a file as ours (`PRAGMA application_id`).
 pub const APPLICATION_ID: i32 = 0x424B_4148;
@@ -27,7 +27,7 @@ pub(super) struct Versions<'a> {
 
 /// The versions that this program knows.
 pub(super) const VERSIONS: Versions<'static> = Versions {
-    first: 6,
+    first: 7,
     steps: &[],
 };
 
@@ -150,7 +150,6 @@ impl Versions<'_> {
     }
 
     fn write(self, connection: &Connection, found: Option<i32>) -> rusqlite::Result<()> {
-        let views = || definitions().flat_map(|tables| tables.views);
         match found {
             None => {
                 for tables in definitions() {
@@ -172,8 +171,8 @@ impl Versions<'_> {
         for (name, select) in views() {
             connection.execute_batch(&format!("CREATE VIEW {name} AS {select}"))?;
         }
-        for group in GROUPS {
-            group.enter_lookups(connection)?;
+        for tables in definitions() {
+            (tables.enter_lookups)(connection)?;
         }
         connection.pragma_update(None, "application_id", APPLICATION_ID)?;
         connection.pragma_update(None, "user_version", self.current())

@@ -10,12 +10,12 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use super::processes::{ProgressReader, SimulationProgress};
+use super::processes::ProgressReader;
 use super::record::{FailedSimulation, FinishedSimulation, OutcomeDetail};
 use super::rows::{Prepared, Rows, spec_json};
 use super::runs::end_run;
 use super::{RunId, RunState, Store, StoreError, WriteSummary};
-use crate::sweep::Point;
+use crate::sweep::{Point, SimulationProgress};
 
 /// A transaction is committed when it has this many rows …
 const BATCH_ROWS: u64 = 20_000;

@@ -1,24 +1,22 @@
-//! What studies do in the laboratory: what their simulations read, and how they run behind actors. One file a study, and one line in
-//! [`lab_study`].
-
-pub mod co_reservation;
-pub mod overbooking;
-pub mod provisioning;
-pub mod reservations;
-pub mod slots;
-pub mod virtual_reservations;
+//! What studies do in the laboratory: what their simulations read, and how they run behind actors. One folder a study; the list of them is
+//! the engine's, [`for_each_study`](bookahead_engine::for_each_study).
 
 use std::sync::Arc;
 
 use self::overbooking::PolicySimulation;
-use crate::actors::{SimulationError, SimulationResult};
+use crate::actors::SimulationError;
+use crate::failures::NodeEvent;
+use crate::scheduling::measures::Measured;
+use crate::scheduling::{JobOutcome, SimulationMetrics};
 pub use bookahead_engine::studies::*;
 
-use crate::sweep::problem::{ProblemKind, Problems};
-use crate::sweep::raw::RawExperiment;
-use crate::sweep::resolve::out_of_range;
-use crate::sweep::{ContentHashes, InputError, Inputs, RunInput};
+use crate::inputs::{ContentHashes, InputError, Inputs, RunInput};
+use crate::keys::declaration::{ReadTable, Section, Tables};
+use crate::keys::problem::{ProblemKind, Problems};
+use crate::keys::workload::RawWorkload;
+use crate::tables::{Definition, Rows};
 use crate::workload::{RequestSettings, WorkloadSettings};
+use toml::Spanned;
 
 /// A study with its inputs and its actors.
 pub trait LabStudy {
@@ -85,6 +83,21 @@ pub trait LabStudy {
     }
 }
 
+/// What one simulation produced.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SimulationResult {
+    /// Totals.
+    pub metrics: SimulationMetrics,
+    /// What a study measures beside the totals of its jobs.
+    pub measured: Measured,
+    /// One outcome a job in order of job id; empty unless asked for.
+    pub outcomes: Vec<JobOutcome>,
+    /// The node events that happened before the simulation ended; empty unless outcomes were asked for.
+    pub node_events: Vec<NodeEvent>,
+    /// What only its study knows.
+    pub rows: StudyRows,
+}
+
 /// A simulation that has everything it reads.
 pub trait Simulation: Send + Sync {
     /// Runs it as an actor system on a current-thread runtime of its own. The result does not depend on anything but the inputs.
@@ -95,17 +108,119 @@ pub trait Simulation: Send + Sync {
     fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError>;
 }
 
-/// The laboratory's side of a study.
-#[must_use]
-pub fn lab_study(study: &StudySpec) -> &dyn LabStudy {
-    match study {
-        StudySpec::Overbooking(study) => study.as_ref(),
-        StudySpec::Reservations(study) => study.as_ref(),
-        StudySpec::Slots(study) => study.as_ref(),
-        StudySpec::VirtualReservations(study) => study.as_ref(),
-        StudySpec::CoReservation(study) => study.as_ref(),
-        StudySpec::Provisioning(study) => study.as_ref(),
+macro_rules! lab_studies {
+    ($($(#[$doc:meta])* $variant:ident($module:ident::$settings:ident),)*) => {
+        $(pub mod $module;)*
+
+        /// The laboratory's side of a study.
+        #[must_use]
+        pub fn lab_study(study: &StudySpec) -> &dyn LabStudy {
+            match study {
+                $(StudySpec::$variant(study) => study.as_ref(),)*
+            }
+        }
+
+        /// The study that a file asks for, with its settings; `None` where something is wrong with them.
+        fn asked_for(asked: &Asked<'_>, problems: &mut Problems) -> Option<StudySpec> {
+            let mut found = None;
+            $(
+                if asked.is_for($module::STRATEGY) {
+                    found = Some($module::$settings::resolve(asked, problems)?.into());
+                } else if !elsewhere::<$module::$settings>(&asked.tables.$module, $module::STRATEGY, problems) {
+                    return None;
+                }
+            )*
+            found
+        }
+
+        /// What a file says in the tables of studies.
+        #[derive(Debug, Default)]
+        pub(crate) struct StudyTables {
+            $(pub(crate) $module: <$module::$settings as FileStudy>::Tables,)*
+        }
+
+        impl StudyTables {
+            pub(crate) fn read(from: &mut impl ReadTable) -> Self {
+                Self { $($module: Tables::read(from),)* }
+            }
+        }
+
+        /// What a simulation leaves in the tables of its study.
+        #[derive(Clone, Debug, Default, PartialEq)]
+        pub enum StudyRows {
+            /// Nothing.
+            #[default]
+            None,
+            $($(#[$doc])* $variant(Box<$module::Rows>),)*
+        }
+
+        impl StudyRows {
+            /// The rows, for the store.
+            pub(crate) fn rows(&self) -> &dyn Rows {
+                match self {
+                    Self::None => &(),
+                    $(Self::$variant(rows) => rows.as_ref(),)*
+                }
+            }
+
+            /// The same, to take some of them away.
+            pub(crate) fn rows_mut(&mut self) -> Option<&mut dyn Rows> {
+                match self {
+                    Self::None => None,
+                    $(Self::$variant(rows) => Some(rows.as_mut()),)*
+                }
+            }
+        }
+
+        /// The tables of each study in the store.
+        pub(crate) const STORED: &[Definition] = &[
+            $(<$module::$settings as FileStudy>::STORED,)*
+        ];
+
+        /// What may stand in the tables of each study.
+        pub(crate) const SECTIONS: &[&[Section]] = &[
+            $(<<$module::$settings as FileStudy>::Tables as Tables>::SECTIONS,)*
+        ];
+    };
+}
+
+bookahead_engine::for_each_study!(lab_studies);
+
+/// A study as experiment files and the store know it.
+pub(crate) trait FileStudy: Sized {
+    /// Its tables in experiment files.
+    type Tables: Tables;
+
+    /// Its tables in the store.
+    const STORED: Definition = Definition::NONE;
+
+    /// Whose tables they are, in a sentence, where other studies refuse them.
+    const OWNER: Option<&str> = None;
+
+    /// Checks what a file says and fills in defaults; `None` where something is wrong.
+    fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self>;
+}
+
+/// Whether none of the tables that are refused elsewhere is there; says which is.
+fn elsewhere<S: FileStudy>(
+    tables: &S::Tables,
+    strategy: Option<Strategy>,
+    problems: &mut Problems,
+) -> bool {
+    let (Some(owner), Some(strategy)) = (S::OWNER, strategy) else {
+        return true;
+    };
+    let given = tables.given();
+    for (table, place) in &given {
+        problems.add(
+            ProblemKind::Conflict,
+            table,
+            place.clone(),
+            owner,
+            format!("choose `strategy = \"{}\"`, or leave it out", strategy.name),
+        );
     }
+    given.is_empty()
 }
 
 /// What a file asks for, as far as every study may need it.
@@ -119,51 +234,41 @@ pub(crate) struct Asked<'a> {
     pub(crate) replications: u32,
     /// Reservations that are made from its jobs.
     pub(crate) requests: Option<&'a RequestSettings>,
-    /// Everything as it is written.
-    pub(crate) raw: &'a RawExperiment,
+    /// The workload as it is written.
+    pub(crate) written: Option<&'a Spanned<RawWorkload>>,
+    /// The tables of studies.
+    pub(crate) tables: &'a StudyTables,
 }
 
 impl Asked<'_> {
+    /// Whether it asks for the study with this name, or for a policy where a study has none.
+    fn is_for(&self, strategy: Option<Strategy>) -> bool {
+        match strategy {
+            Some(strategy) => strategy.name == self.strategy,
+            None => !is_strategy(self.strategy),
+        }
+    }
+
     /// Where the workload stands in the file.
     pub(crate) fn place(&self) -> std::ops::Range<usize> {
-        self.raw.workload.as_ref().map_or(0..0, toml::Spanned::span)
+        self.written.map_or(0..0, Spanned::span)
     }
 }
 
-/// Looks for one study in a file. The outer `None` where something is wrong with its settings, the inner where another is asked for.
-type Resolver = fn(&Asked<'_>, &mut Problems) -> Option<Option<StudySpec>>;
-
-/// The studies with a machine of their own.
-const RESOLVERS: [Resolver; 5] = [
-    reservations::resolve,
-    slots::resolve,
-    virtual_reservations::resolve,
-    co_reservation::resolve,
-    provisioning::resolve,
-];
-
 /// The study that a file asks for, with its settings; `None` where something is wrong with them.
 pub(crate) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<StudySpec> {
-    let mut found = None;
-    for resolver in RESOLVERS {
-        found = resolver(asked, problems)?.or(found);
-    }
-    let has_machine = found.is_some();
-    let study = found.unwrap_or_else(|| overbooking::resolve(asked));
-    if let Some(raw) = &asked.raw.reservations
+    let study = asked_for(asked, problems)?;
+    let requests = &asked.tables.reservations.reservations;
+    if let Some(place) = &requests.place
         && !study.study().takes_reservations()
     {
-        out_of_range(
-            "reservations.share_percent",
-            raw.span(),
-            "this study takes no reservations",
-            problems,
-        );
+        let share = requests.share_percent();
+        share.refuse_at(place.clone(), "this study takes no reservations", problems);
         return None;
     }
-    if !has_machine && asked.workload.whole.is_some() {
-        let names: Vec<String> = (STRATEGIES.iter())
-            .map(|(name, _)| format!("`{name}`"))
+    if !is_strategy(asked.strategy) && asked.workload.whole.is_some() {
+        let names: Vec<String> = strategies()
+            .map(|study| format!("`{}`", study.name))
             .collect();
         problems.add(
             ProblemKind::Conflict,

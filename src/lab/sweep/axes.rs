@@ -7,9 +7,9 @@ use toml::Spanned;
 
 use super::document::{Document, check_kind, node_of};
 use super::keys::{self, Key, Kind};
-use super::problem::{ProblemKind, Problems};
 use super::raw::{Number, RawAxis, RawRange, RawZip};
 use super::spec::{Axis, AxisValue};
+use crate::keys::problem::{ProblemKind, Problems};
 
 /// A sweep may have so many points at most; more is a slip in a range, or a sweep that should be several.
 pub const MAXIMUM_POINTS: u64 = 2_000_000;
@@ -99,10 +99,7 @@ fn axis_key(key: &Spanned<String>, problems: &mut Problems) -> Option<&'static K
         );
         return None;
     }
-    if let Some(list) = keys::LISTS
-        .iter()
-        .find(|list| path.starts_with(&format!("{list}.")))
-    {
+    if let Some(list) = keys::list_around(path) {
         problems.add(
             ProblemKind::UnknownAxisKey,
             path,

@@ -16,8 +16,9 @@ use super::order::Order;
 use super::sink::{
     FailedSimulation, FinishedSimulation, ResultSink, SimulationProgress, SinkError,
 };
+pub use super::spec::Task;
 use super::spec::{Point, SimulationSpec, Sweep};
-use crate::actors::SimulationResult;
+use crate::studies::SimulationResult;
 
 /// Runs one simulation of a sweep.
 pub trait Simulate: Sync {
@@ -42,17 +43,6 @@ pub trait Observer: Sync {
 
 /// An observer that takes no notice.
 impl Observer for () {}
-
-/// One simulation to be done and the points that need it.
-#[derive(Clone, Debug)]
-pub struct Task {
-    /// Index into [`Sweep::simulations`].
-    pub simulation: usize,
-    /// Indices into [`Sweep::points`].
-    pub points: Vec<usize>,
-    /// Expected seconds.
-    pub seconds: f64,
-}
 
 /// The simulations that points not yet done need, dearest first.
 #[must_use]

@@ -10,8 +10,10 @@ use toml::Spanned;
 use toml::de::{DeArray, DeTable, DeValue, ValueDeserializer};
 
 use super::keys::{self, Kind};
-use super::problem::{ProblemKind, Problems};
 use super::raw::{RawAxis, RawExperiment, RawZip};
+use crate::keys::declaration::{ReadTable, Table};
+use crate::keys::problem::{ProblemKind, Problems};
+use crate::studies::StudyTables;
 
 /// A value of the tree with its place in the file.
 pub(super) type Node<'i> = Spanned<DeValue<'i>>;
@@ -89,20 +91,11 @@ impl<'i> Document<'i> {
             scheduling: self.section("scheduling", values, problems),
             acceptance: self.optional("acceptance", values, problems),
             reliability: self.optional("reliability", values, problems),
-            reservations: self.section("reservations", values, problems),
-            admission: self.optional("admission", values, problems),
-            planning: self.optional("planning", values, problems),
-            slots: self.optional("slots", values, problems),
-            virtual_reservations: self.optional("virtual", values, problems),
-            clusters: self.section("clusters", values, problems),
-            requests: self.section("requests", values, problems),
-            broker: self.section("broker", values, problems),
-            local: self.section("local", values, problems),
-            grid_failures: self.section("grid_failures", values, problems),
-            risk: self.section("risk", values, problems),
-            sites: self.section("sites", values, problems),
-            workflow: self.section("workflow", values, problems),
-            provisioning: self.section("provisioning", values, problems),
+            studies: StudyTables::read(&mut Reading {
+                document: self,
+                values,
+                problems,
+            }),
         }
     }
 
@@ -144,6 +137,22 @@ impl<'i> Document<'i> {
                 return None;
             }
         }
+    }
+}
+
+/// A document with values in the place of the ones in the file.
+struct Reading<'a, 'i> {
+    document: &'a Document<'i>,
+    values: &'a [(&'a str, &'a Node<'i>)],
+    problems: &'a mut Problems,
+}
+
+impl ReadTable for Reading<'_, '_> {
+    fn table<T: DeserializeOwned + Default>(&mut self, path: &str) -> Table<T> {
+        let found = self.document.section::<T>(path, self.values, self.problems);
+        let place = found.as_ref().map(Spanned::span);
+        let keys = found.map(Spanned::into_inner).unwrap_or_default();
+        Table { place, keys }
     }
 }
 
@@ -225,7 +234,7 @@ fn path_of(path: &str, node: &Node<'_>, span: &Range<usize>) -> Option<String> {
 /// Checks keys and types of a table against the list of keys and leaves out what is wrong, so that each error is told once.
 fn check_table<'i>(path: &str, node: Node<'i>, problems: &mut Problems) -> Node<'i> {
     let span = node.span();
-    if keys::LISTS.contains(&path) {
+    if keys::is_list(path) {
         return check_tables(path, node, problems);
     }
     let DeValue::Table(table) = node.into_inner() else {

@@ -9,10 +9,10 @@ use super::axes::{
     Cell, Dimension, Exclusions, MAXIMUM_POINTS, advance, axes_of, combinations, dimensions,
 };
 use super::document::{Document, Node, node_of};
-use super::identity::canonical_json;
-use super::problem::{ExperimentError, Problem, ProblemKind, Problems};
 use super::resolve::{self, Header};
 use super::spec::{Point, SimulationSpec, Sweep};
+use crate::inputs::canonical_json;
+use crate::keys::problem::{ExperimentError, Problem, ProblemKind, Problems};
 use crate::studies::{self, Asked};
 
 /// A sweep that can run, and what a reader of its file should know.
@@ -260,7 +260,7 @@ impl Plan {
             &raw.reliability,
             problems,
         );
-        let reservations = studies::reservations::reservations(raw.reservations.as_ref(), problems);
+        let reservations = studies::reservations::reservations(&raw.studies.reservations, problems);
         let (
             Some(workload),
             Some(estimates),
@@ -276,7 +276,8 @@ impl Plan {
             workload: &workload,
             replications,
             requests: reservations.as_ref(),
-            raw: &raw,
+            written: raw.workload.as_ref(),
+            tables: &raw.studies,
         };
         let study = studies::resolve(&asked, problems);
         let Some(study) = study else {

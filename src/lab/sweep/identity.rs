@@ -2,68 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use serde::Serialize;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::spec::{RESULT_FORMAT, RunInput, SimulationSpec, Sweep};
+use super::spec::{RESULT_FORMAT, SimulationSpec, Sweep};
+use crate::inputs::{ContentHashes, RunInput, write_sorted};
 use crate::studies::lab_study;
-
-/// The content of a simulation's inputs, known once they are loaded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct ContentHashes {
-    /// The jobs: hash of the trace's content, or of the generated jobs.
-    pub workload: String,
-    /// The replayed failures; `None` where they follow from settings and seed alone.
-    pub failures: Option<String>,
-    /// The jobs of the sites behind the first, of a study of provisioning.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub sites: Vec<String>,
-    /// The file of the workflow; `None` where it was drawn, and without one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub workflow: Option<String>,
-}
-
-/// JSON with sorted keys and no white space: equal values give equal texts.
-///
-/// # Errors
-///
-/// When a value has no JSON form (never for the settings of this crate).
-pub fn canonical_json<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
-    let mut text = String::new();
-    write_sorted(&serde_json::to_value(value)?, &mut text);
-    Ok(text)
-}
-
-fn write_sorted(value: &Value, into: &mut String) {
-    match value {
-        Value::Object(map) => {
-            let mut entries: Vec<_> = map.iter().collect();
-            entries.sort_by_key(|(key, _)| key.as_str());
-            into.push('{');
-            for (position, (key, child)) in entries.into_iter().enumerate() {
-                if position > 0 {
-                    into.push(',');
-                }
-                into.push_str(&Value::from(key.as_str()).to_string());
-                into.push(':');
-                write_sorted(child, into);
-            }
-            into.push('}');
-        }
-        Value::Array(items) => {
-            into.push('[');
-            for (position, child) in items.iter().enumerate() {
-                if position > 0 {
-                    into.push(',');
-                }
-                write_sorted(child, into);
-            }
-            into.push(']');
-        }
-        leaf => into.push_str(&leaf.to_string()),
-    }
-}
 
 /// The first 32 hexadecimal digits of the SHA-256 of a text.
 #[must_use]

@@ -1,41 +1,21 @@
-//! The keys of an experiment file: one declaration each, in the files below, and the nearest name to a mistyped one.
+//! All keys of an experiment file: one declaration each, in `keys` and in the folders of studies.
 //!
 //! From a declaration come the structure that serde reads, "unknown key" errors and what they say is allowed, the check of axis
 //! keys, the type that an axis value has in the store, the tables of `docs/configuration.md` and the JSON Schema
-//! ([`schema()`]). Defaults and ranges are applied in `sweep/resolve*.rs`.
+//! ([`schema()`]). Where a key is read, its default and its range
+//! are applied as they are declared (`keys/field.rs`).
 
-mod co_reservation;
-mod declaration;
-mod estimates;
-mod failures;
-mod provisioning;
-mod reservations;
-mod scheduling;
 mod schema;
-mod slots;
-mod virtual_reservations;
-mod workload;
 
-pub use declaration::{Given, Key, Kind, Section};
+pub use crate::keys::declaration::{Given, Key, Kind, Section};
+use crate::keys::{estimates, failures, scheduling, workload};
+pub use crate::keys::{nearest, suggest};
+
+use crate::studies;
 pub use schema::schema;
 
-/// What serde reads a table into.
-pub(super) mod raw {
-    pub use super::co_reservation::{
-        RawBroker, RawClusters, RawGridFailures, RawLocal, RawRequests, RawRisk,
-    };
-    pub use super::estimates::RawEstimates;
-    pub use super::failures::{RawFailures, RawReliability};
-    pub use super::provisioning::{RawProvisioning, RawSite, RawSites, RawWorkflow};
-    pub use super::reservations::{RawAdmission, RawPlanning, RawReservations};
-    pub use super::scheduling::{RawAcceptance, RawScheduling};
-    pub use super::slots::RawSlots;
-    pub use super::virtual_reservations::RawVirtual;
-    pub use super::workload::{RawHeader, RawWorkload};
-}
-
-/// Every table with keys, in the order of the documentation.
-pub const SECTIONS: &[Section] = &[
+/// The tables of every study.
+const COMMON: &[Section] = &[
     workload::EXPERIMENT,
     workload::WORKLOAD,
     workload::WORKLOAD_CLEANING,
@@ -44,44 +24,48 @@ pub const SECTIONS: &[Section] = &[
     scheduling::SCHEDULING,
     scheduling::ACCEPTANCE,
     failures::RELIABILITY,
-    reservations::RESERVATIONS,
-    reservations::ADMISSION,
-    reservations::PLANNING,
-    slots::SLOTS,
-    virtual_reservations::VIRTUAL,
-    co_reservation::CLUSTERS,
-    co_reservation::REQUESTS,
-    co_reservation::BROKER,
-    co_reservation::LOCAL,
-    co_reservation::GRID_FAILURES,
-    co_reservation::RISK,
-    provisioning::SITES,
-    provisioning::SITES_MORE,
-    provisioning::WORKFLOW,
-    provisioning::PROVISIONING,
 ];
 
-/// Tables of which there may be several, written with two brackets: no axis can change their keys.
-pub const LISTS: &[&str] = &["sites.more"];
+/// Every table with keys, in the order of the documentation.
+pub fn sections() -> impl Iterator<Item = &'static Section> {
+    COMMON
+        .iter()
+        .chain(studies::SECTIONS.iter().copied().flatten())
+}
+
+/// Whether there may be several tables with this path.
+#[must_use]
+pub fn is_list(table: &str) -> bool {
+    sections().any(|section| section.is_list && section.path == table)
+}
+
+/// The path of the table around a key, if there may be several of them.
+#[must_use]
+pub fn list_around(key: &str) -> Option<&'static str> {
+    let mut lists = sections()
+        .filter(|section| section.is_list)
+        .map(|section| section.path);
+    lists.find(|list| {
+        key.strip_prefix(list)
+            .is_some_and(|rest| rest.starts_with('.'))
+    })
+}
 
 /// Every key that may stand in a table, in the order of the documentation.
 pub fn all() -> impl Iterator<Item = &'static Key> {
-    SECTIONS.iter().flat_map(|section| section.keys)
+    sections().flat_map(|section| section.keys)
 }
 
 /// Whether an axis can vary this key.
 #[must_use]
 pub fn is_axis(key: &Key) -> bool {
-    let in_a_list = LISTS
-        .iter()
-        .any(|list| key.path.starts_with(&format!("{list}.")));
-    !in_a_list && !key.path.starts_with("experiment.")
+    list_around(key.path).is_none() && !key.path.starts_with("experiment.")
 }
 
 /// The tables that may stand at the top of the file.
 #[must_use]
 pub fn tables() -> Vec<&'static str> {
-    let with_keys = SECTIONS.iter().map(|section| section.path);
+    let with_keys = sections().map(|section| section.path);
     with_keys
         .filter(|path| !path.contains('.'))
         .chain(["axis", "zip", "exclude"])
@@ -108,31 +92,6 @@ pub fn children(table: &str) -> Vec<&'static str> {
         }
     }
     names
-}
-
-/// "Did you mean …?" where a known name is near, then everything that is allowed.
-#[must_use]
-pub fn suggest(wrong: &str, allowed: &[&str]) -> String {
-    let list = allowed
-        .iter()
-        .map(|name| format!("`{name}`"))
-        .collect::<Vec<_>>()
-        .join(", ");
-    match nearest(wrong, allowed) {
-        Some(name) => format!("did you mean `{name}`? Allowed are: {list}"),
-        None => format!("allowed are: {list}"),
-    }
-}
-
-/// The allowed name with the smallest edit distance, where that is small enough to be a slip.
-#[must_use]
-pub fn nearest<'a>(wrong: &str, allowed: &[&'a str]) -> Option<&'a str> {
-    allowed
-        .iter()
-        .map(|name| (strsim::levenshtein(wrong, name), *name))
-        .min()
-        .filter(|(distance, name)| *distance <= (name.len() / 3).max(1))
-        .map(|(_, name)| name)
 }
 
 #[cfg(test)]

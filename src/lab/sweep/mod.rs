@@ -11,13 +11,11 @@ mod cost;
 mod document;
 mod experiment;
 mod identity;
-mod inputs;
 mod interrupt;
 pub mod keys;
 mod order;
 mod overrides;
-mod parallel;
-pub(crate) mod problem;
+mod prepare;
 mod progress;
 pub(crate) mod raw;
 mod replay;
@@ -26,23 +24,21 @@ mod run;
 mod shard;
 mod sink;
 mod spec;
-mod stored;
 
+pub use crate::inputs::{
+    Cache, ContentHashes, FailureRequest, InputError, InputFolders, InputSources, Inputs,
+    PreparedWorkload, RunInput, canonical_json,
+};
+pub use crate::keys::problem::{ExperimentError, Problem, ProblemKind};
 pub use axes::{MAXIMUM_POINTS, round12};
 pub use coordinator::{Observer, Simulate, Tally, Task, tasks, work_off};
 pub use cost::{CostModel, megabytes, wall_time};
 pub use experiment::Experiment;
-pub use identity::{ContentHashes, canonical_json, digest};
-pub(crate) use inputs::canonical_text;
-pub use inputs::{
-    Cache, FailureRequest, InputError, InputFolders, InputSources, Inputs, PreparedWorkload,
-};
+pub use identity::digest;
 pub use interrupt::{INTERRUPTED, Interrupt};
 pub use overrides::{OverrideError, with_values};
-pub(crate) use parallel::map_in_parallel;
-pub use problem::{ExperimentError, Problem, ProblemKind};
 pub use progress::{Progress, above_bar, describe, shown};
-pub use replay::{ReplayError, ReplayedPoint, replay_point};
+pub use replay::{ReplayError, ReplaySource, ReplayedPoint, replay_point};
 pub use resolve::LANL_FILE;
 pub use run::{
     Plan, SweepError, SweepOptions, SweepSummary, about, load_inputs, plan, run_planned,
@@ -52,5 +48,4 @@ pub use sink::{
     EarlierWork, FailedSimulation, FinishedSimulation, NoStore, OutcomeDetail, ResultSink,
     ResultStore, RunState, SimulationProgress, SinkError,
 };
-pub use spec::{Axis, AxisValue, Point, RESULT_FORMAT, RunInput, SimulationSpec, Sweep};
-pub use stored::{StoreFile, dry_run, run_sweep};
+pub use spec::{Axis, AxisValue, Point, RESULT_FORMAT, SimulationSpec, Sweep};

@@ -9,8 +9,7 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-use super::coordinator::Task;
-use super::spec::Sweep;
+use super::spec::{Sweep, Task};
 
 /// The tasks of a sweep that are not begun.
 pub(super) struct Order<'t>(Mutex<State<'t>>);

@@ -85,10 +85,7 @@ fn check(text: &str, path: &str, value: &toml::Value) -> Result<(), OverrideErro
         };
         return Err(OverrideError::UnknownKey { key, help });
     };
-    if keys::LISTS
-        .iter()
-        .any(|list| path.starts_with(&format!("{list}.")))
-    {
+    if keys::list_around(path).is_some() {
         return Err(OverrideError::List { key });
     }
     let fits = matches!(

@@ -7,8 +7,12 @@
 use serde::Deserialize;
 use toml::Spanned;
 
-pub use super::keys::Given;
-pub use super::keys::raw::*;
+pub use crate::keys::declaration::Given;
+pub use crate::keys::estimates::RawEstimates;
+pub use crate::keys::failures::{RawFailures, RawReliability};
+pub use crate::keys::scheduling::{RawAcceptance, RawScheduling};
+pub use crate::keys::workload::{RawHeader, RawWorkload};
+use crate::studies::StudyTables;
 
 /// One combination of axis values as the file states it: all sections except `axis`, `zip` and `exclude`.
 #[derive(Debug, Default)]
@@ -27,34 +31,8 @@ pub struct RawExperiment {
     pub acceptance: RawAcceptance,
     /// `[reliability]`.
     pub reliability: RawReliability,
-    /// `[reservations]`; without it there are none.
-    pub reservations: Option<Spanned<RawReservations>>,
-    /// `[admission]`.
-    pub admission: RawAdmission,
-    /// `[planning]`.
-    pub planning: RawPlanning,
-    /// `[slots]`.
-    pub slots: RawSlots,
-    /// `[virtual]`.
-    pub virtual_reservations: RawVirtual,
-    /// `[clusters]`.
-    pub clusters: Option<Spanned<RawClusters>>,
-    /// `[requests]`; without it there are jobs only.
-    pub requests: Option<Spanned<RawRequests>>,
-    /// `[broker]`.
-    pub broker: Option<Spanned<RawBroker>>,
-    /// `[local]`.
-    pub local: Option<Spanned<RawLocal>>,
-    /// `[grid_failures]`; without it nothing fails.
-    pub grid_failures: Option<Spanned<RawGridFailures>>,
-    /// `[risk]`; without it clusters keep what they promise.
-    pub risk: Option<Spanned<RawRisk>>,
-    /// `[sites]`; without it there is the one of the workload.
-    pub sites: Option<Spanned<RawSites>>,
-    /// `[workflow]`.
-    pub workflow: Option<Spanned<RawWorkflow>>,
-    /// `[provisioning]`.
-    pub provisioning: Option<Spanned<RawProvisioning>>,
+    /// The tables of studies.
+    pub(crate) studies: StudyTables,
 }
 
 /// `[[axis]]`.

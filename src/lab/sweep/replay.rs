@@ -6,13 +6,33 @@
 
 use std::sync::Arc;
 
-use super::inputs::InputSources;
-use super::inputs::{InputError, InputFolders, Inputs};
 use super::spec::{SimulationSpec, Sweep};
+use crate::inputs::InputSources;
+use crate::inputs::{InputError, InputFolders, Inputs};
 use crate::scheduling::{Replay, replay};
-use crate::store::ReplaySource;
 use crate::studies::overbooking::PolicySimulation;
 use crate::studies::{WhyNoPlan, lab_study};
+
+/// A done point of a run, with what determines it and what it came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ReplaySource {
+    /// Place in the sweep.
+    pub place: u32,
+    /// The simulation's content hash.
+    pub identity: String,
+    /// What determines it, as JSON.
+    pub spec: String,
+    /// Strategy.
+    pub strategy: String,
+    /// Values of the axes as JSON.
+    pub axes: String,
+    /// Replication.
+    pub replication: u32,
+    /// The program that computed it.
+    pub program: Option<String>,
+    /// Accepted, successful, failed and dropped jobs; fees and forfeited fees, node-seconds; makespan, seconds.
+    pub totals: [i64; 7],
+}
 
 /// Why a point cannot be replayed.
 #[derive(Debug, thiserror::Error)]

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use super::coordinator::{Observer, Simulate, Tally, Task, tasks, work_off};
 use super::cost::{CostModel, megabytes, wall_time};
-use super::inputs::{InputError, InputFolders, InputSources, Inputs};
 use super::interrupt::Interrupt;
-use super::parallel::map_in_parallel;
 use super::progress::Progress;
 use super::shard::Shard;
 use super::sink::{EarlierWork, OutcomeDetail, ResultStore, RunState, SinkError};
 use super::spec::{Point, SimulationSpec, Sweep};
+use crate::inputs::parallel::map_in_parallel;
+use crate::inputs::{InputError, InputFolders, InputSources, Inputs};
 
 /// How a sweep is run; nothing here changes a result.
 #[derive(Clone, Debug)]
@@ -172,7 +172,7 @@ impl Plan {
             .count();
         let is_done = |task: &Task| {
             let kept = earlier.done.get(id(task));
-            known && !options.fresh && kept.is_some_and(|kept| *kept >= options.outcomes.code())
+            known && !options.fresh && kept.is_some_and(|kept| *kept >= options.outcomes)
         };
         let (read_off, open): (Vec<&Task>, Vec<&Task>) =
             tasks.iter().partition(|task| is_done(task));

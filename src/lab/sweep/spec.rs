@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::inputs::RunInput;
 pub use crate::studies::SimulationSpec;
 
 /// The version of everything that determines a result but is not configuration. Part of every point's identity: raise it
@@ -39,13 +40,15 @@ pub struct Sweep {
     pub inputs: Vec<RunInput>,
 }
 
-/// Something that simulations read and that may change behind its name.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct RunInput {
-    /// What it is called, with everything of the configuration that shapes it.
-    pub source: String,
-    /// The hash of its content.
-    pub content: String,
+/// One simulation to be done and the points that need it.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Index into [`Sweep::simulations`].
+    pub simulation: usize,
+    /// Indices into [`Sweep::points`].
+    pub points: Vec<usize>,
+    /// Expected seconds.
+    pub seconds: f64,
 }
 
 /// One axis: a configuration key and its values in order.

@@ -3,7 +3,7 @@
 use polars::prelude::*;
 
 use crate::report::statistics::Estimate;
-use crate::store::PointColumns;
+use crate::store::{METRICS, PointColumns};
 
 /// Mean, standard deviation and count of every quantity, one row a combination. Measures stand in a frame of their own: they
 /// may have the name of a metric.
@@ -26,44 +26,15 @@ impl Folded {
 pub(super) fn fold(
     points: &PointColumns,
     membership: &[u32],
-    gains: &[f64],
     baselines: &[Option<f64>],
     differences: &[Option<f64>],
 ) -> PolarsResult<Folded> {
-    let real = |name: &str, values: &[f64]| Column::new(name.into(), values);
-    let optional = |name: &str, values: &[Option<f64>]| Column::new(name.into(), values);
-    let whole = |name: &str, values: &[i64]| {
-        Column::new(
-            name.into(),
-            values.iter().map(|value| *value as f64).collect::<Vec<_>>(),
-        )
-    };
-    let penalties: Vec<f64> = (0..points.len())
-        .map(|index| points.penalty_ratio[index] * points.forfeited[index])
-        .collect();
-    let rejection: Vec<Option<f64>> = points
-        .dropped
+    let columns = METRICS
         .iter()
-        .zip(&points.submitted)
-        .map(|(dropped, submitted)| (*submitted > 0).then(|| *dropped as f64 / *submitted as f64))
+        .map(|metric| (metric.name, &points.metrics[metric.name][..]))
+        .chain([("baseline", baselines), ("additional", differences)])
+        .map(|(name, values)| Column::new(name.into(), values))
         .collect();
-    let columns = vec![
-        real("gain", gains),
-        real("fees", &points.fees),
-        real("penalties", &penalties),
-        real("booked", &points.booked),
-        whole("accepted", &points.accepted),
-        whole("successful", &points.successful),
-        whole("failed", &points.failed),
-        whole("dropped", &points.dropped),
-        optional("rejection_rate", &rejection),
-        whole("overbooked", &points.overbooked),
-        optional("utilisation", &points.utilisation),
-        optional("mean_wait", &points.mean_wait),
-        optional("slowdown", &points.slowdown),
-        optional("baseline", baselines),
-        optional("additional", differences),
-    ];
     fold_columns(points.len(), membership, columns)
 }
 

@@ -105,11 +105,7 @@ impl Drawing<'_> {
                         Some(mark(bins[bin].predicted(), &realised, bins[bin].jobs))
                     })
                     .collect();
-                Series {
-                    label,
-                    rank,
-                    marks: Marks::Points(marks),
-                }
+                Series::new(label, rank, Marks::Points(marks))
             })
             .collect();
         let end = |at: f64| Mark {
@@ -119,11 +115,11 @@ impl Drawing<'_> {
             high: at,
             count: 0,
         };
-        series.push(Series {
-            label: "as promised".to_owned(),
-            rank: 6,
-            marks: Marks::Curve(vec![end(0.0), end(1.0)]),
-        });
+        series.push(Series::new(
+            "as promised",
+            6,
+            Marks::Curve(vec![end(0.0), end(1.0)]),
+        ));
         let given = self.given(places);
         Figure {
             name: name.to_owned(),
@@ -132,8 +128,8 @@ impl Drawing<'_> {
                 "Promised probability of failure against what happened",
                 &given,
             ),
-            x: linear("mean promised PoF of the bin"),
-            y: linear("share of jobs that failed"),
+            x: Scale::linear("mean promised PoF of the bin"),
+            y: Scale::linear("share of jobs that failed"),
             series,
             note: format!(
                 "Overbooked jobs by the probability of failure that was promised at their acceptance, in bins of 0.05, against the \
@@ -153,24 +149,26 @@ impl Drawing<'_> {
         let series = self
             .lines(self.groups.whole.iter())
             .into_iter()
-            .map(|(label, rank, group)| Series {
-                label,
-                rank,
-                marks: Marks::Bars(
-                    group
-                        .counts
-                        .bins()
-                        .iter()
-                        .enumerate()
-                        .map(|(bin, counts)| Mark {
-                            x: bin as f64,
-                            mean: counts.jobs as f64,
-                            low: counts.jobs as f64,
-                            high: counts.jobs as f64,
-                            count: counts.jobs,
-                        })
-                        .collect(),
-                ),
+            .map(|(label, rank, group)| {
+                Series::new(
+                    label,
+                    rank,
+                    Marks::Bars(
+                        group
+                            .counts
+                            .bins()
+                            .iter()
+                            .enumerate()
+                            .map(|(bin, counts)| Mark {
+                                x: bin as f64,
+                                mean: counts.jobs as f64,
+                                low: counts.jobs as f64,
+                                high: counts.jobs as f64,
+                                count: counts.jobs,
+                            })
+                            .collect(),
+                    ),
+                )
             })
             .collect();
         let names = (1..=BINS)
@@ -185,7 +183,7 @@ impl Drawing<'_> {
                 title: "upper end of the bin of the promised PoF".to_owned(),
                 kind: ScaleKind::Categories(names),
             },
-            y: linear("overbooked jobs"),
+            y: Scale::linear("overbooked jobs"),
             series,
             note: "Jobs of all simulations of the strategy, each simulation once. A bin of a few jobs says little.".to_owned(),
             sql: Question {
@@ -233,11 +231,11 @@ impl Drawing<'_> {
                 ("promised", index, promised),
             ] {
                 marks.sort_by(|one, other| one.x.total_cmp(&other.x));
-                series.push(Series {
-                    label: format!("{strategy}, {what}"),
+                series.push(Series::new(
+                    format!("{strategy}, {what}"),
                     rank,
-                    marks: Marks::Curve(marks),
-                });
+                    Marks::Curve(marks),
+                ));
             }
         }
         if series.is_empty() {
@@ -251,8 +249,8 @@ impl Drawing<'_> {
                 "Promised and realised share of failures by threshold",
                 &given,
             ),
-            x: linear(THRESHOLD_AXIS),
-            y: linear("share of overbooked jobs"),
+            x: Scale::linear(THRESHOLD_AXIS),
+            y: Scale::linear("share of overbooked jobs"),
             series,
             note: format!(
                 "Of the overbooked jobs at each threshold the mean of the promised probabilities of failure and the share that failed. {INTERVALS}"
@@ -265,13 +263,6 @@ impl Drawing<'_> {
             .shares(),
             given,
         })
-    }
-}
-
-fn linear(title: &str) -> Scale {
-    Scale {
-        title: title.to_owned(),
-        kind: ScaleKind::Linear,
     }
 }
 

@@ -3,16 +3,13 @@
 use std::collections::BTreeMap;
 
 use super::drawn::{Drawn, drawn};
-use super::{condition, file_name, given, mark, number, titled};
+use super::{
+    MOST_PANELS, axis_scale, condition, file_name, given, is_numeric, mark, number, titled,
+};
 use crate::report::analysis::{Analysis, STRATEGY_AXIS, strategy_rank};
 use crate::report::figure::{Figure, Mark, Marks, Scale, ScaleKind, Series};
-use crate::report::table::value_text;
 use crate::report::tables::short;
 
-/// A numeric axis with fewer values makes no curve, only bars.
-const FEWEST_VALUES: usize = 3;
-/// More situations than this an axis are left to the tables.
-const MOST_PANELS: usize = 24;
 type Panels<'a> = BTreeMap<Vec<Option<u32>>, BTreeMap<(usize, &'a str), Vec<Mark>>>;
 
 /// One figure for every quantity, axis and combination of the other axes, as many as are worth looking at; and how many were
@@ -63,11 +60,6 @@ fn others(analysis: &Analysis, axis: usize) -> Vec<usize> {
         .collect()
 }
 
-fn is_numeric(analysis: &Analysis, axis: usize) -> bool {
-    let values = &analysis.axes[axis].values;
-    values.len() >= FEWEST_VALUES && values.iter().all(|value| number(value).is_some())
-}
-
 fn panels<'a>(analysis: &'a Analysis, axis: usize, quantity: &Drawn) -> Panels<'a> {
     let others = others(analysis, axis);
     let numeric = is_numeric(analysis, axis);
@@ -112,31 +104,22 @@ fn figure(
         .into_iter()
         .map(|((rank, strategy), mut marks)| {
             marks.sort_by(|mark, other| mark.x.total_cmp(&other.x));
-            Series {
-                label: strategy.to_owned(),
+            Series::new(
+                strategy,
                 rank,
-                marks: if numeric {
+                if numeric {
                     Marks::Curve(marks)
                 } else {
                     Marks::Bars(marks)
                 },
-            }
+            )
         })
         .collect();
-    let kind = if numeric {
-        ScaleKind::Linear
-    } else {
-        let names = analysis.axes[axis].values.iter().map(value_text).collect();
-        ScaleKind::Categories(names)
-    };
     Figure {
         name: format!("{}-by-{}", file_name(&quantity.key), file_name(key)),
         section: quantity.section,
         title: titled(&format!("{} by {}", quantity.title, short(key)), &given),
-        x: Scale {
-            title: key.clone(),
-            kind,
-        },
+        x: axis_scale(analysis, axis),
         y: quantity.scale(),
         series,
         note: "Means over replications with 95 % intervals (Student's t).".to_owned(),
@@ -175,11 +158,7 @@ fn by_strategy(analysis: &Analysis, quantity: &Drawn) -> Option<Figure> {
             kind: ScaleKind::Categories(names),
         },
         y: quantity.scale(),
-        series: vec![Series {
-            label: quantity.title.to_owned(),
-            rank: 0,
-            marks: Marks::Bars(marks),
-        }],
+        series: vec![Series::new(quantity.title.as_str(), 0, Marks::Bars(marks))],
         note: "Means over replications with 95 % intervals (Student's t).".to_owned(),
         sql: format!(
             "SELECT strategy, count(*) AS n, avg({}) AS mean\nFROM {}\nGROUP BY strategy ORDER BY strategy;",

@@ -40,11 +40,11 @@ pub(in crate::report) fn distributions(
                 let bins = store.histogram(&simulations.of(member.combination), quantity)?;
                 let steps = shares(&bins, 1.0);
                 if !steps.is_empty() {
-                    series.push(Series {
-                        label: member.label.clone(),
-                        rank: member.rank,
-                        marks: Marks::Steps(steps),
-                    });
+                    series.push(Series::new(
+                        member.label.clone(),
+                        member.rank,
+                        Marks::Steps(steps),
+                    ));
                 }
             }
             if series.is_empty() {
@@ -66,10 +66,7 @@ pub(in crate::report) fn distributions(
                     title: format!("{title}{unit}"),
                     kind: ScaleKind::Logarithmic,
                 },
-                y: Scale {
-                    title: "share of jobs at or below".to_owned(),
-                    kind: ScaleKind::Linear,
-                },
+                y: Scale::linear("share of jobs at or below"),
                 series,
                 note: NOTE.to_owned(),
                 sql: sql(name, configuration_hash, given),
@@ -146,11 +143,11 @@ fn boxes(
                     boxes.push(mark);
                 }
             }
-            None => series.push(Series {
-                label: combination.strategy.clone(),
-                rank: strategy_rank(&combination.strategy),
-                marks: Marks::Boxes(vec![mark]),
-            }),
+            None => series.push(Series::new(
+                combination.strategy.clone(),
+                strategy_rank(&combination.strategy),
+                Marks::Boxes(vec![mark]),
+            )),
         }
     }
     series.sort_by_key(|series| (series.rank, series.label.clone()));
@@ -176,7 +173,7 @@ fn boxes(
 }
 
 /// `(upper edge, share at or below)` of every bin that has jobs; those of the first bin stand at its upper edge, `least`.
-pub(super) fn shares(bins: &[Bin], least: f64) -> Vec<(f64, f64)> {
+pub(in crate::report) fn shares(bins: &[Bin], least: f64) -> Vec<(f64, f64)> {
     let total: u64 = bins.iter().map(|bin| bin.count).sum();
     let mut below = 0;
     bins.iter()

@@ -1,25 +1,12 @@
 //! Quantities that are drawn over axes, each in its section: metrics of the points and measures of studies. The others stand
 //! in the tables.
 
-use crate::report::analysis::{Analysis, Combination, METRICS};
-use crate::report::figure::{Scale, ScaleKind, Section};
+use crate::report::analysis::{Analysis, BesideMeasures, Combination};
+use crate::report::figure::{Scale, Section};
 use crate::report::sql::this_run;
 use crate::report::statistics::Estimate;
 use crate::scheduling::measures::Topic;
-
-/// Metrics of runs that sell something.
-const WITH_MONEY: [(&str, Section); 10] = [
-    ("gain", Section::Money),
-    ("fees", Section::Money),
-    ("penalties", Section::Money),
-    ("successful", Section::Jobs),
-    ("failed", Section::Jobs),
-    ("rejection_rate", Section::Jobs),
-    ("overbooked", Section::Jobs),
-    ("utilisation", Section::Machine),
-    ("mean_wait", Section::Waits),
-    ("slowdown", Section::Waits),
-];
+use crate::store::{METRICS, Shown};
 
 /// A quantity that is drawn.
 pub(super) struct Drawn {
@@ -76,24 +63,45 @@ impl Drawn {
 
     /// The vertical scale of its figures.
     pub(super) fn scale(&self) -> Scale {
-        Scale {
-            title: self.title.clone(),
-            kind: ScaleKind::Linear,
-        }
+        Scale::linear(self.title.clone())
     }
 
-    fn metric(key: &str, section: Section, configuration_hash: &str) -> Option<Self> {
-        let index = METRICS.iter().position(|metric| metric.key == key)?;
-        Some(Self {
-            key: key.to_owned(),
-            title: METRICS[index].title.to_owned(),
-            section,
+    /// A metric by its index.
+    fn metric(index: usize, configuration_hash: &str) -> Self {
+        let metric = &METRICS[index];
+        Self {
+            key: metric.name.to_owned(),
+            title: metric.title.to_owned(),
+            section: section_of(metric.topic),
             from: format!(
                 "v_point WHERE state = 'done' AND run = {}",
                 this_run(configuration_hash)
             ),
             value: Value::Metric(index, 1.0),
-        })
+        }
+    }
+
+    /// A metric beside measures: in percent where it is a share.
+    fn beside_measures(index: usize, configuration_hash: &str) -> Self {
+        let metric = Self::metric(index, configuration_hash);
+        let beside = BesideMeasures::from(&METRICS[index]);
+        if beside.key == metric.key {
+            return metric;
+        }
+        Self {
+            from: format!(
+                "(SELECT run, strategy, axes, {:.1} * {} AS {} FROM v_point WHERE state = 'done')
+      WHERE run = {}",
+                beside.factor,
+                metric.key,
+                beside.key,
+                this_run(configuration_hash)
+            ),
+            key: beside.key.to_owned(),
+            title: beside.title,
+            value: Value::Metric(index, beside.factor),
+            ..metric
+        }
     }
 
     fn is_ever_other_than_zero(&self, analysis: &Analysis) -> bool {
@@ -131,45 +139,23 @@ pub(super) fn drawn(analysis: &Analysis, configuration_hash: &str) -> Vec<Drawn>
         .map(|index| Drawn::measure(analysis, index, configuration_hash))
         .filter(|measure| measure.is_ever_other_than_zero(analysis));
     if analysis.is_study() {
-        let machine = Drawn::metric("utilisation", Section::Machine, configuration_hash)
-            .map(|metric| percent(metric, configuration_hash));
-        let slowdown = Drawn::metric("slowdown", Section::Waits, configuration_hash);
-        return machine
-            .into_iter()
-            .chain(slowdown)
-            .filter(|_| analysis.has_replanning())
+        let beside = analysis.metrics_beside_measures().into_iter();
+        return beside
+            .map(|index| Drawn::beside_measures(index, configuration_hash))
             .chain(measures)
             .collect();
     }
-    WITH_MONEY
-        .iter()
-        .filter_map(|(key, section)| Drawn::metric(key, *section, configuration_hash))
+    (0..METRICS.len())
+        .filter(|index| METRICS[*index].shown >= Shown::Figures)
+        .map(|index| Drawn::metric(index, configuration_hash))
         .chain(measures)
         .collect()
 }
 
-/// Utilisation beside measures that are in percent.
-fn percent(metric: Drawn, configuration_hash: &str) -> Drawn {
-    let key = format!("{}_percent", metric.key);
-    Drawn {
-        title: format!("{} (%)", metric.title),
-        from: format!(
-            "(SELECT run, strategy, axes, 100.0 * {} AS {key} FROM v_point WHERE state = 'done')
-      WHERE run = {}",
-            metric.key,
-            this_run(configuration_hash)
-        ),
-        value: match metric.value {
-            Value::Metric(index, _) => Value::Metric(index, 100.0),
-            Value::Measure(index) => Value::Measure(index),
-        },
-        key,
-        ..metric
-    }
-}
-
 fn section_of(topic: Topic) -> Section {
     match topic {
+        Topic::Money => Section::Money,
+        Topic::Jobs | Topic::Overbooking => Section::Jobs,
         Topic::Reservations | Topic::Detail => Section::Reservations,
         Topic::Workflows => Section::Workflows,
         Topic::CarriedOut => Section::CarriedOut,

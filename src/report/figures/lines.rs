@@ -10,14 +10,14 @@ use crate::report::tables::short;
 use crate::sweep::AxisValue;
 
 /// As many as there are colours.
-pub(super) const MOST_LINES: usize = 7;
+pub(in crate::report) const MOST_LINES: usize = 7;
 
 type Key = (Vec<Option<u32>>, String);
 
 /// The axes that tell lines apart, and the lines in order.
-pub(super) struct Lines {
+pub(in crate::report) struct Lines {
     /// Indices of the axes.
-    pub(super) axes: Vec<usize>,
+    pub(in crate::report) axes: Vec<usize>,
     /// Label of every line by its places on those axes and its strategy, with its place in the legend.
     lines: BTreeMap<Key, (usize, String)>,
 }
@@ -25,7 +25,12 @@ pub(super) struct Lines {
 impl Lines {
     /// Takes axes while at most `most` lines come out: those of rules first, then numbers, those with the fewest values first,
     /// then those of the workload, which people compare least.
-    pub(super) fn new(analysis: &Analysis, free: &[usize], x: Option<usize>, most: usize) -> Self {
+    pub(in crate::report) fn new(
+        analysis: &Analysis,
+        free: &[usize],
+        x: Option<usize>,
+        most: usize,
+    ) -> Self {
         let mut candidates: Vec<usize> = free
             .iter()
             .copied()
@@ -60,7 +65,7 @@ impl Lines {
     }
 
     /// Place in the legend and label of the line that a combination belongs to.
-    pub(super) fn of<'l>(&'l self, combination: &'l Combination) -> (usize, &'l str) {
+    pub(in crate::report) fn of<'l>(&'l self, combination: &'l Combination) -> (usize, &'l str) {
         self.lines
             .get(&key(combination, &self.axes))
             .map_or((0, combination.strategy.as_str()), |(rank, label)| {
@@ -70,7 +75,7 @@ impl Lines {
 }
 
 /// The axes that differ between combinations; of axes that were swept together only the one with names, or the first.
-pub(super) fn free_axes(analysis: &Analysis) -> Vec<usize> {
+pub(in crate::report) fn free_axes(analysis: &Analysis) -> Vec<usize> {
     let mut found: Vec<(usize, Vec<usize>)> = Vec::new();
     for axis in 0..analysis.axes.len() {
         if analysis.axes[axis].key == STRATEGY_AXIS {

@@ -10,23 +10,23 @@ use crate::report::table::value_text;
 use crate::store::PointColumns;
 
 /// What is given, and what is compared there.
-pub(super) struct Situation<'a> {
+pub(in crate::report) struct Situation<'a> {
     /// Values of the axes that it is fixed at, `(key, value)`.
-    pub(super) given: Vec<(String, String)>,
+    pub(in crate::report) given: Vec<(String, String)>,
     /// What tells its figures from those of the other situations; empty where there is one.
-    pub(super) suffix: String,
-    pub(super) members: Vec<Member<'a>>,
+    pub(in crate::report) suffix: String,
+    pub(in crate::report) members: Vec<Member<'a>>,
 }
 
 /// A combination with its place in the legend.
-pub(super) struct Member<'a> {
-    pub(super) combination: &'a Combination,
-    pub(super) label: String,
-    pub(super) rank: usize,
+pub(in crate::report) struct Member<'a> {
+    pub(in crate::report) combination: &'a Combination,
+    pub(in crate::report) label: String,
+    pub(in crate::report) rank: usize,
 }
 
 /// The situations of a run in the order of its axes, at most `most`.
-pub(super) fn situations(analysis: &Analysis, most: usize) -> Vec<Situation<'_>> {
+pub(in crate::report) fn situations(analysis: &Analysis, most: usize) -> Vec<Situation<'_>> {
     let (axes, groups) = if analysis.is_study() {
         of_study(analysis)
     } else {
@@ -99,12 +99,15 @@ fn of_study(analysis: &Analysis) -> (Vec<usize>, Groups<'_>) {
 }
 
 /// The simulation of replication 0 of a combination.
-pub(super) fn first_replication(points: &PointColumns, combination: &Combination) -> Option<i64> {
+pub(in crate::report) fn first_replication(
+    points: &PointColumns,
+    combination: &Combination,
+) -> Option<i64> {
     simulation_of(points, combination, 0)
 }
 
 /// The simulation of a replication of a combination.
-pub(super) fn simulation_of(
+pub(in crate::report) fn simulation_of(
     points: &PointColumns,
     combination: &Combination,
     replication: u32,
@@ -120,7 +123,7 @@ pub(super) fn simulation_of(
 }
 
 /// The points of replication 0 of these combinations, as a table `p` of simulations and axes.
-pub(super) fn first_replications<'c>(
+pub(in crate::report) fn first_replications<'c>(
     configuration_hash: &str,
     analysis: &Analysis,
     combinations: impl IntoIterator<Item = &'c Combination>,
@@ -129,7 +132,7 @@ pub(super) fn first_replications<'c>(
 }
 
 /// The points of one replication of these combinations, as a table `p` of simulations and axes.
-pub(super) fn points_of<'c>(
+pub(in crate::report) fn points_of<'c>(
     configuration_hash: &str,
     analysis: &Analysis,
     replication: u32,
@@ -163,12 +166,12 @@ pub(super) fn points_of<'c>(
 }
 
 /// Which simulations are behind a combination.
-pub(super) struct Simulations<'p> {
+pub(in crate::report) struct Simulations<'p> {
     by_combination: HashMap<(Vec<Option<u32>>, &'p str), Vec<i64>>,
 }
 
 impl<'p> Simulations<'p> {
-    pub(super) fn new(points: &'p PointColumns) -> Self {
+    pub(in crate::report) fn new(points: &'p PointColumns) -> Self {
         let mut by_combination: HashMap<_, Vec<i64>> = HashMap::new();
         for point in 0..points.len() {
             let places: Vec<Option<u32>> = points
@@ -186,7 +189,7 @@ impl<'p> Simulations<'p> {
         Self { by_combination }
     }
 
-    pub(super) fn of(&self, combination: &Combination) -> Vec<i64> {
+    pub(in crate::report) fn of(&self, combination: &Combination) -> Vec<i64> {
         let key = (combination.places.clone(), combination.strategy.as_str());
         self.by_combination.get(&key).cloned().unwrap_or_default()
     }

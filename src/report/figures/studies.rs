@@ -5,16 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::drawn::{Drawn, drawn};
 use super::lines::{Lines, MOST_LINES, free_axes};
-use super::{condition, file_name, given, mark, number, spread, titled};
+use super::{
+    MOST_PANELS, axis_scale, condition, file_name, given, is_numeric, mark, number, spread, titled,
+};
 use crate::report::analysis::{Analysis, Combination};
-use crate::report::figure::{Figure, Mark, Marks, Scale, ScaleKind, Series};
-use crate::report::table::value_text;
+use crate::report::figure::{Figure, Mark, Marks, Series};
 use crate::report::tables::short;
 
-/// A numeric axis with fewer values makes no curve, only bars.
-const FEWEST_VALUES: usize = 3;
-/// More situations than this over the main axis are left to the tables.
-const MOST_PANELS: usize = 24;
 /// Over the other axes fewer are worth looking at.
 const MOST_FURTHER_PANELS: usize = 3;
 
@@ -66,11 +63,6 @@ fn horizontal(analysis: &Analysis, free: &[usize]) -> Vec<usize> {
         numeric.extend(longest);
     }
     numeric
-}
-
-fn is_numeric(analysis: &Analysis, axis: usize) -> bool {
-    let values = &analysis.axes[axis].values;
-    values.len() >= FEWEST_VALUES && values.iter().all(|value| number(value).is_some())
 }
 
 /// Marks by place in the legend and label.
@@ -232,14 +224,7 @@ impl Layout {
                 &format!("{} by {}", quantity.title, short(&axis.key)),
                 &given,
             ),
-            x: Scale {
-                title: axis.key.clone(),
-                kind: if self.is_numeric {
-                    ScaleKind::Linear
-                } else {
-                    ScaleKind::Categories(axis.values.iter().map(value_text).collect())
-                },
-            },
+            x: axis_scale(analysis, self.axis),
             y: quantity.scale(),
             series,
             note: if quantity.shows_deviation() {
@@ -255,15 +240,15 @@ impl Layout {
 
     fn series(&self, quantity: &Drawn, label: String, rank: usize, mut marks: Vec<Mark>) -> Series {
         marks.sort_by(|mark, other| mark.x.total_cmp(&other.x));
-        Series {
+        Series::new(
             label,
             rank,
-            marks: match (self.is_numeric, quantity.shows_deviation()) {
+            match (self.is_numeric, quantity.shows_deviation()) {
                 (true, true) => Marks::Whiskers(marks),
                 (true, false) => Marks::Curve(marks),
                 (false, _) => Marks::Bars(marks),
             },
-        }
+        )
     }
 
     /// The query with the rows of best effort below: where all lines have the same, one row a place.

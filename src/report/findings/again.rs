@@ -76,5 +76,6 @@ fn runs(check: &mut Check) -> Vec<&mut String> {
         Check::Bound(check) => vec![&mut check.run],
         Check::Trend(check) => vec![&mut check.run],
         Check::Compare(check) => vec![&mut check.left.run, &mut check.right.run],
+        Check::Cell(check) => check.runs.iter_mut().collect(),
     }
 }

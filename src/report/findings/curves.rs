@@ -13,6 +13,11 @@ pub trait MeasuredCurves {
     /// The axes of a run, by the stem of its configuration; `None` where it was not made.
     fn axes(&self, run: &str) -> Option<&[Axis]>;
 
+    /// How many replications a complete cell of a run has; 0 where that is not known.
+    fn replications(&self, _run: &str) -> u32 {
+        0
+    }
+
     /// Every combination of axis values of a run that has a value of a measure, in any order; empty where there is none.
     fn cells(&self, run: &str, measure: &str) -> Vec<CurveCell>;
 }
@@ -311,17 +316,6 @@ fn paired(left: &[(u32, f64)], right: &[(u32, f64)]) -> Vec<(f64, f64)> {
         .collect()
 }
 
-fn half_width(values: impl Iterator<Item = f64> + Clone) -> Option<f64> {
-    let count = values.clone().count();
-    if count < 2 {
-        return None;
-    }
-    let mean = values.clone().sum::<f64>() / count as f64;
-    let variance = values.map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1) as f64;
-    Estimate::new(
-        u32::try_from(count).ok()?,
-        Some(mean),
-        Some(variance.sqrt()),
-    )?
-    .half_width
+fn half_width(values: impl Iterator<Item = f64>) -> Option<f64> {
+    Estimate::of(&values.collect::<Vec<_>>())?.half_width
 }

@@ -3,14 +3,15 @@
 
 use std::collections::BTreeMap;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::curves::{CurveCell, MeasuredCurves, same};
 use crate::report::statistics::Estimate;
 use crate::sweep::{Axis, AxisValue};
 
 /// A run whose values are differences between two places on an axis of another run. The axis itself is gone.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Derived {
     /// Its name, used as `run` by checks.
     pub run: String,
@@ -103,23 +104,15 @@ fn difference(
             Some((*replication, value - below))
         })
         .collect();
-    let estimate = if samples.is_empty() {
-        Estimate::new(1, Some(cell.estimate.mean - other.estimate.mean), None)?
-    } else {
-        let count = samples.len() as f64;
-        let mean = samples.iter().map(|(_, value)| value).sum::<f64>() / count;
-        let squares: f64 = samples
-            .iter()
-            .map(|(_, value)| (value - mean) * (value - mean))
-            .sum();
-        let deviation = (samples.len() > 1).then(|| (squares / (count - 1.0)).sqrt());
-        Estimate::new(samples.len() as u32, Some(mean), deviation)?
-    };
-    Some(CurveCell {
-        values,
-        estimate,
-        samples,
-    })
+    if samples.is_empty() {
+        let mean = cell.estimate.mean - other.estimate.mean;
+        return Some(CurveCell {
+            values,
+            estimate: Estimate::new(1, Some(mean), None)?,
+            samples,
+        });
+    }
+    CurveCell::new(values, samples)
 }
 
 #[cfg(test)]

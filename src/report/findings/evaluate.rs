@@ -7,6 +7,7 @@ use serde::Serialize;
 use super::curves::{CurveCell, Field, MeasuredCurves, combinations};
 use super::derived::WithDerived;
 use super::quantity::WithQuantities;
+use super::tables::{CellCheck, Expected, Found, Second, Tables};
 use super::words::{Place, counted, number, quantity, share};
 use super::zipped::WithZipped;
 use super::{
@@ -32,21 +33,61 @@ pub struct FindingResult {
     pub worst: Option<Judged>,
     /// Every measured cell, in the order of the axes.
     pub judged: Vec<Judged>,
+    /// What was measured of a table's cell, where it could be.
+    pub found: Option<Found>,
+    /// The second verdict, where the finding has one of its own (see [`tables`](super::tables)).
+    pub second: Option<Second>,
 }
 
 impl FindingResult {
     /// A finding for which nothing was measured, and why.
     #[must_use]
     pub fn not_tested(finding: &Finding, why: String) -> Self {
+        Self::of(finding, Verdict::NotTested(why))
+    }
+
+    /// A verdict without numbers.
+    pub(super) fn of(finding: &Finding, verdict: Verdict) -> Self {
         Self {
             finding: finding.clone(),
-            verdict: Verdict::NotTested(why),
+            verdict,
             measured: "–".to_owned(),
             cells: 0,
             failed_cells: 0,
             missing_cells: 0,
             worst: None,
             judged: Vec::new(),
+            found: None,
+            second: None,
+        }
+    }
+
+    /// The verdict of the second judgement: its own where there is one, else the first.
+    #[must_use]
+    pub fn second_verdict(&self) -> &Verdict {
+        match &self.second {
+            Some(second) => &second.verdict,
+            None => &self.verdict,
+        }
+    }
+
+    /// What the finding says of a table's cell, where it is about one.
+    #[must_use]
+    pub fn cell(&self) -> Option<&CellCheck> {
+        match &self.finding.check {
+            Check::Cell(check) => Some(check),
+            _ => None,
+        }
+    }
+
+    /// (measured − published) ÷ |published| of a table's cell in percent; `None` for orders and where nothing can be divided.
+    #[must_use]
+    pub fn difference_percent(&self) -> Option<f64> {
+        match (&self.cell()?.expected, &self.found) {
+            (Expected::Value(expected), Some(Found::Value { value, .. })) if *expected != 0.0 => {
+                Some((value - expected) / expected.abs() * 100.0)
+            }
+            _ => None,
         }
     }
 }
@@ -99,6 +140,10 @@ pub fn evaluate(
         .iter()
         .filter(|finding| finding.concerns(trace))
         .collect();
+    let mut tables = file
+        .cells
+        .as_ref()
+        .map(|layout| Tables::new(layout, curves));
     let curves = WithQuantities(curves);
     let curves = WithZipped::new(&curves, &file.zipped);
     let curves = WithDerived::new(&curves, &file.derived);
@@ -111,6 +156,10 @@ pub fn evaluate(
                 Check::Bound(check) => bound(&sources, finding, check),
                 Check::Trend(check) => super::trend::trend(&sources, finding, check),
                 Check::Compare(check) => super::compare::compare(&sources, finding, check),
+                Check::Cell(check) => match &mut tables {
+                    Some(tables) => return tables.judge(finding, check),
+                    None => Err("the file has no `[cells]`".to_owned()),
+                },
             };
             match survey {
                 Ok(survey) => survey.result(finding),
@@ -176,11 +225,10 @@ fn value(sources: &Sources<'_>, finding: &Finding, check: &ValueCheck) -> Result
             return (f64::NAN, true, String::new());
         };
         let published = expected.value;
-        let width = match expected.tolerance {
-            Tolerance::Absolute(width) => width,
-            Tolerance::Relative(share) => share * published.abs(),
-            Tolerance::Range { rounding } => return among(cell, published, rounding),
-        };
+        if let Tolerance::Range { rounding } = expected.tolerance {
+            return among(cell, published, rounding);
+        }
+        let width = expected.tolerance.width(published);
         let away = (mean - published).abs();
         let rounding = ROUNDING * mean.abs().max(published.abs());
         (
@@ -347,7 +395,7 @@ impl Survey {
         let failed = self.judged.iter().filter(|judged| !judged.held).count();
         let total = self.judged.len() + self.missing.len();
         let exceptions = match &finding.check {
-            Check::Value(_) => 0.0,
+            Check::Value(_) | Check::Cell(_) => 0.0,
             Check::Bound(check) => check.exceptions,
             Check::Trend(check) => check.exceptions,
             Check::Compare(check) => check.exceptions,
@@ -375,14 +423,13 @@ impl Survey {
             .filter(|_| !finding.held_out)
             .map(|judged| (*judged).clone());
         FindingResult {
-            finding: finding.clone(),
-            verdict,
             measured: self.measured(finding, failed),
             cells: self.judged.len(),
             failed_cells: if finding.held_out { 0 } else { failed },
             missing_cells: self.missing.len(),
             worst,
             judged: self.judged,
+            ..FindingResult::of(finding, verdict)
         }
     }
 

@@ -4,18 +4,29 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FindingResult, FindingsError, FindingsFile, Verdict};
+use super::file::from_toml;
+use super::tables::Quantity;
+use super::{Check, Finding, FindingResult, FindingsError, FindingsFile, Verdict};
 
-/// One explanation and the findings whose misses it is for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// One explanation and the misses that it is for: those of the findings that it names, and of tables those that fit all of its lists.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
 pub struct Explanation {
-    /// The ids of the findings.
+    /// Its short name, shown beside each finding of a table; empty where it names its findings.
+    pub id: String,
+    /// The ids of the findings; none for all that fit.
     pub findings: Vec<String>,
+    /// Traces that it is for; none for all.
+    pub traces: Vec<String>,
+    /// Quantities that it is for; none for all.
+    pub quantities: Vec<Quantity>,
+    /// Strategies that it is for; none for all.
+    pub strategies: Vec<String>,
+    /// Families of classes that it is for; none for all.
+    pub families: Vec<String>,
     /// What we know, and whether the cause is open.
     pub text: String,
     /// Configurations that showed it.
-    #[serde(default)]
     pub evidence: Vec<String>,
 }
 
@@ -30,22 +41,32 @@ struct File {
 ///
 /// # Errors
 ///
-/// [`FindingsError::Syntax`] names the file, the line and what is wrong; [`FindingsError::Explanation`] refuses one without text
-/// or findings, and a finding that is explained twice.
+/// [`FindingsError::Syntax`] names the file, the line and what is wrong; [`FindingsError::Entry`] refuses one without text, one that
+/// says nothing of which misses it is for, and a finding that is explained twice.
 pub fn parse_explanations(file: &str, text: &str) -> Result<Vec<Explanation>, FindingsError> {
-    let parsed: File = toml::from_str(text).map_err(|source| FindingsError::Syntax {
-        file: file.to_owned(),
-        source: Box::new(source),
-    })?;
+    let parsed: File = from_toml(file, text)?;
     let mut seen = BTreeSet::new();
     for explanation in &parsed.explanation {
-        let refuse = |problem: String| FindingsError::Explanation {
-            file: file.to_owned(),
-            findings: explanation.findings.join(", "),
-            problem,
+        let refuse = |problem: String| {
+            let entry = match (explanation.id.as_str(), explanation.findings.join(", ")) {
+                ("", findings) => format!("explanation of {findings}"),
+                (id, _) => format!("explanation `{id}`"),
+            };
+            FindingsError::Entry {
+                file: file.to_owned(),
+                entry,
+                problem,
+            }
         };
         if explanation.findings.is_empty() {
-            return Err(refuse("`findings` names none".to_owned()));
+            if !explanation.selects() {
+                return Err(refuse(
+                    "`findings` names none, and no `traces`, `quantities`, `strategies` or `families` say which it is for".to_owned(),
+                ));
+            }
+            if explanation.id.is_empty() {
+                return Err(refuse("`id` is missing".to_owned()));
+            }
         }
         if explanation.text.trim().is_empty() {
             return Err(refuse("`text` is empty".to_owned()));
@@ -60,19 +81,57 @@ pub fn parse_explanations(file: &str, text: &str) -> Result<Vec<Explanation>, Fi
 }
 
 impl Explanation {
+    fn selects(&self) -> bool {
+        let names = [&self.traces, &self.strategies, &self.families];
+        !self.quantities.is_empty() || names.iter().any(|names| !names.is_empty())
+    }
+
+    /// Whether it is for a finding.
+    #[must_use]
+    pub fn fits(&self, finding: &Finding) -> bool {
+        let among = |names: &[String], name: Option<&String>| {
+            names.is_empty() || name.is_some_and(|name| names.contains(name))
+        };
+        let selected = match &finding.check {
+            Check::Cell(check) => {
+                (self.quantities.is_empty() || self.quantities.contains(&check.quantity))
+                    && among(&self.strategies, check.strategy.as_ref())
+                    && among(&self.families, check.family.as_ref())
+            }
+            _ => !self.findings.is_empty(),
+        };
+        selected
+            && among(&self.findings, Some(&finding.id))
+            && among(&self.traces, finding.trace.as_ref())
+    }
+
+    /// What it is called: its id, else the first finding that it names.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self.findings.first() {
+            Some(finding) if self.id.is_empty() => finding,
+            _ => &self.id,
+        }
+    }
+
     /// Its text in one line, with what was looked at.
     #[must_use]
     pub fn line(&self) -> String {
         let text = self.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        format!("{text}{}", self.looked_at())
+    }
+
+    /// What was looked at, behind a text.
+    #[must_use]
+    pub fn looked_at(&self) -> String {
         if self.evidence.is_empty() {
-            text
-        } else {
-            format!("{text} Looked at: {}.", self.evidence.join(", "))
+            return String::new();
         }
+        format!(" Looked at: {}.", self.evidence.join(", "))
     }
 }
 
-/// The explanation of a miss. `None` where the finding held or was not tested, or none names it.
+/// The explanation of a miss: the first that fits. `None` where the finding held or was not tested, or nothing fits.
 #[must_use]
 pub fn explain<'e>(
     explanations: &'e [Explanation],
@@ -82,7 +141,7 @@ pub fn explain<'e>(
         .then(|| {
             explanations
                 .iter()
-                .find(|known| known.findings.contains(&result.finding.id))
+                .find(|known| known.fits(&result.finding))
         })
         .flatten()
 }

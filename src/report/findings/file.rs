@@ -2,20 +2,19 @@
 
 mod values;
 
-use self::values::{axis_value, filter, finite, fixed, not_negative, nothing_published, share};
+pub(super) use self::values::{filter, finite, fixed, not_negative};
+use self::values::{nothing_published, share};
 use std::collections::BTreeSet;
 
 use serde::Deserialize;
 
 use super::{
-    BoundCheck, Check, CompareCheck, Contrast, Derived, Direction, Finding, FindingsFile, Fixed,
-    Near, Paired, Provenance, Relation, Side, Tolerance, TrendCheck, ValueCheck, Where, Zipped,
-    again,
+    BoundCheck, Check, CompareCheck, Contrast, Derived, Finding, FindingsFile, Fixed, Near, Paired,
+    Provenance, Relation, Side, Tolerance, TrendCheck, ValueCheck, Where, Zipped, again, tables,
 };
-use crate::brokering::measures::ClusterMeasureName;
-use crate::sweep::AxisValue;
+use crate::studies::co_reservation::measures::ClusterMeasureName;
 
-/// Why a file of findings, or of their explanations, was refused.
+/// Why a file of findings, of their explanations or of readings was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum FindingsError {
     /// Not TOML, or an unknown key outside the findings.
@@ -38,16 +37,27 @@ pub enum FindingsError {
         /// What is wrong with it and what is allowed.
         problem: String,
     },
-    /// An explanation that can explain nothing.
-    #[error("{file}: explanation of {findings}: {problem}")]
-    Explanation {
+    /// Something impossible in another entry: a tolerance, an explanation, a reading.
+    #[error("{file}: {entry}: {problem}")]
+    Entry {
         /// The file.
         file: String,
-        /// The findings that it names.
-        findings: String,
+        /// Which entry.
+        entry: String,
         /// What is wrong with it and what is allowed.
         problem: String,
     },
+}
+
+/// Reads a file in TOML.
+pub(super) fn from_toml<T: serde::de::DeserializeOwned>(
+    file: &str,
+    text: &str,
+) -> Result<T, FindingsError> {
+    toml::from_str(text).map_err(|source| FindingsError::Syntax {
+        file: file.to_owned(),
+        source: Box::new(source),
+    })
 }
 
 /// Reads a file of findings. `file` is only named in errors; `measures` are the names that a check may use, where they are known.
@@ -61,92 +71,69 @@ pub fn parse(
     text: &str,
     measures: Option<&[&str]>,
 ) -> Result<FindingsFile, FindingsError> {
-    let raw: RawFile = toml::from_str(text).map_err(|source| FindingsError::Syntax {
+    let raw: RawFile = from_toml(file, text)?;
+    let entry = |entry: String, problem| FindingsError::Entry {
         file: file.to_owned(),
-        source: Box::new(source),
-    })?;
-    let derived = raw
-        .derived
+        entry,
+        problem,
+    };
+    for paired in &raw.paired {
+        for (name, side) in [("left", &paired.left), ("right", &paired.right)] {
+            if side.is_empty() {
+                let problem = format!("`{name}` fixes no axis");
+                return Err(entry(format!("run `{}`", paired.run), problem));
+            }
+        }
+    }
+    if let Some(problem) = raw.cells.as_ref().and_then(tables::Layout::problem) {
+        return Err(entry("[cells]".to_owned(), problem));
+    }
+    let tolerances = raw
+        .tolerance
         .into_iter()
-        .map(|derived| {
-            let refuse = |problem| FindingsError::Finding {
-                file: file.to_owned(),
-                line: 1,
-                id: derived.run.clone(),
-                problem,
-            };
-            Ok(Derived {
-                from: axis_value("from", &derived.along, &derived.from).map_err(refuse)?,
-                to: axis_value("to", &derived.along, &derived.to).map_err(refuse)?,
-                run: derived.run,
-                of: derived.of,
-                along: derived.along,
-            })
+        .map(|rule| {
+            let name = rule.name();
+            rule.resolve().map_err(|problem| entry(name, problem))
         })
-        .collect::<Result<Vec<_>, FindingsError>>()?;
-    let paired = raw
-        .paired
-        .into_iter()
-        .map(|paired| {
-            let side = |name: &str, table: &toml::Table| {
-                if table.is_empty() {
-                    return Err(format!("`{name}` fixes no axis"));
-                }
-                table
-                    .iter()
-                    .map(|(key, value)| Ok((key.clone(), axis_value(name, key, value)?)))
-                    .collect::<Result<_, String>>()
-            };
-            let refuse = |problem| FindingsError::Finding {
-                file: file.to_owned(),
-                line: 1,
-                id: paired.run.clone(),
-                problem,
-            };
-            Ok(Paired {
-                left: side("left", &paired.left).map_err(refuse)?,
-                right: side("right", &paired.right).map_err(refuse)?,
-                run: paired.run,
-                of: paired.of,
-            })
-        })
-        .collect::<Result<Vec<_>, FindingsError>>()?;
+        .collect::<Result<Vec<_>, _>>()?;
     let mut seen = BTreeSet::new();
-    let findings = raw
-        .finding
-        .into_iter()
-        .enumerate()
-        .map(|(place, table)| {
-            let line = 1 + text[..table.span().start.min(text.len())]
-                .matches('\n')
-                .count();
-            let table = table.into_inner();
-            let id = table
-                .get("id")
-                .and_then(toml::Value::as_str)
-                .map_or_else(|| format!("number {}", place + 1), str::to_owned);
-            finding(table, measures)
-                .and_then(|finding| {
-                    if seen.insert(id.clone()) {
-                        Ok(finding)
-                    } else {
-                        Err("appears twice; ids must be unique".to_owned())
-                    }
-                })
-                .map_err(|problem| FindingsError::Finding {
-                    file: file.to_owned(),
-                    line,
-                    id,
-                    problem,
-                })
+    let mut one = |table: toml::Spanned<toml::Table>, resolve: &Resolve<'_>| {
+        let start = table.span().start.min(text.len());
+        let table = table.into_inner();
+        let id = match table.get("id").and_then(toml::Value::as_str) {
+            Some(id) => id.to_owned(),
+            None => format!("number {}", seen.len() + 1),
+        };
+        let is_new = seen.insert(id.clone());
+        let twice = || Err("appears twice; ids must be unique".to_owned());
+        let found = if is_new { resolve(table) } else { twice() };
+        found.map_err(|problem| FindingsError::Finding {
+            file: file.to_owned(),
+            line: 1 + text[..start].matches('\n').count(),
+            id,
+            problem,
         })
-        .collect::<Result<_, _>>()?;
+    };
+    let mut findings = Vec::new();
+    for mut table in raw.table {
+        let Some(layout) = &raw.cells else {
+            let problem = "needs `[cells]`, which says what its ids mean".to_owned();
+            return Err(entry("[[table]]".to_owned(), problem));
+        };
+        for own in std::mem::take(&mut table.findings) {
+            let resolve = |own| tables::resolve(layout, &tolerances, &table, own);
+            findings.push(one(own, &resolve)?);
+        }
+    }
+    for own in raw.finding {
+        findings.push(one(own, &|own| finding(own, measures))?);
+    }
     let mut parsed = FindingsFile {
-        paper: raw.paper,
-        title: raw.title,
         findings,
-        derived,
-        paired,
+        cells: raw.cells,
+        tolerances,
+        derived: raw.derived,
+        paired: raw.paired,
         zipped: raw.zipped,
     };
     for rule in &raw.again {
@@ -160,15 +147,21 @@ pub fn parse(
     Ok(parsed)
 }
 
+/// How a finding is made of its table; the error is the problem alone.
+type Resolve<'r> = dyn Fn(toml::Table) -> Result<Finding, String> + 'r;
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct RawFile {
-    paper: String,
-    title: String,
+    cells: Option<tables::Layout>,
     #[serde(default)]
-    derived: Vec<RawDerived>,
+    tolerance: Vec<tables::RawTolerance>,
     #[serde(default)]
-    paired: Vec<RawPaired>,
+    table: Vec<tables::RawTable>,
+    #[serde(default)]
+    derived: Vec<Derived>,
+    #[serde(default)]
+    paired: Vec<Paired>,
     #[serde(default)]
     zipped: Vec<Zipped>,
     #[serde(default)]
@@ -176,25 +169,6 @@ struct RawFile {
     // Read one by one, so that an error can name the finding.
     #[serde(default)]
     finding: Vec<toml::Spanned<toml::Table>>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawDerived {
-    run: String,
-    of: String,
-    along: String,
-    from: toml::Value,
-    to: toml::Value,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawPaired {
-    run: String,
-    of: String,
-    left: toml::Table,
-    right: toml::Table,
 }
 
 #[derive(Deserialize)]
@@ -212,8 +186,8 @@ struct RawFinding {
     #[serde(default)]
     once: bool,
     value: Option<RawValue>,
-    bound: Option<RawBound>,
-    trend: Option<RawTrend>,
+    bound: Option<BoundCheck>,
+    trend: Option<TrendCheck>,
     compare: Option<RawCompare>,
 }
 
@@ -222,8 +196,8 @@ struct RawFinding {
 struct RawValue {
     run: String,
     measure: String,
-    #[serde(default)]
-    at: toml::Table,
+    #[serde(default, deserialize_with = "fixed")]
+    at: Fixed,
     expected: Option<f64>,
     tolerance: Option<f64>,
     relative: Option<f64>,
@@ -239,56 +213,18 @@ enum Within {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct RawBound {
-    run: String,
-    measure: String,
-    #[serde(default, rename = "where")]
-    filter: toml::Table,
-    at_least: Option<f64>,
-    at_most: Option<f64>,
-    equals: Option<f64>,
-    #[serde(default)]
-    exceptions: f64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawTrend {
-    run: String,
-    measure: String,
-    along: String,
-    direction: Option<Direction>,
-    #[serde(default, rename = "where")]
-    filter: toml::Table,
-    #[serde(default)]
-    slack: f64,
-    #[serde(default)]
-    exceptions: f64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
 struct RawCompare {
-    left: RawSide,
-    right: RawSide,
+    left: Side,
+    right: Side,
     relation: Option<Relation>,
     by: Option<f64>,
     ratio: Option<f64>,
     tolerance: Option<f64>,
     for_each: Option<Vec<String>>,
-    #[serde(default, rename = "where")]
-    filter: toml::Table,
+    #[serde(default, rename = "where", deserialize_with = "filter")]
+    filter: Where,
     #[serde(default)]
     exceptions: f64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RawSide {
-    run: String,
-    measure: String,
-    #[serde(default)]
-    at: toml::Table,
 }
 
 /// One finding; the error is the problem alone.
@@ -349,6 +285,10 @@ impl Check {
                 (&check.left.run, &check.left.measure),
                 (&check.right.run, &check.right.measure),
             ],
+            Self::Cell(check) => {
+                let of = |run| tables::MEASURES.map(|measure| (run, measure));
+                check.runs.iter().flat_map(|run| of(run.as_str())).collect()
+            }
         }
     }
 }
@@ -391,14 +331,15 @@ impl RawValue {
         Ok(ValueCheck {
             run: self.run,
             measure: self.measure,
-            at: fixed("at", &self.at)?,
+            at: self.at,
             expected,
         })
     }
 }
 
-impl RawBound {
-    fn resolve(self, held_out: bool) -> Result<BoundCheck, String> {
+impl BoundCheck {
+    /// The check itself, where it can be one.
+    fn resolve(self, held_out: bool) -> Result<Self, String> {
         let numbers = [
             ("at_least", self.at_least),
             ("at_most", self.at_most),
@@ -420,34 +361,24 @@ impl RawBound {
             }
             _ => {}
         }
-        Ok(BoundCheck {
-            run: self.run,
-            measure: self.measure,
-            filter: filter(&self.filter)?,
-            at_least: self.at_least,
-            at_most: self.at_most,
-            equals: self.equals,
-            exceptions: share(self.exceptions)?,
-        })
+        share(self.exceptions)?;
+        Ok(self)
     }
 }
 
-impl RawTrend {
-    fn resolve(self, held_out: bool) -> Result<TrendCheck, String> {
-        if self.direction.is_none() && !held_out {
+impl TrendCheck {
+    /// The check itself, where it can be one.
+    fn resolve(mut self, held_out: bool) -> Result<Self, String> {
+        if held_out {
+            self.direction = None;
+        } else if self.direction.is_none() {
             return Err(
                 "`direction` is missing: rises, falls, does-not-fall or does-not-rise".to_owned(),
             );
         }
-        Ok(TrendCheck {
-            run: self.run,
-            measure: self.measure,
-            along: self.along,
-            direction: self.direction.filter(|_| !held_out),
-            filter: filter(&self.filter)?,
-            slack: not_negative("slack", self.slack)?,
-            exceptions: share(self.exceptions)?,
-        })
+        not_negative("slack", self.slack)?;
+        share(self.exceptions)?;
+        Ok(self)
     }
 }
 
@@ -475,8 +406,7 @@ impl RawCompare {
         if self.tolerance.is_some() && self.relation != Some(Relation::Equals) {
             return Err("`tolerance` goes with the relation == only".to_owned());
         }
-        let (left, right) = (self.left.resolve("left")?, self.right.resolve("right")?);
-        let filter = filter(&self.filter)?;
+        let (left, right, filter) = (self.left, self.right, self.filter);
         let for_each = self.for_each.as_deref().unwrap_or_default();
         for (name, key) in filter
             .keys()
@@ -499,16 +429,6 @@ impl RawCompare {
             for_each: self.for_each,
             filter,
             exceptions: share(self.exceptions)?,
-        })
-    }
-}
-
-impl RawSide {
-    fn resolve(self, name: &str) -> Result<Side, String> {
-        Ok(Side {
-            at: fixed(&format!("{name}.at"), &self.at)?,
-            run: self.run,
-            measure: self.measure,
         })
     }
 }

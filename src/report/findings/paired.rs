@@ -1,23 +1,26 @@
 //! Pairs of points of a run with the same requests, as runs of their own: which requests one setting alone grants.
 
-use std::collections::BTreeMap;
+use serde::{Deserialize, Serialize};
 
-use serde::Serialize;
-
-use crate::sweep::{Axis, AxisValue};
+use super::Fixed;
+use super::file::fixed;
+use crate::sweep::Axis;
 
 /// A run whose values tell what two settings of another run grant differently, by the names of
 /// [`PAIRED_MEASURES`](crate::store::PAIRED_MEASURES). The axes that the settings name are gone.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Paired {
     /// Its name, used as `run` by checks.
     pub run: String,
     /// The run that it is made of.
     pub of: String,
     /// Values on axes that make the left points.
-    pub left: BTreeMap<String, AxisValue>,
+    #[serde(deserialize_with = "fixed")]
+    pub left: Fixed,
     /// Values on axes that make the right points.
-    pub right: BTreeMap<String, AxisValue>,
+    #[serde(deserialize_with = "fixed")]
+    pub right: Fixed,
 }
 
 impl Paired {

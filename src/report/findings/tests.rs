@@ -4,12 +4,11 @@ mod curves;
 
 use self::curves::{compare, trend};
 use super::*;
-use crate::report::statistics::Estimate;
 use crate::sweep::{Axis, AxisValue};
 
 /// Runs with two axes, `share` (numbers) and `scheduling.rule` (names), and whatever cells a test gives them.
 #[derive(Default)]
-pub(super) struct Curves {
+pub(in crate::report) struct Curves {
     runs: Vec<(String, Vec<Axis>)>,
     cells: Vec<(String, String, CurveCell)>,
 }
@@ -32,7 +31,7 @@ impl MeasuredCurves for Curves {
 }
 
 impl Curves {
-    pub(super) fn run(mut self, run: &str, axes: &[(&str, Vec<AxisValue>)]) -> Self {
+    pub(in crate::report) fn run(mut self, run: &str, axes: &[(&str, Vec<AxisValue>)]) -> Self {
         let axes = axes
             .iter()
             .map(|(key, values)| Axis {
@@ -45,7 +44,7 @@ impl Curves {
     }
 
     /// A cell with these values of its replications 0, 1, ….
-    pub(super) fn cell(
+    pub(in crate::report) fn cell(
         self,
         run: &str,
         measure: &str,
@@ -63,31 +62,20 @@ impl Curves {
         values: &[(&str, AxisValue)],
         samples: &[(u32, f64)],
     ) -> Self {
-        let count = samples.len() as u32;
-        let mean = samples.iter().map(|(_, value)| value).sum::<f64>() / f64::from(count);
-        let squares: f64 = samples
+        let values = values
             .iter()
-            .map(|(_, value)| (value - mean).powi(2))
-            .sum();
-        let deviation = (squares / f64::from(count.max(2) - 1)).sqrt();
-        let cell = CurveCell {
-            values: values
-                .iter()
-                .map(|(key, value)| ((*key).to_owned(), value.clone()))
-                .collect(),
-            estimate: Estimate::new(count, Some(mean), Some(deviation)).unwrap(),
-            samples: samples.to_vec(),
-        };
+            .map(|(key, value)| ((*key).to_owned(), value.clone()));
+        let cell = CurveCell::new(values.collect(), samples.to_vec()).unwrap();
         self.cells.push((run.to_owned(), measure.to_owned(), cell));
         self
     }
 }
 
-pub(super) fn whole(value: i64) -> AxisValue {
+pub(in crate::report) fn whole(value: i64) -> AxisValue {
     AxisValue::Integer(value)
 }
 
-pub(super) fn text(value: &str) -> AxisValue {
+pub(in crate::report) fn text(value: &str) -> AxisValue {
     AxisValue::Text(value.to_owned())
 }
 
@@ -121,7 +109,7 @@ pub(super) fn file(check: &str) -> FindingsFile {
 
 pub(super) fn source(check: &str) -> String {
     format!(
-        "paper = \"heine2005\"\ntitle = \"A paper\"\n[[finding]]\nid = \"H1\"\nsection = \"6\"\n\
+        "[[finding]]\nid = \"H1\"\nsection = \"6\"\n\
          statement = \"Something rises.\"\nprovenance = \"stated\"\ntrace = \"ctc\"\n{check}\n"
     )
 }
@@ -220,7 +208,7 @@ fn axes_that_moved_together_are_one() {
 
 #[test]
 fn findings_again_are_judged_on_the_runs_of_another_trace_unless_they_are_only_about_this_one() {
-    let head = "paper = \"p\"\ntitle = \"t\"\n\
+    let head = "\
         [[derived]]\nrun = \"first-change\"\nof = \"first-run\"\nalong = \"s\"\nfrom = 0.0\nto = 1.0\n\
         [[zipped]]\nrun = \"first-run\"\nleads = \"s\"\nfollow = [\"k\"]\n";
     let finding = |id: &str, run: &str, more: &str| {
@@ -429,7 +417,7 @@ fn what_is_kept_aside_is_measured_and_not_judged() {
 
 #[test]
 fn a_trace_chooses_its_findings_and_those_that_name_none() {
-    let text = "paper = \"p\"\ntitle = \"t\"\n".to_owned()
+    let text = String::new()
         + &[("A", "trace = \"ctc\""), ("B", "trace = \"sdsc\""), ("C", "")]
             .map(|(id, trace)| {
                 format!(

@@ -4,8 +4,8 @@ use std::fmt;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
-use super::{Check, Contrast, Finding, Fixed, Near, Quantity, Side, Tolerance, Where};
-use crate::report::claims::compact;
+use super::tables::Expected;
+use super::{Check, Contrast, Finding, Fixed, Near, Quantity, Side, Tolerance, Where, compact};
 use crate::report::table::value_text;
 use crate::sweep::AxisValue;
 
@@ -118,6 +118,15 @@ pub(super) fn expected(finding: &Finding) -> String {
     let unit = finding.unit.as_deref();
     match &finding.check {
         Check::Value(check) => check.expected.map_or_else(String::new, near),
+        Check::Cell(check) => match &check.expected {
+            Expected::Value(value) => near(Near {
+                value: *value,
+                tolerance: check.tolerance,
+            }),
+            Expected::AtLeast { at_least } => format!("at least {}", number(*at_least)),
+            Expected::Order(names) => names.join(" > "),
+            Expected::HeldOut(_) => String::new(),
+        },
         Check::Bound(check) => {
             let parts: Vec<String> = [
                 ("at least", check.at_least),

@@ -1,4 +1,4 @@
-//! Comparisons as cells and lines of text, and tables of them for files and terminals.
+//! Results as cells and lines of text, and tables of them for files and terminals.
 
 use std::fmt::Write as _;
 
@@ -6,8 +6,9 @@ use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, presets,
 };
 
-use crate::report::claims::{
-    Claim, Comparison, Expected, Found, Ground, Provenance, Tolerance, Verdict, compact,
+use crate::report::findings::tables::{Expected, Found, Ground};
+use crate::report::findings::{
+    Check, Finding, FindingResult, Provenance, Tolerance, Verdict, compact,
 };
 
 /// A link to the explanation below.
@@ -20,58 +21,61 @@ pub(super) fn line(page: &mut String, text: &str) {
     let _ = writeln!(page, "{text}");
 }
 
-pub(super) fn table_title(claim: &Claim) -> String {
-    match &claim.table {
-        Some(number) => format!("Table {number}"),
-        None => match claim.provenance {
-            Provenance::Printed => {
-                format!("In the text (specification, section {})", claim.section)
+/// Below which title a finding stands.
+pub(super) fn title(finding: &Finding) -> String {
+    let section = &finding.section;
+    match &finding.check {
+        Check::Cell(check) => match (&check.table, finding.provenance) {
+            (Some(number), _) => format!("Table {number}"),
+            (None, Provenance::Derived) => {
+                format!("Derived from printed numbers (specification, section {section})")
             }
-            Provenance::Derived => {
-                format!(
-                    "Derived from printed numbers (specification, section {})",
-                    claim.section
-                )
-            }
+            (None, _) => format!("In the text (specification, section {section})"),
         },
+        _ => format!("Specification, section {section}"),
     }
 }
 
-pub(super) fn cells(comparison: &Comparison) -> [String; 7] {
-    let claim = &comparison.claim;
-    let interval = match &comparison.found {
+pub(super) fn cells(result: &FindingResult) -> [String; 7] {
+    let check = result.cell();
+    let own = check.map(|check| check.tolerance);
+    let interval = match &result.found {
         Some(Found::Value {
             interval: Some([low, high]),
             ..
         }) => format!("{} to {}", compact(*low), compact(*high)),
         _ => "–".to_owned(),
     };
-    let difference = match (comparison.difference_percent, claim.tolerance) {
-        (Some(percent), Tolerance::Relative(_)) => format!("{percent:+.1} %"),
+    let difference = match (result.difference_percent(), own) {
         // A tolerance in the unit of the quantity is compared with a difference in that unit.
-        (Some(percent), Tolerance::Absolute(_)) => {
-            let away = match (&claim.expected, &comparison.found) {
-                (Expected::Value(published), Some(Found::Value { value, .. })) => value - published,
+        (Some(percent), Some(Tolerance::Absolute(_))) => {
+            let published = check.map(|check| &check.expected);
+            let away = match (published, &result.found) {
+                (Some(Expected::Value(published)), Some(Found::Value { value, .. })) => {
+                    value - published
+                }
                 _ => 0.0,
             };
             let sign = if away < 0.0 { "" } else { "+" };
             format!("{sign}{} ({percent:+.1} %)", compact(away))
         }
+        (Some(percent), _) => format!("{percent:+.1} %"),
         (None, _) => "–".to_owned(),
     };
-    let held = match &comparison.verdict {
+    let held = match &result.verdict {
         Verdict::Held => "yes".to_owned(),
         Verdict::Missed(how) => format!("no: {how}"),
         Verdict::NotTested(why) => format!("not tested: {why}"),
     };
-    let tolerance = match claim.expected {
-        Expected::Value(_) | Expected::HeldOut(_) => tolerance(claim.tolerance),
-        Expected::AtLeast { .. } | Expected::Order(_) => "exact".to_owned(),
-    };
+    let is_near = check
+        .is_some_and(|check| matches!(check.expected, Expected::Value(_) | Expected::HeldOut(_)));
+    let tolerance = own
+        .filter(|_| is_near)
+        .map_or_else(|| "exact".to_owned(), tolerance);
     [
-        label(claim).to_owned(),
-        published(claim),
-        measured(comparison),
+        label(&result.finding).to_owned(),
+        published(&result.finding),
+        result.measured.clone(),
         interval,
         difference,
         tolerance,
@@ -79,9 +83,9 @@ pub(super) fn cells(comparison: &Comparison) -> [String; 7] {
     ]
 }
 
-/// The second verdict with what it rests on; empty where the claim has none of its own.
-pub(super) fn second(comparison: &Comparison) -> String {
-    let Some(second) = &comparison.second else {
+/// The second verdict with what it rests on; empty where the finding has none of its own.
+pub(super) fn second(result: &FindingResult) -> String {
+    let Some(second) = &result.second else {
         return String::new();
     };
     let ground = match &second.ground {
@@ -115,30 +119,23 @@ pub(super) fn second(comparison: &Comparison) -> String {
     }
 }
 
-/// How a claim is called beside others of its trace.
-pub(super) fn label(claim: &Claim) -> &str {
-    claim
-        .id
-        .strip_prefix(&format!("{}/", claim.trace))
-        .unwrap_or(&claim.id)
+/// How a finding is called beside others of its trace.
+pub(super) fn label(finding: &Finding) -> &str {
+    let trace = finding.trace.as_deref().unwrap_or_default();
+    let rest = finding.id.strip_prefix(trace);
+    rest.and_then(|rest| rest.strip_prefix('/'))
+        .unwrap_or(&finding.id)
 }
 
 /// What was published, as a cell.
-pub(super) fn published(claim: &Claim) -> String {
-    match &claim.expected {
-        Expected::Value(value) => compact(*value),
-        Expected::AtLeast { at_least } => format!("at least {}", compact(*at_least)),
-        Expected::Order(names) => names.join(" > "),
-        Expected::HeldOut(_) => "held out".to_owned(),
-    }
-}
-
-/// What was measured, as a cell.
-pub(super) fn measured(comparison: &Comparison) -> String {
-    match &comparison.found {
-        Some(Found::Value { value, .. }) => compact(*value),
-        Some(Found::Order(names)) => names.join(" > "),
-        None => "–".to_owned(),
+pub(super) fn published(finding: &Finding) -> String {
+    match &finding.check {
+        Check::Cell(check) => match &check.expected {
+            Expected::Value(value) => compact(*value),
+            Expected::AtLeast { at_least } => format!("at least {}", compact(*at_least)),
+            Expected::Order(_) | Expected::HeldOut(_) => finding.expected(),
+        },
+        _ => finding.expected(),
     }
 }
 
@@ -147,19 +144,20 @@ pub(super) fn tolerance(tolerance: Tolerance) -> String {
         Tolerance::Relative(share) => format!("±{} %", compact(share * 100.0)),
         Tolerance::Absolute(0.0) => "exact".to_owned(),
         Tolerance::Absolute(width) => format!("±{}", compact(width)),
+        Tolerance::Range { .. } => "among the replications".to_owned(),
     }
 }
 
-pub(super) fn footnote(comparison: &Comparison) -> Option<String> {
-    let claim = &comparison.claim;
-    let printed = claim.printed.map(|printed| {
-        let error = claim
+pub(super) fn footnote(result: &FindingResult) -> Option<String> {
+    let check = result.cell()?;
+    let printed = check.printed.map(|printed| {
+        let error = check
             .resolves
             .as_ref()
             .map_or_else(String::new, |error| format!(" ({error})"));
         format!("{} is printed{error}", compact(printed))
     });
-    match (printed, &claim.note) {
+    match (printed, &result.finding.note) {
         (Some(printed), Some(note)) => Some(format!("{printed}; {note}")),
         (Some(printed), None) => Some(printed),
         (None, note) => note.clone(),
@@ -167,24 +165,15 @@ pub(super) fn footnote(comparison: &Comparison) -> Option<String> {
 }
 
 /// Whether an order agrees, what was published, and what was measured.
-pub(super) fn order_lines(comparison: &Comparison) -> [String; 3] {
-    let claim = &comparison.claim;
-    let names = |names: &[String]| names.join(" > ");
-    let agrees = match &comparison.verdict {
+pub(super) fn order_lines(result: &FindingResult) -> [String; 3] {
+    let agrees = match &result.verdict {
         Verdict::Held => "agrees".to_owned(),
         Verdict::Missed(how) => format!("differs, {how}"),
         Verdict::NotTested(why) => format!("not tested, {why}"),
     };
-    let published = match &claim.expected {
-        Expected::Order(order) => names(order),
-        Expected::HeldOut(_) => "held out".to_owned(),
-        Expected::Value(_) | Expected::AtLeast { .. } => "–".to_owned(),
-    };
-    let measured = match &comparison.found {
-        Some(Found::Order(order)) => names(order),
-        Some(Found::Value { .. }) | None => "–".to_owned(),
-    };
-    [format!("{}: {agrees}", claim.id), published, measured]
+    let finding = &result.finding;
+    let heading = format!("{}: {agrees}", finding.id);
+    [heading, finding.expected(), result.measured.clone()]
 }
 
 pub(super) fn markdown_table(

@@ -1,21 +1,21 @@
-//! How claims were judged twice, in words.
+//! How findings were judged twice, in words.
 
 use std::collections::BTreeSet;
 
 use super::{ScoreCard, Tallies};
-use crate::report::claims::{ALIGNMENT_HOURS, Ground};
+use crate::report::findings::tables::Ground;
 
 /// How the second judgement of these cards is made; `None` where nothing was judged twice. `tolerances` says where a reader
 /// finds those of the first.
 pub(super) fn two_judgements(cards: &[&ScoreCard], tolerances: &str) -> Option<String> {
-    let comparisons = || cards.iter().flat_map(|card| &card.comparisons);
-    if Tallies::of(comparisons()).judged_twice == 0 {
+    let results = || cards.iter().flat_map(|card| &card.results);
+    if Tallies::of(results()).judged_twice == 0 {
         return None;
     }
     let mut measured = None;
     let mut counts = BTreeSet::new();
-    for comparison in comparisons() {
-        let ground = comparison
+    for result in results() {
+        let ground = result
             .second
             .as_ref()
             .and_then(|second| second.ground.as_ref());
@@ -41,10 +41,9 @@ pub(super) fn two_judgements(cards: &[&ScoreCard], tolerances: &str) -> Option<S
                 counts.join(" or ")
             )
         }
-        None => format!(
-            "lost shares, penalties, and gains at ratio 2 and more would be judged by the union of the 95 % intervals at offsets of the failure clock within \
-             {ALIGNMENT_HOURS} hours, which were not measured completely."
-        ),
+        None => "lost shares, penalties, and gains at ratio 2 and more would be judged by the union of the 95 % intervals at offsets of the failure clock, \
+                 which were not measured completely."
+            .to_owned(),
     };
     Some(format!(
         "Two judgements. The first is by {tolerances}. Over alignments: {over_alignments} A best threshold that misses its tolerance holds where the mean at the \

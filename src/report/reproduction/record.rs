@@ -1,21 +1,59 @@
-//! A comparison as programs read it.
+//! A result as programs read it.
 
 use serde::Serialize;
 
-use crate::report::claims::{
-    Comparison, Expected, Experiment, Found, Ground, Provenance, Quantity, Tolerance, Verdict,
-};
+use super::ScoreCard;
+use crate::report::findings::tables::{CellCheck, Expected, Found, Ground, Quantity};
+use crate::report::findings::{Check, Explanation, FindingResult, Judged, Provenance, Tolerance};
 
-/// One comparison as programs read it (`reproduce --json`).
+/// One result as programs read it (`reproduce --json`).
 #[derive(Clone, Debug, Serialize)]
-pub struct Record<'a> {
+#[serde(untagged)]
+pub enum Record<'a> {
+    /// Of a table.
+    Cell(Box<CellRecord<'a>>),
+    /// Of curves.
+    Curve(Box<CurveRecord<'a>>),
+}
+
+/// A result of curves.
+#[derive(Clone, Debug, Serialize)]
+pub struct CurveRecord<'a> {
     id: &'a str,
-    trace: &'a str,
+    trace: Option<&'a str>,
+    section: &'a str,
+    statement: &'a str,
+    provenance: Provenance,
+    unit: Option<&'a str>,
+    held_out: bool,
+    check: &'a Check,
+    /// What must hold, in words.
+    expected: String,
+    measured: &'a str,
+    /// `None` where it was not tested.
+    held: Option<bool>,
+    verdict: &'static str,
+    detail: Option<&'a str>,
+    cells: usize,
+    failed_cells: usize,
+    missing_cells: usize,
+    worst: Option<&'a Judged>,
+    each: &'a [Judged],
+    note: Option<&'a str>,
+    /// Why it was missed, where it was.
+    explanation: Option<String>,
+}
+
+/// A result of a table.
+#[derive(Clone, Debug, Serialize)]
+pub struct CellRecord<'a> {
+    id: &'a str,
+    trace: Option<&'a str>,
     /// The reading of the paper that was run, where it has several.
-    pub(super) reading: Option<&'a str>,
+    reading: Option<&'a str>,
     table: Option<&'a str>,
     section: &'a str,
-    experiment: Experiment,
+    experiment: &'a str,
     family: Option<&'a str>,
     strategy: Option<&'a str>,
     quantity: Quantity,
@@ -28,19 +66,19 @@ pub struct Record<'a> {
     interval: Option<[f64; 2]>,
     batteries: Option<u64>,
     difference_percent: Option<f64>,
-    tolerance: Tolerance,
+    tolerance: ToleranceRecord,
     /// `None` where it could not be compared.
     held: Option<bool>,
     verdict: &'static str,
     detail: Option<&'a str>,
     /// As `held`, by the second judgement.
     held_over_alignments: Option<bool>,
-    /// The second judgement, where the claim has one of its own.
+    /// The second judgement, where the finding has one of its own.
     over_alignments: Option<SecondRecord<'a>>,
     note: Option<&'a str>,
-    statement: String,
+    statement: &'a str,
     /// Why it was missed, where it was.
-    pub(super) explanation: Option<&'a str>,
+    explanation: Option<&'a str>,
 }
 
 /// A second judgement.
@@ -52,15 +90,6 @@ struct SecondRecord<'a> {
     ground: Option<&'a Ground>,
 }
 
-/// Whether a claim held, the verdict's name, and what else it says.
-fn verdict_of(verdict: &Verdict) -> (Option<bool>, &'static str, Option<&str>) {
-    match verdict {
-        Verdict::Held => (Some(true), "held", None),
-        Verdict::Missed(how) => (Some(false), "missed", Some(how.as_str())),
-        Verdict::NotTested(why) => (None, "not-tested", Some(why.as_str())),
-    }
-}
-
 #[derive(Clone, Debug, Serialize)]
 #[serde(untagged)]
 enum MeasuredValue<'a> {
@@ -68,59 +97,108 @@ enum MeasuredValue<'a> {
     Order(&'a [String]),
 }
 
-impl<'a> From<&'a Comparison> for Record<'a> {
-    fn from(comparison: &'a Comparison) -> Self {
-        let claim = &comparison.claim;
-        let (held, verdict, detail) = verdict_of(&comparison.verdict);
-        let over_alignments = comparison.second.as_ref().map(|second| {
-            let (_, verdict, detail) = verdict_of(&second.verdict);
-            SecondRecord {
-                verdict,
-                detail,
-                ground: second.ground.as_ref(),
-            }
-        });
-        let (measured, interval, batteries) = match &comparison.found {
-            Some(Found::Value {
-                value,
-                interval,
-                batteries,
-            }) => (
-                Some(MeasuredValue::Number(*value)),
-                *interval,
-                Some(*batteries),
-            ),
-            Some(Found::Order(names)) => (Some(MeasuredValue::Order(names)), None, None),
-            None => (None, None, None),
-        };
-        Self {
-            id: &claim.id,
-            trace: &claim.trace,
-            reading: None,
-            table: claim.table.as_deref(),
-            section: &claim.section,
-            experiment: claim.experiment,
-            family: claim.family.as_deref(),
-            strategy: claim.strategy.as_deref(),
-            quantity: claim.quantity,
-            at: claim.at,
-            provenance: claim.provenance,
-            published: &claim.expected,
-            printed: claim.printed,
-            resolves: claim.resolves.as_deref(),
-            measured,
-            interval,
-            batteries,
-            difference_percent: comparison.difference_percent,
-            tolerance: claim.tolerance,
-            held,
+#[derive(Clone, Debug, Serialize)]
+struct ToleranceRecord {
+    kind: &'static str,
+    width: f64,
+}
+
+impl<'a> Record<'a> {
+    pub(super) fn new(card: &'a ScoreCard, result: &'a FindingResult) -> Self {
+        match &result.finding.check {
+            Check::Cell(check) => Self::Cell(Box::new(cell(card, result, check))),
+            _ => Self::Curve(Box::new(curve(card, result))),
+        }
+    }
+}
+
+fn curve<'a>(card: &'a ScoreCard, result: &'a FindingResult) -> CurveRecord<'a> {
+    let finding = &result.finding;
+    let (held, verdict, detail) = result.verdict.record();
+    CurveRecord {
+        id: &finding.id,
+        trace: finding.trace.as_deref().or(Some(&card.trace)),
+        section: &finding.section,
+        statement: &finding.statement,
+        provenance: finding.provenance,
+        unit: finding.unit.as_deref(),
+        held_out: finding.held_out,
+        check: &finding.check,
+        expected: finding.expected(),
+        measured: &result.measured,
+        held,
+        verdict,
+        detail,
+        cells: result.cells,
+        failed_cells: result.failed_cells,
+        missing_cells: result.missing_cells,
+        worst: result.worst.as_ref(),
+        each: &result.judged,
+        note: finding.note.as_deref(),
+        explanation: card.why(result).map(Explanation::line),
+    }
+}
+
+fn cell<'a>(
+    card: &'a ScoreCard,
+    result: &'a FindingResult,
+    check: &'a CellCheck,
+) -> CellRecord<'a> {
+    let finding = &result.finding;
+    let (held, verdict, detail) = result.verdict.record();
+    let over_alignments = result.second.as_ref().map(|second| {
+        let (_, verdict, detail) = second.verdict.record();
+        SecondRecord {
             verdict,
             detail,
-            held_over_alignments: verdict_of(comparison.second_verdict()).0,
-            over_alignments,
-            note: claim.note.as_deref(),
-            statement: claim.statement(),
-            explanation: None,
+            ground: second.ground.as_ref(),
         }
+    });
+    let (measured, interval, batteries) = match &result.found {
+        Some(Found::Value {
+            value,
+            interval,
+            batteries,
+        }) => (
+            Some(MeasuredValue::Number(*value)),
+            *interval,
+            Some(*batteries),
+        ),
+        Some(Found::Order(names)) => (Some(MeasuredValue::Order(names)), None, None),
+        None => (None, None, None),
+    };
+    let (kind, width) = match check.tolerance {
+        Tolerance::Relative(share) => ("relative", share),
+        Tolerance::Absolute(width) => ("absolute", width),
+        Tolerance::Range { rounding } => ("range", rounding),
+    };
+    CellRecord {
+        id: &finding.id,
+        trace: finding.trace.as_deref(),
+        reading: card.reading.as_ref().map(|reading| reading.name.as_str()),
+        table: check.table.as_deref(),
+        section: &finding.section,
+        experiment: &check.experiment,
+        family: check.family.as_deref(),
+        strategy: check.strategy.as_deref(),
+        quantity: check.quantity,
+        at: check.at,
+        provenance: finding.provenance,
+        published: &check.expected,
+        printed: check.printed,
+        resolves: check.resolves.as_deref(),
+        measured,
+        interval,
+        batteries,
+        difference_percent: result.difference_percent(),
+        tolerance: ToleranceRecord { kind, width },
+        held,
+        verdict,
+        detail,
+        held_over_alignments: result.second_verdict().record().0,
+        over_alignments,
+        note: finding.note.as_deref(),
+        statement: &finding.statement,
+        explanation: card.why(result).map(|found| found.text.trim()),
     }
 }

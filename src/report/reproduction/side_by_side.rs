@@ -4,10 +4,10 @@
 
 mod html;
 
-use super::cells::{label, line, markdown_table, measured, published, table_title};
+use super::cells::{label, line, markdown_table, published, title};
 use super::judgements::two_judgements;
-use super::{ScoreCard, Tallies};
-use crate::report::claims::{Claim, Comparison, Expected, Reading, Verdict};
+use super::{FindingResult, ScoreCard, Tallies};
+use crate::report::findings::{Reading, Verdict};
 
 /// Strategies in orders, whose names side by side would be wider than any screen.
 const SHORT: [(&str, &str); 4] = [
@@ -43,8 +43,8 @@ struct Log<'c> {
     tables: Vec<(String, Vec<Row<'c>>)>,
 }
 
-/// One claim: its comparisons, one a reading.
-type Row<'c> = Vec<&'c Comparison>;
+/// One finding: its results, one a reading.
+type Row<'c> = Vec<&'c FindingResult>;
 
 impl<'c> SideBySide<'c> {
     /// Arranges the score cards of one paper. `None` where they are of fewer than two readings.
@@ -112,7 +112,7 @@ impl<'c> SideBySide<'c> {
         (0..self.readings.len())
             .map(|place| {
                 let cards = self.logs.iter().filter_map(|log| log.cards.get(place));
-                Tallies::of(cards.flat_map(|card| &card.comparisons))
+                Tallies::of(cards.flat_map(|card| &card.results))
             })
             .collect()
     }
@@ -164,12 +164,12 @@ impl<'c> SideBySide<'c> {
                     &mut page,
                     &header,
                     rows.iter().map(|row| {
-                        let claim = &row[0].claim;
-                        let mut cells = vec![label(claim).to_owned(), short(&published(claim))];
-                        cells.extend(row.iter().map(|comparison| {
+                        let finding = &row[0].finding;
+                        let mut cells = vec![label(finding).to_owned(), short(&published(finding))];
+                        cells.extend(row.iter().map(|result| {
                             let marks: Vec<&str> =
-                                marks(comparison).iter().map(|mark| mark.glyph).collect();
-                            format!("{} {}", short(&measured(comparison)), marks.join(" "))
+                                marks(result).iter().map(|mark| mark.glyph).collect();
+                            format!("{} {}", short(&result.measured), marks.join(" "))
                                 .trim_end()
                                 .to_owned()
                         }));
@@ -182,26 +182,26 @@ impl<'c> SideBySide<'c> {
     }
 }
 
-/// The tables of a trace with the comparisons of every reading, in the order of the claims; none where nothing was measured.
+/// The tables of a trace with the results of every reading, in the order of the findings; none where nothing was measured.
 fn tables<'c>(cards: &[&'c ScoreCard]) -> Vec<(String, Vec<Row<'c>>)> {
     let mut tables: Vec<(String, Vec<Row<'c>>)> = Vec::new();
     let Some((first, others)) = cards.split_first() else {
         return tables;
     };
-    let nothing = |card: &&ScoreCard| card.comparisons.iter().all(|known| known.found.is_none());
+    let nothing = |card: &&ScoreCard| card.results.iter().all(|known| known.measured == "–");
     if cards.iter().all(nothing) {
         return tables;
     }
-    for comparison in &first.comparisons {
+    for result in &first.results {
         let of = |card: &&'c ScoreCard| {
-            card.comparisons
+            card.results
                 .iter()
-                .find(|other| other.claim.id == comparison.claim.id)
+                .find(|other| other.finding.id == result.finding.id)
         };
-        // Every reading judges every claim of its trace, so no row is ever short.
-        let mut row: Row<'c> = vec![comparison];
+        // Every reading judges every finding of its trace, so no row is ever short.
+        let mut row: Row<'c> = vec![result];
         row.extend(others.iter().filter_map(of));
-        let title = table_title(&comparison.claim);
+        let title = title(&result.finding);
         match tables.iter_mut().find(|(known, _)| *known == title) {
             Some((_, rows)) => rows.push(row),
             None => tables.push((title, vec![row])),
@@ -210,10 +210,10 @@ fn tables<'c>(cards: &[&'c ScoreCard]) -> Vec<(String, Vec<Row<'c>>)> {
     tables
 }
 
-/// The comparisons of each reading.
+/// The results of each reading.
 fn columns<'r, 'c>(
     rows: &'r [Row<'c>],
-) -> impl Iterator<Item = impl Iterator<Item = &'c Comparison> + 'r> {
+) -> impl Iterator<Item = impl Iterator<Item = &'c FindingResult> + 'r> {
     let width = rows.iter().map(Vec::len).min().unwrap_or(0);
     (0..width).map(move |place| rows.iter().map(move |row| row[place]))
 }
@@ -226,13 +226,13 @@ struct Mark {
     class: &'static str,
 }
 
-/// The marks of a comparison: the first verdict, and the second where it differs. None where the published value is kept
-/// aside.
-fn marks(comparison: &Comparison) -> Vec<Mark> {
-    if is_kept_aside(&comparison.claim) {
+/// The marks of a result: the first verdict, and the second where it differs. None where the published value is held
+/// out.
+fn marks(result: &FindingResult) -> Vec<Mark> {
+    if result.finding.held_out {
         return Vec::new();
     }
-    let (first, second) = (mark(&comparison.verdict), mark(comparison.second_verdict()));
+    let (first, second) = (mark(&result.verdict), mark(result.second_verdict()));
     if first.glyph == second.glyph {
         vec![first]
     } else {
@@ -247,8 +247,4 @@ fn mark(verdict: &Verdict) -> Mark {
         Verdict::NotTested(_) => ("·", "not tested", "open"),
     };
     Mark { glyph, word, class }
-}
-
-fn is_kept_aside(claim: &Claim) -> bool {
-    matches!(claim.expected, Expected::HeldOut(_))
 }

@@ -2,20 +2,26 @@
 
 use serde::Serialize;
 
-use crate::report::claims::{Comparison, Verdict};
+use crate::report::findings::{FindingResult, Verdict};
 
-/// How many claims held.
+/// How many findings held.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tally {
-    /// Claims that held.
+    /// Findings that held.
     pub held: usize,
-    /// Claims that did not.
+    /// Findings that did not.
     pub missed: usize,
-    /// Claims that could not be compared.
+    /// Findings that could not be compared.
     pub not_tested: usize,
 }
 
 impl Tally {
+    /// Counts the first verdicts of some results.
+    #[must_use]
+    pub fn of<'a>(results: impl IntoIterator<Item = &'a FindingResult>) -> Self {
+        Tallies::of(results).first
+    }
+
     fn count(&mut self, verdict: &Verdict) {
         match verdict {
             Verdict::Held => self.held += 1,
@@ -33,7 +39,7 @@ impl Tally {
         )
     }
 
-    /// Claims that held or were missed.
+    /// Findings that held or were missed.
     #[must_use]
     pub fn decided(self) -> usize {
         self.held + self.missed
@@ -53,26 +59,26 @@ impl Tally {
     }
 }
 
-/// How many claims held by each judgement.
+/// How many findings held by each judgement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Tallies {
     /// By the tolerances alone.
     pub first: Tally,
     /// Over alignments, and with best thresholds judged by their gain.
     pub second: Tally,
-    /// Claims whose second judgement is one of its own.
+    /// Findings whose second judgement is one of its own.
     pub judged_twice: usize,
 }
 
 impl Tallies {
-    /// Counts the verdicts of some comparisons.
+    /// Counts the verdicts of some results.
     #[must_use]
-    pub fn of<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> Self {
+    pub fn of<'a>(results: impl IntoIterator<Item = &'a FindingResult>) -> Self {
         let mut tallies = Self::default();
-        for comparison in comparisons {
-            tallies.first.count(&comparison.verdict);
-            tallies.second.count(comparison.second_verdict());
-            tallies.judged_twice += usize::from(comparison.second.is_some());
+        for result in results {
+            tallies.first.count(&result.verdict);
+            tallies.second.count(result.second_verdict());
+            tallies.judged_twice += usize::from(result.second.is_some());
         }
         tallies
     }

@@ -1,67 +1,101 @@
 use super::*;
-use crate::report::claims::{Experiment, Sample, Samples, evaluate, parse};
+use crate::report::findings::tables::measured_tables;
+use crate::report::findings::tests::{Curves, text};
+use crate::report::findings::{Verdict, evaluate, parse, parse_explanations, parse_readings};
+use crate::sweep::AxisValue;
 
-const TEXT: &str = "
-paper = \"p2012\"
-title = \"A. Author: A paper\"
-thresholds = [0.1, 0.2]
-ratios = [1.0]
+const TEXT: &str = r#"
+[cells]
+family = "estimates.classes"
+families = ["runtime"]
+strategy = "scheduling.strategy"
+[[cells.experiment]]
+name = "pof"
+title = "PoF test"
+setting = "acceptance.pof_max"
+called = "PoF_max"
+values = [0.1, 0.2]
+[[cells.experiment]]
+name = "risk"
+title = "risk test"
+setting = "acceptance.penalty_ratio"
+called = "penalty ratio"
+shown = "each"
+values = [1.0]
+[[cells.also]]
+name = "baselines"
+experiment = "risk"
+family = "runtime"
+at = 1.0
 [[tolerance]]
-quantities = [\"max-gain\", \"booked\"]
+quantities = ["max-gain", "booked"]
 relative = 0.15
-reason = \"because\"
+reason = "because"
 [[tolerance]]
-quantities = [\"surplus\", \"order\"]
+quantities = ["surplus", "order"]
 absolute = 10.0
-reason = \"because\"
+reason = "because"
 [[table]]
-number = \"6.1\"
-trace = \"ctc\"
-section = \"7.1.1\"
-provenance = \"printed\"
-claims = [
-  { id = \"ctc/pof/runtime/heuristic-planning/max-gain\", value = 1000 },
-  { id = \"ctc/pof/runtime/heuristic-overbooking/surplus\", value = 60, printed = 160, resolves = \"E3\" },
+number = "6.1"
+trace = "ctc"
+section = "7.1.1"
+provenance = "printed"
+findings = [
+  { id = "ctc/pof/runtime/heuristic-planning/max-gain", value = 1000 },
+  { id = "ctc/pof/runtime/heuristic-overbooking/surplus", value = 60, printed = 160, resolves = "E3" },
 ]
 [[table]]
-number = \"-\"
-trace = \"ctc\"
-section = \"11.1\"
-provenance = \"derived\"
-claims = [
-  { id = \"ctc/baselines/heuristic-planning/booked\", value = 5000 },
-  { id = \"ctc/pof/runtime/order\", order = [\"heuristic-planning\", \"heuristic-overbooking\"] },
+number = "-"
+trace = "ctc"
+section = "11.1"
+provenance = "derived"
+findings = [
+  { id = "ctc/baselines/heuristic-planning/booked", value = 5000 },
+  { id = "ctc/pof/runtime/order", order = ["heuristic-planning", "heuristic-overbooking"] },
 ]
-";
+"#;
 
 fn card() -> ScoreCard {
-    let published = parse("published.toml", TEXT).unwrap();
-    let mut samples = Samples::new(2);
-    for battery in 0..2 {
-        for (strategy, at, fees) in [
-            ("heuristic-planning", 0.1, 1_100.0),
-            ("heuristic-planning", 0.2, 1_100.0),
-            ("heuristic-overbooking", 0.1, 1_400.0),
-            ("heuristic-overbooking", 0.2, 1_650.0),
-        ] {
-            let fees = fees + f64::from(battery) * 2.0 - 1.0;
-            let sample = Sample {
-                fees,
-                ..Sample::default()
-            };
-            samples.push(Experiment::Pof, "runtime", strategy, at, battery, sample);
+    card_of(TEXT)
+}
+
+fn card_of(findings: &str) -> ScoreCard {
+    let file = parse("findings.toml", findings, None).unwrap();
+    let thresholds = [0.1, 0.2].map(AxisValue::Real);
+    let strategies = ["heuristic-planning", "heuristic-overbooking"].map(text);
+    let mut curves = Curves::default().run(
+        "ctc-pof",
+        &[
+            ("estimates.classes", vec![text("runtime")]),
+            ("scheduling.strategy", strategies.to_vec()),
+            ("acceptance.pof_max", thresholds.to_vec()),
+        ],
+    );
+    for (strategy, at, fees) in [
+        ("heuristic-planning", 0.1, 1_100.0),
+        ("heuristic-planning", 0.2, 1_100.0),
+        ("heuristic-overbooking", 0.1, 1_400.0),
+        ("heuristic-overbooking", 0.2, 1_650.0),
+    ] {
+        for measure in ["gain", "fees"] {
+            let values = [
+                ("estimates.classes", text("runtime")),
+                ("scheduling.strategy", text(strategy)),
+                ("acceptance.pof_max", AxisValue::Real(at)),
+            ];
+            curves = curves.cell("ctc-pof", measure, &values, &[fees - 1.0, fees + 1.0]);
         }
     }
     ScoreCard {
-        paper: published.paper.clone(),
-        title: published.title.clone(),
+        paper: "p2012".to_owned(),
+        title: "A. Author: A paper".to_owned(),
         trace: "ctc".to_owned(),
         reading: None,
         subject: "CTC SP2, 430 processors".to_owned(),
         remarks: vec!["A remark.".to_owned()],
-        comparisons: evaluate(&published, &published.claims, &samples),
-        measured: measured_tables(&published, &["runtime"], &samples),
-        tolerances: published.tolerances.clone(),
+        results: evaluate(&file, &curves, Some("ctc")),
+        measured: measured_tables(file.cells.as_ref().unwrap(), &curves, "ctc"),
+        tolerances: file.tolerances,
         explanations: Vec::new(),
         command: "bookahead reproduce p --trace ctc".to_owned(),
     }
@@ -87,6 +121,32 @@ fn the_page_shows_measured_beside_published_and_whether_it_held() {
     ] {
         assert!(page.contains(text), "{text}\nis missing in\n{page}");
     }
+}
+
+#[test]
+fn a_paper_may_print_tables_and_describe_curves_and_its_card_shows_both() {
+    let card = card_of(&format!(
+        "{TEXT}\n[[finding]]\nid = \"B1\"\nsection = \"8\"\nstatement = \"Everybody earns something.\"\nprovenance = \"stated\"\n\
+         trace = \"ctc\"\n[finding.bound]\nrun = \"ctc-pof\"\nmeasure = \"fees\"\nat_least = 1\n"
+    ));
+    assert_eq!(card.tallies().first.held, 3);
+    let page = card.markdown();
+    for text in [
+        "**held 3 of 4 (75 %), 1 not tested.**",
+        "## Table 6.1\n",
+        "## Specification, section 8\n\n1 held, 0 missed, 0 not tested.\n",
+        "| B1 | Everybody earns something. | `at least 1` | stated | 4 of 4 cells;",
+    ] {
+        assert!(page.contains(text), "{text}\nis missing in\n{page}");
+    }
+    let section = card.section();
+    assert_eq!(section.table.rows.len(), 5);
+    assert_eq!(section.table.columns.len(), 7);
+    let json = serde_json::to_value(card.records()).unwrap();
+    assert_eq!(json[0]["quantity"], "max-gain");
+    assert_eq!(json[4]["check"]["bound"]["run"], "ctc-pof");
+    let titles = ScoreCard::tallies_by_title(&[card]);
+    assert_eq!(titles[2].0, "Specification, section 8");
 }
 
 #[test]
@@ -121,7 +181,7 @@ fn programs_get_id_published_measured_interval_tolerance_and_verdict() {
 #[test]
 fn a_trace_without_published_numbers_shows_what_was_measured() {
     let mut card = card();
-    card.comparisons.clear();
+    card.results.clear();
     assert!(
         card.terminal()
             .contains("Measured: PoF test, runtime classes")
@@ -135,7 +195,7 @@ fn a_trace_without_published_numbers_shows_what_was_measured() {
 
 /// Cards of the default reading and of one that sets a key, with one claim that is judged twice.
 fn two_readings() -> Vec<ScoreCard> {
-    let readings = crate::report::claims::parse_readings(
+    let readings = parse_readings(
         "readings.toml",
         "[[reading]]\nname = \"text\"\nsummary = \"As written.\"\nreason = \"It <says> so.\"\n\
          [[reading]]\nname = \"blind\"\nsummary = \"Sees nothing.\"\nreason = \"LANL.\"\nset = { \"workload.laxity\" = 3.0 }\n",
@@ -148,9 +208,9 @@ fn two_readings() -> Vec<ScoreCard> {
                 reading: Some(reading),
                 ..card()
             };
-            card.comparisons[3].second = Some(crate::report::claims::Second {
+            card.results[3].second = Some(crate::report::findings::tables::Second {
                 verdict: Verdict::Held,
-                ground: Some(crate::report::claims::Ground::Alignments {
+                ground: Some(crate::report::findings::tables::Ground::Alignments {
                     offsets_hours: vec![-6.0, 0.0, 0.25],
                     union: vec![[900.0, 1_000.0], [1_200.0, 1_300.0]],
                     batteries: 20,
@@ -164,11 +224,14 @@ fn two_readings() -> Vec<ScoreCard> {
 #[test]
 fn both_verdicts_stand_on_the_card_and_the_explanation_of_the_miss_stays() {
     let mut card = two_readings().remove(0);
-    card.comparisons.swap(0, 3);
-    card.comparisons[0].claim.quantity = crate::report::claims::Quantity::Gain;
-    card.explanations = crate::report::claims::parse_explanations(
+    card.results.swap(0, 3);
+    let crate::report::findings::Check::Cell(check) = &mut card.results[0].finding.check else {
+        panic!("it is of a table");
+    };
+    check.quantity = crate::report::findings::tables::Quantity::Gain;
+    card.explanations = parse_explanations(
         "explanations.toml",
-        "[[explanation]]\nid = \"because\"\ntext = \"So it is.\"\n",
+        "[[explanation]]\nid = \"because\"\ntraces = [\"ctc\"]\ntext = \"So it is.\"\n",
     )
     .unwrap();
     let page = card.markdown();
@@ -239,9 +302,8 @@ fn one_reading_alone_makes_no_page_and_what_was_not_run_says_so() {
     let mut cards = two_readings();
     assert!(SideBySide::of(String::new(), &cards[..1]).is_none());
     for card in &mut cards {
-        for comparison in &mut card.comparisons {
-            comparison.found = None;
-            comparison.verdict = Verdict::NotTested("no file".to_owned());
+        for result in &mut card.results {
+            *result = FindingResult::not_tested(&result.finding, "no file".to_owned());
         }
     }
     let page = SideBySide::of(String::new(), &cards).unwrap();
@@ -255,7 +317,7 @@ fn one_reading_alone_makes_no_page_and_what_was_not_run_says_so() {
 #[test]
 fn shares_are_of_the_claims_that_were_decided() {
     let cards = two_readings();
-    let tallies = ScoreCard::tallies_by_table(&cards);
+    let tallies = ScoreCard::tallies_by_title(&cards);
     let titles: Vec<&str> = tallies.iter().map(|(title, _)| title.as_str()).collect();
     assert_eq!(
         titles,

@@ -4,8 +4,9 @@
 use std::fmt::Write as _;
 
 use super::super::figure::{BoxMark, Figure, Mark, Marks, Series};
+use super::canvas::{Canvas, escape, text_width};
 use super::scale::Axis;
-use super::{escape, place_name, short_number};
+use super::{place_name, short_number};
 
 /// Boxes and bars of several series stand beside each other.
 pub(super) struct Offsets {
@@ -67,136 +68,219 @@ pub(super) fn dashes(class: usize) -> &'static str {
     }
 }
 
-pub(super) fn draw(
-    svg: &mut String,
-    figure: &Figure,
-    series: &Series,
-    class: usize,
-    x: &Axis,
-    y: &Axis,
-    (shift, width): (f64, f64),
-) {
-    match &series.marks {
-        Marks::Curve(marks) => {
-            let marks: Vec<&Mark> = marks.iter().filter(|mark| mark.mean.is_finite()).collect();
-            band(svg, &marks, class, x, y);
-            polyline(
-                svg,
-                marks.iter().map(|mark| (x.at(mark.x), y.at(mark.mean))),
-                class,
-            );
-            for mark in marks {
-                dot(svg, figure, series, mark, class, x.at(mark.x), y);
+/// What draws the marks of one series.
+pub(super) struct Pen<'d, 'p> {
+    pub(super) canvas: &'d mut Canvas<'p>,
+    pub(super) figure: &'d Figure,
+    pub(super) series: &'d Series,
+    /// The number of its colour.
+    pub(super) class: usize,
+    pub(super) x: &'d Axis,
+    pub(super) y: &'d Axis,
+    /// How far its marks stand beside their places …
+    pub(super) shift: f64,
+    /// … and how wide they are.
+    pub(super) width: f64,
+}
+
+impl Pen<'_, '_> {
+    pub(super) fn draw(&mut self) {
+        let finite = |marks: &'_ [Mark]| -> Vec<Mark> {
+            let marks = marks.iter().filter(|mark| mark.mean.is_finite());
+            marks.copied().collect()
+        };
+        match &self.series.marks {
+            Marks::Curve(marks) => {
+                let marks = finite(marks);
+                self.band(&marks);
+                self.polyline(marks.iter().map(|mark| self.at(mark)).collect());
+                self.dots(&marks);
             }
-        }
-        Marks::Whiskers(marks) => {
-            let marks: Vec<&Mark> = marks.iter().filter(|mark| mark.mean.is_finite()).collect();
-            let at = |mark: &Mark| x.at(mark.x) + shift;
-            for mark in marks.iter().filter(|mark| mark.high > mark.low) {
-                whisker(svg, at(mark), y.at(mark.low), y.at(mark.high), class);
-            }
-            polyline(
-                svg,
-                marks.iter().map(|mark| (at(mark), y.at(mark.mean))),
-                class,
-            );
-            for mark in marks {
-                dot(svg, figure, series, mark, class, at(mark), y);
-            }
-        }
-        Marks::Front(marks) => {
-            let mut corners: Vec<(f64, f64)> = Vec::with_capacity(2 * marks.len());
-            for mark in marks {
-                if let Some((_, before)) = corners.last().copied() {
-                    corners.push((x.at(mark.x), before));
+            Marks::Whiskers(marks) => {
+                let marks = finite(marks);
+                for mark in marks.iter().filter(|mark| mark.high > mark.low) {
+                    self.interval(mark, self.class);
                 }
-                corners.push((x.at(mark.x), y.at(mark.mean)));
+                self.polyline(marks.iter().map(|mark| self.at(mark)).collect());
+                self.dots(&marks);
             }
-            polyline(svg, corners.into_iter(), class);
-            for mark in marks {
-                dot(svg, figure, series, mark, class, x.at(mark.x), y);
+            Marks::Front(marks) => {
+                self.stairs(marks.iter().map(|mark| (mark.x, mark.mean)));
+                self.dots(marks);
             }
-        }
-        Marks::Named(marks) => {
-            for (number, (mark, name)) in marks.iter().enumerate() {
-                let at = (x.at(mark.x), y.at(mark.mean));
-                let earlier = labels_before(figure, series, number, x, y);
-                let label = free_label(at, name, &earlier);
-                ring(svg, figure, series, (mark, name), class, at, label);
+            Marks::Named(marks) => {
+                for (number, (mark, name)) in marks.iter().enumerate() {
+                    let label = free_label(self.at(mark), name, &self.labels_before(number));
+                    self.ring(mark, name, label);
+                }
             }
-        }
-        Marks::Points(marks) => {
-            for mark in marks.iter().filter(|mark| mark.mean.is_finite()) {
-                whisker(svg, x.at(mark.x), y.at(mark.low), y.at(mark.high), class);
-                dot(svg, figure, series, mark, class, x.at(mark.x), y);
+            Marks::Points(marks) => {
+                for mark in finite(marks) {
+                    self.interval(&mark, self.class);
+                    self.dots(&[mark]);
+                }
             }
-        }
-        Marks::Steps(steps) => stairs(svg, figure, series, steps, class, x, y),
-        Marks::Boxes(boxes) => {
-            for mark in boxes {
-                boxed(svg, figure, series, mark, class, x, y, (shift, width));
+            Marks::Steps(steps) => {
+                self.stairs(steps.iter().copied());
+                for (at, share) in steps {
+                    let value = format!("{} % at or below", super::grouped(100.0 * share, 1));
+                    self.dot(*at, *share, 2.0, &value);
+                }
             }
-        }
-        Marks::Bars(marks) => {
-            for mark in marks.iter().filter(|mark| mark.mean.is_finite()) {
-                let (place, top, zero) = (x.at(mark.x) + shift, y.at(mark.mean), y.at(0.0));
-                let _ = writeln!(
-                    svg,
-                    "<rect class=\"f{class} m\" tabindex=\"0\" {} x=\"{:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{:.1}\"/>",
-                    words(figure, series, mark.x, &mean_words(mark)),
-                    place - width / 2.0,
-                    top.min(zero),
-                    (top - zero).abs().max(0.5)
-                );
-                if mark.high > mark.low {
-                    whisker(svg, place, y.at(mark.low), y.at(mark.high), 6);
+            Marks::Boxes(boxes) => boxes.iter().for_each(|mark| self.boxed(mark)),
+            Marks::Bars(marks) => {
+                for mark in finite(marks) {
+                    self.bar(&mark);
+                    if mark.high > mark.low {
+                        self.interval(&mark, 6);
+                    }
                 }
             }
         }
     }
-}
 
-fn band(svg: &mut String, marks: &[&Mark], class: usize, x: &Axis, y: &Axis) {
-    if marks.len() < 2 || marks.iter().all(|mark| mark.high <= mark.low) {
-        return;
+    fn at(&self, mark: &Mark) -> (f64, f64) {
+        (self.x.at(mark.x) + self.shift, self.y.at(mark.mean))
     }
-    let upper = marks.iter().map(|mark| (x.at(mark.x), y.at(mark.high)));
-    let lower = marks
-        .iter()
-        .rev()
-        .map(|mark| (x.at(mark.x), y.at(mark.low)));
-    let _ = writeln!(
-        svg,
-        "<polygon class=\"f{class}\" fill-opacity=\"0.16\" points=\"{}\"/>",
-        path(upper.chain(lower))
-    );
-}
 
-fn polyline(svg: &mut String, points: impl Iterator<Item = (f64, f64)>, class: usize) {
-    let _ = writeln!(
-        svg,
-        "<polyline class=\"s{class}\" stroke-width=\"2\"{} points=\"{}\"/>",
-        dashes(class),
-        path(points)
-    );
-}
+    fn band(&mut self, marks: &[Mark]) {
+        if marks.len() < 2 || marks.iter().all(|mark| mark.high <= mark.low) {
+            return;
+        }
+        let edge = |mark: &Mark, value: f64| (self.x.at(mark.x), self.y.at(value));
+        let upper = marks.iter().map(|mark| edge(mark, mark.high));
+        let lower = marks.iter().rev().map(|mark| edge(mark, mark.low));
+        let points = path(upper.chain(lower));
+        let _ = writeln!(
+            self.canvas,
+            "<polygon class=\"f{}\" fill-opacity=\"0.16\" points=\"{points}\"/>",
+            self.class
+        );
+    }
 
-fn dot(
-    svg: &mut String,
-    figure: &Figure,
-    series: &Series,
-    mark: &Mark,
-    class: usize,
-    place: f64,
-    y: &Axis,
-) {
-    let _ = writeln!(
-        svg,
-        "<circle class=\"f{class} m\" tabindex=\"0\" {} cx=\"{:.1}\" cy=\"{:.1}\" r=\"3.2\"/>",
-        words(figure, series, mark.x, &mean_words(mark)),
-        place,
-        y.at(mark.mean)
-    );
+    fn polyline(&mut self, points: Vec<(f64, f64)>) {
+        let _ = writeln!(
+            self.canvas,
+            "<polyline class=\"s{}\" stroke-width=\"2\"{} points=\"{}\"/>",
+            self.class,
+            dashes(self.class),
+            path(points.into_iter())
+        );
+    }
+
+    /// A line that keeps its height up to the next value.
+    fn stairs(&mut self, values: impl Iterator<Item = (f64, f64)>) {
+        let mut corners: Vec<(f64, f64)> = Vec::new();
+        for (x, value) in values {
+            let x = self.x.at(x);
+            if let Some((_, before)) = corners.last().copied() {
+                corners.push((x, before));
+            }
+            corners.push((x, self.y.at(value)));
+        }
+        self.polyline(corners);
+    }
+
+    fn dots(&mut self, marks: &[Mark]) {
+        for mark in marks {
+            self.dot(mark.x, mark.mean, 3.2, &mean_words(mark));
+        }
+    }
+
+    fn dot(&mut self, at: f64, value: f64, radius: f64, words: &str) {
+        let _ = writeln!(
+            self.canvas,
+            "<circle class=\"f{} m\" tabindex=\"0\" {} cx=\"{:.1}\" cy=\"{:.1}\" r=\"{radius}\"/>",
+            self.class,
+            words_of(self.figure, self.series, at, words),
+            self.x.at(at) + self.shift,
+            self.y.at(value)
+        );
+    }
+
+    /// The names of the rings that are drawn before ring `number`.
+    fn labels_before(&self, number: usize) -> Vec<Label> {
+        let mut labels: Vec<Label> = Vec::new();
+        for other in &self.figure.series {
+            let is_last = std::ptr::eq(other, self.series);
+            if let Marks::Named(marks) = &other.marks {
+                let count = if is_last { number } else { marks.len() };
+                for (mark, name) in &marks[..count] {
+                    labels.push(free_label(self.at(mark), name, &labels));
+                }
+            }
+            if is_last {
+                break;
+            }
+        }
+        labels
+    }
+
+    /// A ring with its name.
+    fn ring(&mut self, mark: &Mark, name: &str, label: Label) {
+        let (at, top) = self.at(mark);
+        let words = format!("{name}: {}", short_number(mark.mean));
+        let _ = write!(
+            self.canvas,
+            "<circle class=\"s{} m\" stroke-width=\"2.2\" tabindex=\"0\" {} cx=\"{at:.1}\" cy=\"{top:.1}\" r=\"6\"/>",
+            self.class,
+            words_of(self.figure, self.series, mark.x, &words)
+        );
+        let anchor = if label.is_right { "start" } else { "end" };
+        self.canvas
+            .text((label.x, label.baseline), "ink", anchor, name);
+    }
+
+    fn interval(&mut self, mark: &Mark, class: usize) {
+        let (low, high) = (self.y.at(mark.low), self.y.at(mark.high));
+        self.whisker(self.x.at(mark.x) + self.shift, low, high, class);
+    }
+
+    fn whisker(&mut self, place: f64, low: f64, high: f64, class: usize) {
+        let _ = writeln!(
+            self.canvas,
+            "<path class=\"s{class}\" stroke-width=\"1.3\" d=\"M{0:.1} {low:.1}H{1:.1}M{place:.1} {low:.1}V{high:.1}M{0:.1} {high:.1}H{1:.1}\"/>",
+            place - 4.0,
+            place + 4.0
+        );
+    }
+
+    fn bar(&mut self, mark: &Mark) {
+        let ((place, top), zero) = (self.at(mark), self.y.at(0.0));
+        let words = words_of(self.figure, self.series, mark.x, &mean_words(mark));
+        self.canvas.rectangle(
+            &format!("class=\"f{} m\" tabindex=\"0\" {words}", self.class),
+            (place - self.width / 2.0, top.min(zero)),
+            (self.width, (top - zero).abs().max(0.5)),
+        );
+    }
+
+    fn boxed(&mut self, mark: &BoxMark) {
+        let place = self.x.at(mark.x) + self.shift;
+        let [p05, p25, median, p75, p95] = mark.quantiles.map(|value| self.y.at(value));
+        let (left, right) = (place - self.width / 2.0, place + self.width / 2.0);
+        self.whisker(place, p05, p95, self.class);
+        let value = format!(
+            "median {}, middle half {} to {}, 5 to 95 % {} to {}, mean {}, {} jobs",
+            short_number(mark.quantiles[2]),
+            short_number(mark.quantiles[1]),
+            short_number(mark.quantiles[3]),
+            short_number(mark.quantiles[0]),
+            short_number(mark.quantiles[4]),
+            short_number(mark.mean),
+            super::grouped(mark.count as f64, 0)
+        );
+        let _ = writeln!(
+            self.canvas,
+            "<rect class=\"f{} m\" fill-opacity=\"0.55\" tabindex=\"0\" {} x=\"{left:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>\
+             <path class=\"ink edge\" stroke-width=\"2\" d=\"M{left:.1} {median:.1}H{right:.1}\"/>",
+            self.class,
+            words_of(self.figure, self.series, mark.x, &value),
+            p75.min(p25),
+            self.width,
+            (p25 - p75).abs().max(1.0)
+        );
+    }
 }
 
 /// Where the name of a ring stands.
@@ -224,34 +308,9 @@ impl Label {
     }
 }
 
-/// The names of the rings that are drawn before ring `number` of a series.
-fn labels_before(
-    figure: &Figure,
-    series: &Series,
-    number: usize,
-    x: &Axis,
-    y: &Axis,
-) -> Vec<Label> {
-    let mut labels: Vec<Label> = Vec::new();
-    for other in &figure.series {
-        let is_last = std::ptr::eq(other, series);
-        if let Marks::Named(marks) = &other.marks {
-            let count = if is_last { number } else { marks.len() };
-            for (mark, name) in &marks[..count] {
-                let at = (x.at(mark.x), y.at(mark.mean));
-                labels.push(free_label(at, name, &labels));
-            }
-        }
-        if is_last {
-            break;
-        }
-    }
-    labels
-}
-
 /// To the right of a ring, or to its left where there is no room, and where other names leave room.
 fn free_label((at, top): (f64, f64), name: &str, others: &[Label]) -> Label {
-    let width = super::legend_width(name) - 44.0;
+    let width = text_width(name);
     let beside = |is_right: bool, down: f64| Label {
         x: if is_right { at + 9.0 } else { at - 9.0 },
         baseline: top + down,
@@ -263,109 +322,6 @@ fn free_label((at, top): (f64, f64), name: &str, others: &[Label]) -> Label {
     let places = [-6.0, 15.0, -19.0, 28.0].map(|down| beside(right, down));
     let free = |label: &&Label| !others.iter().any(|other| other.overlaps(label));
     *places.iter().find(free).unwrap_or(&places[0])
-}
-
-/// A ring with its name.
-fn ring(
-    svg: &mut String,
-    figure: &Figure,
-    series: &Series,
-    (mark, name): (&Mark, &str),
-    class: usize,
-    (at, top): (f64, f64),
-    label: Label,
-) {
-    let _ = writeln!(
-        svg,
-        "<circle class=\"s{class} m\" stroke-width=\"2.2\" tabindex=\"0\" {} cx=\"{at:.1}\" cy=\"{top:.1}\" r=\"6\"/>\
-         <text class=\"ink\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{}\">{}</text>",
-        words(
-            figure,
-            series,
-            mark.x,
-            &format!("{name}: {}", short_number(mark.mean))
-        ),
-        label.x,
-        label.baseline,
-        if label.is_right { "start" } else { "end" },
-        escape(name)
-    );
-}
-
-fn whisker(svg: &mut String, place: f64, low: f64, high: f64, class: usize) {
-    let _ = writeln!(
-        svg,
-        "<path class=\"s{class}\" stroke-width=\"1.3\" d=\"M{0:.1} {low:.1}H{1:.1}M{place:.1} {low:.1}V{high:.1}M{0:.1} {high:.1}H{1:.1}\"/>",
-        place - 4.0,
-        place + 4.0
-    );
-}
-
-fn stairs(
-    svg: &mut String,
-    figure: &Figure,
-    series: &Series,
-    steps: &[(f64, f64)],
-    class: usize,
-    x: &Axis,
-    y: &Axis,
-) {
-    let mut corners: Vec<(f64, f64)> = Vec::with_capacity(2 * steps.len());
-    for (at, share) in steps {
-        if let Some((_, before)) = corners.last().copied() {
-            corners.push((x.at(*at), before));
-        }
-        corners.push((x.at(*at), y.at(*share)));
-    }
-    polyline(svg, corners.into_iter(), class);
-    for (at, share) in steps {
-        let value = format!("{} % at or below", super::grouped(100.0 * share, 1));
-        let _ = writeln!(
-            svg,
-            "<circle class=\"f{class} m\" tabindex=\"0\" {} cx=\"{:.1}\" cy=\"{:.1}\" r=\"2\"/>",
-            words(figure, series, *at, &value),
-            x.at(*at),
-            y.at(*share)
-        );
-    }
-}
-
-#[expect(
-    clippy::too_many_arguments,
-    reason = "a box, its figure and its place in it"
-)]
-fn boxed(
-    svg: &mut String,
-    figure: &Figure,
-    series: &Series,
-    mark: &BoxMark,
-    class: usize,
-    x: &Axis,
-    y: &Axis,
-    (shift, width): (f64, f64),
-) {
-    let place = x.at(mark.x) + shift;
-    let [p05, p25, median, p75, p95] = mark.quantiles.map(|value| y.at(value));
-    let (left, right) = (place - width / 2.0, place + width / 2.0);
-    whisker(svg, place, p05, p95, class);
-    let value = format!(
-        "median {}, middle half {} to {}, 5 to 95 % {} to {}, mean {}, {} jobs",
-        short_number(mark.quantiles[2]),
-        short_number(mark.quantiles[1]),
-        short_number(mark.quantiles[3]),
-        short_number(mark.quantiles[0]),
-        short_number(mark.quantiles[4]),
-        short_number(mark.mean),
-        super::grouped(mark.count as f64, 0)
-    );
-    let _ = writeln!(
-        svg,
-        "<rect class=\"f{class} m\" fill-opacity=\"0.55\" tabindex=\"0\" {} x=\"{left:.1}\" y=\"{:.1}\" width=\"{width:.1}\" height=\"{:.1}\"/>\
-         <path class=\"ink edge\" stroke-width=\"2\" d=\"M{left:.1} {median:.1}H{right:.1}\"/>",
-        words(figure, series, mark.x, &value),
-        p75.min(p25),
-        (p25 - p75).abs().max(1.0)
-    );
 }
 
 fn mean_words(mark: &Mark) -> String {
@@ -383,7 +339,7 @@ fn mean_words(mark: &Mark) -> String {
 }
 
 /// The attributes of a mark: what it says, and where it stands for the page's script.
-fn words(figure: &Figure, series: &Series, at: f64, value: &str) -> String {
+fn words_of(figure: &Figure, series: &Series, at: f64, value: &str) -> String {
     let text = format!(
         "{}\n{}: {}\n{value}",
         series.label,

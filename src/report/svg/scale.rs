@@ -132,6 +132,16 @@ pub(in crate::report) fn round_ticks(end: f64, count: f64) -> Vec<(f64, String)>
         .collect()
 }
 
+/// Seconds between ticks, of a span of time that has at most about twelve of them: whole minutes, hours or days.
+pub(in crate::report) fn time_step(span: i64) -> i64 {
+    let steps = [
+        60, 300, 900, 1_800, 3_600, 7_200, 21_600, 43_200, 86_400, 172_800, 604_800, 2_592_000,
+        31_536_000,
+    ];
+    let step = steps.into_iter().find(|step| span <= 12 * step);
+    step.unwrap_or(315_360_000)
+}
+
 /// A name that leaves room for its neighbours.
 fn shortened(name: &str, names: usize) -> String {
     let room = (96 / names.max(1)).max(5);

@@ -1,27 +1,15 @@
 //! What studies measure, as columns of tables.
 
 use super::{axis_column, replications};
-use crate::report::analysis::{Analysis, Combination, METRICS};
+use crate::report::analysis::{Analysis, BesideMeasures, Combination};
 use crate::report::sql;
 use crate::report::table::{Cell, Column, Table};
 use crate::scheduling::measures::Topic;
-use crate::store::RunSummary;
+use crate::store::{METRICS, RunSummary};
 
 /// What a reader of a study must know.
 pub(super) const NOTE: &str =
     "Means over replications ± the half width of the 95 % interval (Student's t).";
-
-/// Metrics that stand beside the measures of a machine with reservations: key, heading, decimals, factor.
-const BESIDE: [(&str, &str, &str, usize, f64); 2] = [
-    (
-        "utilisation",
-        "utilisation_percent",
-        "Utilisation (%)",
-        2,
-        100.0,
-    ),
-    ("slowdown", "slowdown", "Slowdown (by area)", 2, 1.0),
-];
 
 /// Indices of the measures that a table shows, with details or without.
 pub(super) fn shown(analysis: &Analysis, details: bool) -> Vec<usize> {
@@ -60,13 +48,10 @@ pub(super) fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
         .combinations
         .iter()
         .any(|combination| combination.strategy != analysis.combinations[0].strategy);
-    let beside: Vec<(usize, &str, &str, usize, f64)> = BESIDE
+    let metrics = analysis.metrics_beside_measures();
+    let beside: Vec<(usize, BesideMeasures)> = metrics
         .iter()
-        .filter(|_| analysis.has_replanning())
-        .filter_map(|(metric, key, title, decimals, factor)| {
-            let index = METRICS.iter().position(|known| known.key == *metric)?;
-            Some((index, *key, *title, *decimals, *factor))
-        })
+        .map(|index| (*index, BesideMeasures::from(&METRICS[*index])))
         .collect();
     let (zero, measures): (Vec<usize>, Vec<usize>) = shown(analysis, false)
         .into_iter()
@@ -81,7 +66,7 @@ pub(super) fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
     table_columns.extend(
         beside
             .iter()
-            .map(|(_, key, title, decimals, _)| Column::estimate(*key, *title, *decimals)),
+            .map(|(_, metric)| Column::estimate(metric.key, &metric.title, metric.decimals)),
     );
     table_columns.extend(columns(analysis, &measures));
     table_columns.push(Column::plain("replications", "n"));
@@ -96,16 +81,15 @@ pub(super) fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
             if several {
                 row.push(Cell::Text(combination.strategy.clone()));
             }
-            row.extend(beside.iter().map(|(index, .., factor)| {
+            row.extend(beside.iter().map(|(index, metric)| {
                 let estimate = combination.estimates[*index];
-                Cell::from(estimate.map(|estimate| estimate.scaled(*factor)))
+                Cell::from(estimate.map(|estimate| estimate.scaled(metric.factor)))
             }));
             row.extend(cells(combination, &measures));
             row.push(replications(combination));
             row
         })
         .collect();
-    let metrics: Vec<usize> = beside.iter().map(|(index, ..)| *index).collect();
     Table {
         name: "best".to_owned(),
         title: "What was measured".to_owned(),

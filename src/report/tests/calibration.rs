@@ -6,14 +6,13 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::{close, folder, thresholds};
-use crate::actors::SimulationResult;
+use super::{close, folder, thresholds, viewed};
 use crate::report::calibration::{Calibration, calibration};
-use crate::report::tables::risk_optimal_table;
 use crate::report::{Analysis, Cell, Table, write};
 use crate::scheduling::JobOutcome;
 use crate::store::{FinishedSimulation, RunSelector, Store};
 use crate::store_fixtures::{axis, finished, point, promised, record, result, text, write_run};
+use crate::studies::SimulationResult;
 use crate::sweep::{Axis, AxisValue};
 
 const COMPREHENSIVE: &str = "comprehensive-overbooking";
@@ -459,11 +458,7 @@ fn the_risk_optimal_threshold_is_the_largest_at_which_a_promise_pays() {
             }
         }
         write_run(&path, &record, simulations);
-        let store = Store::open_read_only(&path).unwrap();
-        let run = store.run(&RunSelector::Latest).unwrap();
-        let points = store.points(run.id).unwrap();
-        let analysis = Analysis::new(&points).unwrap();
-        let table = risk_optimal_table(&analysis, &points, &run).unwrap();
+        let table = viewed(&path).first_tables.remove(0);
         assert_eq!(table.rows.len(), 1, "the baseline promises nothing");
         let row = cells(&table, &table.rows[0]);
         let answer = &asked(&path, &table.sql)[0];

@@ -2,15 +2,12 @@
 
 use std::path::Path;
 
-use rusqlite::Connection;
-
-use super::{close, folder, write};
-use crate::report::Analysis;
+use super::{close, folder, labels, over_axes, the_query_gives_the_marks, viewed, write};
 use crate::report::figure::{Figure, Marks, ScaleKind, Section};
-use crate::report::figures::{Clusters, over_time, studies};
-use crate::store::{RunSelector, RunSummary, Store};
+use crate::store::RunSelector;
 use crate::store_fixtures::grid::grid;
 use crate::store_fixtures::{axis, finished, point, record, text, write_run};
+use crate::studies::StudyRows;
 use crate::sweep::AxisValue;
 
 const ALGORITHM: &str = "broker.algorithm";
@@ -27,8 +24,8 @@ fn thesis(path: &Path, clusters: u16, keep: bool) {
                 let mut result = grid(clusters, 12, |request| {
                     (request + replication) % (1 + place as u32) == 0
                 });
-                if !keep {
-                    result.grid = None;
+                if let (StudyRows::CoReservation(rows), false) = (&mut result.rows, keep) {
+                    rows.run = None;
                 }
                 let values = [(ALGORITHM, text(algorithm)), (LEAD, lead.clone())];
                 let id = format!("{algorithm}-{lead:?}-{replication}");
@@ -41,57 +38,10 @@ fn thesis(path: &Path, clusters: u16, keep: bool) {
     write_run(path, &record("thesis", axes, 16), simulations);
 }
 
-fn opened(path: &Path) -> (Store, RunSummary) {
-    let store = Store::open_read_only(path).unwrap();
-    let run = store.run(&RunSelector::Latest).unwrap();
-    (store, run)
-}
-
 /// The figures of clusters, then those over time.
 fn figures(path: &Path) -> (Vec<Figure>, Vec<Figure>) {
-    let (store, run) = opened(path);
-    let points = store.points(run.id).unwrap();
-    let analysis = Analysis::new(&points).unwrap();
-    let values = store.cluster_values(run.id).unwrap();
-    let hash = &run.configuration_hash;
-    (
-        Clusters::new(&values, &points, &analysis, hash).figures(),
-        over_time(&store, &points, &analysis, hash).unwrap(),
-    )
-}
-
-/// Reports read only the store: the values of the query are those of the marks. A query may know lines that are not drawn.
-fn the_query_gives_the_marks(path: &Path, figure: &Figure) {
-    let connection = Connection::open(path).unwrap();
-    let mut statement = connection
-        .prepare(&figure.sql)
-        .unwrap_or_else(|error| panic!("{}: {error}\n{}", figure.name, figure.sql));
-    let mut from_sql: Vec<f64> = statement
-        .query_map([], |row| row.get::<_, Option<f64>>("mean"))
-        .unwrap()
-        .filter_map(Result::unwrap)
-        .collect();
-    let mut drawn: Vec<f64> = figure
-        .series
-        .iter()
-        .flat_map(|series| match &series.marks {
-            Marks::Curve(marks) | Marks::Bars(marks) | Marks::Points(marks) => marks.clone(),
-            _ => Vec::new(),
-        })
-        .map(|mark| mark.mean)
-        .collect();
-    from_sql.sort_by(f64::total_cmp);
-    drawn.sort_by(f64::total_cmp);
-    assert_eq!(
-        from_sql.len(),
-        drawn.len(),
-        "{}: {}",
-        figure.name,
-        figure.sql
-    );
-    for (left, right) in from_sql.iter().zip(&drawn) {
-        close(*left, *right);
-    }
+    let figures = viewed(path).figures.into_iter();
+    figures.partition(|figure| figure.section == Section::Clusters)
 }
 
 fn find<'f>(figures: &'f [Figure], name: &str) -> &'f Figure {
@@ -102,14 +52,6 @@ fn find<'f>(figures: &'f [Figure], name: &str) -> &'f Figure {
             let names: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
             panic!("{name} is not among {names:?}")
         })
-}
-
-fn labels(figure: &Figure) -> Vec<&str> {
-    figure
-        .series
-        .iter()
-        .map(|series| series.label.as_str())
-        .collect()
 }
 
 #[test]
@@ -212,13 +154,10 @@ fn the_report_of_a_thesis_has_a_section_for_every_topic_and_a_row_for_every_clus
     let folder = folder();
     let path = folder.path().join("store.db");
     thesis(&path, 3, true);
-    let (store, run) = opened(&path);
-    let analysis = Analysis::new(&store.points(run.id).unwrap()).unwrap();
-    let (over_axes, _) = studies(&analysis, &run.configuration_hash);
+    let (over_axes, _) = over_axes(&path);
     for figure in &over_axes {
         the_query_gives_the_marks(&path, figure);
     }
-    drop(store);
     let out = folder.path().join("out");
     write(&path, &RunSelector::Latest, &out).unwrap();
     let page = std::fs::read_to_string(out.join("index.html")).unwrap();

@@ -4,15 +4,17 @@ use std::path::Path;
 
 use rusqlite::Connection;
 
-use super::{analysed, close, folder, totals, write};
-use crate::actors::SimulationResult;
+use super::{
+    analysed, close, folder, labels, over_axes, the_query_gives_the_marks, totals, viewed, write,
+};
+use crate::report::Table;
 use crate::report::figure::{Figure, Marks, ScaleKind, Section};
-use crate::report::figures::{reserved, shares, studies};
-use crate::report::{Analysis, METRICS, Table};
 use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::{RequestVerdict, ReservationOutcome};
-use crate::store::{FinishedSimulation, RunSelector, RunSummary, Store};
+use crate::store::{FinishedSimulation, METRICS, RunSelector, Shown};
 use crate::store_fixtures::{axis, finished, point, record, text, write_run};
+use crate::studies::reservations::Rows;
+use crate::studies::{SimulationResult, StudyRows};
 use crate::sweep::{Axis, AxisValue};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::{RequestId, ReservationRequest, WantedStart};
@@ -84,13 +86,15 @@ fn heine(path: &Path, reservations: bool) {
         }
         SimulationResult {
             measured: measured(&values),
-            reservations: (0..if reservations {
-                4 * places[2] as u32
-            } else {
-                0
-            })
-                .map(granted)
-                .collect(),
+            rows: StudyRows::Reservations(Box::new(Rows(
+                (0..if reservations {
+                    4 * places[2] as u32
+                } else {
+                    0
+                })
+                    .map(granted)
+                    .collect(),
+            ))),
             ..totals(5, 0)
         }
     });
@@ -118,59 +122,12 @@ fn granted(id: u32) -> ReservationOutcome {
     }
 }
 
-fn opened(path: &Path) -> (Store, RunSummary, Analysis) {
-    let store = Store::open_read_only(path).unwrap();
-    let run = store.run(&RunSelector::Latest).unwrap();
-    let analysis = Analysis::new(&store.points(run.id).unwrap()).unwrap();
-    (store, run, analysis)
-}
-
 fn keys(table: &Table) -> Vec<&str> {
     table
         .columns
         .iter()
         .map(|column| column.key.as_str())
         .collect()
-}
-
-fn labels(figure: &Figure) -> Vec<&str> {
-    figure
-        .series
-        .iter()
-        .map(|series| series.label.as_str())
-        .collect()
-}
-
-/// Reports read only the store, for means: those of the query are those of the marks.
-fn the_query_gives_the_marks(path: &Path, figure: &Figure) {
-    let connection = Connection::open(path).unwrap();
-    let mut statement = connection.prepare(&figure.sql).unwrap();
-    let mut from_sql: Vec<f64> = statement
-        .query_map([], |row| row.get::<_, Option<f64>>("mean"))
-        .unwrap()
-        .filter_map(Result::unwrap)
-        .collect();
-    let mut drawn: Vec<f64> = figure
-        .series
-        .iter()
-        .flat_map(|series| match &series.marks {
-            Marks::Curve(marks) | Marks::Bars(marks) => marks.clone(),
-            _ => Vec::new(),
-        })
-        .map(|mark| mark.mean)
-        .collect();
-    from_sql.sort_by(f64::total_cmp);
-    drawn.sort_by(f64::total_cmp);
-    assert_eq!(
-        from_sql.len(),
-        drawn.len(),
-        "{}: {}",
-        figure.name,
-        figure.sql
-    );
-    for (left, right) in from_sql.iter().zip(&drawn) {
-        close(*left, *right);
-    }
 }
 
 #[test]
@@ -243,7 +200,7 @@ fn studies_without_jobs_show_none_of_the_metrics() {
     assert!(
         METRICS
             .iter()
-            .all(|metric| !keys(&summary).contains(&metric.key))
+            .all(|metric| !keys(&summary).contains(&metric.name))
     );
 }
 
@@ -252,8 +209,7 @@ fn the_lines_of_a_study_are_its_rules_and_settings() {
     let folder = folder();
     let path = folder.path().join("store.db");
     heine(&path, false);
-    let (_, run, analysis) = opened(&path);
-    let (figures, left_out) = studies(&analysis, &run.configuration_hash);
+    let (figures, left_out) = over_axes(&path);
     let rejected: Vec<&Figure> = figures
         .iter()
         .filter(|figure| figure.name.starts_with("rejected-percent"))
@@ -319,8 +275,7 @@ fn axes_that_were_swept_together_are_one_axis_with_names() {
         }
     }
     write_run(&path, &record("zip", axes, 6), simulations);
-    let (_, run, analysis) = opened(&path);
-    let (figures, left_out) = studies(&analysis, &run.configuration_hash);
+    let (figures, left_out) = over_axes(&path);
     assert_eq!(left_out, 0);
     let figure = figures
         .iter()
@@ -352,8 +307,7 @@ fn slots_are_shown_by_number_and_by_nodes() {
             ..SimulationResult::default()
         }
     });
-    let (_, run, analysis) = opened(&path);
-    let figures = shares(&analysis, &run.configuration_hash);
+    let figures = viewed(&path).first_figures;
     let names: Vec<&str> = figures.iter().map(|figure| figure.name.as_str()).collect();
     assert_eq!(names, ["slots-distribution", "slot-nodes-distribution"]);
     assert_eq!(
@@ -388,8 +342,7 @@ fn the_schemes_stand_beside_each_other_over_the_lead_in_every_situation() {
             ..SimulationResult::default()
         }
     });
-    let (_, run, analysis) = opened(&path);
-    let figures = shares(&analysis, &run.configuration_hash);
+    let figures = viewed(&path).first_figures;
     assert_eq!(figures.len(), 4);
     assert_eq!(figures[0].name, "schemes-cost-1");
     assert_eq!(
@@ -409,10 +362,7 @@ fn prices_and_waits_of_reservations_are_drawn_where_they_were_kept() {
     for kept in [true, false] {
         let path = folder.path().join(format!("{kept}.db"));
         heine(&path, kept);
-        let (store, run, analysis) = opened(&path);
-        let counts = store.reservation_counts(run.id).unwrap();
-        let points = store.points(run.id).unwrap();
-        let figures = reserved(&counts, &points, &analysis, &run.configuration_hash);
+        let figures = viewed(&path).figures;
         if !kept {
             assert!(figures.is_empty());
             continue;
@@ -477,7 +427,13 @@ fn an_overbooked_cluster_with_reservations_keeps_its_money_and_adds_its_measures
     );
     let shown = keys(&summary);
     assert_eq!(shown[shown.len() - 2..], ["requests", "rejected_percent"]);
-    assert_eq!(shown[3..16], METRICS.map(|metric| metric.key));
+    let tabled = METRICS
+        .iter()
+        .filter(|metric| metric.shown >= Shown::Tables);
+    assert_eq!(
+        shown[3..16],
+        tabled.map(|metric| metric.name).collect::<Vec<_>>()
+    );
     let out = folder.path().join("out");
     write(&path, &RunSelector::Latest, &out).unwrap();
     assert!(

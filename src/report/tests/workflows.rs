@@ -2,14 +2,10 @@
 
 use std::path::Path;
 
-use rusqlite::Connection;
-
-use super::{close, folder, write};
+use super::{close, folder, labels, over_axes, the_query_gives_the_marks, viewed, write};
 use crate::brokering::provisioning::SearchMethod;
-use crate::report::Analysis;
-use crate::report::figure::{Figure, Marks, Section};
-use crate::report::figures::{fronts, studies};
-use crate::store::{RunSelector, RunSummary, Store};
+use crate::report::figure::{Marks, Section};
+use crate::store::RunSelector;
 use crate::store_fixtures::provisioning::provisioned;
 use crate::store_fixtures::{axis, point, record, text, write_run};
 use crate::sweep::AxisValue;
@@ -44,64 +40,12 @@ fn thesis(path: &Path) {
     write_run(path, &record("workflows", axes, 27), simulations);
 }
 
-fn opened(path: &Path) -> (Store, RunSummary) {
-    let store = Store::open_read_only(path).unwrap();
-    let run = store.run(&RunSelector::Latest).unwrap();
-    (store, run)
-}
-
-fn values(figure: &Figure) -> Vec<f64> {
-    let marks = figure.series.iter().flat_map(|series| match &series.marks {
-        Marks::Curve(marks)
-        | Marks::Whiskers(marks)
-        | Marks::Bars(marks)
-        | Marks::Points(marks) => marks.clone(),
-        Marks::Front(marks) => marks.clone(),
-        Marks::Named(marks) => marks.iter().map(|(mark, _)| *mark).collect(),
-        _ => Vec::new(),
-    });
-    marks.map(|mark| mark.mean).collect()
-}
-
-/// Reports read only the store: the values of the query are those of the marks.
-fn the_query_gives_the_marks(path: &Path, figure: &Figure) {
-    let connection = Connection::open(path).unwrap();
-    let mut statement = connection
-        .prepare(&figure.sql)
-        .unwrap_or_else(|error| panic!("{}: {error}\n{}", figure.name, figure.sql));
-    let mut from_sql: Vec<f64> = statement
-        .query_map([], |row| row.get::<_, Option<f64>>("mean"))
-        .unwrap()
-        .filter_map(Result::unwrap)
-        .collect();
-    let mut drawn = values(figure);
-    from_sql.sort_by(f64::total_cmp);
-    drawn.sort_by(f64::total_cmp);
-    assert_eq!(
-        from_sql.len(),
-        drawn.len(),
-        "{}: {}",
-        figure.name,
-        figure.sql
-    );
-    for (left, right) in from_sql.iter().zip(&drawn) {
-        close(*left, *right);
-    }
-}
-
-fn labels(figure: &Figure) -> Vec<&str> {
-    let series = figure.series.iter();
-    series.map(|series| series.label.as_str()).collect()
-}
-
 #[test]
 fn makespan_and_cost_have_bars_of_one_standard_deviation_and_best_effort_beside_them() {
     let folder = folder();
     let path = folder.path().join("store.db");
     thesis(&path);
-    let (store, run) = opened(&path);
-    let analysis = Analysis::new(&store.points(run.id).unwrap()).unwrap();
-    let (figures, _) = studies(&analysis, &run.configuration_hash);
+    let (figures, _) = over_axes(&path);
     for figure in &figures {
         the_query_gives_the_marks(&path, figure);
     }
@@ -143,12 +87,8 @@ fn the_front_of_one_submission_shows_both_searches_what_alpha_chose_and_best_eff
     let folder = folder();
     let path = folder.path().join("store.db");
     thesis(&path);
-    let (store, run) = opened(&path);
-    let points = store.points(run.id).unwrap();
-    let analysis = Analysis::new(&points).unwrap();
-    let figure = fronts(&store, &points, &analysis, &run)
-        .unwrap()
-        .expect("fronts were kept");
+    let figures = viewed(&path).first_figures;
+    let figure = figures.into_iter().next().expect("fronts were kept");
     the_query_gives_the_marks(&path, &figure);
     assert_eq!(
         labels(&figure),

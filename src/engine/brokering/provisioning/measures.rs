@@ -1,4 +1,4 @@
-//! What a simulation of provisioning measures: the names are in [`MEASURES`](crate::scheduling::measures::MEASURES).
+//! What a simulation of provisioning measures: the names are in the list of the study (`studies::provisioning`).
 
 use super::{
     Application, EffectOnOthers, PlanValue, ProvisioningInputs, ProvisioningOutcome,

@@ -90,13 +90,6 @@ fn no_jobs_make_no_trouble() {
 #[test]
 fn bins_are_those_of_figures_4_and_7() {
     // Spec provisioning.md §11.1.
-    let statistics = SlotStatistics::default();
-    let counts: Vec<String> = statistics.by_number_of_slots().map(|bin| bin.0).collect();
-    assert_eq!((counts[0].as_str(), counts[1].as_str()), ("0–1", "2–4"));
-    assert_eq!(counts[FIGURE_4_BINS - 2..], ["56–58", "more"]);
-    let widths: Vec<String> = statistics.by_number_of_nodes().map(|bin| bin.0).collect();
-    assert_eq!((widths[0].as_str(), widths[1].as_str()), ("1", "2–5"));
-    assert_eq!(widths[FIGURE_7_BINS - 2..], ["62–65", "more"]);
     for (value, expected) in [(0, 0), (1, 0), (2, 1), (4, 1), (5, 2), (58, 19), (59, 20)] {
         assert_eq!(bin(value, 2, 3, FIGURE_4_BINS), expected);
     }

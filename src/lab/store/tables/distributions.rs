@@ -7,21 +7,22 @@ use std::sync::LazyLock;
 
 use rusqlite::{Connection, params};
 
-use super::{Definition, TableGroup, View, Writing};
+use super::{TableGroup, Writing};
 use crate::scheduling::{JobOutcome, Verdict};
-use crate::store::export::{ExportKind, ExportSource};
 use crate::store::rows::Prepared;
+use crate::tables::{Definition, ExportKind, ExportSource, View};
 
 /// The tables of distributions.
 pub(super) struct DistributionTables;
 
 impl TableGroup for DistributionTables {
-    fn definition(&self) -> &'static Definition {
-        &Definition {
+    fn definition(&self) -> Definition {
+        Definition {
             sql: SQL,
             results: &["simulation_histogram", "simulation_calibration"],
             views: VIEWS,
             exports: EXPORTS,
+            enter_lookups,
         }
     }
 
@@ -67,16 +68,16 @@ impl TableGroup for DistributionTables {
         }
         Ok(rows)
     }
+}
 
-    fn enter_lookups(&self, connection: &Connection) -> rusqlite::Result<()> {
-        for (bin, (low, high)) in bins().enumerate() {
-            connection.execute(
-                "INSERT INTO histogram_bin (bin, low, high) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
-                params![bin as i64, low, high],
-            )?;
-        }
-        Ok(())
+fn enter_lookups(connection: &Connection) -> rusqlite::Result<()> {
+    for (bin, (low, high)) in bins().enumerate() {
+        connection.execute(
+            "INSERT INTO histogram_bin (bin, low, high) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+            params![bin as i64, low, high],
+        )?;
     }
+    Ok(())
 }
 
 const SQL: &str = "

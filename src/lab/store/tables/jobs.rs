@@ -7,24 +7,25 @@
 use rusqlite::{Connection, OptionalExtension, Statement, params};
 use sha2::{Digest, Sha256};
 
-use super::{Definition, TableGroup, View, Writing};
-use crate::actors::SimulationResult;
+use super::{TableGroup, Writing};
 use crate::scheduling::{JobOutcome, Verdict};
-use crate::store::export::{ExportKind, ExportSource};
 use crate::store::rows::Prepared;
 use crate::store::runs::hex;
+use crate::studies::SimulationResult;
+use crate::tables::{Definition, ExportKind, ExportSource, View};
 use crate::workload::Job;
 
 /// The tables of jobs and node events.
 pub(super) struct Jobs;
 
 impl TableGroup for Jobs {
-    fn definition(&self) -> &'static Definition {
-        &Definition {
+    fn definition(&self) -> Definition {
+        Definition {
             sql: SQL,
             results: &["job_outcome", "node_event"],
             views: VIEWS,
             exports: EXPORTS,
+            enter_lookups,
         }
     }
 
@@ -56,7 +57,7 @@ impl TableGroup for Jobs {
         ))
     }
 
-    fn strip(&self, result: &mut SimulationResult, _replication: u32) {
+    fn strip(&self, result: &mut SimulationResult) {
         result.outcomes = Vec::new();
         result.node_events = Vec::new();
     }
@@ -83,23 +84,23 @@ impl TableGroup for Jobs {
         }
         Ok((result.outcomes.len() + result.node_events.len()) as u64)
     }
+}
 
-    fn enter_lookups(&self, connection: &Connection) -> rusqlite::Result<()> {
-        for (code, verdict) in Verdict::ALL.into_iter().enumerate() {
-            let outcome = if verdict.is_dropped() {
-                "dropped"
-            } else if verdict.is_successful() {
-                "successful"
-            } else {
-                "failed"
-            };
-            connection.execute(
-                "INSERT OR REPLACE INTO verdict VALUES (?1, ?2, ?3)",
-                params![code as i64, verdict.name(), outcome],
-            )?;
-        }
-        Ok(())
+fn enter_lookups(connection: &Connection) -> rusqlite::Result<()> {
+    for (code, verdict) in Verdict::ALL.into_iter().enumerate() {
+        let outcome = if verdict.is_dropped() {
+            "dropped"
+        } else if verdict.is_successful() {
+            "successful"
+        } else {
+            "failed"
+        };
+        connection.execute(
+            "INSERT OR REPLACE INTO verdict VALUES (?1, ?2, ?3)",
+            params![code as i64, verdict.name(), outcome],
+        )?;
     }
+    Ok(())
 }
 
 const SQL: &str = "

@@ -2,21 +2,22 @@
 
 use rusqlite::{Connection, params};
 
-use super::{Definition, TableGroup, View, Writing};
-use crate::scheduling::measures;
-use crate::store::export::{ExportKind, ExportSource};
+use super::{TableGroup, Writing};
 use crate::store::rows::Prepared;
+use crate::studies::measures;
+use crate::tables::{Definition, ExportKind, ExportSource, View};
 
 /// The tables of measures.
 pub(super) struct Measures;
 
 impl TableGroup for Measures {
-    fn definition(&self) -> &'static Definition {
-        &Definition {
+    fn definition(&self) -> Definition {
+        Definition {
             sql: SQL,
             results: &["simulation_measure"],
             views: VIEWS,
             exports: EXPORTS,
+            enter_lookups,
         }
     }
 
@@ -37,16 +38,16 @@ impl TableGroup for Measures {
         }
         Ok(rows)
     }
+}
 
-    fn enter_lookups(&self, connection: &Connection) -> rusqlite::Result<()> {
-        for measure in measures::MEASURES {
-            connection.execute(
-                "INSERT INTO measure (name, unit, title) VALUES (?1, ?2, ?3) ON CONFLICT (name) DO NOTHING",
-                params![measure.name, measure.unit, measure.title],
-            )?;
-        }
-        Ok(())
+fn enter_lookups(connection: &Connection) -> rusqlite::Result<()> {
+    for measure in measures::MEASURES {
+        connection.execute(
+            "INSERT INTO measure (name, unit, title) VALUES (?1, ?2, ?3) ON CONFLICT (name) DO NOTHING",
+            params![measure.name, measure.unit, measure.title],
+        )?;
     }
+    Ok(())
 }
 
 const SQL: &str = "
@@ -99,6 +100,7 @@ fn code(writing: &mut Writing<'_>, name: &'static str) -> rusqlite::Result<i64> 
         return Ok(*code);
     }
     let known = measures::find(name);
+    debug_assert!(known.is_some(), "{name} is a measure");
     let code = writing.connection.query_row(
         "INSERT INTO measure (name, unit, title) VALUES (?1, ?2, ?3)
          ON CONFLICT (name) DO UPDATE SET unit = excluded.unit, title = excluded.title

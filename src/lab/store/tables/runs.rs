@@ -1,18 +1,19 @@
 //! Runs, their axes, and the points that they show.
 
-use super::{Definition, TableGroup, View};
-use crate::store::export::{ExportKind, ExportSource};
+use super::TableGroup;
+use crate::tables::{Definition, ExportKind, ExportSource, View};
 
 /// The tables of runs and points.
 pub(super) struct Runs;
 
 impl TableGroup for Runs {
-    fn definition(&self) -> &'static Definition {
-        &Definition {
+    fn definition(&self) -> Definition {
+        Definition {
             sql: SQL,
             results: &[],
             views: VIEWS,
             exports: EXPORTS,
+            ..Definition::NONE
         }
     }
 }
@@ -137,19 +138,8 @@ const VIEWS: &[View] = &[
                 SELECT key, value FROM v_point_axis va WHERE va.run = rp.run AND va.place = rp.place ORDER BY axis
             ) x) AS axes,
             s.name AS strategy, m.workload_label, p.replication, p.penalty_ratio, p.simulation,
-            k.fees / 3600.0 AS fees,
-            k.forfeited / 3600.0 AS forfeited,
-            p.penalty_ratio * (k.forfeited / 3600.0) AS penalties,
-            k.fees / 3600.0 - p.penalty_ratio * (k.forfeited / 3600.0) AS gain,
-            (k.fees + k.forfeited) / 3600.0 AS booked,
-            k.submitted, k.accepted, k.successful, k.failed, k.dropped, k.dropped_too_wide, k.overbooked,
-            k.failed_overbooked, k.failed_nodes, k.failed_unstartable, k.started, k.restarts,
-            CAST(k.busy AS REAL) / nullif(k.capacity, 0) AS utilisation,
-            CAST(k.useful AS REAL) / nullif(k.capacity, 0) AS useful_utilisation,
-            CAST(k.wait_total AS REAL) / nullif(k.started, 0) AS mean_wait,
-            CAST(k.weighted_response AS REAL) / nullif(k.weighted_run, 0) AS slowdown,
-            CAST(k.dropped AS REAL) / nullif(k.submitted, 0) AS rejection_rate,
-            k.makespan, k.pof_evaluations, k.convolutions, k.replans, k.moves, t.wall_seconds
+            METRICS,
+            t.wall_seconds
          FROM run_point rp
          JOIN point p ON p.id = rp.point
          JOIN simulation m ON m.id = p.simulation
@@ -167,10 +157,7 @@ pub(in crate::store) const POINTS: ExportKind = ExportKind {
     of_outcomes: false,
     source: ExportSource::Points,
     columns: "run, place, identity text, simulation, state text, error text, strategy text, workload_label text, replication, \
-        penalty_ratio number, fees number, forfeited number, penalties number, gain number, booked number, submitted, \
-        accepted, successful, failed, dropped, dropped_too_wide, overbooked, failed_overbooked, failed_nodes, \
-        failed_unstartable, started, restarts, utilisation number, useful_utilisation number, mean_wait number, \
-        slowdown number, makespan, pof_evaluations, convolutions, replans, moves",
+        penalty_ratio number, METRICS",
 };
 
 const EXPORTS: &[ExportKind] = &[

@@ -2,21 +2,22 @@
 
 use rusqlite::params;
 
-use super::{Definition, TableGroup, View, Writing};
-use crate::store::export::{ExportKind, ExportSource};
+use super::{TableGroup, Writing};
 use crate::store::rows::Prepared;
 use crate::store::runs::unix_milliseconds;
+use crate::tables::{Definition, ExportKind, ExportSource, View};
 
 /// The tables of simulations.
 pub(super) struct Simulations;
 
 impl TableGroup for Simulations {
-    fn definition(&self) -> &'static Definition {
-        &Definition {
+    fn definition(&self) -> Definition {
+        Definition {
             sql: SQL,
             results: &[],
             views: VIEWS,
             exports: EXPORTS,
+            ..Definition::NONE
         }
     }
 

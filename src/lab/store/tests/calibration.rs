@@ -1,9 +1,9 @@
 //! Tests of what is kept of promises and how they came true.
 
-use crate::actors::SimulationResult;
 use crate::scheduling::JobOutcome;
 use crate::store::Store;
 use crate::store::fixtures::{finished, point, promised, record, result, write_run};
+use crate::studies::SimulationResult;
 
 fn rows(store: &Store, view: &str) -> Vec<(String, u32, u32, u32)> {
     store

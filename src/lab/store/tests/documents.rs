@@ -1,12 +1,12 @@
 //! What `docs/schema.md` says of the store.
 
 use super::{co_reservations::several_clusters, folder, provisioning::workflows};
-use crate::actors::SimulationResult;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::{Offer, RequestVerdict, ReservationOutcome};
 use crate::scheduling::{VirtualTrial, combine};
 use crate::store::fixtures::{axis, finished, point, record, result, text, write_run};
 use crate::store::{ExportKind, OutcomeDetail, Store};
+use crate::studies::{SimulationResult, StudyRows, reservations, virtual_reservations};
 use crate::sweep::AxisValue;
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::{RequestId, ReservationRequest, WantedStart};
@@ -152,6 +152,18 @@ fn tried_out() -> Vec<VirtualTrial> {
 fn the_six_queries_of_the_schema_document_about_reservations_give_answers() {
     let folder = folder();
     let path = folder.path().join("store.db");
+    let trials = SimulationResult {
+        rows: StudyRows::VirtualReservations(Box::new(virtual_reservations::Rows(tried_out()))),
+        ..SimulationResult::default()
+    };
+    let tried = finished(
+        "tried",
+        "virtual-reservations",
+        0,
+        trials,
+        vec![point("tried", &[], 0, 1.0)],
+    );
+    write_run(&path, &record("tried", Vec::new(), 1), vec![tried]);
     let rules = ["reject", "move"];
     let shares = [10.0, 20.0].map(AxisValue::Real);
     let axes = vec![
@@ -172,8 +184,7 @@ fn the_six_queries_of_the_schema_document_about_reservations_give_answers() {
                 measured.add("price_su", 2.0);
                 let result = SimulationResult {
                     measured,
-                    reservations: asked_for(),
-                    trials: tried_out(),
+                    rows: StudyRows::Reservations(Box::new(reservations::Rows(asked_for()))),
                     ..result(10)
                 };
                 let points = vec![point(&id, &values, replication, 1.0)];

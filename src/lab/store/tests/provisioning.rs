@@ -5,6 +5,7 @@ use std::path::Path;
 use super::{count, folder};
 use crate::store::fixtures::{axis, point, record, text};
 use crate::store::{OutcomeDetail, RunId, RunState, Store, Writer};
+use crate::studies::StudyRows;
 use crate::sweep::AxisValue;
 
 /// Two searches with two α, two replications each.
@@ -185,8 +186,10 @@ fn an_application_whose_cost_is_no_number_is_refused() {
         0,
         Vec::new(),
     );
-    let run = done.result.provisioning.as_mut().unwrap();
-    run.outcomes[0].realised.cost = f64::NAN;
+    let StudyRows::Provisioning(rows) = &mut done.result.rows else {
+        panic!("a study of provisioning");
+    };
+    rows.run.as_mut().unwrap().outcomes[0].realised.cost = f64::NAN;
     let error = crate::store::rows::Prepared::new(done, OutcomeDetail::All)
         .err()
         .expect("it is refused");

@@ -2,21 +2,27 @@
 
 use std::sync::Arc;
 
-use super::{LabStudy, Simulation};
-use crate::actors::{SimulationError, SimulationResult, simulate_clusters};
-use crate::brokering::{ClusterWorkload, CoReservationSettings, GridInputs};
+use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows};
+use crate::actors::{SimulationError, simulate_clusters};
+use crate::brokering::evaluation::grid_measures;
+use crate::brokering::measures::ClusterSummary;
+use crate::brokering::{ClusterWorkload, CoReservationSettings, GridInputs, GridRun};
 use crate::estimates::{EstimateModel, EstimateSettings};
+use crate::inputs::{Cache, InputError, Inputs, PreparedWorkload, canonical_text};
+use crate::keys::problem::Problems;
 use crate::random;
 use crate::random::StreamSeed;
 use crate::studies::SimulationSpec;
-use crate::sweep::{Cache, InputError, Inputs, PreparedWorkload, canonical_text};
+use crate::tables::Definition;
 use crate::workload::{
     ClusterExcerpt, ClusterExcerpts, Excerpts, WorkloadError, cut_clusters, generate_co_requests,
 };
+mod keys;
 mod resolve;
 mod resolve_requests;
+mod tables;
 
-pub(crate) use self::resolve::resolve;
+pub use self::tables::GridRows as Rows;
 pub use bookahead_engine::studies::co_reservation::*;
 
 /// The clusters with their jobs, the requests, and the broker.
@@ -32,7 +38,39 @@ pub struct GridSimulation {
 
 impl Simulation for GridSimulation {
     fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
-        simulate_clusters(&self.inputs, &self.settings, &self.seed, keep_outcomes)
+        let run = simulate_clusters(&self.inputs, &self.settings, &self.seed)?;
+        Ok(grid_result(
+            &self.inputs,
+            &self.settings,
+            run,
+            keep_outcomes,
+        ))
+    }
+}
+
+/// Measures a run, and keeps its outcomes where they are asked for; those of jobs become the outcomes of the simulation.
+#[must_use]
+pub fn grid_result(
+    inputs: &GridInputs,
+    settings: &CoReservationSettings,
+    mut run: GridRun,
+    keep_outcomes: bool,
+) -> SimulationResult {
+    let (measured, values) = grid_measures(inputs, settings, &run);
+    SimulationResult {
+        metrics: run.metrics,
+        measured,
+        outcomes: if keep_outcomes {
+            std::mem::take(&mut run.jobs)
+        } else {
+            Vec::new()
+        },
+        rows: StudyRows::CoReservation(Box::new(Rows {
+            clusters: ClusterSummary::of(inputs),
+            values,
+            run: keep_outcomes.then_some(run),
+        })),
+        ..SimulationResult::default()
     }
 }
 
@@ -59,6 +97,18 @@ impl LabStudy for CoReservationStudy {
         inputs: &Inputs,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
         Ok(Box::new(with_inputs(self, spec, inputs)?))
+    }
+}
+
+impl FileStudy for CoReservationStudy {
+    type Tables = keys::RawTables;
+
+    const STORED: Definition = tables::TABLES;
+
+    const OWNER: Option<&str> = Some("this table belongs to the study of several clusters");
+
+    fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        resolve::resolve(asked, problems)
     }
 }
 

@@ -1,44 +1,29 @@
 //! From what the file says to the requests of the co-reservation study.
 
-use toml::Spanned;
-
-use crate::sweep::problem::{ProblemKind, Problems};
-use crate::sweep::raw::{Given, RawRequests};
-use crate::sweep::resolve::{out_of_range, real, unknown_name, whole};
+use super::keys::RawRequests;
+use crate::keys::declaration::{Given, Table};
+use crate::keys::problem::{ProblemKind, Problems};
 use crate::units::{NodeSeconds, Seconds};
 use crate::workload::{
-    Bursts, CoRequestSettings, LeadRule, MOST_PARTS, RequestPreset, SlackRule, TemplateSelection,
+    Bursts, CoRequestSettings, LeadRule, RequestPreset, SlackRule, TemplateSelection,
 };
 
 /// `[requests]`, resolved; the inner `None` for jobs only.
 pub(super) fn requests(
-    raw: Option<&Spanned<RawRequests>>,
+    raw: &Table<RawRequests>,
     problems: &mut Problems,
 ) -> Option<Option<CoRequestSettings>> {
-    let Some(raw) = raw else {
+    if raw.place.is_none() {
         return Some(None);
-    };
-    let raw = raw.get_ref();
-    let preset = preset(raw.workload.as_ref(), problems);
+    }
+    let preset = preset(raw, problems);
     let base = preset.and_then(RequestPreset::settings);
     let jobs_only = preset.is_some() && base.is_none();
     let base = base.unwrap_or_default();
     // Everything is checked, also what is not read.
     let selection = selection(raw, base.selection, problems);
-    let parts = whole(
-        "requests.parts",
-        &raw.parts,
-        base.parts,
-        1..=MOST_PARTS,
-        problems,
-    );
-    let work = whole(
-        "requests.total_cpu_seconds",
-        &raw.total_cpu_seconds,
-        0,
-        0..=u32::MAX,
-        problems,
-    );
+    let parts = raw.parts().or(base.parts, problems);
+    let work = raw.total_cpu_seconds().or_default(problems);
     if raw.chance.is_some() {
         exclude(
             ("requests.total_cpu_seconds", &raw.total_cpu_seconds),
@@ -48,51 +33,26 @@ pub(super) fn requests(
     }
     let lead = lead(raw, base.lead, problems);
     let slack = slack(raw, base.slack, problems);
-    let drop_every = whole(
-        "requests.drop_every",
-        &raw.drop_every,
-        base.drop_every.unwrap_or(0),
-        0..=u32::MAX,
-        problems,
-    );
+    let drop_every = raw.drop_every().or(base.drop_every.unwrap_or(0), problems);
     let drop_every = match drop_every {
         Some(1) => {
-            let span = raw.drop_every.as_ref().map_or(0..0, Spanned::span);
-            let message = "this would leave out every request";
-            out_of_range("requests.drop_every", span, message, problems);
+            raw.drop_every()
+                .refuse("this would leave out every request", problems);
             None
         }
         other => other,
     };
-    let bursts = whole("requests.bursts", &raw.bursts, 0, 0..=1_000_000, problems);
-    let burst_hours = real(
-        "requests.burst_hours",
-        &raw.burst_hours,
-        6.0,
-        |hours| hours * 3_600.0 >= 1.0 && hours <= 1e6,
-        problems,
-    );
-    let weight = |key, given, default, problems: &mut Problems| {
-        real(
-            key,
-            given,
-            default,
-            |weight| (0.0..=1.0).contains(&weight),
-            problems,
-        )
-    };
-    let cost_weight = weight(
-        "requests.cost_weight",
-        &raw.cost_weight,
-        base.preference.cost_weight,
-        problems,
-    );
-    let start_weight = weight(
-        "requests.start_weight",
-        &raw.start_weight,
-        base.preference.start_weight,
-        problems,
-    );
+    let bursts = raw
+        .bursts()
+        .limited(|bursts| bursts <= 1e6)
+        .or_default(problems);
+    let burst_hours = raw
+        .burst_hours()
+        .limited(|hours| hours * 3_600.0 >= 1.0 && hours <= 1e6)
+        .or_default(problems);
+    let preference = base.preference;
+    let cost_weight = raw.cost_weight().or(preference.cost_weight, problems);
+    let start_weight = raw.start_weight().or(preference.start_weight, problems);
     preset?;
     let bursts = match bursts? {
         0 => None,
@@ -119,17 +79,9 @@ pub(super) fn requests(
     Some((!jobs_only).then_some(settings))
 }
 
-fn preset(given: Option<&Spanned<String>>, problems: &mut Problems) -> Option<RequestPreset> {
-    let Some(name) = given else {
-        return Some(RequestPreset::default());
-    };
-    let found = RequestPreset::ALL
-        .iter()
-        .find(|(_, known)| known == name.get_ref());
-    if found.is_none() {
-        let known = RequestPreset::ALL.map(|(_, name)| name);
-        unknown_name("requests.workload", name, &known, problems);
-    }
+fn preset(raw: &RawRequests, problems: &mut Problems) -> Option<RequestPreset> {
+    let name = raw.workload().name(problems)?;
+    let found = RequestPreset::ALL.iter().find(|(_, known)| *known == name);
     found.map(|(preset, _)| *preset)
 }
 
@@ -143,16 +95,11 @@ fn selection(
         ("requests.chance", &raw.chance),
         problems,
     )?;
-    if raw.chance.is_some() {
-        let fits = |chance: f64| chance > 0.0 && chance <= 1.0;
-        let probability = real("requests.chance", &raw.chance, 0.1, fits, problems)?;
+    if let Some(probability) = raw.chance().checked(problems)? {
         return Some(TemplateSelection::Chance { probability });
     }
-    if raw.count.is_none() {
-        return Some(base);
-    }
-    let count = whole("requests.count", &raw.count, 213, 1..=u32::MAX, problems)?;
-    Some(TemplateSelection::Count { count })
+    let count = raw.count().checked(problems)?;
+    Some(count.map_or(base, |count| TemplateSelection::Count { count }))
 }
 
 fn lead(raw: &RawRequests, base: LeadRule, problems: &mut Problems) -> Option<LeadRule> {
@@ -162,8 +109,7 @@ fn lead(raw: &RawRequests, base: LeadRule, problems: &mut Problems) -> Option<Le
         ("requests.lead_seconds", seconds),
         problems,
     )?;
-    if factor.is_some() {
-        let factor = real("requests.lead_factor", factor, 0.0, is_factor, problems)?;
+    if let Some(factor) = raw.lead_factor().checked(problems)? {
         return Some(LeadRule::Factor { factor });
     }
     Some(seconds.as_ref().map_or(base, |given| LeadRule::Fixed {
@@ -178,24 +124,17 @@ fn slack(raw: &RawRequests, base: SlackRule, problems: &mut Problems) -> Option<
         ("requests.slack_seconds", seconds),
         problems,
     )?;
-    let default = |factor| match base {
-        SlackRule::Factor { factor, most } => (factor, most),
-        SlackRule::Fixed { .. } => (factor, Seconds(86_400)),
+    let limit = raw.slack_limit_hours().limited(|hours| hours <= 1e6);
+    let (given, most) = match base {
+        SlackRule::Factor { factor, most } => {
+            let given = raw.slack_factor().or(factor, problems);
+            (given, limit.or(most.hours(), problems))
+        }
+        SlackRule::Fixed { .. } => {
+            let given = raw.slack_factor().or(0.0, problems);
+            (given, limit.or_default(problems))
+        }
     };
-    let given = real(
-        "requests.slack_factor",
-        factor,
-        default(6.0).0,
-        is_factor,
-        problems,
-    );
-    let most = real(
-        "requests.slack_limit_hours",
-        &raw.slack_limit_hours,
-        default(6.0).1.hours(),
-        |hours| (0.0..=1e6).contains(&hours),
-        problems,
-    );
     if let Some(seconds) = seconds {
         return Some(SlackRule::Fixed {
             seconds: Seconds(i64::from(*seconds.get_ref())),
@@ -209,10 +148,6 @@ fn slack(raw: &RawRequests, base: SlackRule, problems: &mut Problems) -> Option<
             most,
         },
     })
-}
-
-fn is_factor(factor: f64) -> bool {
-    (0.0..=1_000.0).contains(&factor)
 }
 
 /// Says where two keys are given of which only one is read.

@@ -4,30 +4,37 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use super::{LabStudy, Simulation};
-use crate::actors::{SimulationError, SimulationResult, simulate_provisioning_sites};
+use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows};
+use crate::actors::{SimulationError, simulate_provisioning_sites};
+use crate::brokering::provisioning::measures::{
+    SiteSummary, front_hypervolume, provisioning_measures,
+};
 use crate::brokering::provisioning::{
     Application, Background, BestEffortRun, Commitment, Genetic, ProvisioningInputs,
-    ProvisioningSettings, SiteWorkload, Wish, best_effort, common_window, draw_instants, load_site,
-    search_advertised, search_stream,
+    ProvisioningRun, ProvisioningSettings, SiteWorkload, Wish, best_effort, common_window,
+    draw_instants, load_site, search_advertised, search_stream,
 };
 use crate::failures::{FailureSource, FailureTrace};
+use crate::inputs::{
+    Cache, ContentHashes, FailureRequest, InputError, Inputs, PreparedWorkload, RunInput,
+    canonical_text, parallel::map_in_parallel,
+};
+use crate::keys::problem::Problems;
 use crate::random;
 use crate::random::StreamSeed;
 use crate::studies::SimulationSpec;
-use crate::sweep::{
-    Cache, ContentHashes, FailureRequest, InputError, Inputs, PreparedWorkload, RunInput,
-    canonical_text, map_in_parallel,
-};
+use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::workflows::{
     ApplicationSource, Instances, Workflow, WorkflowError, cyber_shake, synthetic,
 };
 use crate::workload::{Job, SECOND_COPY_SHIFT, SiteSettings};
+mod keys;
 mod resolve;
 mod resolve_application;
+mod tables;
 
-pub(crate) use self::resolve::resolve;
+pub use self::tables::ProvisioningRows as Rows;
 pub use bookahead_engine::studies::provisioning::*;
 
 /// Failures are made until so long after a site's own jobs are worked off, for applications that come late and take long.
@@ -65,13 +72,42 @@ pub struct ProvisioningSimulation {
 
 impl Simulation for ProvisioningSimulation {
     fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
-        simulate_provisioning_sites(
+        let run = simulate_provisioning_sites(&self.inputs, &self.settings, self.seed.clone())?;
+        Ok(provisioning_result(
             &self.inputs,
             &self.settings,
-            self.seed.clone(),
+            run,
             keep_outcomes,
-        )
+        ))
     }
+}
+
+/// Measures a run, and keeps what became of its applications where that is asked for.
+#[must_use]
+pub fn provisioning_result(
+    inputs: &ProvisioningInputs,
+    settings: &ProvisioningSettings,
+    run: ProvisioningRun,
+    keep_outcomes: bool,
+) -> SimulationResult {
+    let mut rows = Rows {
+        sites: SiteSummary::of(inputs),
+        ..Rows::default()
+    };
+    let mut result = SimulationResult {
+        measured: provisioning_measures(inputs, settings, &run),
+        ..SimulationResult::default()
+    };
+    result.metrics.submitted = run.outcomes.len() as u64;
+    if keep_outcomes {
+        if settings.is_genetic() {
+            let volume = |outcome| front_hypervolume(&inputs.application, outcome);
+            rows.hypervolumes = run.outcomes.iter().map(volume).collect();
+        }
+        rows.run = Some(run);
+    }
+    result.rows = StudyRows::Provisioning(Box::new(rows));
+    result
 }
 
 impl LabStudy for ProvisioningStudy {
@@ -136,6 +172,19 @@ impl LabStudy for ProvisioningStudy {
         inputs: &Inputs,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
         Ok(Box::new(with_inputs(self, spec, inputs)?))
+    }
+}
+
+impl FileStudy for ProvisioningStudy {
+    type Tables = keys::RawTables;
+
+    const STORED: Definition = tables::TABLES;
+
+    const OWNER: Option<&str> =
+        Some("this table belongs to the study of workflows that buy their resources");
+
+    fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        resolve::resolve(asked, problems)
     }
 }
 

@@ -1,98 +1,64 @@
 //! From what the file says to the settings of a study of provisioning: sites, application, and how it buys.
 //!
-//! One function a section, as in [`crate::sweep`]. Each returns `None` after it has said what is wrong.
+//! One function a section. Each returns `None` after it has said what is wrong.
 
 use std::ops::Range;
 
 use toml::Spanned;
 
+use super::keys::{RawProvisioning, RawSite, RawSites};
 use super::resolve_application::application;
-use super::{ProvisionedSettings, ProvisioningStudy, RelativeWish, STRATEGY};
+use super::{ProvisionedSettings, ProvisioningStudy, RelativeWish};
 use crate::brokering::provisioning::{
     Commitment, GeneticSettings, Provider, ProvisioningSettings, SearchMethod, Wish,
 };
+use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::SlotSource;
 use crate::scheduling::reserving::ReservingSettings;
+use crate::studies::slots::keys::RawSlots;
 use crate::studies::slots::slot_study;
-use crate::studies::{Asked, StudySpec};
-use crate::sweep::problem::{ProblemKind, Problems};
-use crate::sweep::raw::{
-    Given, RawExperiment, RawProvisioning, RawSite, RawSites, RawSlots, RawWorkflow,
-};
-use crate::sweep::resolve::whole;
-use crate::sweep::resolve::{out_of_range, real, unknown_name};
+use crate::studies::{Asked, StudyTables};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{SiteSettings, WorkloadSettings, WorkloadSource};
 
 /// The most sites.
 const MOST_SITES: u32 = 64;
-/// The most processors of a site, as of any machine.
-const LARGEST_MACHINE: u32 = 10_000_000;
 
-/// The study with its sites and its application. The outer `None` where something is wrong, the inner where another strategy is
-/// asked for.
-pub(crate) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Option<StudySpec>> {
-    let Asked { workload, raw, .. } = *asked;
-    if asked.strategy != STRATEGY.0 {
-        return belongs_elsewhere(raw, problems).then_some(None);
-    }
-    let traces = workload_fits(workload, raw, asked.place(), problems);
-    let sites = sites(workload, raw.sites.as_ref(), problems);
+/// The study with its sites and its application.
+pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<ProvisioningStudy> {
+    let Asked {
+        workload, tables, ..
+    } = *asked;
+    let own = &tables.provisioning;
+    let traces = workload_fits(workload, &own.sites, asked.place(), problems);
+    let sites = sites(workload, &own.sites, problems);
     let largest = sites
         .iter()
         .flatten()
         .map(|site| site.workload.nodes)
         .max()
         .unwrap_or(workload.nodes);
-    let none = RawWorkflow::default();
-    let workflow = raw.workflow.as_ref().map_or(&none, Spanned::get_ref);
-    let application = application(workflow, largest, problems);
-    let none = RawProvisioning::default();
-    let buying = raw.provisioning.as_ref().map_or(&none, Spanned::get_ref);
-    let settings = settings(buying, raw, asked.replications, problems);
-    let wish = wish(buying, problems);
+    let application = application(&own.workflow, largest, problems);
+    let settings = settings(&own.provisioning, tables, asked.replications, problems);
+    let wish = wish(&own.provisioning, problems);
     traces?;
     let (wish, relative) = wish?;
     let settings = ProvisioningSettings { wish, ..settings? };
-    exact_rectangles(&settings, workload, raw, problems)?;
-    let study = ProvisioningStudy {
+    exact_rectangles(&settings, asked, problems)?;
+    Some(ProvisioningStudy {
         settings,
         about: ProvisionedSettings {
             sites: sites?,
             application: application?,
             relative_wish: relative,
         },
-    };
-    Some(Some(StudySpec::Provisioning(Box::new(study))))
-}
-
-/// Whether none of the study's tables is there; says which is.
-fn belongs_elsewhere(raw: &RawExperiment, problems: &mut Problems) -> bool {
-    let tables = [
-        ("sites", raw.sites.as_ref().map(Spanned::span)),
-        ("workflow", raw.workflow.as_ref().map(Spanned::span)),
-        ("provisioning", raw.provisioning.as_ref().map(Spanned::span)),
-    ];
-    let mut fits = true;
-    for (table, span) in tables {
-        if let Some(span) = span {
-            problems.add(
-                ProblemKind::Conflict,
-                table,
-                span,
-                "this table belongs to the study of workflows that buy their resources",
-                "choose `strategy = \"provisioning\"`, or leave it out",
-            );
-            fits = false;
-        }
-    }
-    fits
+    })
 }
 
 /// Sites are whole traces, and their load is said in one way.
 fn workload_fits(
     workload: &WorkloadSettings,
-    raw: &RawExperiment,
+    sites: &RawSites,
     place: Range<usize>,
     problems: &mut Problems,
 ) -> Option<()> {
@@ -106,11 +72,7 @@ fn workload_fits(
         );
         return None;
     };
-    let utilisation = raw
-        .sites
-        .as_ref()
-        .and_then(|sites| sites.get_ref().utilisation_percent.as_ref());
-    if let (Some(_), Some(utilisation)) = (whole.copy, utilisation) {
+    if let (Some(_), Some(utilisation)) = (whole.copy, &sites.utilisation_percent) {
         problems.add(
             ProblemKind::Conflict,
             "sites.utilisation_percent",
@@ -126,8 +88,7 @@ fn workload_fits(
 /// Free rectangles are the queue's plan, which knows how long jobs run.
 fn exact_rectangles(
     settings: &ProvisioningSettings,
-    workload: &WorkloadSettings,
-    raw: &RawExperiment,
+    asked: &Asked<'_>,
     problems: &mut Problems,
 ) -> Option<()> {
     let rectangles = matches!(
@@ -137,19 +98,19 @@ fn exact_rectangles(
             ..
         }
     );
-    let exact = workload.whole.is_some_and(|whole| whole.exact_estimates);
+    let exact = asked
+        .workload
+        .whole
+        .is_some_and(|whole| whole.exact_estimates);
     if rectangles && !exact {
-        let given = raw
-            .workload
-            .as_ref()
+        let given = asked
+            .written
             .and_then(|raw| raw.get_ref().exact_estimates.as_ref());
-        let place = given
-            .map(Spanned::span)
-            .or(raw.workload.as_ref().map(Spanned::span));
+        let place = given.map_or_else(|| asked.place(), Spanned::span);
         problems.add(
             ProblemKind::Conflict,
             "workload.exact_estimates",
-            place.unwrap_or(0..0),
+            place,
             "a list of free rectangles has no place for jobs that end before their estimate",
             "add `exact_estimates = true`, or choose `slots.source = \"plan\"`",
         );
@@ -160,25 +121,19 @@ fn exact_rectangles(
 
 fn sites(
     workload: &WorkloadSettings,
-    raw: Option<&Spanned<RawSites>>,
+    raw: &RawSites,
     problems: &mut Problems,
 ) -> Option<Vec<SiteSettings>> {
-    let none = RawSites::default();
-    let raw = raw.map_or(&none, Spanned::get_ref);
     let listed = 1 + raw.more.len() as u32;
-    let count = whole("sites.count", &raw.count, listed, 1..=MOST_SITES, problems);
-    let first = utilisation(
-        "sites.utilisation_percent",
-        &raw.utilisation_percent,
-        problems,
-    );
+    let count = raw.count().or(listed, problems);
+    let first = raw.utilisation_percent().checked(problems);
     let more: Vec<Option<SiteSettings>> = raw
         .more
         .iter()
         .map(|site| one_more(workload, site.get_ref(), site.span(), problems))
         .collect();
     let count = count?;
-    if count > listed || count > MOST_SITES {
+    if count > listed {
         let place = raw.count.as_ref().map(Spanned::span);
         problems.add(
             ProblemKind::OutOfRange,
@@ -198,37 +153,18 @@ fn sites(
     Some(sites)
 }
 
-fn utilisation(key: &str, given: &Given<f64>, problems: &mut Problems) -> Option<Option<f64>> {
-    if given.is_none() {
-        return Some(None);
-    }
-    let fits = |percent: f64| percent > 0.0 && percent < 100.0;
-    real(key, given, 0.0, fits, problems).map(Some)
-}
-
 fn one_more(
     workload: &WorkloadSettings,
     raw: &RawSite,
     place: Range<usize>,
     problems: &mut Problems,
 ) -> Option<SiteSettings> {
-    let percent = utilisation(
-        "sites.more.utilisation_percent",
-        &raw.utilisation_percent,
-        problems,
-    );
-    let nodes = whole(
-        "sites.more.nodes",
-        &raw.nodes,
-        workload.nodes.0,
-        1..=LARGEST_MACHINE,
-        problems,
-    );
+    let percent = raw.utilisation_percent().checked(problems);
+    let nodes = raw.nodes().or(workload.nodes.0, problems);
     let mut of_its_own = workload.clone();
     if let Some(trace) = &raw.trace {
         if trace.get_ref().trim().is_empty() {
-            let message = "an empty file name";
-            out_of_range("sites.more.trace", trace.span(), message, problems);
+            raw.trace().refuse("an empty file name", problems);
             return None;
         }
         if raw.nodes.is_none() {
@@ -257,50 +193,22 @@ fn one_more(
 
 fn settings(
     raw: &RawProvisioning,
-    experiment: &RawExperiment,
+    studies: &StudyTables,
     replications: u32,
     problems: &mut Problems,
 ) -> Option<ProvisioningSettings> {
     let default = ProvisioningSettings::default();
+    let planning = &studies.reservations.planning;
     let search = raw.search.unwrap_or_default();
-    let provider = provider(raw, search, &experiment.slots, problems);
+    let provider = provider(raw, search, &studies.slots.slots, problems);
     let genetic = genetic(raw, problems);
-    let submissions = whole(
-        "provisioning.submissions",
-        &raw.submissions,
-        10,
-        1..=10_000,
-        problems,
-    );
-    let commitment = match raw
-        .commitment
-        .as_ref()
-        .map(|name| (name, name.get_ref().as_str()))
-    {
-        None | Some((_, "discarded")) => Some(Commitment::Discarded),
-        Some((_, "committed")) => {
-            submissions.map(|submissions| Commitment::Committed { submissions })
-        }
-        Some((name, _)) => {
-            let known = ["discarded", "committed"];
-            unknown_name("provisioning.commitment", name, &known, problems);
-            None
-        }
-    };
-    let latency = whole(
-        "provisioning.latency_seconds",
-        &raw.latency_seconds,
-        0,
-        0..=86_400,
-        problems,
-    );
-    let replans = whole(
-        "provisioning.replans",
-        &raw.replans,
-        default.replans,
-        0..=u32::MAX,
-        problems,
-    );
+    let submissions = raw.submissions().or_default(problems);
+    let commitment = (raw.commitment().name(problems)).and_then(|commitment| match commitment {
+        "committed" => submissions.map(|submissions| Commitment::Committed { submissions }),
+        _ => Some(Commitment::Discarded),
+    });
+    let latency = raw.latency_seconds().or_default(problems);
+    let replans = raw.replans().or_default(problems);
     submissions?;
     let mut settings = ProvisioningSettings {
         provider: provider?,
@@ -313,8 +221,8 @@ fn settings(
         replans: replans?,
         after_failure: raw.after_failure.unwrap_or_default(),
         reserving: ReservingSettings {
-            order: experiment.planning.order.unwrap_or_default(),
-            backfilling: experiment.planning.backfilling.unwrap_or_default(),
+            order: planning.order.unwrap_or_default(),
+            backfilling: planning.backfilling.unwrap_or_default(),
             ..default.reserving
         },
         instants: 0,
@@ -330,7 +238,6 @@ fn provider(
     slots: &RawSlots,
     problems: &mut Problems,
 ) -> Option<Provider> {
-    const NAMES: [&str; 2] = ["advertised", "queried"];
     let slots = slot_study(slots, problems);
     let (needed, why) = match search {
         SearchMethod::Moga | SearchMethod::Nsga2 => (
@@ -345,12 +252,8 @@ fn provider(
     };
     let name = match &raw.provider {
         None => needed.unwrap_or("queried"),
-        Some(given) if !NAMES.contains(&given.get_ref().as_str()) => {
-            unknown_name("provisioning.provider", given, &NAMES, problems);
-            return None;
-        }
         Some(given) => {
-            let name = given.get_ref().as_str();
+            let name = raw.provider().name(problems)?;
             if let Some(needed) = needed.filter(|needed| *needed != name) {
                 problems.add(
                     ProblemKind::Conflict,
@@ -378,82 +281,45 @@ fn provider(
 }
 
 fn genetic(raw: &RawProvisioning, problems: &mut Problems) -> Option<GeneticSettings> {
-    let default = GeneticSettings::default();
-    let population = whole(
-        "provisioning.population",
-        &raw.population,
-        default.population,
-        2..=100_000,
-        problems,
-    );
-    let generations = whole(
-        "provisioning.generations",
-        &raw.generations,
-        default.generations,
-        0..=1_000_000,
-        problems,
-    );
-    let radius = real(
-        "provisioning.sharing_radius",
-        &raw.sharing_radius,
-        default.sharing_radius,
-        |radius| radius > 0.0,
-        problems,
-    );
+    let population = raw.population().or_default(problems);
+    let generations = raw.generations().or_default(problems);
+    let radius = raw.sharing_radius().or_default(problems);
     Some(GeneticSettings {
         population: population?,
         generations: generations?,
         sharing_radius: radius?,
-        all_slots_member: raw.all_slots_member.unwrap_or(default.all_slots_member),
+        all_slots_member: raw.all_slots_member().is_on(),
     })
 }
 
 /// The wish, and what it is a multiple of where that is known with the application only.
 fn wish(raw: &RawProvisioning, problems: &mut Problems) -> Option<(Wish, Option<RelativeWish>)> {
     let all = [
-        ("provisioning.alpha", &raw.alpha),
-        ("provisioning.deadline_hours", &raw.deadline_hours),
-        ("provisioning.deadline_factor", &raw.deadline_factor),
-        ("provisioning.budget_su", &raw.budget_su),
-        ("provisioning.budget_factor", &raw.budget_factor),
+        raw.alpha(),
+        raw.deadline_hours(),
+        raw.deadline_factor(),
+        raw.budget_su(),
+        raw.budget_factor(),
     ];
-    let given: Vec<_> = all
-        .iter()
-        .filter_map(|(key, value)| value.as_ref().map(|value| (*key, value)))
-        .collect();
-    if let [(first, _), .., (last, value)] = given.as_slice() {
+    let given: Vec<_> = all.iter().filter(|field| field.given.is_some()).collect();
+    if let [first, .., last] = given.as_slice() {
+        let (first, last, place) = (first.key.path, last.key.path, last.place());
         problems.add(
             ProblemKind::Conflict,
             last,
-            value.span(),
+            place,
             format!("{first} and {last} exclude each other"),
             "keep exactly one of them: a plan has one wish",
         );
         return None;
     }
-    let Some((key, value)) = given.first() else {
-        return Some((ProvisioningSettings::default().wish, None));
-    };
     let default = ProvisioningSettings::default().wish;
-    let given = Some((*value).clone());
-    if *key == "provisioning.alpha" {
-        let alpha = real(
-            key,
-            &given,
-            0.5,
-            |alpha| (0.0..=1.0).contains(&alpha),
-            problems,
-        )?;
-        return Some((Wish::TradeOff { alpha }, None));
-    }
-    let amount = real(
-        key,
-        &given,
-        1.0,
-        |amount| amount > 0.0 && amount <= 1e9,
-        problems,
-    )?;
-    Some(match *key {
+    let Some(field) = given.first() else {
+        return Some((default, None));
+    };
+    let amount = field.limited(|amount| amount <= 1e9).checked(problems)??;
+    Some(match field.key.path {
+        "provisioning.alpha" => (Wish::TradeOff { alpha: amount }, None),
         "provisioning.deadline_hours" => (
             Wish::Deadline {
                 after: Seconds::from_hours(amount),

@@ -1,10 +1,7 @@
 //! From what the file says to the application that the study of provisioning provides for.
 
-use toml::Spanned;
-
-use crate::sweep::problem::{ProblemKind, Problems};
-use crate::sweep::raw::RawWorkflow;
-use crate::sweep::resolve::{out_of_range, real, unknown_name, whole};
+use super::keys::RawWorkflow;
+use crate::keys::problem::{ProblemKind, Problems};
 use crate::units::{Nodes, Seconds};
 use crate::workload::workflows::{
     ApplicationSettings, ApplicationSource, CyberShakeSettings, Network, SyntheticSettings,
@@ -16,23 +13,11 @@ pub(super) fn application(
     problems: &mut Problems,
 ) -> Option<ApplicationSettings> {
     let synthetic = synthetic(raw, largest, problems);
-    let variation = real(
-        "workflow.runtime_variation",
-        &raw.runtime_variation,
-        0.0,
-        |variation| (0.0..=100.0).contains(&variation),
-        problems,
-    );
+    let variation = raw.runtime_variation().or_default(problems);
     let network = network(raw, problems);
-    let source = match raw
-        .source
-        .as_ref()
-        .map(|source| (source, source.get_ref().as_str()))
-    {
-        None | Some((_, "synthetic")) => synthetic.clone().map(ApplicationSource::Synthetic),
-        Some((_, "cyber-shake")) => {
-            synthetic
-                .as_ref()
+    let source = raw.source().name(problems).and_then(|source| match source {
+        "cyber-shake" => {
+            (synthetic.as_ref())
                 .zip(variation)
                 .map(|(synthetic, runtime_variation)| {
                     ApplicationSource::CyberShake(CyberShakeSettings {
@@ -41,13 +26,9 @@ pub(super) fn application(
                     })
                 })
         }
-        Some((source, "file")) => file(raw, source, problems),
-        Some((source, _)) => {
-            let known = ["synthetic", "cyber-shake", "file"];
-            unknown_name("workflow.source", source, &known, problems);
-            None
-        }
-    };
+        "file" => file(raw, problems),
+        _ => synthetic.clone().map(ApplicationSource::Synthetic),
+    });
     synthetic?;
     variation?;
     Some(ApplicationSettings {
@@ -57,23 +38,19 @@ pub(super) fn application(
     })
 }
 
-fn file(
-    raw: &RawWorkflow,
-    source: &Spanned<String>,
-    problems: &mut Problems,
-) -> Option<ApplicationSource> {
+fn file(raw: &RawWorkflow, problems: &mut Problems) -> Option<ApplicationSource> {
     let Some(file) = &raw.file else {
         problems.add(
             ProblemKind::Missing,
             "workflow.file",
-            source.span(),
+            raw.source().place(),
             "it is not said which file the workflow is in",
             "add `file = \"…\"`: a DAX file or a WfCommons instance, also of the folder that BOOKAHEAD_WORKFLOWS names",
         );
         return None;
     };
     if file.get_ref().trim().is_empty() {
-        out_of_range("workflow.file", file.span(), "an empty file name", problems);
+        raw.file().refuse("an empty file name", problems);
         return None;
     }
     Some(ApplicationSource::File {
@@ -87,48 +64,22 @@ fn synthetic(
     largest: Nodes,
     problems: &mut Problems,
 ) -> Option<SyntheticSettings> {
-    let default = SyntheticSettings::default();
-    let tasks = whole(
-        "workflow.tasks",
-        &raw.tasks,
-        default.tasks,
-        1..=100_000,
-        problems,
-    );
+    let tasks = raw.tasks().or_default(problems);
     let depth = match (&raw.depth, tasks) {
-        (Some(_), Some(tasks)) => {
-            whole("workflow.depth", &raw.depth, 1, 1..=tasks, problems).map(Some)
+        (Some(depth), Some(tasks)) if *depth.get_ref() > tasks => {
+            (raw.depth()).refuse(&format!("{} is impossible", depth.get_ref()), problems);
+            None
         }
+        (Some(_), Some(_)) => raw.depth().checked(problems),
         _ => Some(None),
     };
-    let parents = whole(
-        "workflow.parents",
-        &raw.parents,
-        default.parents,
-        1..=100_000,
-        problems,
-    );
-    let seconds = whole(
-        "workflow.mean_seconds",
-        &raw.mean_seconds,
-        default.mean_runtime.0 as u32,
-        1..=1_000_000_000,
-        problems,
-    );
-    let nodes = whole(
-        "workflow.mean_nodes",
-        &raw.mean_nodes,
-        default.mean_nodes.0,
-        1..=1_000_000,
-        problems,
-    );
-    let gigabits = real(
-        "workflow.mean_gigabits",
-        &raw.mean_gigabits,
-        0.0,
-        |gigabits| (0.0..=1e9).contains(&gigabits),
-        problems,
-    );
+    let parents = raw
+        .parents()
+        .limited(|parents| parents <= 1e5)
+        .or_default(problems);
+    let seconds = raw.mean_seconds().or_default(problems);
+    let nodes = raw.mean_nodes().or_default(problems);
+    let gigabits = raw.mean_gigabits().or_default(problems);
     Some(SyntheticSettings {
         tasks: tasks?,
         depth: depth?,
@@ -146,20 +97,11 @@ fn synthetic(
 }
 
 fn network(raw: &RawWorkflow, problems: &mut Problems) -> Option<Network> {
-    let bandwidth = real(
-        "workflow.bandwidth_gbps",
-        &raw.bandwidth_gbps,
-        10.0,
-        |bandwidth| bandwidth > 0.0,
-        problems,
-    );
-    let latency = real(
-        "workflow.latency_seconds",
-        &raw.latency_seconds,
-        150.0,
-        |latency| (0.0..=1e9).contains(&latency),
-        problems,
-    );
+    let bandwidth = raw.bandwidth_gbps().or_default(problems);
+    let latency = raw
+        .latency_seconds()
+        .limited(|latency| latency <= 1e9)
+        .or_default(problems);
     Some(Network {
         bandwidth_bits_per_second: bandwidth? * 1e9,
         latency_seconds: latency?,

@@ -6,7 +6,7 @@ use std::ops::Bound::{Excluded, Included, Unbounded};
 
 use serde_json::{Map, Value, json};
 
-use super::{Key, Kind, LISTS, SECTIONS, Section, all, is_axis};
+use super::{Key, Kind, Section, all, is_axis, sections};
 
 /// The JSON Schema (draft 2020-12) of experiment files.
 #[must_use]
@@ -25,7 +25,7 @@ pub fn schema() -> Value {
 
     let mut properties = Map::new();
     let mut top = Vec::new();
-    for section in SECTIONS.iter().filter(|one| !one.path.contains('.')) {
+    for section in sections().filter(|one| !one.path.contains('.')) {
         properties.insert(section.path.to_owned(), table(section));
         top.push(section.path);
     }
@@ -112,12 +112,14 @@ fn table(section: &Section) -> Value {
     for key in section.keys {
         properties.insert(name(key.path), reference(key.path));
     }
-    for below in SECTIONS {
+    for below in sections() {
         let parent = below.path.rsplit_once('.').map(|(parent, _)| parent);
         if parent == Some(section.path) {
             let one = table(below);
-            let is_list = LISTS.contains(&below.path);
-            properties.insert(name(below.path), if is_list { tables(one) } else { one });
+            properties.insert(
+                name(below.path),
+                if below.is_list { tables(one) } else { one },
+            );
         }
     }
     let mut table = json!({

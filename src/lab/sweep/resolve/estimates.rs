@@ -1,38 +1,16 @@
 //! `[estimates]`: what is learned of how users estimate.
 
-use super::{allowed, ascending, at_least};
+use super::ascending;
 use crate::estimates::{ClassFamily, EstimateSettings};
-use crate::sweep::problem::{ProblemKind, Problems};
+use crate::keys::problem::{ProblemKind, Problems};
 use crate::sweep::raw::RawEstimates;
 
 pub(crate) fn estimates(raw: &RawEstimates, problems: &mut Problems) -> Option<EstimateSettings> {
-    let borders = ascending(
-        "estimates.runtime_borders_seconds",
-        &raw.runtime_borders_seconds,
-        &[600, 3600, 7200, 10800, 18000, 43200],
-        problems,
-    );
-    let bounds = ascending(
-        "estimates.resource_upper_bounds",
-        &raw.resource_upper_bounds,
-        &[1, 2, 4, 8, 16, 32, 64],
-        problems,
-    );
-    let users = at_least("estimates.top_users", &raw.top_users, 10, 1, problems);
-    let applications = at_least(
-        "estimates.top_applications",
-        &raw.top_applications,
-        10,
-        1,
-        problems,
-    );
-    let minimum = at_least(
-        "estimates.minimum_class_size",
-        &raw.minimum_class_size,
-        1,
-        1,
-        problems,
-    );
+    let borders = ascending(raw.runtime_borders_seconds(), problems);
+    let bounds = ascending(raw.resource_upper_bounds(), problems);
+    let users = raw.top_users().or_default(problems);
+    let applications = raw.top_applications().or_default(problems);
+    let minimum = raw.minimum_class_size().or_default(problems);
     let (borders, bounds, users, applications) = (borders?, bounds?, users?, applications?);
     let single = |name: &str| match name {
         "all" => Some(ClassFamily::All),
@@ -47,33 +25,24 @@ pub(crate) fn estimates(raw: &RawEstimates, problems: &mut Problems) -> Option<E
         "user-last" => Some(ClassFamily::UserLast),
         _ => None,
     };
-    let family = match &raw.classes {
-        None => single("runtime"),
-        Some(classes) => {
-            let parts: Vec<&str> = classes.get_ref().split('+').map(str::trim).collect();
-            let family = match parts.as_slice() {
-                [one] => single(one),
-                [first, second] if first != second && *first != "all" && *second != "all" => {
-                    single(first)
-                        .zip(single(second))
-                        .map(|(first, second)| ClassFamily::Pair(Box::new(first), Box::new(second)))
-                }
-                _ => None,
-            };
-            if family.is_none() {
-                let message = format!("`{}` is no class family", classes.get_ref());
-                let help = format!("allowed: {}", allowed("estimates.classes"));
-                problems.add(
-                    ProblemKind::UnknownName,
-                    "estimates.classes",
-                    classes.span(),
-                    message,
-                    help,
-                );
-            }
-            family
-        }
+    let classes = raw.classes().text();
+    let parts: Vec<&str> = classes.split('+').map(str::trim).collect();
+    let family = match parts.as_slice() {
+        [one] => single(one),
+        [first, second] if first != second && *first != "all" && *second != "all" => single(first)
+            .zip(single(second))
+            .map(|(first, second)| ClassFamily::Pair(Box::new(first), Box::new(second))),
+        _ => None,
     };
+    if family.is_none() {
+        problems.add(
+            ProblemKind::UnknownName,
+            "estimates.classes",
+            raw.classes().place(),
+            format!("`{classes}` is no class family"),
+            format!("allowed: {}", raw.classes().key.allowed()),
+        );
+    }
     Some(EstimateSettings {
         family: family?,
         binning: raw.binning.unwrap_or_default(),

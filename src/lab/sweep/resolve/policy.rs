@@ -5,16 +5,12 @@ use std::ops::Range;
 use toml::Spanned;
 
 use super::failures::{SurvivalKeys, survival};
-use super::{out_of_range, real, unknown_name};
-use crate::scheduling::registry::{self, STRATEGIES, Strategy};
+use crate::keys::problem::{ProblemKind, Problems};
+use crate::scheduling::registry::{self, Strategy};
 use crate::scheduling::{Acceptance, CalibrationSettings, PolicySettings, Reliability};
 use crate::studies;
-use crate::sweep::problem::{ProblemKind, Problems};
 use crate::sweep::raw::{RawAcceptance, RawReliability, RawScheduling};
 use crate::units::Seconds;
-
-/// More batteries before the simulated one than this cost more than they teach.
-const MOST_BATTERIES_BEFORE: u32 = 20;
 
 /// The policy and the penalty ratio of the accounting.
 pub(crate) fn policy(
@@ -37,53 +33,28 @@ pub(crate) fn policy(
         }
         _ => strategy(raw, place, problems),
     };
-    let time_step = match &raw.time_step_seconds {
-        Some(step) if *step.get_ref() < 1 => {
-            let message = format!("{} s is no step", step.get_ref());
-            out_of_range(
-                "scheduling.time_step_seconds",
-                step.span(),
-                &message,
-                problems,
-            );
-            None
-        }
-        Some(step) => Some(Seconds(*step.get_ref())),
-        None => Some(default.time_step),
-    };
+    let time_step = raw.time_step_seconds().or_default(problems);
     let (test, ratio) = acceptance_test(acceptance, strategy, problems);
     let reliability = planner_reliability(reliability, problems);
     let calibration = calibration(acceptance, problems);
-    let user_factor = real(
-        "scheduling.user_factor",
-        &raw.user_factor,
-        default.user_factor,
-        |share| (0.0..=1.0).contains(&share),
-        problems,
-    );
+    let user_factor = raw.user_factor().or_default(problems);
     let policy = PolicySettings {
         strategy: strategy?.name.to_owned(),
         placing: raw.placing.unwrap_or_default(),
         acceptance: test?,
-        test_full_length: raw.test_full_length.unwrap_or(default.test_full_length),
+        test_full_length: raw.test_full_length().is_on(),
         reliability: reliability?,
-        time_step: time_step?,
+        time_step: Seconds(time_step?),
         convolution: raw.convolution.unwrap_or_default(),
-        condition_on_elapsed: raw
-            .condition_on_elapsed
-            .unwrap_or(default.condition_on_elapsed),
+        condition_on_elapsed: raw.condition_on_elapsed().is_on(),
         predecessors: raw.predecessors.unwrap_or_default(),
         down_horizon: raw.down_horizon.unwrap_or_default(),
         replan_passes: raw.replan.unwrap_or_default(),
         crash: raw.crash.unwrap_or_default(),
         failed_start: raw.failed_start.unwrap_or_default(),
         retry: raw.retry.unwrap_or_default(),
-        replan_failed_start: raw
-            .replan_failed_start
-            .unwrap_or(default.replan_failed_start),
-        hold_for_overbooked: raw
-            .hold_for_overbooked
-            .unwrap_or(default.hold_for_overbooked),
+        replan_failed_start: raw.replan_failed_start().is_on(),
+        hold_for_overbooked: raw.hold_for_overbooked().is_on(),
         user_factor: user_factor?,
         calibration: calibration?,
         early_start: raw.early_start.unwrap_or_default(),
@@ -98,20 +69,14 @@ fn strategy(
     place: Range<usize>,
     problems: &mut Problems,
 ) -> Option<&'static Strategy> {
-    let names: Vec<&str> = STRATEGIES
-        .iter()
-        .map(|strategy| strategy.name)
-        .chain(studies::STRATEGIES.iter().map(|(name, _)| *name))
-        .collect();
     match &raw.strategy {
-        Some(name) => {
-            let found = registry::strategy(name.get_ref());
-            if found.is_none() {
-                unknown_name("scheduling.strategy", name, &names, problems);
-            }
-            found
-        }
+        Some(_) => raw.strategy().name(problems).and_then(registry::strategy),
         None => {
+            let names = raw
+                .strategy()
+                .key
+                .names
+                .map_or_else(Vec::new, |names| names());
             let help = format!(
                 "add it here or as an axis; registered are: {}",
                 names.join(", ")
@@ -133,76 +98,26 @@ fn acceptance_test(
     strategy: Option<&Strategy>,
     problems: &mut Problems,
 ) -> (Option<Acceptance>, Option<f64>) {
-    let maximum = real(
-        "acceptance.pof_max",
-        &raw.pof_max,
-        0.2,
-        |probability| (0.0..=1.0).contains(&probability),
-        problems,
-    );
-    let ratio = real(
-        "acceptance.penalty_ratio",
-        &raw.penalty_ratio,
-        1.0,
-        |ratio| ratio >= 0.0,
-        problems,
-    );
+    let maximum = raw.pof_max().or_default(problems);
+    let ratio = raw.penalty_ratio().or_default(problems);
     let own = strategy.map_or(1.0, |strategy| strategy.security_factor);
-    let factor = real(
-        "acceptance.security_factor",
-        &raw.security_factor,
-        own,
-        |factor| factor >= 0.0,
-        problems,
-    );
-    let test = match raw
-        .test
-        .as_ref()
-        .map(|test| (test, test.get_ref().as_str()))
-    {
-        None | Some((_, "pof")) => maximum.map(|maximum| Acceptance::Pof { maximum }),
-        Some((_, "risk")) => {
-            ratio
-                .zip(factor)
-                .map(|(penalty_ratio, security_factor)| Acceptance::Risk {
-                    penalty_ratio,
-                    security_factor,
-                })
-        }
-        Some((test, _)) => {
-            unknown_name("acceptance.test", test, &["pof", "risk"], problems);
-            None
-        }
-    };
+    let factor = raw.security_factor().or(own, problems);
+    let test = raw.test().name(problems).and_then(|test| match test {
+        "risk" => ratio
+            .zip(factor)
+            .map(|(penalty_ratio, security_factor)| Acceptance::Risk {
+                penalty_ratio,
+                security_factor,
+            }),
+        _ => maximum.map(|maximum| Acceptance::Pof { maximum }),
+    });
     (test, ratio)
 }
 
 fn calibration(raw: &RawAcceptance, problems: &mut Problems) -> Option<CalibrationSettings> {
-    let default = CalibrationSettings::default();
-    let half_life_jobs = real(
-        "acceptance.calibration_half_life_jobs",
-        &raw.calibration_half_life_jobs,
-        default.half_life_jobs,
-        |jobs| jobs >= 1.0,
-        problems,
-    );
-    let minimum_jobs = real(
-        "acceptance.calibration_minimum_jobs",
-        &raw.calibration_minimum_jobs,
-        default.minimum_jobs,
-        |jobs| jobs >= 0.0,
-        problems,
-    );
-    let key = "acceptance.calibration_batteries";
-    let batteries_before = match &raw.calibration_batteries {
-        Some(given) if *given.get_ref() > MOST_BATTERIES_BEFORE => {
-            let message = format!("{} batteries are too many", given.get_ref());
-            out_of_range(key, given.span(), &message, problems);
-            None
-        }
-        Some(given) => Some(*given.get_ref()),
-        None => Some(default.batteries_before),
-    };
+    let half_life_jobs = raw.calibration_half_life_jobs().or_default(problems);
+    let minimum_jobs = raw.calibration_minimum_jobs().or_default(problems);
+    let batteries_before = raw.calibration_batteries().or_default(problems);
     Some(CalibrationSettings {
         method: raw.calibration.unwrap_or_default(),
         half_life_jobs: half_life_jobs?,
@@ -212,22 +127,9 @@ fn calibration(raw: &RawAcceptance, problems: &mut Problems) -> Option<Calibrati
 }
 
 fn planner_reliability(raw: &RawReliability, problems: &mut Problems) -> Option<Reliability> {
-    let default = Reliability::default();
-    let model = survival("reliability", &SurvivalKeys::of_reliability(raw), problems);
-    let failure = real(
-        "reliability.failure_rate_per_hour",
-        &raw.failure_rate_per_hour,
-        default.failure_rate_per_hour,
-        |rate| rate >= 0.0,
-        problems,
-    );
-    let repair = real(
-        "reliability.repair_rate_per_hour",
-        &raw.repair_rate_per_hour,
-        default.repair_rate_per_hour,
-        |rate| rate > 0.0,
-        problems,
-    );
+    let model = survival(&SurvivalKeys::of_reliability(raw), problems);
+    let failure = raw.failure_rate_per_hour().or_default(problems);
+    let repair = raw.repair_rate_per_hour().or_default(problems);
     Some(Reliability {
         survival: model?,
         failure_rate_per_hour: failure?,

@@ -4,16 +4,13 @@ use std::ops::Range;
 
 use toml::Spanned;
 
-use super::{at_least, first_span, out_of_range, real, unknown_name};
-use crate::sweep::problem::{ProblemKind, Problems};
+use super::first_span;
+use crate::keys::problem::{ProblemKind, Problems};
 use crate::sweep::raw::RawWorkload;
 use crate::units::Nodes;
 use crate::workload::{
     CleaningRules, Compression, TraceCopy, WholeTrace, WorkloadSettings, WorkloadSource,
 };
-
-/// Nodes of the largest machine: as many as the largest of today, and the plan of nodes holds each of them.
-const LARGEST_MACHINE: u32 = 10_000_000;
 
 pub(crate) fn workload(
     raw: Option<&Spanned<RawWorkload>>,
@@ -33,22 +30,11 @@ pub(crate) fn workload(
     };
     let place = raw.span();
     let raw = raw.get_ref();
-    let battery_jobs = at_least(
-        "workload.battery_jobs",
-        &raw.battery_jobs,
-        1000,
-        1,
-        problems,
-    );
+    let battery_jobs = raw.battery_jobs().or_default(problems);
     let source = source(raw, &place, problems);
     let whole = whole_trace(raw, problems);
     let nodes = match &raw.nodes {
-        Some(given) if *given.get_ref() > LARGEST_MACHINE => {
-            let message = format!("{} is too large", given.get_ref());
-            out_of_range("workload.nodes", given.span(), &message, problems);
-            None
-        }
-        Some(_) => at_least("workload.nodes", &raw.nodes, 1, 1, problems).map(Nodes),
+        Some(_) => raw.nodes().checked(problems).flatten().map(Nodes),
         None => {
             let help = "add `nodes = …`, the size of the machine";
             problems.add(
@@ -63,13 +49,7 @@ pub(crate) fn workload(
     };
     let is_whole = matches!(whole, Ok(Some(_)));
     let compression = compression(raw, &place, is_whole, problems);
-    let laxity = real(
-        "workload.laxity",
-        &raw.laxity,
-        2.0,
-        |laxity| laxity >= 1.0,
-        problems,
-    );
+    let laxity = raw.laxity().or_default(problems);
     let battery_jobs = battery_jobs?;
     let whole = whole.ok()?;
     if whole.is_some() {
@@ -92,12 +72,7 @@ pub(crate) fn workload(
     let evaluation_place = first_span(&[&raw.evaluation_jobs, &raw.battery_jobs], &place);
     let Ok(evaluation_jobs) = u32::try_from(evaluation) else {
         let message = format!("{replications} replications of {battery_jobs} jobs are too many");
-        out_of_range(
-            "workload.evaluation_jobs",
-            evaluation_place,
-            &message,
-            problems,
-        );
+        (raw.evaluation_jobs()).refuse_at(evaluation_place, &message, problems);
         return None;
     };
     if evaluation < needed {
@@ -164,12 +139,7 @@ fn source(
                 );
             }
             if trace.get_ref().trim().is_empty() {
-                out_of_range(
-                    "workload.trace",
-                    trace.span(),
-                    "an empty file name",
-                    problems,
-                );
+                raw.trace().refuse("an empty file name", problems);
                 return None;
             }
             Some(WorkloadSource::Trace {
@@ -177,12 +147,8 @@ fn source(
             })
         }
         (None, Some(model)) => {
-            let known = ["lublin-feitelson", "uniform-ratio", "arminius"];
-            if !known.contains(&model.get_ref().as_str()) {
-                unknown_name("workload.model", model, &known, problems);
-                return None;
-            }
-            if raw.jobs.is_none() {
+            let name = raw.model().name(problems)?;
+            let Some(jobs) = raw.jobs().checked(problems)? else {
                 let help = "add `jobs = …`, for learning and evaluation together";
                 let message = "the model is not told how many jobs to make";
                 problems.add(
@@ -193,9 +159,8 @@ fn source(
                     help,
                 );
                 return None;
-            }
-            let jobs = at_least("workload.jobs", &raw.jobs, 1, 1, problems)?;
-            Some(match model.get_ref().as_str() {
+            };
+            Some(match name {
                 "arminius" => WorkloadSource::Arminius { jobs },
                 "uniform-ratio" => WorkloadSource::UniformRatio { jobs },
                 _ => WorkloadSource::LublinFeitelson { jobs },
@@ -233,16 +198,12 @@ fn compression(
     whole: bool,
     problems: &mut Problems,
 ) -> Option<Compression> {
-    let all = [
-        ("workload.compression", &raw.compression),
-        ("workload.target_load", &raw.target_load),
-        ("workload.battery_load", &raw.battery_load),
-    ];
-    let given: Vec<_> = all.iter().filter(|(_, value)| value.is_some()).collect();
+    let all = [raw.compression(), raw.target_load(), raw.battery_load()];
+    let given: Vec<_> = all.iter().filter(|field| field.given.is_some()).collect();
     match given.as_slice() {
-        [(key, value)] => {
-            let value = real(key, value, 1.0, |value| value > 0.0, problems)?;
-            Some(match *key {
+        [field] => {
+            let value = field.checked(problems)??;
+            Some(match field.key.path {
                 "workload.compression" => Compression::Factor { factor: value },
                 "workload.target_load" => Compression::TargetLoad { load: value },
                 _ => Compression::BatteryLoad { load: value },
@@ -263,14 +224,13 @@ fn compression(
             None
         }
         many => {
-            let names: Vec<&str> = many.iter().map(|(key, _)| *key).collect();
+            let names: Vec<&str> = many.iter().map(|field| field.key.path).collect();
             let message = format!("{} exclude each other", names.join(" and "));
-            let (key, value) = many[many.len() - 1];
-            let span = first_span(&[value], place);
+            let last = many[many.len() - 1];
             problems.add(
                 ProblemKind::Conflict,
-                key,
-                span,
+                last.key.path,
+                last.place(),
                 message,
                 "keep exactly one of them",
             );
@@ -280,14 +240,13 @@ fn compression(
 }
 
 fn cleaning(workload: &RawWorkload) -> CleaningRules {
-    let default = CleaningRules::default();
     let raw = &workload.cleaning;
     CleaningRules {
-        completed_only: workload.completed_only.unwrap_or(default.completed_only),
-        processors: raw.processors.unwrap_or(default.processors),
-        drop_zero_runtime: raw.drop_zero_runtime.unwrap_or(default.drop_zero_runtime),
-        drop_overruns: raw.drop_overruns.unwrap_or(default.drop_overruns),
-        drop_cancelled: raw.drop_cancelled.unwrap_or(default.drop_cancelled),
+        completed_only: workload.completed_only().is_on(),
+        processors: raw.processors.unwrap_or_default(),
+        drop_zero_runtime: raw.drop_zero_runtime().is_on(),
+        drop_overruns: raw.drop_overruns().is_on(),
+        drop_cancelled: raw.drop_cancelled().is_on(),
     }
 }
 
@@ -296,7 +255,7 @@ pub(crate) fn whole_trace(
     raw: &RawWorkload,
     problems: &mut Problems,
 ) -> Result<Option<WholeTrace>, ()> {
-    let whole = raw.whole_trace.as_ref().is_some_and(|flag| *flag.get_ref());
+    let whole = raw.whole_trace().is_on();
     if !whole {
         let belongs = [
             ("workload.days", raw.days.as_ref().map(Spanned::span)),
@@ -350,20 +309,8 @@ pub(crate) fn whole_trace(
             return Err(());
         }
     }
-    let days = match &raw.days {
-        None => None,
-        Some(_) => {
-            Some(real("workload.days", &raw.days, 1.0, |days| days > 0.0, problems).ok_or(())?)
-        }
-    };
-    let percent = real(
-        "workload.copy_percent",
-        &raw.copy_percent,
-        0.0,
-        |percent| (0.0..=100.0).contains(&percent),
-        problems,
-    )
-    .ok_or(())?;
+    let days = raw.days().checked(problems).ok_or(())?;
+    let percent = raw.copy_percent().or_default(problems).ok_or(())?;
     Ok(Some(WholeTrace {
         days,
         copy: (percent > 0.0).then(|| TraceCopy {
@@ -374,9 +321,6 @@ pub(crate) fn whole_trace(
                 .map(|shift| *shift.get_ref())
                 .unwrap_or_default(),
         }),
-        exact_estimates: raw
-            .exact_estimates
-            .as_ref()
-            .is_some_and(|exact| *exact.get_ref()),
+        exact_estimates: raw.exact_estimates().is_on(),
     }))
 }

@@ -128,7 +128,7 @@ fn every_refusal_names_the_file_the_line_the_finding_and_the_problem() {
         ),
     ] {
         let error = refused(&check);
-        let expected = format!("findings.toml, line 3: finding `H1`: {problem}");
+        let expected = format!("findings.toml, line 1: finding `H1`: {problem}");
         assert!(error.starts_with(&expected), "{error}\nis not\n{expected}");
     }
 }
@@ -136,13 +136,13 @@ fn every_refusal_names_the_file_the_line_the_finding_and_the_problem() {
 #[test]
 fn an_id_appears_once_and_has_no_blanks() {
     let check = format!("{BOUND}at_least = 1");
-    let twice = source(&check) + source(&check).split_once("A paper\"\n").unwrap().1;
+    let twice = source(&check) + &source(&check);
     let error = parse("findings.toml", &twice, None)
         .unwrap_err()
         .to_string();
     assert_eq!(
         error,
-        "findings.toml, line 13: finding `H1`: appears twice; ids must be unique"
+        "findings.toml, line 11: finding `H1`: appears twice; ids must be unique"
     );
     let blank = source(&check).replace("\"H1\"", "\"H 1\"");
     let error = parse("findings.toml", &blank, None)
@@ -164,11 +164,11 @@ fn an_id_appears_once_and_has_no_blanks() {
 
 #[test]
 fn what_is_unknown_outside_the_findings_is_refused_with_its_line() {
-    let error = parse("findings.toml", "paper = \"p\"\ntitel = \"t\"\n", None)
+    let error = parse("findings.toml", "titel = \"t\"\n", None)
         .unwrap_err()
         .to_string();
     assert!(
-        error.starts_with("findings.toml: TOML parse error at line 2"),
+        error.starts_with("findings.toml: TOML parse error at line 1"),
         "{error}"
     );
 }

@@ -1,6 +1,10 @@
 //! Checks of single values of a file of findings.
 
-use super::*;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+
+use crate::report::findings::{Fixed, Where};
+use crate::sweep::AxisValue;
 
 pub(super) fn nothing_published(numbers: &[(&str, Option<f64>)]) -> Result<(), String> {
     match numbers.iter().find(|(_, number)| number.is_some()) {
@@ -11,7 +15,7 @@ pub(super) fn nothing_published(numbers: &[(&str, Option<f64>)]) -> Result<(), S
     }
 }
 
-pub(super) fn finite(name: &str, number: f64) -> Result<f64, String> {
+pub(in crate::report::findings) fn finite(name: &str, number: f64) -> Result<f64, String> {
     if number.is_finite() {
         Ok(number)
     } else {
@@ -19,7 +23,7 @@ pub(super) fn finite(name: &str, number: f64) -> Result<f64, String> {
     }
 }
 
-pub(super) fn not_negative(name: &str, number: f64) -> Result<f64, String> {
+pub(in crate::report::findings) fn not_negative(name: &str, number: f64) -> Result<f64, String> {
     // Infinite or negative widths would make every finding hold, or none.
     if number.is_finite() && number >= 0.0 {
         Ok(number)
@@ -36,34 +40,42 @@ pub(super) fn share(exceptions: f64) -> Result<f64, String> {
     }
 }
 
-pub(super) fn fixed(name: &str, table: &toml::Table) -> Result<Fixed, String> {
-    let mut found = Fixed::new();
-    for (key, value) in flat(table) {
-        found.insert(key.clone(), axis_value(name, &key, value)?);
-    }
-    Ok(found)
+/// For `#[serde(deserialize_with)]`: a value for each axis.
+pub(in crate::report::findings) fn fixed<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Fixed, D::Error> {
+    let table = toml::Table::deserialize(deserializer)?;
+    let one = |(key, value): (String, &toml::Value)| {
+        let value = axis_value("at", &key, value)?;
+        Ok((key, value))
+    };
+    let found: Result<Fixed, String> = flat(&table).into_iter().map(one).collect();
+    found.map_err(D::Error::custom)
 }
 
-pub(super) fn filter(table: &toml::Table) -> Result<Where, String> {
-    let mut found = Where::new();
-    for (key, value) in flat(table) {
+/// For `#[serde(deserialize_with)]`: the values of each axis that are looked at, or one of them.
+pub(in crate::report::findings) fn filter<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Where, D::Error> {
+    let table = toml::Table::deserialize(deserializer)?;
+    let one = |(key, value): (String, &toml::Value)| {
         let values = match value {
-            toml::Value::Array(values) => values
-                .iter()
-                .map(|value| axis_value("where", &key, value))
-                .collect::<Result<Vec<_>, _>>()?,
-            value => vec![axis_value("where", &key, value)?],
+            toml::Value::Array(values) => values.as_slice(),
+            value => std::slice::from_ref(value),
         };
         if values.is_empty() {
             return Err(format!("`where` has no value for `{key}`"));
         }
-        found.insert(key, values);
-    }
-    Ok(found)
+        let values = values.iter().map(|value| axis_value("where", &key, value));
+        let values = values.collect::<Result<_, _>>()?;
+        Ok((key, values))
+    };
+    let found: Result<Where, String> = flat(&table).into_iter().map(one).collect();
+    found.map_err(D::Error::custom)
 }
 
 /// The leaves of a table by dotted key: `{ a.b = 1 }` and `{ "a.b" = 1 }` say the same.
-pub(super) fn flat(table: &toml::Table) -> Vec<(String, &toml::Value)> {
+fn flat(table: &toml::Table) -> Vec<(String, &toml::Value)> {
     let mut leaves = Vec::new();
     for (key, value) in table {
         match value {
@@ -78,7 +90,7 @@ pub(super) fn flat(table: &toml::Table) -> Vec<(String, &toml::Value)> {
     leaves
 }
 
-pub(super) fn axis_value(name: &str, key: &str, value: &toml::Value) -> Result<AxisValue, String> {
+fn axis_value(name: &str, key: &str, value: &toml::Value) -> Result<AxisValue, String> {
     match value {
         toml::Value::Integer(value) => Ok(AxisValue::Integer(*value)),
         toml::Value::Float(value) if value.is_finite() => Ok(AxisValue::Real(*value)),

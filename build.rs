@@ -1,0 +1,46 @@
+//! Collects the papers of `configs/`: every folder with a `paper.toml`, with the text of all its files, so that the program can
+//! reproduce them anywhere. `src/cli/reproduce/paper.rs` reads the list.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed=configs");
+    let root = Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("configs");
+    let mut list = String::from("&[\n");
+    for folder in sorted(&root)? {
+        if !folder.join("paper.toml").is_file() {
+            continue;
+        }
+        writeln!(list, "(r\"{}\", &[", name(&folder))?;
+        for file in sorted(&folder)? {
+            if file
+                .extension()
+                .is_some_and(|extension| extension == "toml")
+            {
+                let path = file.display();
+                writeln!(list, "(r\"{}\", include_str!(r\"{path}\")),", name(&file))?;
+            }
+        }
+        list.push_str("]),\n");
+    }
+    list.push_str("]\n");
+    fs::write(Path::new(&env::var("OUT_DIR")?).join("papers.rs"), list)?;
+    Ok(())
+}
+
+/// What is in a folder, by name: the same on every machine.
+fn sorted(folder: &Path) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut found = fs::read_dir(folder)?
+        .map(|entry| Ok(entry?.path()))
+        .collect::<Result<Vec<_>, std::io::Error>>()?;
+    found.sort();
+    Ok(found)
+}
+
+fn name(path: &Path) -> String {
+    path.file_stem()
+        .map_or_else(String::new, |stem| stem.to_string_lossy().into_owned())
+}

@@ -1,0 +1,475 @@
+//! One paper while it is reproduced: its configurations are run trace by trace, under one reading or several, and its findings
+//! judged on what they gave.
+
+use std::collections::BTreeSet;
+
+use super::paper::JOINT;
+use super::readings::Readings;
+use super::{
+    Configuration, EXPLANATIONS, Ending, FINDINGS, Paper, PaperTrace, ReadingError, ReproduceError,
+    Session, SweepOutcome, known_measures, names,
+};
+use crate::report::findings::tables::measured_tables;
+use crate::report::findings::{
+    self, Explanation, Finding, FindingResult, FindingsFile, MeasuredCurves, Reading,
+};
+use crate::report::reproduction::{ScoreCard, SideBySide, Tallies};
+
+/// Lists or runs the chosen traces.
+pub(super) fn reproduce(
+    session: &mut Session<'_>,
+    paper: &Paper,
+) -> Result<Ending, ReproduceError> {
+    let file = paper.configuration(FINDINGS)?;
+    let findings = findings::parse(&file.origin(), &file.text, Some(&known_measures()))?;
+    let explanations = match paper.optional(EXPLANATIONS)? {
+        Some(file) => findings::parse_explanations(&file.origin(), &file.text)?,
+        None => Vec::new(),
+    };
+    let readings = Readings::read(paper)?;
+    let traces = paper.traces.iter();
+    let (chosen, others): (Vec<_>, Vec<_>) = traces.partition(|trace| session.is_chosen(trace));
+    if session.args.list {
+        list(session, paper, &findings, readings.as_ref(), &chosen)?;
+        return Ok(Ending::Done);
+    }
+    let wanted = &session.args.readings;
+    let passes: Vec<Option<&Reading>> = match &readings {
+        Some(readings) => readings.choose(wanted)?.into_iter().map(Some).collect(),
+        None if wanted.is_empty() => vec![None],
+        None => {
+            let paper = paper.name.clone();
+            return Err(ReadingError::None { paper }.into());
+        }
+    };
+    let evaluation = Evaluation {
+        paper,
+        findings,
+        explanations,
+        readings: readings.as_ref(),
+    };
+    // Every configuration takes what a reading sets, before anything is run.
+    for reading in &passes {
+        for stem in chosen.iter().flat_map(|trace| &trace.runs) {
+            evaluation.configuration(stem, *reading)?;
+        }
+    }
+    let mut ending = Ending::Done;
+    let mut cards = Vec::new();
+    for reading in passes {
+        let mut pass = Pass {
+            of: &evaluation,
+            reading,
+            runs: Vec::new(),
+            skipped: others
+                .iter()
+                .map(|trace| (trace.name.as_str(), "it was not chosen".to_owned()))
+                .collect(),
+            cards: Vec::new(),
+        };
+        for trace in &chosen {
+            ending = ending.max(pass.trace(session, trace)?);
+            if ending == Ending::Interrupted {
+                return Ok(ending);
+            }
+        }
+        pass.joint(session)?;
+        cards.push(pass.cards);
+    }
+    evaluation.conclude(session, &cards)?;
+    Ok(ending)
+}
+
+/// The trace whose runs a finding names; `None` where it compares several.
+pub(super) fn home<'p>(paper: &'p Paper, finding: &Finding) -> Option<&'p str> {
+    let owners: BTreeSet<&str> = finding
+        .sources()
+        .into_iter()
+        .filter_map(|(run, _)| paper.trace_of(run))
+        .map(|trace| trace.name.as_str())
+        .collect();
+    let mut owners = owners.into_iter();
+    match (owners.next(), owners.next()) {
+        (Some(only), None) => Some(only),
+        (Some(_), Some(_)) => None,
+        // A run that nobody makes: it shows as not tested where a reader looks for it.
+        (None, _) => finding
+            .trace
+            .as_ref()
+            .and_then(|name| paper.trace(name))
+            .or(paper.traces.first().filter(|_| paper.traces.len() == 1))
+            .map(|trace| trace.name.as_str()),
+    }
+}
+
+/// What is known of a paper before anything is run.
+struct Evaluation<'p> {
+    paper: &'p Paper,
+    findings: FindingsFile,
+    explanations: Vec<Explanation>,
+    readings: Option<&'p Readings>,
+}
+
+/// One reading of a paper, or the paper as it is where it has none.
+struct Pass<'p> {
+    of: &'p Evaluation<'p>,
+    reading: Option<&'p Reading>,
+    /// Stem and end of every sweep so far.
+    runs: Vec<(&'p str, SweepOutcome)>,
+    /// Traces that were not run, and why.
+    skipped: Vec<(&'p str, String)>,
+    cards: Vec<ScoreCard>,
+}
+
+impl Evaluation<'_> {
+    /// A configuration of the paper as a reading has it.
+    fn configuration(
+        &self,
+        stem: &str,
+        reading: Option<&Reading>,
+    ) -> Result<Configuration, ReproduceError> {
+        let configuration = self.paper.configuration(stem)?;
+        Ok(match (self.readings, reading) {
+            (Some(readings), Some(reading)) => readings.applied(reading, configuration)?,
+            _ => configuration,
+        })
+    }
+
+    /// The findings of one trace; of `None` those that compare several.
+    fn of(&self, trace: Option<&str>) -> FindingsFile {
+        let mut own = self.findings.clone();
+        own.findings
+            .retain(|finding| home(self.paper, finding) == trace);
+        own
+    }
+
+    /// Whether a configuration is asked for by second judgements only, so that it has no report.
+    fn is_aside(&self, trace: &PaperTrace, stem: &str) -> bool {
+        let layout = self.findings.cells.as_ref();
+        layout.is_some_and(|layout| layout.is_alignment(&trace.name, stem))
+    }
+
+    /// What comes after the last card: the readings side by side, then records, or for each reading how many findings it holds,
+    /// by table or section, by trace and in all; and which misses and explanations do not belong together.
+    fn conclude(
+        &self,
+        session: &mut Session<'_>,
+        readings: &[Vec<ScoreCard>],
+    ) -> Result<(), ReproduceError> {
+        let cards: Vec<ScoreCard> = readings.concat();
+        self.readings_page(session, &cards)?;
+        if session.args.json {
+            let records: Vec<_> = cards.iter().flat_map(ScoreCard::records).collect();
+            session.print_json(&records)?;
+        } else {
+            for cards in readings {
+                self.tallies(session, cards)?;
+            }
+        }
+        for cards in readings {
+            let reading = cards.first().and_then(|card| card.reading.as_ref());
+            if reading.is_none_or(|reading| reading.is_default) {
+                self.audit(session, cards)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn tallies(
+        &self,
+        session: &mut Session<'_>,
+        cards: &[ScoreCard],
+    ) -> Result<(), ReproduceError> {
+        let reading = cards.first().and_then(|card| card.reading.as_ref());
+        let name = match reading {
+            Some(reading) => reading.of(&self.paper.name),
+            None => self.paper.name.clone(),
+        };
+        writeln!(session.output, "{name}")?;
+        let titles = ScoreCard::tallies_by_title(cards).into_iter();
+        let traces = cards
+            .iter()
+            .map(|card| (card.subject.clone(), card.tallies()));
+        for (title, tallies) in titles.chain(traces) {
+            writeln!(session.output, "  {title:60} {}", tallies.sentence())?;
+        }
+        let all = Tallies::of(cards.iter().flat_map(|card| &card.results));
+        writeln!(session.output, "{name}: {}", all.sentence())?;
+        Ok(())
+    }
+
+    /// Says which misses nobody explains, and which explanations are for nothing.
+    fn audit(&self, session: &mut Session<'_>, cards: &[ScoreCard]) -> Result<(), ReproduceError> {
+        let results: Vec<FindingResult> = cards
+            .iter()
+            .flat_map(|card| card.results.iter().cloned())
+            .collect();
+        let audit = findings::audit(&self.findings, &results, &self.explanations);
+        for (what, ids) in [
+            ("missed, and not explained", &audit.unexplained),
+            (
+                "explained, although nothing was missed",
+                &audit.explained_for_nothing,
+            ),
+        ] {
+            if !ids.is_empty() {
+                let ids = ids.join(", ");
+                writeln!(session.log, "{}: {what}: {ids}", self.paper.name)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the page that shows the readings side by side, where there were several.
+    fn readings_page(
+        &self,
+        session: &mut Session<'_>,
+        cards: &[ScoreCard],
+    ) -> Result<(), ReproduceError> {
+        let mut command = format!("bookahead reproduce {}", self.paper.name);
+        if let Some(trace) = &session.args.trace {
+            command.push_str(&format!(" --trace {trace}"));
+        }
+        for reading in &session.args.readings {
+            command.push_str(&format!(" --reading {reading}"));
+        }
+        let Some(page) = SideBySide::of(command, cards) else {
+            return Ok(());
+        };
+        let folder = session.args.report.join(&self.paper.name);
+        session.write_file(&folder, "readings.md", &page.markdown())?;
+        session.write_file(&folder, "readings.html", &page.html())?;
+        writeln!(
+            session.log,
+            "readings side by side: {}",
+            folder.join("readings.html").display()
+        )?;
+        Ok(())
+    }
+}
+
+impl<'p> Pass<'p> {
+    /// A card about these traces without results; a remark that several of them have stands once.
+    fn card(
+        &self,
+        traces: &[&PaperTrace],
+        (name, subject): (&str, String),
+        mut command: String,
+    ) -> ScoreCard {
+        let mut remarks: Vec<String> = Vec::new();
+        for remark in traces.iter().filter_map(|trace| trace.remark.as_ref()) {
+            if !remarks.contains(remark) {
+                remarks.push(remark.clone());
+            }
+        }
+        let mut explanations = self.of.explanations.clone();
+        if let Some(reading) = self.reading {
+            remarks.push(reading.sentence());
+            if !reading.is_default {
+                command = format!("{command} --reading {}", reading.name);
+                explanations.clear();
+                remarks.push(
+                    "Misses are explained on the cards of the default reading only.".to_owned(),
+                );
+            }
+        }
+        ScoreCard {
+            paper: self.of.paper.name.clone(),
+            title: self.of.paper.title.clone(),
+            trace: name.to_owned(),
+            reading: self.reading.cloned(),
+            subject,
+            remarks,
+            results: Vec::new(),
+            measured: Vec::new(),
+            tolerances: self.of.findings.tolerances.clone(),
+            explanations,
+            command,
+        }
+    }
+
+    /// Runs every configuration of a trace and judges its findings.
+    fn trace(
+        &mut self,
+        session: &mut Session<'_>,
+        trace: &'p PaperTrace,
+    ) -> Result<Ending, ReproduceError> {
+        let name = trace.name.as_str();
+        let own = self.of.of(Some(name));
+        let command = format!("bookahead reproduce {} --trace {name}", self.of.paper.name);
+        let mut card = self.card(&[trace], (name, trace.subject.clone()), command);
+        if let Some(why) = session.missing(trace)? {
+            card.remarks.push(format!("Not tested: {why}."));
+            card.results = not_tested(&own, &why);
+            self.cards.push(card);
+            self.skipped.push((name, why));
+            return Ok(Ending::Done);
+        }
+        let folder = session.folder(&self.of.paper.name, &card.label());
+        let first = self.runs.len();
+        for stem in &trace.runs {
+            let configuration = self.of.configuration(stem, self.reading)?;
+            let outcome = session.run(trace, &configuration)?;
+            if outcome.interrupted {
+                return Ok(Ending::Interrupted);
+            }
+            if outcome.failed > 0 {
+                let text = format!("{} points of {stem} failed", outcome.failed);
+                writeln!(session.log, "{text}")?;
+                let what = if own.cells.is_some() {
+                    "what depends on them is not tested"
+                } else {
+                    "means are over the points that are left"
+                };
+                card.remarks.push(format!("{text}; {what}."));
+            }
+            if self.runs.len() > first && !self.of.is_aside(trace, stem) {
+                session.report(&outcome, &folder.join(stem), None)?;
+            }
+            self.runs.push((stem, outcome));
+        }
+        let runs = &self.runs[first..];
+        let curves = self.curves(session, &own, first)?;
+        card.results = findings::evaluate(&own, &*curves, None);
+        if let Some(layout) = &own.cells {
+            card.measured = measured_tables(layout, &*curves, name);
+        }
+        session.write_card(&folder, &card)?;
+        if let Some((_, run)) = runs.first() {
+            session.report(run, &folder, Some(card.section()))?;
+        }
+        let failed = runs.iter().any(|(_, outcome)| outcome.failed > 0);
+        self.finish(session, card)?;
+        Ok(if failed {
+            Ending::SomeFailed
+        } else {
+            Ending::Done
+        })
+    }
+
+    /// Judges the findings that compare traces, once all that they compare were run.
+    fn joint(&mut self, session: &mut Session<'_>) -> Result<(), ReproduceError> {
+        let own = self.of.of(None);
+        if own.findings.is_empty() {
+            return Ok(());
+        }
+        let sources = own.findings.iter().flat_map(Finding::sources);
+        let runs: BTreeSet<&str> = sources.map(|(run, _)| own.made_of(run)).collect();
+        let is_compared =
+            |trace: &&PaperTrace| trace.runs.iter().any(|run| runs.contains(run.as_str()));
+        let compared: Vec<&PaperTrace> = self.of.paper.traces.iter().filter(is_compared).collect();
+        let known: Vec<&str> = compared.iter().map(|trace| trace.name.as_str()).collect();
+        let subject = format!("comparisons of {}", names(known.iter().copied()));
+        let command = format!("bookahead reproduce {}", self.of.paper.name);
+        let mut card = self.card(&compared, (JOINT, subject), command);
+        let skipped = self.skipped.iter().filter(|(name, _)| known.contains(name));
+        let reasons: Vec<String> = skipped
+            .map(|(name, why)| format!("{name} was not run: {why}"))
+            .collect();
+        if reasons.is_empty() {
+            card.results = findings::evaluate(&own, &*self.curves(session, &own, 0)?, None);
+            let folder = session.folder(&self.of.paper.name, &card.label());
+            session.write_card(&folder, &card)?;
+            return self.finish(session, card);
+        }
+        let why = reasons.join("; ");
+        writeln!(session.log, "{JOINT}: not tested: {why}")?;
+        // No file: what an earlier command measured on all traces is better than nothing measured.
+        card.results = not_tested(&own, &why);
+        self.cards.push(card);
+        Ok(())
+    }
+
+    /// What findings ask for of the runs from the `first` on.
+    fn curves(
+        &self,
+        session: &Session<'_>,
+        own: &FindingsFile,
+        first: usize,
+    ) -> Result<Box<dyn MeasuredCurves>, ReproduceError> {
+        let runs = &self.runs[first..];
+        let failure = |source| ReproduceError::Sweep {
+            configuration: names(runs.iter().map(|(stem, _)| *stem)),
+            source,
+        };
+        session.runner.curves(runs, own).map_err(failure)
+    }
+
+    fn finish(&mut self, session: &mut Session<'_>, card: ScoreCard) -> Result<(), ReproduceError> {
+        if !session.args.json {
+            writeln!(session.output, "{}", card.terminal())?;
+        }
+        self.cards.push(card);
+        Ok(())
+    }
+}
+
+fn not_tested(file: &FindingsFile, why: &str) -> Vec<FindingResult> {
+    file.findings
+        .iter()
+        .map(|finding| FindingResult::not_tested(finding, why.to_owned()))
+        .collect()
+}
+
+/// Traces, configurations, readings and findings.
+fn list(
+    session: &mut Session<'_>,
+    paper: &Paper,
+    file: &FindingsFile,
+    readings: Option<&Readings>,
+    chosen: &[&PaperTrace],
+) -> Result<(), ReproduceError> {
+    let of = |trace: Option<&str>| -> Vec<&Finding> {
+        file.findings
+            .iter()
+            .filter(|finding| home(paper, finding) == trace)
+            .collect()
+    };
+    let counted: Vec<_> = chosen
+        .iter()
+        .map(|trace| (*trace, of(Some(&trace.name)).len()))
+        .collect();
+    session.list_traces(paper, &counted)?;
+    session.list_configurations(paper, chosen)?;
+    if let Some(readings) = readings {
+        list_readings(session, readings)?;
+    }
+    writeln!(session.output, "\nfindings")?;
+    let homes = chosen.iter().map(|trace| Some(trace.name.as_str()));
+    for home in homes.chain([None]) {
+        for finding in of(home) {
+            let (id, expected) = (&finding.id, finding.expected());
+            if matches!(finding.check, findings::Check::Cell(_)) {
+                writeln!(session.output, "  {id:78} {expected}")?;
+            } else {
+                writeln!(
+                    session.output,
+                    "  {id} ({}, section {}): {}\n    {expected}",
+                    home.unwrap_or(JOINT),
+                    finding.section,
+                    finding.statement,
+                )?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn list_readings(session: &mut Session<'_>, readings: &Readings) -> Result<(), ReproduceError> {
+    writeln!(
+        session.output,
+        "\nreadings (--reading NAME, or all of them: --reading all)"
+    )?;
+    for reading in readings.all() {
+        let name = if reading.is_default {
+            format!("{} (default)", reading.name)
+        } else {
+            reading.name.clone()
+        };
+        writeln!(session.output, "  {name:18} {}", reading.summary.trim())?;
+        if let Some(settings) = reading.settings() {
+            writeln!(session.output, "    sets {settings}")?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,32 @@
+//! The machine that takes reservations, and fixed reservations beside flexible jobs (`reserving/`, `outcome.rs`).
+
+use crate::scheduling::measures::{Measure, Topic, measure};
+
+/// What it measures, in the order of tables.
+#[rustfmt::skip]
+pub const MEASURES: &[Measure] = &[
+    measure("requests", "", "Requests", 0, Topic::Detail),
+    measure("granted", "", "Reservations granted", 0, Topic::Detail),
+    measure("rejected_percent", "%", "Requests rejected (%)", 2, Topic::Reservations),
+    measure("rejected_fixed_percent", "%", "Rejected for running jobs or reservations (%)", 2, Topic::Detail),
+    measure("rejected_planned_percent", "%", "Rejected for planned jobs (%)", 2, Topic::Detail),
+    measure("rejected_impossible_percent", "%", "Impossible requests (%)", 2, Topic::Detail),
+    measure("reservations_used_percent", "%", "Machine used by reservations (%)", 2, Topic::Reservations),
+    measure("held_idle_percent", "%", "Held by reservations and not used (%)", 2, Topic::Detail),
+    measure("loaded_utilisation_percent", "%", "Utilisation while jobs are submitted (%)", 2, Topic::Machine),
+    measure("job_wait_hours", "h", "Mean wait of jobs (h)", 3, Topic::Waits),
+    measure("reservation_wait_hours", "h", "Mean wait of reservations (h)", 3, Topic::Waits),
+    measure("wait_ratio", "", "Wait of reservations ÷ wait of jobs", 3, Topic::Waits),
+    measure("price_su", "SU", "Mean additive price (SU)", 3, Topic::Prices),
+    measure("price_deviation_su", "SU", "Deviation of the price within a simulation (SU)", 2, Topic::Detail),
+    measure("priced_percent", "%", "Reservations with a price above 0 (%)", 2, Topic::Prices),
+    measure("offers_mean", "", "Offers a request", 1, Topic::Detail),
+    measure("displaced_jobs_mean", "", "Jobs displaced a reservation", 3, Topic::Prices),
+    measure("displaced_hours_mean", "h", "Delay inflicted a reservation (h)", 3, Topic::Prices),
+    measure("anomalies", "", "Jobs moved back by planning anew", 0, Topic::Detail),
+    measure("flexible_rejected_percent", "%", "Flexible jobs rejected (%)", 2, Topic::Reservations),
+    measure("flexible_fees_vc", "VC", "Fees of flexible jobs (VC)", 0, Topic::Prices),
+    measure("flexible_forfeited_vc", "VC", "Forfeited fees of flexible jobs (VC)", 0, Topic::Prices),
+    measure("reservation_fees_vc", "VC", "Fees of reservations (VC)", 0, Topic::Prices),
+    measure("reservation_forfeited_vc", "VC", "Forfeited fees of reservations (VC)", 0, Topic::Detail),
+];

@@ -1,0 +1,402 @@
+//! What simulations read: jobs, statistics and failures, each prepared once and shared.
+//!
+//! [`InputSources`] makes them, [`Inputs`] says what a simulation needs and remembers it.
+
+mod cache;
+pub(crate) mod parallel;
+mod sources;
+
+use std::any::{Any, TypeId};
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+pub use self::cache::Cache;
+pub use self::sources::{FailureRequest, InputSources, PreparedWorkload};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::estimates::{EstimateModel, EstimateSettings};
+use crate::failures::{FailureSource, FailureTrace, LanlTable};
+use crate::random::StreamSeed;
+use crate::units::{NodeSeconds, Nodes, Seconds};
+use crate::workload::workflows::{Negatives, Workflow};
+use crate::workload::{
+    Job, MixedWorkload, ParsedTrace, RequestSettings, WorkloadSettings, generate_requests,
+};
+use bookahead_engine::studies::SimulationSpec;
+
+/// Something that simulations read and that may change behind its name.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RunInput {
+    /// What it is called, with everything of the configuration that shapes it.
+    pub source: String,
+    /// The hash of its content.
+    pub content: String,
+}
+
+/// The content of a simulation's inputs, known once they are loaded.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ContentHashes {
+    /// The jobs: hash of the trace's content, or of the generated jobs.
+    pub workload: String,
+    /// The replayed failures; `None` where they follow from settings and seed alone.
+    pub failures: Option<String>,
+    /// The jobs of the sites behind the first, of a study of provisioning.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub sites: Vec<String>,
+    /// The file of the workflow; `None` where it was drawn, and without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub workflow: Option<String>,
+}
+
+/// JSON with sorted keys and no white space: equal values give equal texts.
+///
+/// # Errors
+///
+/// When a value has no JSON form (never for the settings of this crate).
+pub fn canonical_json<T: Serialize>(value: &T) -> Result<String, serde_json::Error> {
+    let mut text = String::new();
+    write_sorted(&serde_json::to_value(value)?, &mut text);
+    Ok(text)
+}
+
+/// Writes a value as JSON with sorted keys and no white space.
+pub(crate) fn write_sorted(value: &Value, into: &mut String) {
+    match value {
+        Value::Object(map) => {
+            let mut entries: Vec<_> = map.iter().collect();
+            entries.sort_by_key(|(key, _)| key.as_str());
+            into.push('{');
+            for (position, (key, child)) in entries.into_iter().enumerate() {
+                if position > 0 {
+                    into.push(',');
+                }
+                into.push_str(&Value::from(key.as_str()).to_string());
+                into.push(':');
+                write_sorted(child, into);
+            }
+            into.push('}');
+        }
+        Value::Array(items) => {
+            into.push('[');
+            for (position, child) in items.iter().enumerate() {
+                if position > 0 {
+                    into.push(',');
+                }
+                write_sorted(child, into);
+            }
+            into.push(']');
+        }
+        leaf => into.push_str(&leaf.to_string()),
+    }
+}
+
+/// Folders in which inputs are looked for when they are not found as they stand.
+#[derive(Clone, Debug, Default)]
+pub struct InputFolders {
+    /// Traces: the environment variable `BOOKAHEAD_TRACES`.
+    pub traces: Option<PathBuf>,
+    /// Failure data: the environment variable `BOOKAHEAD_FAILURES`, else a folder `failures` beside the folder of traces.
+    pub failures: Option<PathBuf>,
+    /// Workflows: the environment variable `BOOKAHEAD_WORKFLOWS`.
+    pub workflows: Option<PathBuf>,
+}
+
+impl InputFolders {
+    /// The folders that the environment names.
+    #[must_use]
+    pub fn from_environment() -> Self {
+        let folder = |name| {
+            std::env::var_os(name)
+                .filter(|value| !value.is_empty())
+                .map(PathBuf::from)
+        };
+        let traces = folder("BOOKAHEAD_TRACES");
+        let beside = || {
+            let folder = traces.as_ref()?.parent()?.join("failures");
+            folder.is_dir().then_some(folder)
+        };
+        let failures = folder("BOOKAHEAD_FAILURES").or_else(beside);
+        let workflows = folder("BOOKAHEAD_WORKFLOWS");
+        Self {
+            traces,
+            failures,
+            workflows,
+        }
+    }
+}
+
+/// Why the inputs of a sweep cannot be had.
+#[derive(Debug, thiserror::Error)]
+pub enum InputError {
+    /// The jobs.
+    #[error("the workload cannot be prepared: {0}")]
+    Workload(String),
+    /// The statistics.
+    #[error("the estimates of {workload} cannot be learned: {reason}")]
+    Estimates {
+        /// The workload.
+        workload: String,
+        /// Why.
+        reason: String,
+    },
+    /// The application.
+    #[error("the workflow cannot be prepared: {0}")]
+    Workflow(String),
+    /// The failures.
+    #[error("the node failures cannot be prepared: {0}")]
+    Failures(String),
+    /// The trace is too short.
+    #[error(
+        "{workload} has {have} batteries of {jobs} jobs, and replication {wanted} asks for one more: \
+         lower `experiment.replications` or `workload.battery_jobs`"
+    )]
+    TooFewBatteries {
+        /// The workload.
+        workload: String,
+        /// Its batteries.
+        have: usize,
+        /// Jobs a battery.
+        jobs: u32,
+        /// The replication, from 1.
+        wanted: u32,
+    },
+}
+
+/// All inputs of a sweep.
+pub struct Inputs {
+    sources: InputSources,
+    /// Whether simulations keep the outcome of every job.
+    pub(crate) keep_outcomes: bool,
+    pub(crate) records: Cache<ParsedTrace>,
+    workloads: Cache<PreparedWorkload>,
+    models: Cache<EstimateModel>,
+    tables: Cache<Option<LanlTable>>,
+    failures: Cache<FailureTrace>,
+    /// What studies share among their simulations, by type.
+    shared: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
+}
+
+impl Inputs {
+    /// No inputs yet; simulations will keep every job's outcome or totals only.
+    #[must_use]
+    pub fn new(sources: InputSources, keep_outcomes: bool) -> Self {
+        Self {
+            sources,
+            keep_outcomes,
+            records: Cache::default(),
+            workloads: Cache::default(),
+            models: Cache::default(),
+            tables: Cache::default(),
+            failures: Cache::default(),
+            shared: Mutex::default(),
+        }
+    }
+
+    /// The workload's name for people.
+    ///
+    /// # Errors
+    ///
+    /// When the workload cannot be prepared.
+    pub fn label(&self, spec: &SimulationSpec) -> Result<String, Arc<InputError>> {
+        Ok(self.workload(spec)?.label.clone())
+    }
+
+    /// What a study shares among its simulations: one value a type, empty at first.
+    pub(crate) fn shared<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        let mut all = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let value = all
+            .entry(TypeId::of::<T>())
+            .or_insert_with(|| Arc::new(T::default()));
+        Arc::clone(value)
+            .downcast()
+            .expect("a value is kept under its own type")
+    }
+
+    /// Settings with the same text share records.
+    pub(crate) fn source_key(&self, settings: &WorkloadSettings) -> String {
+        self.sources.source_key(settings)
+    }
+
+    /// A text that names the workload with everything that shapes its jobs.
+    pub(crate) fn workload_key(&self, settings: &WorkloadSettings) -> String {
+        self.sources.workload_key(settings)
+    }
+
+    /// Reads the workflow in a file, with the hash of the file's content.
+    pub(crate) fn workflow(
+        &self,
+        file: &str,
+        negatives: Negatives,
+    ) -> Result<(Workflow, String), InputError> {
+        self.sources.workflow(file, negatives)
+    }
+
+    /// What the random streams of a simulation derive from, beside their names.
+    pub(crate) fn seed(&self, spec: &SimulationSpec) -> StreamSeed {
+        StreamSeed {
+            seed: spec.seed,
+            workload_key: self.sources.workload_key(&spec.workload),
+            replication: spec.replication,
+        }
+    }
+
+    /// The jobs that stay jobs and the requests for reservations that are made from the others.
+    pub(crate) fn jobs_and_requests(
+        &self,
+        spec: &SimulationSpec,
+        requests: &RequestSettings,
+        jobs: &[Job],
+    ) -> MixedWorkload {
+        // The source alone: exact and recorded estimates, and every admission rule, see the same requests.
+        let key = self.sources.source_key(&spec.workload);
+        generate_requests(jobs, requests, spec.seed, &key, spec.replication)
+    }
+
+    /// The jobs of the simulation's replication.
+    pub(crate) fn battery(
+        &self,
+        workload: &PreparedWorkload,
+        spec: &SimulationSpec,
+    ) -> Result<Arc<[Job]>, Arc<InputError>> {
+        // A whole trace is the same in every replication: what differs is drawn from it.
+        let battery = match spec.workload.whole {
+            Some(_) => 0,
+            None => spec.replication as usize,
+        };
+        workload
+            .batteries
+            .get(battery)
+            .map(Arc::clone)
+            .ok_or_else(|| {
+                Arc::new(InputError::TooFewBatteries {
+                    workload: workload.label.clone(),
+                    have: workload.batteries.len(),
+                    jobs: spec.workload.battery_jobs,
+                    wanted: spec.replication + 1,
+                })
+            })
+    }
+
+    /// The cleaned and scaled jobs of a simulation.
+    pub(crate) fn workload(
+        &self,
+        spec: &SimulationSpec,
+    ) -> Result<Arc<PreparedWorkload>, Arc<InputError>> {
+        self.workload_of(&spec.workload, spec.seed)
+    }
+
+    pub(crate) fn workload_of(
+        &self,
+        settings: &WorkloadSettings,
+        seed: u64,
+    ) -> Result<Arc<PreparedWorkload>, Arc<InputError>> {
+        let key = format!("{seed}|{}", self.sources.workload_key(settings));
+        let source = format!("{seed}|{}", self.sources.source_key(settings));
+        self.workloads.get_shared(key, || {
+            let records = self
+                .records
+                .get(source, || self.sources.records(settings, seed))?;
+            Ok(self.sources.workload(&records, settings, seed)?)
+        })
+    }
+
+    /// The statistics that are learned from the jobs before the evaluated ones.
+    pub(crate) fn model(
+        &self,
+        spec: &SimulationSpec,
+        workload: &PreparedWorkload,
+        settings: &EstimateSettings,
+    ) -> Result<Arc<EstimateModel>, Arc<InputError>> {
+        self.models.get(self.model_key(spec, settings), || {
+            self.sources.estimates(workload, settings)
+        })
+    }
+
+    /// The statistics that are learned from other jobs; `place` says which.
+    pub(crate) fn model_from(
+        &self,
+        spec: &SimulationSpec,
+        settings: &EstimateSettings,
+        place: &str,
+        learning: impl FnOnce() -> PreparedWorkload,
+    ) -> Result<Arc<EstimateModel>, Arc<InputError>> {
+        let key = format!("{}|{place}", self.model_key(spec, settings));
+        self.models
+            .get(key, || self.sources.estimates(&learning(), settings))
+    }
+
+    fn model_key(&self, spec: &SimulationSpec, settings: &EstimateSettings) -> String {
+        let workload = self.sources.workload_key(&spec.workload);
+        format!("{}|{workload}|{}", spec.seed, canonical_text(settings))
+    }
+
+    /// The failures that these jobs meet in a replication.
+    pub(crate) fn failures_with(
+        &self,
+        spec: &SimulationSpec,
+        jobs: &[Job],
+        replication: u32,
+    ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+        if spec.failures.source == FailureSource::None {
+            return Ok(Arc::default());
+        }
+        let nodes = spec.workload.nodes;
+        let workload_key = self.sources.workload_key(&spec.workload);
+        self.failures_of(&FailureRequest {
+            settings: &spec.failures,
+            nodes,
+            horizon: horizon(jobs, nodes),
+            seed: spec.seed,
+            workload_key: &workload_key,
+            replication,
+        })
+    }
+
+    /// The failures that are asked for, made once for everybody who asks for the same.
+    pub(crate) fn failures_of(
+        &self,
+        request: &FailureRequest<'_>,
+    ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+        let settings = canonical_text(request.settings);
+        let FailureRequest {
+            nodes,
+            horizon,
+            seed,
+            workload_key,
+            replication,
+            ..
+        } = request;
+        let key = format!("{seed}|{workload_key}|{nodes}|{settings}|{replication}|{horizon}");
+        self.failures.get_shared(key, || {
+            let table = self
+                .tables
+                .get(settings, || self.sources.failure_table(request.settings))?;
+            Ok(self.sources.failures(&table, request)?)
+        })
+    }
+}
+
+/// When no job of a battery can be on the machine any more. Planned jobs end by their deadlines; a queue that promises
+/// nothing works off what was submitted, for which twice the time of a packed machine and the longest job are added.
+fn horizon(jobs: &[Job], nodes: Nodes) -> Seconds {
+    let last = jobs
+        .iter()
+        .map(|job| job.deadline)
+        .max()
+        .unwrap_or(Seconds::ZERO);
+    let longest = jobs
+        .iter()
+        .map(|job| job.estimate)
+        .max()
+        .unwrap_or(Seconds::ZERO);
+    let area = jobs.iter().fold(NodeSeconds(0), |sum, job| sum + job.fee());
+    let packed = Seconds(area.0 / i64::from(nodes.0.max(1)));
+    last + packed * 2 + longest + Seconds::HOUR
+}
+
+/// The canonical JSON of settings, as a key.
+pub(crate) fn canonical_text<T: serde::Serialize>(settings: &T) -> String {
+    canonical_json(settings).unwrap_or_default()
+}

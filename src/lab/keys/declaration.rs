@@ -1,0 +1,478 @@
+//! How a key is declared, once: `section!` makes of one declaration the structure that serde reads and what messages, the
+//! page of the configuration and the schema say about the key.
+
+use std::ops::Bound::{self, Excluded, Included, Unbounded};
+use std::ops::{Deref, Range};
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde::de::value::Error;
+use serde::de::{Deserializer, Error as _, Visitor};
+use serde::forward_to_deserialize_any;
+use toml::Spanned;
+
+/// A value with its place in the file, where it was given.
+pub type Given<T> = Option<Spanned<T>>;
+
+/// What a value of a key looks like in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A whole number.
+    Integer,
+    /// A real number; a whole number is taken as one.
+    Real,
+    /// A quoted name.
+    Text,
+    /// `true` or `false`.
+    Flag,
+    /// A list of numbers.
+    List,
+}
+
+impl Kind {
+    /// The type in words, for messages.
+    #[must_use]
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::Integer => "a whole number",
+            Self::Real => "a number",
+            Self::Text => "a text in quotes",
+            Self::Flag => "true or false",
+            Self::List => "a list in brackets",
+        }
+    }
+}
+
+/// A table of the experiment file.
+#[derive(Clone, Copy, Debug)]
+pub struct Section {
+    /// Dotted path from the top of the file.
+    pub path: &'static str,
+    /// What it is about, a sentence.
+    pub about: &'static str,
+    /// The keys that stand directly in it, in the order of the documentation.
+    pub keys: &'static [Key],
+    /// Whether there may be several, written with two brackets: no axis can change their keys.
+    pub is_list: bool,
+}
+
+/// What a file says in a table; the same as an empty one where it is left out.
+#[derive(Debug, Default)]
+pub struct Table<T> {
+    /// Where it is; `None` where it is left out.
+    pub place: Option<Range<usize>>,
+    /// Its keys.
+    pub keys: T,
+}
+
+impl<T> Deref for Table<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.keys
+    }
+}
+
+/// What tables are read from.
+pub trait ReadTable {
+    /// The table with this path.
+    fn table<T: DeserializeOwned + Default>(&mut self, path: &str) -> Table<T>;
+}
+
+/// The tables of a study.
+pub trait Tables {
+    /// What may stand in them, in the order of the documentation.
+    const SECTIONS: &'static [Section];
+
+    /// Reads them.
+    fn read(from: &mut impl ReadTable) -> Self;
+
+    /// The tables that are there, with their places.
+    fn given(&self) -> Vec<(&'static str, Range<usize>)>;
+}
+
+/// For studies without tables of their own.
+impl Tables for () {
+    const SECTIONS: &'static [Section] = &[];
+
+    fn read(_: &mut impl ReadTable) -> Self {}
+
+    fn given(&self) -> Vec<(&'static str, Range<usize>)> {
+        Vec::new()
+    }
+}
+
+/// One key of the experiment file.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Dotted path from the top of the file.
+    pub path: &'static str,
+    /// What it is, a sentence.
+    pub about: &'static str,
+    /// Type of its value.
+    pub kind: Kind,
+    /// Type of the elements of a list, else the same as `kind`.
+    pub element: Kind,
+    /// Which numbers are allowed, alone or in a list.
+    pub range: (Bound<f64>, Bound<f64>),
+    /// The names that a text may be.
+    pub names: Option<fn() -> Vec<&'static str>>,
+    /// Whether other texts than the names are possible.
+    pub others: bool,
+    /// The ambiguities of the papers, or the places in them, that the key decides.
+    pub decides: &'static str,
+    pub(crate) default: Fallback,
+    pub(crate) words: Option<&'static str>,
+    pub(crate) note: &'static str,
+    /// What is said of a number below and of one above the range.
+    pub(crate) refusals: [&'static str; 2],
+}
+
+/// What holds where a key is left out.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Fallback {
+    /// It depends, or there is none.
+    None,
+    /// This value as it stands in a file, a text without its quotes.
+    Value(&'static str),
+    /// The same, and the words say so themselves.
+    InWords(&'static str),
+    /// The name of an enum's default.
+    Named(fn() -> String),
+}
+
+impl Key {
+    /// What is allowed, with unit and default, in one line.
+    #[must_use]
+    pub fn allowed(&self) -> String {
+        let words = self
+            .words
+            .map_or_else(|| self.range_in_words(), str::to_owned);
+        let default = match (self.kind, self.default) {
+            (Kind::Integer | Kind::Real | Kind::List, Fallback::Value(value)) => {
+                format!(" (default {value})")
+            }
+            _ => String::new(),
+        };
+        format!("{words}{}{default}", self.note)
+    }
+
+    /// What holds where the key is left out, as it stands in a file (a text without its quotes). `None` where that depends
+    /// on other keys, or nothing does.
+    #[must_use]
+    pub fn default(&self) -> Option<String> {
+        match self.default {
+            Fallback::None => None,
+            Fallback::Value(value) | Fallback::InWords(value) => Some(value.to_owned()),
+            Fallback::Named(name) => Some(name()),
+        }
+    }
+
+    /// The same where it is no enum's.
+    pub(crate) fn plain_default(&self) -> Option<&'static str> {
+        match self.default {
+            Fallback::None | Fallback::Named(_) => None,
+            Fallback::Value(value) | Fallback::InWords(value) => Some(value),
+        }
+    }
+
+    /// What is said of a number out of range.
+    pub(crate) fn refusal(&self, number: f64) -> &'static str {
+        let is_above = match self.range.1 {
+            Included(most) => number > most,
+            Excluded(most) => number >= most,
+            Unbounded => false,
+        };
+        self.refusals[usize::from(is_above)]
+    }
+
+    fn range_in_words(&self) -> String {
+        let choice = |texts: Vec<String>| {
+            let marked = texts.into_iter().map(|text| {
+                let is_default = self.default().as_deref() == Some(text.trim_matches('"'));
+                text + if is_default { " (default)" } else { "" }
+            });
+            let marked: Vec<String> = marked.collect();
+            marked
+                .split_last()
+                .map(|(last, rest)| format!("{} or {last}", rest.join(", ")))
+                .unwrap_or_default()
+        };
+        match (self.kind, self.range) {
+            (Kind::Integer, (Included(least), Included(most))) => {
+                format!("a whole number from {least} to {most}")
+            }
+            (Kind::Integer, (Included(least), _)) => format!("a whole number of {least} or more"),
+            (Kind::Real, (Included(least), Unbounded)) => format!("{least} or more"),
+            (Kind::Real, (Included(least), Included(most))) => format!("{least} to {most}"),
+            (Kind::Real, (Excluded(least), Unbounded)) => format!("above {least}"),
+            (Kind::Real, (Excluded(least), Included(most))) => {
+                format!("above {least}, at most {most}")
+            }
+            (Kind::Real, (Excluded(least), Excluded(most))) => {
+                format!("above {least} and below {most}")
+            }
+            (Kind::Flag, _) => choice(vec!["true".to_owned(), "false".to_owned()]),
+            (Kind::Text, _) => {
+                let names = self.names.map_or_else(Vec::new, |names| names());
+                choice(names.iter().map(|name| format!("\"{name}\"")).collect())
+            }
+            _ => String::new(),
+        }
+    }
+
+    const fn of(kind: Kind, range: (Bound<f64>, Bound<f64>)) -> Self {
+        Self {
+            path: "",
+            about: "",
+            kind,
+            element: kind,
+            range,
+            names: None,
+            others: false,
+            decides: "",
+            default: Fallback::None,
+            words: None,
+            note: "",
+            refusals: ["is impossible"; 2],
+        }
+    }
+
+    const fn list(element: Kind, least: Bound<f64>) -> Self {
+        let mut key = Self::of(Kind::List, (least, Unbounded));
+        key.element = element;
+        key
+    }
+
+    /// Numbers from this one on.
+    pub(crate) const fn from(mut self, least: f64) -> Self {
+        self.range.0 = Included(least);
+        self
+    }
+
+    /// Numbers above this one.
+    pub(crate) const fn above(mut self, least: f64) -> Self {
+        self.range.0 = Excluded(least);
+        self
+    }
+
+    /// Numbers up to this one.
+    pub(crate) const fn to(mut self, most: f64) -> Self {
+        self.range.1 = Included(most);
+        self
+    }
+
+    /// Numbers below this one.
+    pub(crate) const fn below(mut self, most: f64) -> Self {
+        self.range.1 = Excluded(most);
+        self
+    }
+
+    /// Other texts than the names are possible as well.
+    pub(crate) const fn or_others(mut self) -> Self {
+        self.others = true;
+        self
+    }
+
+    /// Says what is allowed in words of its own, in the place of those made from range or names.
+    pub(crate) const fn words(mut self, words: &'static str) -> Self {
+        self.words = Some(words);
+        self
+    }
+
+    /// What follows the words for range or names: `: what it is`, or a unit.
+    pub(crate) const fn note(mut self, note: &'static str) -> Self {
+        self.note = note;
+        self
+    }
+
+    /// What is said of a number below and of one above the range, behind the number.
+    pub(crate) const fn refused(mut self, below: &'static str, above: &'static str) -> Self {
+        self.refusals = [below, above];
+        self
+    }
+
+    /// What holds where the key is left out.
+    pub(crate) const fn default_is(mut self, value: &'static str) -> Self {
+        self.default = Fallback::Value(value);
+        self
+    }
+
+    /// The same where words or note name the default already.
+    pub(crate) const fn default_in_words(mut self, value: &'static str) -> Self {
+        self.default = Fallback::InWords(value);
+        self
+    }
+
+    /// The ambiguities of the papers, or the places in them, that the key decides.
+    pub(crate) const fn decides(mut self, names: &'static str) -> Self {
+        self.decides = names;
+        self
+    }
+}
+
+/// A whole number from this one on.
+pub(crate) const fn integer(least: i64) -> Key {
+    Key::of(Kind::Integer, (Included(least as f64), Unbounded)).refused("is too small", "")
+}
+
+/// A whole number between these two, both included.
+pub(crate) const fn integer_within(least: i64, most: i64) -> Key {
+    integer(least)
+        .to(most as f64)
+        .refused("is impossible", "is impossible")
+}
+
+/// A real number.
+pub(crate) const fn real() -> Key {
+    Key::of(Kind::Real, (Unbounded, Unbounded))
+}
+
+/// A list of whole numbers from this one on.
+pub(crate) const fn integers(least: i64) -> Key {
+    Key::list(Kind::Integer, Included(least as f64))
+}
+
+/// A list of real numbers.
+pub(crate) const fn reals() -> Key {
+    Key::list(Kind::Real, Unbounded)
+}
+
+/// `true` or `false`.
+pub(crate) const fn flag(default: &'static str) -> Key {
+    Key::of(Kind::Flag, (Unbounded, Unbounded)).default_is(default)
+}
+
+/// Any text.
+pub(crate) const fn text(words: &'static str) -> Key {
+    Key::of(Kind::Text, (Unbounded, Unbounded)).words(words)
+}
+
+/// One of these names.
+pub(crate) const fn one_of(names: fn() -> Vec<&'static str>) -> Key {
+    let mut key = Key::of(Kind::Text, (Unbounded, Unbounded));
+    key.names = Some(names);
+    key
+}
+
+/// One of the names of an enum, its default where the key is left out.
+pub(crate) const fn named<T: DeserializeOwned + Serialize + Default>() -> Key {
+    let mut key = one_of(names_of::<T>);
+    key.default = Fallback::Named(default_of::<T>);
+    key
+}
+
+fn default_of<T: Serialize + Default>() -> String {
+    let value = serde_json::to_value(T::default()).unwrap_or_default();
+    value.as_str().unwrap_or_default().to_owned()
+}
+
+/// The names of an enum's variants as serde reads them.
+pub(crate) fn names_of<T: DeserializeOwned>() -> Vec<&'static str> {
+    let mut names: &'static [&'static str] = &[];
+    // Asked for a value, an enum says first which names it knows. There is no value, so the answer is always an error.
+    let _ = T::deserialize(Asked(&mut names));
+    names.to_vec()
+}
+
+struct Asked<'a>(&'a mut &'static [&'static str]);
+
+impl<'de> Deserializer<'de> for Asked<'_> {
+    type Error = Error;
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
+        Err(Error::custom("only an enum has names"))
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        variants: &'static [&'static str],
+        _: V,
+    ) -> Result<V::Value, Error> {
+        *self.0 = variants;
+        Err(Error::custom("only the names were asked for"))
+    }
+
+    forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 u8 u16 u32 u64 f32 f64 char str string bytes byte_buf option unit unit_struct newtype_struct seq
+        tuple tuple_struct map struct identifier ignored_any
+    }
+}
+
+/// Declares a table: its structure for serde, and its [`Section`] with the keys. The comment of a key is what it is; behind
+/// the type of its field stands what is allowed. Tables in the table are named last. `list` after the path says that there may be
+/// several of them.
+macro_rules! section {
+    (
+        #[doc = $doc:literal]
+        $section:ident = $path:literal $($list:ident)?, $raw:ident {
+            $( #[doc = $about:literal] $field:ident: $type:ty = $key:expr, )*
+        }
+        $( tables { $( #[doc = $below:literal] $table:ident: $table_type:ty, )* } )?
+    ) => {
+        #[doc = $doc]
+        #[derive(Debug, Default, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        pub struct $raw {
+            $( #[doc = $about] pub $field: $type, )*
+            $( $( #[doc = $below] #[serde(default)] pub $table: $table_type, )* )?
+        }
+
+        /// Keys as they are declared, with what the file gives.
+        #[allow(dead_code)] // Of names, lists and enums the structure alone is read.
+        impl $raw {
+            $(
+                #[doc = $about]
+                pub(crate) const fn $field(&self) -> Field<'_, $type> {
+                    const KEY: &Key = &Key {
+                        path: concat!($path, ".", stringify!($field)),
+                        about: $about.trim_ascii(),
+                        ..$key
+                    };
+                    Field::new(KEY, &self.$field)
+                }
+            )*
+        }
+
+        #[doc = $doc]
+        pub(crate) const $section: Section = Section {
+            path: $path,
+            is_list: !concat!($(stringify!($list))?).is_empty(),
+            about: $doc.trim_ascii(),
+            keys: &[ $(
+                Key {
+                    path: concat!($path, ".", stringify!($field)),
+                    about: $about.trim_ascii(),
+                    ..$key
+                },
+            )* ],
+        };
+    };
+}
+pub(crate) use section;
+
+/// Declares which tables are a study's: field, structure and section of each, and of what may stand in it.
+macro_rules! tables {
+    ($($field:ident: $raw:ident = $section:ident $(with $below:ident)?,)*) => {
+        /// What a file says of the study.
+        #[derive(Debug, Default)]
+        pub struct RawTables {
+            $(#[doc = concat!("`[", stringify!($field), "]`.")] pub $field: Table<$raw>,)*
+        }
+
+        impl Tables for RawTables {
+            const SECTIONS: &'static [Section] = &[$($section, $($below,)?)*];
+
+            fn read(from: &mut impl ReadTable) -> Self {
+                Self { $($field: from.table($section.path),)* }
+            }
+
+            fn given(&self) -> Vec<(&'static str, std::ops::Range<usize>)> {
+                let places = [$(($section.path, &self.$field.place),)*];
+                places.into_iter().filter_map(|(path, place)| Some((path, place.clone()?))).collect()
+            }
+        }
+    };
+}
+pub(crate) use tables;

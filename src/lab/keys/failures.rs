@@ -1,0 +1,88 @@
+//! Keys of failures: those that nodes meet, and what the planner believes of them.
+
+use serde::Deserialize;
+
+use super::declaration::{
+    Given, Key, Section, integers, named, one_of, real, reals, section, text,
+};
+use super::field::Field;
+use crate::scheduling::SurvivalForm;
+
+section! {
+    /// The failures that nodes meet.
+    FAILURES = "failures", RawFailures {
+        /// Where failures come from.
+        source: Given<String> = one_of(|| vec!["none", "lanl", "generated"]).default_is("none"),
+        /// The LANL table of failures.
+        file: Given<String> = text("the file name of the LANL table, with or without .gz or .xz"),
+        /// The systems of the LANL table that are taken.
+        systems: Given<Vec<u32>> = integers(0)
+            .words("different system numbers of the LANL table")
+            .default_is("[18, 19]"),
+        /// Where on the failure clock a simulation starts.
+        offset_hours: Given<f64> = real()
+            .words("hours of the failure clock at the start (default 0); negative ones are a lead-in without failures")
+            .default_in_words("0")
+            .decides("A-29"),
+        /// The model of up-times.
+        survival: Given<String> = one_of(|| vec!["poisson", "weibull", "hyper-exponential"])
+            .default_is("poisson"),
+        /// The failure rate of the Poisson model.
+        rate_per_hour: Given<f64> = real().from(0.0)
+            .note(" failures an hour and node")
+            .default_is("1.2904e-4"),
+        /// The shape of the Weibull model.
+        shape: Given<f64> = real().above(0.0).words("a Weibull shape above 0").default_is("0.7"),
+        /// The scale of the Weibull model.
+        scale_hours: Given<f64> = real().above(0.0)
+            .words("a Weibull scale above 0 hours")
+            .default_is("7749.5"),
+        /// The weights of the hyper-exponential model.
+        probabilities: Given<Vec<f64>> = reals().from(0.0).to(1.0)
+            .words("probabilities that sum to 1, one for each of rates_per_hour"),
+        /// The rates of the hyper-exponential model.
+        rates_per_hour: Given<Vec<f64>> = reals().from(0.0)
+            .words("rates of 0 or more an hour, one for each of probabilities"),
+        /// The repair rate of a node.
+        repair_rate_per_hour: Given<f64> = real().above(0.0)
+            .note(" repairs an hour")
+            .default_is("0.4333"),
+    }
+}
+
+section! {
+    /// What the planner believes of the nodes.
+    RELIABILITY = "reliability", RawReliability {
+        /// The model of survival.
+        survival: Given<String> = one_of(|| vec!["poisson", "weibull", "hyper-exponential"])
+            .default_is("poisson"),
+        /// The failure rate of the Poisson model.
+        rate_per_hour: Given<f64> = real().from(0.0)
+            .note(" failures an hour and node")
+            .default_is("1.2904e-4"),
+        /// The shape of the Weibull model.
+        shape: Given<f64> = real().above(0.0).words("a Weibull shape above 0").default_is("0.7"),
+        /// The scale of the Weibull model.
+        scale_hours: Given<f64> = real().above(0.0)
+            .words("a Weibull scale above 0 hours")
+            .default_is("7749.5"),
+        /// The weights of the hyper-exponential model.
+        probabilities: Given<Vec<f64>> = reals().from(0.0).to(1.0)
+            .words("probabilities that sum to 1, one for each of rates_per_hour"),
+        /// The rates of the hyper-exponential model.
+        rates_per_hour: Given<Vec<f64>> = reals().from(0.0)
+            .words("rates of 0 or more an hour, one for each of probabilities"),
+        /// λ of the availability of a node.
+        failure_rate_per_hour: Given<f64> = real().from(0.0)
+            .note(" failures an hour")
+            .default_is("1.2904e-4")
+            .decides("A-01"),
+        /// μ of the availability of a node.
+        repair_rate_per_hour: Given<f64> = real().above(0.0)
+            .note(" repairs an hour")
+            .default_is("0.4333")
+            .decides("A-01"),
+        /// Whether survival is computed right, or as it is printed.
+        form: Option<SurvivalForm> = named::<SurvivalForm>().decides("A-02"),
+    }
+}

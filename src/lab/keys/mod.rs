@@ -1,0 +1,36 @@
+//! What experiment files are made of: keys, declared once, how they are read, and what is said of them when they are wrong.
+//!
+//! Here stand the keys that every study has; those of a study stand in its folder. `sweep/keys.rs` knows all of them.
+
+pub(crate) mod declaration;
+pub(crate) mod estimates;
+pub(crate) mod failures;
+pub(crate) mod field;
+pub(crate) mod problem;
+pub(crate) mod scheduling;
+pub(crate) mod workload;
+
+/// "Did you mean …?" where a known name is near, then everything that is allowed.
+#[must_use]
+pub fn suggest(wrong: &str, allowed: &[&str]) -> String {
+    let list = allowed
+        .iter()
+        .map(|name| format!("`{name}`"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    match nearest(wrong, allowed) {
+        Some(name) => format!("did you mean `{name}`? Allowed are: {list}"),
+        None => format!("allowed are: {list}"),
+    }
+}
+
+/// The allowed name with the smallest edit distance, where that is small enough to be a slip.
+#[must_use]
+pub fn nearest<'a>(wrong: &str, allowed: &[&'a str]) -> Option<&'a str> {
+    allowed
+        .iter()
+        .map(|name| (strsim::levenshtein(wrong, name), *name))
+        .min()
+        .filter(|(distance, name)| *distance <= (name.len() / 3).max(1))
+        .map(|(_, name)| name)
+}

@@ -1,0 +1,109 @@
+//! Keys of the policy: how it plans, and when it accepts an overbooked slot.
+
+use serde::Deserialize;
+
+use super::declaration::{
+    Given, Key, Section, flag, integer, integer_within, named, one_of, real, section,
+};
+use super::field::Field;
+use crate::scheduling::registry::STRATEGIES;
+use crate::scheduling::{
+    CalibrationMethod, Convolution, CrashRule, DownHorizon, EarlyStart, FailedStartRule, Placing,
+    PredecessorRule, PromisingRule, ReplanPasses, Retry, UnderestimatorRule,
+};
+use bookahead_engine::studies;
+
+/// The names of policies and studies.
+fn strategies() -> Vec<&'static str> {
+    let policies = STRATEGIES.iter().map(|strategy| strategy.name);
+    policies
+        .chain(studies::strategies().map(|study| study.name))
+        .collect()
+}
+
+section! {
+    /// The policy, or the study.
+    SCHEDULING = "scheduling", RawScheduling {
+        /// The policy, or the study.
+        strategy: Given<String> = one_of(strategies).words("a registered strategy"),
+        /// Which of the slots a job takes.
+        placing: Option<Placing> = named::<Placing>().decides("§3.3"),
+        /// Whether slots that hold the whole estimate are tested as well.
+        test_full_length: Option<bool> = flag("false").decides("A-03"),
+        /// The time step of distributions.
+        time_step_seconds: Given<i64> = integer(1)
+            .refused("s is no step", "")
+            .words("a whole number of seconds of 1 or more")
+            .default_is("60")
+            .decides("A-12"),
+        /// How distributions are convolved.
+        convolution: Option<Convolution> = named::<Convolution>(),
+        /// Whether distributions are conditioned on elapsed time.
+        condition_on_elapsed: Option<bool> = flag("false").decides("A-15"),
+        /// What is believed of the jobs in front.
+        predecessors: Option<PredecessorRule> = named::<PredecessorRule>(),
+        /// How long a node stays down in a plan.
+        down_horizon: Option<DownHorizon> = named::<DownHorizon>().decides("A-30"),
+        /// How often a re-planning pass is repeated.
+        replan: Option<ReplanPasses> = named::<ReplanPasses>().decides("A-22"),
+        /// What becomes of a job that loses a node.
+        crash: Option<CrashRule> = named::<CrashRule>().decides("A-31"),
+        /// What becomes of a job that cannot start.
+        failed_start: Option<FailedStartRule> = named::<FailedStartRule>().decides("A-33"),
+        /// When waiting jobs are tried again.
+        retry: Option<Retry> = named::<Retry>().decides("A-33"),
+        /// Whether the plan is rebuilt after a failed start.
+        replan_failed_start: Option<bool> = flag("false").decides("A-33"),
+        /// Whether nobody is placed in front of an overbooked job.
+        hold_for_overbooked: Option<bool> = flag("false").decides("A-18"),
+        /// Dependence on predecessors of the same user.
+        user_factor: Given<f64> = real().from(0.0).to(1.0)
+            .words("0 (default: independent) to 1: dependence of a job on a predecessor of its user")
+            .default_in_words("0")
+            .decides("A-14"),
+        /// Whether planned jobs start early.
+        early_start: Option<EarlyStart> = named::<EarlyStart>().decides("§14.3"),
+    }
+}
+
+section! {
+    /// When an overbooked slot is accepted, and the accounting.
+    ACCEPTANCE = "acceptance", RawAcceptance {
+        /// The test that an overbooked slot has to pass.
+        test: Given<String> = one_of(|| vec!["pof", "risk"]).default_is("pof"),
+        /// The probability of failure up to which a slot is accepted.
+        pof_max: Given<f64> = real().from(0.0).to(1.0)
+            .words("a probability from 0 to 1")
+            .default_is("0.2")
+            .decides("A-04"),
+        /// How promises follow from computed probabilities.
+        calibration: Option<CalibrationMethod> = named::<CalibrationMethod>(),
+        /// After how many jobs a count weighs half.
+        calibration_half_life_jobs: Given<f64> = real().from(1.0)
+            .note(" submitted jobs")
+            .default_is("5000"),
+        /// How many jobs must be counted before promises change.
+        calibration_minimum_jobs: Given<f64> = real().from(0.0)
+            .note(" decided jobs, aged")
+            .default_is("50"),
+        /// How many batteries are run before, for calibration alone.
+        calibration_batteries: Given<u32> = integer_within(0, 20)
+            .refused("", "batteries are too many")
+            .words("0 to 20 batteries before the simulated one")
+            .default_is("5"),
+        /// What a broken promise costs.
+        penalty_ratio: Given<f64> = real().from(0.0).note(": penalty ÷ fee").default_is("1"),
+        /// The security factor S of the risk test.
+        security_factor: Given<f64> = real().from(0.0)
+            .note(" (default: the strategy's own)")
+            .decides("§3.4.3"),
+        /// What makes a job promising for the algorithm of 2008.
+        promising: Option<PromisingRule> = named::<PromisingRule>()
+            .note(": whose statistics let overbooking-2008 shorten a job")
+            .decides("A-43"),
+        /// What the algorithm of 2008 plans for users who underestimate.
+        underestimators: Option<UnderestimatorRule> = named::<UnderestimatorRule>()
+            .note(": what overbooking-2008 plans for users whose jobs mostly outlast their estimates")
+            .decides("§3.1.6"),
+    }
+}

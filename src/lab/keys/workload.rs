@@ -1,0 +1,98 @@
+//! Keys of every experiment: its name, and its jobs.
+
+use serde::Deserialize;
+
+use super::declaration::{
+    Given, Key, Section, flag, integer, integer_within, named, one_of, real, section, text,
+};
+use super::field::Field;
+use crate::workload::{CopyShift, ProcessorsField};
+
+section! {
+    /// What the experiment is called, its seed, and how often it is repeated: what no axis may change.
+    EXPERIMENT = "experiment", RawHeader {
+        /// The name of the experiment.
+        name: Given<String> = text("letters, digits, `-`, `_`, `.` and `@`, beginning with a letter or digit"),
+        /// One paragraph for the report.
+        description: Given<String> = text("any text"),
+        /// The seed of all random streams.
+        seed: Given<u64> = integer(0).default_is("1"),
+        /// How often each point is simulated, with other jobs or other draws.
+        replications: Given<u32> = integer(1).note(": how many batteries").default_is("1"),
+    }
+}
+
+section! {
+    /// The jobs.
+    WORKLOAD = "workload", RawWorkload {
+        /// The trace that the jobs are read from.
+        trace: Given<String> = text("the file name of a trace, with or without .gz or .xz"),
+        /// The model that makes the jobs, in the place of a trace.
+        model: Given<String> = one_of(|| vec!["lublin-feitelson", "uniform-ratio", "arminius"]),
+        /// How many jobs the model makes.
+        jobs: Given<u32> = integer(1).note(": jobs that the model generates in all"),
+        /// The size of the machine.
+        nodes: Given<u32> = integer_within(1, 10_000_000)
+            .refused("is too small", "is too large")
+            .note(": the size of the machine"),
+        /// How many jobs are evaluated; those before them are learned from.
+        evaluation_jobs: Given<u32> = integer(1)
+            .words("a whole number of at least replications × battery_jobs (the default)")
+            .decides("A-35"),
+        /// Jobs of one battery.
+        battery_jobs: Given<u32> = integer(1).default_is("1000").decides("A-35"),
+        /// The factor on the times between submissions.
+        compression: Given<f64> = real().above(0.0).words("a factor above 0").decides("§5.2"),
+        /// The offered load that all evaluated jobs together are brought to.
+        target_load: Given<f64> = real().above(0.0)
+            .words("an offered load above 0, where 1 is the whole machine"),
+        /// The offered load that each battery is brought to.
+        battery_load: Given<f64> = real().above(0.0)
+            .words("an offered load above 0, where 1 is the whole machine")
+            .decides("A-36"),
+        /// How far a deadline lies behind its submission, in estimates.
+        laxity: Given<f64> = real().from(1.0)
+            .note(": the deadline is submission + laxity × estimate")
+            .default_is("2"),
+        /// Whether the whole trace is one simulation, in the place of batteries.
+        whole_trace: Given<bool> = flag("false")
+            .note(": the whole trace as one simulation, without batteries"),
+        /// How much of a whole trace is taken.
+        days: Given<f64> = real().above(0.0)
+            .note(": only the jobs of the first days of a whole trace")
+            .decides("AMB-21"),
+        /// How many jobs are submitted a second time.
+        copy_percent: Given<f64> = real().from(0.0).to(100.0)
+            .note(": jobs of a whole trace that are submitted a second time")
+            .default_is("0")
+            .decides("AMB-19, AMB-20"),
+        /// How the second copy is shifted.
+        copy_shift: Given<CopyShift> = named::<CopyShift>().decides("AMB-19, AMB-20"),
+        /// Whether estimates are set to run times.
+        exact_estimates: Given<bool> = flag("false")
+            .note(": estimates of a whole trace are its runtimes")
+            .decides("AMB-1"),
+        /// Whether only completed jobs are used.
+        completed_only: Option<bool> = flag("false")
+            .note(": only records whose status is completed, for evaluation and learning")
+            .decides("A-60"),
+    }
+    tables {
+        /// Which records are usable.
+        cleaning: RawCleaning,
+    }
+}
+
+section! {
+    /// Which records of a trace are usable.
+    WORKLOAD_CLEANING = "workload.cleaning", RawCleaning {
+        /// Which field of a record gives the number of nodes.
+        processors: Option<ProcessorsField> = named::<ProcessorsField>().decides("A-37"),
+        /// Whether records with run time 0 are dropped.
+        drop_zero_runtime: Option<bool> = flag("true").decides("A-08"),
+        /// Whether records that overran are dropped.
+        drop_overruns: Option<bool> = flag("false").decides("A-08"),
+        /// Whether cancelled records are dropped.
+        drop_cancelled: Option<bool> = flag("false"),
+    }
+}

@@ -1,0 +1,213 @@
+//! Sweeps into a store: what [`run_planned`] does, with inputs from files and results in SQLite.
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::sync::Arc;
+
+use super::{PendingSimulation, RunId, RunRecord, Store, StoreError, Writer, WriterHandle};
+use crate::sweep::{
+    EarlierWork, FailedSimulation, FinishedSimulation, InputSources, NoStore, OutcomeDetail, Plan,
+    Point, ResultSink, ResultStore, RunState, SimulationProgress, SinkError, Sweep, SweepError,
+    SweepOptions, SweepSummary, Task, load_inputs, plan, run_planned,
+};
+
+/// Runs a sweep into the store that the options name, or goes on with it: points that are done are not run again. With
+/// [`OutcomeDetail::None`] no store is touched.
+///
+/// Several sweeps may follow each other into one store; each shows its own progress.
+///
+/// # Errors
+///
+/// When an input is missing or faulty, or when the store cannot be used.
+pub fn run_sweep(mut sweep: Sweep, options: &SweepOptions) -> Result<SweepSummary, SweepError> {
+    let inputs = load_inputs(&mut sweep, InputSources::new(&options.folders), options)?;
+    let mut store: Box<dyn ResultStore> = if options.outcomes == OutcomeDetail::None {
+        Box::new(NoStore)
+    } else {
+        Box::new(StoreFile::open(&options.store).map_err(SweepError::Store)?)
+    };
+    run_planned(
+        &sweep,
+        &inputs,
+        &|spec| inputs.prepare(spec),
+        store.as_mut(),
+        options,
+    )
+}
+
+/// The identified sweep and what is left of it to do, without running anything or making a store.
+///
+/// # Errors
+///
+/// When an input is missing or faulty, or when there is a store that cannot be read.
+pub fn dry_run(mut sweep: Sweep, options: &SweepOptions) -> Result<(Sweep, Plan), SweepError> {
+    load_inputs(&mut sweep, InputSources::new(&options.folders), options)?;
+    let nothing_kept = options.outcomes == OutcomeDetail::None || !options.store.exists();
+    let plan = if nothing_kept {
+        plan(&sweep, &NoStore, options)?
+    } else {
+        let store = Store::open_read_only(&options.store)
+            .map_err(|error| SweepError::Store(stopped(&error)))?;
+        plan(&sweep, &StoreFile::Open(store), options)?
+    };
+    Ok((sweep, plan))
+}
+
+/// A store's file as a sweep sees it: first open, then with a writer that owns it.
+#[derive(Debug)]
+pub enum StoreFile {
+    /// Before the run begins.
+    Open(Store),
+    /// While the run goes on.
+    Writing {
+        /// The run.
+        run: RunId,
+        /// The one writer.
+        writer: Writer,
+    },
+    /// After the run.
+    Closed {
+        /// The run, where there was one.
+        run: Option<RunId>,
+    },
+}
+
+impl StoreFile {
+    /// Opens a store, or makes one.
+    ///
+    /// # Errors
+    ///
+    /// When the file cannot be used.
+    pub fn open(path: &Path) -> Result<Self, SinkError> {
+        Store::open(path)
+            .map(Self::Open)
+            .map_err(|error| stopped(&error))
+    }
+}
+
+fn stopped(error: &StoreError) -> SinkError {
+    SinkError::Stopped(error.to_string())
+}
+
+impl ResultSink for WriterHandle {
+    fn write(&self, finished: FinishedSimulation) -> Result<(), SinkError> {
+        WriterHandle::write(self, finished).map_err(|error| match error {
+            StoreError::InvalidResult { .. } => SinkError::Refused(error.to_string()),
+            other => stopped(&other),
+        })
+    }
+
+    fn fail(&self, failed: FailedSimulation) -> Result<(), SinkError> {
+        WriterHandle::fail(self, failed).map_err(|error| stopped(&error))
+    }
+
+    fn started(&self, id: &str) -> Result<(), SinkError> {
+        WriterHandle::started(self, id).map_err(|error| stopped(&error))
+    }
+
+    fn adopt(&self, id: &str, points: Vec<Point>) -> Result<(), SinkError> {
+        WriterHandle::adopt(self, id, points).map_err(|error| stopped(&error))
+    }
+
+    fn progress(&self, id: &str) -> SimulationProgress {
+        WriterHandle::progress(self, id)
+    }
+}
+
+impl ResultStore for StoreFile {
+    fn done(&self, ids: &[&str], detail: OutcomeDetail) -> Result<HashSet<String>, SinkError> {
+        match self {
+            Self::Open(store) => store
+                .done_points_in_detail(ids, detail)
+                .map_err(|error| stopped(&error)),
+            Self::Writing { .. } | Self::Closed { .. } => Err(begun()),
+        }
+    }
+
+    fn begin(
+        &mut self,
+        sweep: &Sweep,
+        done: &[Point],
+        pending: &[Task],
+        fresh: bool,
+        detail: OutcomeDetail,
+        queue: usize,
+    ) -> Result<Arc<dyn ResultSink>, SinkError> {
+        let Self::Open(store) = std::mem::replace(self, Self::Closed { run: None }) else {
+            return Err(begun());
+        };
+        let run = store
+            .begin_run(&RunRecord::of(sweep))
+            .map_err(|error| stopped(&error))?;
+        store
+            .link_done_points(run, done)
+            .map_err(|error| stopped(&error))?;
+        // In the order of the sweep, not in that of the work: the numbers of rows then follow from the sweep alone.
+        let mut pending: Vec<&Task> = pending.iter().collect();
+        pending.sort_by_key(|task| task.points.first().map(|point| sweep.points[*point].place));
+        let pending: Vec<PendingSimulation<'_>> = pending
+            .into_iter()
+            .map(|task| PendingSimulation {
+                id: &sweep.simulation_ids[task.simulation],
+                spec: &sweep.simulations[task.simulation],
+                points: task
+                    .points
+                    .iter()
+                    .map(|point| &sweep.points[*point])
+                    .collect(),
+            })
+            .collect();
+        store
+            .enter_pending(run, &pending, fresh)
+            .map_err(|error| stopped(&error))?;
+        let writer = Writer::start(store, run, detail, queue);
+        let handle = writer.handle();
+        *self = Self::Writing { run, writer };
+        Ok(Arc::new(handle))
+    }
+
+    fn earlier_work(&self, sweep: &Sweep) -> Result<EarlierWork, SinkError> {
+        let Self::Open(store) = self else {
+            return Err(begun());
+        };
+        let ids: Vec<&str> = sweep.simulation_ids.iter().map(String::as_str).collect();
+        store
+            .earlier_work(&RunRecord::of(sweep), &ids)
+            .map_err(|error| stopped(&error))
+    }
+
+    fn seconds_per_job(&self) -> BTreeMap<String, f64> {
+        match self {
+            // Without them the estimate is rougher, and nothing else.
+            Self::Open(store) => store.seconds_per_job().unwrap_or_default(),
+            Self::Writing { .. } | Self::Closed { .. } => BTreeMap::new(),
+        }
+    }
+
+    fn finish(&mut self, state: RunState) -> Result<(), SinkError> {
+        match std::mem::replace(
+            self,
+            Self::Closed {
+                run: self.run().map(RunId),
+            },
+        ) {
+            Self::Writing { writer, .. } => writer
+                .finish(state)
+                .map(drop)
+                .map_err(|error| stopped(&error)),
+            Self::Open(_) | Self::Closed { .. } => Ok(()),
+        }
+    }
+
+    fn run(&self) -> Option<i64> {
+        match self {
+            Self::Open(_) => None,
+            Self::Writing { run, .. } => Some(run.0),
+            Self::Closed { run } => run.map(|run| run.0),
+        }
+    }
+}
+
+fn begun() -> SinkError {
+    SinkError::Stopped("the run has begun already".to_owned())
+}

@@ -1,0 +1,252 @@
+//! A policy on one cluster.
+
+use std::sync::Arc;
+
+use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult};
+use crate::actors::{SimulationError, simulate_cluster};
+use crate::estimates::EstimateModel;
+use crate::failures::FailureTrace;
+use crate::inputs::{InputError, Inputs, PreparedWorkload};
+use crate::keys::problem::Problems;
+use crate::scheduling::{
+    CalibrationMethod, ClusterMachine, PolicySettings, fixed_measures, learn_from_batteries,
+    registry,
+};
+use crate::studies::SimulationSpec;
+use crate::units::Nodes;
+use crate::workload::Job;
+use crate::workload::battery::battery_before;
+pub use bookahead_engine::studies::overbooking::*;
+
+/// None of its own.
+pub type Rows = ();
+
+/// The jobs of a battery and the failures that it meets.
+pub type Battery = (Arc<[Job]>, Arc<FailureTrace>);
+
+/// A policy, its cluster, its jobs and the failures that they meet.
+#[derive(Clone, Debug)]
+pub struct PolicySimulation {
+    /// Size of the cluster.
+    pub nodes: Nodes,
+    /// The policy.
+    pub policy: PolicySettings,
+    /// The jobs in order of submission, with ids 0, 1, 2, …
+    pub jobs: Arc<[Job]>,
+    /// Batteries that a calibrated policy runs first, the earliest first, to learn how often its promises are kept.
+    pub before: Vec<Battery>,
+    /// Learned statistics, where the policy uses them.
+    pub estimates: Option<Arc<EstimateModel>>,
+    /// Node failures.
+    pub failures: Arc<FailureTrace>,
+}
+
+impl Simulation for PolicySimulation {
+    fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
+        let name = &self.policy.strategy;
+        let strategy = registry::strategy(name)
+            .ok_or_else(|| SimulationError::UnknownStrategy(name.clone()))?;
+        if strategy.overbooks && self.estimates.is_none() {
+            return Err(SimulationError::NoEstimates(name.clone()));
+        }
+        let mut policy = (strategy.build)(self.nodes, &self.policy, self.estimates.clone());
+        let estimates = self.estimates.as_ref();
+        if let Some(learned) =
+            learn_from_batteries(self.nodes, &self.policy, estimates, &self.before)
+        {
+            policy.resume(learned);
+        }
+        let machine = ClusterMachine::new(self.nodes, policy);
+        let run = simulate_cluster(
+            machine,
+            self.nodes,
+            &self.jobs,
+            &self.failures,
+            keep_outcomes,
+        )?
+        .ok_or_else(|| SimulationError::Unfinished(name.clone()))?;
+        Ok(SimulationResult {
+            metrics: run.metrics,
+            measured: fixed_measures(&run.outcomes),
+            outcomes: run.outcomes,
+            node_events: run.node_events,
+            ..SimulationResult::default()
+        })
+    }
+}
+
+impl LabStudy for OverbookingStudy {
+    fn failures_hash(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Option<String>, Arc<InputError>> {
+        Ok(Some(failures(self, spec, inputs)?.content_hash()))
+    }
+
+    fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
+        let workload = inputs.workload(spec)?;
+        if let Some(settings) = &spec.estimates {
+            inputs.model(spec, &workload, settings)?;
+        }
+        failures(self, spec, inputs).map(drop)
+    }
+
+    fn simulation(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
+        Ok(Box::new(with_inputs(self, spec, inputs)?))
+    }
+
+    fn policy_simulation(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Option<PolicySimulation>, Arc<InputError>> {
+        with_inputs(self, spec, inputs).map(Some)
+    }
+}
+
+/// The batteries that a calibrated policy learns from before its own, the earliest first, each with its failures: those of
+/// the replications before, and before the first one the end of what estimates are learned from.
+fn batteries_before(
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+    workload: &PreparedWorkload,
+) -> Result<Vec<Battery>, Arc<InputError>> {
+    let calibration = &spec.scheduling.calibration;
+    if calibration.method == CalibrationMethod::None || spec.workload.whole.is_some() {
+        return Ok(Vec::new());
+    }
+    let mut batteries = Vec::new();
+    for back in (1..=calibration.batteries_before).rev() {
+        let (jobs, replication) = match spec.replication.checked_sub(back) {
+            Some(earlier) => (workload.batteries.get(earlier as usize).cloned(), earlier),
+            None => {
+                let beyond = back - spec.replication;
+                let jobs = battery_before(
+                    &workload.learning,
+                    spec.workload.battery_jobs,
+                    beyond as usize,
+                    workload.first_factor,
+                    spec.workload.laxity,
+                );
+                // Drawn failures of their own, too: no replication has so high a number.
+                (jobs, u32::MAX - beyond)
+            }
+        };
+        if let Some(jobs) = jobs {
+            let failures = inputs.failures_with(spec, &jobs, replication)?;
+            batteries.push((jobs, failures));
+        }
+    }
+    Ok(batteries)
+}
+
+/// Policies take reservations as jobs with a fixed window.
+fn jobs(
+    study: &OverbookingStudy,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+    workload: &PreparedWorkload,
+) -> Result<Arc<[Job]>, Arc<InputError>> {
+    let jobs = inputs.battery(workload, spec)?;
+    Ok(match &study.requests {
+        None => jobs,
+        Some(requests) => inputs
+            .jobs_and_requests(spec, requests, &jobs)
+            .into_jobs()
+            .into(),
+    })
+}
+
+fn failures(
+    study: &OverbookingStudy,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+    let workload = inputs.workload(spec)?;
+    let jobs = jobs(study, spec, inputs, &workload)?;
+    inputs.failures_with(spec, &jobs, spec.replication)
+}
+
+fn with_inputs(
+    study: &OverbookingStudy,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+) -> Result<PolicySimulation, Arc<InputError>> {
+    let workload = inputs.workload(spec)?;
+    let jobs = jobs(study, spec, inputs, &workload)?;
+    Ok(PolicySimulation {
+        nodes: spec.workload.nodes,
+        policy: spec.scheduling.clone(),
+        before: batteries_before(spec, inputs, &workload)?,
+        failures: inputs.failures_with(spec, &jobs, spec.replication)?,
+        jobs,
+        estimates: match &spec.estimates {
+            Some(settings) => Some(inputs.model(spec, &workload, settings)?),
+            None => None,
+        },
+    })
+}
+
+impl FileStudy for OverbookingStudy {
+    type Tables = ();
+
+    fn resolve(asked: &Asked<'_>, _problems: &mut Problems) -> Option<Self> {
+        Some(Self {
+            requests: asked.requests.cloned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Seconds;
+    use crate::workload::{JobId, JobKind};
+
+    fn inputs() -> PolicySimulation {
+        let jobs = (0..3).map(|number| Job {
+            id: JobId(number),
+            trace_number: 1,
+            submit: Seconds(i64::from(number)),
+            release: Seconds(i64::from(number)),
+            estimate: Seconds(100),
+            runtime: Seconds(50),
+            deadline: Seconds(1_000),
+            nodes: Nodes(1),
+            user: None,
+            application: None,
+            kind: JobKind::Flexible,
+        });
+        PolicySimulation {
+            nodes: Nodes(2),
+            policy: PolicySettings {
+                strategy: "heuristic-planning".to_owned(),
+                ..PolicySettings::default()
+            },
+            before: Vec::new(),
+            jobs: jobs.collect(),
+            estimates: None,
+            failures: Arc::default(),
+        }
+    }
+
+    #[test]
+    fn a_panic_inside_the_cluster_is_an_error_of_its_simulation_and_the_next_one_runs() {
+        let mut broken = inputs();
+        // Jobs must come in the order of their ids: the table of jobs is left where they do not.
+        broken.jobs = broken.jobs.iter().rev().cloned().collect();
+        let error = broken.run(true).unwrap_err();
+        assert!(matches!(error, SimulationError::Stopped { .. }), "{error}");
+        assert!(
+            error.to_string().starts_with("the cluster stopped: "),
+            "{error}"
+        );
+        let result = inputs().run(true).unwrap();
+        assert_eq!(result.outcomes.len(), 3);
+    }
+}

@@ -1,0 +1,37 @@
+//! Keys of a machine that advertises its holes.
+
+use serde::Deserialize;
+
+use crate::keys::declaration::{
+    Given, Key, ReadTable, Section, Table, Tables, flag, named, real, section, tables,
+};
+use crate::keys::field::Field;
+use crate::plan::{EqualStarts, Surplus};
+use crate::scheduling::SlotSource;
+
+tables! {
+    slots: RawSlots = SLOTS,
+}
+
+section! {
+    /// How free slots are kept and sampled.
+    SLOTS = "slots", RawSlots {
+        /// Where slots come from.
+        source: Option<SlotSource> = named::<SlotSource>().decides("AMB-4"),
+        /// The time between two samples.
+        sample_minutes: Given<f64> = real().above(0.0)
+            .note(" minutes between two samples")
+            .default_is("60"),
+        /// The order of slots with equal starts.
+        equal_starts: Option<EqualStarts> = named::<EqualStarts>().decides("AMB-5"),
+        /// Which slot keeps the surplus.
+        surplus: Option<Surplus> = named::<Surplus>().decides("AMB-5b"),
+        /// Whether identical slots are merged.
+        merge_identical: Option<bool> = flag("true").decides("AMB-6"),
+        /// The shortest slot that is advertised.
+        minimum_minutes: Given<f64> = real().from(0.0)
+            .note(": shorter slots are not advertised")
+            .default_is("0")
+            .decides("AMB-8"),
+    }
+}

@@ -1,0 +1,141 @@
+//! Virtual and adaptive reservations on forks of a machine, which are no actors of one simulation.
+
+mod keys;
+mod tables;
+
+use std::sync::Arc;
+
+pub use self::tables::TrialRows as Rows;
+use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows, StudyTables};
+use crate::actors::SimulationError;
+use crate::estimates::WaitPredictorSettings;
+use crate::inputs::{InputError, Inputs};
+use crate::keys::declaration::Given;
+use crate::keys::field::Field;
+use crate::keys::problem::Problems;
+use crate::random::StreamSeed;
+use crate::scheduling::measures::Measured;
+use crate::scheduling::reserving::ReservingSettings;
+use crate::scheduling::{VirtualStudySettings, simulate_virtual};
+use crate::studies::SimulationSpec;
+use crate::tables::Definition;
+use crate::units::{Nodes, Seconds};
+use crate::workload::Job;
+pub use bookahead_engine::studies::virtual_reservations::*;
+
+/// The machine, its jobs, and what its instants are drawn from.
+#[derive(Clone, Debug)]
+pub struct VirtualSimulation {
+    /// Size of the machine.
+    pub nodes: Nodes,
+    /// When and how reservations are tried out.
+    pub settings: VirtualStudySettings,
+    /// The jobs in order of submission, with ids 0, 1, 2, …
+    pub jobs: Arc<[Job]>,
+    /// What the instants are drawn from.
+    pub seed: StreamSeed,
+}
+
+impl Simulation for VirtualSimulation {
+    fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
+        let mut stream = self.seed.stream("virtual instants");
+        let run = simulate_virtual(&self.jobs, self.nodes, &self.settings, &mut stream)?;
+        let mut measured = Measured::default();
+        for (name, value) in run.measures() {
+            measured.add(name, value);
+        }
+        Ok(SimulationResult {
+            measured,
+            rows: if keep_outcomes {
+                StudyRows::VirtualReservations(Box::new(Rows(run.trials)))
+            } else {
+                StudyRows::None
+            },
+            ..SimulationResult::default()
+        })
+    }
+}
+
+impl LabStudy for VirtualReservationsStudy {
+    fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
+        let workload = inputs.workload(spec)?;
+        inputs.battery(&workload, spec).map(drop)
+    }
+
+    fn simulation(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
+        Ok(Box::new(VirtualSimulation {
+            nodes: spec.workload.nodes,
+            settings: self.settings.clone(),
+            jobs: inputs.battery(&*inputs.workload(spec)?, spec)?,
+            seed: inputs.seed(spec),
+        }))
+    }
+}
+
+impl FileStudy for VirtualReservationsStudy {
+    type Tables = keys::RawTables;
+
+    const STORED: Definition = tables::TABLES;
+
+    fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        virtual_study(asked.tables, problems).map(|settings| Self { settings })
+    }
+}
+
+fn virtual_study(tables: &StudyTables, problems: &mut Problems) -> Option<VirtualStudySettings> {
+    let default = VirtualStudySettings::default();
+    let given = &tables.virtual_reservations.request;
+    let planning = &tables.reservations.planning;
+    let hours = |field: Field<'_, Given<f64>>, problems: &mut Problems| {
+        let hours = field.limited(|hours| hours < 1e6).or_default(problems)?;
+        Some(Seconds::from_hours(hours))
+    };
+    let nodes = given.nodes().or_default(problems);
+    let duration = hours(given.duration_hours(), problems);
+    let lead = hours(given.lead_hours(), problems);
+    let penalty_factor = given.penalty_factor().or_default(problems);
+    let instants = given.instants().or_default(problems);
+    let step = given.step_seconds().or_default(problems);
+    let warm_up = given
+        .warm_up_days()
+        .limited(|days| days < 1e5)
+        .or_default(problems);
+    let confidence = given.confidence().or_default(problems);
+    let history = given.history().or_default(problems);
+    let minimum_history = given.minimum_history().or_default(problems);
+    let (history, minimum_history) = (history?, minimum_history?);
+    if minimum_history > history {
+        let (few, all) = (given.minimum_history(), given.history());
+        let place = [few, all].into_iter().find(|field| field.given.is_some());
+        let place = place.map_or(0..0, Field::place);
+        let message = format!("{minimum_history} is more than the {history} that are remembered");
+        few.refuse_at(place, &message, problems);
+        return None;
+    }
+    Some(VirtualStudySettings {
+        nodes: Nodes(nodes?),
+        duration: duration?,
+        lead: lead?,
+        penalty_factor: penalty_factor?,
+        instants: instants?,
+        step: Seconds(step?),
+        padding: given.padding.unwrap_or_default(),
+        predictor: WaitPredictorSettings {
+            history: history as usize,
+            confidence: confidence?,
+            rule: given.rule.unwrap_or_default(),
+            minimum_history: minimum_history as usize,
+        },
+        warm_up: Seconds::from_hours(warm_up? * 24.0),
+        combination: given.combination.unwrap_or_default(),
+        reserving: ReservingSettings {
+            order: planning.order.unwrap_or_default(),
+            backfilling: planning.backfilling.unwrap_or_default(),
+            ..default.reserving
+        },
+    })
+}

@@ -1,0 +1,87 @@
+//! What a sweep asks of its inputs: identities, what is missing, and simulations with all that they read.
+
+use std::convert::Infallible;
+use std::sync::Arc;
+
+use super::coordinator::Simulate;
+use super::spec::{SimulationSpec, Sweep};
+use crate::failures::FailureSource;
+use crate::inputs::parallel::map_in_parallel;
+use crate::inputs::{ContentHashes, InputError, Inputs};
+use crate::studies::{Simulation, SimulationResult, lab_study};
+
+impl Inputs {
+    /// Loads what identities need and gives every point its own.
+    ///
+    /// # Errors
+    ///
+    /// When a trace or failure table is missing or faulty, or has too few jobs.
+    pub fn identify(&self, sweep: &mut Sweep) -> Result<(), Arc<InputError>> {
+        self.identify_with(sweep, 1)
+    }
+
+    /// The same on several threads: traces are read and cleaned beside each other.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Inputs::identify`].
+    pub fn identify_with(&self, sweep: &mut Sweep, threads: usize) -> Result<(), Arc<InputError>> {
+        let contents = map_in_parallel(&sweep.simulations, threads, &|spec: &SimulationSpec| {
+            let workload = self.workload(spec)?;
+            let study = lab_study(&spec.study);
+            let failures = match spec.failures.source {
+                FailureSource::Lanl { .. } => study.failures_hash(spec, self)?,
+                FailureSource::None | FailureSource::Generated { .. } => None,
+            };
+            let (sites, workflow) = study.more_hashes(spec, self)?;
+            Ok::<_, Arc<InputError>>(ContentHashes {
+                workload: workload.content_hash.clone(),
+                failures,
+                sites,
+                workflow,
+            })
+        })?;
+        let mut contents = contents.into_iter();
+        let Ok(()) = sweep.identify(|_| {
+            let content = contents.next();
+            Ok::<_, Infallible>(content.expect("there is one for each simulation, in their order"))
+        });
+        // Every workload is made: the raw records are not needed any more.
+        self.records.clear();
+        Ok(())
+    }
+
+    /// Makes everything that a simulation reads, so that what is missing is known before the first one runs.
+    ///
+    /// # Errors
+    ///
+    /// When something cannot be made.
+    pub fn prepare(&self, spec: &SimulationSpec) -> Result<(), Arc<InputError>> {
+        lab_study(&spec.study).prepare(spec, self)
+    }
+
+    /// A simulation with everything that it reads.
+    ///
+    /// # Errors
+    ///
+    /// When something cannot be made.
+    pub fn simulation(
+        &self,
+        spec: &SimulationSpec,
+    ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
+        lab_study(&spec.study).simulation(spec, self)
+    }
+}
+
+impl Simulate for Inputs {
+    fn simulate(&self, spec: &SimulationSpec) -> Result<SimulationResult, String> {
+        let simulation = self.simulation(spec).map_err(|error| error.to_string())?;
+        simulation
+            .run(self.keep_outcomes)
+            .map_err(|error| error.to_string())
+    }
+
+    fn workload_label(&self, spec: &SimulationSpec) -> String {
+        self.label(spec).unwrap_or_default()
+    }
+}

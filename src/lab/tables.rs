@@ -1,0 +1,98 @@
+//! What a table of the store is: its definition, its rows and what can be exported of it.
+//!
+//! Tables of everything stand in `store/tables`, those of a study in its folder; only `store` opens a connection and calls what is here.
+
+use rusqlite::Connection;
+
+/// The name of a view and its query.
+pub(crate) type View = (&'static str, &'static str);
+
+/// Tables that belong together.
+#[derive(Clone, Copy)]
+pub(crate) struct Definition {
+    /// The tables with their indexes, and the rows of those lookup tables that never change.
+    pub(crate) sql: &'static str,
+    /// Those of them with more than one row for each simulation, what refers to others of them first: these rows go when a
+    /// simulation is computed anew.
+    pub(crate) results: &'static [&'static str],
+    /// The views for people, which are made anew by every migration.
+    pub(crate) views: &'static [View],
+    /// What can be exported.
+    pub(crate) exports: &'static [ExportKind],
+    /// Enters what lookup tables must know of this program; run again by every migration.
+    pub(crate) enter_lookups: fn(&Connection) -> rusqlite::Result<()>,
+}
+
+impl Definition {
+    /// No tables.
+    pub(crate) const NONE: Self = Self {
+        sql: "",
+        results: &[],
+        views: &[],
+        exports: &[],
+        enter_lookups: |_| Ok(()),
+    };
+}
+
+/// What a simulation of a study leaves in tables of the study's own.
+pub(crate) trait Rows {
+    /// Why they would not come back from the store as they are; `None` where they would.
+    fn problem(&self) -> Option<String> {
+        None
+    }
+
+    /// Takes away what is not kept of this replication without outcomes.
+    fn strip(&mut self, _replication: u32) {}
+
+    /// Writes them; returns how many there are.
+    fn write(
+        &self,
+        _connection: &Connection,
+        _simulation: i64,
+        _replication: u32,
+    ) -> rusqlite::Result<u64> {
+        Ok(0)
+    }
+}
+
+/// For studies without tables of their own.
+impl Rows for () {}
+
+/// A kind of rows that can be exported.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ExportKind {
+    /// Its name, as `bookahead export --what` has it.
+    pub name: &'static str,
+    /// What one of its rows is.
+    pub about: &'static str,
+    /// Whether only simulations that were stored with all outcomes have such rows.
+    pub of_outcomes: bool,
+    /// Where the rows are.
+    pub(crate) source: ExportSource,
+    /// `name type` of each column, separated by commas; a name alone is a whole number.
+    pub(crate) columns: &'static str,
+}
+
+/// Where the rows of an export are.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum ExportSource {
+    /// The points of the run, with a column for each axis.
+    Points,
+    /// The axes of each point of the run.
+    Axes,
+    /// A table, a view or a query in parentheses with a column `simulation`: its rows about the simulations of the run.
+    Simulations(&'static str),
+}
+
+/// The type of an exported column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ExportType {
+    /// A whole number.
+    Integer,
+    /// A number.
+    Number,
+    /// A text.
+    Text,
+    /// True or false.
+    Flag,
+}

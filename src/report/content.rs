@@ -1,0 +1,158 @@
+//! What a report shows, whatever the form: read from the store once, and folded.
+
+use super::analysis::Analysis;
+use super::calibration::{Calibration, calibration};
+use super::figure::Figure;
+use super::figures::{curves, distributions, simulator, studies};
+use super::section::{ClaimsSection, PlanSection, ReportError, ReportExtras};
+use super::table::Table;
+use super::tables::{best_table, failed_table, missing, missing_table, run_table, summary_table};
+use super::views::{self, Reported};
+
+use crate::store::{FailedPoint, RunSelector, RunSummary, Store};
+
+/// Points without a result that are listed one by one.
+const MOST_MISSING: u32 = 1_000;
+
+/// Everything that a report shows, in all of its forms.
+pub(super) struct Content<'e> {
+    pub(super) run: RunSummary,
+    pub(super) analysis: Analysis,
+    pub(super) failed: Vec<FailedPoint>,
+    pub(super) what: Table,
+    pub(super) best: Table,
+    /// Tables in their order, that of the best among them.
+    pub(super) tables: Vec<Table>,
+    pub(super) figures: Vec<Figure>,
+    /// Figures of further situations.
+    pub(super) left_out: usize,
+    pub(super) calibration: Option<Calibration>,
+    pub(super) simulator: Table,
+    /// Drawings of plans, with their files.
+    pub(super) plans: Vec<(PlanSection, String)>,
+    pub(super) claims: Option<&'e ClaimsSection>,
+}
+
+impl<'e> Content<'e> {
+    /// Everything that the store knows of the run, folded and drawn.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read or has no such run, or its columns cannot be folded.
+    pub(super) fn read(
+        store: &Store,
+        run: &RunSelector,
+        extras: &'e ReportExtras,
+    ) -> Result<Self, ReportError> {
+        let run = store.run(run)?;
+        let hash = run.configuration_hash.as_str();
+        let failed = store.failed_points(run.id)?;
+        let missing_points = store.missing_points(run.id, MOST_MISSING)?;
+        let points = store.points(run.id)?;
+        let analysis = Analysis::new(&points)?;
+        let views = views::shown(&Reported {
+            store,
+            run: &run,
+            points: &points,
+            analysis: &analysis,
+        })?;
+        let (over_axes, left_out) = if analysis.is_study() {
+            studies(&analysis, hash)
+        } else {
+            curves(&analysis, hash)
+        };
+        let calibration = calibration(&store.calibration(run.id)?, &points, &analysis, hash);
+        let mut figures = views.first_figures;
+        figures.extend(over_axes);
+        figures.extend(distributions(store, &points, &analysis, hash)?);
+        figures.extend(views.figures);
+        figures.extend(
+            calibration
+                .iter()
+                .flat_map(|calibration| calibration.figures.iter().cloned()),
+        );
+
+        let best = best_table(&analysis, &run);
+        let mut tables = Vec::new();
+        if !failed.is_empty() {
+            tables.push(failed_table(&failed, &run));
+        }
+        if !missing_points.is_empty() {
+            tables.push(missing_table(&missing_points, &run));
+        }
+        tables.push(best.clone());
+        tables.extend(views.first_tables);
+        tables.push(summary_table(&analysis, &run));
+        tables.extend(views.tables);
+        Ok(Self {
+            what: run_table(&run, &analysis),
+            simulator: simulator(&store.simulator_times(run.id)?, hash),
+            plans: views
+                .plans
+                .into_iter()
+                .chain(extras.plans.iter().cloned())
+                .collect(),
+            claims: extras.claims.as_ref(),
+            run,
+            analysis,
+            failed,
+            best,
+            tables,
+            figures,
+            left_out,
+            calibration,
+        })
+    }
+
+    /// Scores of promised risks.
+    pub(super) fn scores(&self) -> &[Table] {
+        self.calibration
+            .as_ref()
+            .map_or(&[], |calibration| &calibration.tables)
+    }
+}
+
+/// What a reader must know first: that results are missing.
+pub(super) fn shortfall(run: &RunSummary) -> Option<String> {
+    if run.points_done == 0 {
+        let why = if run.points_failed > 0 {
+            ", see \"Points that failed\""
+        } else {
+            ""
+        };
+        return Some(format!(
+            "No point of this run has a result: {} of {} points failed{why}. The tables below are empty.",
+            run.points_failed, run.points
+        ));
+    }
+    (run.points_done < run.points).then(|| {
+        format!(
+            "{} of {} points have a result; {} failed, {} were not run. The means are over the replications that are there \
+             (column n).",
+            run.points_done,
+            run.points,
+            run.points_failed,
+            missing(run)
+        )
+    })
+}
+
+/// Milliseconds since 1970 as a date and time; a time outside of all calendars as the number that it is.
+pub(super) fn utc(milliseconds: i64) -> String {
+    match jiff::Timestamp::from_millisecond(milliseconds) {
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        Err(_) => format!("{milliseconds} ms since 1970"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_shown_as_dates() {
+        assert_eq!(utc(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(utc(951_827_696_000), "2000-02-29 12:34:56 UTC");
+        assert_eq!(utc(1_767_225_599_999), "2025-12-31 23:59:59 UTC");
+    }
+}

@@ -1,0 +1,62 @@
+//! Parts of a report that others bring along, and why a report cannot be made.
+
+use std::path::PathBuf;
+
+use polars::prelude::PolarsError;
+
+use super::table::Table;
+use crate::store::StoreError;
+
+/// A drawing of a plan in the report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlanSection {
+    /// Its heading.
+    pub title: String,
+    /// The drawing, an `<svg>` element.
+    pub svg: String,
+    /// The page that zooms, relative to the report's folder.
+    pub page: String,
+    /// What a reader must know.
+    pub note: String,
+}
+
+/// Which findings of a paper held.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClaimsSection {
+    /// The paper.
+    pub title: String,
+    /// One sentence: so many held, missed, not tested.
+    pub tally: String,
+    /// How many of them were missed.
+    pub missed: usize,
+    /// One row a claim.
+    pub table: Table,
+}
+
+/// What a report may contain beyond what the store says.
+#[derive(Clone, Debug, Default)]
+pub struct ReportExtras {
+    /// Which findings of a paper held.
+    pub claims: Option<ClaimsSection>,
+    /// Drawings of plans, with their pages as `(name, text)`.
+    pub plans: Vec<(PlanSection, String)>,
+}
+
+/// Why a report could not be written.
+#[derive(Debug, thiserror::Error)]
+pub enum ReportError {
+    /// The store cannot be read, or has no such run.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// A file of the report cannot be written.
+    #[error("cannot write `{path}`: {source}; check the folder, or choose another one")]
+    Write {
+        /// The file or folder.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// The columns of the store could not be folded.
+    #[error("cannot compute the tables: {0}; this is a fault of the program, please report it")]
+    Compute(#[from] PolarsError),
+}

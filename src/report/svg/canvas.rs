@@ -1,0 +1,255 @@
+//! A picture: how large it is, what it is called, its axes, its legend and its shapes. Text is escaped here.
+
+use std::fmt::{self, Write as _};
+
+use super::marks::dashes;
+
+/// Where the heading of a file stands …
+const HEADING: (f64, f64) = (30.0, 24.0);
+/// … and how much of a picture it takes, which a page leaves out, as it has its own.
+const HEADING_HEIGHT: f64 = 28.0;
+const LEGEND_LEFT: f64 = 30.0;
+/// Height of a line of a legend.
+pub(in crate::report) const LEGEND_LINE: f64 = 17.0;
+/// From the lower edge of a field to the first line of a legend that stands below its axis.
+pub(in crate::report) const BELOW_AXIS: f64 = 60.0;
+
+/// Where a picture is shown.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::report) enum Place<'s> {
+    /// In a file of its own, with this style.
+    File(&'s str),
+    /// In a page, which has the styles and a heading.
+    Page,
+}
+
+/// What a picture is called, how large it is, and which part of it has the axes around it.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::report) struct Picture<'p> {
+    pub(in crate::report) title: &'p str,
+    /// A class of its own; empty where it needs none.
+    pub(in crate::report) class: &'p str,
+    pub(in crate::report) size: (f64, f64),
+    pub(in crate::report) left: f64,
+    pub(in crate::report) right: f64,
+    pub(in crate::report) top: f64,
+    pub(in crate::report) bottom: f64,
+}
+
+/// An axis: places and labels of its ticks, and what it shows.
+pub(in crate::report) struct Side<'t> {
+    pub(in crate::report) ticks: Vec<(f64, String)>,
+    pub(in crate::report) title: &'t str,
+    /// Lines through the whole field instead of ticks.
+    pub(in crate::report) has_grid: bool,
+}
+
+/// What stands before a name in a legend.
+pub(in crate::report) enum Swatch {
+    /// A line of a colour.
+    Line(usize),
+    /// A box with these attributes.
+    Box(String),
+}
+
+/// A picture that is being drawn. What has no text in it can be written into it as it is.
+pub(in crate::report) struct Canvas<'p> {
+    svg: String,
+    picture: Picture<'p>,
+}
+
+impl fmt::Write for Canvas<'_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        self.svg.write_str(text)
+    }
+}
+
+impl<'p> Canvas<'p> {
+    pub(in crate::report) fn new(picture: Picture<'p>, place: Place<'_>) -> Self {
+        let (width, height) = (picture.size.0.round(), picture.size.1.round());
+        let title = escape(picture.title);
+        let top = match place {
+            Place::File(_) => 0.0,
+            Place::Page => HEADING_HEIGHT,
+        };
+        let class = match picture.class {
+            "" => String::new(),
+            class => format!(" class=\"{class}\""),
+        };
+        let svg = format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\"{class} viewBox=\"0 {top} {width} {0}\" width=\"{width}\" height=\"{0}\" \
+             font-family=\"system-ui,sans-serif\" font-size=\"12\" role=\"img\" aria-label=\"{title}\">\n",
+            height - top
+        );
+        let mut canvas = Self { svg, picture };
+        if let Place::File(style) = place {
+            let _ = writeln!(
+                canvas,
+                "<title>{title}</title><style>{style}</style><rect class=\"paper\" width=\"100%\" height=\"100%\"/>"
+            );
+            canvas.sized_text(HEADING, "ink", "start", Some(15), picture.title);
+        }
+        canvas
+    }
+
+    /// The `<svg>` element.
+    pub(in crate::report) fn finish(self) -> String {
+        self.svg + "</svg>\n"
+    }
+
+    /// The axes around the field; what is to the left of it may be labelled in another way.
+    pub(in crate::report) fn axes(&mut self, below: &Side<'_>, left: Option<&Side<'_>>) {
+        let Picture {
+            left: from,
+            right: to,
+            top,
+            bottom,
+            ..
+        } = self.picture;
+        for (place, label) in left.iter().flat_map(|side| &side.ticks) {
+            if left.is_some_and(|side| side.has_grid) {
+                self.line((from, *place), (to, *place), "grid");
+            }
+            self.text((from - 8.0, place + 4.0), "soft", "end", label);
+        }
+        for (place, label) in &below.ticks {
+            if below.has_grid {
+                self.line((*place, top), (*place, bottom), "grid");
+            } else {
+                self.line((*place, bottom), (*place, bottom + 5.0), "edge");
+            }
+            self.text((*place, bottom + 19.0), "soft", "middle", label);
+        }
+        self.line((from, bottom), (to, bottom), "edge");
+        self.text(
+            (f64::midpoint(from, to), bottom + 38.0),
+            "ink",
+            "middle",
+            below.title,
+        );
+        if let Some(side) = left {
+            let _ = writeln!(
+                self,
+                "<text class=\"ink\" transform=\"translate(18 {:.1}) rotate(-90)\" text-anchor=\"middle\">{}</text>",
+                f64::midpoint(top, bottom),
+                escape(side.title)
+            );
+        }
+    }
+
+    /// Names in lines, the first of them at `top`.
+    pub(in crate::report) fn legend<'l>(
+        &mut self,
+        entries: impl Iterator<Item = (Swatch, &'l str)>,
+        top: f64,
+    ) {
+        let (swatches, names): (Vec<Swatch>, Vec<&str>) = entries.unzip();
+        let places = legend_places(names.iter().copied(), self.picture.size.0);
+        for ((swatch, name), (left, line)) in swatches.into_iter().zip(&names).zip(places) {
+            let top = top + LEGEND_LINE * line as f64;
+            let _ = match swatch {
+                Swatch::Line(class) => writeln!(
+                    self,
+                    "<line class=\"s{class}\" stroke-width=\"3\"{} x1=\"{left:.1}\" x2=\"{2:.1}\" y1=\"{1:.1}\" y2=\"{1:.1}\"/>",
+                    dashes(class),
+                    top - 4.0,
+                    left + 20.0
+                ),
+                Swatch::Box(attributes) => writeln!(
+                    self,
+                    "<rect {attributes} x=\"{left:.1}\" y=\"{:.1}\" width=\"20\" height=\"10\"/>",
+                    top - 9.0
+                ),
+            };
+            self.text((left + 26.0, top), "ink", "start", name);
+        }
+    }
+
+    pub(in crate::report) fn line(&mut self, from: (f64, f64), to: (f64, f64), class: &str) {
+        let _ = writeln!(
+            self,
+            "<line class=\"{class}\" x1=\"{:.1}\" y1=\"{:.1}\" x2=\"{:.1}\" y2=\"{:.1}\"/>",
+            from.0, from.1, to.0, to.1
+        );
+    }
+
+    pub(in crate::report) fn text(
+        &mut self,
+        at: (f64, f64),
+        class: &str,
+        anchor: &str,
+        content: &str,
+    ) {
+        self.sized_text(at, class, anchor, None, content);
+    }
+
+    /// As [`Canvas::text`], larger or smaller.
+    pub(in crate::report) fn sized_text(
+        &mut self,
+        at: (f64, f64),
+        class: &str,
+        anchor: &str,
+        size: Option<u32>,
+        content: &str,
+    ) {
+        let size = size.map_or(String::new(), |size| format!(" font-size=\"{size}\""));
+        let _ = writeln!(
+            self,
+            "<text class=\"{class}\" x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"{anchor}\"{size}>{}</text>",
+            at.0,
+            at.1,
+            escape(content)
+        );
+    }
+
+    /// A rectangle with these attributes.
+    pub(in crate::report) fn rectangle(
+        &mut self,
+        attributes: &str,
+        (x, y): (f64, f64),
+        (width, height): (f64, f64),
+    ) {
+        let _ = writeln!(
+            self,
+            "<rect {attributes} x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
+        );
+    }
+}
+
+/// Sans-serif letters of this size are about 6.7 wide on average.
+pub(super) fn text_width(text: &str) -> f64 {
+    6.7 * text.chars().count() as f64
+}
+
+/// Where each name of a legend begins, and in which line.
+fn legend_places<'l>(names: impl Iterator<Item = &'l str>, width: f64) -> Vec<(f64, usize)> {
+    let (mut left, mut line) = (LEGEND_LEFT, 0);
+    names
+        .map(|name| {
+            let long = 44.0 + text_width(name);
+            if left + long > width && left > LEGEND_LEFT {
+                left = LEGEND_LEFT;
+                line += 1;
+            }
+            let place = (left, line);
+            left += long;
+            place
+        })
+        .collect()
+}
+
+/// Height of a legend in a picture of this width.
+pub(in crate::report) fn legend_height<'l>(
+    names: impl Iterator<Item = &'l str>,
+    width: f64,
+) -> f64 {
+    let lines = legend_places(names, width)
+        .last()
+        .map_or(0, |(_, line)| line + 1);
+    LEGEND_LINE * lines as f64
+}
+
+/// Text inside elements and attributes.
+pub(in crate::report) fn escape(text: &str) -> String {
+    maud::html! { (text) }.into_string()
+}

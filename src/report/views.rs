@@ -1,0 +1,82 @@
+//! What reports show of each study beyond what they show of every run: one file or folder a study, with a type of the name that the list
+//! of studies ([`for_each_study`](bookahead_engine::for_each_study)) has for it.
+//!
+//! Distributions, curves of measures and tables of combinations are general (`figures`, `tables`); no other file of reports knows a study.
+
+use super::analysis::Analysis;
+use super::figure::Figure;
+use super::section::PlanSection;
+use super::table::Table;
+use crate::store::{PointColumns, RunSummary, Store, StoreError};
+use crate::studies::{self, Strategy};
+
+/// A study's part of a report.
+pub(super) trait View: Sync {
+    /// Adds what it shows of a run that has points of the study.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    fn show(&self, run: &Reported<'_>, shown: &mut Shown) -> Result<(), StoreError>;
+}
+
+macro_rules! views {
+    ($($(#[$doc:meta])* $variant:ident($module:ident::$settings:ident),)*) => {
+        $(mod $module;)*
+
+        /// Every study, by the name that stands for it where it has a machine of its own.
+        const VIEWS: &[(Option<Strategy>, &dyn View)] =
+            &[$((studies::$module::STRATEGY, &$module::$variant),)*];
+    };
+}
+
+bookahead_engine::for_each_study!(views);
+
+/// A run, and what was read of it.
+pub(super) struct Reported<'a> {
+    pub(super) store: &'a Store,
+    pub(super) run: &'a RunSummary,
+    pub(super) points: &'a PointColumns,
+    pub(super) analysis: &'a Analysis,
+}
+
+impl Reported<'_> {
+    /// What its queries find it by.
+    pub(super) fn hash(&self) -> &str {
+        &self.run.configuration_hash
+    }
+}
+
+/// What the views of a run add to its report.
+#[derive(Default)]
+pub(super) struct Shown {
+    /// Figures before those of metrics and measures …
+    pub(super) first_figures: Vec<Figure>,
+    /// … and behind them.
+    pub(super) figures: Vec<Figure>,
+    /// Tables before that of every combination …
+    pub(super) first_tables: Vec<Table>,
+    /// … and behind it.
+    pub(super) tables: Vec<Table>,
+    /// Drawings of plans, with their files.
+    pub(super) plans: Vec<(PlanSection, String)>,
+}
+
+/// What the views of the studies that a run has points of add to its report.
+pub(super) fn shown(run: &Reported<'_>) -> Result<Shown, StoreError> {
+    let mut shown = Shown::default();
+    let combinations = &run.analysis.combinations;
+    for (own, view) in VIEWS {
+        let is_of_study = |strategy: &str| match own {
+            Some(own) => own.name == strategy,
+            None => !studies::is_strategy(strategy),
+        };
+        if combinations
+            .iter()
+            .any(|combination| is_of_study(&combination.strategy))
+        {
+            view.show(run, &mut shown)?;
+        }
+    }
+    Ok(shown)
+}

@@ -1,0 +1,28 @@
+//! Co-reservation: its clusters beside each other, and what happened over the time of one simulation.
+
+mod clusters;
+mod over_time;
+
+use self::clusters::Clusters;
+use super::{Reported, Shown, View};
+use crate::store::StoreError;
+
+/// As many clusters as there are colours.
+const MOST_CLUSTERS: u16 = 7;
+
+/// The view of the study.
+pub(super) struct CoReservation;
+
+impl View for CoReservation {
+    fn show(&self, run: &Reported<'_>, shown: &mut Shown) -> Result<(), StoreError> {
+        let values = run.store.cluster_values(run.run.id)?;
+        if values.is_empty() {
+            return Ok(());
+        }
+        let clusters = Clusters::new(run, &values);
+        shown.figures.extend(clusters.figures());
+        shown.figures.extend(over_time::over_time(run)?);
+        shown.tables.extend(clusters.table());
+        Ok(())
+    }
+}

@@ -1,0 +1,125 @@
+//! A paper that the program does not know: a folder of files, reproduced from end to end without a line of Rust.
+
+use std::fs;
+use std::path::Path;
+
+use assert_cmd::Command;
+
+const PAPER: &str = r#"
+title = "A. Author: Overbooking in the small, 2026"
+
+[[trace]]
+name = "model"
+subject = "uniform ratios, 32 nodes (model workload)"
+remark = "There is no such paper."
+runs = ["small"]
+"#;
+
+const CONFIGURATION: &str = r#"# Two strategies on a handful of jobs.
+#
+# Look at: who accepts more.
+
+[experiment]
+name = "small"
+replications = 2
+[workload]
+model = "uniform-ratio"
+jobs = 600
+nodes = 32
+evaluation_jobs = 200
+battery_jobs = 100
+target_load = 2.0
+laxity = 2.0
+[estimates]
+classes = "all"
+[acceptance]
+pof_max = 0.5
+[[axis]]
+key = "scheduling.strategy"
+values = ["conservative-backfilling", "overbooking-2008"]
+"#;
+
+const FINDINGS: &str = r#"
+[[finding]]
+id = "M1"
+section = "2"
+statement = "Overbooking accepts no fewer jobs."
+provenance = "stated"
+[finding.compare]
+left = { run = "small", measure = "accepted", at = { "scheduling.strategy" = "overbooking-2008" } }
+right = { run = "small", measure = "accepted", at = { "scheduling.strategy" = "conservative-backfilling" } }
+relation = ">="
+
+[[finding]]
+id = "M2"
+section = "2"
+statement = "Everything is accepted."
+provenance = "stated"
+[finding.bound]
+run = "small"
+measure = "rejection_rate"
+equals = 0
+"#;
+
+fn said(folder: &Path, arguments: &[&str], code: i32) -> (String, String) {
+    let assert = Command::cargo_bin("bookahead")
+        .expect("the binary")
+        .arg("reproduce")
+        .args(arguments)
+        .current_dir(folder)
+        .env_remove("RUST_LOG")
+        .assert()
+        .code(code);
+    let output = assert.get_output();
+    let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).expect("text");
+    (text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn a_paper_is_a_folder_of_files_and_needs_no_change_of_the_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mine = folder.path().join("configs/mine");
+    fs::create_dir_all(&mine).expect("made");
+    for (name, text) in [
+        ("paper.toml", PAPER),
+        ("small.toml", CONFIGURATION),
+        ("findings.toml", FINDINGS),
+    ] {
+        fs::write(mine.join(name), text).expect("written");
+    }
+    let (listed, _) = said(folder.path(), &["--list"], 0);
+    for text in [
+        "mine\n  A. Author: Overbooking in the small, 2026\n",
+        "uniform ratios, 32 nodes (model workload); 2 findings; no file needed",
+        "configs/mine/small.toml\n    Two strategies on a handful of jobs.",
+        "M1 (model, section 2): Overbooking accepts no fewer jobs.",
+        "singh2008\n",
+    ] {
+        assert!(listed.contains(text), "{text}\nis not in\n{listed}");
+    }
+
+    let (out, log) = said(folder.path(), &["mine", "--workers", "2"], 0);
+    for text in ["M1  held", "M2  missed"] {
+        assert!(out.contains(text), "{text}\nis not in\n{out}");
+    }
+    assert!(log.contains("mine: missed, and not explained: M2"), "{log}");
+    let reports = folder.path().join("reports/mine/model");
+    let card = fs::read_to_string(reports.join("score-card.md")).expect("a card");
+    for text in [
+        "# mine: uniform ratios, 32 nodes (model workload)\n",
+        "> There is no such paper.\n",
+        "| M1 | Overbooking accepts no fewer jobs. |",
+        "### M2\n",
+    ] {
+        assert!(card.contains(text), "{text}\nis not in\n{card}");
+    }
+    assert!(reports.join("index.html").exists());
+
+    let broken = PAPER.replace("\"small\"]", "\"large\"]");
+    fs::write(mine.join("paper.toml"), broken).expect("written");
+    let (_, told) = said(folder.path(), &["mine"], 2);
+    assert!(
+        told.contains("configs/mine/paper.toml, line 4: trace `model`: `runs` names `large`"),
+        "{told}"
+    );
+}
