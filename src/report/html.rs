@@ -3,6 +3,8 @@
 //! The figures are those of the SVG files, drawn by the same code; the script adds behaviour and computes nothing. What
 //! depends on the machine and the clock stands between the comments [`RUN_BEGINS`] and [`RUN_ENDS`].
 
+mod trust;
+
 use maud::{Markup, PreEscaped, html};
 
 use super::content::{Content, shortfall, utc};
@@ -132,7 +134,7 @@ impl Content<'_> {
                     section.card id="trust" {
                         h2 { "Can I trust it?" } "\n"
                         ul { "\n"
-                            @for (good, sentence) in self.trust() {
+                            @for (good, sentence) in trust::of(self) {
                                 li class=(if good { "good" } else { "bad" }) { (sentence) } "\n"
                             }
                         }
@@ -176,87 +178,6 @@ impl Content<'_> {
             run.configuration_hash.chars().take(12).collect(),
         ));
         facts
-    }
-
-    /// What speaks for and against the numbers.
-    fn trust(&self) -> Vec<(bool, String)> {
-        let run = &self.run;
-        let mut found = vec![(
-            run.points_done == run.points,
-            format!(
-                "{} of {} points have a result; {} failed, {} were not run",
-                run.points_done,
-                run.points,
-                run.points_failed,
-                missing(run)
-            ),
-        )];
-        let mut widths: Vec<f64> = self
-            .best
-            .rows
-            .iter()
-            .flatten()
-            .filter_map(|cell| match cell {
-                Cell::Estimate(estimate) => Some((estimate.half_width, estimate.mean)),
-                _ => None,
-            })
-            .filter_map(|(half, mean)| Some(100.0 * half? / mean.abs()))
-            .filter(|share| share.is_finite())
-            .collect();
-        widths.sort_by(f64::total_cmp);
-        // Measures of a study may be near 0, and then the widest interval in percent says nothing.
-        let shown = if self.analysis.is_study() {
-            widths.get(widths.len() / 2)
-        } else {
-            widths.last()
-        };
-        found.push(match shown {
-            Some(share) => (
-                run.replications >= 5,
-                format!(
-                    "{} replications; {} ± {} %",
-                    run.replications,
-                    if self.analysis.is_study() {
-                        "half of the 95 % intervals beside are within"
-                    } else {
-                        "the widest 95 % interval beside is"
-                    },
-                    svg::short_number(*share)
-                ),
-            ),
-            None => (
-                false,
-                "one replication: no intervals, so differences may be chance".to_owned(),
-            ),
-        });
-        found.push((
-            true,
-            if self.analysis.is_study() {
-                "settings that do not change the workload saw the same jobs and the same requests"
-            } else {
-                "all strategies saw the same jobs and the same failures"
-            }
-            .to_owned(),
-        ));
-        if let Some(calibration) = &self.calibration {
-            found.extend(calibration.verdicts.iter().cloned());
-        }
-        if let Some(claims) = self.claims {
-            found.push((
-                claims.missed == 0,
-                format!("published findings: {}", claims.tally),
-            ));
-        }
-        if self.left_out > 0 {
-            found.push((
-                true,
-                format!(
-                    "{} figures of further situations are not drawn; the tables have their numbers",
-                    self.left_out
-                ),
-            ));
-        }
-        found
     }
 
     fn contents(&self) -> Vec<(String, String)> {
