@@ -35,7 +35,7 @@ fn a_report_that_could_not_be_written_did_not_say_that_the_results_are_kept() {
     assert_eq!(failed.status.code(), Some(2), "{said}");
     let advice = "`bookahead report 1 --store kept.db --out DIR`";
     assert!(
-        said.contains("Nothing is lost") && said.contains(advice),
+        said.contains("The results of run 1 are in kept.db") && said.contains(advice),
         "{said}"
     );
     let again = output(program(

@@ -6,6 +6,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use bookahead::sweep::Experiment;
 use bookahead::sweep::keys::{self, Kind};
 use serde_json::Value;
 
@@ -101,6 +102,26 @@ fn every_shipped_experiment_names_the_schema_in_its_first_line() {
         let schema = project().join("docs/experiment.schema.json");
         assert_eq!(named, schema.canonicalize().ok(), "{}", path.display());
     }
+}
+
+#[test]
+fn no_shipped_experiment_sets_a_key_that_nothing_reads() {
+    let mut found = Vec::new();
+    for (path, text) in shipped() {
+        let experiment = Experiment::parse("it", &text, None).expect("valid");
+        let name = path
+            .strip_prefix(project())
+            .expect("a shipped file")
+            .display()
+            .to_string();
+        found.extend(
+            experiment
+                .warnings
+                .iter()
+                .map(|warning| format!("{name}: {}", warning.key)),
+        );
+    }
+    assert_eq!(found, [""; 0]);
 }
 
 /// What the schema says against an experiment.

@@ -77,6 +77,53 @@ impl<'i> Document<'i> {
         Some(document)
     }
 
+    /// Every key that the file sets outside of lists of tables, with its value.
+    pub(super) fn given(&self) -> Vec<(String, &Node<'i>)> {
+        let mut given = Vec::new();
+        let mut open: Vec<(String, &Node<'i>)> = (self.sections.iter())
+            .map(|(name, node)| (name.clone(), node))
+            .collect();
+        while let Some((path, node)) = open.pop() {
+            match node.get_ref() {
+                DeValue::Table(table) => open.extend(
+                    table
+                        .iter()
+                        .map(|(name, node)| (format!("{path}.{}", name.get_ref()), node)),
+                ),
+                _ if keys::find(&path).is_some() => given.push((path, node)),
+                _ => {}
+            }
+        }
+        given.sort_by_key(|(_, node)| node.span().start);
+        given
+    }
+
+    /// The same file without one of its keys, or with another value for it; without axes.
+    pub(super) fn changed(&self, path: &str, value: Option<&Node<'i>>) -> Self {
+        let mut sections = self.sections.clone();
+        let (name, below) = path.split_once('.').unwrap_or((path, ""));
+        let below: Vec<&str> = below.split('.').collect();
+        match value {
+            Some(value) => {
+                let root = sections
+                    .entry(name.to_owned())
+                    .or_insert_with(|| Spanned::new(0..0, empty_table()));
+                put(root, &below, value);
+            }
+            None => {
+                if let Some(root) = sections.get_mut(name) {
+                    take(root, &below);
+                }
+            }
+        }
+        Self {
+            sections,
+            axes: Vec::new(),
+            zips: Vec::new(),
+            excludes: Vec::new(),
+        }
+    }
+
     /// Reads the sections with these values in the place of the ones in the file.
     pub(super) fn read(
         &self,

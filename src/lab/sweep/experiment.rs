@@ -11,6 +11,7 @@ use super::axes::{
 use super::document::{Document, Node, node_of};
 use super::resolve::{self, Header};
 use super::spec::{Point, SimulationSpec, Sweep};
+use super::unread;
 use crate::inputs::canonical_json;
 use crate::keys::problem::{ExperimentError, Problem, ProblemKind, Problems};
 use crate::studies::{self, Asked};
@@ -98,6 +99,7 @@ impl Experiment {
         problems.check()?;
         exclusions.warn_unmatched(&mut problems);
         plan.warn_idle(&dimensions, &mut problems);
+        unread::warn(text, &document, &dimensions, &mut problems);
         if plan.points.is_empty() {
             let place = document
                 .excludes
@@ -166,9 +168,9 @@ fn read(path: &Path) -> Result<String, ExperimentError> {
 }
 
 /// The value of every cell as a node of the tree: by dimension, row and column.
-type CellNodes<'a> = Vec<Vec<Vec<Option<Node<'a>>>>>;
+pub(super) type CellNodes<'a> = Vec<Vec<Vec<Option<Node<'a>>>>>;
 
-fn nodes_of(dimensions: &[Dimension]) -> CellNodes<'_> {
+pub(super) fn nodes_of(dimensions: &[Dimension]) -> CellNodes<'_> {
     dimensions
         .iter()
         .map(|dimension| dimension.rows.iter().map(|row| row_nodes(row)).collect())
@@ -250,49 +252,10 @@ impl Plan {
                 axes.insert(key.path.to_owned(), factors.rows[row][column].value.clone());
             }
         }
-        let raw = document.read(&values, problems);
-        let workload = resolve::workload(raw.workload.as_ref(), replications, problems);
-        let estimates = resolve::estimates(&raw.estimates, problems);
-        let failures = resolve::failures(&raw.failures, problems);
-        let policy = resolve::policy(
-            raw.scheduling.as_ref(),
-            &raw.acceptance,
-            &raw.reliability,
-            problems,
-        );
-        let reservations = studies::reservations::reservations(&raw.studies.reservations, problems);
-        let (
-            Some(workload),
-            Some(estimates),
-            Some(failures),
-            Some((scheduling, penalty_ratio)),
-            Some(reservations),
-        ) = (workload, estimates, failures, policy, reservations)
-        else {
+        let resolved = resolved(document, &values, replications, seed, problems);
+        let Some((base, penalty_ratio)) = resolved else {
             return;
         };
-        let asked = Asked {
-            strategy: &scheduling.strategy,
-            workload: &workload,
-            replications,
-            requests: reservations.as_ref(),
-            written: raw.workload.as_ref(),
-            tables: &raw.studies,
-        };
-        let study = studies::resolve(&asked, problems);
-        let Some(study) = study else {
-            return;
-        };
-        let base = SimulationSpec {
-            workload,
-            estimates: Some(estimates),
-            failures,
-            scheduling,
-            study,
-            replication: 0,
-            seed,
-        }
-        .normalised();
         for replication in 0..replications {
             let spec = SimulationSpec {
                 replication,
@@ -315,6 +278,60 @@ impl Plan {
             });
         }
     }
+}
+
+/// The simulation of one combination of axis values, normalised, and its penalty ratio.
+pub(super) fn resolved<'i>(
+    document: &Document<'i>,
+    values: &[(&str, &Node<'i>)],
+    replications: u32,
+    seed: u64,
+    problems: &mut Problems,
+) -> Option<(SimulationSpec, f64)> {
+    let raw = document.read(values, problems);
+    let workload = resolve::workload(raw.workload.as_ref(), replications, problems);
+    let estimates = resolve::estimates(&raw.estimates, problems);
+    let failures = resolve::failures(&raw.failures, problems);
+    let policy = resolve::policy(
+        raw.scheduling.as_ref(),
+        &raw.acceptance,
+        &raw.reliability,
+        problems,
+    );
+    let reservations = studies::reservations::reservations(&raw.studies.reservations, problems);
+    let (
+        Some(workload),
+        Some(estimates),
+        Some(failures),
+        Some((scheduling, penalty_ratio)),
+        Some(reservations),
+    ) = (workload, estimates, failures, policy, reservations)
+    else {
+        return None;
+    };
+    let asked = Asked {
+        strategy: &scheduling.strategy,
+        workload: &workload,
+        replications,
+        requests: reservations.as_ref(),
+        written: raw.workload.as_ref(),
+        tables: &raw.studies,
+    };
+    let study = studies::resolve(&asked, problems);
+    let Some(study) = study else {
+        return None;
+    };
+    let base = SimulationSpec {
+        workload,
+        estimates: Some(estimates),
+        failures,
+        scheduling,
+        study,
+        replication: 0,
+        seed,
+    }
+    .normalised();
+    Some((base, penalty_ratio))
 }
 
 #[cfg(test)]

@@ -6,6 +6,9 @@ mod axes;
 #[path = "experiment_tests/identities.rs"]
 mod identities;
 
+#[path = "experiment_tests/unread.rs"]
+mod unread;
+
 use super::*;
 use crate::sweep::AxisValue;
 

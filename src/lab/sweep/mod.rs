@@ -24,6 +24,7 @@ mod run;
 mod shard;
 mod sink;
 mod spec;
+mod unread;
 
 pub use crate::inputs::{
     Cache, ContentHashes, FailureRequest, InputError, InputFolders, InputSources, Inputs,

@@ -1,0 +1,153 @@
+//! Keys that a file sets and nothing reads: `[failures] rate_per_hour = …` without a `source` that draws failures.
+//!
+//! A key is read when the simulations are others without it. What the file sets to the declared default says nothing either way and
+//! is passed over.
+
+use std::borrow::Cow;
+
+use toml::Spanned;
+use toml::de::DeValue;
+
+use super::axes::Dimension;
+use super::document::{Document, Node};
+use super::experiment::{nodes_of, resolved};
+use super::keys::{self, Key};
+use crate::inputs::canonical_json;
+use crate::keys::problem::{ProblemKind, Problems};
+
+/// Combinations of axis values that are looked at; more are thinned out.
+const MOST_COMBINATIONS: usize = 64;
+
+/// Warns of every key that is set, has no effect, and is not set to its default; names the key that would make it count, where there is one.
+pub(super) fn warn(
+    text: &str,
+    document: &Document<'_>,
+    dimensions: &[Dimension],
+    problems: &mut Problems,
+) {
+    let nodes = nodes_of(dimensions);
+    let combinations: Vec<Vec<(&str, &Node<'_>)>> = thinned(dimensions)
+        .iter()
+        .map(|rows| {
+            let cells = dimensions.iter().zip(rows).enumerate();
+            cells
+                .flat_map(|(at, (dimension, row))| {
+                    let columns = dimension.keys.iter().zip(&nodes[at][*row]);
+                    columns.filter_map(|(key, node)| Some((key.path, node.as_ref()?)))
+                })
+                .collect()
+        })
+        .collect();
+    let simulations = |document: &Document<'_>| -> Vec<Option<(String, u64)>> {
+        let mut scratch = Problems::new("", text);
+        let each = combinations.iter();
+        each.map(|values| {
+            let (spec, ratio) = resolved(document, values, 1, 1, &mut scratch)?;
+            Some((canonical_json(&spec).ok()?, ratio.to_bits()))
+        })
+        .collect()
+    };
+    let is_on_axis = |path: &str| {
+        let keys = dimensions.iter().flat_map(|dimension| &dimension.keys);
+        keys.into_iter().any(|key| key.path == path)
+    };
+    let as_it_is = simulations(document);
+    for (path, node) in document.given() {
+        let Some(key) = keys::find(&path) else {
+            continue;
+        };
+        let is_header = path.starts_with("experiment.");
+        if is_header || is_on_axis(&path) || is_default(key, &text[node.span()]) {
+            continue;
+        }
+        let reads = |document: &Document<'_>, found: &[Option<(String, u64)>]| {
+            let without = simulations(&document.changed(&path, None));
+            found.iter().any(Option::is_some) && without != found
+        };
+        if reads(document, &as_it_is) {
+            continue;
+        }
+        let help = alternatives(&path)
+            .into_iter()
+            .filter(|(other, _)| !is_on_axis(other.path))
+            .find_map(|(other, name)| {
+                let value: Node<'_> = Spanned::new(0..0, DeValue::String(Cow::Borrowed(name)));
+                let changed = document.changed(other.path, Some(&value));
+                reads(&changed, &simulations(&changed)).then(|| {
+                    format!(
+                        "add `{} = \"{name}\"`, which reads it, or delete the key",
+                        other.path
+                    )
+                })
+            });
+        problems.warn(
+            ProblemKind::Conflict,
+            &path,
+            node.span(),
+            "nothing in this sweep reads this key: without it all results are the same",
+            help.unwrap_or_else(|| {
+                "delete the key, or choose the strategy, test, source or model that reads it"
+                    .to_owned()
+            }),
+        );
+    }
+}
+
+/// The rows of each dimension that are looked at: all names, the first and the last of numbers; of the first names only where that are
+/// still too many.
+fn thinned(dimensions: &[Dimension]) -> Vec<Vec<usize>> {
+    let mut rows = vec![Vec::new()];
+    for dimension in dimensions {
+        let is_name = |row: &usize| {
+            let mut cells = dimension.rows[*row].iter();
+            cells.any(|cell| matches!(cell.value, super::spec::AxisValue::Text(_)))
+        };
+        let last = dimension.rows.len().saturating_sub(1);
+        let mut chosen: Vec<usize> = (0..=last)
+            .filter(|row| *row == 0 || *row == last || is_name(row))
+            .collect();
+        if rows.len() * chosen.len() > MOST_COMBINATIONS {
+            chosen.truncate((MOST_COMBINATIONS / rows.len()).max(1));
+        }
+        rows = rows
+            .iter()
+            .flat_map(|before: &Vec<usize>| {
+                chosen
+                    .iter()
+                    .map(|row| [before.as_slice(), &[*row]].concat())
+            })
+            .collect();
+    }
+    rows
+}
+
+/// Keys of the same table that choose by name, with each of their names.
+fn alternatives(path: &str) -> Vec<(&'static Key, &'static str)> {
+    let table = path.rsplit_once('.').map_or("", |(table, _)| table);
+    let beside = |key: &&Key| {
+        key.path != path && key.path.rsplit_once('.').is_some_and(|(of, _)| of == table)
+    };
+    keys::all()
+        .filter(beside)
+        .flat_map(|key| {
+            let names = key.names.map_or_else(Vec::new, |names| names());
+            names.into_iter().map(move |name| (key, name))
+        })
+        .collect()
+}
+
+/// Whether a value as it stands in the file is the declared default.
+fn is_default(key: &Key, written: &str) -> bool {
+    let plain = |text: &str| -> String {
+        let kept = |letter: &char| !letter.is_whitespace() && !"\"'_".contains(*letter);
+        text.chars().filter(kept).collect()
+    };
+    let Some(default) = key.default() else {
+        return false;
+    };
+    let (default, written) = (plain(&default), plain(written));
+    match (default.parse::<f64>(), written.parse::<f64>()) {
+        (Ok(default), Ok(written)) => default == written,
+        _ => default == written,
+    }
+}
