@@ -20,7 +20,7 @@ pub use paper::{
     Configuration, EXPLANATIONS, FINDINGS, PAPER, Paper, PaperError, PaperTrace, paper_names,
 };
 pub use readings::ReadingError;
-pub use runner::HouseRunner;
+pub use runner::StoredRunner;
 pub use stored::{StoredCurves, known_measures};
 
 use crate::report::ClaimsSection;
@@ -71,7 +71,7 @@ pub fn execute(args: &ReproduceArgs) -> Result<ExitCode, ReproduceError> {
     if !args.list {
         options.interrupt.listen()?;
     }
-    let mut runner = HouseRunner::new(options);
+    let mut runner = StoredRunner::new(options);
     let ending = reproduce(
         args,
         Path::new(""),
@@ -90,7 +90,7 @@ pub fn execute(args: &ReproduceArgs) -> Result<ExitCode, ReproduceError> {
 }
 
 /// Any error of another module, as it came.
-pub type RoomError = Box<dyn std::error::Error + Send + Sync>;
+pub type AnyError = Box<dyn std::error::Error + Send + Sync>;
 
 /// What reproducing needs from the modules that run and keep simulations.
 pub trait SweepRunner {
@@ -99,14 +99,14 @@ pub trait SweepRunner {
     /// # Errors
     ///
     /// When it is not there: names the file and where the archive offers it.
-    fn find_trace(&self, file: &str) -> Result<PathBuf, RoomError>;
+    fn find_trace(&self, file: &str) -> Result<PathBuf, AnyError>;
 
     /// Runs one configuration to its end, or continues it: points that are done are not run again.
     ///
     /// # Errors
     ///
     /// When the configuration is wrong or the store cannot be used. Points that fail are no error, but counted.
-    fn run(&mut self, configuration: &Configuration) -> Result<SweepOutcome, RoomError>;
+    fn run(&mut self, configuration: &Configuration) -> Result<SweepOutcome, AnyError>;
 
     /// The curves that findings ask for, read from the store: of the runs of these configurations (stem, and how
     /// [`SweepRunner::run`] ended) what the findings name.
@@ -118,7 +118,7 @@ pub trait SweepRunner {
         &self,
         runs: &[(&str, SweepOutcome)],
         findings: &FindingsFile,
-    ) -> Result<Box<dyn MeasuredCurves>, RoomError>;
+    ) -> Result<Box<dyn MeasuredCurves>, AnyError>;
 
     /// Writes the report of a run into a folder, with what of the paper held where that is given.
     ///
@@ -130,7 +130,7 @@ pub trait SweepRunner {
         run: &SweepOutcome,
         folder: &Path,
         claims: Option<ClaimsSection>,
-    ) -> Result<(), RoomError>;
+    ) -> Result<(), AnyError>;
 }
 
 /// How a sweep ended.
@@ -192,7 +192,7 @@ pub enum ReproduceError {
         /// The trace.
         trace: String,
         /// Which file, and where the archive offers it.
-        source: RoomError,
+        source: AnyError,
     },
     /// There is no such paper, or one of its files cannot be read.
     #[error(transparent)]
@@ -209,7 +209,7 @@ pub enum ReproduceError {
         /// The configuration.
         configuration: String,
         /// Why.
-        source: RoomError,
+        source: AnyError,
     },
     /// A report could not be written.
     #[error("cannot write {path}: {source}; check the folder that --report names")]

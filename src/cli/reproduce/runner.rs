@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::stored::StoredCurves;
-use super::{Configuration, RoomError, SweepOutcome, SweepRunner};
+use super::{AnyError, Configuration, SweepOutcome, SweepRunner};
 use crate::cli::run::complain;
 use crate::report::findings::{FindingsFile, MeasuredCurves};
 use crate::report::{self, ClaimsSection, ReportExtras};
@@ -13,11 +13,11 @@ use crate::workload::TraceFolder;
 
 /// Runs sweeps into one store and reads measured values back from it.
 #[derive(Debug)]
-pub struct HouseRunner {
+pub struct StoredRunner {
     options: SweepOptions,
 }
 
-impl HouseRunner {
+impl StoredRunner {
     /// A runner with these options.
     #[must_use]
     pub fn new(options: SweepOptions) -> Self {
@@ -25,15 +25,15 @@ impl HouseRunner {
     }
 }
 
-impl SweepRunner for HouseRunner {
-    fn find_trace(&self, file: &str) -> Result<PathBuf, RoomError> {
+impl SweepRunner for StoredRunner {
+    fn find_trace(&self, file: &str) -> Result<PathBuf, AnyError> {
         let folder = TraceFolder {
             path: self.options.folders.traces.clone(),
         };
         Ok(folder.find(file)?)
     }
 
-    fn run(&mut self, configuration: &Configuration) -> Result<SweepOutcome, RoomError> {
+    fn run(&mut self, configuration: &Configuration) -> Result<SweepOutcome, AnyError> {
         let experiment = Experiment::parse(&configuration.origin(), &configuration.text, None)
             .inspect_err(complain)?;
         let name = experiment.sweep.name.clone();
@@ -53,7 +53,7 @@ impl SweepRunner for HouseRunner {
         &self,
         runs: &[(&str, SweepOutcome)],
         findings: &FindingsFile,
-    ) -> Result<Box<dyn MeasuredCurves>, RoomError> {
+    ) -> Result<Box<dyn MeasuredCurves>, AnyError> {
         let store = Store::open_read_only(&self.options.store)?;
         Ok(Box::new(StoredCurves::read(&store, runs, findings)?))
     }
@@ -63,7 +63,7 @@ impl SweepRunner for HouseRunner {
         run: &SweepOutcome,
         folder: &Path,
         claims: Option<ClaimsSection>,
-    ) -> Result<(), RoomError> {
+    ) -> Result<(), AnyError> {
         let extras = ReportExtras {
             claims,
             ..ReportExtras::default()

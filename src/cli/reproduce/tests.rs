@@ -55,7 +55,7 @@ impl SweepRunner for Fake {
         run: &SweepOutcome,
         folder: &Path,
         claims: Option<ClaimsSection>,
-    ) -> Result<(), RoomError> {
+    ) -> Result<(), AnyError> {
         let report = (run.run, folder.to_owned(), claims.is_some());
         self.reports.borrow_mut().push(report);
         Ok(())
@@ -65,7 +65,7 @@ impl SweepRunner for Fake {
         &self,
         runs: &[(&str, SweepOutcome)],
         _: &FindingsFile,
-    ) -> Result<Box<dyn MeasuredCurves>, RoomError> {
+    ) -> Result<Box<dyn MeasuredCurves>, AnyError> {
         let replications = runs[0].1.replications;
         let runs = runs.iter().map(|(stem, _)| (*stem).to_owned()).collect();
         Ok(match self.above {
@@ -74,7 +74,7 @@ impl SweepRunner for Fake {
         })
     }
 
-    fn find_trace(&self, file: &str) -> Result<PathBuf, RoomError> {
+    fn find_trace(&self, file: &str) -> Result<PathBuf, AnyError> {
         if self.files.contains(file) {
             Ok(PathBuf::from("/traces").join(file))
         } else {
@@ -82,7 +82,7 @@ impl SweepRunner for Fake {
         }
     }
 
-    fn run(&mut self, configuration: &Configuration) -> Result<SweepOutcome, RoomError> {
+    fn run(&mut self, configuration: &Configuration) -> Result<SweepOutcome, AnyError> {
         self.ran.push(configuration.name.clone());
         self.texts.push(configuration.text.clone());
         let is = |stem: Option<&str>| stem == Some(&configuration.name);
@@ -308,7 +308,7 @@ fn unknown_papers_and_traces_are_refused_with_what_there_is() {
 }
 
 #[test]
-fn the_kept_aside_trace_runs_and_shows_what_was_measured() {
+fn the_held_out_trace_runs_and_shows_what_was_measured() {
     let mut runner = Fake::with(&["SDSC-DS-2004-2.1-cln.swf"]);
     let ran = run(
         &["birkenheuer2012", "--trace", "sdsc-datastar"],

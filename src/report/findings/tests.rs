@@ -383,7 +383,7 @@ fn two_cells_with_the_same_axis_values_are_not_taken_for_one() {
 }
 
 #[test]
-fn what_is_kept_aside_is_measured_and_not_judged() {
+fn what_is_held_out_is_measured_and_not_judged() {
     let curves = grid(RISING, [5.0, 16.0, 30.0]);
     for (check, measured) in [
         (

@@ -2,7 +2,7 @@
 
 use super::*;
 
-fn settle_and_strike(machine: &mut LocalMachine, now: i64, outage: OutageEvent) {
+fn settle_and_apply(machine: &mut LocalMachine, now: i64, outage: OutageEvent) {
     machine.settle(Seconds(now));
     machine.apply_outage(Seconds(now), outage);
 }
@@ -23,7 +23,7 @@ fn an_outage_of_the_cluster_sends_running_jobs_back_and_loses_the_parts_that_it_
         job(1, 10, 1, 100, 90),
         job(2, 55, 1, 9, 9),
     ]);
-    settle_and_strike(&mut machine, 50, OutageEvent::ClusterDown);
+    settle_and_apply(&mut machine, 50, OutageEvent::ClusterDown);
     assert!(!machine.is_up());
     assert_eq!(machine.in_use().jobs + machine.in_use().parts, 0);
     let queue: Vec<u32> = machine
@@ -49,7 +49,7 @@ fn an_outage_of_the_cluster_sends_running_jobs_back_and_loses_the_parts_that_it_
         !machine.cancel(Seconds(100), CoRequestId(1), 0),
         "it is gone"
     );
-    settle_and_strike(&mut machine, 100, OutageEvent::ClusterUp);
+    settle_and_apply(&mut machine, 100, OutageEvent::ClusterUp);
     assert!(machine.is_up());
     machine.advance(Seconds::FAR);
     let outcomes = machine.take_job_outcomes();
@@ -94,7 +94,7 @@ fn cpus_are_given_out_from_the_lowest_number_and_only_their_holders_are_hit() {
     machine.reserve(Seconds(0), &part(1, 0, 100, 3)).unwrap();
     machine.submit(&[job(0, 0, 3, 100, 100), job(1, 0, 4, 100, 100)]);
     // 0–2 are held by the part, 3–5 by the first job, 6–9 by the second.
-    settle_and_strike(
+    settle_and_apply(
         &mut machine,
         20,
         OutageEvent::NodesDown { first: 5, count: 1 },
@@ -107,7 +107,7 @@ fn cpus_are_given_out_from_the_lowest_number_and_only_their_holders_are_hit() {
         Err(Refusal::Occupied)
     );
     assert_eq!(machine.reserve(Seconds(20), &part(3, 20, 10, 2)), Ok(()));
-    settle_and_strike(
+    settle_and_apply(
         &mut machine,
         40,
         OutageEvent::NodesDown { first: 2, count: 2 },
@@ -135,7 +135,7 @@ fn a_part_that_finds_too_few_cpus_up_is_lost_and_nobody_is_displaced_for_it() {
     machine.reserve(Seconds(0), &part(1, 50, 20, 5)).unwrap();
     machine.reserve(Seconds(0), &part(2, 50, 20, 1)).unwrap();
     machine.submit(&[job(0, 0, 4, 100, 100)]);
-    settle_and_strike(
+    settle_and_apply(
         &mut machine,
         10,
         OutageEvent::NodesDown { first: 9, count: 1 },
