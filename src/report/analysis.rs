@@ -93,7 +93,7 @@ pub struct Combination {
     pub places: Vec<Option<u32>>,
     /// The strategy.
     pub strategy: String,
-    /// One estimate for each of [`METRICS`]; `None` where no replication had a value.
+    /// One estimate for each of [`METRICS`]; `None` where no replication had a value, and where reports do not show the metric.
     pub estimates: Vec<Option<Estimate>>,
     /// One estimate for each of the analysis's measures; `None` where no replication had a value.
     pub measured: Vec<Option<Estimate>>,
@@ -155,7 +155,10 @@ impl Analysis {
         for (row, combination) in combinations.iter_mut().enumerate() {
             combination.estimates = METRICS
                 .iter()
-                .map(|metric| folded.estimate(metric.name, row))
+                .map(|metric| match metric.shown {
+                    Shown::Store => Ok(None),
+                    _ => folded.estimate(metric.name, row),
+                })
                 .collect::<PolarsResult<_>>()?;
             combination.measured = points
                 .measures

@@ -3,7 +3,7 @@
 use polars::prelude::*;
 
 use crate::report::statistics::Estimate;
-use crate::store::{METRICS, PointColumns};
+use crate::store::{METRICS, PointColumns, Shown};
 
 /// Mean, standard deviation and count of every quantity, one row a combination. Measures stand in a frame of their own: they
 /// may have the name of a metric.
@@ -31,6 +31,7 @@ pub(super) fn fold(
 ) -> PolarsResult<Folded> {
     let columns = METRICS
         .iter()
+        .filter(|metric| metric.shown > Shown::Store)
         .map(|metric| (metric.name, &points.metrics[metric.name][..]))
         .chain([("baseline", baselines), ("additional", differences)])
         .map(|(name, values)| Column::new(name.into(), values))
