@@ -190,6 +190,7 @@ const CRATES: [(&str, &[&str]); 3] = [
         "engine",
         &[
             "units",
+            "printable",
             "random",
             "workload",
             "estimates",

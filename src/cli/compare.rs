@@ -4,7 +4,7 @@ mod pairs;
 mod settings;
 
 use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -125,11 +125,11 @@ pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, LookError> {
         }))?;
     } else {
         summary(&mut lines, &pairing, &all, shared, differs);
-        io::stdout().lock().write_all(lines.as_bytes())?;
+        super::print(&lines)?;
         let rows: Vec<&Difference> = all.iter().filter(|row| wanted(row, arguments)).collect();
         if !pairing.pairs.is_empty() {
             table(&rows, by.as_deref())?;
-            io::stdout().lock().write_all(caution(&rows).as_bytes())?;
+            super::print(&caution(&rows))?;
         }
     }
     Ok(if arguments.exit_code && (differs || !complete) {

@@ -25,6 +25,7 @@ pub mod submit;
 pub mod trace;
 pub mod workflow;
 
+use bookahead_engine::printable::printable;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -282,7 +283,12 @@ fn ended(result: Result<ExitCode, impl std::error::Error>) -> ExitCode {
 /// A line for people on standard error. That nobody can read it (a closed pipe, a full disk) changes nothing about what was
 /// done: `eprintln!` would panic.
 fn say(line: impl std::fmt::Display) {
-    let _ = writeln!(io::stderr().lock(), "{line}");
+    let _ = writeln!(io::stderr().lock(), "{}", printable(&line.to_string()));
+}
+
+/// Text for people on standard output.
+fn print(text: &str) -> io::Result<()> {
+    io::stdout().lock().write_all(printable(text).as_bytes())
 }
 
 /// Standard error as a place to write that never fails, as [`say`].

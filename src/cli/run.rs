@@ -145,8 +145,8 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
             super::say(plan);
             return Ok(0);
         }
+        super::print(&points_table(&sweep))?;
         let mut out = io::stdout().lock();
-        out.write_all(points_table(&sweep).as_bytes())?;
         writeln!(out, "\n{plan}")?;
         for remark in &plan.remarks {
             writeln!(out, "note: {remark}")?;
@@ -212,7 +212,8 @@ pub fn complain(error: &ExperimentError) {
 }
 
 fn show(problem: &Problem) {
-    super::say(problem.render(super::colours()));
+    // It brings colours of its own; the file that it shows was made fit before.
+    let _ = writeln!(io::stderr().lock(), "{}", problem.render(super::colours()));
 }
 
 /// Every point of a sweep for scripts; `place` is what `bookahead show --point` takes.

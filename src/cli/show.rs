@@ -78,7 +78,7 @@ pub fn execute(arguments: &ShowArguments) -> Result<(), LookError> {
     }
     let workloads = store.workload_labels(run.id)?;
     let text = as_text(arguments, &run, &axes, &workloads, &failed, &missing);
-    io::stdout().lock().write_all(text.as_bytes())?;
+    super::print(&text)?;
     if let Some((names, rows)) = rows {
         println_empty()?;
         print_table(&points_table(&names, &rows, &axes))?;
@@ -364,7 +364,7 @@ fn show_point(
         }
     }
     text.push('\n');
-    io::stdout().lock().write_all(text.as_bytes())?;
+    super::print(&text)?;
     if jobs.is_empty() {
         if point.state == "done" && !point.has_jobs {
             super::say(format_args!(

@@ -7,7 +7,7 @@ mod answer;
 mod schedule;
 mod source;
 
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -195,7 +195,7 @@ pub fn execute(arguments: &SimulateArguments) -> Result<ExitCode, SimulateError>
     } else {
         answer.text()
     };
-    match std::io::stdout().lock().write_all(text.as_bytes()) {
+    match super::print(&text) {
         // A reader such as `head` that has seen enough is no fault.
         Err(fault) if fault.kind() != ErrorKind::BrokenPipe => Err(fault.into()),
         _ => Ok(ExitCode::SUCCESS),

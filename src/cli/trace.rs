@@ -4,8 +4,9 @@
 
 mod describe;
 
+use bookahead_engine::printable::printable;
 use std::fmt::Write as _;
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -157,8 +158,8 @@ pub fn execute(arguments: &TraceArguments) -> miette::Result<ExitCode> {
         path: std::env::var_os(TraceFolder::VARIABLE).map(PathBuf::from),
     };
     let answer = answer(arguments, &folder)?;
-    eprint!("{}", answer.messages);
-    match std::io::stdout().lock().write_all(answer.data.as_bytes()) {
+    eprint!("{}", printable(&answer.messages));
+    match super::print(&answer.data) {
         // A reader such as `head` that has seen enough is no fault.
         Err(fault) if fault.kind() != ErrorKind::BrokenPipe => Err(fault).into_diagnostic(),
         _ => Ok(ExitCode::SUCCESS),

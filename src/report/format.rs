@@ -9,6 +9,7 @@ use std::io;
 
 pub use csv::Csv;
 pub use markdown::Markdown;
+pub(super) use markdown::html;
 pub use parquet::{ColumnKind, Parquet, ParquetRows};
 pub use terminal::Terminal;
 

@@ -5,6 +5,7 @@
 
 mod trust;
 
+use bookahead_engine::printable::printable;
 use maud::{Markup, PreEscaped, html};
 
 use super::content::{Content, shortfall, utc};
@@ -45,7 +46,7 @@ pub(super) fn document(title: &str, styles: &str, body: &Markup) -> String {
             (body) "\n"
         } "\n"
     };
-    page.into_string()
+    printable(&page.into_string()).into_owned()
 }
 
 /// A script as it is.

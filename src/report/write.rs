@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::content::{Content, shortfall, utc};
 use super::figure::{Figure, Marks, Section};
-use super::format::{Csv, Markdown, Parquet, TableFormat};
+use super::format::{Csv, Markdown, Parquet, TableFormat, html};
 use super::section::{ReportError, ReportExtras};
 use super::svg;
 use super::table::Table;
@@ -210,9 +210,9 @@ fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Result<()> {
 }
 
 fn write_head(run: &RunSummary, target: &mut Vec<u8>) -> std::io::Result<()> {
-    writeln!(target, "# {}\n", run.name)?;
+    writeln!(target, "# {}\n", html(&run.name))?;
     if !run.description.trim().is_empty() {
-        writeln!(target, "{}\n", run.description.trim())?;
+        writeln!(target, "{}\n", html(run.description.trim()))?;
     }
     if let Some(shortfall) = shortfall(run) {
         writeln!(target, "**{shortfall}**\n")?;

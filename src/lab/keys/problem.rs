@@ -1,5 +1,6 @@
 //! What is wrong with an experiment file: every problem with its file, line, key, underlined place and what is allowed.
 
+use bookahead_engine::printable::printable;
 use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -233,7 +234,8 @@ impl Problems {
     pub(crate) fn new(file: &str, text: &str) -> Self {
         Self {
             file: file.to_owned(),
-            text: Arc::from(text),
+            // The file is shown with its problems.
+            text: Arc::from(&*printable(text)),
             list: Vec::new(),
         }
     }

@@ -32,7 +32,7 @@ impl TableFormat for Csv {
                         let width = if column.estimates { 4 } else { 1 };
                         record.extend(std::iter::repeat_n(String::new(), width));
                     }
-                    Cell::Text(text) => record.push(text.clone()),
+                    Cell::Text(text) => record.push(inert(text)),
                     Cell::Integer(value) => record.push(value.to_string()),
                     Cell::Number(value) => record.push(digits(Some(*value))),
                     Cell::Estimate(estimate) => {
@@ -49,6 +49,15 @@ impl TableFormat for Csv {
     }
 }
 
+/// A text that no spreadsheet takes for a formula: where it begins like one and is no number, an apostrophe stands before it.
+fn inert(text: &str) -> String {
+    let is_number = text.parse::<f64>().is_ok();
+    match text.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_number {
+        true => format!("'{text}"),
+        false => text.to_owned(),
+    }
+}
+
 /// Twelve significant digits: the last bits of a sum of fractions may depend on the processor, the file must not.
 fn digits(value: Option<f64>) -> String {
     match value.map(|value| format!("{value:.11e}").parse::<f64>()) {
@@ -61,6 +70,16 @@ fn digits(value: Option<f64>) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_text_that_begins_like_a_formula_is_none() {
+        assert_eq!(inert("=HYPERLINK(\"x\")"), "'=HYPERLINK(\"x\")");
+        assert_eq!(inert("@SUM(A1)"), "'@SUM(A1)");
+        assert_eq!(
+            (inert("-0.5"), inert("fcfs")),
+            ("-0.5".to_owned(), "fcfs".to_owned())
+        );
+    }
 
     #[test]
     fn numbers_keep_twelve_significant_digits() {

@@ -1,5 +1,6 @@
 //! Markdown: rounded for people, with the note and the query below.
 
+use bookahead_engine::printable::printable;
 use std::io;
 
 use super::TableFormat;
@@ -24,7 +25,7 @@ impl TableFormat for Markdown {
     }
 
     fn write(&self, table: &Table, target: &mut dyn io::Write) -> io::Result<()> {
-        writeln!(target, "## {}\n", table.title)?;
+        writeln!(target, "## {}\n", html(&table.title))?;
         if table.rows.is_empty() {
             writeln!(target, "Nothing to show.\n")?;
         } else {
@@ -81,5 +82,10 @@ impl TableFormat for Markdown {
 }
 
 fn escape(text: &str) -> String {
-    text.replace('|', "\\|").replace(['\n', '\r'], " ")
+    html(text).replace('|', "\\|").replace(['\n', '\r'], " ")
+}
+
+/// Text as text where Markdown would take it for HTML.
+pub(in crate::report) fn html(text: &str) -> String {
+    printable(text).replace('&', "&amp;").replace('<', "&lt;")
 }

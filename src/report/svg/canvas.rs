@@ -1,5 +1,6 @@
 //! A picture: how large it is, what it is called, its axes, its legend and its shapes. Text is escaped here.
 
+use bookahead_engine::printable::printable;
 use std::fmt::{self, Write as _};
 
 use super::marks::dashes;
@@ -251,5 +252,5 @@ pub(in crate::report) fn legend_height<'l>(
 
 /// Text inside elements and attributes.
 pub(in crate::report) fn escape(text: &str) -> String {
-    maud::html! { (text) }.into_string()
+    maud::html! { (printable(text)) }.into_string()
 }
