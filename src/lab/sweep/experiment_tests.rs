@@ -11,6 +11,7 @@ mod unread;
 
 use super::*;
 use crate::sweep::AxisValue;
+use crate::sweep::document::node_of;
 
 const HEAD: &str = r#"[experiment]
 name = "test"

@@ -6,6 +6,7 @@
 //! how a simulation works nor how results are kept ([`Simulate`], [`ResultStore`]).
 
 mod axes;
+mod combination;
 mod coordinator;
 mod cost;
 mod document;

@@ -9,8 +9,9 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::axes::Dimension;
+use super::combination::{nodes_of, resolved};
 use super::document::{Document, Node};
-use super::experiment::{nodes_of, resolved};
+
 use super::keys::{self, Key};
 use crate::inputs::canonical_json;
 use crate::keys::problem::{ProblemKind, Problems};
