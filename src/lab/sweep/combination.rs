@@ -60,10 +60,7 @@ pub(super) fn resolved<'i>(
         written: raw.workload.as_ref(),
         tables: &raw.studies,
     };
-    let study = studies::resolve(&asked, problems);
-    let Some(study) = study else {
-        return None;
-    };
+    let study = studies::resolve(&asked, problems)?;
     let base = SimulationSpec {
         workload,
         estimates: Some(estimates),
