@@ -253,21 +253,29 @@ fn difference(
     }
 }
 
+/// What one replication has.
+#[derive(Default)]
+struct Replication<'p> {
+    /// Its points by their combination of axis values.
+    points: BTreeMap<String, &'p MeasuredPoint>,
+    /// The values of both runs, one pair a result.
+    values: Vec<(f64, f64)>,
+}
+
 /// Values of both runs by replication. Points of one replication share its jobs and failures, so they are no independent units; and
 /// points that share their simulation and their prices (a baseline at every threshold) are one result, which counts once.
 #[derive(Default)]
 struct Replications<'p> {
-    /// By replication: the results, and the combinations of axis values that they are of.
-    found: BTreeMap<u32, (BTreeMap<String, &'p MeasuredPoint>, Vec<(f64, f64)>)>,
+    found: BTreeMap<u32, Replication<'p>>,
     results: BTreeSet<(&'p str, &'p str)>,
 }
 
 impl<'p> Replications<'p> {
     fn add(&mut self, one: &'p MeasuredPoint, two: &'p MeasuredPoint, values: (f64, f64)) {
-        let (combinations, sums) = self.found.entry(one.replication).or_default();
-        combinations.insert(axes_text(&one.axes), one);
+        let replication = self.found.entry(one.replication).or_default();
+        replication.points.insert(axes_text(&one.axes), one);
         if self.results.insert((&one.identity, &two.identity)) {
-            sums.push(values);
+            replication.values.push(values);
         }
     }
 
@@ -275,10 +283,9 @@ impl<'p> Replications<'p> {
         let mean = |values: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| {
             values.iter().map(of).sum::<f64>() / values.len() as f64
         };
-        let found = self.found.values();
-        let results = found.map(|(_, values)| values);
-        let results = results.filter(|values| !values.is_empty());
-        results
+        let values = self.found.values().map(|replication| &replication.values);
+        values
+            .filter(|values| !values.is_empty())
             .map(|values| {
                 (
                     mean(values, |(first, _)| *first),
@@ -292,14 +299,14 @@ impl<'p> Replications<'p> {
         let all: BTreeMap<&String, i64> = self
             .found
             .values()
-            .flat_map(|(combinations, _)| combinations)
+            .flat_map(|replication| &replication.points)
             .map(|(combination, point)| (combination, point.place))
             .collect();
         let mut gaps = Vec::new();
-        for (replication, (combinations, _)) in &self.found {
+        for (replication, found) in &self.found {
             let mut lacking: Vec<(&i64, &&String)> = all
                 .iter()
-                .filter(|(combination, _)| !combinations.contains_key(**combination))
+                .filter(|(combination, _)| !found.points.contains_key(**combination))
                 .map(|(combination, place)| (place, combination))
                 .collect();
             lacking.sort_unstable();
