@@ -145,6 +145,7 @@ fn only_reports_use_polars_only_simulations_use_actors_only_the_command_line_par
 /// The compiler guards the matches inside; elsewhere a study is asked, not told apart.
 #[test]
 fn no_module_but_the_studies_tells_studies_apart() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     for (path, module, code) in sources() {
         let name = path.to_string_lossy();
         if module == "studies" || name.contains("tests") || name.contains("fixtures") {
@@ -152,6 +153,23 @@ fn no_module_but_the_studies_tells_studies_apart() {
         }
         for list in ["StudySpec::", "StudyRows::"] {
             assert!(!code.contains(list), "{name} matches on a study");
+        }
+        if name.starts_with("report/views") {
+            continue;
+        }
+        for study in fs::read_dir(root.join("lab/studies")).expect("a folder") {
+            let study = study.expect("an entry").file_name();
+            let study = study.to_string_lossy().replace(".rs", "");
+            let path = format!("use crate::studies::{study}::");
+            assert!(
+                study == "mod" || !code.contains(&path),
+                "{name} knows the study {study}"
+            );
+            let call = format!(" studies::{study}::");
+            assert!(
+                study == "mod" || !code.contains(&call),
+                "{name} knows the study {study}"
+            );
         }
     }
 }

@@ -53,6 +53,37 @@ fn files_below(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
+/// The card of a paper whose jobs come from a model, beside what is committed; those of logs are made by hand, as they take minutes.
+#[test]
+fn the_score_card_of_a_model_workload_is_the_one_that_is_committed() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let arguments = [
+        "reproduce",
+        "birkenheuer2008",
+        "--trace",
+        "uniform",
+        "--store",
+        "it.db",
+        "--report",
+        "cards",
+    ];
+    let made = output(program(folder.path(), &arguments));
+    assert!(made.status.success(), "{}", text(&made.stderr));
+    let card = "birkenheuer2008/uniform/score-card.md";
+    let read = |folder: PathBuf| fs::read_to_string(folder.join(card)).expect("a card");
+    let committed = Path::new(env!("CARGO_MANIFEST_DIR")).join("reports");
+    assert_eq!(read(folder.path().join("cards")), read(committed));
+    let json = folder
+        .path()
+        .join("cards")
+        .join(card)
+        .with_extension("json");
+    assert_golden(
+        "score-card.json",
+        &fs::read_to_string(json).expect("a card"),
+    );
+}
+
 #[test]
 fn every_shipped_configuration_resolves_to_the_specifications_it_had() {
     let configs = Path::new(env!("CARGO_MANIFEST_DIR")).join("configs");

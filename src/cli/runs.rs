@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use serde_json::json;
 
 use super::aligned::{Aligned, Heading, screen};
-use super::screen::{LookError, age, moment, now, print_json, span};
+use super::screen::{LookError, age, now, print_json, span};
+use crate::report::moment;
 use crate::store::{RunSummary, Store};
 
 /// Lists the runs of a store, newest first.

@@ -169,28 +169,6 @@ pub(super) fn age(milliseconds: i64) -> String {
     }
 }
 
-/// Milliseconds since 1970 as date and time (UTC), `2026-03-01 04:05:06`.
-pub(super) fn moment(milliseconds: i64) -> String {
-    let seconds = milliseconds.div_euclid(1_000);
-    let (days, rest) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Civil date from days (H. Hinnant): years begin in March, so that the leap day comes last.
-    let shifted = days + 719_468;
-    let era = shifted.div_euclid(146_097);
-    let day = shifted.rem_euclid(146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = year + era * 400 + i64::from(month <= 2);
-    format!(
-        "{year:04}-{month:02}-{day:02} {:02}:{:02}:{:02}",
-        rest / 3_600,
-        rest / 60 % 60,
-        rest % 60
-    )
-}
-
 /// Places as ranges: `3, 5–9`; after twenty of them the rest is only counted.
 pub(super) fn ranges(places: &[i64]) -> String {
     let mut parts: Vec<(i64, i64)> = Vec::new();
@@ -341,14 +319,6 @@ mod tests {
         assert_eq!(age(60_000), "1 minute ago");
         assert_eq!(age(3 * 86_400_000), "3 days ago");
         assert_eq!(age(366 * 86_400_000), "1 year ago");
-    }
-
-    #[test]
-    fn moments_are_dates() {
-        assert_eq!(moment(0), "1970-01-01 00:00:00");
-        // 2024-02-29 12:34:56 UTC.
-        assert_eq!(moment(1_709_210_096_789), "2024-02-29 12:34:56");
-        assert_eq!(moment(-1_000), "1969-12-31 23:59:59");
     }
 
     #[test]

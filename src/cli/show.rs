@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 use super::runs::{run_json, short, took, version};
 use super::screen::{
-    LookError, age, axes_json, axes_text, cell, json as value_json, moment, now, print_json,
-    print_table, ranges, span,
+    LookError, age, axes_json, axes_text, cell, json as value_json, now, print_json, print_table,
+    ranges, span,
 };
-use crate::report::{Cell, Column, Table};
+use crate::report::{Cell, Column, Table, moment};
 use crate::store::{
     ExportKind, FailedPoint, JobDetail, METRICS, PlaceDetail, QueryError, RunSelector, RunSummary,
     SqlValue, Store,

@@ -137,12 +137,18 @@ pub(super) fn shortfall(run: &RunSummary) -> Option<String> {
     })
 }
 
-/// Milliseconds since 1970 as a date and time; a time outside of all calendars as the number that it is.
-pub(super) fn utc(milliseconds: i64) -> String {
+/// Milliseconds since 1970 as date and time (UTC), `2026-03-01 04:05:06`; a time outside of all calendars as the number that it is.
+#[must_use]
+pub fn moment(milliseconds: i64) -> String {
     match jiff::Timestamp::from_millisecond(milliseconds) {
-        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
+        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S").to_string(),
         Err(_) => format!("{milliseconds} ms since 1970"),
     }
+}
+
+/// The same with the name of its clock.
+pub(super) fn utc(milliseconds: i64) -> String {
+    format!("{} UTC", moment(milliseconds))
 }
 
 #[cfg(test)]
@@ -152,6 +158,8 @@ mod tests {
     #[test]
     fn moments_are_shown_as_dates() {
         assert_eq!(utc(0), "1970-01-01 00:00:00 UTC");
+        assert_eq!(moment(-1_000), "1969-12-31 23:59:59");
+        assert_eq!(moment(i64::MAX), "9223372036854775807 ms since 1970");
         assert_eq!(utc(951_827_696_000), "2000-02-29 12:34:56 UTC");
         assert_eq!(utc(1_767_225_599_999), "2025-12-31 23:59:59 UTC");
     }

@@ -31,6 +31,7 @@ mod workflow_drawing;
 mod write;
 
 pub use analysis::{Additional, Analysis, Combination, ReportedMeasure, STRATEGY_AXIS, TUNED_AXES};
+pub use content::moment;
 pub use format::{ColumnKind, Csv, Markdown, Parquet, ParquetRows, TableFormat, Terminal};
 pub use html::{RUN_BEGINS, RUN_ENDS};
 pub use schedule_drawing::schedule_svg;

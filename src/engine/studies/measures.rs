@@ -1,6 +1,7 @@
 //! The measures of all studies.
 
 use super::STUDY_MEASURES;
+pub use super::co_reservation::measures::ClusterMeasureName;
 use crate::scheduling::measures::Measure;
 
 const COUNT: usize = {

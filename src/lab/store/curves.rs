@@ -6,7 +6,7 @@ use rusqlite::params;
 
 use super::runs::axis_value;
 use super::{RunId, Store, StoreError, metrics};
-use crate::studies::co_reservation::measures::ClusterMeasureName;
+use crate::studies::measures::ClusterMeasureName;
 use crate::sweep::AxisValue;
 
 /// A quantity at one combination of axis values of a run.

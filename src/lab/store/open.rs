@@ -9,6 +9,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::StoreError;
+use super::processes::file_identity;
 use super::schema_check;
 use super::versions::VERSIONS;
 
@@ -20,8 +21,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 pub struct Store {
     pub(super) connection: Connection,
     pub(super) path: PathBuf,
-    /// The file as it was opened: its path may name another one by now.
-    file: Option<same_file::Handle>,
+    /// The identity of the file as it was opened: its path may name another one by now.
+    file: Option<String>,
 }
 
 impl Store {
@@ -115,7 +116,7 @@ impl Store {
         Ok(Self {
             connection,
             path: path.to_owned(),
-            file: same_file::Handle::from_path(path).ok(),
+            file: file_identity(path),
         })
     }
 
@@ -153,7 +154,7 @@ impl Store {
             Ok(Self {
                 connection,
                 path: path.to_owned(),
-                file: same_file::Handle::from_path(path).ok(),
+                file: file_identity(path),
             })
         };
         match open(false) {
@@ -178,8 +179,7 @@ impl Store {
     /// it again.
     #[must_use]
     pub fn is_in_place(&self) -> bool {
-        let found = same_file::Handle::from_path(&self.path).ok();
-        found.is_some() && found == self.file
+        self.path.exists() && file_identity(&self.path) == self.file
     }
 
     /// How long to wait for another program's transaction before giving up (30 s unless told).

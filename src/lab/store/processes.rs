@@ -103,15 +103,17 @@ pub(super) fn host() -> Option<String> {
         .or_else(|| std::env::var("HOSTNAME").ok())
 }
 
+/// Which file a path names, told without opening it: whoever closes a file of a store gives up all of SQLite's locks on it that this
+/// process holds. `None` where it cannot be told.
 #[cfg(unix)]
-fn file_identity(store: &Path) -> Option<String> {
+pub(super) fn file_identity(store: &Path) -> Option<String> {
     use std::os::unix::fs::MetadataExt as _;
     let file = fs::metadata(store).ok()?;
     Some(format!("{}:{}", file.dev(), file.ino()))
 }
 
 #[cfg(not(unix))]
-fn file_identity(_: &Path) -> Option<String> {
+pub(super) fn file_identity(_: &Path) -> Option<String> {
     None
 }
 

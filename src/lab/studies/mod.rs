@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use self::overbooking::PolicySimulation;
+pub use self::overbooking::PolicySimulation;
 use crate::actors::SimulationError;
 use crate::failures::NodeEvent;
 use crate::scheduling::measures::Measured;
@@ -253,6 +253,14 @@ impl Asked<'_> {
     pub(crate) fn place(&self) -> std::ops::Range<usize> {
         self.written.map_or(0..0, Spanned::span)
     }
+}
+
+/// The reservations that a file asks for beside its jobs, which several studies take; the outer `None` where something is wrong.
+pub(crate) fn requests(
+    tables: &StudyTables,
+    problems: &mut Problems,
+) -> Option<Option<RequestSettings>> {
+    reservations::reservations(&tables.reservations, problems)
 }
 
 /// The study that a file asks for, with its settings; `None` where something is wrong with them.

@@ -41,14 +41,14 @@ pub(super) fn resolved<'i>(
         &raw.reliability,
         problems,
     );
-    let reservations = studies::reservations::reservations(&raw.studies.reservations, problems);
+    let requests = studies::requests(&raw.studies, problems);
     let (
         Some(workload),
         Some(estimates),
         Some(failures),
         Some((scheduling, penalty_ratio)),
-        Some(reservations),
-    ) = (workload, estimates, failures, policy, reservations)
+        Some(requests),
+    ) = (workload, estimates, failures, policy, requests)
     else {
         return None;
     };
@@ -56,7 +56,7 @@ pub(super) fn resolved<'i>(
         strategy: &scheduling.strategy,
         workload: &workload,
         replications,
-        requests: reservations.as_ref(),
+        requests: requests.as_ref(),
         written: raw.workload.as_ref(),
         tables: &raw.studies,
     };

@@ -10,7 +10,7 @@ use super::spec::{SimulationSpec, Sweep};
 use crate::inputs::InputSources;
 use crate::inputs::{InputError, InputFolders, Inputs};
 use crate::scheduling::{Replay, replay};
-use crate::studies::overbooking::PolicySimulation;
+use crate::studies::PolicySimulation;
 use crate::studies::{WhyNoPlan, lab_study};
 
 /// A done point of a run, with what determines it and what it came to.

@@ -12,7 +12,7 @@ use super::{
     BoundCheck, Check, CompareCheck, Contrast, Derived, Finding, FindingsFile, Fixed, Near, Paired,
     Provenance, Relation, Side, Tolerance, TrendCheck, ValueCheck, Where, Zipped, again, tables,
 };
-use crate::studies::co_reservation::measures::ClusterMeasureName;
+use crate::studies::measures::ClusterMeasureName;
 
 /// Why a file of findings, of their explanations or of readings was refused.
 #[derive(Debug, thiserror::Error)]

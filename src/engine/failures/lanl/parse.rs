@@ -259,41 +259,25 @@ fn header_error(record: &csv::ByteRecord, file: &Path, lines: u64) -> FailureErr
 
 /// Seconds from 1970 on of a local time `m/d/yyyy h:mm` (years of two digits are 1970 to 2069).
 pub(super) fn calendar_seconds(text: &str) -> Option<i64> {
-    let number = |text: &str| {
-        let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        if digits {
-            text.parse::<i64>().ok()
-        } else {
-            None
-        }
-    };
+    fn number<T: std::str::FromStr>(text: &str) -> Option<T> {
+        let is_digits = text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse().ok().filter(|_| is_digits)
+    }
     let (date, time) = text.split_once(' ')?;
     let mut date = date.split('/');
     let (month, day, year) = (number(date.next()?)?, number(date.next()?)?, date.next()?);
     let (hour, minute) = time.trim_start().split_once(':')?;
     let (hour, minute) = (number(hour)?, number(minute)?);
-    let year = match (year.len(), number(year)?) {
+    let year = match (year.len(), number::<i16>(year)?) {
         (4, year) => year,
         (2, year) if year < 70 => 2_000 + year,
         (2, year) => 1_900 + year,
         _ => return None,
     };
-    let leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
-    let days_in_month = match month {
-        1 | 3 | 5 | 7 | 8 | 10 | 12 => 31,
-        4 | 6 | 9 | 11 => 30,
-        2 => 28 + i64::from(leap),
-        _ => return None,
-    };
-    if date.next().is_some() || !(1..=days_in_month).contains(&day) || hour > 23 || minute > 59 {
+    if date.next().is_some() {
         return None;
     }
-    // Days from 1970-01-01 in the Gregorian calendar, counting years from March so that leap days come last.
-    let march_year = if month > 2 { year } else { year - 1 };
-    let era = march_year.div_euclid(400);
-    let year_of_era = march_year.rem_euclid(400);
-    let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    let day_of_era = year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year;
-    let days = era * 146_097 + day_of_era - 719_468;
-    Some(days * 86_400 + hour * 3_600 + minute * 60)
+    let moment = jiff::civil::DateTime::new(year, month, day, hour, minute, 0, 0).ok()?;
+    let moment = jiff::tz::TimeZone::UTC.to_timestamp(moment).ok()?;
+    Some(moment.as_second())
 }
