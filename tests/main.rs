@@ -34,6 +34,7 @@ mod shards;
 #[cfg(target_os = "linux")]
 mod shares_on_engines;
 mod simulate;
+mod simulate_stored;
 mod support;
 mod sweeps;
 mod toy_study;

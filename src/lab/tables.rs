@@ -2,7 +2,7 @@
 //!
 //! Tables of everything stand in `store/tables`, those of a study in its folder; only `store` opens a connection and calls what is here.
 
-use rusqlite::Connection;
+use rusqlite::{Connection, ToSql, params_from_iter};
 
 /// The name of a view and its query.
 pub(crate) type View = (&'static str, &'static str);
@@ -57,6 +57,37 @@ pub(crate) trait Rows {
 
 /// For studies without tables of their own.
 impl Rows for () {}
+
+/// Rows that one statement inserts at a time: less of its work is done anew for each.
+const ROWS_AT_ONCE: usize = 16;
+
+/// Writes whole rows of a table, many with one statement; returns how many there are.
+pub(crate) fn write_many<T: ToSql, const COLUMNS: usize>(
+    connection: &Connection,
+    table: &str,
+    rows: impl Iterator<Item = [T; COLUMNS]>,
+) -> rusqlite::Result<u64> {
+    let insert = |rows: usize| {
+        let row = format!("({})", vec!["?"; COLUMNS].join(", "));
+        format!("INSERT INTO {table} VALUES {}", vec![row; rows].join(", "))
+    };
+    let mut many = connection.prepare_cached(&insert(ROWS_AT_ONCE))?;
+    let mut group = Vec::with_capacity(ROWS_AT_ONCE);
+    let mut written = 0;
+    for row in rows {
+        group.push(row);
+        if group.len() == ROWS_AT_ONCE {
+            many.execute(params_from_iter(group.iter().flatten()))?;
+            group.clear();
+            written += ROWS_AT_ONCE as u64;
+        }
+    }
+    let mut single = connection.prepare_cached(&insert(1))?;
+    for row in &group {
+        single.execute(params_from_iter(row))?;
+    }
+    Ok(written + group.len() as u64)
+}
 
 /// A kind of rows that can be exported.
 #[derive(Debug, PartialEq, Eq)]

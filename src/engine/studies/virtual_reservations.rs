@@ -4,7 +4,9 @@ pub(super) mod measures;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of, spec_format};
+use super::{
+    CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of, spec_format,
+};
 use crate::scheduling::VirtualStudySettings;
 
 pub(super) use measures::MEASURES;
@@ -43,9 +45,12 @@ impl Study for VirtualReservationsStudy {
         2e-6
     }
 
-    /// It keeps no outcome of a job.
-    fn outcome_bytes(&self, _simulation: &SimulationSpec) -> f64 {
-        0.0
+    fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64 {
+        jobs_of(&simulation.workload) * JOB_BYTES
+    }
+
+    fn jobs_are_background(&self) -> bool {
+        true
     }
 
     fn why_no_plan(&self) -> Option<WhyNoPlan> {

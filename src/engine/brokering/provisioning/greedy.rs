@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::link::{book, query};
 use super::{
-    Application, BrokerError, ParetoFront, PlanValue, SiteLink, SiteQuestion, TaskPlacement,
+    Application, BrokerError, ParetoFront, PlanValue, PriceSample, SiteLink, SiteQuestion,
+    TaskPlacement,
 };
 use crate::scheduling::reserving::Offer;
 use crate::scheduling::selection;
@@ -70,6 +71,8 @@ pub struct GreedyPlan {
     pub queries: u64,
     /// Offers to choose from, over all queries.
     pub offers: u64,
+    /// Each of them; queries and tasks are numbered as this plan's.
+    pub prices: Vec<PriceSample>,
     /// What is booked, in the order of booking: the task and its number at the site.
     pub booked: Vec<(usize, RequestId)>,
     /// Starts that were gone when they were to be booked; the task asked again.
@@ -133,6 +136,15 @@ pub async fn greedy<L: SiteLink>(
                 (placed.site, placed.end)
             });
             let offers = query(link, site, earliest, needs.nodes, needs.runtimes[site]).await?;
+            plan.prices.extend(offers.iter().map(|offer| PriceSample {
+                query: plan.queries as u32,
+                task: task as u32,
+                site,
+                start: offer.start,
+                nodes: needs.nodes,
+                duration: needs.runtimes[site],
+                price: offer.price,
+            }));
             plan.queries += 1;
             choices.extend(offers.into_iter().map(|offer| (site, offer)));
         }
@@ -219,6 +231,7 @@ impl GreedyPlan {
             },
             queries: 0,
             offers: 0,
+            prices: Vec::new(),
             booked: Vec::with_capacity(tasks),
             gone: 0,
             misfit: None,

@@ -1,23 +1,23 @@
 //! A machine that advertises slots. It is watched from outside and needs no actors.
 
 pub(crate) mod keys;
+mod tables;
 
 use std::sync::Arc;
 
 use self::keys::RawSlots;
-use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult};
+pub use self::tables::SlotRows as Rows;
+use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows};
 use crate::actors::SimulationError;
 use crate::inputs::{InputError, Inputs};
 use crate::keys::problem::Problems;
 use crate::plan::SlotRules;
 use crate::scheduling::{SlotStudySettings, simulate_slot_study};
 use crate::studies::SimulationSpec;
+use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
 pub use bookahead_engine::studies::slots::*;
-
-/// None of its own.
-pub type Rows = ();
 
 /// The machine and its jobs.
 #[derive(Clone, Debug)]
@@ -31,9 +31,12 @@ pub struct SlotsSimulation {
 }
 
 impl Simulation for SlotsSimulation {
-    fn run(&self, _keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
+    fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
+        let run = simulate_slot_study(&self.jobs, self.nodes, &self.settings, keep_outcomes);
         let mut result = SimulationResult {
-            measured: simulate_slot_study(&self.jobs, self.nodes, &self.settings),
+            measured: run.measured,
+            outcomes: run.jobs,
+            rows: StudyRows::Slots(Box::new(Rows(run.samples))),
             ..SimulationResult::default()
         };
         result.metrics.submitted = self.jobs.len() as u64;
@@ -62,6 +65,8 @@ impl LabStudy for SlotsStudy {
 
 impl FileStudy for SlotsStudy {
     type Tables = keys::RawTables;
+
+    const STORED: Definition = tables::TABLES;
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
         slot_study(&asked.tables.slots.slots, problems).map(|settings| Self { settings })
