@@ -10,6 +10,7 @@ mod convolution;
 mod cross_checks;
 mod documents;
 mod durability;
+mod every_outcome;
 mod experiment_files;
 mod exports;
 mod fixed_reservations;

@@ -146,6 +146,7 @@ impl<L: SiteLink> Broker<'_, L> {
         let wish = venture.wish(self.settings.wish, begin);
         let retries = self.settings.replans - venture.outcome.realised.replans;
         let mut next = self.environment.next_request;
+        let mut prices = self.inputs.keep_prices.then(Vec::new);
         let made = greedy(
             planned,
             &mut self.environment,
@@ -153,6 +154,7 @@ impl<L: SiteLink> Broker<'_, L> {
             wish,
             retries,
             &mut next,
+            prices.as_mut(),
         )
         .await;
         self.environment.next_request = next;
@@ -161,7 +163,7 @@ impl<L: SiteLink> Broker<'_, L> {
         let outcome = &mut venture.outcome;
         outcome.queries += plan.queries;
         outcome.offers += plan.offers;
-        outcome.note_prices(&plan.prices, tasks, plan.queries);
+        outcome.note_prices(prices.unwrap_or_default(), tasks, plan.queries);
         outcome.realised.gone += plan.gone;
         outcome.realised.replans += plan.gone.min(retries);
         if plan.misfit.is_none() {

@@ -71,8 +71,6 @@ pub struct GreedyPlan {
     pub queries: u64,
     /// Offers to choose from, over all queries.
     pub offers: u64,
-    /// Each of them; queries and tasks are numbered as this plan's.
-    pub prices: Vec<PriceSample>,
     /// What is booked, in the order of booking: the task and its number at the site.
     pub booked: Vec<(usize, RequestId)>,
     /// Starts that were gone when they were to be booked; the task asked again.
@@ -104,7 +102,8 @@ pub enum Misfit {
 /// once, so that later queries see it (AMB-24). A start that is gone by then is asked for anew, up to `retries` times. Sites must
 /// price what they admit.
 ///
-/// Bookings are numbered from `next_request` on, which is moved on.
+/// Bookings are numbered from `next_request` on, which is moved on. Every offer is added to `prices`, where somebody keeps them; queries and
+/// tasks are numbered there as this plan's.
 ///
 /// # Errors
 ///
@@ -116,6 +115,7 @@ pub async fn greedy<L: SiteLink>(
     wish: Wish,
     retries: u32,
     next_request: &mut u32,
+    mut prices: Option<&mut Vec<PriceSample>>,
 ) -> Result<GreedyPlan, BrokerError<L::Error>> {
     let tasks = application.tasks();
     let mut plan = GreedyPlan::nowhere(tasks.len(), submitted);
@@ -136,15 +136,17 @@ pub async fn greedy<L: SiteLink>(
                 (placed.site, placed.end)
             });
             let offers = query(link, site, earliest, needs.nodes, needs.runtimes[site]).await?;
-            plan.prices.extend(offers.iter().map(|offer| PriceSample {
-                query: plan.queries as u32,
-                task: task as u32,
-                site,
-                start: offer.start,
-                nodes: needs.nodes,
-                duration: needs.runtimes[site],
-                price: offer.price,
-            }));
+            if let Some(prices) = &mut prices {
+                prices.extend(offers.iter().map(|offer| PriceSample {
+                    query: plan.queries as u32,
+                    task: task as u32,
+                    site,
+                    start: offer.start,
+                    nodes: needs.nodes,
+                    duration: needs.runtimes[site],
+                    price: offer.price,
+                }));
+            }
             plan.queries += 1;
             choices.extend(offers.into_iter().map(|offer| (site, offer)));
         }
@@ -231,7 +233,6 @@ impl GreedyPlan {
             },
             queries: 0,
             offers: 0,
-            prices: Vec::new(),
             booked: Vec::with_capacity(tasks),
             gone: 0,
             misfit: None,

@@ -36,7 +36,7 @@ pub struct ProvisioningOutcome {
     pub queries: u64,
     /// Offers in these answers.
     pub offers: u64,
-    /// Each of these offers, in the order in which they came.
+    /// Each of these offers, in the order in which they came; empty unless they are kept.
     pub prices: Vec<PriceSample>,
     /// The slots of all sites that the first search could choose from.
     pub advertised: Vec<Advertised>,
@@ -44,13 +44,14 @@ pub struct ProvisioningOutcome {
 
 impl ProvisioningOutcome {
     /// Adds the offers that a plan of these tasks was made of. The queries of the plan are counted already.
-    pub(super) fn note_prices(&mut self, prices: &[PriceSample], tasks: &[usize], queries: u64) {
+    pub(super) fn note_prices(&mut self, prices: Vec<PriceSample>, tasks: &[usize], queries: u64) {
         let before = (self.queries - queries) as u32;
-        self.prices.extend(prices.iter().map(|sample| PriceSample {
-            query: before + sample.query,
-            task: tasks[sample.task as usize] as u32,
-            ..*sample
-        }));
+        self.prices
+            .extend(prices.into_iter().map(|sample| PriceSample {
+                query: before + sample.query,
+                task: tasks[sample.task as usize] as u32,
+                ..sample
+            }));
     }
 }
 

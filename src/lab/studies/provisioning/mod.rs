@@ -547,6 +547,7 @@ pub fn with_inputs(
         instants,
         best_effort,
         searched,
+        keep_prices: inputs.keep_samples,
     };
     Ok(ProvisioningSimulation {
         inputs: Arc::new(prepared),

@@ -28,11 +28,14 @@ pub struct SlotsSimulation {
     pub settings: SlotStudySettings,
     /// The jobs in order of submission, with ids 0, 1, 2, …
     pub jobs: Arc<[Job]>,
+    /// Whether jobs and samples are kept where outcomes are: there are many samples.
+    pub keep_samples: bool,
 }
 
 impl Simulation for SlotsSimulation {
     fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
-        let run = simulate_slot_study(&self.jobs, self.nodes, &self.settings, keep_outcomes);
+        let keep = keep_outcomes && self.keep_samples;
+        let run = simulate_slot_study(&self.jobs, self.nodes, &self.settings, keep);
         let mut result = SimulationResult {
             measured: run.measured,
             outcomes: run.jobs,
@@ -59,6 +62,7 @@ impl LabStudy for SlotsStudy {
             nodes: spec.workload.nodes,
             settings: self.settings.clone(),
             jobs: inputs.battery(&*inputs.workload(spec)?, spec)?,
+            keep_samples: inputs.keep_samples,
         }))
     }
 }

@@ -45,6 +45,7 @@ fn inputs() -> ProvisioningInputs {
         instants: vec![0],
         best_effort: Vec::new(),
         searched: None,
+        keep_prices: false,
     }
 }
 
