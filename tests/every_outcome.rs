@@ -94,18 +94,37 @@ fn slots_and_jobs_of_a_machine_that_advertises_come_to_its_measures() {
 #[test]
 fn jobs_behind_virtual_reservations_are_stored_with_their_starts() {
     let (_folder, store) = stored("virtual-reservations", "all");
-    assert!(number(&store, "SELECT count(*) FROM v_job WHERE waiting > 0") > 0.0);
+    assert!(
+        number(
+            &store,
+            "SELECT count(*) FROM v_virtual_job WHERE waiting > 0"
+        ) > 0.0
+    );
     assert_eq!(
         number(
             &store,
-            "SELECT count(*) FROM v_job WHERE start IS NULL OR start < submit OR \"end\" < start"
+            "SELECT count(*) FROM v_virtual_job WHERE start IS NULL OR start < submit OR \"end\" < start"
         ),
         0.0
     );
     // No job is in front of more nodes than there are.
-    let busy = "SELECT max((SELECT sum(o.nodes) FROM v_job o WHERE o.simulation = 1 AND o.start <= j.start AND o.\"end\" > j.start))
-        FROM (SELECT start FROM v_job WHERE simulation = 1 LIMIT 300) j";
+    let busy = "SELECT max((SELECT sum(o.nodes) FROM v_virtual_job o WHERE o.simulation = 1 AND o.start <= j.start AND o.\"end\" > j.start))
+        FROM (SELECT start FROM v_virtual_job WHERE simulation = 1 LIMIT 300) j";
     assert!(number(&store, busy) <= 64.0);
+    // They are the same for every request, and there once.
+    compare(
+        &store,
+        "SELECT background, count(*) FROM virtual_background_job GROUP BY 1",
+        "SELECT id, jobs FROM virtual_background",
+    );
+    assert_eq!(
+        number(&store, "SELECT count(*) FROM virtual_background"),
+        1.0
+    );
+    assert_eq!(
+        number(&store, "SELECT count(*) FROM virtual_simulation"),
+        4.0
+    );
     // They are no result of the study: nothing is counted of them.
     assert_eq!(
         number(&store, "SELECT count(*) FROM simulation_histogram"),
@@ -199,7 +218,10 @@ fn without_outcomes_none_of_this_is_stored() {
             "slots",
             &["job_outcome", "slot_sample", "advertised_slot"][..],
         ),
-        ("virtual-reservations", &["job_outcome", "virtual_trial"]),
+        (
+            "virtual-reservations",
+            &["virtual_simulation", "virtual_background", "virtual_trial"],
+        ),
         ("co-reservation", &["job_outcome", "co_attempt"]),
         (
             "provisioning-sites",

@@ -89,6 +89,22 @@ pub(crate) fn write_many<T: ToSql, const COLUMNS: usize>(
     Ok(written + group.len() as u64)
 }
 
+/// The first number of a table that is free, from the one that the identity begins with: it does not depend on who comes first, and
+/// takes six bytes at most.
+pub(crate) fn free_number(
+    connection: &Connection,
+    table: &str,
+    identity: &str,
+) -> rusqlite::Result<i64> {
+    let digits = identity.get(..12).unwrap_or(identity);
+    let mut number = i64::from_str_radix(digits, 16).unwrap_or(0) >> 1;
+    let taken = format!("SELECT 1 FROM {table} WHERE id = ?1");
+    while connection.prepare_cached(&taken)?.exists([number])? {
+        number += 1;
+    }
+    Ok(number)
+}
+
 /// A kind of rows that can be exported.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ExportKind {

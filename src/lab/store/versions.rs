@@ -54,6 +54,31 @@ CREATE TABLE advertised_slot (
     FOREIGN KEY (simulation, sample) REFERENCES slot_sample (simulation, sample)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE virtual_background (
+    id INTEGER PRIMARY KEY,
+    identity TEXT NOT NULL UNIQUE,
+    jobs INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE virtual_background_job (
+    background INTEGER NOT NULL REFERENCES virtual_background (id),
+    job INTEGER NOT NULL,
+    trace_number INTEGER NOT NULL,
+    submit INTEGER NOT NULL,
+    estimate INTEGER NOT NULL,
+    runtime INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    user INTEGER,
+    application INTEGER,
+    start INTEGER,
+    PRIMARY KEY (background, job)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE virtual_simulation (
+    simulation INTEGER PRIMARY KEY REFERENCES simulation (id),
+    background INTEGER NOT NULL REFERENCES virtual_background (id)
+) STRICT;
+
 CREATE TABLE attempt_fate (
     code INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE

@@ -12,7 +12,7 @@ use crate::scheduling::{JobOutcome, Verdict};
 use crate::store::rows::Prepared;
 use crate::store::runs::hex;
 use crate::studies::SimulationResult;
-use crate::tables::{Definition, ExportKind, ExportSource, View};
+use crate::tables::{Definition, ExportKind, ExportSource, View, free_number};
 use crate::workload::Job;
 
 /// The tables of jobs and node events.
@@ -299,7 +299,7 @@ pub(in crate::store) fn workload_number(
     if let Some(id) = known {
         return Ok((id, false));
     }
-    let id = free_number(connection, identity)?;
+    let id = free_number(connection, "workload", identity)?;
     connection.execute(
         "INSERT INTO workload (id, identity, jobs) VALUES (?1, ?2, ?3)",
         params![id, identity, jobs as i64],
@@ -320,20 +320,6 @@ pub(in crate::store) fn write_jobs(
         write_job(&mut insert, workload, &outcome.job)?;
     }
     Ok(())
-}
-
-/// The first free number from the one that the identity begins with: it does not depend on who comes first, and takes six
-/// bytes at most.
-fn free_number(connection: &Connection, identity: &str) -> rusqlite::Result<i64> {
-    let digits = identity.get(..12).unwrap_or(identity);
-    let mut number = i64::from_str_radix(digits, 16).unwrap_or(0) >> 1;
-    while connection
-        .prepare_cached("SELECT 1 FROM workload WHERE id = ?1")?
-        .exists([number])?
-    {
-        number += 1;
-    }
-    Ok(number)
 }
 
 /// The code of a verdict: its place in [`Verdict::ALL`].

@@ -104,7 +104,10 @@ fn an_older_store_is_brought_forward_by_the_next_writer_with_everything_in_it() 
 }
 
 /// The tables that version 8 added.
-const OF_8: [&str; 7] = [
+const OF_8: [&str; 10] = [
+    "virtual_simulation",
+    "virtual_background_job",
+    "virtual_background",
     "advertised_slot",
     "slot_sample",
     "co_attempt",

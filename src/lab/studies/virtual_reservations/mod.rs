@@ -49,8 +49,7 @@ impl Simulation for VirtualSimulation {
             ..SimulationResult::default()
         };
         if keep_outcomes {
-            result.outcomes = run.jobs;
-            result.rows = StudyRows::VirtualReservations(Box::new(Rows(run.trials)));
+            result.rows = StudyRows::VirtualReservations(Box::new(Rows::new(run)));
         }
         Ok(result)
     }
