@@ -54,15 +54,15 @@ fn slots_and_jobs_of_a_machine_that_advertises_come_to_its_measures() {
     let (_folder, store) = stored("slots", "all");
     for (rows, name) in [
         (
-            "SELECT simulation, count(*) FROM slot_sample GROUP BY 1",
+            "SELECT simulation, count(*) FROM v_slot_sample GROUP BY 1",
             "slot_samples",
         ),
         (
-            "SELECT simulation, round(avg(slots), 6) FROM slot_sample GROUP BY 1",
+            "SELECT simulation, round(avg(slots), 6) FROM v_slot_sample GROUP BY 1",
             "slots_mean",
         ),
         (
-            "SELECT simulation, round(avg(tasks), 6) FROM slot_sample GROUP BY 1",
+            "SELECT simulation, round(avg(tasks), 6) FROM v_slot_sample GROUP BY 1",
             "tasks_mean",
         ),
         (
@@ -74,7 +74,7 @@ fn slots_and_jobs_of_a_machine_that_advertises_come_to_its_measures() {
     }
     compare(
         &store,
-        "SELECT simulation, sample, slots FROM slot_sample WHERE slots > 0",
+        "SELECT simulation, sample, slots FROM v_slot_sample WHERE slots > 0",
         "SELECT simulation, sample, count(*) FROM v_advertised_slot GROUP BY 1, 2",
     );
     assert_eq!(
@@ -214,10 +214,7 @@ fn every_order_to_reserve_a_part_is_a_row_that_says_what_became_of_it() {
 #[test]
 fn without_outcomes_none_of_this_is_stored() {
     for (study, tables) in [
-        (
-            "slots",
-            &["job_outcome", "slot_sample", "advertised_slot"][..],
-        ),
+        ("slots", &["job_outcome", "slot_sample"][..]),
         (
             "virtual-reservations",
             &["virtual_simulation", "virtual_background", "virtual_trial"],
@@ -225,7 +222,7 @@ fn without_outcomes_none_of_this_is_stored() {
         ("co-reservation", &["job_outcome", "co_attempt"]),
         (
             "provisioning-sites",
-            &["workflow_site_job", "workflow_offer", "workflow_advertised"],
+            &["workflow_site_job", "workflow_query", "workflow_advertised"],
         ),
     ] {
         let (_folder, store) = stored(study, "metrics");

@@ -2,6 +2,8 @@
 //!
 //! Tables of everything stand in `store/tables`, those of a study in its folder; only `store` opens a connection and calls what is here.
 
+use std::fmt::Write as _;
+
 use rusqlite::{Connection, ToSql, params_from_iter};
 
 /// The name of a view and its query.
@@ -87,6 +89,26 @@ pub(crate) fn write_many<T: ToSql, const COLUMNS: usize>(
         single.execute(params_from_iter(row))?;
     }
     Ok(written + group.len() as u64)
+}
+
+/// Rows of numbers as a JSON array of arrays, which `json_each` takes apart again.
+pub(crate) fn json_rows<const COLUMNS: usize>(
+    rows: impl Iterator<Item = [i64; COLUMNS]>,
+) -> String {
+    let mut text = "[".to_owned();
+    for row in rows {
+        text.push_str(if text.len() > 1 { ",[" } else { "[" });
+        for (column, value) in row.into_iter().enumerate() {
+            if column > 0 {
+                text.push(',');
+            }
+            // Writing into a text does not fail.
+            let _ = write!(text, "{value}");
+        }
+        text.push(']');
+    }
+    text.push(']');
+    text
 }
 
 /// The first number of a table that is free, from the one that the identity begins with: it does not depend on who comes first, and

@@ -38,20 +38,8 @@ CREATE TABLE slot_sample (
     sample INTEGER NOT NULL,
     time INTEGER NOT NULL,
     tasks INTEGER NOT NULL,
-    slots INTEGER NOT NULL,
+    slots TEXT NOT NULL,
     PRIMARY KEY (simulation, sample)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE advertised_slot (
-    simulation INTEGER NOT NULL,
-    sample INTEGER NOT NULL,
-    slot INTEGER NOT NULL,
-    nodes INTEGER NOT NULL,
-    start INTEGER NOT NULL,
-    \"end\" INTEGER NOT NULL,
-    extensible INTEGER NOT NULL CHECK (extensible IN (0, 1)),
-    PRIMARY KEY (simulation, sample, slot),
-    FOREIGN KEY (simulation, sample) REFERENCES slot_sample (simulation, sample)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE virtual_background (
@@ -101,17 +89,16 @@ CREATE TABLE co_attempt (
     FOREIGN KEY (simulation, request) REFERENCES co_request (simulation, request)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE workflow_offer (
+CREATE TABLE workflow_query (
     simulation INTEGER NOT NULL,
     submission INTEGER NOT NULL,
     query INTEGER NOT NULL,
-    start INTEGER NOT NULL,
     task INTEGER NOT NULL,
     site INTEGER NOT NULL,
     nodes INTEGER NOT NULL,
     duration INTEGER NOT NULL,
-    price INTEGER NOT NULL,
-    PRIMARY KEY (simulation, submission, query, start),
+    offers TEXT NOT NULL,
+    PRIMARY KEY (simulation, submission, query),
     FOREIGN KEY (simulation, submission) REFERENCES workflow_submission (simulation, submission)
 ) STRICT, WITHOUT ROWID;
 

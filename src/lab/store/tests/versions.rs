@@ -104,15 +104,14 @@ fn an_older_store_is_brought_forward_by_the_next_writer_with_everything_in_it() 
 }
 
 /// The tables that version 8 added.
-const OF_8: [&str; 10] = [
+const OF_8: [&str; 9] = [
     "virtual_simulation",
     "virtual_background_job",
     "virtual_background",
-    "advertised_slot",
     "slot_sample",
     "co_attempt",
     "attempt_fate",
-    "workflow_offer",
+    "workflow_query",
     "workflow_advertised",
     "workflow_site_job",
 ];

@@ -20,7 +20,7 @@ pub(super) const TABLES: Definition = Definition {
         "workflow_front",
         "workflow_task",
         "workflow_slot",
-        "workflow_offer",
+        "workflow_query",
         "workflow_advertised",
         "workflow_submission",
         "workflow_effect",
@@ -177,17 +177,16 @@ CREATE TABLE workflow_task (
     FOREIGN KEY (simulation, submission) REFERENCES workflow_submission (simulation, submission)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE workflow_offer (
+CREATE TABLE workflow_query (
     simulation INTEGER NOT NULL,
     submission INTEGER NOT NULL,
     query INTEGER NOT NULL,
-    start INTEGER NOT NULL,
     task INTEGER NOT NULL,
     site INTEGER NOT NULL,
     nodes INTEGER NOT NULL,
     duration INTEGER NOT NULL,
-    price INTEGER NOT NULL,
-    PRIMARY KEY (simulation, submission, query, start),
+    offers TEXT NOT NULL,
+    PRIMARY KEY (simulation, submission, query),
     FOREIGN KEY (simulation, submission) REFERENCES workflow_submission (simulation, submission)
 ) STRICT, WITHOUT ROWID;
 
@@ -277,9 +276,10 @@ const VIEWS: &[View] = &[
     ),
     (
         "v_workflow_offer",
-        "SELECT o.simulation, o.submission, o.query, o.task, o.site, o.nodes, s.submitted + o.start AS start, o.duration,
-            o.price / 3600.0 AS price_su, (o.price + o.nodes * o.duration) / 3600.0 AS cost_su
-         FROM workflow_offer o JOIN workflow_submission s ON s.simulation = o.simulation AND s.submission = o.submission",
+        "SELECT q.simulation, q.submission, q.query, q.task, q.site, q.nodes, s.submitted + (e.value ->> 0) AS start, q.duration,
+            (e.value ->> 1) / 3600.0 AS price_su, ((e.value ->> 1) + q.nodes * q.duration) / 3600.0 AS cost_su
+         FROM workflow_query q
+         JOIN workflow_submission s ON s.simulation = q.simulation AND s.submission = q.submission, json_each(q.offers) e",
     ),
     (
         "v_workflow_advertised",

@@ -3,12 +3,12 @@
 use rusqlite::{Connection, params};
 
 use crate::scheduling::SlotSample;
-use crate::tables::{Definition, ExportKind, ExportSource, Rows, View, write_many};
+use crate::tables::{Definition, ExportKind, ExportSource, Rows, View, json_rows};
 
 /// The tables.
 pub(super) const TABLES: Definition = Definition {
     sql: SQL,
-    results: &["advertised_slot", "slot_sample"],
+    results: &["slot_sample"],
     views: VIEWS,
     exports: EXPORTS,
     ..Definition::NONE
@@ -23,7 +23,7 @@ impl Rows for SlotRows {
         self.0 = Vec::new();
     }
 
-    /// Times of slots are seconds after the sample.
+    /// The slots of a sample are one JSON text: as rows they would take a tenth of the time of a simulation.
     fn write(
         &self,
         connection: &Connection,
@@ -33,29 +33,23 @@ impl Rows for SlotRows {
         let mut insert =
             connection.prepare_cached("INSERT INTO slot_sample VALUES (?1, ?2, ?3, ?4, ?5)")?;
         for (number, sample) in self.0.iter().enumerate() {
-            insert.execute(params![
-                simulation,
-                number as i64,
-                sample.time.0,
-                sample.tasks,
-                sample.slots.len() as i64
-            ])?;
-        }
-        let slots = self.0.iter().zip(0_i64..).flat_map(|(sample, number)| {
-            let slots = sample.slots.iter().zip(0_i64..);
-            slots.map(move |(slot, place)| {
+            let slots = json_rows(sample.slots.iter().map(|slot| {
                 [
-                    simulation,
-                    number,
-                    place,
                     i64::from(slot.nodes.0),
                     (slot.start - sample.time).0,
                     (slot.end - sample.time).0,
                     i64::from(slot.extensible),
                 ]
-            })
-        });
-        Ok(self.0.len() as u64 + write_many(connection, "advertised_slot", slots)?)
+            }));
+            insert.execute(params![
+                simulation,
+                number as i64,
+                sample.time.0,
+                sample.tasks,
+                slots
+            ])?;
+        }
+        Ok(self.0.len() as u64)
     }
 }
 
@@ -65,33 +59,22 @@ CREATE TABLE slot_sample (
     sample INTEGER NOT NULL,
     time INTEGER NOT NULL,
     tasks INTEGER NOT NULL,
-    slots INTEGER NOT NULL,
+    slots TEXT NOT NULL,
     PRIMARY KEY (simulation, sample)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE advertised_slot (
-    simulation INTEGER NOT NULL,
-    sample INTEGER NOT NULL,
-    slot INTEGER NOT NULL,
-    nodes INTEGER NOT NULL,
-    start INTEGER NOT NULL,
-    \"end\" INTEGER NOT NULL,
-    extensible INTEGER NOT NULL CHECK (extensible IN (0, 1)),
-    PRIMARY KEY (simulation, sample, slot),
-    FOREIGN KEY (simulation, sample) REFERENCES slot_sample (simulation, sample)
 ) STRICT, WITHOUT ROWID;
 ";
 
 const VIEWS: &[View] = &[
     (
         "v_slot_sample",
-        "SELECT s.simulation, s.sample, s.time, s.tasks, s.slots FROM slot_sample s",
+        "SELECT s.simulation, s.sample, s.time, s.tasks, json_array_length(s.slots) AS slots FROM slot_sample s",
     ),
     (
         "v_advertised_slot",
-        "SELECT a.simulation, a.sample, s.time, a.slot, a.nodes, s.time + a.start AS start, s.time + a.\"end\" AS \"end\",
-            a.start AS lead, a.\"end\" - a.start AS duration, a.extensible
-         FROM advertised_slot a JOIN slot_sample s ON s.simulation = a.simulation AND s.sample = a.sample",
+        "SELECT s.simulation, s.sample, s.time, e.key AS slot, e.value ->> 0 AS nodes, s.time + (e.value ->> 1) AS start,
+            s.time + (e.value ->> 2) AS \"end\", e.value ->> 1 AS lead, (e.value ->> 2) - (e.value ->> 1) AS duration,
+            e.value ->> 3 AS extensible
+         FROM slot_sample s, json_each(s.slots) e",
     ),
 ];
 

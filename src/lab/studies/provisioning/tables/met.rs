@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 
 use super::after;
 use crate::brokering::provisioning::{ProvisioningOutcome, SiteJob};
-use crate::tables::write_many;
+use crate::tables::{json_rows, write_many};
 use crate::units::Seconds;
 
 /// Writes what sites offered for tasks; returns the rows.
@@ -13,20 +13,31 @@ pub(super) fn write_offers(
     simulation: i64,
     outcome: &ProvisioningOutcome,
 ) -> rusqlite::Result<u64> {
-    let offers = outcome.prices.iter().map(|offer| {
-        [
+    let mut insert = connection
+        .prepare_cached("INSERT INTO workflow_query VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
+    let mut queries = 0;
+    // The offers of a query are one JSON text: there are dozens, and rows of their own would double the time of a simulation.
+    for offers in outcome
+        .prices
+        .chunk_by(|one, other| one.query == other.query)
+    {
+        let asked = offers[0];
+        let texts = offers
+            .iter()
+            .map(|offer| [after(outcome, offer.start), offer.price.0]);
+        insert.execute(params![
             simulation,
-            i64::from(outcome.submission),
-            i64::from(offer.query),
-            after(outcome, offer.start),
-            i64::from(offer.task),
-            offer.site as i64,
-            i64::from(offer.nodes.0),
-            offer.duration.0,
-            offer.price.0,
-        ]
-    });
-    write_many(connection, "workflow_offer", offers)
+            outcome.submission,
+            asked.query,
+            asked.task,
+            asked.site as i64,
+            asked.nodes.0,
+            asked.duration.0,
+            json_rows(texts)
+        ])?;
+        queries += 1;
+    }
+    Ok(queries)
 }
 
 /// Writes the slots that a first search could choose from; returns the rows.
