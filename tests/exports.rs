@@ -16,9 +16,11 @@ fn every_kind_of_rows_is_exported_with_its_columns_in_the_order_of_simulations()
     for study in [
         "overbooking",
         "reservations",
+        "slots",
         "virtual-reservations",
         "co-reservation",
         "provisioning-advertised",
+        "provisioning-sites",
     ] {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path();

@@ -10,6 +10,7 @@ mod convolution;
 mod cross_checks;
 mod documents;
 mod durability;
+mod every_outcome;
 mod experiment_files;
 mod exports;
 mod fixed_reservations;
@@ -34,6 +35,7 @@ mod shards;
 #[cfg(target_os = "linux")]
 mod shares_on_engines;
 mod simulate;
+mod simulate_stored;
 mod support;
 mod sweeps;
 mod toy_study;

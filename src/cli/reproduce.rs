@@ -14,7 +14,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 pub use paper::{
     Configuration, EXPLANATIONS, FINDINGS, PAPER, Paper, PaperError, PaperTrace, paper_names,
@@ -49,6 +49,9 @@ pub struct ReproduceArgs {
     /// Worker threads [default: the cores]
     #[arg(long, value_name = "N", value_parser = super::workers)]
     pub workers: Option<std::num::NonZeroUsize>,
+    /// What is kept: the points' metrics, or every job's outcome, too; points that were kept with less are computed anew
+    #[arg(long, value_enum, default_value = "metrics")]
+    pub outcomes: Kept,
     /// The folder of reports; score cards go to DIR/PAPER/TRACE/, those of another reading than the default to DIR/PAPER/TRACE@READING/
     #[arg(long, value_name = "DIR", default_value = "reports")]
     pub report: PathBuf,
@@ -57,17 +60,38 @@ pub struct ReproduceArgs {
     pub json: bool,
 }
 
+/// Values of `--outcomes`: score cards are read off a store, so there is none without metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Kept {
+    /// Every point's metrics.
+    Metrics,
+    /// Every job's outcome and every point's metrics.
+    All,
+}
+
+impl ReproduceArgs {
+    /// How its sweeps are run.
+    #[must_use]
+    pub fn sweep_options(&self) -> SweepOptions {
+        let mut options = SweepOptions::new(self.store.clone());
+        options.outcomes = match self.outcomes {
+            Kept::Metrics => OutcomeDetail::Metrics,
+            Kept::All => OutcomeDetail::All,
+        };
+        if let Some(workers) = self.workers {
+            options.workers = workers.get();
+        }
+        options
+    }
+}
+
 /// Runs the command and returns its exit code.
 ///
 /// # Errors
 ///
 /// As [`reproduce`].
 pub fn execute(args: &ReproduceArgs) -> Result<ExitCode, ReproduceError> {
-    let mut options = SweepOptions::new(args.store.clone());
-    options.outcomes = OutcomeDetail::Metrics;
-    if let Some(workers) = args.workers {
-        options.workers = workers.get();
-    }
+    let options = args.sweep_options();
     if !args.list {
         options.interrupt.listen()?;
     }

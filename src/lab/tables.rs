@@ -2,7 +2,9 @@
 //!
 //! Tables of everything stand in `store/tables`, those of a study in its folder; only `store` opens a connection and calls what is here.
 
-use rusqlite::Connection;
+use std::fmt::Write as _;
+
+use rusqlite::{Connection, ToSql, params_from_iter};
 
 /// The name of a view and its query.
 pub(crate) type View = (&'static str, &'static str);
@@ -57,6 +59,73 @@ pub(crate) trait Rows {
 
 /// For studies without tables of their own.
 impl Rows for () {}
+
+/// Rows that one statement inserts at a time: less of its work is done anew for each.
+const ROWS_AT_ONCE: usize = 16;
+
+/// Writes whole rows of a table, many with one statement; returns how many there are.
+pub(crate) fn write_many<T: ToSql, const COLUMNS: usize>(
+    connection: &Connection,
+    table: &str,
+    rows: impl Iterator<Item = [T; COLUMNS]>,
+) -> rusqlite::Result<u64> {
+    let insert = |rows: usize| {
+        let row = format!("({})", vec!["?"; COLUMNS].join(", "));
+        format!("INSERT INTO {table} VALUES {}", vec![row; rows].join(", "))
+    };
+    let mut many = connection.prepare_cached(&insert(ROWS_AT_ONCE))?;
+    let mut group = Vec::with_capacity(ROWS_AT_ONCE);
+    let mut written = 0;
+    for row in rows {
+        group.push(row);
+        if group.len() == ROWS_AT_ONCE {
+            many.execute(params_from_iter(group.iter().flatten()))?;
+            group.clear();
+            written += ROWS_AT_ONCE as u64;
+        }
+    }
+    let mut single = connection.prepare_cached(&insert(1))?;
+    for row in &group {
+        single.execute(params_from_iter(row))?;
+    }
+    Ok(written + group.len() as u64)
+}
+
+/// Rows of numbers as a JSON array of arrays, which `json_each` takes apart again.
+pub(crate) fn json_rows<const COLUMNS: usize>(
+    rows: impl Iterator<Item = [i64; COLUMNS]>,
+) -> String {
+    let mut text = "[".to_owned();
+    for row in rows {
+        text.push_str(if text.len() > 1 { ",[" } else { "[" });
+        for (column, value) in row.into_iter().enumerate() {
+            if column > 0 {
+                text.push(',');
+            }
+            // Writing into a text does not fail.
+            let _ = write!(text, "{value}");
+        }
+        text.push(']');
+    }
+    text.push(']');
+    text
+}
+
+/// The first number of a table that is free, from the one that the identity begins with: it does not depend on who comes first, and
+/// takes six bytes at most.
+pub(crate) fn free_number(
+    connection: &Connection,
+    table: &str,
+    identity: &str,
+) -> rusqlite::Result<i64> {
+    let digits = identity.get(..12).unwrap_or(identity);
+    let mut number = i64::from_str_radix(digits, 16).unwrap_or(0) >> 1;
+    let taken = format!("SELECT 1 FROM {table} WHERE id = ?1");
+    while connection.prepare_cached(&taken)?.exists([number])? {
+        number += 1;
+    }
+    Ok(number)
+}
 
 /// A kind of rows that can be exported.
 #[derive(Debug, PartialEq, Eq)]

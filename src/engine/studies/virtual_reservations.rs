@@ -16,6 +16,9 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
     has_metrics: false,
 });
 
+/// Bytes of a stored trial.
+const TRIAL_BYTES: f64 = 50.0;
+
 /// When and how reservations are tried out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VirtualReservationsStudy {
@@ -43,9 +46,9 @@ impl Study for VirtualReservationsStudy {
         2e-6
     }
 
-    /// It keeps no outcome of a job.
+    /// Of its trials; jobs are kept once for many simulations.
     fn outcome_bytes(&self, _simulation: &SimulationSpec) -> f64 {
-        0.0
+        f64::from(self.settings.instants) * TRIAL_BYTES
     }
 
     fn why_no_plan(&self) -> Option<WhyNoPlan> {

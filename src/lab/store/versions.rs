@@ -28,8 +28,112 @@ pub(super) struct Versions<'a> {
 /// The versions that this program knows.
 pub(super) const VERSIONS: Versions<'static> = Versions {
     first: 7,
-    steps: &[],
+    steps: &[TO_8],
 };
+
+/// What slots, co-reservations and workflows leave beside their totals.
+const TO_8: &str = "
+CREATE TABLE slot_sample (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    sample INTEGER NOT NULL,
+    time INTEGER NOT NULL,
+    tasks INTEGER NOT NULL,
+    slots TEXT NOT NULL,
+    PRIMARY KEY (simulation, sample)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE virtual_background (
+    id INTEGER PRIMARY KEY,
+    identity TEXT NOT NULL UNIQUE,
+    jobs INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE virtual_background_job (
+    background INTEGER NOT NULL REFERENCES virtual_background (id),
+    job INTEGER NOT NULL,
+    trace_number INTEGER NOT NULL,
+    submit INTEGER NOT NULL,
+    estimate INTEGER NOT NULL,
+    runtime INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    user INTEGER,
+    application INTEGER,
+    start INTEGER,
+    PRIMARY KEY (background, job)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE virtual_simulation (
+    simulation INTEGER PRIMARY KEY REFERENCES simulation (id),
+    background INTEGER NOT NULL REFERENCES virtual_background (id)
+) STRICT;
+
+CREATE TABLE attempt_fate (
+    code INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE co_attempt (
+    simulation INTEGER NOT NULL,
+    request INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    cluster INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    duration INTEGER NOT NULL,
+    sent INTEGER NOT NULL,
+    answered INTEGER,
+    given_up INTEGER,
+    fate INTEGER NOT NULL REFERENCES attempt_fate (code),
+    PRIMARY KEY (simulation, request, attempt),
+    FOREIGN KEY (simulation, request) REFERENCES co_request (simulation, request)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workflow_query (
+    simulation INTEGER NOT NULL,
+    submission INTEGER NOT NULL,
+    query INTEGER NOT NULL,
+    task INTEGER NOT NULL,
+    site INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    duration INTEGER NOT NULL,
+    offers TEXT NOT NULL,
+    PRIMARY KEY (simulation, submission, query),
+    FOREIGN KEY (simulation, submission) REFERENCES workflow_submission (simulation, submission)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workflow_advertised (
+    simulation INTEGER NOT NULL,
+    submission INTEGER NOT NULL,
+    slot INTEGER NOT NULL,
+    site INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    \"end\" INTEGER NOT NULL,
+    unit_price REAL NOT NULL,
+    fixed_price REAL NOT NULL,
+    divisible INTEGER NOT NULL CHECK (divisible IN (0, 1)),
+    PRIMARY KEY (simulation, submission, slot),
+    FOREIGN KEY (simulation, submission) REFERENCES workflow_submission (simulation, submission)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workflow_site_job (
+    simulation INTEGER NOT NULL,
+    site INTEGER NOT NULL,
+    job INTEGER NOT NULL,
+    trace_number INTEGER NOT NULL,
+    submit INTEGER NOT NULL,
+    estimate INTEGER NOT NULL,
+    runtime INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    user INTEGER,
+    application INTEGER,
+    start INTEGER,
+    undisturbed_start INTEGER,
+    PRIMARY KEY (simulation, site, job),
+    FOREIGN KEY (simulation, site) REFERENCES workflow_site (simulation, site)
+) STRICT, WITHOUT ROWID;
+";
 
 impl Versions<'_> {
     const fn current(self) -> i32 {

@@ -77,6 +77,12 @@ pub enum ReplayError {
          workflows over their slots, and their slots and tasks are in the store (`bookahead sql`)"
     )]
     Workflow,
+    /// `bookahead simulate` counts nodes and names none.
+    #[error(
+        "this simulation was stored by `bookahead simulate`, which counts nodes and names none of them, so there is no plan of nodes \
+         to draw; its jobs are in the view v_job (`bookahead sql`)"
+    )]
+    Streamed,
     /// The strategy is not registered.
     #[error("no strategy is called `{0}` in this program")]
     Strategy(String),
@@ -107,6 +113,8 @@ pub fn replay_point(
     match spec.study.study().why_no_plan() {
         Some(WhyNoPlan::DrawnByWorkflow) => return Err(ReplayError::Workflow),
         Some(WhyNoPlan::NoCluster) => return Err(ReplayError::Study(spec.scheduling.strategy)),
+        // No experiment file can ask for this: policies of files have batteries.
+        None if spec.workload.whole.is_some() => return Err(ReplayError::Streamed),
         None => {}
     }
     let inputs = Inputs::new(InputSources::new(folders), true);

@@ -75,6 +75,7 @@ fn outcome(request: CoRequest, verdict: CoVerdict, start: Option<i64>) -> CoOutc
         waiting_after: 0,
         lost_parts: 0,
         replaced_parts: 0,
+        attempts: Vec::new(),
         verdict,
         request,
     }

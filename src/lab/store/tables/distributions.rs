@@ -32,12 +32,23 @@ impl TableGroup for DistributionTables {
         simulation: i64,
         prepared: &Prepared,
     ) -> rusqlite::Result<u64> {
-        let Some(distributions) = &prepared.distributions else {
-            return Ok(0);
-        };
+        match &prepared.distributions {
+            Some(distributions) => distributions.write(writing.connection, simulation),
+            None => Ok(0),
+        }
+    }
+}
+
+impl Distributions {
+    /// Writes the rows of a simulation; returns how many.
+    pub(in crate::store) fn write(
+        &self,
+        connection: &Connection,
+        simulation: i64,
+    ) -> rusqlite::Result<u64> {
+        let distributions = self;
         let mut rows = 0;
-        let mut insert = writing
-            .connection
+        let mut insert = connection
             .prepare_cached("INSERT INTO simulation_histogram VALUES (?1, ?2, ?3, ?4)")?;
         for (quantity, counts) in distributions.histograms.iter().enumerate() {
             for (bin, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
@@ -45,10 +56,11 @@ impl TableGroup for DistributionTables {
                 rows += 1;
             }
         }
-        let mut insert = writing.connection.prepare_cached(
+        let mut insert = connection.prepare_cached(
             "INSERT INTO simulation_calibration VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         )?;
-        let kinds = [Some(&distributions.promised), distributions.raw.as_ref()];
+        let raw = distributions.calibrated.then_some(&distributions.raw);
+        let kinds = [Some(&distributions.promised), raw];
         for (kind, bins) in kinds.into_iter().enumerate() {
             for (index, entry) in bins.into_iter().flatten().enumerate() {
                 if entry.jobs > 0 {
@@ -228,44 +240,55 @@ pub(in crate::store) struct Distributions {
     histograms: [Vec<u32>; 2],
     /// By the probability of failure that was promised.
     promised: CalibrationBins,
-    /// The same jobs by the probability before its calibration; `None` where no promise was calibrated.
-    raw: Option<CalibrationBins>,
+    /// The same jobs by the probability before its calibration.
+    raw: CalibrationBins,
+    /// Whether any promise was calibrated: the two are the same otherwise.
+    calibrated: bool,
+}
+
+impl Default for Distributions {
+    fn default() -> Self {
+        Self {
+            histograms: std::array::from_fn(|_| vec![0; BINS + 1]),
+            promised: CalibrationBins::default(),
+            raw: CalibrationBins::default(),
+            calibrated: false,
+        }
+    }
 }
 
 impl Distributions {
     /// Counts the outcomes of a simulation.
     pub(in crate::store) fn of(outcomes: &[JobOutcome]) -> Self {
-        let mut histograms: [Vec<u32>; 2] = std::array::from_fn(|_| vec![0; BINS + 1]);
-        let mut promised = [Calibration::default(); POF_BINS];
-        let mut raw = [Calibration::default(); POF_BINS];
-        let mut calibrated = false;
+        let mut distributions = Self::default();
         for outcome in outcomes {
-            let release = outcome.job.release;
-            if let Some(start) = outcome.start {
-                histograms[0][bin((start - release).0 as f64)] += 1;
-            }
-            if let (true, Some(start), Some(end)) =
-                (outcome.verdict.is_successful(), outcome.start, outcome.end)
-            {
-                let (response, run) = ((end - release).0 as f64, (end - start).0 as f64);
-                if run >= 1.0 {
-                    histograms[1][bin(response / run)] += 1;
-                }
-            }
-            let Some(promise) = outcome.promise.filter(|promise| promise.overbooked) else {
-                continue;
-            };
-            // A calibrated promise without the model's own probability could not be compared with its raw one.
-            if let (Some(given), Some(before)) = (promise.pof(), promise.raw_pof()) {
-                calibrated |= promise.calibrated_pof.is_some();
-                count(&mut promised, given, outcome.verdict);
-                count(&mut raw, before, outcome.verdict);
+            distributions.count(outcome);
+        }
+        distributions
+    }
+
+    /// Counts one more outcome.
+    pub(in crate::store) fn count(&mut self, outcome: &JobOutcome) {
+        let release = outcome.job.release;
+        if let Some(start) = outcome.start {
+            self.histograms[0][bin((start - release).0 as f64)] += 1;
+        }
+        if let (true, Some(start), Some(end)) =
+            (outcome.verdict.is_successful(), outcome.start, outcome.end)
+        {
+            let (response, run) = ((end - release).0 as f64, (end - start).0 as f64);
+            if run >= 1.0 {
+                self.histograms[1][bin(response / run)] += 1;
             }
         }
-        Self {
-            histograms,
-            promised,
-            raw: calibrated.then_some(raw),
+        let Some(promise) = outcome.promise.filter(|promise| promise.overbooked) else {
+            return;
+        };
+        // A calibrated promise without the model's own probability could not be compared with its raw one.
+        if let (Some(given), Some(before)) = (promise.pof(), promise.raw_pof()) {
+            self.calibrated |= promise.calibrated_pof.is_some();
+            count(&mut self.promised, given, outcome.verdict);
+            count(&mut self.raw, before, outcome.verdict);
         }
     }
 }

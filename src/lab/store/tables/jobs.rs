@@ -12,7 +12,7 @@ use crate::scheduling::{JobOutcome, Verdict};
 use crate::store::rows::Prepared;
 use crate::store::runs::hex;
 use crate::studies::SimulationResult;
-use crate::tables::{Definition, ExportKind, ExportSource, View};
+use crate::tables::{Definition, ExportKind, ExportSource, View, free_number};
 use crate::workload::Job;
 
 /// The tables of jobs and node events.
@@ -208,11 +208,22 @@ const EXPORTS: &[ExportKind] = &[
     },
 ];
 
-/// The content hash of the jobs: simulations of the same jobs share their rows in `job`.
-pub(in crate::store) fn workload_identity(outcomes: &[JobOutcome]) -> String {
-    let mut hash = Sha256::new();
-    let mut bytes = Vec::with_capacity(outcomes.len() * 72);
-    for JobOutcome { job, .. } in outcomes {
+/// The content hash of jobs, fed job by job in the order of their ids: simulations of the same jobs share their rows in `job`.
+#[derive(Clone, Debug, Default)]
+pub struct WorkloadHash {
+    hash: Sha256,
+    jobs: u64,
+}
+
+impl WorkloadHash {
+    /// Adds the next job.
+    pub fn add(&mut self, job: &Job) {
+        let mut bytes = [0; 87];
+        let mut length = 0;
+        let mut append = |part: &[u8]| {
+            bytes[length..length + part.len()].copy_from_slice(part);
+            length += part.len();
+        };
         for number in [
             i64::from(job.id.0),
             job.trace_number,
@@ -223,19 +234,40 @@ pub(in crate::store) fn workload_identity(outcomes: &[JobOutcome]) -> String {
             job.deadline.0,
             i64::from(job.nodes.0),
         ] {
-            bytes.extend_from_slice(&number.to_le_bytes());
+            append(&number.to_le_bytes());
         }
         for number in [job.user, job.application] {
-            bytes.push(u8::from(number.is_some()));
-            bytes.extend_from_slice(&number.unwrap_or(0).to_le_bytes());
+            append(&[u8::from(number.is_some())]);
+            append(&number.unwrap_or(0).to_le_bytes());
         }
         // Workloads without reservations keep the identity that they had before there were any.
         if job.is_reservation() {
-            bytes.extend_from_slice(b"fixed");
+            append(b"fixed");
         }
+        self.hash.update(&bytes[..length]);
+        self.jobs += 1;
     }
-    hash.update(&bytes);
-    hex(&hash.finalize())
+
+    /// How many jobs were added.
+    #[must_use]
+    pub fn jobs(&self) -> u64 {
+        self.jobs
+    }
+
+    /// The hash of all of them, in hexadecimal digits.
+    #[must_use]
+    pub fn finish(self) -> String {
+        hex(&self.hash.finalize())
+    }
+}
+
+/// The content hash of the jobs of these outcomes.
+pub(in crate::store) fn workload_identity(outcomes: &[JobOutcome]) -> String {
+    let mut hash = WorkloadHash::default();
+    for outcome in outcomes {
+        hash.add(&outcome.job);
+    }
+    hash.finish()
 }
 
 /// The number of a workload, whose jobs are entered where they are not there yet.
@@ -244,6 +276,19 @@ pub(in crate::store) fn workload(
     identity: &str,
     outcomes: &[JobOutcome],
 ) -> rusqlite::Result<i64> {
+    let (id, is_new) = workload_number(connection, identity, outcomes.len() as u64)?;
+    if is_new {
+        write_jobs(connection, id, outcomes)?;
+    }
+    Ok(id)
+}
+
+/// The number of a workload of so many jobs, and whether it was not there yet: its jobs are to be written then.
+pub(in crate::store) fn workload_number(
+    connection: &Connection,
+    identity: &str,
+    jobs: u64,
+) -> rusqlite::Result<(i64, bool)> {
     let known: Option<i64> = connection
         .query_row(
             "SELECT id FROM workload WHERE identity = ?1",
@@ -252,34 +297,29 @@ pub(in crate::store) fn workload(
         )
         .optional()?;
     if let Some(id) = known {
-        return Ok(id);
+        return Ok((id, false));
     }
-    let id = free_number(connection, identity)?;
+    let id = free_number(connection, "workload", identity)?;
     connection.execute(
         "INSERT INTO workload (id, identity, jobs) VALUES (?1, ?2, ?3)",
-        params![id, identity, outcomes.len() as i64],
+        params![id, identity, jobs as i64],
     )?;
+    Ok((id, true))
+}
+
+/// Writes the jobs of outcomes as those of a workload.
+pub(in crate::store) fn write_jobs(
+    connection: &Connection,
+    workload: i64,
+    outcomes: &[JobOutcome],
+) -> rusqlite::Result<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO job VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
     )?;
     for outcome in outcomes {
-        write_job(&mut insert, id, &outcome.job)?;
+        write_job(&mut insert, workload, &outcome.job)?;
     }
-    Ok(id)
-}
-
-/// The first free number from the one that the identity begins with: it does not depend on who comes first, and takes six
-/// bytes at most.
-fn free_number(connection: &Connection, identity: &str) -> rusqlite::Result<i64> {
-    let digits = identity.get(..12).unwrap_or(identity);
-    let mut number = i64::from_str_radix(digits, 16).unwrap_or(0) >> 1;
-    while connection
-        .prepare_cached("SELECT 1 FROM workload WHERE id = ?1")?
-        .exists([number])?
-    {
-        number += 1;
-    }
-    Ok(number)
+    Ok(())
 }
 
 /// The code of a verdict: its place in [`Verdict::ALL`].
@@ -327,7 +367,7 @@ fn insert_outcomes(rows: usize) -> String {
 }
 
 /// Writes the outcomes, in groups of [`ROWS_AT_ONCE`] and the rest one by one.
-fn write_outcomes(
+pub(in crate::store) fn write_outcomes(
     connection: &Connection,
     simulation: i64,
     outcomes: &[JobOutcome],

@@ -7,7 +7,7 @@ pub(super) mod distributions;
 pub(super) mod jobs;
 mod measures;
 pub(super) mod runs;
-mod simulations;
+pub(super) mod simulations;
 
 use std::collections::HashMap;
 

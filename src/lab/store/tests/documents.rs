@@ -1,9 +1,10 @@
 //! What `docs/schema.md` says of the store.
 
 use super::{co_reservations::several_clusters, folder, provisioning::workflows};
+use crate::estimates::WaitCalibration;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::{Offer, RequestVerdict, ReservationOutcome};
-use crate::scheduling::{VirtualTrial, combine};
+use crate::scheduling::{VirtualStudyRun, VirtualTrial, combine};
 use crate::store::fixtures::{axis, finished, point, record, result, text, write_run};
 use crate::store::{ExportKind, OutcomeDetail, Store};
 use crate::studies::{SimulationResult, StudyRows, reservations, virtual_reservations};
@@ -153,7 +154,13 @@ fn the_six_queries_of_the_schema_document_about_reservations_give_answers() {
     let folder = folder();
     let path = folder.path().join("store.db");
     let trials = SimulationResult {
-        rows: StudyRows::VirtualReservations(Box::new(virtual_reservations::Rows(tried_out()))),
+        rows: StudyRows::VirtualReservations(Box::new(virtual_reservations::Rows::new(
+            VirtualStudyRun {
+                trials: tried_out(),
+                calibration: WaitCalibration::default(),
+                jobs: Vec::new(),
+            },
+        ))),
         ..SimulationResult::default()
     };
     let tried = finished(

@@ -104,6 +104,7 @@ pub fn provisioning_result(
             let volume = |outcome| front_hypervolume(&inputs.application, outcome);
             rows.hypervolumes = run.outcomes.iter().map(volume).collect();
         }
+        rows.site_jobs = run.site_jobs(inputs);
         rows.run = Some(run);
     }
     result.rows = StudyRows::Provisioning(Box::new(rows));
@@ -406,12 +407,14 @@ fn replay_beside_each_other(
         instants: instants.to_vec(),
         snapshots: vec![Vec::with_capacity(sites.len()); instants.len()],
         starts: Vec::with_capacity(sites.len()),
+        longest_stays: Vec::with_capacity(sites.len()),
     };
     for part in parts {
         for (all, own) in whole.snapshots.iter_mut().zip(part.snapshots) {
             all.extend(own);
         }
         whole.starts.extend(part.starts);
+        whole.longest_stays.extend(part.longest_stays);
     }
     whole
 }
@@ -544,6 +547,7 @@ pub fn with_inputs(
         instants,
         best_effort,
         searched,
+        keep_prices: inputs.keep_samples,
     };
     Ok(ProvisioningSimulation {
         inputs: Arc::new(prepared),

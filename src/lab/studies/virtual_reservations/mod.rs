@@ -44,15 +44,14 @@ impl Simulation for VirtualSimulation {
         for (name, value) in run.measures() {
             measured.add(name, value);
         }
-        Ok(SimulationResult {
+        let mut result = SimulationResult {
             measured,
-            rows: if keep_outcomes {
-                StudyRows::VirtualReservations(Box::new(Rows(run.trials)))
-            } else {
-                StudyRows::None
-            },
             ..SimulationResult::default()
-        })
+        };
+        if keep_outcomes {
+            result.rows = StudyRows::VirtualReservations(Box::new(Rows::new(run)));
+        }
+        Ok(result)
     }
 }
 
