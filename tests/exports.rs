@@ -28,7 +28,7 @@ fn every_kind_of_rows_is_exported_with_its_columns_in_the_order_of_simulations()
         )
         .expect("copied");
         assert!(run(path, "small", &[]).status().expect("runs").success());
-        for kind in ExportKind::all() {
+        for kind in ExportKind::all().chain(ExportKind::tables()) {
             let export = |format: &str, out: &str| {
                 let said = output(program(
                     path,
@@ -74,6 +74,7 @@ fn every_kind_of_rows_is_exported_with_its_columns_in_the_order_of_simulations()
         }
     }
     let missing: Vec<&str> = ExportKind::all()
+        .chain(ExportKind::tables())
         .map(|kind| kind.name)
         .filter(|name| !found.contains(name))
         .collect();

@@ -7,7 +7,7 @@ use rusqlite::{Connection, params};
 use super::measures::CLUSTER_MEASURES;
 use crate::brokering::measures::{ClusterSummary, ClusterValue};
 use crate::brokering::{CoOutcome, CoVerdict, GridRun, TimeLine};
-use crate::tables::{Definition, ExportKind, ExportSource, Rows, View};
+use crate::tables::{Definition, ExportKind, ExportSource, Outcomes, Rows, View};
 use crate::units::Seconds;
 
 /// The tables.
@@ -23,6 +23,7 @@ pub(super) const TABLES: Definition = Definition {
     ],
     views: VIEWS,
     exports: EXPORTS,
+    outcomes: OUTCOMES,
     enter_lookups,
 };
 
@@ -145,6 +146,7 @@ CREATE TABLE co_request (
     waiting_after INTEGER NOT NULL,
     lost_parts INTEGER NOT NULL,
     replaced_parts INTEGER NOT NULL,
+    user INTEGER,
     PRIMARY KEY (simulation, request)
 ) STRICT, WITHOUT ROWID;
 
@@ -204,7 +206,7 @@ const VIEWS: &[View] = &[
     ),
     (
         "v_co_request",
-        "SELECT o.simulation, o.request, o.trace_number, o.submit, o.submit + o.earliest AS earliest,
+        "SELECT o.simulation, o.request, o.trace_number, o.user, o.submit, o.submit + o.earliest AS earliest,
             o.submit + o.deadline AS deadline, o.duration, o.deadline - o.earliest - o.duration AS slack, o.parts,
             v.name AS verdict, v.granted, o.submit + o.answered AS answered, o.submit + o.start AS start, o.start AS lead,
             CASE WHEN o.start IS NULL THEN NULL WHEN o.last_start > o.first_start
@@ -238,6 +240,30 @@ const VIEWS: &[View] = &[
     ),
 ];
 
+/// What the views about all studies show of them.
+const OUTCOMES: Outcomes = Outcomes {
+    algorithm: Some(
+        "m.spec ->> '$.study.search.algorithm'",
+    ),
+    clusters: Some(
+        "(SELECT count(*) FROM cluster c WHERE c.simulation = m.id)",
+    ),
+    cluster_of_job: Some(
+        "(SELECT c.cluster FROM cluster c
+          WHERE c.simulation = j.simulation AND j.job >= c.first_job AND j.job < c.first_job + c.jobs)",
+    ),
+    reservations: Some(
+        "SELECT q.simulation, q.request, NULL, q.parts,
+            CASE q.parts WHEN 1 THEN (SELECT p.cluster FROM co_part p WHERE p.simulation = q.simulation AND p.request = q.request) END,
+            q.trace_number, q.user,
+            (SELECT sum(p.nodes) FROM co_part p WHERE p.simulation = q.simulation AND p.request = q.request),
+            q.submit, q.earliest, q.deadline, q.duration, NULL,
+            CASE WHEN NOT q.granted THEN 'rejected' WHEN q.lost_parts > q.replaced_parts THEN 'lost' ELSE 'granted' END,
+            q.verdict, CASE WHEN q.granted THEN q.pof END, q.start, q.start + q.duration, q.cost, NULL
+         FROM v_co_request q",
+    ),
+};
+
 const EXPORTS: &[ExportKind] = &[
     ExportKind {
         name: "clusters",
@@ -245,6 +271,14 @@ const EXPORTS: &[ExportKind] = &[
         of_outcomes: false,
         source: ExportSource::Simulations("v_cluster"),
         columns: "simulation, cluster, nodes, first_job, jobs, window_start, accuracy number, stop",
+    },
+    ExportKind {
+        name: "point-cluster-measures",
+        about: "One row for each measure of each cluster at each place of the sweep",
+        of_outcomes: false,
+        source: ExportSource::Run("v_cluster_measure", "place, cluster, measure, class"),
+        columns: "run, place, axes text, replication, simulation, cluster, measure text, class text, unit text, title text, \
+            value number",
     },
     ExportKind {
         name: "cluster-measures",
@@ -261,7 +295,7 @@ const EXPORTS: &[ExportKind] = &[
         about: "One row for each request for a co-reservation",
         of_outcomes: false,
         source: ExportSource::Simulations("v_co_request"),
-        columns: "simulation, request, trace_number, submit, earliest, deadline, duration, slack, parts, verdict text, \
+        columns: "simulation, request, trace_number, user, submit, earliest, deadline, duration, slack, parts, verdict text, \
             granted flag, answered, start, lead, relative_start number, relative_cost number, cost number, pof number, \
             messages, probes, reserved, refused, cancelled, timed_out, repeated, starts, candidates number, \
             worst_case number, efficiency number, first_start, last_start, cheapest number, dearest number, waiting_before, \
@@ -376,7 +410,7 @@ fn write_co_requests(
     let mut rows = 0;
     let mut insert = connection.prepare_cached(
         "INSERT INTO co_request VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-         ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30)",
+         ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31)",
     )?;
     for outcome in &run.requests {
         let request = &outcome.request;
@@ -414,6 +448,7 @@ fn write_co_requests(
             outcome.waiting_after,
             outcome.lost_parts,
             outcome.replaced_parts,
+            request.user,
         ])?;
         rows += 1 + write_parts(connection, simulation, outcome, &lost)?;
         rows += write_probes(connection, simulation, outcome)?;

@@ -4,7 +4,7 @@ use rusqlite::{Connection, params};
 
 use crate::brokering::provisioning::measures::SiteSummary;
 use crate::brokering::provisioning::{ProvisioningOutcome, ProvisioningRun, TaskFate};
-use crate::tables::{Definition, ExportKind, ExportSource, Rows, View};
+use crate::tables::{Definition, ExportKind, ExportSource, Outcomes, Rows, View};
 use crate::units::Seconds;
 
 /// The tables.
@@ -20,6 +20,7 @@ pub(super) const TABLES: Definition = Definition {
     ],
     views: VIEWS,
     exports: EXPORTS,
+    outcomes: OUTCOMES,
     enter_lookups,
 };
 
@@ -222,6 +223,23 @@ const VIEWS: &[View] = &[
          FROM workflow_effect e",
     ),
 ];
+
+/// What the views about all studies show of them.
+const OUTCOMES: Outcomes = Outcomes {
+    algorithm: Some(
+        "m.spec ->> '$.study.search'",
+    ),
+    clusters: Some(
+        "(SELECT count(*) FROM workflow_site i WHERE i.simulation = m.id)",
+    ),
+    cluster_of_job: None,
+    reservations: Some(
+        "SELECT q.simulation, q.submission, q.slot, 1, q.site, NULL, NULL, q.nodes, b.submitted, NULL, NULL, q.\"end\" - q.start, NULL,
+            'granted', CASE q.used_su WHEN 0 THEN 'unused' ELSE 'used' END, NULL, q.start, q.\"end\", q.cost_su, NULL
+         FROM workflow_submission b
+         CROSS JOIN v_workflow_slot q ON q.simulation = b.simulation AND q.submission = b.submission",
+    ),
+};
 
 const EXPORTS: &[ExportKind] = &[
     ExportKind {

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use crate::scheduling::{CombinedScheme, VirtualTrial};
-use crate::tables::{Definition, ExportKind, ExportSource, Rows, View};
+use crate::tables::{Definition, ExportKind, ExportSource, Outcomes, Rows, View};
 use crate::units::Seconds;
 
 /// The tables.
@@ -12,6 +12,7 @@ pub(super) const TABLES: Definition = Definition {
     results: &["virtual_trial"],
     views: VIEWS,
     exports: EXPORTS,
+    outcomes: OUTCOMES,
     ..Definition::NONE
 };
 
@@ -92,6 +93,21 @@ const VIEWS: &[View] = &[
          FROM virtual_trial t",
     ),
 ];
+
+/// What the views about all studies show of them.
+const OUTCOMES: Outcomes = Outcomes {
+    algorithm: None,
+    clusters: None,
+    cluster_of_job: None,
+    reservations: Some(
+        "SELECT q.simulation, q.trial, NULL, 1, NULL, NULL, NULL, q.nodes, q.asked_at, q.wanted_start, NULL, q.duration, NULL,
+            CASE q.scheme WHEN 'neither' THEN 'rejected' ELSE 'granted' END, q.scheme,
+            CASE q.scheme WHEN 'virtual' THEN 1.0 - q.probability END,
+            CASE q.scheme WHEN 'neither' THEN NULL ELSE q.wanted_start END,
+            CASE q.scheme WHEN 'neither' THEN NULL ELSE q.wanted_start + q.duration END, q.combined_cost_su, NULL
+         FROM v_virtual_trial q",
+    ),
+};
 
 const EXPORTS: &[ExportKind] = &[ExportKind {
     name: "trials",
