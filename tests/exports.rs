@@ -56,7 +56,11 @@ fn every_kind_of_rows_is_exported_with_its_columns_in_the_order_of_simulations()
                 .iter()
                 .map(|row| row[0].parse().expect("a simulation or a run"))
                 .collect();
-            assert!(numbers.is_sorted(), "{study}: {}", kind.name);
+            assert!(
+                numbers.is_sorted() || &header[0] == "id",
+                "{study}: {}",
+                kind.name
+            );
             let parquet = format!("{}.parquet", kind.name);
             export("parquet", &parquet);
             let file = fs::File::open(path.join(parquet)).expect("written");

@@ -132,6 +132,8 @@ pub(crate) enum ExportSource {
     Axes,
     /// A view with a column `run`, and the columns by which its rows are in order.
     Run(&'static str, &'static str),
+    /// A view with columns `run` and `simulation` that has too many rows to be sorted.
+    RunSimulations(&'static str),
     /// A table as it is: its rows about the run, its simulations or their workloads, and all rows where they are about neither.
     Table,
     /// A table, a view or a query in parentheses with a column `simulation`: its rows about the simulations of the run.

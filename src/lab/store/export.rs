@@ -47,7 +47,7 @@ impl ExportKind {
         match self.source {
             ExportSource::Points => Some("v_point"),
             ExportSource::Axes => Some("v_point_axis"),
-            ExportSource::Run(view, _) => Some(view),
+            ExportSource::Run(view, _) | ExportSource::RunSimulations(view) => Some(view),
             ExportSource::Simulations(rows) if rows.starts_with("v_") => Some(rows),
             ExportSource::Simulations(_) | ExportSource::Table => None,
         }
@@ -113,6 +113,11 @@ impl Store {
             }
             ExportSource::Simulations(rows) => {
                 format!("{SIMULATIONS} s CROSS JOIN {rows} t WHERE t.simulation = s.id")
+            }
+            ExportSource::RunSimulations(view) => {
+                format!(
+                    "{SIMULATIONS} s CROSS JOIN {view} t WHERE t.simulation = s.id AND t.run = RUN"
+                )
             }
             ExportSource::Table => rows_of_table(kind.name, &columns),
         };
@@ -243,7 +248,10 @@ mod tests {
                     kind.name
                 );
             }
-            let (ExportSource::Simulations(rows) | ExportSource::Run(rows, _)) = kind.source else {
+            let (ExportSource::Simulations(rows)
+            | ExportSource::Run(rows, _)
+            | ExportSource::RunSimulations(rows)) = kind.source
+            else {
                 continue;
             };
             let statement = store

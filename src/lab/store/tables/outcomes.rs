@@ -90,11 +90,16 @@ fn all_reservations() -> String {
     for study in OUTCOMES {
         if let Some(query) = study.outcomes.reservations {
             let name = study.name();
+            // By the strategy where there is one: a store without it has nothing to look through.
+            let only = match study.strategy {
+                Some(strategy) => format!("s.strategy = '{}'", strategy.name),
+                None => format!("s.study = '{name}'"),
+            };
             rows.push(format!("\"{name}\" ({named}) AS ({query})"));
             shows.push(format!(
                 "SELECT {OF_SIMULATION}, {shown}, r.start - r.asked_at AS waiting
                  FROM v_run_simulation s CROSS JOIN \"{name}\" r ON r.simulation = s.simulation
-                 WHERE s.study = '{name}'"
+                 WHERE {only}"
             ));
         }
     }
@@ -130,7 +135,7 @@ const EXPORTS: &[ExportKind] = &[
         name: "all-jobs",
         about: "One row for each job of each simulation, with study, strategy and axes",
         of_outcomes: true,
-        source: ExportSource::Simulations("(SELECT * FROM v_all_jobs WHERE run = RUN)"),
+        source: ExportSource::RunSimulations("v_all_jobs"),
         columns: "run, place, computed flag, study text, strategy text, algorithm text, workload_label text, replication, clusters, \
             axes text, cluster, simulation, job, trace_number, user, application, nodes, estimate, runtime, submit, release, \
             deadline, fixed flag, outcome text, reason text, class, class_label text, overbooked flag, planned_start, planned_end, \

@@ -202,7 +202,7 @@ const FIXED_JOBS: &str = "
         CASE v.outcome WHEN 'successful' THEN j.nodes * j.estimate / 3600.0 ELSE 0.0 END,
         CASE v.outcome WHEN 'failed' THEN j.nodes * j.estimate / 3600.0 ELSE 0.0 END
     FROM simulation m
-    CROSS JOIN job j ON j.workload = m.workload AND j.fixed = 1
+    CROSS JOIN job j INDEXED BY job_fixed ON j.workload = m.workload AND j.fixed = 1
     CROSS JOIN job_outcome o ON o.simulation = m.id AND o.job = j.job
     JOIN verdict v ON v.code = o.verdict";
 
