@@ -21,6 +21,8 @@ pub(crate) struct Definition {
     pub(crate) views: &'static [View],
     /// What can be exported.
     pub(crate) exports: &'static [ExportKind],
+    /// What the views about the outcomes of all studies show of them.
+    pub(crate) outcomes: Outcomes,
     /// Enters what lookup tables must know of this program; run again by every migration.
     pub(crate) enter_lookups: fn(&Connection) -> rusqlite::Result<()>,
 }
@@ -32,9 +34,78 @@ impl Definition {
         results: &[],
         views: &[],
         exports: &[],
+        outcomes: Outcomes::NONE,
         enter_lookups: |_| Ok(()),
     };
 }
+
+/// What a study has to say in the views about the outcomes of all studies (`v_all_jobs`, `v_all_reservations`), as SQL.
+#[derive(Clone, Copy)]
+pub(crate) struct Outcomes {
+    /// The algorithm that decided in the simulation `m` (a row of `simulation`): an expression. Nothing where it is the strategy.
+    pub(crate) algorithm: Option<&'static str>,
+    /// How many clusters the simulation `m` has: an expression. Nothing where it is one.
+    pub(crate) clusters: Option<&'static str>,
+    /// The cluster of the job `j` (a row of `v_job`), from 0: an expression. Nothing where there is one only.
+    pub(crate) cluster_of_job: Option<&'static str>,
+    /// A query whose rows are jobs that promised nothing to anybody and are kept in tables of the study, with the columns [`JOB_COLUMNS`] in
+    /// this order.
+    pub(crate) jobs: Option<&'static str>,
+    /// A query whose rows are its reservations, with the columns [`RESERVATION_COLUMNS`] in this order.
+    pub(crate) reservations: Option<&'static str>,
+}
+
+impl Outcomes {
+    /// Those of a study with one cluster and without reservations, whose strategy decides.
+    pub(crate) const NONE: Self = Self {
+        algorithm: None,
+        clusters: None,
+        cluster_of_job: None,
+        jobs: None,
+        reservations: None,
+    };
+}
+
+/// The columns of a study's own jobs. `docs/schema.md` says what each of them is (`v_all_jobs`).
+pub(crate) const JOB_COLUMNS: [&str; 13] = [
+    "simulation",
+    "cluster",
+    "job",
+    "trace_number",
+    "user",
+    "application",
+    "nodes",
+    "estimate",
+    "runtime",
+    "submit",
+    "start",
+    "end",
+    "waiting",
+];
+
+/// The columns of a study's reservations. `docs/schema.md` says what each of them is (`v_all_reservations`).
+pub(crate) const RESERVATION_COLUMNS: [&str; 20] = [
+    "simulation",
+    "request",
+    "part",
+    "parts",
+    "cluster",
+    "trace_number",
+    "user",
+    "nodes",
+    "asked_at",
+    "earliest",
+    "deadline",
+    "duration",
+    "runtime",
+    "outcome",
+    "reason",
+    "pof",
+    "start",
+    "end",
+    "fee",
+    "penalty",
+];
 
 /// What a simulation of a study leaves in tables of the study's own.
 pub(crate) trait Rows {
@@ -149,6 +220,12 @@ pub(crate) enum ExportSource {
     Points,
     /// The axes of each point of the run.
     Axes,
+    /// A view with a column `run`, and the columns by which its rows are in order.
+    Run(&'static str, &'static str),
+    /// A view with columns `run` and `simulation` that has too many rows to be sorted.
+    RunSimulations(&'static str),
+    /// A table as it is: its rows about the run, its simulations or their workloads, and all rows where they are about neither.
+    Table,
     /// A table, a view or a query in parentheses with a column `simulation`: its rows about the simulations of the run.
     Simulations(&'static str),
 }

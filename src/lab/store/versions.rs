@@ -31,7 +31,8 @@ pub(super) const VERSIONS: Versions<'static> = Versions {
     steps: &[TO_8],
 };
 
-/// What slots, co-reservations and workflows leave beside their totals.
+/// What slots, co-reservations and workflows leave beside their totals; users of reservations, classes of estimates, sums by width, and no
+/// deadline where there is none.
 const TO_8: &str = "
 CREATE TABLE slot_sample (
     simulation INTEGER NOT NULL REFERENCES simulation (id),
@@ -133,6 +134,56 @@ CREATE TABLE workflow_site_job (
     PRIMARY KEY (simulation, site, job),
     FOREIGN KEY (simulation, site) REFERENCES workflow_site (simulation, site)
 ) STRICT, WITHOUT ROWID;
+
+ALTER TABLE reservation_outcome ADD COLUMN user INTEGER;
+ALTER TABLE co_request ADD COLUMN user INTEGER;
+CREATE TABLE estimate_class (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    class INTEGER NOT NULL,
+    label TEXT NOT NULL,
+    samples INTEGER NOT NULL,
+    PRIMARY KEY (simulation, class)
+) STRICT, WITHOUT ROWID;
+CREATE TEMPORARY TABLE job_7 AS SELECT * FROM job;
+DROP TABLE job;
+CREATE TABLE job (
+    workload INTEGER NOT NULL REFERENCES workload (id),
+    job INTEGER NOT NULL,
+    trace_number INTEGER NOT NULL,
+    submit INTEGER NOT NULL,
+    release INTEGER NOT NULL,
+    estimate INTEGER NOT NULL,
+    runtime INTEGER NOT NULL,
+    deadline INTEGER,
+    nodes INTEGER NOT NULL,
+    user INTEGER,
+    application INTEGER,
+    fixed INTEGER NOT NULL DEFAULT 0 CHECK (fixed IN (0, 1)),
+    PRIMARY KEY (workload, job)
+) STRICT, WITHOUT ROWID;
+INSERT INTO job SELECT workload, job, trace_number, submit, release, estimate, runtime,
+    nullif(deadline, 2305843009213693951), nodes, user, application, fixed FROM job_7;
+DROP TABLE job_7;
+CREATE INDEX job_fixed ON job (workload, job) WHERE fixed = 1;
+CREATE TABLE simulation_width (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    width INTEGER NOT NULL,
+    jobs INTEGER NOT NULL,
+    successful INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    started INTEGER NOT NULL,
+    wait_total INTEGER NOT NULL,
+    PRIMARY KEY (simulation, width)
+) STRICT, WITHOUT ROWID;
+WITH RECURSIVE class (width, low, high) AS (VALUES (0, 1, 1) UNION ALL SELECT width + 1, high + 1, 2 * high FROM class WHERE width < 32)
+INSERT INTO simulation_width
+SELECT o.simulation, c.width, count(*), sum(v.outcome = 'successful'), sum(v.outcome = 'failed'), count(o.start), coalesce(sum(o.start), 0)
+FROM job_outcome o
+JOIN simulation m ON m.id = o.simulation
+JOIN job j ON j.workload = m.workload AND j.job = o.job
+JOIN verdict v ON v.code = o.verdict
+JOIN class c ON j.nodes BETWEEN c.low AND c.high
+GROUP BY o.simulation, c.width;
 ";
 
 impl Versions<'_> {

@@ -106,6 +106,7 @@ fn granted(id: u32) -> ReservationOutcome {
         request: ReservationRequest {
             id: RequestId(id),
             trace_number: i64::from(id),
+            user: None,
             submit: Seconds(100),
             nodes: Nodes(2),
             duration: Seconds(3_600),

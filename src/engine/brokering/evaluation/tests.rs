@@ -44,6 +44,7 @@ fn request(id: u32, submit: i64, earliest: i64, slack: i64, duration: i64) -> Co
     CoRequest {
         id: CoRequestId(id),
         trace_number: 100 + i64::from(id),
+        user: None,
         submit: Seconds(submit),
         earliest: Seconds(earliest),
         deadline: Seconds(earliest + duration + slack),

@@ -4,6 +4,8 @@
 //! outcome holds times as seconds after the release, which take two or three bytes where absolute times take four.
 //! Probabilities stay `REAL`: they are read back bit by bit, and only overbooked slots have any.
 
+use std::collections::BTreeSet;
+
 use rusqlite::{Connection, OptionalExtension, Statement, params};
 use sha2::{Digest, Sha256};
 
@@ -13,6 +15,7 @@ use crate::store::rows::Prepared;
 use crate::store::runs::hex;
 use crate::studies::SimulationResult;
 use crate::tables::{Definition, ExportKind, ExportSource, View, free_number};
+use crate::units::Seconds;
 use crate::workload::Job;
 
 /// The tables of jobs and node events.
@@ -22,10 +25,11 @@ impl TableGroup for Jobs {
     fn definition(&self) -> Definition {
         Definition {
             sql: SQL,
-            results: &["job_outcome", "node_event"],
+            results: &["job_outcome", "estimate_class", "node_event"],
             views: VIEWS,
             exports: EXPORTS,
             enter_lookups,
+            ..Definition::NONE
         }
     }
 
@@ -70,6 +74,7 @@ impl TableGroup for Jobs {
     ) -> rusqlite::Result<u64> {
         let result = &prepared.finished.result;
         write_outcomes(writing.connection, simulation, &result.outcomes)?;
+        let classes = write_classes(writing.connection, simulation, result)?;
         let mut insert = writing
             .connection
             .prepare_cached("INSERT INTO node_event VALUES (?1, ?2, ?3, ?4, ?5)")?;
@@ -82,7 +87,7 @@ impl TableGroup for Jobs {
                 event.up
             ])?;
         }
-        Ok((result.outcomes.len() + result.node_events.len()) as u64)
+        Ok((result.outcomes.len() + result.node_events.len()) as u64 + classes)
     }
 }
 
@@ -124,13 +129,14 @@ CREATE TABLE job (
     release INTEGER NOT NULL,
     estimate INTEGER NOT NULL,
     runtime INTEGER NOT NULL,
-    deadline INTEGER NOT NULL,
+    deadline INTEGER,
     nodes INTEGER NOT NULL,
     user INTEGER,
     application INTEGER,
     fixed INTEGER NOT NULL DEFAULT 0 CHECK (fixed IN (0, 1)),
     PRIMARY KEY (workload, job)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX job_fixed ON job (workload, job) WHERE fixed = 1;
 
 CREATE TABLE job_outcome (
     simulation INTEGER NOT NULL REFERENCES simulation (id),
@@ -152,6 +158,14 @@ CREATE TABLE job_outcome (
     PRIMARY KEY (simulation, job)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE estimate_class (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    class INTEGER NOT NULL,
+    label TEXT NOT NULL,
+    samples INTEGER NOT NULL,
+    PRIMARY KEY (simulation, class)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE node_event (
     simulation INTEGER NOT NULL REFERENCES simulation (id),
     sequence INTEGER NOT NULL,
@@ -166,7 +180,9 @@ const VIEWS: &[View] = &[
     (
         "v_job",
         "SELECT o.simulation, o.job, j.trace_number, j.user, j.application, j.nodes, j.submit, j.release, j.estimate,
-            j.runtime, j.deadline, j.fixed, v.outcome, v.name AS reason, o.class, o.overbooked,
+            j.runtime, j.deadline, j.fixed, v.outcome, v.name AS reason, o.class,
+            (SELECT e.label FROM estimate_class e WHERE e.simulation = o.simulation AND e.class = o.class) AS class_label,
+            o.overbooked,
             j.release + o.planned_start AS planned_start,
             j.release + o.planned_start + j.estimate - o.planned_cut AS planned_end,
             j.estimate - o.planned_cut AS slot_length,
@@ -195,7 +211,7 @@ const EXPORTS: &[ExportKind] = &[
         of_outcomes: true,
         source: ExportSource::Simulations("v_job"),
         columns: "simulation, job, trace_number, user, application, nodes, submit, release, estimate, runtime, deadline, \
-            fixed flag, outcome text, reason text, class, overbooked flag, planned_start, planned_end, slot_length, available number, \
+            fixed flag, outcome text, reason text, class, class_label text, overbooked flag, planned_start, planned_end, slot_length, available number, \
             executable number, survives number, pos number, pof number, raw_pof number, predecessors, start, end, waiting, \
             fee number, penalty number, restarts, node_failures",
     },
@@ -344,7 +360,8 @@ fn write_job(statement: &mut Statement<'_>, workload: i64, job: &Job) -> rusqlit
         job.release.0,
         job.estimate.0,
         job.runtime.0,
-        job.deadline.0,
+        // None at all is far away inside the engine.
+        (job.deadline < Seconds::FAR).then_some(job.deadline.0),
         job.nodes.0,
         job.user,
         job.application,
@@ -387,6 +404,37 @@ pub(in crate::store) fn write_outcomes(
         single.raw_execute()?;
     }
     Ok(())
+}
+
+/// Writes what the classes are that outcomes name; returns the rows.
+fn write_classes(
+    connection: &Connection,
+    simulation: i64,
+    result: &SimulationResult,
+) -> rusqlite::Result<u64> {
+    let Some(model) = &result.estimates else {
+        return Ok(0);
+    };
+    let named: BTreeSet<u16> = result
+        .outcomes
+        .iter()
+        .filter_map(|outcome| outcome.class)
+        .collect();
+    let mut insert =
+        connection.prepare_cached("INSERT INTO estimate_class VALUES (?1, ?2, ?3, ?4)")?;
+    let mut rows = 0;
+    for class in named {
+        if let Some(summary) = model.classes().get(usize::from(class)) {
+            insert.execute(params![
+                simulation,
+                class,
+                summary.label,
+                summary.samples as i64
+            ])?;
+            rows += 1;
+        }
+    }
+    Ok(rows)
 }
 
 fn bind_outcome(

@@ -155,7 +155,8 @@ CREATE TABLE simulation_metrics (
 const VIEWS: &[View] = &[
     (
         "v_simulation",
-        "SELECT m.id AS simulation, m.identity, m.generation, st.name AS state, m.attempts, m.error, m.workload_label,
+        "SELECT m.id AS simulation, m.identity, m.generation, st.name AS state,
+            CASE m.detail WHEN 2 THEN 'all' ELSE 'metrics' END AS outcomes, m.attempts, m.error, m.workload_label,
             m.workload, s.name AS strategy, m.replication, m.spec, m.computed_by, r.program_version, r.program_commit,
             t.wall_seconds,
             datetime(t.finished / 1000, 'unixepoch') AS finished_utc
@@ -172,7 +173,7 @@ const EXPORTS: &[ExportKind] = &[ExportKind {
     about: "One row for each simulation",
     of_outcomes: false,
     source: ExportSource::Simulations("v_simulation"),
-    columns: "simulation, identity text, generation, state text, attempts, error text, workload_label text, workload, \
+    columns: "simulation, identity text, generation, state text, outcomes text, attempts, error text, workload_label text, workload, \
             strategy text, replication, spec text, computed_by, program_version text, program_commit text, wall_seconds number, \
             finished_utc text",
 }];

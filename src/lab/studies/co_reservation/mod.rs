@@ -65,6 +65,7 @@ pub fn grid_result(
         } else {
             Vec::new()
         },
+        estimates: inputs.estimates.clone(),
         rows: StudyRows::CoReservation(Box::new(Rows {
             clusters: ClusterSummary::of(inputs),
             values,

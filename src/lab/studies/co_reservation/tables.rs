@@ -10,7 +10,7 @@ use self::exports::EXPORTS;
 use super::measures::CLUSTER_MEASURES;
 use crate::brokering::measures::{ClusterSummary, ClusterValue};
 use crate::brokering::{AttemptFate, CoOutcome, CoVerdict, GridRun, TimeLine};
-use crate::tables::{Definition, Rows, View, write_many};
+use crate::tables::{Definition, Outcomes, Rows, View, write_many};
 use crate::units::Seconds;
 
 /// The tables.
@@ -27,6 +27,7 @@ pub(super) const TABLES: Definition = Definition {
     ],
     views: VIEWS,
     exports: EXPORTS,
+    outcomes: OUTCOMES,
     enter_lookups,
 };
 
@@ -156,6 +157,7 @@ CREATE TABLE co_request (
     waiting_after INTEGER NOT NULL,
     lost_parts INTEGER NOT NULL,
     replaced_parts INTEGER NOT NULL,
+    user INTEGER,
     PRIMARY KEY (simulation, request)
 ) STRICT, WITHOUT ROWID;
 
@@ -237,7 +239,7 @@ const VIEWS: &[View] = &[
     ),
     (
         "v_co_request",
-        "SELECT o.simulation, o.request, o.trace_number, o.submit, o.submit + o.earliest AS earliest,
+        "SELECT o.simulation, o.request, o.trace_number, o.user, o.submit, o.submit + o.earliest AS earliest,
             o.submit + o.deadline AS deadline, o.duration, o.deadline - o.earliest - o.duration AS slack, o.parts,
             v.name AS verdict, v.granted, o.submit + o.answered AS answered, o.submit + o.start AS start, o.start AS lead,
             CASE WHEN o.start IS NULL THEN NULL WHEN o.last_start > o.first_start
@@ -279,6 +281,31 @@ const VIEWS: &[View] = &[
          FROM co_probe b JOIN co_request o ON o.simulation = b.simulation AND o.request = b.request",
     ),
 ];
+
+/// What the views about all studies show of them.
+const OUTCOMES: Outcomes = Outcomes {
+    algorithm: Some(
+        "m.spec ->> '$.study.search.algorithm'",
+    ),
+    clusters: Some(
+        "(SELECT count(*) FROM cluster c WHERE c.simulation = m.id)",
+    ),
+    cluster_of_job: Some(
+        "(SELECT c.cluster FROM cluster c
+          WHERE c.simulation = j.simulation AND j.job >= c.first_job AND j.job < c.first_job + c.jobs)",
+    ),
+    jobs: None,
+    reservations: Some(
+        "SELECT q.simulation, q.request, NULL, q.parts,
+            CASE q.parts WHEN 1 THEN (SELECT p.cluster FROM co_part p WHERE p.simulation = q.simulation AND p.request = q.request) END,
+            q.trace_number, q.user,
+            (SELECT sum(p.nodes) FROM co_part p WHERE p.simulation = q.simulation AND p.request = q.request),
+            q.submit, q.earliest, q.deadline, q.duration, NULL,
+            CASE WHEN NOT q.granted THEN 'rejected' WHEN q.lost_parts > q.replaced_parts THEN 'lost' ELSE 'granted' END,
+            q.verdict, CASE WHEN q.granted THEN q.pof END, q.start, q.start + q.duration, q.cost, NULL
+         FROM v_co_request q",
+    ),
+};
 
 fn verdict_code(verdict: CoVerdict) -> i64 {
     CoVerdict::ALL
@@ -365,7 +392,7 @@ fn write_co_requests(
     let mut rows = 0;
     let mut insert = connection.prepare_cached(
         "INSERT INTO co_request VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-         ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30)",
+         ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31)",
     )?;
     for outcome in &run.requests {
         let request = &outcome.request;
@@ -403,6 +430,7 @@ fn write_co_requests(
             outcome.waiting_after,
             outcome.lost_parts,
             outcome.replaced_parts,
+            request.user,
         ])?;
         rows += 1 + write_parts(connection, simulation, outcome, &lost)?;
         rows += write_attempts(connection, simulation, outcome)?;

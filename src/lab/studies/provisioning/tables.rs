@@ -10,7 +10,7 @@ use self::met::{write_advertised, write_offers, write_site_jobs};
 
 use crate::brokering::provisioning::measures::SiteSummary;
 use crate::brokering::provisioning::{ProvisioningOutcome, ProvisioningRun, SiteJob, TaskFate};
-use crate::tables::{Definition, Rows, View};
+use crate::tables::{Definition, Outcomes, Rows, View};
 use crate::units::Seconds;
 
 /// The tables.
@@ -29,6 +29,7 @@ pub(super) const TABLES: Definition = Definition {
     ],
     views: VIEWS,
     exports: EXPORTS,
+    outcomes: OUTCOMES,
     enter_lookups,
 };
 
@@ -304,6 +305,28 @@ const VIEWS: &[View] = &[
          FROM workflow_effect e",
     ),
 ];
+
+/// What the views about all studies show of them.
+const OUTCOMES: Outcomes = Outcomes {
+    algorithm: Some(
+        "m.spec ->> '$.study.search'",
+    ),
+    clusters: Some(
+        "(SELECT count(*) FROM workflow_site i WHERE i.simulation = m.id)",
+    ),
+    cluster_of_job: None,
+    jobs: Some(
+        "SELECT q.simulation, q.site, q.job, q.trace_number, q.user, q.application, q.nodes, q.estimate, q.runtime, q.submit, q.start,
+            q.\"end\", q.waiting
+         FROM v_workflow_site_job q",
+    ),
+    reservations: Some(
+        "SELECT q.simulation, q.submission, q.slot, 1, q.site, NULL, NULL, q.nodes, b.submitted, NULL, NULL, q.\"end\" - q.start, NULL,
+            'granted', CASE q.used_su WHEN 0 THEN 'unused' ELSE 'used' END, NULL, q.start, q.\"end\", q.cost_su, NULL
+         FROM workflow_submission b
+         CROSS JOIN v_workflow_slot q ON q.simulation = b.simulation AND q.submission = b.submission",
+    ),
+};
 
 const FATES: [TaskFate; 3] = [TaskFate::Done, TaskFate::Lost, TaskFate::Abandoned];
 

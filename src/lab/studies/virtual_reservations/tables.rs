@@ -4,7 +4,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
 use crate::scheduling::{CombinedScheme, JobOutcome, VirtualStudyRun, VirtualTrial};
-use crate::tables::{Definition, ExportKind, ExportSource, Rows, View, free_number, write_many};
+use crate::tables::{
+    Definition, ExportKind, ExportSource, Outcomes, Rows, View, free_number, write_many,
+};
 use crate::units::Seconds;
 
 /// The tables.
@@ -13,6 +15,7 @@ pub(super) const TABLES: Definition = Definition {
     results: &["virtual_trial"],
     views: VIEWS,
     exports: EXPORTS,
+    outcomes: OUTCOMES,
     ..Definition::NONE
 };
 
@@ -199,6 +202,26 @@ const VIEWS: &[View] = &[
          FROM virtual_simulation s JOIN virtual_background_job j ON j.background = s.background",
     ),
 ];
+
+/// What the views about all studies show of them.
+const OUTCOMES: Outcomes = Outcomes {
+    algorithm: None,
+    clusters: None,
+    cluster_of_job: None,
+    jobs: Some(
+        "SELECT q.simulation, NULL, q.job, q.trace_number, q.user, q.application, q.nodes, q.estimate, q.runtime, q.submit, q.start,
+            q.\"end\", q.waiting
+         FROM v_virtual_job q",
+    ),
+    reservations: Some(
+        "SELECT q.simulation, q.trial, NULL, 1, NULL, NULL, NULL, q.nodes, q.asked_at, q.wanted_start, NULL, q.duration, NULL,
+            CASE q.scheme WHEN 'neither' THEN 'rejected' ELSE 'granted' END, q.scheme,
+            CASE q.scheme WHEN 'virtual' THEN 1.0 - q.probability END,
+            CASE q.scheme WHEN 'neither' THEN NULL ELSE q.wanted_start END,
+            CASE q.scheme WHEN 'neither' THEN NULL ELSE q.wanted_start + q.duration END, q.combined_cost_su, NULL
+         FROM v_virtual_trial q",
+    ),
+};
 
 const EXPORTS: &[ExportKind] = &[
     ExportKind {

@@ -11,6 +11,14 @@ pub(super) const EXPORTS: &[ExportKind] = &[
         columns: "simulation, cluster, nodes, first_job, jobs, window_start, accuracy number, stop",
     },
     ExportKind {
+        name: "point-cluster-measures",
+        about: "One row for each measure of each cluster at each place of the sweep",
+        of_outcomes: false,
+        source: ExportSource::Run("v_cluster_measure", "place, cluster, measure, class"),
+        columns: "run, place, axes text, replication, simulation, cluster, measure text, class text, unit text, title text, \
+            value number",
+    },
+    ExportKind {
         name: "cluster-measures",
         about: "One row for each measure of each cluster",
         of_outcomes: false,
@@ -25,7 +33,7 @@ pub(super) const EXPORTS: &[ExportKind] = &[
         about: "One row for each request for a co-reservation",
         of_outcomes: false,
         source: ExportSource::Simulations("v_co_request"),
-        columns: "simulation, request, trace_number, submit, earliest, deadline, duration, slack, parts, verdict text, \
+        columns: "simulation, request, trace_number, user, submit, earliest, deadline, duration, slack, parts, verdict text, \
             granted flag, answered, start, lead, relative_start number, relative_cost number, cost number, pof number, \
             messages, probes, reserved, refused, cancelled, timed_out, repeated, starts, candidates number, \
             worst_case number, efficiency number, first_start, last_start, cheapest number, dearest number, waiting_before, \
