@@ -49,7 +49,7 @@ impl TableFormat for Markdown {
                 let cells: Vec<String> = row
                     .iter()
                     .zip(&table.columns)
-                    .map(|(cell, column)| escape(&cell.text(column.decimals)))
+                    .map(|(cell, column)| escape(&column.text(cell)))
                     .collect();
                 writeln!(target, "| {} |", cells.join(" | "))?;
             }
