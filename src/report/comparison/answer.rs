@@ -198,9 +198,9 @@ fn certainty(tested: usize, row: &Overall<'_>) -> String {
         return "Whether that is chance cannot be said of one replication.".to_owned();
     };
     let correction = match tested {
-        0 | 1 => format!("p = {}", p_text(p)),
+        0 | 1 => format!("p {}", p_text(p)),
         tested => format!(
-            "p = {} after Holm's correction for {tested} differences",
+            "p {} after Holm's correction for {tested} differences",
             p_text(adjusted)
         ),
     };
@@ -233,12 +233,12 @@ fn name(quantity: &Quantity) -> String {
     first.into_iter().flatten().chain(letters).collect()
 }
 
-/// A p-value with two digits.
+/// A p-value with two digits, and how it compares: `= 0.012`.
 pub(super) fn p_text(p: f64) -> String {
     match p {
-        p if p < 0.001 => "less than 0.001".to_owned(),
-        p if p < 0.1 => format!("{p:.3}"),
-        p => format!("{p:.2}"),
+        p if p < 0.001 => "< 0.001".to_owned(),
+        p if p < 0.1 => format!("= {p:.3}"),
+        p => format!("= {p:.2}"),
     }
 }
 

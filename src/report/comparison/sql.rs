@@ -24,7 +24,11 @@ fn by_store(comparison: &Comparison<'_>, query: impl Fn(&str) -> String) -> Stri
         return query(&runs.join(", "));
     }
     let each = comparison.runs.iter().map(|run| {
-        let store = run.store.display().to_string().replace(['\n', '\r'], " ");
+        let store = run
+            .store
+            .display()
+            .to_string()
+            .replace(['\n', '\r', '`'], " ");
         format!("-- in {store}\n{}", query(&number(run)))
     });
     each.collect::<Vec<_>>().join("\n\n")

@@ -77,13 +77,13 @@ pub(super) fn overall(comparison: &Comparison<'_>, name: &str, wanted: &[Quantit
     };
     columns.extend([
         Column::plain("measure", "Quantity"),
+        Column::estimate("difference", "Difference ± 95 %", 0).mixed(),
+        Column::plain("verdict", "Verdict"),
+        Column::number("percent", "%", 1),
         Column::number("reference", reference, 0).mixed(),
         Column::number("value", second, 0).mixed(),
-        Column::estimate("difference", "Difference ± 95 %", 0).mixed(),
-        Column::number("percent", "%", 1),
-        Column::number("p", "p", 4),
-        Column::number("p_holm", "p (Holm)", 4),
-        Column::plain("verdict", "Verdict"),
+        Column::number("p", "p", 0).mixed(),
+        Column::number("p_holm", "p (Holm)", 0).mixed(),
         Column::plain("n", "n"),
         Column::plain("pairs", "Pairs"),
         Column::plain("equal", "Equal"),
@@ -131,13 +131,13 @@ fn numbers(row: &Overall<'_>) -> [Cell; 10] {
     let number = |value: Option<f64>| value.map_or(Cell::Missing, Cell::Number);
     let count = difference.difference.map_or(0, |estimate| estimate.count);
     [
+        difference.difference.into(),
+        text(verdict(difference, row.adjusted)),
+        percent(difference.difference, difference.first),
         number(difference.first),
         number(difference.second),
-        difference.difference.into(),
-        percent(difference.difference, difference.first),
         number(difference.p_value()),
         number(row.adjusted),
-        text(verdict(difference, row.adjusted)),
         Cell::Integer(i64::from(count)),
         Cell::Integer(difference.pairs as i64),
         Cell::Integer(difference.equal as i64),
@@ -194,7 +194,7 @@ pub(super) fn combinations(comparison: &Comparison<'_>) -> Table {
         )
     }));
     columns.extend([
-        Column::number("p_holm", "p (Holm)", 4),
+        Column::number("p_holm", "p (Holm)", 0).mixed(),
         Column::plain("verdict", "Verdict"),
         Column::plain("n", "n"),
     ]);

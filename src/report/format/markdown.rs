@@ -68,7 +68,7 @@ impl TableFormat for Markdown {
             }
         }
         if !table.note.is_empty() {
-            writeln!(target, "{}\n", table.note)?;
+            writeln!(target, "{}\n", html(&table.note))?;
         }
         if !table.sql.is_empty() {
             writeln!(
