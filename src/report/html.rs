@@ -301,7 +301,7 @@ fn id_of(section: Section) -> &'static str {
     }
 }
 
-fn section(id: &str, title: &str, body: Markup) -> Markup {
+pub(super) fn section(id: &str, title: &str, body: Markup) -> Markup {
     html! { section id=(id) { h2 { (title) } "\n" (body) } "\n" }
 }
 
@@ -343,7 +343,7 @@ fn plan_html(plan: &PlanSection) -> Markup {
     }
 }
 
-fn figure_html(figure: &Figure, is_study: bool) -> Markup {
+pub(super) fn figure_html(figure: &Figure, is_study: bool) -> Markup {
     let given: serde_json::Map<String, serde_json::Value> = figure
         .given
         .iter()
@@ -373,7 +373,7 @@ fn sql_html(sql: &str) -> Markup {
 }
 
 /// A table that sorts and filters.
-fn table_html(table: &Table) -> Markup {
+pub(super) fn table_html(table: &Table) -> Markup {
     let file = |ending: &str| format!("tables/{}.{ending}", table.name);
     let rows = table.rows.len();
     html! {
@@ -407,7 +407,7 @@ fn table_html(table: &Table) -> Markup {
     }
 }
 
-fn plain_table(table: &Table, most: usize) -> Markup {
+pub(super) fn plain_table(table: &Table, most: usize) -> Markup {
     html! {
         div.scroll {
             table {
@@ -435,8 +435,8 @@ fn rows_html(table: &Table, most: usize) -> Markup {
             tr {
                 @for (cell, column) in row.iter().zip(&table.columns) {
                     @match value(cell) {
-                        Some(value) => td.n data-v=(rounded(value)) { (cell.text(column.decimals)) },
-                        None => td { (cell.text(column.decimals)) },
+                        Some(value) => td.n data-v=(rounded(value)) { (column.text(cell)) },
+                        None => td { (column.text(cell)) },
                     }
                 }
             } "\n"

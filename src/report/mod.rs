@@ -9,6 +9,7 @@
 
 mod analysis;
 mod calibration;
+pub mod comparison;
 mod content;
 pub mod figure;
 mod figures;
@@ -36,9 +37,9 @@ pub use format::{ColumnKind, Csv, Markdown, Parquet, ParquetRows, TableFormat, T
 pub use html::{RUN_BEGINS, RUN_ENDS};
 pub use schedule_drawing::schedule_svg;
 pub use section::{ClaimsSection, PlanSection, ReportError, ReportExtras};
-pub use statistics::{Estimate, student_t_95};
-pub(crate) use table::grouped;
+pub use statistics::{Estimate, holm, student_t_95};
 pub use table::{Cell, Column, Table};
+pub(crate) use table::{axes_text, grouped};
 pub use tables::{best_table, failed_table, run_table, summary_table};
 pub use workflow_drawing::workflow_svg;
 pub use write::{ReportSummary, write, write_with};

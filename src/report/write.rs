@@ -2,14 +2,14 @@
 
 mod folder;
 
-use self::folder::Folder;
+pub(super) use self::folder::Folder;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::content::{Content, shortfall, utc};
 use super::figure::{Figure, Marks, Section};
-use super::format::{Csv, Markdown, Parquet, TableFormat, html};
+use super::format::{Csv, Markdown, Parquet, TableFormat, html, inert};
 use super::section::{ReportError, ReportExtras};
 use super::svg;
 use super::table::Table;
@@ -145,7 +145,7 @@ fn markdown_sections(figures: &[Figure], target: &mut Vec<u8>) -> std::io::Resul
 }
 
 /// The data of a figure, one row a mark.
-fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Result<()> {
+pub(super) fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Result<()> {
     let digits = |value: f64| {
         format!("{value:.11e}")
             .parse::<f64>()
@@ -159,7 +159,8 @@ fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Result<()> {
         // Mean, ends of the interval, five quantiles; then how many values.
         let mut row = |name: &str, x: f64, values: [Option<f64>; 8], count: Option<u64>| {
             let values = values.map(|value| value.map_or_else(String::new, digits));
-            let record = [name.to_owned(), svg::place_name_or_digits(&figure.x, x)].into_iter();
+            let place = svg::place_name_or_digits(&figure.x, x);
+            let record = [inert(name), inert(&place)].into_iter();
             let count = count.map_or_else(String::new, |count| count.to_string());
             writer.write_record(record.chain(values).chain([count]))
         };

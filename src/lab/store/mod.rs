@@ -42,7 +42,7 @@ pub use curves::CurveSamples;
 pub use error::StoreError;
 pub use export::{Export, ExportKind, ExportType};
 pub use grid::{ClusterValues, CoRequestRow, GridCalendar, UseRow};
-pub use history::{JobDetail, MeasuredPoint, PlaceDetail};
+pub use history::{JobDetail, MeasuredPoint, PlaceDetail, UnfinishedPoint};
 pub use measures::{MeasureColumn, ReservationCounts};
 pub use merge::{MergeError, MergeOptions, MergeSummary, MergedRun};
 pub use metrics::{METRICS, Metric, Shown, names as metric_names};
