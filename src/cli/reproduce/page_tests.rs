@@ -28,7 +28,7 @@ fn the_page_of_a_paper_grows_trace_by_trace_and_is_made_again_without_running_an
     assert_eq!(ending.unwrap(), Ending::Done);
     assert!(log.contains("which claims hold: "), "{log}");
     let first = page();
-    let missing = "There is no score card of HPC2N, 240 processors (`bookahead reproduce birkenheuer2012 --trace hpc2n`), LANL CM-5";
+    let missing = "There is no score-card.json of HPC2N, 240 processors (`bookahead reproduce birkenheuer2012 --trace hpc2n` makes it), LANL CM-5";
     assert!(first.contains(missing), "{first}");
     assert!(first.contains("[score card](ctc/score-card.md)"), "{first}");
     // The summary figures that paper.toml names, of what there is.

@@ -189,11 +189,11 @@ impl<'p> PaperPage<'p> {
             .traces
             .iter()
             .filter(|trace| !trace.is_measured)
-            .map(|trace| format!("{} (`{}`)", trace.card.subject, trace.card.command))
+            .map(|trace| format!("{} (`{}` makes it)", trace.card.subject, trace.card.command))
             .collect();
         (!missing.is_empty()).then(|| {
             format!(
-                "There is no score card of {}; claims about it count as not tested.",
+                "There is no score-card.json of {}; claims about it count as not tested.",
                 missing.join(", ")
             )
         })

@@ -109,8 +109,8 @@ impl<'c> SideBySide<'c> {
         let results = cards.iter().flat_map(|card| &card.results);
         let marked = chosen(results).map(|text| {
             text.replacen(
-                '†',
-                "Best settings, highest gains and surpluses without a setting:",
+                "† The setting",
+                "Of best thresholds, highest gains, and surpluses without a setting: the setting",
                 1,
             )
         });

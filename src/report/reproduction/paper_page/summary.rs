@@ -148,6 +148,8 @@ pub(super) struct Panel {
     pub(super) title: String,
     key: String,
     unit: String,
+    /// What groups and series are.
+    kinds: (Dimension, Dimension),
     groups: Vec<String>,
     /// Names, and the numbers of their colours.
     series: Vec<(String, usize)>,
@@ -262,6 +264,7 @@ impl Panel {
             title: format!("Figure {}{title}", figure.figure),
             key,
             unit: figure.unit.clone(),
+            kinds: (figure.groups, figure.series),
             groups: Vec::new(),
             series: Vec::new(),
             marks: Vec::new(),
@@ -312,10 +315,12 @@ impl Panel {
     }
 
     pub(super) fn svg(&self, place: Place<'_>) -> String {
-        let names = || {
-            let own = self.series.iter().map(|(name, _)| name.as_str());
-            own.chain(["published"])
-        };
+        let own = self.series.iter().map(|(name, _)| match self.kinds.1 {
+            Dimension::Setting => format!("{} {name}", Dimension::Setting.name()),
+            _ => name.clone(),
+        });
+        let names: Vec<String> = own.chain(["published".to_owned()]).collect();
+        let names = || names.iter().map(String::as_str);
         let mut canvas = Canvas::new(
             Picture {
                 title: &self.title,
@@ -355,7 +360,7 @@ impl Panel {
                 ticks: ticks
                     .map(|(group, name)| (middle(group), name.clone()))
                     .collect(),
-                title: "",
+                title: self.kinds.0.name(),
                 has_grid: false,
             },
             Some(&Side {
@@ -375,7 +380,7 @@ impl Panel {
             .iter()
             .map(|(_, colour)| format!("class=\"f{colour}\" fill-opacity=\"0.75\""));
         let swatches = boxes.chain(["class=\"ink\"".to_owned()]).map(Swatch::Box);
-        canvas.legend(swatches.zip(names()), BOTTOM + BELOW_AXIS - 18.0);
+        canvas.legend(swatches.zip(names()), BOTTOM + BELOW_AXIS);
         canvas.finish()
     }
 

@@ -84,7 +84,7 @@ fn the_page_says_how_many_claims_hold_what_is_missing_and_where_the_cards_are() 
     };
     for text in [
         "**2 of the 3 claims that could be checked hold (67 %).** 1 missed: 0 explained on the score cards, 1 without explanation. 5 not tested.",
-        "There is no score card of KTH (`bookahead reproduce p --trace kth`)",
+        "There is no score-card.json of KTH (`bookahead reproduce p --trace kth` makes it)",
         "| CTC SP2, 430 processors | 2 of 3 (67 %) | 0 | 1 | 1 | [score card](ctc/score-card.md) |",
         "| all | 2 of 3 (67 %) | 0 | 1 | 5 |",
         "| Table 6.1 | 2 of 2 (100 %) | 2 not tested | 2 of 2 (100 %) |",
