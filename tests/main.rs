@@ -37,4 +37,5 @@ mod simulate;
 mod support;
 mod sweeps;
 mod toy_study;
+mod what_holds;
 mod workflows;
