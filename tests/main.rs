@@ -39,4 +39,5 @@ mod simulate_stored;
 mod support;
 mod sweeps;
 mod toy_study;
+mod what_holds;
 mod workflows;

@@ -4,6 +4,7 @@
 //! [`SweepRunner`].
 
 mod evaluation;
+mod page;
 mod paper;
 mod readings;
 mod runner;
@@ -43,6 +44,9 @@ pub struct ReproduceArgs {
     /// Under this reading of the paper instead of the default one (repeatable; `all` for every reading); `--list` shows which there are
     #[arg(long = "reading", value_name = "NAME")]
     pub readings: Vec<String>,
+    /// Run nothing: make the page of the paper again from the score cards in the folder of reports
+    #[arg(long, conflicts_with_all = ["trace", "readings", "list", "json"], requires = "paper")]
+    pub from_cards: bool,
     /// The database
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
     pub store: PathBuf,
@@ -52,7 +56,7 @@ pub struct ReproduceArgs {
     /// What is kept: the points' metrics, or every job's outcome, too; points that were kept with less are computed anew
     #[arg(long, value_enum, default_value = "metrics")]
     pub outcomes: Kept,
-    /// The folder of reports; score cards go to DIR/PAPER/TRACE/, those of another reading than the default to DIR/PAPER/TRACE@READING/
+    /// The folder of reports; the page of the paper goes to DIR/PAPER/, score cards to DIR/PAPER/TRACE/, those of another reading than the default to DIR/PAPER/TRACE@READING/
     #[arg(long, value_name = "DIR", default_value = "reports")]
     pub report: PathBuf,
     /// Print every comparison as JSON instead of tables
@@ -232,6 +236,24 @@ pub enum ReproduceError {
     Sweep {
         /// The configuration.
         configuration: String,
+        /// Why.
+        source: AnyError,
+    },
+    /// There is no score card to make a page of.
+    #[error("{folder} has no score card; bookahead reproduce {paper} makes them")]
+    NoCard {
+        /// The folder of the paper.
+        folder: PathBuf,
+        /// The paper.
+        paper: String,
+    },
+    /// A score card cannot be read.
+    #[error("cannot read the score card {path}: {source}; `{command}` makes it again")]
+    Card {
+        /// The file.
+        path: PathBuf,
+        /// The command that makes it.
+        command: String,
         /// Why.
         source: AnyError,
     },
@@ -466,6 +488,8 @@ impl Session<'_> {
 
 #[cfg(test)]
 mod curve_tests;
+#[cfg(test)]
+mod page_tests;
 #[cfg(test)]
 mod reading_tests;
 #[cfg(test)]

@@ -10,10 +10,11 @@ use std::fmt::Write as _;
 
 use super::figure::{Figure, Marks, Scale, ScaleKind};
 use super::table::grouped;
-pub(super) use canvas::{BELOW_AXIS, Canvas, Picture, Place, Side, Swatch, escape, legend_height};
+pub(super) use canvas::{
+    BELOW_AXIS, Canvas, Picture, Place, Side, Swatch, escape, legend_height, text_width,
+};
 use marks::Pen;
-use scale::Axis;
-pub(super) use scale::{round_ticks, time_step};
+pub(super) use scale::{Axis, round_ticks, time_step};
 
 const WIDTH: f64 = 760.0;
 const LEFT: f64 = 84.0;

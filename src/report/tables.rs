@@ -81,7 +81,8 @@ pub fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
             .map(|axis| analysis.axes[*axis].key.as_str())
             .collect();
         note.push_str(&format!(
-            " Of every strategy the value of {} with the highest mean gain is shown.",
+            " Of every strategy the value of {} with the highest mean gain is shown: chosen on the replications that it is shown with, so its gain is somewhat too \
+             high, and the interval does not contain the choice.",
             names.join(" and ")
         ));
     }

@@ -218,7 +218,7 @@ impl<'p> Canvas<'p> {
 }
 
 /// Sans-serif letters of this size are about 6.7 wide on average.
-pub(super) fn text_width(text: &str) -> f64 {
+pub(in crate::report) fn text_width(text: &str) -> f64 {
     6.7 * text.chars().count() as f64
 }
 
