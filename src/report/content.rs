@@ -6,7 +6,9 @@ use super::figure::Figure;
 use super::figures::{curves, distributions, simulator, studies};
 use super::section::{ClaimsSection, PlanSection, ReportError, ReportExtras};
 use super::table::Table;
-use super::tables::{best_table, failed_table, missing, missing_table, run_table, summary_table};
+use super::tables::{
+    best_table, each_axis_table, failed_table, missing, missing_table, run_table, summary_table,
+};
 use super::views::{self, Reported};
 
 use crate::store::{FailedPoint, RunSelector, RunSummary, Store};
@@ -21,6 +23,8 @@ pub(super) struct Content<'e> {
     pub(super) failed: Vec<FailedPoint>,
     pub(super) what: Table,
     pub(super) best: Table,
+    /// What each axis does alone, where there are several.
+    pub(super) each_axis: Option<Table>,
     /// Tables in their order, that of the best among them.
     pub(super) tables: Vec<Table>,
     pub(super) figures: Vec<Figure>,
@@ -73,6 +77,7 @@ impl<'e> Content<'e> {
         );
 
         let best = best_table(&analysis, &run);
+        let each_axis = each_axis_table(&analysis, &points, &run);
         let mut tables = Vec::new();
         if !failed.is_empty() {
             tables.push(failed_table(&failed, &run));
@@ -80,6 +85,7 @@ impl<'e> Content<'e> {
         if !missing_points.is_empty() {
             tables.push(missing_table(&missing_points, &run));
         }
+        tables.extend(each_axis.clone());
         tables.push(best.clone());
         tables.extend(views.first_tables);
         tables.push(summary_table(&analysis, &run));
@@ -97,6 +103,7 @@ impl<'e> Content<'e> {
             analysis,
             failed,
             best,
+            each_axis,
             tables,
             figures,
             left_out,

@@ -10,12 +10,14 @@
 mod analysis;
 mod calibration;
 mod content;
+mod estimates;
 pub mod figure;
 mod figures;
 pub mod findings;
 mod format;
 pub mod gantt;
 mod html;
+mod profile;
 pub mod reproduction;
 mod schedule_drawing;
 mod section;
@@ -32,8 +34,10 @@ mod write;
 
 pub use analysis::{Additional, Analysis, Combination, ReportedMeasure, STRATEGY_AXIS, TUNED_AXES};
 pub use content::moment;
+pub use estimates::EstimatesReport;
 pub use format::{ColumnKind, Csv, Markdown, Parquet, ParquetRows, TableFormat, Terminal};
 pub use html::{RUN_BEGINS, RUN_ENDS};
+pub use profile::Profile;
 pub use schedule_drawing::schedule_svg;
 pub use section::{ClaimsSection, PlanSection, ReportError, ReportExtras};
 pub use statistics::{Estimate, student_t_95};

@@ -4,7 +4,7 @@ pub(super) mod measures;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of, spec_format};
+use super::{CommonSettings, SimulationSpec, Strategy, Study, jobs_of, spec_format};
 use crate::scheduling::VirtualStudySettings;
 
 pub(super) use measures::MEASURES;
@@ -46,9 +46,5 @@ impl Study for VirtualReservationsStudy {
     /// It keeps no outcome of a job.
     fn outcome_bytes(&self, _simulation: &SimulationSpec) -> f64 {
         0.0
-    }
-
-    fn why_no_plan(&self) -> Option<WhyNoPlan> {
-        Some(WhyNoPlan::NoCluster)
     }
 }
