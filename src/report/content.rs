@@ -6,7 +6,9 @@ use super::figure::Figure;
 use super::figures::{curves, distributions, simulator, studies};
 use super::section::{ClaimsSection, PlanSection, ReportError, ReportExtras};
 use super::table::Table;
-use super::tables::{best_table, failed_table, missing, missing_table, run_table, summary_table};
+use super::tables::{
+    best_table, each_axis_table, failed_table, missing, missing_table, run_table, summary_table,
+};
 use super::views::{self, Reported};
 
 use crate::store::{FailedPoint, RunSelector, RunSummary, Store};
@@ -21,6 +23,8 @@ pub(super) struct Content<'e> {
     pub(super) failed: Vec<FailedPoint>,
     pub(super) what: Table,
     pub(super) best: Table,
+    /// What each axis does alone, where there are several.
+    pub(super) each_axis: Option<Table>,
     /// Tables in their order, that of the best among them.
     pub(super) tables: Vec<Table>,
     pub(super) figures: Vec<Figure>,
@@ -73,6 +77,7 @@ impl<'e> Content<'e> {
         );
 
         let mut best = best_table(&analysis, &run);
+        let mut each_axis = each_axis_table(&analysis, &points, &run);
         let mut tables = Vec::new();
         if !failed.is_empty() {
             tables.push(failed_table(&failed, &run));
@@ -81,6 +86,7 @@ impl<'e> Content<'e> {
             tables.push(missing_table(&missing_points, &run));
         }
         let first_of_means = tables.len();
+        tables.extend(each_axis.clone());
         tables.push(best.clone());
         tables.extend(views.first_tables);
         tables.push(summary_table(&analysis, &run));
@@ -89,7 +95,8 @@ impl<'e> Content<'e> {
             .iter_mut()
             .flat_map(|calibration| &mut calibration.tables);
         let of_means = tables[first_of_means..].iter_mut().chain(scores);
-        mark_incomplete(&run, of_means.chain([&mut best]), &mut figures);
+        let shown_first = [&mut best].into_iter().chain(&mut each_axis);
+        mark_incomplete(&run, of_means.chain(shown_first), &mut figures);
         Ok(Self {
             what: run_table(&run, &analysis),
             simulator: simulator(&store.simulator_times(run.id)?, hash),
@@ -103,6 +110,7 @@ impl<'e> Content<'e> {
             analysis,
             failed,
             best,
+            each_axis,
             tables,
             figures,
             left_out,

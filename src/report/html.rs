@@ -104,7 +104,11 @@ impl Content<'_> {
 
     fn head(&self) -> Markup {
         let run = &self.run;
-        let rows = self.best.rows.len();
+        let (outcome, most) = match &self.each_axis {
+            Some(table) => (table, 2 * MOST_OUTCOMES),
+            None => (&self.best, MOST_OUTCOMES),
+        };
+        let rows = outcome.rows.len();
         html! {
             header { "\n"
                 div.bar {
@@ -125,11 +129,13 @@ impl Content<'_> {
                     } "\n"
                     section class="card wide" id="outcome" {
                         h2 { "What came out" } "\n"
-                        (plain_table(&self.best, MOST_OUTCOMES))
-                        @if rows > MOST_OUTCOMES {
+                        (plain_table(outcome, most))
+                        @if rows > most {
                             p.note {
-                                "The first " (MOST_OUTCOMES) " of " (rows) " rows; " a href="#best" { "all of them" } "."
+                                "The first " (most) " of " (rows) " rows; " a href={ "#" (outcome.name) } { "all of them" } "."
                             } "\n"
+                        } @else if outcome.name != self.best.name {
+                            p.note { "Each axis alone, in the mean over the others. " a href="#best" { "Every combination" } "." } "\n"
                         }
                     } "\n"
                     section.card id="trust" {

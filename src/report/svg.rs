@@ -13,7 +13,7 @@ use super::table::grouped;
 pub(super) use canvas::{
     BELOW_AXIS, Canvas, Picture, Place, Side, Swatch, escape, legend_height, text_width,
 };
-use marks::Pen;
+use marks::{Pen, dashes};
 pub(super) use scale::{Axis, round_ticks, time_step};
 
 const WIDTH: f64 = 760.0;
@@ -86,6 +86,20 @@ fn colour(rank: usize, index: usize) -> usize {
     rank.min(index + COLOURS.len()) % COLOURS.len()
 }
 
+/// How many lines before this series have its colour.
+fn lines_before(figure: &Figure, index: usize) -> usize {
+    let class = |index: usize| colour(figure.series[index].rank, index);
+    let line = |index: usize| {
+        let marks = &figure.series[index].marks;
+        matches!(
+            marks,
+            Marks::Curve(_) | Marks::Whiskers(_) | Marks::Front(_) | Marks::Steps(_)
+        )
+    };
+    let before = (0..index).filter(|&other| line(other) && class(other) == class(index));
+    if line(index) { before.count() } else { 0 }
+}
+
 fn draw(figure: &Figure, place: Place<'_>) -> String {
     let names = || figure.series.iter().map(|series| series.label.as_str());
     let bottom = TOP + PLOT_HEIGHT;
@@ -128,6 +142,7 @@ fn draw(figure: &Figure, place: Place<'_>) -> String {
             figure,
             series,
             class: colour(series.rank, index),
+            dashes: dashes(colour(series.rank, index), lines_before(figure, index)),
             x: &x,
             y: &y,
             shift,
@@ -136,7 +151,9 @@ fn draw(figure: &Figure, place: Place<'_>) -> String {
         .draw();
     }
     let swatches = figure.series.iter().enumerate();
-    let swatches = swatches.map(|(index, series)| Swatch::Line(colour(series.rank, index)));
+    let swatches = swatches.map(|(index, series)| {
+        Swatch::Line(colour(series.rank, index), lines_before(figure, index))
+    });
     canvas.legend(swatches.zip(names()), bottom + BELOW_AXIS);
     canvas.finish()
 }

@@ -81,12 +81,7 @@ impl Content<'_> {
             folder.table(table)?;
         }
         for figure in &self.figures {
-            folder.file(&format!("plots/{}.svg", figure.name), |target| {
-                target.write_all(svg::file(figure).as_bytes())
-            })?;
-            folder.file(&format!("plots/{}.csv", figure.name), |target| {
-                write_figure(figure, target)
-            })?;
+            folder.figure(figure)?;
         }
         for (section, file) in &self.plans {
             folder.file(&section.page, |target| target.write_all(file.as_bytes()))?;
@@ -98,6 +93,9 @@ impl Content<'_> {
         write_head(&self.run, target)?;
         let markdown = Markdown::default();
         markdown.write(&self.what, target)?;
+        if let Some(table) = &self.each_axis {
+            markdown.write(table, target)?;
+        }
         markdown.write(&self.best, target)?;
         if self.analysis.measures.is_empty() {
             for figure in self.figures.iter().take(MARKDOWN_FIGURES) {
@@ -106,7 +104,9 @@ impl Content<'_> {
         } else {
             markdown_sections(&self.figures, target)?;
         }
-        let others = self.tables.iter().filter(|table| table.name != "best");
+        let above = ["each-axis", "best"];
+        let others = self.tables.iter();
+        let others = others.filter(|table| !above.contains(&table.name.as_str()));
         for table in self.scores().iter().chain(others) {
             markdown.write(table, target)?;
         }

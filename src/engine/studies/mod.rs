@@ -45,18 +45,6 @@ pub trait Study {
     fn revision(&self) -> Option<u32> {
         None
     }
-
-    /// Why no plan of its simulations can be drawn; `None` where it can.
-    fn why_no_plan(&self) -> Option<WhyNoPlan>;
-}
-
-/// Why the plan of a simulation cannot be drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WhyNoPlan {
-    /// It is drawn by workflow, not by machine.
-    DrawnByWorkflow,
-    /// The study keeps no plan of one cluster.
-    NoCluster,
 }
 
 /// What every simulation has beside its study, while it is normalised.

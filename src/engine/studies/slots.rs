@@ -5,8 +5,7 @@ pub(super) mod measures;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{
-    CommonSettings, JOB_BYTES, JOBS_A_DAY, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of,
-    spec_format,
+    CommonSettings, JOB_BYTES, JOBS_A_DAY, SimulationSpec, Strategy, Study, jobs_of, spec_format,
 };
 use crate::scheduling::SlotStudySettings;
 
@@ -59,9 +58,5 @@ impl Study for SlotsStudy {
 
     fn jobs_are_background(&self) -> bool {
         true
-    }
-
-    fn why_no_plan(&self) -> Option<WhyNoPlan> {
-        Some(WhyNoPlan::NoCluster)
     }
 }

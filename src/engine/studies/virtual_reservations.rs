@@ -4,7 +4,7 @@ pub(super) mod measures;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of, spec_format};
+use super::{CommonSettings, SimulationSpec, Strategy, Study, jobs_of, spec_format};
 use crate::scheduling::VirtualStudySettings;
 
 pub(super) use measures::MEASURES;
@@ -49,9 +49,5 @@ impl Study for VirtualReservationsStudy {
     /// Of its trials; jobs are kept once for many simulations.
     fn outcome_bytes(&self, _simulation: &SimulationSpec) -> f64 {
         f64::from(self.settings.instants) * TRIAL_BYTES
-    }
-
-    fn why_no_plan(&self) -> Option<WhyNoPlan> {
-        Some(WhyNoPlan::NoCluster)
     }
 }

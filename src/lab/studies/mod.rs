@@ -3,6 +3,9 @@
 
 use std::sync::Arc;
 
+mod held;
+
+pub use self::held::{Held, MachineUse};
 pub use self::overbooking::PolicySimulation;
 use crate::actors::SimulationError;
 use crate::estimates::EstimateModel;
@@ -70,7 +73,26 @@ pub trait LabStudy {
         inputs: &Inputs,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>>;
 
-    /// The simulation of a policy on one cluster, whose plan can be drawn; `None` for other studies.
+    /// What each machine held in a simulation that had this result, with its outcomes; by default its jobs, on the machine of the
+    /// workload.
+    ///
+    /// # Errors
+    ///
+    /// When something that the simulation reads cannot be made.
+    fn machines(
+        &self,
+        spec: &SimulationSpec,
+        _inputs: &Inputs,
+        result: &SimulationResult,
+    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
+        Ok(vec![MachineUse {
+            name: "machine".to_owned(),
+            nodes: spec.workload.nodes,
+            held: Held::by_jobs(&result.outcomes).collect(),
+        }])
+    }
+
+    /// The simulation of a policy on one cluster, whose plan names nodes; `None` for other studies.
     ///
     /// # Errors
     ///

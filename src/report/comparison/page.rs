@@ -14,7 +14,7 @@ use crate::report::html::{document, figure_html, plain_table, script, section, t
 use crate::report::section::ReportError;
 use crate::report::svg;
 use crate::report::table::Table;
-use crate::report::write::{Folder, write_figure};
+use crate::report::write::Folder;
 
 /// Figures in the page; all are in the folder `plots`.
 const MOST_FIGURES: usize = 40;
@@ -52,12 +52,7 @@ pub fn write(runs: &[ComparedRun], wanted: &[String], out: &Path) -> Result<Path
         folder.table(table)?;
     }
     for figure in &content.drawn.figures {
-        folder.file(&format!("plots/{}.svg", figure.name), |target| {
-            target.write_all(svg::file(figure).as_bytes())
-        })?;
-        folder.file(&format!("plots/{}.csv", figure.name), |target| {
-            write_figure(figure, target)
-        })?;
+        folder.figure(figure)?;
     }
     folder.file("comparison.md", |target| content.write_markdown(target))?;
     let page = content.html();

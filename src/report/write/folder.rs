@@ -35,6 +35,17 @@ impl<'p> Folder<'p> {
         Ok(())
     }
 
+    /// A figure: drawn, and its data.
+    pub(in crate::report) fn figure(&mut self, figure: &Figure) -> Result<(), ReportError> {
+        self.file(&format!("plots/{}.svg", figure.name), |target| {
+            target.write_all(svg::file(figure).as_bytes())
+        })?;
+        self.file(&format!("plots/{}.csv", figure.name), |target| {
+            write_figure(figure, target)
+        })
+        .map(drop)
+    }
+
     pub(in crate::report) fn file(
         &mut self,
         name: &str,

@@ -540,6 +540,7 @@ fn a_penalty_is_due_where_a_lost_part_was_not_replaced() {
         measured.get("co_realised_cost_mean"),
         (10.0 + 10.0 - 30.0) / 3.0,
     );
+    near(measured.get("co_earned_total"), 10.0 + 10.0 - 30.0);
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows};
+use super::{Asked, FileStudy, LabStudy, MachineUse, Simulation, SimulationResult, StudyRows};
 use crate::actors::{SimulationError, simulate_provisioning_sites};
 use crate::brokering::provisioning::measures::{
     SiteSummary, front_hypervolume, provisioning_measures,
@@ -29,6 +29,7 @@ use crate::workload::workflows::{
     ApplicationSource, Instances, Workflow, WorkflowError, cyber_shake, synthetic,
 };
 use crate::workload::{Job, SECOND_COPY_SHIFT, SiteSettings};
+mod held;
 mod keys;
 mod resolve;
 mod resolve_application;
@@ -173,6 +174,17 @@ impl LabStudy for ProvisioningStudy {
         inputs: &Inputs,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
         Ok(Box::new(with_inputs(self, spec, inputs)?))
+    }
+
+    /// Its sites' own jobs as they run without applications, and every slot that was bought.
+    fn machines(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+        result: &SimulationResult,
+    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
+        let simulation = with_inputs(self, spec, inputs)?;
+        Ok(held::by_site(&simulation.inputs, result))
     }
 }
 
