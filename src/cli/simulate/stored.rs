@@ -13,7 +13,7 @@ use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::stream::StreamRequest;
 use crate::scheduling::{JobOutcome, PolicySettings, Promise, Verdict};
 use crate::store::{OutcomeStream, RunId, Store, WorkloadHash};
-use crate::studies::overbooking::OverbookingStudy;
+use crate::studies::policy_alone;
 use crate::sweep::{Point, RESULT_FORMAT, RunInput, SimulationSpec, Sweep, digest};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{
@@ -194,7 +194,7 @@ fn specification(source: &Source, arguments: &SimulateArguments, shape: &Shape) 
             strategy: strategy.to_owned(),
             ..PolicySettings::default()
         },
-        study: OverbookingStudy::default().into(),
+        study: policy_alone(),
         replication: 0,
         seed: arguments.seed,
     }

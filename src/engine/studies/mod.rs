@@ -192,6 +192,12 @@ macro_rules! studies {
 
 for_each_study!(studies);
 
+/// A policy on one cluster, and nothing beside its jobs.
+#[must_use]
+pub fn policy_alone() -> StudySpec {
+    overbooking::OverbookingStudy::default().into()
+}
+
 /// What stands for a study with a machine of its own where a policy's name stands (`scheduling.strategy`).
 #[derive(Clone, Copy, Debug)]
 pub struct Strategy {
