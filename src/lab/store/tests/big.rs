@@ -160,7 +160,7 @@ fn a_store_of_100_million_outcomes_answers_the_questions_about_outcomes() {
             ],
         );
         for table in ["axis", "axis_value", "run_input", "point_axis"] {
-            copy(big, table, &[of_run.clone()]);
+            copy(big, table, std::slice::from_ref(&of_run));
         }
         copy(
             big,
@@ -177,7 +177,7 @@ fn a_store_of_100_million_outcomes_answers_the_questions_about_outcomes() {
             "simulation_width",
             "job_outcome",
         ] {
-            copy(big, table, &[of_simulation.clone()]);
+            copy(big, table, std::slice::from_ref(&of_simulation));
         }
         let point = more * points;
         copy(
