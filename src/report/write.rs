@@ -23,6 +23,8 @@ pub struct ReportSummary {
     pub run: RunSummary,
     /// The table that answers what came out.
     pub best: Table,
+    /// What each axis does alone, in brief, where there are several.
+    pub each_axis: Option<Table>,
     /// Points without a result.
     pub failed: Vec<FailedPoint>,
     /// Points that were never tried.
@@ -64,6 +66,7 @@ pub fn write_with(
         missing: missing(&content.run),
         run: content.run,
         best: content.best,
+        each_axis: content.each_axis,
         failed: content.failed,
         report,
     })

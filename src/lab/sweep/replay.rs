@@ -102,7 +102,7 @@ pub enum ReplayedPlan {
         /// What the simulation read.
         inputs: Box<PolicySimulation>,
         /// What it came to.
-        replay: Replay,
+        replay: Box<Replay>,
     },
     /// Machines that count their nodes, one at least of which held something.
     Counts(Vec<MachineUse>),
@@ -189,7 +189,7 @@ fn of_nodes(read: PolicySimulation) -> Result<(ReplayedPlan, [i64; 7]), ReplayEr
     )
     .ok_or_else(|| ReplayError::Strategy(read.policy.strategy.clone()))?;
     let totals = totals(&replay.metrics);
-    let inputs = Box::new(read);
+    let (inputs, replay) = (Box::new(read), Box::new(replay));
     Ok((ReplayedPlan::Nodes { inputs, replay }, totals))
 }
 
