@@ -143,6 +143,7 @@ pub fn replay_point(
         &read.before,
         &read.jobs,
         &read.failures,
+        read.clients.clone(),
     )
     .ok_or_else(|| ReplayError::Strategy(read.policy.strategy.clone()))?;
     let metrics = &replay.metrics;

@@ -1,4 +1,4 @@
-//! A machine that advertises slots. It is watched from outside and needs no actors.
+//! A machine that advertises slots.
 
 pub(crate) mod keys;
 
@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use self::keys::RawSlots;
 use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult};
-use crate::actors::SimulationError;
+use crate::actors::{SimulationError, simulate_advertising_machine};
 use crate::inputs::{InputError, Inputs};
 use crate::keys::problem::Problems;
 use crate::plan::SlotRules;
-use crate::scheduling::{SlotStudySettings, simulate_slot_study};
+use crate::scheduling::SlotStudySettings;
 use crate::studies::SimulationSpec;
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
@@ -33,7 +33,7 @@ pub struct SlotsSimulation {
 impl Simulation for SlotsSimulation {
     fn run(&self, _keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
         let mut result = SimulationResult {
-            measured: simulate_slot_study(&self.jobs, self.nodes, &self.settings),
+            measured: simulate_advertising_machine(&self.jobs, self.nodes, &self.settings)?,
             ..SimulationResult::default()
         };
         result.metrics.submitted = self.jobs.len() as u64;
