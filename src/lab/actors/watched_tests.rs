@@ -38,7 +38,12 @@ fn jobs(stream: &mut Stream, days: i64) -> Vec<Job> {
             estimate: Seconds(runtime + stream.random_range(0..20_000)),
             runtime: Seconds(runtime),
             deadline: Seconds::FAR,
-            nodes: Nodes(stream.random_range(1..=9)),
+            // Some are too wide, and not the last one, which says how long the trace is.
+            nodes: Nodes(
+                stream
+                    .random_range(1..=9)
+                    .min(if submit < end { 9 } else { 1 }),
+            ),
             user: None,
             application: None,
             kind: JobKind::Flexible,
