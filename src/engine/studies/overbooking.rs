@@ -2,21 +2,21 @@
 
 use serde::{Deserialize, Serialize};
 
+pub(super) mod measures;
+
 use super::reservations::with_copies;
 use super::{CommonSettings, JOB_BYTES, SimulationSpec, Study, jobs_of};
-use crate::scheduling::measures::Measure;
 use crate::scheduling::registry::{self, PlanKind, Strategy};
 use crate::scheduling::{
-    Acceptance, CalibrationMethod, CalibrationSettings, DownHorizon, Placing, PolicySettings,
-    Reliability,
+    Acceptance, CalibrationMethod, CalibrationSettings, ClientSettings, DownHorizon, Placing,
+    PolicySettings, Reliability,
 };
 use crate::workload::RequestSettings;
 
 /// None: where a policy is named, it is simulated on a cluster.
 pub const STRATEGY: Option<super::Strategy> = None;
 
-/// Nothing: a policy has the metrics of its jobs, and with reservations the measures of their study.
-pub(super) const MEASURES: &[Measure] = &[];
+pub(super) use measures::MEASURES;
 
 /// What a policy on a cluster gets beside its jobs; everything else are the common settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -28,6 +28,9 @@ pub struct OverbookingStudy {
         skip_serializing_if = "Option::is_none"
     )]
     pub requests: Option<RequestSettings>,
+    /// How users react to what becomes of their jobs.
+    #[serde(default, skip_serializing_if = "ClientSettings::is_open_loop")]
+    pub client: ClientSettings,
 }
 
 impl Study for OverbookingStudy {
@@ -39,6 +42,7 @@ impl Study for OverbookingStudy {
             .requests
             .take()
             .filter(|requests| requests.share_percent != 0.0);
+        self.client = std::mem::take(&mut self.client).normalised();
         let given = std::mem::take(common.scheduling);
         let strategy = registry::strategy(&given.strategy);
         let overbooks = strategy.is_none_or(|strategy| strategy.overbooks);

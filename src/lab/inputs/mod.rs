@@ -22,7 +22,8 @@ use crate::random::StreamSeed;
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::workflows::{Negatives, Workflow};
 use crate::workload::{
-    Job, MixedWorkload, ParsedTrace, RequestSettings, WorkloadSettings, generate_requests,
+    Job, JobLog, MixedWorkload, ParsedTrace, RequestSettings, WorkloadSettings, generate_requests,
+    job_log,
 };
 use bookahead_engine::studies::SimulationSpec;
 
@@ -314,6 +315,17 @@ impl Inputs {
         })
     }
 
+    /// What the log of a workload says of its jobs beyond what they asked for.
+    pub(crate) fn job_log(&self, spec: &SimulationSpec) -> Result<Arc<JobLog>, Arc<InputError>> {
+        let source = self.sources.source_key(&spec.workload);
+        let key = format!("{}|{source}", spec.seed);
+        self.shared::<Cache<JobLog>>().get(key, || {
+            // Raw records are not kept for it: they take several times as much.
+            let records = self.sources.records(&spec.workload, spec.seed)?;
+            Ok(job_log(&records.records))
+        })
+    }
+
     /// The statistics that are learned from the jobs before the evaluated ones.
     pub(crate) fn model(
         &self,
@@ -351,6 +363,17 @@ impl Inputs {
         jobs: &[Job],
         replication: u32,
     ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+        self.failures_for(spec, jobs, replication, Seconds::ZERO)
+    }
+
+    /// The same where the last of these jobs may be over so much later than their deadlines say.
+    pub(crate) fn failures_for(
+        &self,
+        spec: &SimulationSpec,
+        jobs: &[Job],
+        replication: u32,
+        later: Seconds,
+    ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
         if spec.failures.source == FailureSource::None {
             return Ok(Arc::default());
         }
@@ -359,7 +382,7 @@ impl Inputs {
         self.failures_of(&FailureRequest {
             settings: &spec.failures,
             nodes,
-            horizon: horizon(jobs, nodes),
+            horizon: horizon(jobs, nodes) + later,
             seed: spec.seed,
             workload_key: &workload_key,
             replication,

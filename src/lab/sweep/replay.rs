@@ -186,6 +186,7 @@ fn of_nodes(read: PolicySimulation) -> Result<(ReplayedPlan, [i64; 7]), ReplayEr
         &read.before,
         &read.jobs,
         &read.failures,
+        read.clients.clone(),
     )
     .ok_or_else(|| ReplayError::Strategy(read.policy.strategy.clone()))?;
     let totals = totals(&replay.metrics);

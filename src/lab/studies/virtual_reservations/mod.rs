@@ -1,4 +1,4 @@
-//! Virtual and adaptive reservations on forks of a machine, which are no actors of one simulation.
+//! Virtual and adaptive reservations on forks of a machine.
 
 mod keys;
 mod tables;
@@ -10,16 +10,16 @@ use super::{
     Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, StudyRows,
     StudyTables,
 };
-use crate::actors::SimulationError;
+use crate::actors::{SimulationError, simulate_virtual_reservations};
 use crate::estimates::WaitPredictorSettings;
 use crate::inputs::{InputError, Inputs};
 use crate::keys::declaration::Given;
 use crate::keys::field::Field;
 use crate::keys::problem::Problems;
 use crate::random::StreamSeed;
+use crate::scheduling::VirtualStudySettings;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::{ReservingSettings, simulate_reserving};
-use crate::scheduling::{VirtualStudySettings, simulate_virtual};
 use crate::studies::SimulationSpec;
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
@@ -41,8 +41,8 @@ pub struct VirtualSimulation {
 
 impl Simulation for VirtualSimulation {
     fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
-        let mut stream = self.seed.stream("virtual instants");
-        let run = simulate_virtual(&self.jobs, self.nodes, &self.settings, &mut stream)?;
+        let run =
+            simulate_virtual_reservations(&self.jobs, self.nodes, &self.settings, &self.seed)?;
         let mut measured = Measured::default();
         for (name, value) in run.measures() {
             measured.add(name, value);
