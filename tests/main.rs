@@ -13,6 +13,7 @@ mod durability;
 mod experiment_files;
 mod exports;
 mod fixed_reservations;
+mod fuzz;
 mod gantt;
 mod golden_scenarios;
 mod goldens;

@@ -9,7 +9,7 @@ use super::table::Table;
 use super::tables::{best_table, failed_table, missing, missing_table, run_table, summary_table};
 use super::views::{self, Reported};
 
-use crate::store::{FailedPoint, RunSelector, RunSummary, Store};
+use crate::store::{FailedPoint, RecordLoss, RunSelector, RunSummary, Store};
 
 /// Points without a result that are listed one by one.
 const MOST_MISSING: u32 = 1_000;
@@ -19,6 +19,8 @@ pub(super) struct Content<'e> {
     pub(super) run: RunSummary,
     pub(super) analysis: Analysis,
     pub(super) failed: Vec<FailedPoint>,
+    /// What cleaning dropped of the workloads.
+    pub(super) losses: Vec<RecordLoss>,
     pub(super) what: Table,
     pub(super) best: Table,
     /// Tables in their order, that of the best among them.
@@ -93,6 +95,7 @@ impl<'e> Content<'e> {
                 .chain(extras.plans.iter().cloned())
                 .collect(),
             claims: extras.claims.as_ref(),
+            losses: store.record_losses(run.id)?,
             run,
             analysis,
             failed,

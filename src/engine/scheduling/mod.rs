@@ -61,5 +61,5 @@ pub use virtual_reservation::{
 };
 pub use virtual_study::{
     CALIBRATED_DEADLINES_HOURS, CALIBRATED_QUANTILES, Combination, VirtualStudyError,
-    VirtualStudyRun, VirtualStudySettings, VirtualTrial, simulate_virtual,
+    VirtualStudyRun, VirtualStudySettings, VirtualTrial, check_span, simulate_virtual,
 };

@@ -28,7 +28,19 @@ pub(super) struct Versions<'a> {
 /// The versions that this program knows.
 pub(super) const VERSIONS: Versions<'static> = Versions {
     first: 7,
-    steps: &[],
+    steps: &[
+        // 8: what cleaning dropped.
+        "
+CREATE TABLE run_loss (
+    run INTEGER NOT NULL REFERENCES run (id),
+    workload TEXT NOT NULL,
+    rule TEXT NOT NULL,
+    records INTEGER NOT NULL,
+    dropped INTEGER NOT NULL,
+    PRIMARY KEY (run, workload, rule)
+) STRICT, WITHOUT ROWID;
+",
+    ],
 };
 
 impl Versions<'_> {

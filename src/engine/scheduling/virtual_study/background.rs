@@ -84,6 +84,18 @@ fn in_order(jobs: &[Job], nodes: Nodes) -> Vec<Job> {
     jobs
 }
 
+/// Whether the jobs last until the last wanted start.
+///
+/// # Errors
+/// [`VirtualStudyError::TraceTooShort`].
+pub fn check_span(
+    jobs: &[Job],
+    nodes: Nodes,
+    settings: &VirtualStudySettings,
+) -> Result<(), VirtualStudyError> {
+    window(&in_order(jobs, nodes), settings).map(drop)
+}
+
 /// Beginning and end of the days that are asked about.
 fn window(
     jobs: &[Job],

@@ -16,7 +16,7 @@ use crate::keys::problem::Problems;
 use crate::random::StreamSeed;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::ReservingSettings;
-use crate::scheduling::{VirtualStudySettings, simulate_virtual};
+use crate::scheduling::{VirtualStudySettings, check_span, simulate_virtual};
 use crate::studies::SimulationSpec;
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
@@ -57,6 +57,13 @@ impl Simulation for VirtualSimulation {
 }
 
 impl LabStudy for VirtualReservationsStudy {
+    fn check(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
+        let workload = inputs.workload(spec)?;
+        let jobs = inputs.battery(&workload, spec)?;
+        check_span(&jobs, spec.workload.nodes, &self.settings)
+            .map_err(|error| Arc::new(InputError::Workload(format!("{}: {error}", workload.label))))
+    }
+
     fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
         let workload = inputs.workload(spec)?;
         inputs.battery(&workload, spec).map(drop)
@@ -82,7 +89,20 @@ impl FileStudy for VirtualReservationsStudy {
     const STORED: Definition = tables::TABLES;
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
-        virtual_study(asked.tables, problems).map(|settings| Self { settings })
+        let settings = virtual_study(asked.tables, problems)?;
+        let machine = asked.workload.nodes;
+        if settings.nodes > machine {
+            let field = asked.tables.virtual_reservations.request.nodes();
+            let place = if field.given.is_some() {
+                field.place()
+            } else {
+                asked.place()
+            };
+            let message = format!("{} nodes of {machine}", settings.nodes);
+            field.refuse_at(place, &message, problems);
+            return None;
+        }
+        Some(Self { settings })
     }
 }
 
