@@ -61,7 +61,7 @@ fn stores_of_newer_and_of_development_versions_are_refused_with_both_versions_an
 #[test]
 fn an_older_store_is_brought_forward_by_the_next_writer_with_everything_in_it() {
     const NEXT: Versions<'static> = Versions {
-        first: VERSIONS.first,
+        first: SCHEMA_VERSION,
         steps: &["ALTER TABLE run ADD COLUMN made_up INTEGER NOT NULL DEFAULT 7;"],
     };
     let folder = folder();
@@ -115,7 +115,7 @@ fn a_step_that_fails_or_leaves_rows_that_refer_to_nothing_changes_nothing() {
         "DELETE FROM run_state;",
     ] {
         let next = Versions {
-            first: VERSIONS.first,
+            first: SCHEMA_VERSION,
             steps: &[step],
         };
         next.bring_forward(&mut file, &path).unwrap_err();

@@ -98,7 +98,7 @@ impl FileStudy for VirtualReservationsStudy {
             } else {
                 asked.place()
             };
-            let message = format!("{} nodes of {machine}", settings.nodes);
+            let message = format!("{} of {machine}", settings.nodes);
             field.refuse_at(place, &message, problems);
             return None;
         }
