@@ -12,7 +12,7 @@ use super::tables::{
 };
 use super::views::{self, Reported};
 
-use crate::store::{FailedPoint, RunSelector, RunSummary, Store};
+use crate::store::{FailedPoint, RecordLoss, RunSelector, RunSummary, Store};
 
 /// Points without a result that are listed one by one.
 const MOST_MISSING: u32 = 1_000;
@@ -22,6 +22,8 @@ pub(super) struct Content<'e> {
     pub(super) run: RunSummary,
     pub(super) analysis: Analysis,
     pub(super) failed: Vec<FailedPoint>,
+    /// What cleaning dropped of the workloads.
+    pub(super) losses: Vec<RecordLoss>,
     pub(super) what: Table,
     pub(super) best: Table,
     /// What each axis does alone, in brief, where there are several.
@@ -111,6 +113,7 @@ impl<'e> Content<'e> {
                 .chain(extras.plans.iter().cloned())
                 .collect(),
             claims: extras.claims.as_ref(),
+            losses: store.record_losses(run.id)?,
             run,
             analysis,
             failed,

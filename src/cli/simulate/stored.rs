@@ -1,6 +1,6 @@
 //! The jobs of a simulation in a store: a run of one point, whose outcomes are written as they become known.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::scheduling::stream::StreamRequest;
 use crate::scheduling::{JobOutcome, PolicySettings, Promise, Verdict};
 use crate::store::{OutcomeStream, RunId, Store, WorkloadHash};
 use crate::studies::policy_alone;
-use crate::sweep::{Point, RESULT_FORMAT, RunInput, SimulationSpec, Sweep, digest};
+use crate::sweep::{Point, PointAxes, RESULT_FORMAT, RunInput, SimulationSpec, Sweep, digest};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{
     CleaningRules, Compression, Job, WholeTrace, WorkloadSettings, WorkloadSource,
@@ -139,10 +139,11 @@ fn sweep(source: &Source, arguments: &SimulateArguments, shape: &Shape, workload
         seed: arguments.seed,
         replications: 1,
         axes: Vec::new(),
+        losses: Vec::new(),
         points: vec![Point {
             id: digest(&format!("{id} at penalty ratio 1")),
             simulation: 0,
-            axes: BTreeMap::new(),
+            axes: PointAxes::from_iter([]),
             penalty_ratio: 1.0,
             replication: 0,
             place: 0,

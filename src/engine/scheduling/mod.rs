@@ -68,5 +68,5 @@ pub use virtual_reservation::{
 pub use virtual_study::{
     CALIBRATED_DEADLINES_HOURS, CALIBRATED_QUANTILES, Combination, Replayed, VirtualReplay,
     VirtualStudy, VirtualStudyError, VirtualStudyRun, VirtualStudySettings, VirtualTrial,
-    simulate_virtual,
+    check_span, simulate_virtual,
 };

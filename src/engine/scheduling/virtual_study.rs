@@ -9,6 +9,7 @@ mod measures;
 mod settings;
 mod trial;
 
+pub use background::check_span;
 pub use settings::{Combination, VirtualStudyError, VirtualStudySettings};
 pub use trial::VirtualTrial;
 

@@ -50,7 +50,7 @@ pub use reservations::{
     ReservationRequest, StartRule, WantedStart, generate_requests,
 };
 pub use settings::{
-    CleaningRules, Compression, CopyShift, ProcessorsField, TraceCopy, WholeTrace,
+    CleaningRules, Compression, CopyShift, MissingEstimate, ProcessorsField, TraceCopy, WholeTrace,
     WorkloadSettings, WorkloadSource,
 };
 pub use site::SiteSettings;

@@ -3,15 +3,17 @@
 //! [`InputSources`] makes them, [`Inputs`] says what a simulation needs and remembers it.
 
 mod cache;
+mod loss;
 pub(crate) mod parallel;
 mod sources;
 
 use std::any::{Any, TypeId};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use self::cache::Cache;
+pub use self::loss::RecordLoss;
 pub use self::sources::{FailureRequest, InputSources, PreparedWorkload};
 use serde::Serialize;
 use serde_json::Value;
@@ -227,6 +229,22 @@ impl Inputs {
             .expect("a value is kept under its own type")
     }
 
+    /// What cleaning dropped of the workloads that were made so far, by name; of workloads with one name but several rules, the
+    /// greatest loss.
+    pub(crate) fn losses(&self) -> Vec<RecordLoss> {
+        let mut losses: BTreeMap<String, RecordLoss> = BTreeMap::new();
+        for workload in self.workloads.made() {
+            let Some(loss) = RecordLoss::of(&workload.label, &workload.cleaning) else {
+                continue;
+            };
+            let known = losses.get(&loss.workload);
+            if known.is_none_or(|known| known.total() < loss.total()) {
+                losses.insert(loss.workload.clone(), loss);
+            }
+        }
+        losses.into_values().collect()
+    }
+
     /// Settings with the same text share records.
     pub(crate) fn source_key(&self, settings: &WorkloadSettings) -> String {
         self.sources.source_key(settings)
@@ -305,7 +323,12 @@ impl Inputs {
         settings: &WorkloadSettings,
         seed: u64,
     ) -> Result<Arc<PreparedWorkload>, Arc<InputError>> {
-        let key = format!("{seed}|{}", self.sources.workload_key(settings));
+        // A trace may be refused whose jobs another simulation takes: that is not in the name.
+        let key = format!(
+            "{seed}|{}|{:?}",
+            self.sources.workload_key(settings),
+            settings.cleaning.missing_estimate
+        );
         let source = format!("{seed}|{}", self.sources.source_key(settings));
         self.workloads.get_shared(key, || {
             let records = self

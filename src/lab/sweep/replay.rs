@@ -136,6 +136,7 @@ pub fn replay_point(
         simulation_ids: Vec::new(),
         points: Vec::new(),
         inputs: Vec::new(),
+        losses: Vec::new(),
     };
     inputs.identify(&mut sweep).map_err(ReplayError::Input)?;
     let found = sweep.simulation_ids.first().cloned().unwrap_or_default();

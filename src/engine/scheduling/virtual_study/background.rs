@@ -186,6 +186,18 @@ pub(super) fn in_order(jobs: &[Job], nodes: Nodes) -> Vec<Job> {
     jobs
 }
 
+/// Whether the jobs last until the last wanted start.
+///
+/// # Errors
+/// [`VirtualStudyError::TraceTooShort`].
+pub fn check_span(
+    jobs: &[Job],
+    nodes: Nodes,
+    settings: &VirtualStudySettings,
+) -> Result<(), VirtualStudyError> {
+    window(&in_order(jobs, nodes), settings).map(drop)
+}
+
 /// Beginning and end of the days that are asked about.
 pub(super) fn window(
     jobs: &[Job],

@@ -17,7 +17,7 @@ use crate::keys::declaration::Given;
 use crate::keys::field::Field;
 use crate::keys::problem::Problems;
 use crate::random::StreamSeed;
-use crate::scheduling::VirtualStudySettings;
+use crate::scheduling::{VirtualStudySettings, check_span};
 use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::{ReservingSettings, simulate_reserving};
 use crate::studies::SimulationSpec;
@@ -59,6 +59,13 @@ impl Simulation for VirtualSimulation {
 }
 
 impl LabStudy for VirtualReservationsStudy {
+    fn check(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
+        let workload = inputs.workload(spec)?;
+        let jobs = inputs.battery(&workload, spec)?;
+        check_span(&jobs, spec.workload.nodes, &self.settings)
+            .map_err(|error| Arc::new(InputError::Workload(format!("{}: {error}", workload.label))))
+    }
+
     fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
         let workload = inputs.workload(spec)?;
         inputs.battery(&workload, spec).map(drop)
@@ -101,7 +108,20 @@ impl FileStudy for VirtualReservationsStudy {
     const STORED: Definition = tables::TABLES;
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
-        virtual_study(asked.tables, problems).map(|settings| Self { settings })
+        let settings = virtual_study(asked.tables, problems)?;
+        let machine = asked.workload.nodes;
+        if settings.nodes > machine {
+            let field = asked.tables.virtual_reservations.request.nodes();
+            let place = if field.given.is_some() {
+                field.place()
+            } else {
+                asked.place()
+            };
+            let message = format!("{} of {machine}", settings.nodes);
+            field.refuse_at(place, &message, problems);
+            return None;
+        }
+        Some(Self { settings })
     }
 }
 
