@@ -114,7 +114,7 @@ fn virtual_reservations_come_to_the_same_by_actors_and_by_the_direct_call() {
         started += of(|trial| trial.virtual_start.is_some());
         combined += of(|trial| trial.price.is_some_and(|price| price.0 > 0));
     }
-    assert!(started > 50 && combined > 50, "{started} {combined}");
+    assert!(started > 50 && combined > 30, "{started} {combined}");
 }
 
 /// Processor time of this thread so far, where the system tells it.
