@@ -382,9 +382,17 @@ fn jobs_of_several_clusters_say_which_one_they_ran_on_and_reservations_of_every_
     let store = Store::open_read_only(&path).unwrap();
     let whole = |sql: &str| count(&store.connection, sql);
     for cluster in 0..3 {
-        let of = format!("SELECT count(*) FROM v_all_jobs WHERE cluster = {cluster}");
+        let of = format!(
+            "SELECT count(*) FROM v_all_jobs WHERE study = 'co-reservation' AND cluster = {cluster}"
+        );
         assert_eq!(whole(&of), 4 * 5);
     }
+    // Jobs that a study keeps in tables of its own are there, too.
+    assert_eq!(
+        whole("SELECT count(*) FROM v_all_jobs WHERE study = 'provisioning'"),
+        whole("SELECT count(*) FROM workflow_site_job")
+    );
+    assert!(whole("SELECT count(*) FROM workflow_site_job") > 0);
     for (study, rows) in [
         ("co-reservation", 4 * 8),
         ("provisioning", 8 * 2),
