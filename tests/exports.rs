@@ -30,6 +30,15 @@ fn every_kind_of_rows_is_exported_with_its_columns_in_the_order_of_simulations()
         )
         .expect("copied");
         assert!(run(path, "small", &[]).status().expect("runs").success());
+        // Models lose no records; only logs do.
+        rusqlite::Connection::open(path.join("small.db"))
+            .and_then(|store| {
+                store.execute(
+                    "INSERT INTO run_loss VALUES (1, 'a log', 'overrun', 9, 1)",
+                    [],
+                )
+            })
+            .expect("a loss is entered");
         for kind in ExportKind::all().chain(ExportKind::tables()) {
             let export = |format: &str, out: &str| {
                 let said = output(program(

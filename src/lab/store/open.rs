@@ -12,10 +12,7 @@ use super::StoreError;
 use super::processes::file_identity;
 use super::schema_check;
 use super::versions::VERSIONS;
-use super::waiting;
-
-/// How long a writer waits for another program's transaction, which lasts a fraction of a second.
-pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+use super::waiting::{self, BUSY_TIMEOUT};
 
 /// An open store. One file holds any number of runs; several programs may have it open.
 #[derive(Debug)]

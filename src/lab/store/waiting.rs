@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use rusqlite::{Connection, OpenFlags};
 
-use super::open::BUSY_TIMEOUT;
+/// How long a writer waits for another program's transaction, which lasts a fraction of a second.
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A transaction of another program lasts a fraction of a second: who waits longer wants to know for whom.
 const WORTH_A_WORD: Duration = Duration::from_secs(1);
