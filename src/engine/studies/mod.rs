@@ -139,6 +139,8 @@ macro_rules! for_each_study {
             CoReservation(co_reservation::CoReservationStudy),
             /// Sites that sell slots, and applications that buy them (Singh 2008, chapters 4 and 7).
             Provisioning(provisioning::ProvisioningStudy),
+            /// A queue that plans with predicted run times (Tsafrir et al. 2007; Gaussier et al. 2015).
+            PredictedQueue(predicted_queue::PredictedQueueStudy),
         }
     };
 }

@@ -42,6 +42,7 @@ use crate::brokering::{CoReservationSettings, GridInputs, GridRun};
 use crate::failures::{FailureTrace, NodeEvent};
 use crate::random::StreamSeed;
 use crate::scheduling::local::OverbookingError;
+use crate::scheduling::predicted_queue::UnknownPredictor;
 use crate::scheduling::reserving::{ReservingRun, ReservingSettings};
 use crate::scheduling::{ClusterMachine, JobOutcome, SimulationMetrics, VirtualStudyError};
 use crate::units::{Nodes, Seconds};
@@ -78,6 +79,9 @@ pub enum SimulationError {
     /// A study of provisioning whose inputs do not fit together.
     #[error(transparent)]
     Provisioning(#[from] ProvisioningError),
+    /// A queue with a predictor that does not exist.
+    #[error(transparent)]
+    UnknownPredictor(#[from] UnknownPredictor),
     /// The runtime of this thread could not be made.
     #[error("no runtime for the actors of a simulation: {0}")]
     Runtime(#[from] std::io::Error),

@@ -6,7 +6,7 @@ use super::declaration::{
     Given, Key, Section, flag, integer, integer_within, named, one_of, real, section, text,
 };
 use super::field::Field;
-use crate::workload::{CopyShift, ProcessorsField};
+use crate::workload::{CopyShift, Origin, ProcessorsField};
 
 section! {
     /// What the experiment is called, its seed, and how often it is repeated: what no axis may change.
@@ -72,6 +72,14 @@ section! {
         exact_estimates: Given<bool> = flag("false")
             .note(": estimates of a whole trace are its runtimes")
             .decides("AMB-1"),
+        /// From when the times of a whole trace count.
+        origin: Given<Origin> = named::<Origin>().decides("prediction §3.1"),
+        /// By how many seconds, at most, every submission of a whole trace is moved, in each replication by others.
+        shake_seconds: Given<u32> = integer_within(0, 86_400)
+            .refused("s is too little", "s is more than a day")
+            .note(": submissions of a whole trace are moved by up to so many seconds, in each replication by others")
+            .default_is("0")
+            .decides("prediction §10"),
         /// Whether only completed jobs are used.
         completed_only: Option<bool> = flag("false")
             .note(": only records whose status is completed, for evaluation and learning")

@@ -1,0 +1,130 @@
+//! How long a job will run: predictions that take the place of what its user asked for (Tsafrir et al. 2007; Gaussier et al. 2015).
+//!
+//! A [`Predictor`] sees a job when it is submitted, when it starts and when it ends, and nothing of it before that. A [`Corrector`]
+//! says what holds when a job outlives its prediction. The request stays what kills a job: predictions only enter plans.
+//! Every predictor is one file and one line in [`PREDICTORS`].
+
+mod average_of_two;
+mod correctors;
+mod learned;
+mod requested;
+
+pub use correctors::{CORRECTORS, Correction, Corrector};
+pub use learned::{Features, LearnedSettings, Loss, OnlineRegression, SampleWeight, Side};
+
+use serde::{Deserialize, Serialize};
+
+use crate::units::{Nodes, Seconds};
+
+/// A user, numbered from 0 in order of appearance; jobs without a user have one together (spec `prediction.md`, A-12).
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct UserIndex(pub u32);
+
+/// What is known of a job when it is submitted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Submission {
+    /// Place in the order of submission, from 0.
+    pub index: u32,
+    /// When it is submitted.
+    pub submit: Seconds,
+    /// What its user asked for: the job never gets more.
+    pub request: Seconds,
+    /// Its nodes.
+    pub nodes: Nodes,
+    /// Who submitted it.
+    pub user: UserIndex,
+}
+
+/// Predicts how long jobs will run from what happened so far.
+pub trait Predictor: Send {
+    /// The prediction for a job that is submitted now, at least one second.
+    fn predict(&mut self, submission: &Submission) -> Seconds;
+
+    /// The job starts.
+    fn started(&mut self, _submission: &Submission, _start: Seconds) {}
+
+    /// The job has ended: only now it is known how long it ran.
+    fn ended(&mut self, _submission: &Submission, _start: Seconds, _end: Seconds) {}
+}
+
+/// A registered predictor.
+#[derive(Clone, Copy, Debug)]
+pub struct NamedPredictor {
+    /// The name in configurations, on the command line and in reports.
+    pub name: &'static str,
+    /// One line for people.
+    pub summary: &'static str,
+    /// Makes it.
+    pub build: Build,
+}
+
+/// How a predictor comes about.
+#[derive(Clone, Copy, Debug)]
+pub enum Build {
+    /// It knows the run time: nobody can, so the machine tells it.
+    KnowsRunTime,
+    /// It sees what has happened.
+    Sees(fn(&LearnedSettings) -> Box<dyn Predictor>),
+}
+
+/// All predictors, in the order of tables.
+pub const PREDICTORS: &[NamedPredictor] = &[
+    requested::REQUESTED,
+    requested::DOUBLE_REQUEST,
+    NamedPredictor {
+        name: "perfect",
+        summary: "the run time itself",
+        build: Build::KnowsRunTime,
+    },
+    average_of_two::BY_TERMINATION,
+    average_of_two::BY_SUBMISSION,
+    learned::LEARNED,
+];
+
+/// Finds a predictor by name.
+#[must_use]
+pub fn predictor(name: &str) -> Option<&'static NamedPredictor> {
+    PREDICTORS.iter().find(|known| known.name == name)
+}
+
+/// Drives a predictor in tests.
+#[cfg(test)]
+struct PredictorTester {
+    predictor: Box<dyn Predictor>,
+    jobs: u32,
+}
+
+#[cfg(test)]
+impl PredictorTester {
+    fn new(predictor: Box<dyn Predictor>) -> Self {
+        Self { predictor, jobs: 0 }
+    }
+
+    fn submission(index: u32, request: i64) -> Submission {
+        Submission {
+            index,
+            submit: Seconds(0),
+            request: Seconds(request),
+            nodes: Nodes(1),
+            user: UserIndex(0),
+        }
+    }
+
+    fn predict(&mut self, request: i64) -> i64 {
+        let submission = Self::submission(self.jobs, request);
+        self.predictor.predict(&submission).0
+    }
+
+    /// A job of the user's is submitted, started and ended.
+    fn end(&mut self, runtime: i64) {
+        let submission = Self::submission(self.jobs, runtime.max(1_000));
+        self.jobs += 1;
+        self.predictor.predict(&submission);
+        self.predictor.started(&submission, Seconds(0));
+        self.predictor
+            .ended(&submission, Seconds(0), Seconds(runtime));
+    }
+}
