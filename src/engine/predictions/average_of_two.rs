@@ -1,12 +1,14 @@
 //! The average of the user's last two run times (Tsafrir et al. 2007, section "predictor"; spec `prediction.md`, section 7, A-05).
 
-use super::{Build, NamedPredictor, Predictor, Submission};
+use super::{Build, NamedPredictor, Predictor, Reads, Submission};
 use crate::units::Seconds;
 
 /// The last two that *ended*, as in Gaussier et al. 2015; the request before there are two.
 pub(super) const BY_TERMINATION: NamedPredictor = NamedPredictor {
     name: "average-of-two",
     summary: "average of the user's two jobs that ended last",
+    reads: Reads::Nothing,
+    is_never_short: false,
     build: Build::Sees(|_| Box::<ByTermination>::default()),
 };
 
@@ -14,6 +16,8 @@ pub(super) const BY_TERMINATION: NamedPredictor = NamedPredictor {
 pub(super) const BY_SUBMISSION: NamedPredictor = NamedPredictor {
     name: "average-of-two-submitted",
     summary: "average of the two of the user's ended jobs that were submitted last",
+    reads: Reads::Nothing,
+    is_never_short: false,
     build: Build::Sees(|_| Box::<BySubmission>::default()),
 };
 

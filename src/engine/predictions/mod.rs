@@ -5,8 +5,10 @@
 //! Every predictor is one file and one line in [`PREDICTORS`].
 
 mod average_of_two;
+mod category_mean;
 mod correctors;
 mod learned;
+mod quantile;
 mod requested;
 
 pub use correctors::{CORRECTORS, Correction, Corrector};
@@ -57,8 +59,23 @@ pub struct NamedPredictor {
     pub name: &'static str,
     /// One line for people.
     pub summary: &'static str,
+    /// What it reads of its settings.
+    pub reads: Reads,
+    /// Whether no job outlives its predictions, as long as jobs end at their request.
+    pub is_never_short: bool,
     /// Makes it.
     pub build: Build,
+}
+
+/// What a predictor reads of [`PredictorSettings`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reads {
+    /// Nothing.
+    Nothing,
+    /// The quantile.
+    Quantile,
+    /// What the regression is told.
+    Learned,
 }
 
 /// How a predictor comes about.
@@ -67,7 +84,44 @@ pub enum Build {
     /// It knows the run time: nobody can, so the machine tells it.
     KnowsRunTime,
     /// It sees what has happened.
-    Sees(fn(&LearnedSettings) -> Box<dyn Predictor>),
+    Sees(fn(&PredictorSettings) -> Box<dyn Predictor>),
+}
+
+/// What predictors can be told; each reads what is its own.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PredictorSettings {
+    /// Of the predictors by quantiles: the share of jobs that shall end within their prediction, in (0, 1).
+    pub quantile: f64,
+    /// Of the predictor that learns.
+    pub learned: LearnedSettings,
+}
+
+impl Default for PredictorSettings {
+    fn default() -> Self {
+        Self {
+            quantile: 0.9,
+            learned: LearnedSettings::default(),
+        }
+    }
+}
+
+impl PredictorSettings {
+    /// What is not read set to its default.
+    #[must_use]
+    pub fn read_by(self, reads: Reads) -> Self {
+        let default = Self::default();
+        match reads {
+            Reads::Nothing => default,
+            Reads::Quantile => Self {
+                quantile: self.quantile,
+                ..default
+            },
+            Reads::Learned => Self {
+                learned: self.learned,
+                ..default
+            },
+        }
+    }
 }
 
 /// All predictors, in the order of tables.
@@ -77,10 +131,15 @@ pub const PREDICTORS: &[NamedPredictor] = &[
     NamedPredictor {
         name: "perfect",
         summary: "the run time itself",
+        reads: Reads::Nothing,
+        is_never_short: true,
         build: Build::KnowsRunTime,
     },
     average_of_two::BY_TERMINATION,
     average_of_two::BY_SUBMISSION,
+    category_mean::CATEGORY_MEAN,
+    quantile::CLASS_QUANTILE,
+    quantile::CONFORMAL_QUANTILE,
     learned::LEARNED,
 ];
 
@@ -120,7 +179,11 @@ impl PredictorTester {
 
     /// A job of the user's is submitted, started and ended.
     fn end(&mut self, runtime: i64) {
-        let submission = Self::submission(self.jobs, runtime.max(1_000));
+        self.end_of(runtime.max(1_000), runtime);
+    }
+
+    fn end_of(&mut self, request: i64, runtime: i64) {
+        let submission = Self::submission(self.jobs, request);
         self.jobs += 1;
         self.predictor.predict(&submission);
         self.predictor.started(&submission, Seconds(0));

@@ -1,12 +1,14 @@
 //! What the user asked for, once or twice.
 
-use super::{Build, NamedPredictor, Predictor, Submission};
+use super::{Build, NamedPredictor, Predictor, Reads, Submission};
 use crate::units::Seconds;
 
 /// The request.
 pub(super) const REQUESTED: NamedPredictor = NamedPredictor {
     name: "request",
     summary: "what the user asked for",
+    reads: Reads::Nothing,
+    is_never_short: true,
     build: Build::Sees(|_| Box::new(Multiple(1))),
 };
 
@@ -14,6 +16,8 @@ pub(super) const REQUESTED: NamedPredictor = NamedPredictor {
 pub(super) const DOUBLE_REQUEST: NamedPredictor = NamedPredictor {
     name: "double-request",
     summary: "twice what the user asked for",
+    reads: Reads::Nothing,
+    is_never_short: true,
     build: Build::Sees(|_| Box::new(Multiple(2))),
 };
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize, Serializer};
 use super::{
     CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of, spec_format,
 };
-use crate::predictions::{Corrector, LearnedSettings};
+use crate::predictions::{Build, Corrector, Reads, predictor};
 use crate::scheduling::predicted_queue::{PredictedQueueSettings, QueueRules};
 
 pub(super) use measures::MEASURES;
@@ -34,25 +34,20 @@ fn named<S: Serializer>(
     spec_format::named(STRATEGY, settings, serializer)
 }
 
-/// The predictor that learns.
-const LEARNED: &str = "learned";
-
-/// Predictors that no job outlives as long as it ends at its request.
-const NEVER_SHORT: [&str; 3] = ["request", "double-request", "perfect"];
-
 impl Study for PredictedQueueStudy {
     fn normalise(&mut self, mut common: CommonSettings<'_>) {
         *common.estimates = None;
         common.without_failures();
         common.without_policy();
         let settings = &mut self.settings;
-        if settings.predictor != LEARNED {
-            settings.learned = LearnedSettings::default();
-        }
-        let is_never_short = NEVER_SHORT.contains(&settings.predictor.as_str());
-        if settings.predictor == "perfect"
-            || is_never_short && settings.rules == QueueRules::Gaussier2015
-        {
+        // An unknown name is an error when it is run.
+        let Some(predictor) = predictor(&settings.predictor) else {
+            return;
+        };
+        settings.told = settings.told.read_by(predictor.reads);
+        let ends_at_request = settings.rules == QueueRules::Gaussier2015;
+        let is_exact = matches!(predictor.build, Build::KnowsRunTime);
+        if is_exact || predictor.is_never_short && ends_at_request {
             settings.corrector = Corrector::default();
         }
     }
@@ -62,10 +57,10 @@ impl Study for PredictedQueueStudy {
     }
 
     fn seconds_per_job(&self, _strategy: &str) -> f64 {
-        if self.settings.predictor == LEARNED {
-            2e-6
-        } else {
-            5e-7
+        let reads = predictor(&self.settings.predictor).map(|predictor| predictor.reads);
+        match reads {
+            Some(Reads::Learned) => 2e-6,
+            _ => 5e-7,
         }
     }
 

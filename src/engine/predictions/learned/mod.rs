@@ -11,14 +11,16 @@ pub use regression::OnlineRegression;
 use serde::{Deserialize, Serialize};
 
 use self::features::{BASE_FEATURES, UserPast, base_features, expand};
-use super::{Build, NamedPredictor, Predictor, Submission};
+use super::{Build, NamedPredictor, Predictor, Reads, Submission};
 use crate::units::Seconds;
 
 /// Online regression with an asymmetric loss.
 pub(super) const LEARNED: NamedPredictor = NamedPredictor {
     name: "learned",
     summary: "online linear regression with an asymmetric, weighted loss",
-    build: Build::Sees(|settings| Box::new(Learned::new(*settings))),
+    reads: Reads::Learned,
+    is_never_short: false,
+    build: Build::Sees(|settings| Box::new(Learned::new(settings.learned))),
 };
 
 /// What the regression minimises, and over which features.

@@ -25,7 +25,7 @@ pub fn simulate_predicted_queue(
     })?;
     let predictor = match named.build {
         Build::KnowsRunTime => None,
-        Build::Sees(build) => Some(build(&settings.learned)),
+        Build::Sees(build) => Some(build(&settings.told)),
     };
     Ok(simulate_with(jobs, nodes, settings, predictor))
 }

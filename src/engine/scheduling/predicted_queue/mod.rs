@@ -23,7 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use std::collections::HashMap;
 
-use crate::predictions::{Corrector, LearnedSettings, Submission, UserIndex};
+use crate::predictions::{Corrector, PredictorSettings, Submission, UserIndex};
 use crate::scheduling::measures::Measured;
 use crate::scheduling::{JobOutcome, Promise, SimulationMetrics, Verdict};
 use crate::units::{Nodes, Seconds};
@@ -42,8 +42,9 @@ pub struct PredictedQueueSettings {
     pub backfill: BackfillOrder,
     /// Rules in which the publications differ.
     pub rules: QueueRules,
-    /// Of predictors that learn.
-    pub learned: LearnedSettings,
+    /// What the predictor is told.
+    #[serde(flatten)]
+    pub told: PredictorSettings,
 }
 
 impl Default for PredictedQueueSettings {
@@ -54,7 +55,7 @@ impl Default for PredictedQueueSettings {
             order: QueueOrder::default(),
             backfill: BackfillOrder::default(),
             rules: QueueRules::default(),
-            learned: LearnedSettings::default(),
+            told: PredictorSettings::default(),
         }
     }
 }
@@ -132,6 +133,7 @@ pub fn queue_measures(
     measured.add("stretch", totals.stretch);
     measured.add("prediction_accuracy_percent", 100.0 * totals.accuracy);
     measured.add("prediction_error_minutes", totals.error_seconds / 60.0);
+    measured.add("coverage_percent", 100.0 * totals.coverage);
     measured.add_ratio(
         "expiries_per_job",
         totals.expiries as f64,

@@ -62,6 +62,9 @@ pub struct QueueTotals {
     pub accuracy: f64,
     /// Mean of |prediction at submission − run time| in seconds.
     pub error_seconds: f64,
+    /// Share of the jobs that ended within their first prediction, of those behind the first tenth: predictors that learn need some jobs
+    /// to begin with.
+    pub coverage: f64,
     /// Expired predictions.
     pub expiries: u64,
 }
@@ -76,6 +79,7 @@ impl QueueTotals {
     ) -> Self {
         let mut totals = Self::default();
         let mut squares = 0.0;
+        let (mut learned, mut within) = (0_u64, 0_u64);
         for (place, (job, outcome)) in jobs.iter().zip(outcomes).enumerate() {
             if !counts(place) {
                 continue;
@@ -92,6 +96,10 @@ impl QueueTotals {
             totals.accuracy += accuracy(outcome.mean_prediction_seconds, job.runtime);
             totals.error_seconds += (outcome.prediction - job.runtime).0.abs() as f64;
             totals.expiries += u64::from(outcome.expiries);
+            if place >= jobs.len() / 10 {
+                learned += 1;
+                within += u64::from(job.runtime <= outcome.prediction);
+            }
         }
         let jobs = totals.jobs.max(1) as f64;
         for sum in [
@@ -104,6 +112,7 @@ impl QueueTotals {
         ] {
             *sum /= jobs;
         }
+        totals.coverage = within as f64 / learned.max(1) as f64;
         totals.bounded_slowdown_rms = (squares / jobs).sqrt();
         totals
     }

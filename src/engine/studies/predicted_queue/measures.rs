@@ -13,6 +13,7 @@ pub const MEASURES: &[Measure] = &[
     measure("stretch", "", "Mean stretch, (wait + run) ÷ run", 1, Topic::Detail),
     measure("prediction_accuracy_percent", "%", "Accuracy of predictions (%)", 1, Topic::Predictions),
     measure("prediction_error_minutes", "min", "Mean error of first predictions (min)", 1, Topic::Predictions),
+    measure("coverage_percent", "%", "Jobs that ended within their first prediction (%)", 1, Topic::Predictions),
     measure("expiries_per_job", "", "Expired predictions a job", 2, Topic::Predictions),
     measure("reserved_percent", "%", "Jobs that waited with a reservation (%)", 1, Topic::Predictions),
     measure("reservation_error_minutes", "min", "Mean of |start − reservation| (min)", 1, Topic::Predictions),

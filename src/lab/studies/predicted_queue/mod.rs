@@ -9,7 +9,7 @@ use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult};
 use crate::actors::SimulationError;
 use crate::inputs::{InputError, Inputs};
 use crate::keys::problem::Problems;
-use crate::predictions::{LearnedSettings, Loss, Side};
+use crate::predictions::{LearnedSettings, Loss, PredictorSettings, Side};
 use crate::scheduling::predicted_queue::{
     PredictedQueueSettings, job_outcomes, queue_jobs, queue_measures, simulate_predicted_queue,
 };
@@ -77,6 +77,7 @@ impl FileStudy for PredictedQueueStudy {
             &asked.tables.predicted_queue.learning,
         );
         let predictor = raw.predictor().name(problems);
+        let quantile = raw.quantile().or_default(problems);
         let over = side(
             learning.over().name(problems),
             learning.over_factor().or_default(problems),
@@ -100,10 +101,13 @@ impl FileStudy for PredictedQueueStudy {
                 order: raw.order.unwrap_or_default(),
                 backfill: raw.backfill.unwrap_or_default(),
                 rules: raw.rules.unwrap_or_default(),
-                learned: LearnedSettings {
-                    loss,
-                    weight: learning.weight.unwrap_or_default(),
-                    features: learning.features.unwrap_or_default(),
+                told: PredictorSettings {
+                    quantile: quantile?,
+                    learned: LearnedSettings {
+                        loss,
+                        weight: learning.weight.unwrap_or_default(),
+                        features: learning.features.unwrap_or_default(),
+                    },
                 },
             },
         })
