@@ -47,6 +47,7 @@ fn request() -> CoRequest {
     CoRequest {
         id: CoRequestId(0),
         trace_number: 1,
+        user: None,
         submit: Seconds(0),
         earliest: Seconds(3_600),
         deadline: Seconds(3_600 + 7_200 + 86_400),

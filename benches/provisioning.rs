@@ -150,6 +150,7 @@ fn provision(
         machine.request([ReservationRequest {
             id: RequestId(id),
             trace_number: 0,
+            user: None,
             submit: now,
             nodes: needs.nodes,
             duration,

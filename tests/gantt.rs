@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 
 use bookahead::store::{RunId, Store};
-use bookahead::sweep::{InputFolders, ReplayError, replay_point};
+use bookahead::sweep::{InputFolders, ReplayError, ReplayedPlan, replay_point};
 use bookahead::units::Seconds;
 
 use crate::support::program::{folder, output, program, run, text};
@@ -25,10 +25,13 @@ fn a_replay_agrees_with_the_store_and_no_node_is_held_twice_or_while_it_is_down(
             .expect("done");
         let point = replay_point(&source, &InputFolders::default(), false).expect("it agrees");
         assert!(point.agrees);
+        let ReplayedPlan::Nodes { inputs, replay } = point.plan else {
+            panic!("{strategy} names nodes");
+        };
         // Every node's holders follow each other.
         let mut free_from: BTreeMap<u32, Seconds> = BTreeMap::new();
         let mut last = BTreeMap::new();
-        for allocation in &point.replay.allocations {
+        for allocation in &replay.allocations {
             lost += usize::from(allocation.lost);
             assert!(allocation.start <= allocation.end);
             for node in allocation.nodes.iter() {
@@ -43,14 +46,8 @@ fn a_replay_agrees_with_the_store_and_no_node_is_held_twice_or_while_it_is_down(
             last.insert(allocation.job, allocation);
         }
         // No node is down in the middle of an allocation.
-        for event in point
-            .inputs
-            .failures
-            .events
-            .iter()
-            .filter(|event| !event.up)
-        {
-            let holder = point.replay.allocations.iter().find(|allocation| {
+        for event in inputs.failures.events.iter().filter(|event| !event.up) {
+            let holder = replay.allocations.iter().find(|allocation| {
                 allocation.start < event.time
                     && event.time < allocation.end
                     && allocation.nodes.contains(event.node)
@@ -61,7 +58,7 @@ fn a_replay_agrees_with_the_store_and_no_node_is_held_twice_or_while_it_is_down(
             );
         }
         // The last attempt of every job is the one of its outcome.
-        for outcome in &point.replay.outcomes {
+        for outcome in &replay.outcomes {
             let attempt = last.get(&outcome.job.id);
             assert_eq!(
                 outcome.start,
@@ -173,4 +170,109 @@ fn few_jobs_are_drawn_one_by_one_and_many_as_shares() {
             call(&[&["gantt", "latest", "--store", "small.db"], &arguments[..]].concat());
         assert!(!well && said.contains(words), "{arguments:?}: {said}");
     }
+}
+
+/// The small experiments of the goldens, one for each study.
+fn experiments() -> Vec<(String, String)> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens/experiments");
+    let mut found: Vec<(String, String)> = std::fs::read_dir(folder)
+        .expect("a folder")
+        .map(|entry| entry.expect("an entry").path())
+        .map(|path| {
+            let name = path
+                .file_stem()
+                .expect("a name")
+                .to_string_lossy()
+                .into_owned();
+            (name, std::fs::read_to_string(path).expect("a file"))
+        })
+        .collect();
+    found.sort();
+    found
+}
+
+#[test]
+fn every_study_shows_its_plan_and_no_machine_holds_more_than_it_has() {
+    let mut studies: Vec<String> = Vec::new();
+    for (name, text_of_file) in experiments() {
+        let folder = folder();
+        std::fs::write(folder.path().join("it.toml"), text_of_file).expect("written");
+        let call = |arguments: &[&str]| {
+            let ended = output(program(
+                folder.path(),
+                &[arguments, &["--store", "it.db"]].concat(),
+            ));
+            (ended.status.success(), text(&ended.stderr))
+        };
+        let (well, said) = call(&["run", "it.toml", "--report", "report"]);
+        assert!(well, "{name}: {said}");
+        let store = Store::open_read_only(&folder.path().join("it.db")).expect("a store");
+        for (place, strategy) in store.best_places(RunId(1)).expect("places") {
+            let source = store
+                .replay_source(RunId(1), place)
+                .expect("read")
+                .expect("done");
+            let point = replay_point(&source, &InputFolders::default(), false).expect("it agrees");
+            if let ReplayedPlan::Counts(machines) = point.plan {
+                for (number, machine) in machines.iter().enumerate() {
+                    assert!(!machine.held.is_empty(), "{name}: {}", machine.name);
+                    // What others of a site without applications and what applications bought may meet in the drawing.
+                    let exact = strategy != "provisioning";
+                    let mut changes: BTreeMap<Seconds, i64> = BTreeMap::new();
+                    for held in &machine.held {
+                        assert!(held.start <= held.end && held.nodes <= machine.nodes);
+                        *changes.entry(held.start).or_default() += i64::from(held.nodes.0);
+                        *changes.entry(held.end).or_default() -= i64::from(held.nodes.0);
+                    }
+                    let mut held = 0;
+                    for (time, change) in changes {
+                        held += change;
+                        assert!(
+                            !exact || held <= i64::from(machine.nodes.0),
+                            "{name}: {} at {time:?}",
+                            machine.name
+                        );
+                    }
+                    let cluster = number.to_string();
+                    let place = place.to_string();
+                    for file in ["plan.svg", "plan.html"] {
+                        let (well, said) = call(&[
+                            "gantt",
+                            "1",
+                            "--point",
+                            &place,
+                            "--cluster",
+                            &cluster,
+                            "--out",
+                            file,
+                        ]);
+                        assert!(well, "{name}: {said}");
+                        let drawing =
+                            std::fs::read_to_string(folder.path().join(file)).expect("written");
+                        assert!(
+                            drawing.contains("nodes held")
+                                && drawing.contains(machine.held[0].kind)
+                        );
+                    }
+                }
+                let beyond = machines.len().to_string();
+                let (well, said) = call(&["gantt", "1", "--cluster", &beyond, "--out", "plan.svg"]);
+                assert!(
+                    !well && said.contains(&format!("no cluster {beyond}")),
+                    "{said}"
+                );
+                studies.push(strategy);
+            } else {
+                let place = place.to_string();
+                let (well, said) = call(&["gantt", "1", "--point", &place, "--out", "plan.svg"]);
+                assert!(well, "{name}: {said}");
+            }
+        }
+    }
+    studies.sort();
+    studies.dedup();
+    let known: Vec<&str> = bookahead::studies::strategies()
+        .map(|study| study.name)
+        .collect();
+    assert_eq!(studies.len(), known.len(), "{studies:?} of {known:?}");
 }

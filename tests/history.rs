@@ -224,15 +224,8 @@ fn independent_runs_of_the_same_configuration_are_equal_bit_by_bit_and_a_moved_n
         .output()
         .expect("it starts");
     assert!(output.status.success(), "{output:?}");
-    let other_store = other.to_str().expect("UTF-8");
-    let arguments = [
-        "compare",
-        "1",
-        "1",
-        "--other-store",
-        other_store,
-        "--exit-code",
-    ];
+    let other_run = format!("{}:1", other.display());
+    let arguments = ["compare", "1", &other_run, "--exit-code"];
     let same = call(&arguments);
     assert_eq!(same.status.code(), Some(0), "{same:?}");
     let said = String::from_utf8_lossy(&same.stdout).into_owned();
@@ -254,6 +247,33 @@ fn independent_runs_of_the_same_configuration_are_equal_bit_by_bit_and_a_moved_n
         said.contains("THEY DIFFER in 3 of 27 measures: booked, fees, gain"),
         "{said}"
     );
+}
+
+#[test]
+fn several_runs_are_compared_with_the_first_on_the_screen_as_json_and_as_a_report() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let out = folder.path().join("page");
+    let arguments = ["compare", "1", "2", "1", "--metric", "gain"];
+    let shown = text(&[&arguments[..], &["--out", out.to_str().expect("UTF-8")]].concat());
+    assert!(shown.contains("run 1 (quickstart") && shown.contains("and run 2 (quickstart"));
+    assert_eq!(shown.matches("pairs of points").count(), 2, "{shown}");
+    let found = json(&[&arguments[..], &["--json"]].concat());
+    assert_eq!(found.as_array().map(Vec::len), Some(2));
+    assert_eq!(found[0]["second"]["run"], 2);
+    assert_eq!(found[1]["same_results"], true);
+    assert_eq!(found[0]["differences"][0]["refused"], false);
+    for file in [
+        "index.html",
+        "comparison.md",
+        "tables/combinations.csv",
+        "tables/differences.parquet",
+    ] {
+        assert!(out.join(file).exists(), "{file}");
+    }
+    let page = std::fs::read_to_string(out.join("index.html")).expect("a page");
+    assert!(page.contains("in each replication") && page.contains("workload.target_load"));
+    let wrong = refused(&["compare", "1", "gone.db:2"]);
+    assert!(wrong.contains("there is no store `gone.db`"), "{wrong}");
 }
 
 #[test]

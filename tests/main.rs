@@ -10,6 +10,7 @@ mod convolution;
 mod cross_checks;
 mod documents;
 mod durability;
+mod every_outcome;
 mod experiment_files;
 mod exports;
 mod fixed_reservations;
@@ -34,7 +35,9 @@ mod shards;
 #[cfg(target_os = "linux")]
 mod shares_on_engines;
 mod simulate;
+mod simulate_stored;
 mod support;
 mod sweeps;
 mod toy_study;
+mod what_holds;
 mod workflows;

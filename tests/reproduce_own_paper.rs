@@ -75,8 +75,7 @@ fn said(folder: &Path, arguments: &[&str], code: i32) -> (String, String) {
     (text(&output.stdout), text(&output.stderr))
 }
 
-#[test]
-fn a_paper_is_a_folder_of_files_and_needs_no_change_of_the_program() {
+fn folder_with_the_paper() -> tempfile::TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     let mine = folder.path().join("configs/mine");
     fs::create_dir_all(&mine).expect("made");
@@ -87,6 +86,42 @@ fn a_paper_is_a_folder_of_files_and_needs_no_change_of_the_program() {
     ] {
         fs::write(mine.join(name), text).expect("written");
     }
+    folder
+}
+
+/// Outcomes and simulations of the store, and how often simulations were computed.
+fn counts(folder: &Path) -> String {
+    let question =
+        "SELECT (SELECT count(*) FROM job_outcome), count(*), sum(attempts) FROM simulation";
+    let assert = Command::cargo_bin("bookahead")
+        .expect("the binary")
+        .args(["sql", "--format", "csv", question])
+        .current_dir(folder)
+        .assert()
+        .success();
+    let text = String::from_utf8_lossy(&assert.get_output().stdout).into_owned();
+    text.lines().last().unwrap_or_default().to_owned()
+}
+
+#[test]
+fn outcomes_of_a_paper_can_be_asked_for_after_its_metrics_and_are_computed_once() {
+    let folder = folder_with_the_paper();
+    let reproduced = |arguments: &[&str]| {
+        said(folder.path(), &[&["mine"], arguments].concat(), 0);
+        counts(folder.path())
+    };
+    assert_eq!(reproduced(&[]), "0,4,4");
+    // Two batteries of 100 jobs under two strategies.
+    assert_eq!(reproduced(&["--outcomes", "all"]), "400,4,8");
+    for again in [&[][..], &["--outcomes", "all"]] {
+        assert_eq!(reproduced(again), "400,4,8");
+    }
+}
+
+#[test]
+fn a_paper_is_a_folder_of_files_and_needs_no_change_of_the_program() {
+    let folder = folder_with_the_paper();
+    let mine = folder.path().join("configs/mine");
     let (listed, _) = said(folder.path(), &["--list"], 0);
     for text in [
         "mine\n  A. Author: Overbooking in the small, 2026\n",

@@ -1,11 +1,9 @@
-//! `bookahead compare RUN RUN`: two runs laid side by side, point by point.
+//! `bookahead compare RUN RUN…`: runs compared with the first of them, point by point, on the screen and as a report.
 
-mod pairs;
-mod settings;
-
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use serde_json::{Value, json};
@@ -13,37 +11,44 @@ use serde_json::{Value, json};
 use super::aligned::{Aligned, Heading, screen};
 use super::runs::{short, version};
 use super::screen::{LookError, axes_json, axes_text, print_json};
-use crate::report::{Cell, Estimate};
-use crate::store::{METRICS, RunSelector, RunSummary, Store};
+use crate::report::comparison::{
+    self, ComparedRun, Difference, Pairing, Quantity, of_specs, of_texts,
+};
+use crate::report::{Cell, Estimate, ReportError, holm};
+use crate::store::{METRICS, MeasuredPoint, RunSelector, RunSummary, Store, StoreError};
 use crate::studies::measures;
-use pairs::{Difference, Pairing, differences, pair};
+use crate::sweep::shown;
 
-/// Compares two runs: pairs their points by axis values and replication and shows what differs.
+/// Compares runs with the first of them: pairs their points by axis values and replication and shows what differs.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-A difference is the second run minus the first, in the same point; ± is the 95 % interval of its mean (Student's t). The unit is \
-the replication: its points share jobs and failures, so they are averaged first, and `n` counts replications. Points that share \
-one result count once. `equal` counts pairs whose numbers are the same bit by bit.
+RUN is a number, the name of an experiment (its last run), or `latest`; STORE:RUN is a run of another store, as in last-year.db:3.
 
-Exit code: 0 whether or not something differs; with --exit-code 1 when a number differs or a point has no partner.
+A difference is the other run minus the first, in the same point; ± is the 95 % interval of its mean (Student's t). The unit is \
+the replication: its points share jobs and failures, so they are averaged first, and `n` counts replications. Points that share \
+one result count once. `equal` counts pairs whose numbers are the same bit by bit. Where points that both sweeps have are without \
+a result, nothing is computed from the others, and they are named.
+
+--out writes a report: a page with the answer first, curves of all runs in one plot, differences with intervals, and which settings, \
+programs and inputs differ; the same as Markdown, CSV, Parquet and SVG.
+
+Exit code: 0 whether or not something differs; with --exit-code 1 when a number differs, or a point has no partner or no result.
 
 Examples:
   bookahead compare 3 latest
   bookahead compare 3 4 --by scheduling.strategy --metric gain
-  bookahead compare quickstart quickstart --other-store last-year.db --exit-code")]
+  bookahead compare 3 4 last-year.db:7 --out reports/three-loads
+  bookahead compare quickstart last-year.db:quickstart --exit-code")]
 pub struct CompareArguments {
-    /// The first run: a number, the name of an experiment (its last run), or `latest`
-    #[arg(value_name = "RUN")]
-    pub first: RunSelector,
-    /// The second run
-    #[arg(value_name = "RUN")]
-    pub second: RunSelector,
-    /// The store to read
+    /// The runs: each is compared with the first
+    #[arg(value_name = "RUN", required = true, num_args = 2..)]
+    pub runs: Vec<String>,
+    /// The store of the runs that do not name another one
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
     pub store: PathBuf,
-    /// The store of the second run, where it is another one
-    #[arg(long, value_name = "FILE")]
-    pub other_store: Option<PathBuf>,
+    /// Write a report into this folder
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
     /// Only this measure (may be given several times) [default: all that differ, and the gain]
     #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(known_measures()))]
     pub metric: Vec<String>,
@@ -53,53 +58,164 @@ pub struct CompareArguments {
     /// Exit with 1 when something differs
     #[arg(long)]
     pub exit_code: bool,
-    /// JSON, for scripts
+    /// JSON, for scripts: an object, with more than two runs an array with one for each run but the first
     #[arg(long)]
     pub json: bool,
 }
 
-/// Prints the comparison.
+/// A run as a person named it: which, and in which store where it is another one.
+#[derive(Debug, PartialEq)]
+struct NamedRun<'a> {
+    store: Option<&'a Path>,
+    run: RunSelector,
+}
+
+impl<'a> NamedRun<'a> {
+    /// `RUN`, or `STORE:RUN` where what stands before the last colon is a file: names of experiments may have colons, too.
+    fn parse(text: &'a str, is_file: impl Fn(&Path) -> bool) -> Self {
+        let (store, run) = match text.rsplit_once(':') {
+            Some((store, run)) if is_file(Path::new(store)) => (Some(Path::new(store)), run),
+            _ => (None, text),
+        };
+        let Ok(run) = run.parse();
+        Self { store, run }
+    }
+}
+
+/// Prints the comparison, and writes its report where it is asked for.
 ///
 /// # Errors
 ///
-/// When a store cannot be read or has no such run, or the axis is unknown.
+/// When a store cannot be read or has no such run, the axis is unknown, or the report cannot be written.
 pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, LookError> {
-    let store = Store::open_read_only(&arguments.store)?;
-    let other = arguments
-        .other_store
-        .as_deref()
-        .map(Store::open_read_only)
-        .transpose()?;
-    let second_store = other.as_ref().unwrap_or(&store);
-    let first = store.run(&arguments.first)?;
-    let second = second_store.run(&arguments.second)?;
-    let pairing = pair(
-        store.measured_points(first.id)?,
-        second_store.measured_points(second.id)?,
-    );
-    let by = arguments
-        .by
-        .as_deref()
-        .map(|by| axis_named(by, &pairing))
-        .transpose()?;
-    let shared = other.is_none()
-        && !pairing.pairs.is_empty()
-        && pairing
-            .pairs
-            .iter()
-            .all(|(one, two)| one.simulation == two.simulation);
-    let mut lines = headline(
-        &first,
-        &second,
-        &store.workload_labels(first.id)?,
-        &second_store.workload_labels(second.id)?,
-        &[
-            store.inputs_digest(first.id)?,
-            second_store.inputs_digest(second.id)?,
-        ],
-    );
-    let configuration = settings::of_texts(&first.configuration, &second.configuration);
-    let resolved = settings::of_specs(&pairing.pairs);
+    let mut runs = read(arguments)?;
+    comparison::label(&mut runs);
+    let (reference, others) = runs
+        .split_first()
+        .ok_or_else(|| LookError::Use("name two runs".to_owned()))?;
+    let (mut differ, mut objects) = (false, Vec::new());
+    for (at, other) in others.iter().enumerate() {
+        let pairing = reference.pair_with(other);
+        let rows = rows(&pairing, arguments.by.as_deref())?;
+        differ |= rows.iter().any(|row| row.difference.differs())
+            || pairing.unpaired() > 0
+            || pairing.is_lacking()
+            || pairing.pairs.is_empty();
+        if arguments.json {
+            objects.push(as_json(arguments, reference, other, &pairing, &rows));
+            continue;
+        }
+        if at > 0 {
+            super::print("\n")?;
+        }
+        print(arguments, reference, other, &pairing, &rows)?;
+    }
+    if arguments.json {
+        let object = match objects.len() {
+            1 => objects.remove(0),
+            _ => objects.into(),
+        };
+        print_json(&object)?;
+    }
+    if let Some(out) = &arguments.out {
+        let page = comparison::write(&runs, &arguments.metric, out).map_err(unwritten)?;
+        super::say(format_args!("report: {}", page.display()));
+    }
+    Ok(if arguments.exit_code && differ {
+        ExitCode::from(1)
+    } else {
+        ExitCode::SUCCESS
+    })
+}
+
+fn unwritten(error: ReportError) -> LookError {
+    match error {
+        ReportError::Store(error) => LookError::Store(error),
+        ReportError::Write { path, source } => LookError::File { path, source },
+        error @ ReportError::Compute(_) => LookError::Use(error.to_string()),
+    }
+}
+
+/// The runs, each from its store.
+fn read(arguments: &CompareArguments) -> Result<Vec<ComparedRun>, LookError> {
+    let mut runs = Vec::new();
+    for text in &arguments.runs {
+        let named = NamedRun::parse(text, Path::is_file);
+        let path = named.store.unwrap_or(&arguments.store);
+        let store = Store::open_read_only(path)?;
+        let run = ComparedRun::read(&store, path, &named.run);
+        runs.push(run.map_err(|error| match (&error, text.rsplit_once(':')) {
+            (StoreError::NoRun { .. }, Some((before, _))) if named.store.is_none() => {
+                LookError::Use(format!("{error}; and there is no store `{before}`"))
+            }
+            _ => error.into(),
+        })?);
+    }
+    Ok(runs)
+}
+
+/// One measure over the pairs of a group.
+struct Row<'p> {
+    /// Value of the axis that groups; empty without one.
+    group: String,
+    measure: &'static str,
+    difference: Difference<'p>,
+}
+
+/// Every measure in every group.
+fn rows<'p>(pairing: &Pairing<'p>, by: Option<&str>) -> Result<Vec<Row<'p>>, LookError> {
+    let groups = match by {
+        Some(by) => pairing.groups(&[axis_named(by, pairing)?]),
+        None => vec![pairing.whole()],
+    };
+    let points = pairing.pairs.iter().flat_map(|pair| [pair.one, pair.two]);
+    let mut rows = Vec::new();
+    for quantity in Quantity::all(points) {
+        for group in &groups {
+            let value = group.values.first().and_then(Option::as_ref);
+            rows.push(Row {
+                group: value.map_or(String::new(), shown),
+                measure: quantity.name,
+                difference: Difference::of(&quantity, group),
+            });
+        }
+    }
+    Ok(rows)
+}
+
+fn as_json(
+    arguments: &CompareArguments,
+    first: &ComparedRun,
+    second: &ComparedRun,
+    pairing: &Pairing<'_>,
+    rows: &[Row<'_>],
+) -> Value {
+    json!({
+        "first": side(&first.run), "second": side(&second.run),
+        "pairs": pairing.pairs.len(), "same_results": is_one_result(first, second, pairing),
+        "differs": rows.iter().any(|row| row.difference.differs()),
+        "configuration": of_texts(&first.run.configuration, &second.run.configuration), "resolved": of_specs(&pairing.pairs),
+        "unpaired_first": unpaired_json(&pairing.only_first), "unpaired_second": unpaired_json(&pairing.only_second),
+        "lacking": pairing.lacking.iter().map(comparison::Lacking::text).collect::<Vec<_>>(),
+        "axes_only_first": pairing.axes_only_first, "axes_only_second": pairing.axes_only_second,
+        "differences": rows.iter().filter(|row| wanted(row, arguments)).map(difference_json).collect::<Vec<_>>(),
+    })
+}
+
+fn is_one_result(first: &ComparedRun, second: &ComparedRun, pairing: &Pairing<'_>) -> bool {
+    first.store == second.store && pairing.is_one_result()
+}
+
+fn print(
+    arguments: &CompareArguments,
+    first: &ComparedRun,
+    second: &ComparedRun,
+    pairing: &Pairing<'_>,
+    all: &[Row<'_>],
+) -> io::Result<()> {
+    let mut lines = headline(first, second);
+    let configuration = of_texts(&first.run.configuration, &second.run.configuration);
+    let resolved = of_specs(&pairing.pairs);
     for (title, changes) in [
         ("configuration", &configuration),
         ("resolved at paired points", &resolved),
@@ -111,44 +227,65 @@ pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, LookError> {
             let _ = writeln!(lines, "  {title}: and {} more", changes.len() - 30);
         }
     }
-    let all = differences(&pairing.pairs, by.as_deref());
-    let differs = all.iter().any(|difference| difference.differs());
-    let complete = pairing.unpaired() == 0 && !pairing.pairs.is_empty();
-    if arguments.json {
-        print_json(&json!({
-            "first": side(&first), "second": side(&second),
-            "pairs": pairing.pairs.len(), "same_results": shared, "differs": differs,
-            "configuration": configuration, "resolved": resolved,
-            "unpaired_first": unpaired_json(&pairing.only_first), "unpaired_second": unpaired_json(&pairing.only_second),
-            "axes_only_first": pairing.axes_only_first, "axes_only_second": pairing.axes_only_second,
-            "differences": all.iter().filter(|row| wanted(row, arguments)).map(difference_json).collect::<Vec<_>>(),
-        }))?;
-    } else {
-        summary(&mut lines, &pairing, &all, shared, differs);
-        super::print(&lines)?;
-        let rows: Vec<&Difference> = all.iter().filter(|row| wanted(row, arguments)).collect();
-        if !pairing.pairs.is_empty() {
-            table(&rows, by.as_deref())?;
-            super::print(&caution(&rows))?;
-        }
+    let is_shared = is_one_result(first, second, pairing);
+    summary(&mut lines, pairing, all, is_shared);
+    shortfall(&mut lines, [first, second], pairing);
+    if !pairing.pairs.is_empty() {
+        lines.push('\n');
     }
-    Ok(if arguments.exit_code && (differs || !complete) {
-        ExitCode::from(1)
-    } else {
-        ExitCode::SUCCESS
-    })
+    super::print(&lines)?;
+    let rows: Vec<&Row<'_>> = all.iter().filter(|row| wanted(row, arguments)).collect();
+    if !pairing.pairs.is_empty() {
+        table(&rows, arguments.by.as_deref())?;
+        super::print(&caution(&rows))?;
+    }
+    Ok(())
 }
 
-fn wanted(row: &Difference, arguments: &CompareArguments) -> bool {
+/// Which results are missing, and what is therefore not computed.
+fn shortfall(text: &mut String, runs: [&ComparedRun; 2], pairing: &Pairing<'_>) {
+    for (which, run) in ["first", "second"].into_iter().zip(runs) {
+        let summary = &run.run;
+        if run.is_incomplete() {
+            let _ = writeln!(
+                text,
+                "the {which} run is incomplete: {} of {} points have a result, {} failed; means are over what is there",
+                summary.points_done, summary.points, summary.points_failed
+            );
+        }
+    }
+    if pairing.unknown > 0 {
+        let _ = writeln!(
+            text,
+            "no difference is computed: {} points of their sweeps are not in the stores",
+            pairing.unknown
+        );
+    }
+    let lacking = &pairing.lacking;
+    if !lacking.is_empty() {
+        let _ = writeln!(
+            text,
+            "no difference is computed where these points are without a result:"
+        );
+        for point in lacking.iter().take(10) {
+            let _ = writeln!(text, "  {}", point.text());
+        }
+        if lacking.len() > 10 {
+            let _ = writeln!(text, "  and {} more: --json has all", lacking.len() - 10);
+        }
+    }
+}
+
+fn wanted(row: &Row<'_>, arguments: &CompareArguments) -> bool {
     if arguments.metric.is_empty() {
-        row.differs() || row.measure == "gain"
+        row.difference.differs() || row.measure == "gain"
     } else {
         arguments.metric.iter().any(|name| name == row.measure)
     }
 }
 
 /// The axis of this name, or of this last part of a name.
-fn axis_named(name: &str, pairing: &Pairing) -> Result<String, LookError> {
+fn axis_named(name: &str, pairing: &Pairing<'_>) -> Result<String, LookError> {
     let found: Vec<&String> = pairing
         .axes
         .iter()
@@ -168,14 +305,9 @@ fn axis_named(name: &str, pairing: &Pairing) -> Result<String, LookError> {
 }
 
 /// First what is the same and what differs between the two, then each difference in a line.
-fn headline(
-    first: &RunSummary,
-    second: &RunSummary,
-    first_workloads: &[String],
-    second_workloads: &[String],
-    inputs: &[Option<(usize, String)>; 2],
-) -> String {
-    let [first_inputs, second_inputs] = inputs.each_ref().map(|digest| match digest {
+fn headline(one: &ComparedRun, other: &ComparedRun) -> String {
+    let (first, second) = (&one.run, &other.run);
+    let [first_inputs, second_inputs] = [one, other].map(|run| match &run.inputs_digest {
         Some((count, digest)) => format!("{count} inputs, {}", short(digest)),
         None => "not recorded".to_owned(),
     });
@@ -199,8 +331,8 @@ fn headline(
         ),
         (
             "workload",
-            first_workloads.join(", "),
-            second_workloads.join(", "),
+            one.workloads.join(", "),
+            other.workloads.join(", "),
         ),
         ("jobs and failures as prepared", first_inputs, second_inputs),
         ("seed", first.seed.to_string(), second.seed.to_string()),
@@ -230,7 +362,7 @@ fn headline(
     text
 }
 
-fn summary(text: &mut String, pairing: &Pairing, all: &[Difference], shared: bool, differs: bool) {
+fn summary(text: &mut String, pairing: &Pairing<'_>, all: &[Row<'_>], shared: bool) {
     let count = pairing.pairs.len();
     let _ = writeln!(text, "{count} pairs of points");
     for (which, only, axes) in [
@@ -273,7 +405,7 @@ fn summary(text: &mut String, pairing: &Pairing, all: &[Difference], shared: boo
     let compared = all
         .iter()
         .map(|row| row.measure)
-        .collect::<std::collections::BTreeSet<_>>()
+        .collect::<BTreeSet<_>>()
         .len();
     if shared {
         let _ = writeln!(
@@ -281,21 +413,20 @@ fn summary(text: &mut String, pairing: &Pairing, all: &[Difference], shared: boo
             "Both runs share the very same stored results: nothing was computed twice, so nothing can differ. \
              `bookahead run CONFIG --fresh` makes independent ones."
         );
-    } else if differs {
-        let mut measures: Vec<&str> = all
-            .iter()
-            .filter(|row| row.differs())
-            .map(|row| row.measure)
-            .collect();
-        measures.dedup();
-        measures.sort_unstable();
-        measures.dedup();
+        return;
+    }
+    let measures: BTreeSet<&str> = all
+        .iter()
+        .filter(|row| row.difference.differs())
+        .map(|row| row.measure)
+        .collect();
+    if !measures.is_empty() {
         let _ = writeln!(
             text,
             "THEY DIFFER in {} of {} measures: {}",
             measures.len(),
             compared,
-            measures.join(", ")
+            measures.into_iter().collect::<Vec<_>>().join(", ")
         );
     } else {
         let _ = writeln!(
@@ -303,7 +434,6 @@ fn summary(text: &mut String, pairing: &Pairing, all: &[Difference], shared: boo
             "all {compared} measures are equal bit by bit in every pair"
         );
     }
-    text.push('\n');
 }
 
 /// Names that `--metric` takes.
@@ -313,7 +443,7 @@ fn known_measures() -> Vec<&'static str> {
     metrics.chain(studied).collect()
 }
 
-fn table(rows: &[&Difference], by: Option<&str>) -> io::Result<()> {
+fn table(rows: &[&Row<'_>], by: Option<&str>) -> io::Result<()> {
     let mut headings = Vec::new();
     if let Some(by) = by {
         headings.push(Heading::new(by, false));
@@ -331,13 +461,18 @@ fn table(rows: &[&Difference], by: Option<&str>) -> io::Result<()> {
     ]);
     let mut out = io::stdout().lock();
     let mut drawn = Aligned::new(&mut out, headings, screen());
-    for row in rows {
+    for Row {
+        group,
+        measure,
+        difference: row,
+    } in rows
+    {
         let mut cells = Vec::new();
         if by.is_some() {
-            cells.push(row.group.clone());
+            cells.push(group.clone());
         }
         cells.extend([
-            row.measure.to_owned(),
+            (*measure).to_owned(),
             row.pairs.to_string(),
             row.equal.to_string(),
             row.difference
@@ -345,7 +480,10 @@ fn table(rows: &[&Difference], by: Option<&str>) -> io::Result<()> {
                 .to_string(),
             row.first.map_or("–".to_owned(), number),
             row.second.map_or("–".to_owned(), number),
-            row.difference.map_or("–".to_owned(), estimate),
+            match row.difference {
+                _ if row.is_refused => "refused".to_owned(),
+                found => found.map_or("–".to_owned(), estimate),
+            },
             row.largest.as_ref().map_or("–".to_owned(), |(value, _)| {
                 value.map_or("a gap".to_owned(), number)
             }),
@@ -364,11 +502,12 @@ fn table(rows: &[&Difference], by: Option<&str>) -> io::Result<()> {
 }
 
 /// What the intervals of the table can carry: replications that lack points, and how many intervals are read at once.
-fn caution(rows: &[&Difference]) -> String {
+fn caution(rows: &[&Row<'_>]) -> String {
     let mut text = String::new();
-    let gaps: std::collections::BTreeSet<&str> = rows
+    let gaps: BTreeSet<&str> = rows
         .iter()
-        .flat_map(|row| &row.gaps)
+        .filter(|row| !row.difference.is_refused)
+        .flat_map(|row| &row.difference.gaps)
         .map(String::as_str)
         .collect();
     if !gaps.is_empty() {
@@ -383,12 +522,15 @@ fn caution(rows: &[&Difference]) -> String {
             let _ = writeln!(text, "  and {} more: --json has all", gaps.len() - 5);
         }
     }
-    let tested = tested(rows);
+    let tested: Vec<(&Row<'_>, f64)> = rows
+        .iter()
+        .filter_map(|row| Some((*row, row.difference.p_value()?)))
+        .collect();
     if tested.len() > 1 {
         let p_values: Vec<f64> = tested.iter().map(|(_, p)| *p).collect();
-        let held = pairs::holm(&p_values);
-        let names: Vec<String> = (tested.iter().zip(held))
-            .filter(|(_, held)| *held)
+        let adjusted = holm(&p_values);
+        let names: Vec<String> = (tested.iter().zip(adjusted))
+            .filter(|(_, adjusted)| *adjusted <= 0.05)
             .map(|((row, _), _)| match row.group.as_str() {
                 "" => row.measure.to_owned(),
                 group => format!("{} ({group})", row.measure),
@@ -407,13 +549,6 @@ fn caution(rows: &[&Difference]) -> String {
         );
     }
     text
-}
-
-/// The rows whose difference can be tested, with its p-value.
-fn tested<'r>(rows: &[&'r Difference]) -> Vec<(&'r Difference, f64)> {
-    let rows = rows.iter().filter(|row| row.differs());
-    rows.filter_map(|row| Some((*row, row.difference?.p_value()?)))
-        .collect()
 }
 
 /// About five significant digits; a difference that is there never looks like zero.
@@ -446,7 +581,7 @@ fn side(run: &RunSummary) -> Value {
         "result_format": run.result_format, "seed": run.seed, "points": run.points, "points_done": run.points_done})
 }
 
-fn unpaired_json(points: &[crate::store::MeasuredPoint]) -> Vec<Value> {
+fn unpaired_json(points: &[&MeasuredPoint]) -> Vec<Value> {
     points
         .iter()
         .map(|point| {
@@ -455,10 +590,11 @@ fn unpaired_json(points: &[crate::store::MeasuredPoint]) -> Vec<Value> {
         .collect()
 }
 
-fn difference_json(row: &Difference) -> Value {
+fn difference_json(row: &Row<'_>) -> Value {
+    let (group, measure, row) = (&row.group, row.measure, &row.difference);
     let estimate = row.difference;
     json!({
-        "group": row.group, "measure": row.measure, "pairs": row.pairs, "equal": row.equal,
+        "group": group, "measure": measure, "refused": row.is_refused, "pairs": row.pairs, "equal": row.equal,
         "first_mean": row.first, "second_mean": row.second,
         "replications": estimate.map_or(0, |estimate| estimate.count), "gaps": row.gaps,
         "p_value": estimate.and_then(|estimate| estimate.p_value()),
@@ -484,5 +620,19 @@ mod tests {
         assert_eq!(number(0.5), "0.50000");
         assert_eq!(number(12.0), "12");
         assert_eq!(number(0.0), "0");
+    }
+
+    #[test]
+    fn a_run_of_another_store_is_named_behind_its_file_and_a_colon_in_a_name_is_none() {
+        let parse = |text| NamedRun::parse(text, |path| path == Path::new("old:er.db"));
+        assert_eq!(parse("3").run, RunSelector::Id(3));
+        let other = parse("old:er.db:latest");
+        assert_eq!(other.store, Some(Path::new("old:er.db")));
+        assert_eq!(other.run, RunSelector::Latest);
+        let named = parse("load: 2");
+        assert_eq!(
+            (named.store, named.run),
+            (None, RunSelector::Name("load: 2".to_owned()))
+        );
     }
 }

@@ -29,7 +29,7 @@ pub struct ExportArguments {
     /// The format of the file
     #[arg(long, value_enum)]
     pub format: ExportFormat,
-    /// Which rows
+    /// Which rows; or a table or view by its own name (`bookahead sql --tables`)
     #[arg(long, value_parser = kinds(), default_value = "points")]
     pub what: &'static ExportKind,
     /// The file, or a folder for it; `-` is standard output [default: run-N-points.parquet and so on in this folder]
@@ -47,14 +47,15 @@ pub enum ExportFormat {
 }
 
 fn kinds() -> impl TypedValueParser<Value = &'static ExportKind> {
-    PossibleValuesParser::new(
-        ExportKind::all().map(|kind| PossibleValue::new(kind.name).help(kind.about)),
-    )
-    .map(|name| {
-        ExportKind::all()
-            .find(|kind| kind.name == name)
-            .expect("only names of kinds are possible")
-    })
+    let kinds = ExportKind::all().map(|kind| {
+        PossibleValue::new(kind.name)
+            .help(kind.about)
+            .aliases(kind.view())
+    });
+    let tables = ExportKind::tables().iter();
+    let tables = tables.map(|table| PossibleValue::new(table.name).hide(true));
+    PossibleValuesParser::new(kinds.chain(tables))
+        .map(|name| ExportKind::find(&name).expect("only names of kinds are possible"))
 }
 
 /// Writes the file and says where it is.

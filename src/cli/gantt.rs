@@ -1,14 +1,15 @@
-//! `bookahead gantt RUN --point P`: the plan of one point, nodes × time. The one place outside of `run` that simulates: the
-//! store does not keep which nodes a job ran on, so the point is replayed and checked against what is stored.
+//! `bookahead gantt RUN --point P`: the plan of one point: nodes × time, or where machines only count their nodes, how many they hold
+//! over time. The one place outside of `run` that simulates: the store does not keep which nodes a job ran on, so the point is
+//! replayed and checked against what is stored.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::report::PlanSection;
 use crate::report::gantt::Gantt;
+use crate::report::{PlanSection, Profile};
 use crate::store::{ReplaySource, RunSelector, Store, StoreError};
 use crate::studies;
-use crate::sweep::{InputFolders, ReplayError, ReplayedPoint, replay_point};
+use crate::sweep::{InputFolders, ReplayError, ReplayedPlan, ReplayedPoint, replay_point};
 use crate::units::Seconds;
 
 /// Draws the plan of one point.
@@ -21,7 +22,7 @@ pub struct GanttArguments {
     /// first strategy]
     #[arg(long, value_name = "PLACE")]
     pub point: Option<u32>,
-    /// Which cluster of the simulation; there is one, number 0, in the studies so far
+    /// Which cluster or site of the simulation, from 0
     #[arg(long, value_name = "C", default_value_t = 0)]
     pub cluster: u32,
     /// From this time since the start of the simulation on: seconds, or with a unit as in 90m, 36h, 2.5d
@@ -57,9 +58,14 @@ pub enum GanttError {
         /// What was asked for.
         place: String,
     },
-    /// There is one cluster.
-    #[error("there is no cluster {0} in this simulation: it has one, number 0")]
-    Cluster(u32),
+    /// There are fewer clusters.
+    #[error("there is no cluster {cluster} in this simulation: it has {count}, counted from 0")]
+    Cluster {
+        /// What was asked for.
+        cluster: u32,
+        /// How many there are.
+        count: usize,
+    },
     /// Nothing lies between the times.
     #[error(
         "nothing lies between --from {from} s and --to {to} s: this simulation lasts from 0 to {end} s"
@@ -69,7 +75,7 @@ pub enum GanttError {
         from: i64,
         /// To.
         to: i64,
-        /// Last end of a job.
+        /// When the last node was given back.
         end: i64,
     },
     /// The point cannot be replayed.
@@ -99,9 +105,6 @@ pub enum GanttError {
 ///
 /// When the point cannot be found or replayed, or the file cannot be written.
 pub fn execute(arguments: &GanttArguments) -> Result<(), GanttError> {
-    if arguments.cluster != 0 {
-        return Err(GanttError::Cluster(arguments.cluster));
-    }
     let store = Store::open_read_only(&arguments.store)?;
     let run = store.run(&arguments.run)?.id;
     let place = match arguments.point {
@@ -116,16 +119,20 @@ pub fn execute(arguments: &GanttArguments) -> Result<(), GanttError> {
         .replay_source(run, place.ok_or_else(missing)?)?
         .ok_or_else(missing)?;
     drop(store);
-    let drawn = Drawn::new(&source, &InputFolders::from_environment(), arguments.force)?;
-    let (from, to) = drawn.window(arguments.from, arguments.to)?;
-    let gantt = drawn.gantt(&source, from, to);
+    let point = replayed(&source, &InputFolders::from_environment(), arguments.force)?;
+    let drawing = Drawing::new(
+        &point,
+        title(&source),
+        arguments.cluster,
+        (arguments.from, arguments.to),
+    )?;
     let path = arguments
         .out
         .clone()
         .unwrap_or_else(|| PathBuf::from(format!("gantt-{}-{}.html", run.0, source.place)));
     let text = match path.extension().and_then(|ending| ending.to_str()) {
-        Some("svg") => gantt.svg(),
-        Some("html") => gantt.page(&drawn.note(&gantt)),
+        Some("svg") => drawing.svg(),
+        Some("html") => drawing.page(&drawing.note(point.agrees)),
         _ => return Err(GanttError::Ending(path)),
     };
     write(&path, &text)?;
@@ -148,71 +155,112 @@ fn write(path: &Path, text: &str) -> Result<(), GanttError> {
     std::fs::write(path, text).map_err(fault)
 }
 
-/// A replayed point that can be drawn.
-struct Drawn {
-    point: ReplayedPoint,
-    end: Seconds,
+fn replayed(
+    source: &ReplaySource,
+    folders: &InputFolders,
+    force: bool,
+) -> Result<ReplayedPoint, GanttError> {
+    replay_point(source, folders, force).map_err(|error| GanttError::Replay {
+        place: source.place,
+        source: error,
+    })
 }
 
-impl Drawn {
-    fn new(source: &ReplaySource, folders: &InputFolders, force: bool) -> Result<Self, GanttError> {
-        let point = replay_point(source, folders, force).map_err(|error| GanttError::Replay {
-            place: source.place,
-            source: error,
-        })?;
-        let end = point
-            .replay
-            .allocations
-            .iter()
-            .map(|allocation| allocation.end)
-            .max()
-            .unwrap_or(Seconds(1));
-        Ok(Self { point, end })
-    }
+/// The drawing of a plan.
+enum Drawing<'d> {
+    Nodes(Gantt<'d>),
+    Counts(Profile<'d>),
+}
 
-    /// From the first start to the last end, unless somebody says otherwise.
-    fn window(
-        &self,
-        from: Option<Seconds>,
-        to: Option<Seconds>,
-    ) -> Result<(Seconds, Seconds), GanttError> {
-        let first = self
-            .point
-            .replay
-            .allocations
-            .first()
-            .map_or(Seconds::ZERO, |allocation| allocation.start);
-        let (from, to) = (from.unwrap_or(first), to.unwrap_or(self.end));
-        if from >= to || from >= self.end {
-            return Err(GanttError::Window {
-                from: from.0,
-                to: to.0,
-                end: self.end.0,
-            });
+impl<'d> Drawing<'d> {
+    /// Of one of the clusters, between two times: by default from the first start to the last end.
+    fn new(
+        point: &'d ReplayedPoint,
+        title: String,
+        cluster: u32,
+        wanted: (Option<Seconds>, Option<Seconds>),
+    ) -> Result<Self, GanttError> {
+        let missing = |count| GanttError::Cluster { cluster, count };
+        match &point.plan {
+            ReplayedPlan::Nodes { inputs, replay } => {
+                if cluster != 0 {
+                    return Err(missing(1));
+                }
+                let allocations = &replay.allocations;
+                let held = allocations.iter().map(|held| (held.start, held.end));
+                let (from, to) = window(held, wanted)?;
+                Ok(Self::Nodes(Gantt {
+                    title,
+                    nodes: inputs.nodes,
+                    from,
+                    to,
+                    allocations,
+                    outcomes: &replay.outcomes,
+                    events: &inputs.failures.events,
+                }))
+            }
+            ReplayedPlan::Counts(machines) => {
+                let machine = machines.get(cluster as usize);
+                let machine = machine.ok_or_else(|| missing(machines.len()))?;
+                let held = machine.held.iter().map(|held| (held.start, held.end));
+                let (from, to) = window(held, wanted)?;
+                Ok(Self::Counts(Profile {
+                    title: match machines.len() {
+                        1 => title,
+                        _ => format!("{title}, {}", machine.name),
+                    },
+                    machine,
+                    from,
+                    to,
+                }))
+            }
         }
-        Ok((from, to))
     }
 
-    fn gantt<'d>(&'d self, source: &ReplaySource, from: Seconds, to: Seconds) -> Gantt<'d> {
-        Gantt {
-            title: title(source),
-            nodes: self.point.inputs.nodes,
-            from,
-            to,
-            allocations: &self.point.replay.allocations,
-            outcomes: &self.point.replay.outcomes,
-            events: &self.point.inputs.failures.events,
+    fn svg(&self) -> String {
+        match self {
+            Self::Nodes(gantt) => gantt.svg(),
+            Self::Counts(profile) => profile.svg(),
         }
     }
 
-    fn note(&self, gantt: &Gantt<'_>) -> String {
-        let checked = if self.point.agrees {
+    fn page(&self, note: &str) -> String {
+        match self {
+            Self::Nodes(gantt) => gantt.page(note),
+            Self::Counts(profile) => profile.page(note),
+        }
+    }
+
+    fn note(&self, agrees: bool) -> String {
+        let checked = if agrees {
             "Replayed from the stored specification; its totals agree with the store."
         } else {
             "FORCED: replayed from the stored specification, but inputs or totals are NOT those of the store."
         };
-        format!("{} {checked}", gantt.note())
+        let of_picture = match self {
+            Self::Nodes(gantt) => gantt.note(),
+            Self::Counts(profile) => profile.note(),
+        };
+        format!("{of_picture} {checked}")
     }
+}
+
+/// From the first start to the last end, unless somebody says otherwise.
+fn window(
+    held: impl Iterator<Item = (Seconds, Seconds)>,
+    (from, to): (Option<Seconds>, Option<Seconds>),
+) -> Result<(Seconds, Seconds), GanttError> {
+    let whole = held.reduce(|whole, held| (whole.0.min(held.0), whole.1.max(held.1)));
+    let (first, end) = whole.unwrap_or((Seconds::ZERO, Seconds(1)));
+    let (from, to) = (from.unwrap_or(first), to.unwrap_or(end));
+    if from >= to || from >= end {
+        return Err(GanttError::Window {
+            from: from.0,
+            to: to.0,
+            end: end.0,
+        });
+    }
+    Ok((from, to))
 }
 
 /// The strategy and the other axes.
@@ -255,31 +303,37 @@ pub fn plan_sections(
     let run = store.run(run)?.id;
     let (mut sections, mut missing) = (Vec::new(), Vec::new());
     for (place, strategy) in store.best_places(run)? {
-        // The machines of studies plan counts of nodes, not nodes: there is nothing to draw.
+        // Counted plans are drawn when somebody asks for them: their simulations may take minutes.
         if studies::is_strategy(&strategy) {
             continue;
         }
         let Some(source) = store.replay_source(run, place)? else {
             continue;
         };
-        let drawn = Drawn::new(&source, folders, false).and_then(|drawn| {
-            let (from, to) = drawn.window(None, None)?;
-            Ok((drawn, from, to))
+        let drawn = replayed(&source, folders, false).and_then(|point| {
+            let drawing = Drawing::new(&point, title(&source), 0, (None, None))?;
+            let note = drawing.note(point.agrees);
+            match drawing {
+                Drawing::Nodes(gantt) => {
+                    let to = gantt.to.min(gantt.from + REPORT_WINDOW);
+                    let gantt = Gantt { to, ..gantt };
+                    let section = (gantt.title.clone(), gantt.fragment(), gantt.page(&note));
+                    Ok(Some((section, note)))
+                }
+                Drawing::Counts(_) => Ok(None),
+            }
         });
         match drawn {
-            Ok((drawn, from, to)) => {
-                let gantt = drawn.gantt(&source, from, to.min(from + REPORT_WINDOW));
-                let note = drawn.note(&gantt);
+            Ok(None) => {}
+            Ok(Some(((title, svg, text), note))) => {
                 let page = format!("plots/plan-{strategy}.html");
-                sections.push((
-                    PlanSection {
-                        title: gantt.title.clone(),
-                        svg: gantt.fragment(),
-                        note: note.clone(),
-                        page,
-                    },
-                    gantt.page(&note),
-                ));
+                let section = PlanSection {
+                    title,
+                    svg,
+                    note,
+                    page,
+                };
+                sections.push((section, text));
             }
             Err(error) => missing.push(format!("no plan of {strategy}: {error}")),
         }

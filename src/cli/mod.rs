@@ -120,13 +120,14 @@ Examples:
     Compare(compare::CompareArguments),
     /// Write a run as Parquet or CSV
     Export(export::ExportArguments),
-    /// Draw the plan of one point: nodes × time
+    /// Draw the plan of one point: nodes × time, or how many nodes are held over time
     #[command(after_help = "\
 The point is simulated again from its stored specification and checked against the store, so its trace must be found.
 
 Examples:
   bookahead gantt latest --point 12 --out plan.svg
-  bookahead gantt 3 --point 12 --from 2d --to 60h --out plan.html")]
+  bookahead gantt 3 --point 12 --from 2d --to 60h --out plan.html
+  bookahead gantt four-axes --point 100 --cluster 1 --out cluster.svg")]
     Gantt(gantt::GanttArguments),
     /// Ask the store a question in SQL; nothing is changed
     Sql(sql::SqlArguments),
@@ -170,6 +171,7 @@ Examples:
     #[command(after_help = "\
 Examples:
   bookahead trace info CTC-SP2-1996-3.1-cln.swf
+  bookahead trace estimates CTC-SP2-1996-3.1-cln.swf --out estimates
   bookahead trace convert --help")]
     Trace(trace::TraceArguments),
     /// Look at a workflow, draw it, or make one

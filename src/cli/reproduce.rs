@@ -4,6 +4,7 @@
 //! [`SweepRunner`].
 
 mod evaluation;
+mod page;
 mod paper;
 mod readings;
 mod runner;
@@ -14,7 +15,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 
 pub use paper::{
     Configuration, EXPLANATIONS, FINDINGS, PAPER, Paper, PaperError, PaperTrace, paper_names,
@@ -43,18 +44,49 @@ pub struct ReproduceArgs {
     /// Under this reading of the paper instead of the default one (repeatable; `all` for every reading); `--list` shows which there are
     #[arg(long = "reading", value_name = "NAME")]
     pub readings: Vec<String>,
+    /// Run nothing: make the page of the paper again from the score cards in the folder of reports
+    #[arg(long, conflicts_with_all = ["trace", "readings", "list", "json"], requires = "paper")]
+    pub from_cards: bool,
     /// The database
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
     pub store: PathBuf,
     /// Worker threads [default: the cores]
     #[arg(long, value_name = "N", value_parser = super::workers)]
     pub workers: Option<std::num::NonZeroUsize>,
-    /// The folder of reports; score cards go to DIR/PAPER/TRACE/, those of another reading than the default to DIR/PAPER/TRACE@READING/
+    /// What is kept: the points' metrics, or every job's outcome, too; points that were kept with less are computed anew
+    #[arg(long, value_enum, default_value = "metrics")]
+    pub outcomes: Kept,
+    /// The folder of reports; the page of the paper goes to DIR/PAPER/, score cards to DIR/PAPER/TRACE/, those of another reading than the default to DIR/PAPER/TRACE@READING/
     #[arg(long, value_name = "DIR", default_value = "reports")]
     pub report: PathBuf,
     /// Print every comparison as JSON instead of tables
     #[arg(long)]
     pub json: bool,
+}
+
+/// Values of `--outcomes`: score cards are read off a store, so there is none without metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Kept {
+    /// Every point's metrics.
+    Metrics,
+    /// Every job's outcome and every point's metrics.
+    All,
+}
+
+impl ReproduceArgs {
+    /// How its sweeps are run.
+    #[must_use]
+    pub fn sweep_options(&self) -> SweepOptions {
+        let mut options = SweepOptions::new(self.store.clone());
+        options.outcomes = match self.outcomes {
+            Kept::Metrics => OutcomeDetail::Metrics,
+            Kept::All => OutcomeDetail::All,
+        };
+        if let Some(workers) = self.workers {
+            options.workers = workers.get();
+        }
+        options
+    }
 }
 
 /// Runs the command and returns its exit code.
@@ -63,11 +95,7 @@ pub struct ReproduceArgs {
 ///
 /// As [`reproduce`].
 pub fn execute(args: &ReproduceArgs) -> Result<ExitCode, ReproduceError> {
-    let mut options = SweepOptions::new(args.store.clone());
-    options.outcomes = OutcomeDetail::Metrics;
-    if let Some(workers) = args.workers {
-        options.workers = workers.get();
-    }
+    let options = args.sweep_options();
     if !args.list {
         options.interrupt.listen()?;
     }
@@ -208,6 +236,24 @@ pub enum ReproduceError {
     Sweep {
         /// The configuration.
         configuration: String,
+        /// Why.
+        source: AnyError,
+    },
+    /// There is no score card to make a page of.
+    #[error("{folder} has no score card; bookahead reproduce {paper} makes them")]
+    NoCard {
+        /// The folder of the paper.
+        folder: PathBuf,
+        /// The paper.
+        paper: String,
+    },
+    /// A score card cannot be read.
+    #[error("cannot read the score card {path}: {source}; `{command}` makes it again")]
+    Card {
+        /// The file.
+        path: PathBuf,
+        /// The command that makes it.
+        command: String,
         /// Why.
         source: AnyError,
     },
@@ -442,6 +488,8 @@ impl Session<'_> {
 
 #[cfg(test)]
 mod curve_tests;
+#[cfg(test)]
+mod page_tests;
 #[cfg(test)]
 mod reading_tests;
 #[cfg(test)]

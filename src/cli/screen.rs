@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
+pub(super) use crate::report::axes_text;
 use crate::report::{Cell, Table, TableFormat as _, Terminal};
 use crate::store::{QueryError, SqlValue, StoreError};
 use crate::sweep::AxisValue;
@@ -111,15 +112,6 @@ pub(super) fn axes_json(axes: &[(String, AxisValue)]) -> Value {
         .map(|(key, value)| (key.clone(), axis_json(value)))
         .collect::<serde_json::Map<_, _>>()
         .into()
-}
-
-/// Axes in one line: `acceptance.pof_max = 0.2, …`.
-pub(super) fn axes_text(axes: &[(String, AxisValue)]) -> String {
-    let each: Vec<String> = axes
-        .iter()
-        .map(|(key, value)| format!("{key} = {}", crate::sweep::shown(value)))
-        .collect();
-    each.join(", ")
 }
 
 /// A value as a cell for people.

@@ -6,6 +6,7 @@
 mod answer;
 mod schedule;
 mod source;
+mod stored;
 
 use std::io::ErrorKind;
 use std::path::PathBuf;
@@ -18,12 +19,14 @@ use serde::Serialize;
 use self::answer::Answer;
 use self::schedule::{Report, ScheduleFile};
 use self::source::{Jobs, Source};
+use self::stored::StoredJobs;
 use crate::scheduling::stream::{
     ConservativeStream, EasyStream, ExactStream, ReservationStream, StreamRequest, StreamScheduler,
     StreamTotals,
 };
+use crate::store::StoreError;
 use crate::units::{Nodes, Seconds};
-use crate::workload::{Demand, JobStreamError, SwfError, WorkloadError, battery};
+use crate::workload::{Demand, Job, JobStreamError, SwfError, WorkloadError, battery};
 
 /// Arguments of `bookahead simulate`.
 #[derive(Args, Debug)]
@@ -59,6 +62,9 @@ pub struct SimulateArguments {
     /// Write the schedule as a trace: the records of the jobs that started, with their wait times
     #[arg(long, value_name = "FILE")]
     schedule: Option<PathBuf>,
+    /// Keep what became of every job in this store, as a run that `sql`, `show`, `export` and `report` know; reads the trace twice
+    #[arg(long, value_name = "FILE")]
+    store: Option<PathBuf>,
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -74,6 +80,16 @@ enum PolicyName {
     Conservative,
     /// Every job asks for a fixed start, --lead after its submission, and gets it or nothing
     Reservations,
+}
+
+impl PolicyName {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Easy => "easy",
+            Self::Conservative => "conservative",
+            Self::Reservations => "reservations",
+        }
+    }
 }
 
 /// Values of `--estimates`.
@@ -169,6 +185,9 @@ pub enum SimulateError {
         /// The file.
         path: PathBuf,
     },
+    /// The jobs cannot be kept.
+    #[error(transparent)]
+    Store(#[from] StoreError),
     /// The answer cannot be written.
     #[error("cannot write the answer: {0}")]
     Output(#[from] std::io::Error),
@@ -250,11 +269,21 @@ fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answe
         PolicyName::Reservations => Seconds(arguments.lead),
         _ => Seconds::ZERO,
     };
-    let mut run = Run {
+    let shape = Shape {
         machine,
         factor,
         origin: None,
         exact: arguments.estimates == Estimates::Perfect,
+        lead: (arguments.policy == PolicyName::Reservations).then_some(lead),
+    };
+    let stored = match &arguments.store {
+        Some(path) => Some(StoredJobs::create(path, source, arguments, &shape)?),
+        None => None,
+    };
+    let mut run = Run {
+        machine,
+        factor,
+        shape,
         most: arguments.most(),
         report: Report {
             totals: StreamTotals {
@@ -265,6 +294,7 @@ fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answe
                 Some(path) => Some(ScheduleFile::create(path, source, arguments)?),
                 None => None,
             },
+            stored,
         },
         demand: Demand::default(),
         too_wide: 0,
@@ -295,6 +325,9 @@ fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answe
     if let Some(file) = run.report.file.take() {
         file.finish()?;
     }
+    if let Some(stored) = run.report.stored.take() {
+        stored.finish(machine, run.reading + run.scheduling)?;
+    }
     Ok(Answer::of(arguments, source, &run, jobs.report()))
 }
 
@@ -306,14 +339,60 @@ impl SimulateArguments {
     }
 }
 
-/// One simulation under way.
-struct Run {
+/// What is made of the jobs of a source before they are scheduled.
+#[derive(Clone)]
+struct Shape {
     machine: Nodes,
     /// What times between arrivals are multiplied by.
     factor: Option<f64>,
     /// The first submission as the trace has it.
     origin: Option<Seconds>,
+    /// Whether jobs are booked for exactly what they use.
     exact: bool,
+    /// Of fixed starts: how long after its submission a job wants to start.
+    lead: Option<Seconds>,
+}
+
+impl Shape {
+    /// The next job of the source, submitted as the load asks for.
+    fn submitted(&mut self, mut job: Job) -> Job {
+        if let Some(factor) = self.factor {
+            let first = *self.origin.get_or_insert(job.submit);
+            job.submit = battery::compressed(job.submit, first, factor);
+        }
+        job
+    }
+
+    /// What a job uses, and what is booked for it.
+    fn times(&self, job: &Job) -> (Seconds, Seconds) {
+        let runtime = job.runtime.min(job.estimate).max(Seconds(1));
+        (runtime, if self.exact { runtime } else { job.estimate })
+    }
+
+    /// The job as the store has it.
+    fn stored(&self, job: &Job) -> Job {
+        let job = Job {
+            release: job.submit,
+            estimate: self.times(job).1,
+            deadline: Seconds::FAR,
+            ..job.clone()
+        };
+        match self.lead {
+            Some(lead) => {
+                let start = job.submit + lead;
+                job.into_reservation(start)
+            }
+            None => job,
+        }
+    }
+}
+
+/// One simulation under way.
+struct Run {
+    machine: Nodes,
+    /// What times between arrivals are multiplied by.
+    factor: Option<f64>,
+    shape: Shape,
     most: usize,
     report: Report,
     demand: Demand,
@@ -351,6 +430,9 @@ impl Run {
             if let Some(file) = &mut self.report.file {
                 file.write_known()?;
             }
+            if let Some(stored) = &mut self.report.stored {
+                stored.write_known()?;
+            }
         }
         Ok(jobs)
     }
@@ -368,24 +450,26 @@ impl Run {
             let Some(job) = jobs.next() else {
                 return Ok(false);
             };
-            let mut job = job?;
-            if let Some(factor) = self.factor {
-                let first = *self.origin.get_or_insert(job.submit);
-                job.submit = battery::compressed(job.submit, first, factor);
-            }
+            let job = self.shape.submitted(job?);
             self.demand.count(&job, self.machine);
             if job.nodes > self.machine {
                 self.too_wide += 1;
+                if let Some(stored) = &mut self.report.stored {
+                    stored.too_wide(self.shape.stored(&job));
+                }
                 continue;
             }
-            let runtime = job.runtime.min(job.estimate).max(Seconds(1));
+            let (runtime, estimate) = self.shape.times(&job);
             block.push(StreamRequest {
                 index: self.demand.jobs - 1 - self.too_wide,
                 submit: job.submit,
                 nodes: job.nodes,
-                estimate: if self.exact { runtime } else { job.estimate },
+                estimate,
                 runtime,
             });
+            if let Some(stored) = &mut self.report.stored {
+                stored.submitted(self.shape.stored(&job));
+            }
             if let (Some(file), Some(record)) = (&mut self.report.file, jobs.last_record()) {
                 file.submitted(record, job.submit);
             }

@@ -1,8 +1,10 @@
-//! `bookahead trace info|convert|synthesize`: look at a trace, write a cleaned and scaled one, or let a model write one.
+//! `bookahead trace info|estimates|convert|synthesize`: look at a trace and at its estimates, write a cleaned and scaled one, or let
+//! a model write one.
 //!
 //! Data goes to standard output, messages to standard error. Every error is wrong use or bad input: exit code 2.
 
 mod describe;
+mod estimates;
 
 use bookahead_engine::printable::printable;
 use std::fmt::Write as _;
@@ -14,6 +16,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use miette::{IntoDiagnostic, miette};
 
 use self::describe::{describe, describe_cleaning};
+use self::estimates::{EstimatesArguments, estimates};
 use crate::units::Nodes;
 use crate::workload::swf::{SwfHeader, SwfRecord, write_trace};
 use crate::workload::{
@@ -32,6 +35,9 @@ pub struct TraceArguments {
 enum TraceCommand {
     /// Print what a trace holds: jobs, span, load, estimate accuracy, and what cleaning would drop
     Info(InfoArguments),
+    /// Show how much of their estimates jobs use, by class, and which attributes tell that apart
+    #[command(after_help = estimates::HELP)]
+    Estimates(EstimatesArguments),
     /// Write a cleaned and scaled trace, its header kept
     Convert(ConvertArguments),
     /// Write a trace that a model generates
@@ -169,6 +175,7 @@ pub fn execute(arguments: &TraceArguments) -> miette::Result<ExitCode> {
 fn answer(arguments: &TraceArguments, folder: &TraceFolder) -> miette::Result<Answer> {
     match &arguments.command {
         TraceCommand::Info(arguments) => info(arguments, folder),
+        TraceCommand::Estimates(arguments) => estimates(arguments, folder),
         TraceCommand::Convert(arguments) => convert(arguments, folder),
         TraceCommand::Synthesize(arguments) => synthesize(arguments),
     }

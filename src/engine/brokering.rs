@@ -45,7 +45,8 @@ pub use failures::OutageEvents;
 pub use grid::{ClusterWorkload, GridInputs, GridRun};
 pub use network::Network;
 pub use outcome::{
-    CoOutcome, CoVerdict, MessageCounts, OfferBounds, ProbeCounts, TimeLine, TimeLineSample,
+    AttemptFate, CoAttempt, CoOutcome, CoVerdict, MessageCounts, OfferBounds, ProbeCounts,
+    TimeLine, TimeLineSample,
 };
 pub use search::{Search, SearchCounts, SearchRules, Step};
 pub use settings::{

@@ -2,7 +2,9 @@
 //!
 //! Tables of everything stand in `store/tables`, those of a study in its folder; only `store` opens a connection and calls what is here.
 
-use rusqlite::Connection;
+use std::fmt::Write as _;
+
+use rusqlite::{Connection, ToSql, params_from_iter};
 
 /// The name of a view and its query.
 pub(crate) type View = (&'static str, &'static str);
@@ -19,6 +21,8 @@ pub(crate) struct Definition {
     pub(crate) views: &'static [View],
     /// What can be exported.
     pub(crate) exports: &'static [ExportKind],
+    /// What the views about the outcomes of all studies show of them.
+    pub(crate) outcomes: Outcomes,
     /// Enters what lookup tables must know of this program; run again by every migration.
     pub(crate) enter_lookups: fn(&Connection) -> rusqlite::Result<()>,
 }
@@ -30,9 +34,78 @@ impl Definition {
         results: &[],
         views: &[],
         exports: &[],
+        outcomes: Outcomes::NONE,
         enter_lookups: |_| Ok(()),
     };
 }
+
+/// What a study has to say in the views about the outcomes of all studies (`v_all_jobs`, `v_all_reservations`), as SQL.
+#[derive(Clone, Copy)]
+pub(crate) struct Outcomes {
+    /// The algorithm that decided in the simulation `m` (a row of `simulation`): an expression. Nothing where it is the strategy.
+    pub(crate) algorithm: Option<&'static str>,
+    /// How many clusters the simulation `m` has: an expression. Nothing where it is one.
+    pub(crate) clusters: Option<&'static str>,
+    /// The cluster of the job `j` (a row of `v_job`), from 0: an expression. Nothing where there is one only.
+    pub(crate) cluster_of_job: Option<&'static str>,
+    /// A query whose rows are jobs that promised nothing to anybody and are kept in tables of the study, with the columns [`JOB_COLUMNS`] in
+    /// this order.
+    pub(crate) jobs: Option<&'static str>,
+    /// A query whose rows are its reservations, with the columns [`RESERVATION_COLUMNS`] in this order.
+    pub(crate) reservations: Option<&'static str>,
+}
+
+impl Outcomes {
+    /// Those of a study with one cluster and without reservations, whose strategy decides.
+    pub(crate) const NONE: Self = Self {
+        algorithm: None,
+        clusters: None,
+        cluster_of_job: None,
+        jobs: None,
+        reservations: None,
+    };
+}
+
+/// The columns of a study's own jobs. `docs/schema.md` says what each of them is (`v_all_jobs`).
+pub(crate) const JOB_COLUMNS: [&str; 13] = [
+    "simulation",
+    "cluster",
+    "job",
+    "trace_number",
+    "user",
+    "application",
+    "nodes",
+    "estimate",
+    "runtime",
+    "submit",
+    "start",
+    "end",
+    "waiting",
+];
+
+/// The columns of a study's reservations. `docs/schema.md` says what each of them is (`v_all_reservations`).
+pub(crate) const RESERVATION_COLUMNS: [&str; 20] = [
+    "simulation",
+    "request",
+    "part",
+    "parts",
+    "cluster",
+    "trace_number",
+    "user",
+    "nodes",
+    "asked_at",
+    "earliest",
+    "deadline",
+    "duration",
+    "runtime",
+    "outcome",
+    "reason",
+    "pof",
+    "start",
+    "end",
+    "fee",
+    "penalty",
+];
 
 /// What a simulation of a study leaves in tables of the study's own.
 pub(crate) trait Rows {
@@ -58,6 +131,73 @@ pub(crate) trait Rows {
 /// For studies without tables of their own.
 impl Rows for () {}
 
+/// Rows that one statement inserts at a time: less of its work is done anew for each.
+const ROWS_AT_ONCE: usize = 16;
+
+/// Writes whole rows of a table, many with one statement; returns how many there are.
+pub(crate) fn write_many<T: ToSql, const COLUMNS: usize>(
+    connection: &Connection,
+    table: &str,
+    rows: impl Iterator<Item = [T; COLUMNS]>,
+) -> rusqlite::Result<u64> {
+    let insert = |rows: usize| {
+        let row = format!("({})", vec!["?"; COLUMNS].join(", "));
+        format!("INSERT INTO {table} VALUES {}", vec![row; rows].join(", "))
+    };
+    let mut many = connection.prepare_cached(&insert(ROWS_AT_ONCE))?;
+    let mut group = Vec::with_capacity(ROWS_AT_ONCE);
+    let mut written = 0;
+    for row in rows {
+        group.push(row);
+        if group.len() == ROWS_AT_ONCE {
+            many.execute(params_from_iter(group.iter().flatten()))?;
+            group.clear();
+            written += ROWS_AT_ONCE as u64;
+        }
+    }
+    let mut single = connection.prepare_cached(&insert(1))?;
+    for row in &group {
+        single.execute(params_from_iter(row))?;
+    }
+    Ok(written + group.len() as u64)
+}
+
+/// Rows of numbers as a JSON array of arrays, which `json_each` takes apart again.
+pub(crate) fn json_rows<const COLUMNS: usize>(
+    rows: impl Iterator<Item = [i64; COLUMNS]>,
+) -> String {
+    let mut text = "[".to_owned();
+    for row in rows {
+        text.push_str(if text.len() > 1 { ",[" } else { "[" });
+        for (column, value) in row.into_iter().enumerate() {
+            if column > 0 {
+                text.push(',');
+            }
+            // Writing into a text does not fail.
+            let _ = write!(text, "{value}");
+        }
+        text.push(']');
+    }
+    text.push(']');
+    text
+}
+
+/// The first number of a table that is free, from the one that the identity begins with: it does not depend on who comes first, and
+/// takes six bytes at most.
+pub(crate) fn free_number(
+    connection: &Connection,
+    table: &str,
+    identity: &str,
+) -> rusqlite::Result<i64> {
+    let digits = identity.get(..12).unwrap_or(identity);
+    let mut number = i64::from_str_radix(digits, 16).unwrap_or(0) >> 1;
+    let taken = format!("SELECT 1 FROM {table} WHERE id = ?1");
+    while connection.prepare_cached(&taken)?.exists([number])? {
+        number += 1;
+    }
+    Ok(number)
+}
+
 /// A kind of rows that can be exported.
 #[derive(Debug, PartialEq, Eq)]
 pub struct ExportKind {
@@ -80,6 +220,12 @@ pub(crate) enum ExportSource {
     Points,
     /// The axes of each point of the run.
     Axes,
+    /// A view with a column `run`, and the columns by which its rows are in order.
+    Run(&'static str, &'static str),
+    /// A view with columns `run` and `simulation` that has too many rows to be sorted.
+    RunSimulations(&'static str),
+    /// A table as it is: its rows about the run, its simulations or their workloads, and all rows where they are about neither.
+    Table,
     /// A table, a view or a query in parentheses with a column `simulation`: its rows about the simulations of the run.
     Simulations(&'static str),
 }

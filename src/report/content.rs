@@ -6,7 +6,9 @@ use super::figure::Figure;
 use super::figures::{curves, distributions, simulator, studies};
 use super::section::{ClaimsSection, PlanSection, ReportError, ReportExtras};
 use super::table::Table;
-use super::tables::{best_table, failed_table, missing, missing_table, run_table, summary_table};
+use super::tables::{
+    best_table, each_axis_table, failed_table, missing, missing_table, run_table, summary_table,
+};
 use super::views::{self, Reported};
 
 use crate::store::{FailedPoint, RunSelector, RunSummary, Store};
@@ -21,6 +23,8 @@ pub(super) struct Content<'e> {
     pub(super) failed: Vec<FailedPoint>,
     pub(super) what: Table,
     pub(super) best: Table,
+    /// What each axis does alone, where there are several.
+    pub(super) each_axis: Option<Table>,
     /// Tables in their order, that of the best among them.
     pub(super) tables: Vec<Table>,
     pub(super) figures: Vec<Figure>,
@@ -61,7 +65,7 @@ impl<'e> Content<'e> {
         } else {
             curves(&analysis, hash)
         };
-        let calibration = calibration(&store.calibration(run.id)?, &points, &analysis, hash);
+        let mut calibration = calibration(&store.calibration(run.id)?, &points, &analysis, hash);
         let mut figures = views.first_figures;
         figures.extend(over_axes);
         figures.extend(distributions(store, &points, &analysis, hash)?);
@@ -72,7 +76,8 @@ impl<'e> Content<'e> {
                 .flat_map(|calibration| calibration.figures.iter().cloned()),
         );
 
-        let best = best_table(&analysis, &run);
+        let mut best = best_table(&analysis, &run);
+        let mut each_axis = each_axis_table(&analysis, &points, &run);
         let mut tables = Vec::new();
         if !failed.is_empty() {
             tables.push(failed_table(&failed, &run));
@@ -80,10 +85,18 @@ impl<'e> Content<'e> {
         if !missing_points.is_empty() {
             tables.push(missing_table(&missing_points, &run));
         }
+        let first_of_means = tables.len();
+        tables.extend(each_axis.clone());
         tables.push(best.clone());
         tables.extend(views.first_tables);
         tables.push(summary_table(&analysis, &run));
         tables.extend(views.tables);
+        let scores = calibration
+            .iter_mut()
+            .flat_map(|calibration| &mut calibration.tables);
+        let of_means = tables[first_of_means..].iter_mut().chain(scores);
+        let shown_first = [&mut best].into_iter().chain(&mut each_axis);
+        mark_incomplete(&run, of_means.chain(shown_first), &mut figures);
         Ok(Self {
             what: run_table(&run, &analysis),
             simulator: simulator(&store.simulator_times(run.id)?, hash),
@@ -97,6 +110,7 @@ impl<'e> Content<'e> {
             analysis,
             failed,
             best,
+            each_axis,
             tables,
             figures,
             left_out,
@@ -109,6 +123,31 @@ impl<'e> Content<'e> {
         self.calibration
             .as_ref()
             .map_or(&[], |calibration| &calibration.tables)
+    }
+}
+
+/// Where results are missing, every table and figure of means says so: its reader may never see the first page.
+fn mark_incomplete<'t>(
+    run: &RunSummary,
+    tables: impl Iterator<Item = &'t mut Table>,
+    figures: &mut [Figure],
+) {
+    let Some(shortfall) = shortfall(run) else {
+        return;
+    };
+    for table in tables {
+        table.title = format!(
+            "{} (incomplete: {} of {} points)",
+            table.title, run.points_done, run.points
+        );
+        table.note = format!("{} {shortfall}", table.note)
+            .trim_start()
+            .to_owned();
+    }
+    for figure in figures {
+        figure.note = format!("{} {shortfall}", figure.note)
+            .trim_start()
+            .to_owned();
     }
 }
 

@@ -8,6 +8,7 @@ mod terminal;
 use std::io;
 
 pub use csv::Csv;
+pub(super) use csv::inert;
 pub use markdown::Markdown;
 pub(super) use markdown::html;
 pub use parquet::{ColumnKind, Parquet, ParquetRows};

@@ -459,7 +459,7 @@ fn ranges(allocation: &Allocation) -> Vec<(u32, u32)> {
 }
 
 /// `3d 07:30`, or with seconds where they are not zero.
-fn moment(time: Seconds) -> String {
+pub(super) fn moment(time: Seconds) -> String {
     let (days, rest) = (time.0.div_euclid(86_400), time.0.rem_euclid(86_400));
     let (hours, minutes, seconds) = (rest / 3_600, rest / 60 % 60, rest % 60);
     let days = if days == 0 {
@@ -474,7 +474,7 @@ fn moment(time: Seconds) -> String {
     }
 }
 
-fn span(seconds: f64) -> String {
+pub(super) fn span(seconds: f64) -> String {
     match seconds {
         seconds if seconds < 120.0 => format!("{seconds:.0} s"),
         seconds if seconds < 7_200.0 => format!("{:.0} min", seconds / 60.0),

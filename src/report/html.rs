@@ -104,7 +104,11 @@ impl Content<'_> {
 
     fn head(&self) -> Markup {
         let run = &self.run;
-        let rows = self.best.rows.len();
+        let (outcome, most) = match &self.each_axis {
+            Some(table) => (table, 2 * MOST_OUTCOMES),
+            None => (&self.best, MOST_OUTCOMES),
+        };
+        let rows = outcome.rows.len();
         html! {
             header { "\n"
                 div.bar {
@@ -125,11 +129,13 @@ impl Content<'_> {
                     } "\n"
                     section class="card wide" id="outcome" {
                         h2 { "What came out" } "\n"
-                        (plain_table(&self.best, MOST_OUTCOMES))
-                        @if rows > MOST_OUTCOMES {
+                        (plain_table(outcome, most))
+                        @if rows > most {
                             p.note {
-                                "The first " (MOST_OUTCOMES) " of " (rows) " rows; " a href="#best" { "all of them" } "."
+                                "The first " (most) " of " (rows) " rows; " a href={ "#" (outcome.name) } { "all of them" } "."
                             } "\n"
+                        } @else if outcome.name != self.best.name {
+                            p.note { "Each axis alone, in the mean over the others. " a href="#best" { "Every combination" } "." } "\n"
                         }
                     } "\n"
                     section.card id="trust" {
@@ -301,7 +307,7 @@ fn id_of(section: Section) -> &'static str {
     }
 }
 
-fn section(id: &str, title: &str, body: Markup) -> Markup {
+pub(super) fn section(id: &str, title: &str, body: Markup) -> Markup {
     html! { section id=(id) { h2 { (title) } "\n" (body) } "\n" }
 }
 
@@ -343,7 +349,7 @@ fn plan_html(plan: &PlanSection) -> Markup {
     }
 }
 
-fn figure_html(figure: &Figure, is_study: bool) -> Markup {
+pub(super) fn figure_html(figure: &Figure, is_study: bool) -> Markup {
     let given: serde_json::Map<String, serde_json::Value> = figure
         .given
         .iter()
@@ -373,7 +379,7 @@ fn sql_html(sql: &str) -> Markup {
 }
 
 /// A table that sorts and filters.
-fn table_html(table: &Table) -> Markup {
+pub(super) fn table_html(table: &Table) -> Markup {
     let file = |ending: &str| format!("tables/{}.{ending}", table.name);
     let rows = table.rows.len();
     html! {
@@ -407,7 +413,7 @@ fn table_html(table: &Table) -> Markup {
     }
 }
 
-fn plain_table(table: &Table, most: usize) -> Markup {
+pub(super) fn plain_table(table: &Table, most: usize) -> Markup {
     html! {
         div.scroll {
             table {
@@ -435,8 +441,8 @@ fn rows_html(table: &Table, most: usize) -> Markup {
             tr {
                 @for (cell, column) in row.iter().zip(&table.columns) {
                     @match value(cell) {
-                        Some(value) => td.n data-v=(rounded(value)) { (cell.text(column.decimals)) },
-                        None => td { (cell.text(column.decimals)) },
+                        Some(value) => td.n data-v=(rounded(value)) { (column.text(cell)) },
+                        None => td { (column.text(cell)) },
                     }
                 }
             } "\n"

@@ -9,13 +9,16 @@
 
 mod analysis;
 mod calibration;
+pub mod comparison;
 mod content;
+mod estimates;
 pub mod figure;
 mod figures;
 pub mod findings;
 mod format;
 pub mod gantt;
 mod html;
+mod profile;
 pub mod reproduction;
 mod schedule_drawing;
 mod section;
@@ -32,13 +35,15 @@ mod write;
 
 pub use analysis::{Additional, Analysis, Combination, ReportedMeasure, STRATEGY_AXIS, TUNED_AXES};
 pub use content::moment;
+pub use estimates::EstimatesReport;
 pub use format::{ColumnKind, Csv, Markdown, Parquet, ParquetRows, TableFormat, Terminal};
 pub use html::{RUN_BEGINS, RUN_ENDS};
+pub use profile::Profile;
 pub use schedule_drawing::schedule_svg;
 pub use section::{ClaimsSection, PlanSection, ReportError, ReportExtras};
-pub use statistics::{Estimate, student_t_95};
-pub(crate) use table::grouped;
+pub use statistics::{Estimate, holm, student_t_95};
 pub use table::{Cell, Column, Table};
+pub(crate) use table::{axes_text, grouped};
 pub use tables::{best_table, failed_table, run_table, summary_table};
 pub use workflow_drawing::workflow_svg;
 pub use write::{ReportSummary, write, write_with};

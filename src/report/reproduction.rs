@@ -6,13 +6,17 @@
 
 mod cells;
 mod judgements;
+mod paper_page;
 mod record;
+mod recorded;
 mod sections;
 mod side_by_side;
 mod tables;
 mod tally;
 
+pub use paper_page::{Dimension, PaperPage, SummaryFigure, TraceOnPage};
 pub use record::Record;
+pub use recorded::recorded;
 pub use side_by_side::SideBySide;
 pub use tally::{Tallies, Tally};
 
@@ -20,7 +24,7 @@ use super::findings::tables::{MeasuredTable, ToleranceRule};
 use super::findings::{Explanation, FindingResult, Reading, explain};
 use super::section::ClaimsSection;
 use super::table::{Cell, Column, Table};
-use cells::{line, title};
+use cells::{chosen, line, title};
 
 /// Measured beside published, for one trace of one paper.
 #[derive(Clone, Debug)]
@@ -109,15 +113,7 @@ impl ScoreCard {
     #[must_use]
     pub fn tallies_by_title(cards: &[Self]) -> Vec<(String, Tallies)> {
         let mut groups = grouped(cards.iter().flat_map(|card| &card.results), title);
-        groups.sort_by_key(|(_, rows)| {
-            let check = rows.first().and_then(|row| row.cell());
-            let number = check.and_then(|check| check.table.as_deref());
-            let parts = number.map(|number| {
-                let parts = number.split('.').map(|part| part.parse::<u32>().ok());
-                parts.collect::<Vec<_>>()
-            });
-            (parts.is_none(), parts)
-        });
+        groups.sort_by_key(|(_, rows)| rows.first().map(|row| title_order(&row.finding)));
         groups
             .into_iter()
             .map(|(title, rows)| (title, Tallies::of(rows)))
@@ -153,7 +149,10 @@ impl ScoreCard {
                     .into_iter()
                     .map(|row| row.into_iter().map(Cell::Text).collect())
                     .collect(),
-                note: format!("Made by `{}`.", self.command),
+                note: match chosen(self.cells()).filter(|_| is_of_tables) {
+                    Some(text) => format!("Made by `{}`. {text}", self.command),
+                    None => format!("Made by `{}`.", self.command),
+                },
                 sql: String::new(),
             },
         }
@@ -203,6 +202,19 @@ impl ScoreCard {
         }
         page
     }
+}
+
+/// The order of titles: tables by number, then the others as they come.
+fn title_order(finding: &super::findings::Finding) -> (bool, Vec<Option<u32>>) {
+    let number = match &finding.check {
+        super::findings::Check::Cell(check) => check.table.as_deref(),
+        _ => None,
+    };
+    let parts = number.map(|number| {
+        let parts = number.split('.').map(|part| part.parse::<u32>().ok());
+        parts.collect::<Vec<_>>()
+    });
+    (parts.is_none(), parts.unwrap_or_default())
 }
 
 /// The keys and titles of a table, and its rows.

@@ -51,6 +51,23 @@ ORDER BY axes, strategy, measure;"
     )
 }
 
+/// Every measure by axis and value, the means of the replications folded.
+pub(super) fn each_axis(configuration_hash: &str) -> String {
+    let run = this_run(configuration_hash);
+    format!(
+        "WITH by_replication AS (
+    SELECT a.key AS axis, a.value AS setting, measure, replication, avg(m.value) AS mean
+    FROM v_measure m, json_each(m.axes) a WHERE run = {run}
+    GROUP BY axis, setting, measure, replication
+)
+SELECT axis, setting, measure, count(*) AS n, avg(mean) AS mean,
+    sum((mean - centre) * (mean - centre)) / (count(*) - 1) AS variance
+FROM (SELECT *, avg(mean) OVER (PARTITION BY axis, setting, measure) AS centre FROM by_replication)
+GROUP BY axis, setting, measure
+ORDER BY axis, setting, measure;"
+    )
+}
+
 /// The best combination per strategy and the paired differences to its baseline.
 pub(super) fn best(configuration_hash: &str, analysis: &Analysis) -> String {
     let run = this_run(configuration_hash);

@@ -108,6 +108,21 @@ impl Estimate {
     }
 }
 
+/// These p-values after Holm's correction: where those below 5 % are taken for differences, the chance of any false alarm among all
+/// of them is 5 %.
+#[must_use]
+pub fn holm(p_values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|one, two| p_values[*one].total_cmp(&p_values[*two]));
+    let mut adjusted = vec![1.0; p_values.len()];
+    let mut least: f64 = 0.0;
+    for (rank, at) in order.iter().enumerate() {
+        least = least.max(p_values[*at] * (p_values.len() - rank) as f64);
+        adjusted[*at] = least.min(1.0);
+    }
+    adjusted
+}
+
 /// The two-sided 95 % quantile of Student's t for the mean of `count` values, i.e. with `count − 1` degrees of freedom:
 /// 2.093 for 20 and 2.001 for 60. `None` for fewer than two values.
 #[must_use]
@@ -180,5 +195,15 @@ mod tests {
         assert_eq!(Estimate::of(&[10.0, 14.0, 12.0]), Some(estimate));
         assert_eq!(Estimate::of(&[12.0]), Some(single));
         assert_eq!(Estimate::of(&[]), None);
+    }
+
+    #[test]
+    fn holm_asks_more_of_the_smallest_p_value_the_more_there_are() {
+        assert_eq!(holm(&[0.04]), [0.04]);
+        // 2 · 0.03, and the larger one is never below the smaller one.
+        assert_eq!(holm(&[0.04, 0.03]), [0.06, 0.06]);
+        assert_eq!(holm(&[0.04, 0.02]), [0.04, 0.04]);
+        assert_eq!(holm(&[0.25, 0.5, 0.9]), [0.75, 1.0, 1.0]);
+        assert!(holm(&[]).is_empty());
     }
 }

@@ -10,10 +10,11 @@ use std::fmt::Write as _;
 
 use super::figure::{Figure, Marks, Scale, ScaleKind};
 use super::table::grouped;
-pub(super) use canvas::{BELOW_AXIS, Canvas, Picture, Place, Side, Swatch, escape, legend_height};
-use marks::Pen;
-use scale::Axis;
-pub(super) use scale::{round_ticks, time_step};
+pub(super) use canvas::{
+    BELOW_AXIS, Canvas, Picture, Place, Side, Swatch, escape, legend_height, text_width,
+};
+use marks::{Pen, dashes};
+pub(super) use scale::{Axis, round_ticks, time_step};
 
 const WIDTH: f64 = 760.0;
 const LEFT: f64 = 84.0;
@@ -85,6 +86,20 @@ fn colour(rank: usize, index: usize) -> usize {
     rank.min(index + COLOURS.len()) % COLOURS.len()
 }
 
+/// How many lines before this series have its colour.
+fn lines_before(figure: &Figure, index: usize) -> usize {
+    let class = |index: usize| colour(figure.series[index].rank, index);
+    let line = |index: usize| {
+        let marks = &figure.series[index].marks;
+        matches!(
+            marks,
+            Marks::Curve(_) | Marks::Whiskers(_) | Marks::Front(_) | Marks::Steps(_)
+        )
+    };
+    let before = (0..index).filter(|&other| line(other) && class(other) == class(index));
+    if line(index) { before.count() } else { 0 }
+}
+
 fn draw(figure: &Figure, place: Place<'_>) -> String {
     let names = || figure.series.iter().map(|series| series.label.as_str());
     let bottom = TOP + PLOT_HEIGHT;
@@ -127,6 +142,7 @@ fn draw(figure: &Figure, place: Place<'_>) -> String {
             figure,
             series,
             class: colour(series.rank, index),
+            dashes: dashes(colour(series.rank, index), lines_before(figure, index)),
             x: &x,
             y: &y,
             shift,
@@ -135,7 +151,9 @@ fn draw(figure: &Figure, place: Place<'_>) -> String {
         .draw();
     }
     let swatches = figure.series.iter().enumerate();
-    let swatches = swatches.map(|(index, series)| Swatch::Line(colour(series.rank, index)));
+    let swatches = swatches.map(|(index, series)| {
+        Swatch::Line(colour(series.rank, index), lines_before(figure, index))
+    });
     canvas.legend(swatches.zip(names()), bottom + BELOW_AXIS);
     canvas.finish()
 }

@@ -31,6 +31,8 @@ pub struct Column {
     pub decimals: usize,
     /// Its cells are estimates: four columns in a CSV file (`key`, `key_sd`, `key_low`, `key_high`).
     pub estimates: bool,
+    /// Its rows have different units: each number has as many decimals as its size asks for.
+    pub mixed: bool,
 }
 
 impl Column {
@@ -46,6 +48,7 @@ impl Column {
             title: title.into(),
             decimals,
             estimates: false,
+            mixed: false,
         }
     }
 
@@ -55,6 +58,36 @@ impl Column {
             estimates: true,
             ..Self::number(key, title, decimals)
         }
+    }
+
+    /// The same column, whose rows have different units.
+    #[must_use]
+    pub fn mixed(self) -> Self {
+        Self {
+            mixed: true,
+            ..self
+        }
+    }
+
+    /// One of its cells as a person reads it.
+    #[must_use]
+    pub fn text(&self, cell: &Cell) -> String {
+        // Three digits of an interval, four of a number without one.
+        let (size, digits) = match cell {
+            _ if !self.mixed => return cell.text(self.decimals),
+            Cell::Estimate(estimate) => match estimate.half_width.filter(|half| *half != 0.0) {
+                Some(half) => (half, 2),
+                None => (estimate.mean, 3),
+            },
+            Cell::Number(value) => (*value, 3),
+            _ => return cell.text(0),
+        };
+        let magnitude = if size == 0.0 {
+            3
+        } else {
+            size.abs().log10().floor() as i32
+        };
+        cell.text(usize::try_from(digits - magnitude).unwrap_or(0).min(12))
     }
 }
 
@@ -129,6 +162,15 @@ pub(super) fn value_text(value: &AxisValue) -> String {
     }
 }
 
+/// Axes in one line: `acceptance.pof_max = 0.2, …`.
+pub(crate) fn axes_text(axes: &[(String, AxisValue)]) -> String {
+    let each: Vec<String> = axes
+        .iter()
+        .map(|(key, value)| format!("{key} = {}", value_text(value)))
+        .collect();
+    each.join(", ")
+}
+
 /// Rounded, with commas between thousands.
 pub(crate) fn grouped(value: f64, decimals: usize) -> String {
     let rounded = format!("{:.decimals$}", value.abs());
@@ -165,5 +207,25 @@ mod tests {
         assert_eq!(grouped(-1_234_567.25, 1), "-1,234,567.2");
         assert_eq!(grouped(999.0, 2), "999.00");
         assert_eq!(grouped(-0.04, 1), "0.0");
+    }
+
+    #[test]
+    fn numbers_of_different_units_below_each_other_have_the_decimals_that_their_size_asks_for() {
+        let column = Column::estimate("d", "d", 0).mixed();
+        let estimate = |mean, half| {
+            Cell::Estimate(Estimate {
+                count: 3,
+                mean,
+                deviation: Some(1.0),
+                half_width: half,
+            })
+        };
+        assert_eq!(column.text(&estimate(17.6, Some(1_233.3))), "18 ± 1,233");
+        assert_eq!(
+            column.text(&estimate(0.006_17, Some(0.004_01))),
+            "0.00617 ± 0.00401"
+        );
+        assert_eq!(column.text(&estimate(12.5, None)), "12.50");
+        assert_eq!(column.text(&Cell::Number(0.0)), "0");
     }
 }

@@ -8,6 +8,8 @@ use super::table::{Cell, Column, Table, value_text};
 use crate::scheduling::registry;
 use crate::store::{FailedPoint, METRICS, MissingPoint, RunSummary};
 
+pub(super) use studies::each_axis_table;
+
 /// Every strategy at its best threshold beside its baseline: the shape of Tables 6.1 and 6.2 of the dissertation.
 #[must_use]
 pub fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
@@ -81,7 +83,8 @@ pub fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
             .map(|axis| analysis.axes[*axis].key.as_str())
             .collect();
         note.push_str(&format!(
-            " Of every strategy the value of {} with the highest mean gain is shown.",
+            " Of every strategy the value of {} with the highest mean gain is shown: chosen on the replications that it is shown with, so its gain is somewhat too \
+             high, and the interval does not contain the choice.",
             names.join(" and ")
         ));
     }
@@ -296,9 +299,16 @@ pub(super) fn axis_column(analysis: &Analysis, axis: usize) -> Column {
     Column::plain(key.clone(), short(key))
 }
 
-/// The last part of a dotted key.
+/// What people call a dotted key: its last part, or what that stands for.
 pub(super) fn short(key: &str) -> &str {
-    key.rsplit('.').next().unwrap_or(key)
+    let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
+    match name {
+        // Of what?
+        "count" => table,
+        // The weight of the cost against time, whatever the key is called.
+        "alpha" | "cost_weight" => "α",
+        name => name,
+    }
 }
 
 fn replications(combination: &Combination) -> Cell {

@@ -2,14 +2,14 @@
 
 mod folder;
 
-use self::folder::Folder;
+pub(super) use self::folder::Folder;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::content::{Content, shortfall, utc};
 use super::figure::{Figure, Marks, Section};
-use super::format::{Csv, Markdown, Parquet, TableFormat, html};
+use super::format::{Csv, Markdown, Parquet, TableFormat, html, inert};
 use super::section::{ReportError, ReportExtras};
 use super::svg;
 use super::table::Table;
@@ -81,12 +81,7 @@ impl Content<'_> {
             folder.table(table)?;
         }
         for figure in &self.figures {
-            folder.file(&format!("plots/{}.svg", figure.name), |target| {
-                target.write_all(svg::file(figure).as_bytes())
-            })?;
-            folder.file(&format!("plots/{}.csv", figure.name), |target| {
-                write_figure(figure, target)
-            })?;
+            folder.figure(figure)?;
         }
         for (section, file) in &self.plans {
             folder.file(&section.page, |target| target.write_all(file.as_bytes()))?;
@@ -98,6 +93,9 @@ impl Content<'_> {
         write_head(&self.run, target)?;
         let markdown = Markdown::default();
         markdown.write(&self.what, target)?;
+        if let Some(table) = &self.each_axis {
+            markdown.write(table, target)?;
+        }
         markdown.write(&self.best, target)?;
         if self.analysis.measures.is_empty() {
             for figure in self.figures.iter().take(MARKDOWN_FIGURES) {
@@ -106,7 +104,9 @@ impl Content<'_> {
         } else {
             markdown_sections(&self.figures, target)?;
         }
-        let others = self.tables.iter().filter(|table| table.name != "best");
+        let above = ["each-axis", "best"];
+        let others = self.tables.iter();
+        let others = others.filter(|table| !above.contains(&table.name.as_str()));
         for table in self.scores().iter().chain(others) {
             markdown.write(table, target)?;
         }
@@ -145,7 +145,7 @@ fn markdown_sections(figures: &[Figure], target: &mut Vec<u8>) -> std::io::Resul
 }
 
 /// The data of a figure, one row a mark.
-fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Result<()> {
+pub(super) fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Result<()> {
     let digits = |value: f64| {
         format!("{value:.11e}")
             .parse::<f64>()
@@ -159,7 +159,8 @@ fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Result<()> {
         // Mean, ends of the interval, five quantiles; then how many values.
         let mut row = |name: &str, x: f64, values: [Option<f64>; 8], count: Option<u64>| {
             let values = values.map(|value| value.map_or_else(String::new, digits));
-            let record = [name.to_owned(), svg::place_name_or_digits(&figure.x, x)].into_iter();
+            let place = svg::place_name_or_digits(&figure.x, x);
+            let record = [inert(name), inert(&place)].into_iter();
             let count = count.map_or_else(String::new, |count| count.to_string());
             writer.write_record(record.chain(values).chain([count]))
         };

@@ -8,7 +8,7 @@ use std::process::{Command, Output, Stdio};
 pub const TEXT: &str = include_str!("../goldens/experiments/overbooking.toml");
 
 /// Everything that a store keeps, by identity, without clocks, processes and row numbers.
-const TABLES: [&str; 22] = [
+const TABLES: [&str; 28] = [
     "SELECT m.identity, m.spec, m.workload_label, w.identity, m.strategy, m.replication, m.state, m.detail
      FROM simulation m LEFT JOIN workload w ON w.id = m.workload ORDER BY 1",
     "SELECT m.identity, k.* FROM simulation_metrics k JOIN simulation m ON m.id = k.simulation ORDER BY 1",
@@ -21,6 +21,14 @@ const TABLES: [&str; 22] = [
     "SELECT m.identity, o.* FROM reservation_outcome o JOIN simulation m ON m.id = o.simulation ORDER BY 1, o.request",
     "SELECT m.identity, o.* FROM offer o JOIN simulation m ON m.id = o.simulation ORDER BY 1, o.request, o.start",
     "SELECT m.identity, t.* FROM virtual_trial t JOIN simulation m ON m.id = t.simulation ORDER BY 1, t.trial",
+    "SELECT m.identity, b.identity, j.* FROM virtual_simulation s JOIN simulation m ON m.id = s.simulation
+     JOIN virtual_background b ON b.id = s.background JOIN virtual_background_job j ON j.background = b.id ORDER BY 1, j.job",
+    "SELECT m.identity, s.* FROM slot_sample s JOIN simulation m ON m.id = s.simulation ORDER BY 1, s.sample",
+    "SELECT m.identity, a.* FROM co_attempt a JOIN simulation m ON m.id = a.simulation ORDER BY 1, a.request, a.attempt",
+    "SELECT m.identity, q.* FROM workflow_query q JOIN simulation m ON m.id = q.simulation ORDER BY 1, q.submission, q.query",
+    "SELECT m.identity, a.* FROM workflow_advertised a JOIN simulation m ON m.id = a.simulation
+     ORDER BY 1, a.submission, a.slot",
+    "SELECT m.identity, j.* FROM workflow_site_job j JOIN simulation m ON m.id = j.simulation ORDER BY 1, j.site, j.job",
     "SELECT m.identity, c.* FROM cluster c JOIN simulation m ON m.id = c.simulation ORDER BY 1, c.cluster",
     "SELECT m.identity, d.cluster, q.name, d.class, d.value FROM cluster_measure d JOIN simulation m ON m.id = d.simulation
      JOIN measure q ON q.code = d.measure ORDER BY 1, 2, 3, 4",

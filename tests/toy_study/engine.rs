@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of, spec_format};
+use super::{CommonSettings, SimulationSpec, Strategy, Study, jobs_of, spec_format};
 use crate::scheduling::measures::{Measure, Topic, measure};
 
 /// Its name and what it is.
@@ -57,9 +57,5 @@ impl Study for ToyStudy {
 
     fn outcome_bytes(&self, _simulation: &SimulationSpec) -> f64 {
         0.0
-    }
-
-    fn why_no_plan(&self) -> Option<WhyNoPlan> {
-        Some(WhyNoPlan::NoCluster)
     }
 }

@@ -27,6 +27,11 @@ pub(super) fn reproduce(
         None => Vec::new(),
     };
     let readings = Readings::read(paper)?;
+    for summary in &paper.summaries {
+        if let Some(problem) = summary.problem(&findings.findings) {
+            return Err(paper.refuse(summary, problem).into());
+        }
+    }
     let traces = paper.traces.iter();
     let (chosen, others): (Vec<_>, Vec<_>) = traces.partition(|trace| session.is_chosen(trace));
     if session.args.list {
@@ -48,6 +53,10 @@ pub(super) fn reproduce(
         explanations,
         readings: readings.as_ref(),
     };
+    if session.args.from_cards {
+        evaluation.page(session)?;
+        return Ok(Ending::Done);
+    }
     // Every configuration takes what a reading sets, before anything is run.
     for reading in &passes {
         for stem in chosen.iter().flat_map(|trace| &trace.runs) {
@@ -103,11 +112,11 @@ pub(super) fn home<'p>(paper: &'p Paper, finding: &Finding) -> Option<&'p str> {
 }
 
 /// What is known of a paper before anything is run.
-struct Evaluation<'p> {
-    paper: &'p Paper,
+pub(super) struct Evaluation<'p> {
+    pub(super) paper: &'p Paper,
     findings: FindingsFile,
     explanations: Vec<Explanation>,
-    readings: Option<&'p Readings>,
+    pub(super) readings: Option<&'p Readings>,
 }
 
 /// One reading of a paper, or the paper as it is where it has none.
@@ -136,11 +145,60 @@ impl Evaluation<'_> {
     }
 
     /// The findings of one trace; of `None` those that compare several.
-    fn of(&self, trace: Option<&str>) -> FindingsFile {
+    pub(super) fn of(&self, trace: Option<&str>) -> FindingsFile {
         let mut own = self.findings.clone();
         own.findings
             .retain(|finding| home(self.paper, finding) == trace);
         own
+    }
+
+    /// A card about these traces without results; a remark that several of them have stands once.
+    pub(super) fn card(
+        &self,
+        reading: Option<&Reading>,
+        traces: &[&PaperTrace],
+        (name, subject): (&str, String),
+        mut command: String,
+    ) -> ScoreCard {
+        let mut remarks: Vec<String> = Vec::new();
+        for remark in traces.iter().filter_map(|trace| trace.remark.as_ref()) {
+            if !remarks.contains(remark) {
+                remarks.push(remark.clone());
+            }
+        }
+        let mut explanations = self.explanations.clone();
+        if let Some(reading) = reading {
+            remarks.push(reading.sentence());
+            if !reading.is_default {
+                command = format!("{command} --reading {}", reading.name);
+                explanations.clear();
+                remarks.push(
+                    "Misses are explained on the cards of the default reading only.".to_owned(),
+                );
+            }
+        }
+        ScoreCard {
+            paper: self.paper.name.clone(),
+            title: self.paper.title.clone(),
+            trace: name.to_owned(),
+            reading: reading.cloned(),
+            subject,
+            remarks,
+            results: Vec::new(),
+            measured: Vec::new(),
+            tolerances: self.findings.tolerances.clone(),
+            explanations,
+            command,
+        }
+    }
+
+    /// The traces whose runs some findings compare.
+    pub(super) fn compared(&self, own: &FindingsFile) -> Vec<&PaperTrace> {
+        let sources = own.findings.iter().flat_map(Finding::sources);
+        let runs: BTreeSet<&str> = sources.map(|(run, _)| own.made_of(run)).collect();
+        let is_compared =
+            |trace: &&PaperTrace| trace.runs.iter().any(|run| runs.contains(run.as_str()));
+        self.paper.traces.iter().filter(is_compared).collect()
     }
 
     /// Whether a configuration is asked for by second judgements only, so that it has no report.
@@ -171,6 +229,10 @@ impl Evaluation<'_> {
             if reading.is_none_or(|reading| reading.is_default) {
                 self.audit(session, cards)?;
             }
+        }
+        let is_default = |card: &ScoreCard| card.reading.as_ref().is_none_or(|own| own.is_default);
+        if cards.iter().any(is_default) {
+            self.page(session)?;
         }
         Ok(())
     }
@@ -249,45 +311,6 @@ impl Evaluation<'_> {
 }
 
 impl<'p> Pass<'p> {
-    /// A card about these traces without results; a remark that several of them have stands once.
-    fn card(
-        &self,
-        traces: &[&PaperTrace],
-        (name, subject): (&str, String),
-        mut command: String,
-    ) -> ScoreCard {
-        let mut remarks: Vec<String> = Vec::new();
-        for remark in traces.iter().filter_map(|trace| trace.remark.as_ref()) {
-            if !remarks.contains(remark) {
-                remarks.push(remark.clone());
-            }
-        }
-        let mut explanations = self.of.explanations.clone();
-        if let Some(reading) = self.reading {
-            remarks.push(reading.sentence());
-            if !reading.is_default {
-                command = format!("{command} --reading {}", reading.name);
-                explanations.clear();
-                remarks.push(
-                    "Misses are explained on the cards of the default reading only.".to_owned(),
-                );
-            }
-        }
-        ScoreCard {
-            paper: self.of.paper.name.clone(),
-            title: self.of.paper.title.clone(),
-            trace: name.to_owned(),
-            reading: self.reading.cloned(),
-            subject,
-            remarks,
-            results: Vec::new(),
-            measured: Vec::new(),
-            tolerances: self.of.findings.tolerances.clone(),
-            explanations,
-            command,
-        }
-    }
-
     /// Runs every configuration of a trace and judges its findings.
     fn trace(
         &mut self,
@@ -297,7 +320,12 @@ impl<'p> Pass<'p> {
         let name = trace.name.as_str();
         let own = self.of.of(Some(name));
         let command = format!("bookahead reproduce {} --trace {name}", self.of.paper.name);
-        let mut card = self.card(&[trace], (name, trace.subject.clone()), command);
+        let mut card = self.of.card(
+            self.reading,
+            &[trace],
+            (name, trace.subject.clone()),
+            command,
+        );
         if let Some(why) = session.missing(trace)? {
             card.remarks.push(format!("Not tested: {why}."));
             card.results = not_tested(&own, &why);
@@ -353,15 +381,13 @@ impl<'p> Pass<'p> {
         if own.findings.is_empty() {
             return Ok(());
         }
-        let sources = own.findings.iter().flat_map(Finding::sources);
-        let runs: BTreeSet<&str> = sources.map(|(run, _)| own.made_of(run)).collect();
-        let is_compared =
-            |trace: &&PaperTrace| trace.runs.iter().any(|run| runs.contains(run.as_str()));
-        let compared: Vec<&PaperTrace> = self.of.paper.traces.iter().filter(is_compared).collect();
+        let compared = self.of.compared(&own);
         let known: Vec<&str> = compared.iter().map(|trace| trace.name.as_str()).collect();
         let subject = format!("comparisons of {}", names(known.iter().copied()));
         let command = format!("bookahead reproduce {}", self.of.paper.name);
-        let mut card = self.card(&compared, (JOINT, subject), command);
+        let mut card = self
+            .of
+            .card(self.reading, &compared, (JOINT, subject), command);
         let skipped = self.skipped.iter().filter(|(name, _)| known.contains(name));
         let reasons: Vec<String> = skipped
             .map(|(name, why)| format!("{name} was not run: {why}"))
@@ -404,7 +430,7 @@ impl<'p> Pass<'p> {
     }
 }
 
-fn not_tested(file: &FindingsFile, why: &str) -> Vec<FindingResult> {
+pub(super) fn not_tested(file: &FindingsFile, why: &str) -> Vec<FindingResult> {
     file.findings
         .iter()
         .map(|finding| FindingResult::not_tested(finding, why.to_owned()))

@@ -10,6 +10,18 @@
 //! files = ["CTC-SP2-1996-3.1-cln.swf"]    # of the archive; none for a model workload
 //! remark = "What every card must say."    # optional
 //! runs = ["ctc-load", "ctc-order"]        # configurations beside this file; the first one's report is that of the trace
+//!
+//! [[summary]]                             # optional: a summary figure of the paper, drawn on its page
+//! figure = "6.26"
+//! title = "Maximum gain"
+//! unit = "coins"
+//! experiment = "pof"                      # which numbers of tables (see `findings::tables`) …
+//! quantity = "max-gain"
+//! traces = ["ctc"]                        # … of which traces and strategies: all where left out
+//! strategies = ["heuristic-planning"]
+//! panels = "family"                       # a drawing each: trace, family, strategy or setting; optional
+//! groups = "trace"                        # along a drawing
+//! series = "strategy"                     # side by side
 //! ```
 //!
 //! What the paper claims stands in `findings.toml` (see [`findings`](crate::report::findings)). The papers of this repository are
@@ -22,6 +34,7 @@ use serde::Deserialize;
 
 use super::names;
 use crate::report::findings::READINGS;
+use crate::report::reproduction::SummaryFigure;
 
 /// Every paper of the repository: its name, and stem and text of its files.
 const BUILT_IN: &[(&str, &[(&str, &str)])] = include!(concat!(env!("OUT_DIR"), "/papers.rs"));
@@ -47,6 +60,8 @@ pub struct Paper {
     pub title: String,
     /// Its traces, in the order of its tables and figures.
     pub traces: Vec<PaperTrace>,
+    /// Its summary figures.
+    pub summaries: Vec<SummaryFigure>,
     files: Folder,
 }
 
@@ -73,6 +88,8 @@ pub struct PaperTrace {
 struct RawPaper {
     title: String,
     trace: Vec<toml::Spanned<PaperTrace>>,
+    #[serde(default)]
+    summary: Vec<SummaryFigure>,
 }
 
 /// One experiment file, as read.
@@ -152,6 +169,16 @@ pub enum PaperError {
         /// What the parser says, with line and column.
         source: Box<toml::de::Error>,
     },
+    /// A summary figure that cannot be drawn.
+    #[error("{file}: summary figure `{figure}`: {problem}")]
+    Summary {
+        /// The file.
+        file: String,
+        /// Its number.
+        figure: String,
+        /// What is wrong with it.
+        problem: String,
+    },
     /// A trace that cannot be run.
     #[error("{file}, line {line}: trace `{trace}`: {problem}")]
     Trace {
@@ -217,6 +244,7 @@ impl Paper {
             name: name.to_owned(),
             title: String::new(),
             traces: Vec::new(),
+            summaries: Vec::new(),
             files,
         };
         let file = paper.configuration(PAPER)?;
@@ -239,7 +267,28 @@ impl Paper {
                 })?;
             paper.traces.push(trace);
         }
+        for summary in &raw.summary {
+            let mut traces = summary.traces.iter();
+            if let Some(unknown) = traces.find(|name| paper.trace(name).is_none()) {
+                return Err(paper.refuse(
+                    summary,
+                    format!("`traces` names `{unknown}`, which is none"),
+                ));
+            }
+        }
+        paper.summaries = raw.summary;
         Ok(paper)
+    }
+
+    /// Why a summary figure cannot be drawn.
+    pub(super) fn refuse(&self, summary: &SummaryFigure, problem: String) -> PaperError {
+        PaperError::Summary {
+            file: self
+                .configuration(PAPER)
+                .map_or_else(|_| PAPER.to_owned(), |file| file.origin()),
+            figure: summary.figure.clone(),
+            problem,
+        }
     }
 
     /// Whether a trace can stand behind those that are there already; the error is the problem alone.

@@ -14,7 +14,7 @@ struct Command {
     args: ReproduceArgs,
 }
 
-fn args(words: &[&str], report: &Path) -> ReproduceArgs {
+pub(super) fn args(words: &[&str], report: &Path) -> ReproduceArgs {
     let mut all = vec!["reproduce"];
     all.extend(words);
     let mut args = Command::try_parse_from(all).unwrap().args;
@@ -240,7 +240,7 @@ fn one_trace_runs_both_experiments_and_leaves_a_score_card() {
     assert_eq!(runner.ran, ["ctc-pof", "ctc-risk", "ctc-alignment"]);
     let folder = ran.report.path().join("birkenheuer2012/ctc");
     let page = fs::read_to_string(folder.join("score-card.md")).unwrap();
-    assert!(page.contains("| pof/runtime/heuristic-overbooking/max-gain | 28,280 | 28,280 |"));
+    assert!(page.contains("| pof/runtime/heuristic-overbooking/max-gain | 28,280 | 28,280 † |"));
     assert!(page.contains("ctc/pof/runtime/order: agrees"), "{page}");
     let json: serde_json::Value =
         serde_json::from_str(&fs::read_to_string(folder.join("score-card.json")).unwrap()).unwrap();

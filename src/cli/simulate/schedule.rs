@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 
 use super::source::Source;
+use super::stored::StoredJobs;
 use super::{Estimates, PolicyName, SimulateArguments, SimulateError};
 use crate::scheduling::stream::{Listener, StreamRequest, StreamTotals};
 use crate::units::Seconds;
@@ -13,6 +14,7 @@ use crate::workload::swf::{SwfRecord, SwfWriter};
 pub(super) struct Report {
     pub(super) totals: StreamTotals,
     pub(super) file: Option<ScheduleFile>,
+    pub(super) stored: Option<StoredJobs>,
 }
 
 impl Listener for Report {
@@ -22,12 +24,18 @@ impl Listener for Report {
         if let Some(file) = &mut self.file {
             file.decided(request, Some(start));
         }
+        if let Some(stored) = &mut self.stored {
+            stored.decided(request, Some(start));
+        }
     }
 
     fn refused(&mut self, request: &StreamRequest) {
         self.totals.refused(request);
         if let Some(file) = &mut self.file {
             file.decided(request, None);
+        }
+        if let Some(stored) = &mut self.stored {
+            stored.decided(request, None);
         }
     }
 }

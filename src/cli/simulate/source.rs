@@ -74,6 +74,17 @@ impl Source {
         }
     }
 
+    /// The same as a part of a name: without endings of files.
+    pub(super) fn stem(&self) -> String {
+        match &self.kind {
+            Kind::File { .. } => {
+                let name = self.name();
+                name.split(".swf").next().unwrap_or(&name).to_owned()
+            }
+            Kind::Model { .. } => "lublin-feitelson".to_owned(),
+        }
+    }
+
     /// The file, where there is one.
     pub(super) fn path(&self) -> Option<&PathBuf> {
         match &self.kind {

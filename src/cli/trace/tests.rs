@@ -172,3 +172,139 @@ fn bad_input_is_an_error_that_says_what_to_do() {
         assert!(error.contains(part), "{error}");
     }
 }
+
+/// Four jobs of user 1 that use 10, 10, 10 and 90 % of their estimates, four of user 2 that use 10, 90, 90 and 90 %, a job without an
+/// estimate and one of user 3 that ran longer than its estimate; queue 4 has the first four.
+const ESTIMATES: &str = "; Version: 2.2\n; MaxProcs: 8\n\
+    1 0 0 10 1 -1 -1 1 100 -1 1 1 1 1 4 1 -1 -1\n\
+    2 1 0 10 1 -1 -1 1 100 -1 1 1 1 1 4 1 -1 -1\n\
+    3 2 0 20 2 -1 -1 2 200 -1 1 1 1 1 4 1 -1 -1\n\
+    4 3 0 90 1 -1 -1 1 100 -1 1 1 1 1 4 1 -1 -1\n\
+    5 4 0 700 1 -1 -1 1 7000 -1 1 2 1 1 5 1 -1 -1\n\
+    6 5 0 90 1 -1 -1 1 100 -1 1 2 1 1 5 1 -1 -1\n\
+    7 6 0 90 1 -1 -1 1 100 -1 1 2 1 1 5 1 -1 -1\n\
+    8 7 0 90 1 -1 -1 1 100 -1 1 2 1 1 5 1 -1 -1\n\
+    9 8 0 90 1 -1 -1 1 -1 -1 1 2 1 1 5 1 -1 -1\n";
+
+fn written(text: &str) -> (tempfile::TempDir, String) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("log.swf");
+    std::fs::write(&path, text).unwrap();
+    (folder, path.display().to_string())
+}
+
+#[test]
+fn estimates_show_gains_and_classes_in_eighty_columns() {
+    let (_folder, log) = written(ESTIMATES);
+    let answer = run(&["estimates", &log]).unwrap();
+    // Users gain 1 − 0.811278 bits, as in the test of the gain itself.
+    let row = |name: &str| {
+        let row = answer
+            .data
+            .lines()
+            .find(|line| line.trim_start().starts_with(name));
+        let cells = row
+            .unwrap_or_else(|| panic!("{name} in {}", answer.data))
+            .split_whitespace();
+        cells.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(row("user ")[1..4], ["2", "100.0", "0.189"]);
+    assert_eq!(
+        row("all jobs")[2..],
+        ["8", "100.0", "50.0", "10", "0.0", "50.0"]
+    );
+    assert_eq!(
+        row("user 1")[2..],
+        ["4", "50.0", "30.0", "10", "0.0", "25.0"]
+    );
+    assert_eq!(
+        row("1 h – 2 h")[5..],
+        ["1", "12.5", "10.0", "10", "0.0", "0.0"]
+    );
+    assert_eq!(row("queue 4")[2..4], ["4", "50.0"]);
+    for part in ["usable       8", "missing-estimate", "1.000 bits"] {
+        assert!(answer.data.contains(part), "{} lacks {part:?}", answer.data);
+    }
+    let widest = answer.data.lines().map(|line| line.chars().count()).max();
+    assert!(widest <= Some(80), "{}", answer.data);
+}
+
+#[test]
+fn estimates_are_written_as_tables_and_drawn_as_figures() {
+    let (folder, log) = written(ESTIMATES);
+    let out = folder.path().join("out");
+    run(&[
+        "estimates",
+        &log,
+        "--classes",
+        "user,runtime+resources",
+        "--out",
+        &out.display().to_string(),
+    ])
+    .unwrap();
+    let read =
+        |name: &str| std::fs::read_to_string(out.join(name)).unwrap_or_else(|_| panic!("{name}"));
+    // Of user 2, one of four jobs used 10 % and three 90 %.
+    let distributions = read("tables/distributions.csv");
+    let rows: Vec<&str> = distributions
+        .lines()
+        .filter(|line| line.starts_with("user,user 2,"))
+        .collect();
+    assert_eq!(rows.len(), 101);
+    assert_eq!(
+        (rows[9], rows[10]),
+        ("user,user 2,9,0,0,0", "user,user 2,10,1,0.25,0.25")
+    );
+    assert_eq!(
+        (rows[89], rows[90], rows[100]),
+        (
+            "user,user 2,89,0,0,0.25",
+            "user,user 2,90,3,0.75,1",
+            "user,user 2,100,0,0,1"
+        )
+    );
+    assert!(read("tables/classes-runtime-resources.csv").contains("\"< 10 min, 1\",6,75"));
+    assert!(read("plots/cdf-user.csv").contains("user 2,10,0.25,"));
+    for drawing in ["plots/cdf-user.svg", "plots/pdf-runtime-resources.svg"] {
+        assert!(read(drawing).starts_with("<svg "));
+    }
+    assert!(read("estimates.md").contains("![log: use of estimates by user](plots/cdf-user.svg)"));
+}
+
+#[test]
+fn estimates_of_broken_logs_are_errors_that_say_why() {
+    let (folder, log) = written(ESTIMATES);
+    let (_empty, empty) = written("; Version: 2.2\n");
+    let none = ESTIMATES.lines().last().unwrap();
+    let (_none, none) = written(&format!("; Version: 2.2\n{none}\n"));
+    let (_torn, torn) = written("1 0 0 10 1 -1\n");
+    let blocked = folder.path().join("file");
+    std::fs::write(&blocked, "").unwrap();
+    let blocked = blocked.join("out").display().to_string();
+    for (arguments, part) in [
+        (vec!["estimates", "absent.swf"], "BOOKAHEAD_TRACES"),
+        (vec!["estimates", &empty], "log.swf"),
+        (vec!["estimates", &none], "none of the 1 records is usable"),
+        (vec!["estimates", &torn], "18 fields"),
+        (
+            vec!["estimates", &log, "--classes", "colour"],
+            "no classes by `colour`",
+        ),
+        (
+            vec!["estimates", &log, "--classes", "queue+user"],
+            "no classes by `queue+user`",
+        ),
+        (
+            vec!["estimates", &log, "--runtime-borders", "60,60"],
+            "--runtime-borders",
+        ),
+        (
+            vec!["estimates", &log, "--resource-bounds", "0"],
+            "--resource-bounds",
+        ),
+        (vec!["estimates", &log, "--out", &blocked], "cannot write"),
+    ] {
+        let error = run(&arguments).unwrap_err().to_string();
+        assert!(error.contains(part), "{error}");
+    }
+}

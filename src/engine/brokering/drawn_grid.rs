@@ -70,6 +70,7 @@ pub(crate) fn situation(number: u64) -> Situation {
         CoRequest {
             id: CoRequestId(id),
             trace_number: 0,
+            user: None,
             submit: Seconds(submit),
             earliest: Seconds(earliest),
             deadline: Seconds(earliest + duration + between(stream, 0, 150)),

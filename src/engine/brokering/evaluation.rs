@@ -355,15 +355,18 @@ fn risk(settings: &CoReservationSettings, run: &GridRun, measured: &mut Measured
     let with_risk = granted(run)
         .filter_map(|(outcome, _)| Some(outcome.cost? * (1.0 + outcome.pof * risk.penalty_ratio)));
     measured.add("co_risk_cost_mean", mean(with_risk));
-    let realised = granted(run).filter_map(|(outcome, _)| {
-        let cost = outcome.cost?;
-        Some(if is_kept(outcome) {
-            cost
-        } else {
-            cost * (1.0 - risk.penalty_ratio)
+    let realised = || {
+        granted(run).filter_map(|(outcome, _)| {
+            let cost = outcome.cost?;
+            Some(if is_kept(outcome) {
+                cost
+            } else {
+                cost * (1.0 - risk.penalty_ratio)
+            })
         })
-    });
-    measured.add("co_realised_cost_mean", mean(realised));
+    };
+    measured.add("co_realised_cost_mean", mean(realised()));
+    measured.add("co_earned_total", realised().sum());
 }
 
 /// Whether every part was there, or was replaced.

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::scheduling::local::{ClusterId, FilterCounts};
-use crate::units::Seconds;
+use crate::scheduling::local::{ClusterId, FilterCounts, Refusal};
+use crate::units::{Nodes, Seconds};
 use crate::workload::CoRequest;
 
 /// What became of one request (§12.2).
@@ -44,6 +44,75 @@ pub struct CoOutcome {
     pub lost_parts: u32,
     /// Parts that were found elsewhere after they were lost.
     pub replaced_parts: u32,
+    /// Every order to reserve a part, in the order in which they were sent.
+    pub attempts: Vec<CoAttempt>,
+}
+
+/// An order to reserve a part at a cluster, and what became of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CoAttempt {
+    /// The part, as an index into [`CoRequest::parts`].
+    pub part: u16,
+    /// The cluster.
+    pub cluster: ClusterId,
+    /// Its CPUs.
+    pub nodes: Nodes,
+    /// The start that was tried.
+    pub start: Seconds,
+    /// How long it was wanted.
+    pub duration: Seconds,
+    /// When the order was sent.
+    pub sent: Seconds,
+    /// When its answer came; `None` where none came in time.
+    pub answered: Option<Seconds>,
+    /// When the part was taken back, or its loss was told.
+    pub given_up: Option<Seconds>,
+    /// What became of it.
+    pub fate: AttemptFate,
+}
+
+/// What became of an order to reserve a part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum AttemptFate {
+    /// It was reserved, and stayed so.
+    Reserved,
+    /// It was reserved, and taken back because another part could not be had.
+    Cancelled,
+    /// It was reserved, and the cluster lost it.
+    Lost,
+    /// No answer came in time; it was taken back, should it have been reserved.
+    TimedOut,
+    /// The cluster refused it.
+    Refused(Refusal),
+}
+
+impl AttemptFate {
+    /// Every fate, in the order of tables.
+    pub const ALL: [Self; 8] = [
+        Self::Reserved,
+        Self::Cancelled,
+        Self::Lost,
+        Self::TimedOut,
+        Self::Refused(Refusal::Occupied),
+        Self::Refused(Refusal::Past),
+        Self::Refused(Refusal::Quota),
+        Self::Refused(Refusal::Cancelled),
+    ];
+
+    /// Its name in the store.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Reserved => "reserved",
+            Self::Cancelled => "cancelled",
+            Self::Lost => "lost",
+            Self::TimedOut => "timed-out",
+            Self::Refused(Refusal::Occupied) => "refused-occupied",
+            Self::Refused(Refusal::Past) => "refused-past",
+            Self::Refused(Refusal::Quota) => "refused-quota",
+            Self::Refused(Refusal::Cancelled) => "refused-cancelled",
+        }
+    }
 }
 
 /// Granted, or why not. Only the first is a success (§2.4, step 18).

@@ -45,8 +45,8 @@ pub use inputs::{ProvisioningInputs, SiteLoad, SiteWorkload};
 pub use link::{BrokerError, SiteLink, SitesAtHand, at_once};
 pub use of_workflow::ApplicationError;
 pub use outcome::{
-    BestEffortOutcome, BoughtSlot, EffectOnOthers, FrontMember, ProvisioningOutcome,
-    ProvisioningRun, Realised, TaskFate, TaskRun,
+    BestEffortOutcome, BoughtSlot, EffectOnOthers, FrontMember, PriceSample, ProvisioningOutcome,
+    ProvisioningRun, Realised, SiteJob, TaskFate, TaskRun,
 };
 pub use pareto::{ParetoFront, dominates, hypervolume};
 pub use provider::{

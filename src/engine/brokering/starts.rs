@@ -93,6 +93,7 @@ mod tests {
         CoRequest {
             id: CoRequestId(0),
             trace_number: 1,
+            user: None,
             submit: Seconds(0),
             earliest: Seconds(1_000),
             deadline: Seconds(1_000 + 3_600 + slack),

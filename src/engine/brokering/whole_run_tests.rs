@@ -24,6 +24,7 @@ fn request(id: u32, submit: i64, window: (i64, i64), duration: i64, parts: &[u32
     CoRequest {
         id: CoRequestId(id),
         trace_number: 0,
+        user: None,
         submit: Seconds(submit),
         earliest: Seconds(window.0),
         deadline: Seconds(window.1),

@@ -66,6 +66,77 @@ impl ClassFamily {
     }
 }
 
+/// What the classes of each attribute are, for those families that are asked for by name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ClassTable {
+    /// Ascending borders of the runtime classes, in seconds.
+    pub runtime_borders_seconds: Vec<i64>,
+    /// Ascending inclusive upper bounds of the resource classes, in nodes.
+    pub resource_upper_bounds: Vec<u32>,
+    /// How many users have a class of their own.
+    pub top_users: u32,
+    /// How many applications have one.
+    pub top_applications: u32,
+}
+
+impl Default for ClassTable {
+    /// Those of the archive traces, with ten users and ten applications.
+    fn default() -> Self {
+        Self {
+            runtime_borders_seconds: ARCHIVE_RUNTIME_BORDERS_SECONDS.to_vec(),
+            resource_upper_bounds: RESOURCE_UPPER_BOUNDS.to_vec(),
+            top_users: TOP_USERS,
+            top_applications: TOP_USERS,
+        }
+    }
+}
+
+impl ClassTable {
+    /// The names of the families of one attribute.
+    pub const NAMES: [&str; 6] = [
+        "all",
+        "runtime",
+        "resources",
+        "user",
+        "application",
+        "user-last",
+    ];
+
+    /// The family of this name, or of two names joined by `+`; `None` if there is none.
+    #[must_use]
+    pub fn family(&self, name: &str) -> Option<ClassFamily> {
+        let parts: Vec<&str> = name.split('+').map(str::trim).collect();
+        match parts.as_slice() {
+            [one] => self.single(one),
+            [first, second] if first != second && *first != "all" && *second != "all" => {
+                let (first, second) = (self.single(first)?, self.single(second)?);
+                Some(ClassFamily::Pair(Box::new(first), Box::new(second)))
+            }
+            _ => None,
+        }
+    }
+
+    fn single(&self, name: &str) -> Option<ClassFamily> {
+        match name {
+            "all" => Some(ClassFamily::All),
+            "runtime" => Some(ClassFamily::Runtime {
+                borders_seconds: self.runtime_borders_seconds.clone(),
+            }),
+            "resources" => Some(ClassFamily::Resources {
+                upper_bounds: self.resource_upper_bounds.clone(),
+            }),
+            "user" => Some(ClassFamily::User {
+                top: self.top_users,
+            }),
+            "application" => Some(ClassFamily::Application {
+                top: self.top_applications,
+            }),
+            "user-last" => Some(ClassFamily::UserLast),
+            _ => None,
+        }
+    }
+}
+
 /// One attribute with its classes, ready to classify jobs.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Attribute {
@@ -90,7 +161,7 @@ pub(super) struct Ranking {
 
 impl Ranking {
     /// The `top` most frequent identifiers, the smaller one first where two are equally frequent.
-    fn of(identifiers: impl Iterator<Item = i64>, top: u32) -> Self {
+    pub(super) fn of(identifiers: impl Iterator<Item = i64>, top: u32) -> Self {
         let mut frequencies = BTreeMap::<i64, u64>::new();
         for identifier in identifiers {
             *frequencies.entry(identifier).or_default() += 1;
@@ -107,7 +178,12 @@ impl Ranking {
         Self { by_rank, sorted }
     }
 
-    fn rank(&self, identifier: Option<i64>) -> Option<usize> {
+    /// The identifiers, the most frequent one first.
+    pub(super) fn numbers(&self) -> impl Iterator<Item = i64> {
+        self.by_rank.iter().copied()
+    }
+
+    pub(super) fn rank(&self, identifier: Option<i64>) -> Option<usize> {
         let identifier = identifier?;
         let position = self
             .sorted
@@ -121,7 +197,7 @@ impl Attribute {
     /// Checks a single family and finds its classes among the learning jobs; `None` for [`ClassFamily::All`].
     pub(super) fn learn(
         family: &ClassFamily,
-        usable: &[&Job],
+        usable: &[(&Job, usize)],
     ) -> Result<Option<Self>, EstimateError> {
         let ascending = |bounds: &[i64]| {
             !bounds.is_empty() && bounds[0] > 0 && bounds.windows(2).all(|pair| pair[0] < pair[1])
@@ -155,11 +231,11 @@ impl Attribute {
                 Self::Resources(upper_bounds.clone())
             }
             ClassFamily::User { top } => {
-                let users = usable.iter().filter_map(|job| job.user);
+                let users = usable.iter().filter_map(|(job, _)| job.user);
                 Self::User(Ranking::of(users, checked_top(*top)?))
             }
             ClassFamily::Application { top } => {
-                let applications = usable.iter().filter_map(|job| job.application);
+                let applications = usable.iter().filter_map(|(job, _)| job.application);
                 Self::Application(Ranking::of(applications, checked_top(*top)?))
             }
             ClassFamily::UserLast => Self::UserLast,

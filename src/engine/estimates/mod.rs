@@ -4,6 +4,7 @@
 //! [`RatioDistribution`] a class; [`RuntimeSteps`] stretches a class's distribution over one job's estimate;
 //! [`joint_density`] says when the job's predecessors have all ended; [`probability_executable`] whether it ends in its
 //! window; and [`Convolver::complete`] makes the [`CompletionDistribution`] that its successors see.
+//! [`RatioCounts`] says how well an attribute tells estimates apart.
 //! [`Calibrator`] learns how often that comes true, [`UserHistory`] what users' last jobs took.
 //! [`probability_of_room`] says whether jobs in front of a fixed window have ended at its start.
 //! [`Habits`] knows single users and applications, for the algorithm of 2008.
@@ -14,6 +15,7 @@ mod calibration;
 mod classes;
 mod completion;
 mod convolution;
+mod counts;
 mod habits;
 mod history;
 mod joint;
@@ -28,10 +30,11 @@ mod waits;
 pub use calibration::{CalibrationMethod, CalibrationSettings, Calibrator};
 pub use classes::{
     ARCHIVE_RUNTIME_BORDERS_SECONDS, ARMINIUS_RUNTIME_BORDERS_SECONDS, ARMINIUS_WORKERS,
-    RESOURCE_UPPER_BOUNDS, TOP_USERS,
+    ClassTable, RESOURCE_UPPER_BOUNDS, TOP_USERS,
 };
 pub use completion::CompletionDistribution;
 pub use convolution::{Convolution, Convolver, convolve_direct};
+pub use counts::{InformationGain, RatioCounts};
 pub use habits::{Habits, LARGEST_OVERRUN, UserHabit};
 pub use history::UserHistory;
 pub use joint::{

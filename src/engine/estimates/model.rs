@@ -1,14 +1,10 @@
 //! Distributions learned per class, and which of them belongs to a job.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::sync::Arc;
 
-use super::classes::Attribute;
+use super::counts::{Attributes, Counted, RatioCounts};
 use super::habits::Habits;
-use super::ratio::ratio_bin;
-use super::{ClassFamily, EstimateSettings, RATIO_BINS, RatioDistribution, UserHistory};
-use crate::units::Seconds;
+use super::{EstimateSettings, RatioDistribution, UserHistory};
 use crate::workload::Job;
 
 /// The learned statistics of a workload: one ratio distribution a class and one for all jobs.
@@ -82,62 +78,6 @@ pub enum EstimateError {
     },
 }
 
-#[derive(Clone, Debug, PartialEq)]
-enum Attributes {
-    None,
-    One(Attribute),
-    Two(Attribute, Attribute),
-}
-
-impl Attributes {
-    fn learn(family: &ClassFamily, usable: &[&Job]) -> Result<Self, EstimateError> {
-        let ClassFamily::Pair(first, second) = family else {
-            return Ok(Attribute::learn(family, usable)?.map_or(Self::None, Self::One));
-        };
-        if std::mem::discriminant(first.as_ref()) == std::mem::discriminant(second.as_ref()) {
-            return Err(EstimateError::Pair);
-        }
-        let first = Attribute::learn(first, usable)?.ok_or(EstimateError::Pair)?;
-        let second = Attribute::learn(second, usable)?.ok_or(EstimateError::Pair)?;
-        Ok(Self::Two(first, second))
-    }
-
-    /// The most specific class of a job, before any fallback for want of samples.
-    fn classify(&self, job: &Job, last: Option<u8>) -> usize {
-        match self {
-            Self::None => 0,
-            Self::One(attribute) => attribute.classify(job, last).map_or(0, |class| 1 + class),
-            Self::Two(first, second) => {
-                match (first.classify(job, last), second.classify(job, last)) {
-                    (None, _) => 0,
-                    (Some(class), None) => 1 + class,
-                    (Some(row), Some(column)) => 1 + first.len() + row * second.len() + column,
-                }
-            }
-        }
-    }
-
-    /// The label of each class and the class that it falls back to, in the order of class indices.
-    fn table(&self) -> Vec<(String, usize)> {
-        let mut table = vec![("all jobs".to_owned(), 0)];
-        if let Self::One(first) | Self::Two(first, _) = self {
-            table.extend((0..first.len()).map(|class| (first.label(class), 0)));
-        }
-        if let Self::Two(first, second) = self {
-            for row in 0..first.len() {
-                let pairs = (0..second.len()).map(|column| {
-                    (
-                        format!("{}, {}", first.label(row), second.label(column)),
-                        1 + row,
-                    )
-                });
-                table.extend(pairs);
-            }
-        }
-        table
-    }
-}
-
 impl EstimateModel {
     /// Learns from the jobs before the evaluated ones (spec §3.5.3); the model is never updated afterwards.
     ///
@@ -145,46 +85,29 @@ impl EstimateModel {
     ///
     /// When no job is usable, or when the class family is impossible.
     pub fn learn(jobs: &[Job], settings: &EstimateSettings) -> Result<Self, EstimateError> {
-        let (last_ratios, history) = last_ratios(jobs);
-        let (usable, bins): (Vec<&Job>, Vec<(usize, Option<u8>)>) = jobs
-            .iter()
-            .zip(last_ratios)
-            .filter_map(|(job, last)| {
-                let bin = ratio_bin(
-                    job.runtime,
-                    job.estimate,
-                    settings.binning,
-                    settings.overrun,
-                )?;
-                Some((job, (bin, last)))
-            })
-            .unzip();
-        let attributes = Attributes::learn(&settings.family, &usable)?;
-        let table = attributes.table();
-        if table.len() > usize::from(u16::MAX) {
-            return Err(EstimateError::TooManyClasses {
-                classes: table.len(),
-            });
-        }
-
-        let mut counts = vec![[0_u64; RATIO_BINS]; table.len()];
-        for (job, &(bin, last)) in usable.iter().zip(&bins) {
-            // A job counts in its most specific class and in everything that class falls back to.
-            let mut class = attributes.classify(job, last);
-            while class != 0 {
-                counts[class][bin] += 1;
-                class = table[class].1;
+        let Counted {
+            attributes,
+            history,
+            usable,
+            counts: RatioCounts { labels, mut counts },
+        } = Counted::count(jobs, settings)?;
+        let fallbacks = attributes.fallbacks();
+        // A class has the jobs of all that fall back to it; those have larger indices.
+        for class in (1..counts.len()).rev() {
+            let own = counts[class];
+            for (sum, count) in counts[fallbacks[class]].iter_mut().zip(own) {
+                *sum += count;
             }
-            counts[0][bin] += 1;
         }
 
         let general = RatioDistribution::from_counts(counts[0])
             .ok_or(EstimateError::NoUsableJob { jobs: jobs.len() })?;
         let minimum = u64::from(settings.minimum_class_size);
-        let mut classes: Vec<ClassSummary> = Vec::with_capacity(table.len());
-        let mut effective: Vec<u16> = Vec::with_capacity(table.len());
-        let mut distributions: Vec<Arc<RatioDistribution>> = Vec::with_capacity(table.len());
-        for (index, ((label, fallback), counts)) in table.into_iter().zip(counts).enumerate() {
+        let mut classes: Vec<ClassSummary> = Vec::with_capacity(counts.len());
+        let mut effective: Vec<u16> = Vec::with_capacity(counts.len());
+        let mut distributions: Vec<Arc<RatioDistribution>> = Vec::with_capacity(counts.len());
+        let by_class = labels.into_iter().zip(fallbacks).zip(counts);
+        for (index, ((label, fallback), counts)) in by_class.enumerate() {
             let own = if index == 0 {
                 Some(general.clone())
             } else {
@@ -213,10 +136,7 @@ impl EstimateModel {
             effective,
             distributions,
             history,
-            habits: Habits::learn(
-                usable.into_iter().zip(bins.iter().map(|&(bin, _)| bin)),
-                settings,
-            ),
+            habits: Habits::learn(usable, settings),
         })
     }
 
@@ -261,31 +181,11 @@ impl EstimateModel {
     }
 }
 
-/// For each job, in order of submission, the ratio of its user's last job that had ended then, and the history after the last
-/// one. Jobs are taken to run at once: a log's waits are not those of the machine that is simulated.
-fn last_ratios(jobs: &[Job]) -> (Vec<Option<u8>>, UserHistory) {
-    let mut history = UserHistory::default();
-    let mut running: BinaryHeap<Reverse<(Seconds, usize)>> = BinaryHeap::new();
-    let mut last = Vec::with_capacity(jobs.len());
-    for (index, job) in jobs.iter().enumerate() {
-        while let Some(&Reverse((end, ended))) = running.peek()
-            && end <= job.submit
-        {
-            running.pop();
-            let ended = &jobs[ended];
-            history.ended(ended.user, ended.runtime, ended.estimate, false);
-        }
-        last.push(history.last_ratio(job.user));
-        running.push(Reverse((job.submit + job.runtime, index)));
-    }
-    (last, history)
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
-    use super::super::{Binning, LearningJobs, Overrun};
+    use super::super::{Binning, ClassFamily, LearningJobs, Overrun};
     use super::*;
     use crate::units::{Nodes, Seconds};
     use crate::workload::{JobId, JobKind};

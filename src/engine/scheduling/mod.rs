@@ -53,8 +53,8 @@ pub use settings::{
     Reliability, ReplanPasses, Retry, SurvivalForm,
 };
 pub use shortening::Shortening;
-pub use slot_statistics::{Quantiles, SlotRun, SlotStatistics, simulate_slots};
-pub use slot_study::{SlotSource, SlotStudySettings, simulate_slot_study};
+pub use slot_statistics::{Quantiles, SlotRun, SlotSample, SlotStatistics, simulate_slots};
+pub use slot_study::{SlotSource, SlotStudyRun, SlotStudySettings, simulate_slot_study};
 pub use virtual_reservation::{
     CombinedOutcome, CombinedScheme, Padding, SUBMISSION_STEP, VirtualSubmission,
     cancellation_penalty, combine, normalised_cost, submission_time, virtual_cost,

@@ -31,6 +31,29 @@ pub struct JobOutcome {
     pub node_failures: u32,
 }
 
+impl JobOutcome {
+    /// A job on a machine that promises nothing and takes nothing back: it ran from its first to its last second, or was wider
+    /// than the machine (`None`).
+    #[must_use]
+    pub fn unpromised(job: Job, ran: Option<(Seconds, Seconds)>) -> Self {
+        let verdict = match ran {
+            None => Verdict::DroppedTooWide,
+            Some(_) if job.runtime <= job.estimate => Verdict::SuccessfulFinished,
+            Some(_) => Verdict::SuccessfulFullGrant,
+        };
+        Self {
+            job,
+            verdict,
+            class: None,
+            promise: None,
+            start: ran.map(|(start, _)| start),
+            end: ran.map(|(_, end)| end),
+            restarts: 0,
+            node_failures: 0,
+        }
+    }
+}
+
 /// The slot that was promised to a job at its submission.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Promise {

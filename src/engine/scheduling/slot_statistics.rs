@@ -25,7 +25,8 @@ const FIGURE_7: [&str; FIGURE_7_BINS] = [
 ];
 const FIGURE_7_BINS: usize = 18;
 
-/// Samples of advertised slots, gathered in constant memory (spec `provisioning.md` §3.7, §11.1).
+/// Samples of advertised slots, gathered in constant memory (spec `provisioning.md` §3.7, §11.1), unless each of them is to be
+/// kept ([`SlotStatistics::keeping`]).
 ///
 /// Quantiles come from histograms of 5 minutes a bin over 60 days (one more bin holds what is longer), and are given as the
 /// lower end of their bin: they are at most 5 minutes too small.
@@ -40,6 +41,18 @@ pub struct SlotStatistics {
     starts: TimeHistogram,
     durations: TimeHistogram,
     slots_and_tasks: Correlation,
+    kept: Option<Vec<SlotSample>>,
+}
+
+/// What was advertised at one instant.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SlotSample {
+    /// The instant.
+    pub time: Seconds,
+    /// Tasks that run or wait.
+    pub tasks: u32,
+    /// The slots, disjoint, by start.
+    pub slots: Vec<Slot>,
 }
 
 /// Five quantiles of a distribution of spans, in hours.
@@ -87,6 +100,17 @@ pub fn simulate_slots(
     rules: SlotRules,
     sample_period: Seconds,
 ) -> SlotRun {
+    simulate_slots_into(SlotStatistics::default(), jobs, nodes, rules, sample_period)
+}
+
+/// The same with statistics that may keep every sample.
+pub(super) fn simulate_slots_into(
+    statistics: SlotStatistics,
+    jobs: &[Job],
+    nodes: Nodes,
+    rules: SlotRules,
+    sample_period: Seconds,
+) -> SlotRun {
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     order.sort_by_key(|&index| jobs[index].submit);
     let first = order.first().map_or(Seconds::ZERO, |&i| jobs[i].submit);
@@ -97,7 +121,7 @@ pub fn simulate_slots(
         next: first,
         period: sample_period,
         ends: BinaryHeap::new(),
-        statistics: SlotStatistics::default(),
+        statistics,
     };
     let mut run = SlotRun {
         starts: vec![None; jobs.len()],
@@ -113,7 +137,7 @@ pub fn simulate_slots(
         let job = &jobs[index];
         sampler.sample_before(job.submit, &mut list);
         list.clip(job.submit);
-        let duration = job.runtime.min(job.estimate).max(Seconds(1));
+        let duration = slot_run_time(job);
         let placed = list.place(job.nodes, duration, job.submit.max(job.release));
         let Some(placement) = placed else {
             run.skipped += 1;
@@ -139,6 +163,11 @@ pub fn simulate_slots(
         run.mean_wait_hours = waited.hours() / placed as f64;
     }
     run
+}
+
+/// How long a job holds its nodes where run times are known exactly.
+pub(super) fn slot_run_time(job: &Job) -> Seconds {
+    job.runtime.min(job.estimate).max(Seconds(1))
 }
 
 /// Takes the samples that fall between events.
@@ -182,11 +211,27 @@ impl Default for SlotStatistics {
             starts: TimeHistogram::default(),
             durations: TimeHistogram::default(),
             slots_and_tasks: Correlation::default(),
+            kept: None,
         }
     }
 }
 
 impl SlotStatistics {
+    /// Statistics that keep every sample, too, where that is asked for.
+    #[must_use]
+    pub fn keeping(samples: bool) -> Self {
+        Self {
+            kept: samples.then(Vec::new),
+            ..Self::default()
+        }
+    }
+
+    /// The samples that were kept, in order of time.
+    #[must_use]
+    pub fn take_kept(&mut self) -> Vec<SlotSample> {
+        self.kept.take().unwrap_or_default()
+    }
+
     /// Adds what is advertised at `now`, while `tasks_in_system` tasks run or wait.
     pub fn sample(&mut self, now: Seconds, advertised: &[Slot], tasks_in_system: u32) {
         let count = advertised.len();
@@ -201,6 +246,13 @@ impl SlotStatistics {
             self.durations.add(slot.duration());
             self.extensible += u64::from(slot.extensible);
             self.on_the_edge += u64::from(slot.end == now + ADVERTISING_HORIZON);
+        }
+        if let Some(kept) = &mut self.kept {
+            kept.push(SlotSample {
+                time: now,
+                tasks: tasks_in_system,
+                slots: advertised.to_vec(),
+            });
         }
     }
 

@@ -4,8 +4,9 @@
 use serde::{Deserialize, Serialize};
 
 use super::measures::Measured;
+use super::outcome::JobOutcome;
 use super::reserving::{ReservingMachine, ReservingSettings};
-use super::slot_statistics::{SlotStatistics, simulate_slots};
+use super::slot_statistics::{SlotSample, SlotStatistics, simulate_slots_into, slot_run_time};
 use crate::plan::{SlotList, SlotRules};
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
@@ -43,29 +44,88 @@ pub enum SlotSource {
     Plan,
 }
 
-/// Replays jobs and measures the slots that are advertised on the way.
-#[must_use]
-pub fn simulate_slot_study(jobs: &[Job], nodes: Nodes, settings: &SlotStudySettings) -> Measured {
-    let (statistics, loaded, wait_hours) = match settings.source {
-        SlotSource::FreeRectangles => {
-            let run = simulate_slots(jobs, nodes, settings.rules, settings.sample_period);
-            (run.statistics, run.utilisation, run.mean_wait_hours)
-        }
-        SlotSource::Plan => sample_plans(jobs, nodes, settings),
-    };
-    let mut measured = measures_of(&statistics);
-    measured.add("loaded_utilisation_percent", 100.0 * loaded);
-    measured.add("job_wait_hours", wait_hours);
-    measured
+/// What a study of slots found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SlotStudyRun {
+    /// Its measures.
+    pub measured: Measured,
+    /// What became of each job, in order of ids; empty unless asked for.
+    pub jobs: Vec<JobOutcome>,
+    /// What was advertised at each sample, in order of time; empty unless asked for.
+    pub samples: Vec<SlotSample>,
 }
 
-/// Samples a re-planning machine: statistics, utilisation while jobs are submitted, mean wait in hours.
-fn sample_plans(
+/// Replays jobs and measures the slots that are advertised on the way; keeps jobs and samples where outcomes are asked for.
+#[must_use]
+pub fn simulate_slot_study(
     jobs: &[Job],
     nodes: Nodes,
     settings: &SlotStudySettings,
-) -> (SlotStatistics, f64, f64) {
-    let mut statistics = SlotStatistics::default();
+    keep_outcomes: bool,
+) -> SlotStudyRun {
+    let statistics = SlotStatistics::keeping(keep_outcomes);
+    let mut sampled = match settings.source {
+        SlotSource::FreeRectangles => sample_rectangles(statistics, jobs, nodes, settings),
+        SlotSource::Plan => sample_plans(statistics, jobs, nodes, settings),
+    };
+    let mut measured = measures_of(&sampled.statistics);
+    measured.add("loaded_utilisation_percent", 100.0 * sampled.loaded);
+    measured.add("job_wait_hours", sampled.wait_hours);
+    if keep_outcomes {
+        sampled.jobs.sort_by_key(|outcome| outcome.job.id);
+    } else {
+        sampled.jobs = Vec::new();
+    }
+    SlotStudyRun {
+        measured,
+        jobs: sampled.jobs,
+        samples: sampled.statistics.take_kept(),
+    }
+}
+
+/// A machine that was sampled.
+struct Sampled {
+    statistics: SlotStatistics,
+    /// Utilisation while jobs are submitted, in `[0, 1]`.
+    loaded: f64,
+    /// Mean wait.
+    wait_hours: f64,
+    jobs: Vec<JobOutcome>,
+}
+
+/// Samples a machine that keeps free rectangles.
+fn sample_rectangles(
+    statistics: SlotStatistics,
+    jobs: &[Job],
+    nodes: Nodes,
+    settings: &SlotStudySettings,
+) -> Sampled {
+    let run = simulate_slots_into(
+        statistics,
+        jobs,
+        nodes,
+        settings.rules,
+        settings.sample_period,
+    );
+    let ran = |job: &Job, start: Seconds| (start, start + slot_run_time(job));
+    let outcomes = jobs.iter().zip(&run.starts);
+    Sampled {
+        jobs: outcomes
+            .map(|(job, start)| JobOutcome::unpromised(job.clone(), start.map(|at| ran(job, at))))
+            .collect(),
+        statistics: run.statistics,
+        loaded: run.utilisation,
+        wait_hours: run.mean_wait_hours,
+    }
+}
+
+/// Samples a re-planning machine.
+fn sample_plans(
+    mut statistics: SlotStatistics,
+    jobs: &[Job],
+    nodes: Nodes,
+    settings: &SlotStudySettings,
+) -> Sampled {
     let mut machine = ReservingMachine::new(nodes, ReservingSettings::default());
     machine.submit(jobs.iter().cloned());
     let first = jobs.first().map_or(Seconds::ZERO, |job| job.submit);
@@ -84,12 +144,12 @@ fn sample_plans(
     let totals = machine.reservation_totals();
     let capacity = nodes.for_span(totals.submitting).0.max(1) as f64;
     let metrics = machine.metrics();
-    let waits = metrics.wait_total.hours() / metrics.started.max(1) as f64;
-    (
+    Sampled {
         statistics,
-        totals.used_while_submitting.0 as f64 / capacity,
-        waits,
-    )
+        loaded: totals.used_while_submitting.0 as f64 / capacity,
+        wait_hours: metrics.wait_total.hours() / metrics.started.max(1) as f64,
+        jobs: machine.take_job_outcomes(),
+    }
 }
 
 fn measures_of(statistics: &SlotStatistics) -> Measured {
@@ -136,6 +196,7 @@ fn measures_of(statistics: &SlotStatistics) -> Measured {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scheduling::Verdict;
     use crate::workload::{JobId, JobKind};
 
     /// Jobs that leave a hole now and then; estimates are `stretch` times the runtimes.
@@ -164,7 +225,7 @@ mod tests {
                 source,
                 ..SlotStudySettings::default()
             };
-            simulate_slot_study(&jobs(1), Nodes(16), &settings)
+            simulate_slot_study(&jobs(1), Nodes(16), &settings, false).measured
         };
         let (rectangles, plan) = (
             measure(SlotSource::FreeRectangles),
@@ -178,13 +239,44 @@ mod tests {
     }
 
     #[test]
+    fn outcomes_say_of_every_job_and_every_sample_what_the_measures_sum_up() {
+        for source in [SlotSource::FreeRectangles, SlotSource::Plan] {
+            let settings = SlotStudySettings {
+                source,
+                ..SlotStudySettings::default()
+            };
+            let mut jobs = jobs(2);
+            jobs[7].nodes = Nodes(17);
+            let run = simulate_slot_study(&jobs, Nodes(16), &settings, true);
+            let plain = simulate_slot_study(&jobs, Nodes(16), &settings, false);
+            assert_eq!(run.measured, plain.measured);
+            assert!(plain.jobs.is_empty() && plain.samples.is_empty());
+            let get = |name| run.measured.get(name).unwrap();
+            assert_eq!(run.samples.len() as f64, get("slot_samples"));
+            let slots: usize = run.samples.iter().map(|sample| sample.slots.len()).sum();
+            let mean = slots as f64 / run.samples.len() as f64;
+            assert!((mean - get("slots_mean")).abs() < 1e-9);
+            assert_eq!(run.jobs.len(), 200);
+            assert_eq!(run.jobs[7].verdict, Verdict::DroppedTooWide);
+            let waits = run.jobs.iter().filter_map(|outcome| {
+                let (start, end) = (outcome.start?, outcome.end?);
+                assert_eq!(end - start, outcome.job.runtime);
+                Some((start - outcome.job.submit).hours())
+            });
+            let mean = waits.sum::<f64>() / 199.0;
+            assert!((mean - get("job_wait_hours")).abs() < 1e-9);
+        }
+    }
+
+    #[test]
     fn recorded_estimates_stretch_the_starts_of_slots() {
         let settings = SlotStudySettings {
             source: SlotSource::Plan,
             ..SlotStudySettings::default()
         };
         let start = |stretch| {
-            simulate_slot_study(&jobs(stretch), Nodes(10), &settings)
+            simulate_slot_study(&jobs(stretch), Nodes(10), &settings, false)
+                .measured
                 .get("slot_start_p95_hours")
                 .unwrap()
         };
@@ -193,7 +285,8 @@ mod tests {
 
     #[test]
     fn the_bins_of_figures_4_and_7_add_up_to_a_hundred_percent() {
-        let measured = simulate_slot_study(&jobs(1), Nodes(16), &SlotStudySettings::default());
+        let settings = SlotStudySettings::default();
+        let measured = simulate_slot_study(&jobs(1), Nodes(16), &settings, false).measured;
         let statistics = SlotStatistics::default();
         let slots = statistics.by_number_of_slots().map(|(name, _)| name);
         let nodes = statistics.by_number_of_nodes().map(|(name, _)| name);

@@ -16,6 +16,7 @@ use background::Background;
 
 use crate::estimates::WaitCalibration;
 use crate::random::Stream;
+use crate::scheduling::outcome::JobOutcome;
 use crate::units::Nodes;
 use crate::workload::Job;
 
@@ -35,6 +36,9 @@ pub struct VirtualStudyRun {
     /// to the end of the day of the last instant: what it said at their submission about [`CALIBRATED_DEADLINES_HOURS`] and
     /// [`CALIBRATED_QUANTILES`].
     pub calibration: WaitCalibration,
+    /// What became of the trace's own jobs without any request, of those submitted before the end of the day of the last
+    /// instant; in order of submission, by which they are numbered.
+    pub jobs: Vec<JobOutcome>,
 }
 
 /// Replays `jobs` on a machine of `nodes` and tries out one request a day (EXP-6, spec `provisioning.md` §7.7 and AMB-26).
@@ -70,6 +74,7 @@ pub fn simulate_virtual(
         .collect();
     Ok(VirtualStudyRun {
         trials,
+        jobs: background.outcomes(),
         calibration: background.calibration,
     })
 }

@@ -4,7 +4,7 @@ pub mod measures;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, WhyNoPlan, spec_format};
+use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, spec_format};
 use crate::brokering::{CoReservationSettings, Order, Repair};
 use crate::units::Seconds;
 use crate::workload::{
@@ -126,9 +126,5 @@ impl Study for CoReservationStudy {
 
     fn outcome_bytes(&self, _simulation: &SimulationSpec) -> f64 {
         JOB_BYTES * self.jobs_and_requests()
-    }
-
-    fn why_no_plan(&self) -> Option<WhyNoPlan> {
-        Some(WhyNoPlan::NoCluster)
     }
 }

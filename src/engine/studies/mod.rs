@@ -30,6 +30,12 @@ pub trait Study {
     /// Bytes that the outcomes of a simulation take in a store, about.
     fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64;
 
+    /// Whether its jobs are only what goes on at a machine while something else is studied: they are kept with outcomes, but their
+    /// waits are no result of the study.
+    fn jobs_are_background(&self) -> bool {
+        false
+    }
+
     /// Whether it takes reservations that are made from its jobs.
     fn takes_reservations(&self) -> bool {
         false
@@ -39,18 +45,6 @@ pub trait Study {
     fn revision(&self) -> Option<u32> {
         None
     }
-
-    /// Why no plan of its simulations can be drawn; `None` where it can.
-    fn why_no_plan(&self) -> Option<WhyNoPlan>;
-}
-
-/// Why the plan of a simulation cannot be drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WhyNoPlan {
-    /// It is drawn by workflow, not by machine.
-    DrawnByWorkflow,
-    /// The study keeps no plan of one cluster.
-    NoCluster,
 }
 
 /// What every simulation has beside its study, while it is normalised.
@@ -225,12 +219,15 @@ pub fn is_strategy(name: &str) -> bool {
 /// Bytes of one stored job outcome, indexes included.
 const JOB_BYTES: f64 = 40.0;
 
+/// Jobs that are submitted to a machine on a day, about.
+const JOBS_A_DAY: f64 = 250.0;
+
 /// Jobs of a battery, or of a whole trace, about: that is not known before it is read.
 fn jobs_of(workload: &WorkloadSettings) -> f64 {
     match &workload.whole {
         None => f64::from(workload.battery_jobs),
         Some(whole) => {
-            let all = whole.days.map_or(75_000.0, |days| days * 250.0);
+            let all = whole.days.map_or(75_000.0, |days| days * JOBS_A_DAY);
             all * (1.0 + whole.copy.map_or(0.0, |copy| copy.percent / 100.0))
         }
     }

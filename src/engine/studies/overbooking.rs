@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::reservations::with_copies;
-use super::{CommonSettings, JOB_BYTES, SimulationSpec, Study, WhyNoPlan, jobs_of};
+use super::{CommonSettings, JOB_BYTES, SimulationSpec, Study, jobs_of};
 use crate::scheduling::measures::Measure;
 use crate::scheduling::registry::{self, PlanKind, Strategy};
 use crate::scheduling::{
@@ -84,10 +84,6 @@ impl Study for OverbookingStudy {
 
     fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64 {
         JOB_BYTES * self.work(simulation)
-    }
-
-    fn why_no_plan(&self) -> Option<WhyNoPlan> {
-        None
     }
 }
 

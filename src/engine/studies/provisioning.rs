@@ -4,7 +4,7 @@ pub(super) mod measures;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan, spec_format};
+use super::{CommonSettings, SimulationSpec, Strategy, Study, spec_format};
 use crate::brokering::provisioning::{Provider, ProvisioningSettings, SearchMethod};
 use crate::failures::FailureSource;
 use crate::scheduling::SlotSource;
@@ -142,10 +142,6 @@ impl Study for ProvisioningStudy {
     /// 1: tasks that are ready together do not all go to the site that had the fewest before them (AMB-24d).
     fn revision(&self) -> Option<u32> {
         (self.about.sites.len() > 1).then_some(1)
-    }
-
-    fn why_no_plan(&self) -> Option<WhyNoPlan> {
-        Some(WhyNoPlan::DrawnByWorkflow)
     }
 }
 

@@ -4,9 +4,7 @@ pub(super) mod measures;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{
-    CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of, spec_format,
-};
+use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, jobs_of, spec_format};
 use crate::scheduling::reserving::{DisplacedJobs, Displacement, QueueOrder, ReservingSettings};
 use crate::workload::{RequestOrigin, RequestSettings, StartRule};
 
@@ -106,10 +104,6 @@ impl Study for ReservationsStudy {
 
     fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64 {
         JOB_BYTES * jobs_of(&simulation.workload) * with_copies(self.requests.as_ref())
-    }
-
-    fn why_no_plan(&self) -> Option<WhyNoPlan> {
-        Some(WhyNoPlan::NoCluster)
     }
 }
 

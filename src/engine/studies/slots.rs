@@ -4,7 +4,9 @@ pub(super) mod measures;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of, spec_format};
+use super::{
+    CommonSettings, JOB_BYTES, JOBS_A_DAY, SimulationSpec, Strategy, Study, jobs_of, spec_format,
+};
 use crate::scheduling::SlotStudySettings;
 
 pub(super) use measures::MEASURES;
@@ -15,6 +17,9 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
     about: "planning-based machine that advertises its holes",
     has_metrics: false,
 });
+
+/// Bytes of a stored sample with about twenty slots.
+const SAMPLE_BYTES: f64 = 350.0;
 
 /// Where slots come from and how often they are looked at.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,12 +48,15 @@ impl Study for SlotsStudy {
         1e-6
     }
 
-    /// It keeps no outcome of a job.
-    fn outcome_bytes(&self, _simulation: &SimulationSpec) -> f64 {
-        0.0
+    /// Of jobs, and of samples with their slots.
+    fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64 {
+        let jobs = jobs_of(&simulation.workload);
+        let span = jobs / JOBS_A_DAY * 86_400.0;
+        let samples = span / self.settings.sample_period.0.max(1) as f64;
+        jobs * JOB_BYTES + samples * SAMPLE_BYTES
     }
 
-    fn why_no_plan(&self) -> Option<WhyNoPlan> {
-        Some(WhyNoPlan::NoCluster)
+    fn jobs_are_background(&self) -> bool {
+        true
     }
 }

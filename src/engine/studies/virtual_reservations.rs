@@ -4,7 +4,7 @@ pub(super) mod measures;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{CommonSettings, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of, spec_format};
+use super::{CommonSettings, SimulationSpec, Strategy, Study, jobs_of, spec_format};
 use crate::scheduling::VirtualStudySettings;
 
 pub(super) use measures::MEASURES;
@@ -15,6 +15,9 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
     about: "virtual against adaptive reservations on forks of a planning-based machine",
     has_metrics: false,
 });
+
+/// Bytes of a stored trial.
+const TRIAL_BYTES: f64 = 50.0;
 
 /// When and how reservations are tried out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,12 +46,8 @@ impl Study for VirtualReservationsStudy {
         2e-6
     }
 
-    /// It keeps no outcome of a job.
+    /// Of its trials; jobs are kept once for many simulations.
     fn outcome_bytes(&self, _simulation: &SimulationSpec) -> f64 {
-        0.0
-    }
-
-    fn why_no_plan(&self) -> Option<WhyNoPlan> {
-        Some(WhyNoPlan::NoCluster)
+        f64::from(self.settings.instants) * TRIAL_BYTES
     }
 }

@@ -28,6 +28,8 @@ pub struct CoRequest {
     pub id: CoRequestId,
     /// The trace number of the job that served as its template.
     pub trace_number: i64,
+    /// The user of that job, where the trace names one.
+    pub user: Option<i64>,
     /// When it is asked.
     pub submit: Seconds,
     /// The earliest start of every part (`f_start`).

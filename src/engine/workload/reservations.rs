@@ -23,6 +23,8 @@ pub struct ReservationRequest {
     pub id: RequestId,
     /// The trace number of the job that it was made from.
     pub trace_number: i64,
+    /// The user of that job, where the trace names one.
+    pub user: Option<i64>,
     /// When it is asked.
     pub submit: Seconds,
     /// Nodes wanted.
@@ -220,6 +222,7 @@ pub fn generate_requests(
             mixed.requests.push(ReservationRequest {
                 id: RequestId(mixed.requests.len() as u32),
                 trace_number: job.trace_number,
+                user: job.user,
                 submit: job.submit,
                 nodes: job.nodes,
                 duration,

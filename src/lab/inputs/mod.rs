@@ -169,6 +169,8 @@ pub struct Inputs {
     sources: InputSources,
     /// Whether simulations keep the outcome of every job.
     pub(crate) keep_outcomes: bool,
+    /// Whether they also keep what a study samples, of which there is much.
+    pub(crate) keep_samples: bool,
     pub(crate) records: Cache<ParsedTrace>,
     workloads: Cache<PreparedWorkload>,
     models: Cache<EstimateModel>,
@@ -185,12 +187,22 @@ impl Inputs {
         Self {
             sources,
             keep_outcomes,
+            keep_samples: false,
             records: Cache::default(),
             workloads: Cache::default(),
             models: Cache::default(),
             tables: Cache::default(),
             failures: Cache::default(),
             shared: Mutex::default(),
+        }
+    }
+
+    /// The same for simulations that also keep what a study samples (slots that are advertised, starts that are offered).
+    #[must_use]
+    pub fn keeping_samples(self, keep_samples: bool) -> Self {
+        Self {
+            keep_samples,
+            ..self
         }
     }
 

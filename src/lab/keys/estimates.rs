@@ -4,13 +4,13 @@ use serde::Deserialize;
 
 use super::declaration::{Given, Key, Section, integer, integers, named, one_of, section};
 use super::field::Field;
-use crate::estimates::{Binning, LearningJobs, Overrun};
+use crate::estimates::{Binning, ClassTable, LearningJobs, Overrun};
 
 section! {
     /// The statistics of user estimates.
     ESTIMATES = "estimates", RawEstimates {
         /// How jobs are divided into classes with statistics of their own.
-        classes: Given<String> = one_of(|| vec!["all", "runtime", "resources", "user", "application", "user-last"])
+        classes: Given<String> = one_of(|| ClassTable::NAMES.to_vec())
             .or_others()
             .words(r#""all", "runtime" (default), "resources", "user", "application", "user-last", or two of them joined by +"#)
             .default_in_words("runtime"),

@@ -1,5 +1,7 @@
 //! What `bookahead export` asks: one question a kind of row, each column with a type that holds in every row.
 
+use std::sync::LazyLock;
+
 use super::tables::definitions;
 use super::{METRICS, Metric, RunId, Store, StoreError};
 use crate::sweep::AxisValue;
@@ -10,9 +12,45 @@ impl ExportKind {
     /// The points of a run.
     pub const POINTS: Self = super::tables::runs::POINTS;
 
-    /// Every kind, in the order of the tables.
+    /// Every kind of rows for people, in the order of the tables.
     pub fn all() -> impl Iterator<Item = &'static Self> {
         definitions().flat_map(|tables| tables.exports)
+    }
+
+    /// Every table, as it is.
+    pub fn tables() -> &'static [Self] {
+        static TABLES: LazyLock<Vec<ExportKind>> = LazyLock::new(|| {
+            let names = definitions().flat_map(|tables| tables.sql.split("CREATE TABLE ").skip(1));
+            let table = |definition: &'static str| ExportKind {
+                name: definition.split(' ').next().unwrap_or_default(),
+                about: "The table as it is",
+                of_outcomes: false,
+                source: ExportSource::Table,
+                columns: "",
+            };
+            names.map(table).collect()
+        });
+        &TABLES
+    }
+
+    /// The kind of this name; a view has its kind's name beside its own.
+    #[must_use]
+    pub fn find(name: &str) -> Option<&'static Self> {
+        Self::all()
+            .find(|kind| kind.name == name || kind.view() == Some(name))
+            .or_else(|| Self::tables().iter().find(|kind| kind.name == name))
+    }
+
+    /// The view whose rows they are, where they are those of one.
+    #[must_use]
+    pub fn view(&self) -> Option<&'static str> {
+        match self.source {
+            ExportSource::Points => Some("v_point"),
+            ExportSource::Axes => Some("v_point_axis"),
+            ExportSource::Run(view, _) | ExportSource::RunSimulations(view) => Some(view),
+            ExportSource::Simulations(rows) if rows.starts_with("v_") => Some(rows),
+            ExportSource::Simulations(_) | ExportSource::Table => None,
+        }
     }
 
     /// Names and types of its columns, with one for each metric where it says METRICS.
@@ -58,21 +96,33 @@ impl Store {
     ///
     /// When the axes of the run cannot be read.
     pub fn export(&self, run: RunId, kind: &ExportKind) -> Result<Export, StoreError> {
+        let mut columns: Vec<(String, ExportType)> = match kind.source {
+            ExportSource::Table => self.columns_of(kind.name)?,
+            _ => {
+                let named = kind.columns().map(|(name, kind)| (name.to_owned(), kind));
+                named.collect()
+            }
+        };
         let source = match kind.source {
             ExportSource::Points => "v_point t WHERE t.run = RUN ORDER BY t.place".to_owned(),
             ExportSource::Axes => {
                 "v_point_axis t WHERE t.run = RUN ORDER BY t.place, t.axis".to_owned()
             }
+            ExportSource::Run(view, order) => {
+                format!("{view} t WHERE t.run = RUN ORDER BY {order}")
+            }
             ExportSource::Simulations(rows) => {
                 format!("{SIMULATIONS} s CROSS JOIN {rows} t WHERE t.simulation = s.id")
             }
+            ExportSource::RunSimulations(view) => {
+                format!(
+                    "{SIMULATIONS} s CROSS JOIN {view} t WHERE t.simulation = s.id AND t.run = RUN"
+                )
+            }
+            ExportSource::Table => rows_of_table(kind.name, &columns),
         };
-        let mut columns: Vec<(String, ExportType)> = Vec::new();
-        let mut chosen: Vec<String> = Vec::new();
-        for (name, kind) in kind.columns() {
-            columns.push((name.to_owned(), kind));
-            chosen.push(format!("t.\"{name}\""));
-        }
+        let quoted = |(name, _): &(String, _)| format!("t.\"{name}\"");
+        let mut chosen: Vec<String> = columns.iter().map(quoted).collect();
         if kind.source == ExportSource::Points {
             // After the columns that say which point it is.
             const BEFORE: usize = 3;
@@ -97,6 +147,24 @@ impl Store {
         Ok(Export { sql, columns })
     }
 
+    /// Names and types of the columns of a table.
+    fn columns_of(&self, table: &str) -> Result<Vec<(String, ExportType)>, StoreError> {
+        self.connection
+            .prepare("SELECT name, type FROM pragma_table_info(?1)")
+            .and_then(|mut columns| {
+                let typed = |row: &rusqlite::Row<'_>| {
+                    let kind = match row.get::<_, String>(1)?.as_str() {
+                        "INTEGER" => Integer,
+                        "REAL" => Number,
+                        _ => Text,
+                    };
+                    Ok((row.get(0)?, kind))
+                };
+                columns.query_map([table], typed)?.collect()
+            })
+            .map_err(|error| self.error("reading the columns of a table", error))
+    }
+
     /// How many simulations of a run are done, and how many of them have their jobs stored.
     ///
     /// # Errors
@@ -111,6 +179,24 @@ impl Store {
                 |row| Ok((row.get::<_, i64>(0)?.unsigned_abs(), row.get::<_, f64>(1)? as u64)),
             )
             .map_err(|error| self.error("counting simulations", error))
+    }
+}
+
+/// The rows of a table that belong to a run, which its columns tell.
+fn rows_of_table(table: &str, columns: &[(String, ExportType)]) -> String {
+    const WORKLOADS: &str = "(SELECT DISTINCT m.workload AS id FROM simulation m WHERE m.id IN
+        (SELECT p.simulation FROM run_point rp JOIN point p ON p.id = rp.point WHERE rp.run = RUN) ORDER BY 1 LIMIT -1)";
+    let has = |name: &str| columns.iter().any(|(column, _)| column == name);
+    let of =
+        |ids: &str, column: &str| format!("{ids} s CROSS JOIN {table} t WHERE t.{column} = s.id");
+    match table {
+        "run" => "run t WHERE t.id = RUN".to_owned(),
+        "simulation" => of(SIMULATIONS, "id"),
+        "workload" => of(WORKLOADS, "id"),
+        _ if has("run") => format!("{table} t WHERE t.run = RUN"),
+        _ if has("simulation") => of(SIMULATIONS, "simulation"),
+        _ if has("workload") => of(WORKLOADS, "workload"),
+        _ => format!("{table} t"),
     }
 }
 
@@ -162,7 +248,10 @@ mod tests {
                     kind.name
                 );
             }
-            let ExportSource::Simulations(rows) = kind.source else {
+            let (ExportSource::Simulations(rows)
+            | ExportSource::Run(rows, _)
+            | ExportSource::RunSimulations(rows)) = kind.source
+            else {
                 continue;
             };
             let statement = store

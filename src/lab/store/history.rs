@@ -17,6 +17,8 @@ pub struct MeasuredPoint {
     pub identity: String,
     /// Its simulation: a number that means something inside one store only.
     pub simulation: i64,
+    /// Strategy.
+    pub strategy: String,
     /// Value on every axis of the run, in the order of the file.
     pub axes: Vec<(String, AxisValue)>,
     /// Replication.
@@ -27,6 +29,19 @@ pub struct MeasuredPoint {
     pub values: Vec<Option<f64>>,
     /// What its study measured, by name, in the order of [`measures::MEASURES`].
     pub measured: NamedValues,
+}
+
+/// A point of a run that has no result.
+#[derive(Clone, Debug, PartialEq)]
+pub struct UnfinishedPoint {
+    /// Its place in the sweep of the run, from 0.
+    pub place: i64,
+    /// Value on every axis of the run, in the order of the file.
+    pub axes: Vec<(String, AxisValue)>,
+    /// Replication.
+    pub replication: u32,
+    /// `pending`, `running` or `failed`.
+    pub state: String,
 }
 
 /// What a study measured, by name.
@@ -115,7 +130,7 @@ impl Store {
         let mut statement = self
             .connection
             .prepare(&format!(
-                "SELECT v.place, v.identity, v.simulation, v.replication, m.spec, {metrics}
+                "SELECT v.place, v.identity, v.simulation, v.replication, m.spec, v.strategy, {metrics}
                  FROM v_point v JOIN simulation m ON m.id = v.simulation
                  WHERE v.run = ?1 AND v.state = 'done' ORDER BY v.place"
             ))
@@ -132,12 +147,41 @@ impl Store {
                     axes: axes.remove(&place).unwrap_or_default(),
                     replication: row.get(3)?,
                     spec: row.get(4)?,
+                    strategy: row.get(5)?,
                     values: (0..METRICS.len())
-                        .map(|at| row.get(5 + at))
+                        .map(|at| row.get(6 + at))
                         .collect::<Result<_, _>>()?,
                 })
             })
             .and_then(Iterator::collect)
+            .map_err(sql)
+    }
+
+    /// The points of a run that failed, were not run yet or are under way, in the order of the sweep.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn unfinished_points(&self, run: RunId) -> Result<Vec<UnfinishedPoint>, StoreError> {
+        let sql = |error| self.error("reading points without a result", error);
+        let mut axes = self.axis_values(run, None)?;
+        self.connection
+            .prepare(
+                "SELECT place, replication, state FROM v_point WHERE run = ?1 AND state <> 'done' ORDER BY place",
+            )
+            .and_then(|mut statement| {
+                statement
+                    .query_map([run.0], |row| {
+                        let place = row.get(0)?;
+                        Ok(UnfinishedPoint {
+                            place,
+                            axes: axes.remove(&place).unwrap_or_default(),
+                            replication: row.get(1)?,
+                            state: row.get(2)?,
+                        })
+                    })
+                    .and_then(Iterator::collect)
+            })
             .map_err(sql)
     }
 
@@ -340,6 +384,24 @@ impl Store {
             .map_err(|error| self.error("reading what a run read", error))?;
         let digest = super::runs::hex_digest(contents.join("\n").as_bytes());
         Ok((!contents.is_empty()).then_some((contents.len(), digest)))
+    }
+
+    /// What a run read, in order: for people, and as a hash of its content. Empty for runs of stores that did not keep it.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn inputs(&self, run: RunId) -> Result<Vec<(String, String)>, StoreError> {
+        self.connection
+            .prepare(
+                "SELECT source, content FROM run_input WHERE run = ?1 ORDER BY source, content",
+            )
+            .and_then(|mut statement| {
+                statement
+                    .query_map([run.0], |row| Ok((row.get(0)?, row.get(1)?)))
+                    .and_then(Iterator::collect)
+            })
+            .map_err(|error| self.error("reading what a run read", error))
     }
 
     /// The names of the workloads behind the points of a run, sorted.

@@ -27,6 +27,7 @@ mod rows;
 mod runs;
 mod schema_check;
 mod shares;
+mod stream;
 mod sweeps;
 mod tables;
 #[cfg(test)]
@@ -41,7 +42,7 @@ pub use curves::CurveSamples;
 pub use error::StoreError;
 pub use export::{Export, ExportKind, ExportType};
 pub use grid::{ClusterValues, CoRequestRow, GridCalendar, UseRow};
-pub use history::{JobDetail, MeasuredPoint, PlaceDetail};
+pub use history::{JobDetail, MeasuredPoint, PlaceDetail, UnfinishedPoint};
 pub use measures::{MeasureColumn, ReservationCounts};
 pub use merge::{MergeError, MergeOptions, MergeSummary, MergedRun};
 pub use metrics::{METRICS, Metric, Shown, names as metric_names};
@@ -56,6 +57,7 @@ pub use record::{
 pub use replays::ReplaySource;
 pub use runs::PendingSimulation;
 pub use shares::ShareProgress;
+pub use stream::{OutcomeStream, WorkloadHash};
 pub use sweeps::{StoreFile, dry_run, run_sweep};
 pub use versions::{APPLICATION_ID, SCHEMA_VERSION};
 pub use workflows::{FrontRow, SlotRow, SubmissionRow, TaskRow, WorkflowSite};

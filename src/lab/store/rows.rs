@@ -39,7 +39,8 @@ impl Prepared {
             });
         }
         // Before the outcomes go: reports need their distributions whatever is kept.
-        let distributions = (!finished.result.outcomes.is_empty())
+        let is_result = !finished.spec.study.study().jobs_are_background();
+        let distributions = (is_result && !finished.result.outcomes.is_empty())
             .then(|| Distributions::of(&finished.result.outcomes));
         if detail != OutcomeDetail::All {
             for group in GROUPS {

@@ -3,8 +3,12 @@
 
 use std::sync::Arc;
 
+mod held;
+
+pub use self::held::{Held, MachineUse};
 pub use self::overbooking::PolicySimulation;
 use crate::actors::SimulationError;
+use crate::estimates::EstimateModel;
 use crate::failures::NodeEvent;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::{JobOutcome, SimulationMetrics};
@@ -14,7 +18,7 @@ use crate::inputs::{ContentHashes, InputError, Inputs, RunInput};
 use crate::keys::declaration::{ReadTable, Section, Tables};
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::keys::workload::RawWorkload;
-use crate::tables::{Definition, Rows};
+use crate::tables::{Definition, Outcomes, Rows};
 use crate::workload::{RequestSettings, WorkloadSettings};
 use toml::Spanned;
 
@@ -69,7 +73,26 @@ pub trait LabStudy {
         inputs: &Inputs,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>>;
 
-    /// The simulation of a policy on one cluster, whose plan can be drawn; `None` for other studies.
+    /// What each machine held in a simulation that had this result, with its outcomes; by default its jobs, on the machine of the
+    /// workload.
+    ///
+    /// # Errors
+    ///
+    /// When something that the simulation reads cannot be made.
+    fn machines(
+        &self,
+        spec: &SimulationSpec,
+        _inputs: &Inputs,
+        result: &SimulationResult,
+    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
+        Ok(vec![MachineUse {
+            name: "machine".to_owned(),
+            nodes: spec.workload.nodes,
+            held: Held::by_jobs(&result.outcomes).collect(),
+        }])
+    }
+
+    /// The simulation of a policy on one cluster, whose plan names nodes; `None` for other studies.
     ///
     /// # Errors
     ///
@@ -94,6 +117,8 @@ pub struct SimulationResult {
     pub outcomes: Vec<JobOutcome>,
     /// The node events that happened before the simulation ended; empty unless outcomes were asked for.
     pub node_events: Vec<NodeEvent>,
+    /// The statistics whose classes the outcomes name, where the simulation had any.
+    pub estimates: Option<Arc<EstimateModel>>,
     /// What only its study knows.
     pub rows: StudyRows,
 }
@@ -177,6 +202,15 @@ macro_rules! lab_studies {
             $(<$module::$settings as FileStudy>::STORED,)*
         ];
 
+        /// What each study is called, what stands for it where a strategy is named, and what its outcomes are.
+        pub(crate) const OUTCOMES: &[StudyOutcomes] = &[
+            $(StudyOutcomes {
+                module: stringify!($module),
+                strategy: $module::STRATEGY,
+                outcomes: <$module::$settings as FileStudy>::STORED.outcomes,
+            },)*
+        ];
+
         /// What may stand in the tables of each study.
         pub(crate) const SECTIONS: &[&[Section]] = &[
             $(<<$module::$settings as FileStudy>::Tables as Tables>::SECTIONS,)*
@@ -185,6 +219,22 @@ macro_rules! lab_studies {
 }
 
 bookahead_engine::for_each_study!(lab_studies);
+
+/// A study as the views about the outcomes of all studies know it.
+pub(crate) struct StudyOutcomes {
+    module: &'static str,
+    /// What stands for it where a strategy is named; `None` for the study of policies.
+    pub(crate) strategy: Option<Strategy>,
+    /// What its outcomes are.
+    pub(crate) outcomes: Outcomes,
+}
+
+impl StudyOutcomes {
+    /// Its name for people.
+    pub(crate) fn name(&self) -> String {
+        self.module.replace('_', "-")
+    }
+}
 
 /// A study as experiment files and the store know it.
 pub(crate) trait FileStudy: Sized {

@@ -40,7 +40,7 @@ pub use identity::digest;
 pub use interrupt::{INTERRUPTED, Interrupt};
 pub use overrides::{OverrideError, with_values};
 pub use progress::{Progress, above_bar, describe, shown};
-pub use replay::{ReplayError, ReplaySource, ReplayedPoint, replay_point};
+pub use replay::{ReplayError, ReplaySource, ReplayedPlan, ReplayedPoint, replay_point};
 pub use resolve::LANL_FILE;
 pub use run::{
     Plan, SweepError, SweepOptions, SweepSummary, about, load_inputs, plan, run_planned,

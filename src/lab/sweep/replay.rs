@@ -7,11 +7,11 @@
 use std::sync::Arc;
 
 use super::spec::{SimulationSpec, Sweep};
+use crate::actors::SimulationError;
 use crate::inputs::InputSources;
 use crate::inputs::{InputError, InputFolders, Inputs};
-use crate::scheduling::{Replay, replay};
-use crate::studies::PolicySimulation;
-use crate::studies::{WhyNoPlan, lab_study};
+use crate::scheduling::{Replay, SimulationMetrics, replay};
+use crate::studies::{MachineUse, PolicySimulation, is_strategy, lab_study};
 
 /// A done point of a run, with what determines it and what it came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,18 +65,21 @@ pub enum ReplayError {
         /// The program that computed the stored result.
         program: String,
     },
-    /// The machine of a study plans counts of nodes.
+    /// No machine held anything.
     #[error(
-        "`{0}` plans how many nodes are held and names none of them, so there is no plan of nodes to draw; its reservations are \
-         in the view v_reservation (`bookahead sql`)"
+        "nothing held a node of a machine of `{0}`, so there is no plan to draw; what the simulation came to is in the view v_measure \
+         (`bookahead sql`)"
     )]
-    Study(String),
-    /// A workflow has no plan of one cluster's nodes.
+    Nothing(String),
+    /// `bookahead simulate` counts nodes and names none.
     #[error(
-        "`provisioning` books slots for a workflow and names no nodes, so there is no plan of nodes to draw; `bookahead report` draws \
-         workflows over their slots, and their slots and tasks are in the store (`bookahead sql`)"
+        "this simulation was stored by `bookahead simulate`, which counts nodes and names none of them, so there is no plan of nodes \
+         to draw; its jobs are in the view v_job (`bookahead sql`)"
     )]
-    Workflow,
+    Streamed,
+    /// The simulation fails.
+    #[error(transparent)]
+    Simulation(#[from] SimulationError),
     /// The strategy is not registered.
     #[error("no strategy is called `{0}` in this program")]
     Strategy(String),
@@ -85,12 +88,24 @@ pub enum ReplayError {
 /// A replayed point.
 #[derive(Clone, Debug)]
 pub struct ReplayedPoint {
-    /// What it read.
-    pub inputs: PolicySimulation,
-    /// What it came to.
-    pub replay: Replay,
+    /// What was held when.
+    pub plan: ReplayedPlan,
     /// Whether it agrees with the store: always, unless it was forced.
     pub agrees: bool,
+}
+
+/// What was held when.
+#[derive(Clone, Debug)]
+pub enum ReplayedPlan {
+    /// One cluster whose nodes are known.
+    Nodes {
+        /// What the simulation read.
+        inputs: Box<PolicySimulation>,
+        /// What it came to.
+        replay: Replay,
+    },
+    /// Machines that count their nodes, one at least of which held something.
+    Counts(Vec<MachineUse>),
 }
 
 /// Carries out a stored simulation once more and checks it against the store.
@@ -104,10 +119,9 @@ pub fn replay_point(
     force: bool,
 ) -> Result<ReplayedPoint, ReplayError> {
     let spec: SimulationSpec = serde_json::from_str(&source.spec)?;
-    match spec.study.study().why_no_plan() {
-        Some(WhyNoPlan::DrawnByWorkflow) => return Err(ReplayError::Workflow),
-        Some(WhyNoPlan::NoCluster) => return Err(ReplayError::Study(spec.scheduling.strategy)),
-        None => {}
+    // No experiment file can ask for this: policies of files have batteries.
+    if spec.workload.whole.is_some() && !is_strategy(&spec.scheduling.strategy) {
+        return Err(ReplayError::Streamed);
     }
     let inputs = Inputs::new(InputSources::new(folders), true);
     let mut sweep = Sweep {
@@ -132,29 +146,26 @@ pub fn replay_point(
             found,
         });
     }
-    let read = lab_study(&spec.study)
+    let study = lab_study(&spec.study);
+    let read = study
         .policy_simulation(&spec, &inputs)
-        .map_err(ReplayError::Input)?
-        .ok_or_else(|| ReplayError::Study(spec.scheduling.strategy.clone()))?;
-    let replay = replay(
-        read.nodes,
-        &read.policy,
-        read.estimates.clone(),
-        &read.before,
-        &read.jobs,
-        &read.failures,
-    )
-    .ok_or_else(|| ReplayError::Strategy(read.policy.strategy.clone()))?;
-    let metrics = &replay.metrics;
-    let totals = [
-        metrics.accepted as i64,
-        metrics.successful as i64,
-        metrics.failed as i64,
-        metrics.dropped as i64,
-        metrics.fees.0,
-        metrics.forfeited.0,
-        metrics.makespan.0,
-    ];
+        .map_err(ReplayError::Input)?;
+    let (plan, totals) = match read {
+        Some(read) => of_nodes(read)?,
+        None => {
+            let simulation = study
+                .simulation(&spec, &inputs)
+                .map_err(ReplayError::Input)?;
+            let result = simulation.run(true)?;
+            let machines = study
+                .machines(&spec, &inputs, &result)
+                .map_err(ReplayError::Input)?;
+            if machines.iter().all(|machine| machine.held.is_empty()) {
+                return Err(ReplayError::Nothing(spec.scheduling.strategy));
+            }
+            (ReplayedPlan::Counts(machines), totals(&result.metrics))
+        }
+    };
     let agrees = same_inputs && totals == source.totals;
     if !agrees && !force {
         return Err(ReplayError::OtherTotals {
@@ -164,9 +175,33 @@ pub fn replay_point(
                 .unwrap_or_else(|| "of an unknown version".to_owned()),
         });
     }
-    Ok(ReplayedPoint {
-        inputs: read,
-        replay,
-        agrees,
-    })
+    Ok(ReplayedPoint { plan, agrees })
+}
+
+fn of_nodes(read: PolicySimulation) -> Result<(ReplayedPlan, [i64; 7]), ReplayError> {
+    let replay = replay(
+        read.nodes,
+        &read.policy,
+        read.estimates.clone(),
+        &read.before,
+        &read.jobs,
+        &read.failures,
+    )
+    .ok_or_else(|| ReplayError::Strategy(read.policy.strategy.clone()))?;
+    let totals = totals(&replay.metrics);
+    let inputs = Box::new(read);
+    Ok((ReplayedPlan::Nodes { inputs, replay }, totals))
+}
+
+/// In the order of [`ReplaySource::totals`].
+fn totals(metrics: &SimulationMetrics) -> [i64; 7] {
+    [
+        metrics.accepted as i64,
+        metrics.successful as i64,
+        metrics.failed as i64,
+        metrics.dropped as i64,
+        metrics.fees.0,
+        metrics.forfeited.0,
+        metrics.makespan.0,
+    ]
 }

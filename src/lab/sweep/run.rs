@@ -291,7 +291,8 @@ pub fn load_inputs(
     options: &SweepOptions,
 ) -> Result<Inputs, SweepError> {
     let begun = Instant::now();
-    let inputs = Inputs::new(sources, options.outcomes != OutcomeDetail::None);
+    let inputs = Inputs::new(sources, options.outcomes != OutcomeDetail::None)
+        .keeping_samples(options.outcomes == OutcomeDetail::All);
     inputs
         .identify_with(sweep, options.workers)
         .map_err(SweepError::Input)?;

@@ -56,6 +56,7 @@ mod summary;
 use serde::{Deserialize, Serialize};
 
 use super::Tolerance;
+use crate::scheduling::registry;
 pub use evaluate::Found;
 pub(super) use evaluate::Tables;
 pub(super) use file::{RawTable, RawTolerance, resolve};
@@ -218,6 +219,23 @@ pub struct CellCheck {
     pub resolves: Option<String>,
     /// How close a measured value must come.
     pub tolerance: Tolerance,
+}
+
+impl CellCheck {
+    /// Whether it is read off the best or worst of all settings, chosen on the very batteries that it is measured on. A strategy
+    /// that does not overbook is the same at all of them.
+    #[must_use]
+    pub fn is_chosen(&self) -> bool {
+        let strategy = self.strategy.as_deref().and_then(registry::strategy);
+        let is_free = strategy.is_some_and(|strategy| strategy.overbooks);
+        let chooses = match self.quantity {
+            Quantity::WorstSurplusUpTo => true,
+            // They describe a curve and choose nothing.
+            Quantity::FlatUntil | Quantity::ShareAboveComprehensive => false,
+            _ => self.at.is_none(),
+        };
+        is_free && chooses
+    }
 }
 
 /// What was published of a cell.

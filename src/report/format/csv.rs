@@ -18,7 +18,7 @@ impl TableFormat for Csv {
         let mut writer = csv::Writer::from_writer(target);
         let mut header = Vec::new();
         for column in &table.columns {
-            header.push(column.key.clone());
+            header.push(inert(&column.key));
             if column.estimates {
                 header.extend(["sd", "low", "high"].map(|part| format!("{}_{part}", column.key)));
             }
@@ -50,7 +50,7 @@ impl TableFormat for Csv {
 }
 
 /// A text that no spreadsheet takes for a formula: where it begins like one and is no number, an apostrophe stands before it.
-fn inert(text: &str) -> String {
+pub(in crate::report) fn inert(text: &str) -> String {
     let is_number = text.parse::<f64>().is_ok();
     match text.starts_with(['=', '+', '-', '@', '\t', '\r']) && !is_number {
         true => format!("'{text}"),

@@ -49,7 +49,7 @@ impl TableFormat for Markdown {
                 let cells: Vec<String> = row
                     .iter()
                     .zip(&table.columns)
-                    .map(|(cell, column)| escape(&cell.text(column.decimals)))
+                    .map(|(cell, column)| escape(&column.text(cell)))
                     .collect();
                 writeln!(target, "| {} |", cells.join(" | "))?;
             }
@@ -68,7 +68,7 @@ impl TableFormat for Markdown {
             }
         }
         if !table.note.is_empty() {
-            writeln!(target, "{}\n", table.note)?;
+            writeln!(target, "{}\n", html(&table.note))?;
         }
         if !table.sql.is_empty() {
             writeln!(

@@ -49,19 +49,17 @@ impl TableFormat for Terminal {
         for row in &table.rows {
             drawn.add_row(row.iter().zip(&table.columns).zip(&right).map(
                 |((cell, column), right)| {
-                    comfy_table::Cell::new(cell.text(column.decimals))
-                        .set_alignment(alignment(*right))
+                    comfy_table::Cell::new(column.text(cell)).set_alignment(alignment(*right))
                 },
             ));
         }
         // On a narrow screen headings and names break into lines; a number in two pieces would be misread.
         for (at, column) in drawn.column_iter_mut().enumerate() {
             if right[at] {
-                let decimals = table.columns[at].decimals;
                 let widest = table
                     .rows
                     .iter()
-                    .map(|row| row[at].text(decimals).chars().count())
+                    .map(|row| table.columns[at].text(&row[at]).chars().count())
                     .max()
                     .unwrap_or(0);
                 let room = u16::try_from(widest + 2).unwrap_or(u16::MAX);

@@ -30,6 +30,9 @@ pub(super) fn of(content: &Content<'_>) -> Vec<(bool, String)> {
         is_study,
     ));
     found.extend(selection(&content.analysis));
+    if run.replications > 1 {
+        found.extend(one_workload(&run.configuration));
+    }
     found.push((
         true,
         if is_study {
@@ -121,9 +124,41 @@ fn selection(analysis: &Analysis) -> Option<(bool, String)> {
     })
 }
 
+/// That the replications share one workload, where a whole trace is simulated in each of them; `None` where each has its own.
+fn one_workload(configuration: &str) -> Option<(bool, String)> {
+    let configuration: toml::Table = toml::from_str(configuration).ok()?;
+    let value = |table: &str, key: &str| configuration.get(table)?.get(key);
+    let is_whole = value("workload", "whole_trace")?.as_bool()?;
+    // Excerpts of the trace that are drawn anew are workloads of their own.
+    let excerpts = value("clusters", "excerpts").and_then(toml::Value::as_str);
+    (is_whole && excerpts != Some("drawn")).then(|| {
+        let sentence = "all replications share one workload: intervals say what the draws on it do, not what another trace or month would";
+        (false, sentence.to_owned())
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn replications_on_one_trace_are_no_replications_of_the_trace() {
+        let whole = "[workload]\nwhole_trace = true\n";
+        let (is_good, sentence) = one_workload(whole).unwrap();
+        assert!(
+            !is_good && sentence.contains("share one workload"),
+            "{sentence}"
+        );
+        for other in [
+            "[workload]\nbattery_jobs = 1000\n".to_owned(),
+            "[workload]\nwhole_trace = false\n".to_owned(),
+            format!("{whole}[clusters]\nexcerpts = \"drawn\"\n"),
+        ] {
+            assert_eq!(one_workload(&other), None, "{other}");
+        }
+        let chosen = format!("{whole}[clusters]\ncount = 3\n");
+        assert!(one_workload(&chosen).is_some());
+    }
 
     #[test]
     fn few_replications_and_wide_intervals_are_no_good_news() {

@@ -6,7 +6,7 @@ use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, presets,
 };
 
-use crate::report::findings::tables::{Expected, Found, Ground};
+use crate::report::findings::tables::{CellCheck, Expected, Found, Ground};
 use crate::report::findings::{
     Check, Finding, FindingResult, Provenance, Tolerance, Verdict, compact,
 };
@@ -34,6 +34,22 @@ pub(super) fn title(finding: &Finding) -> String {
         },
         _ => format!("Specification, section {section}"),
     }
+}
+
+/// Behind a measured number whose setting was chosen on the batteries that it is measured on.
+const CHOSEN: &str = " †";
+
+/// What [`CHOSEN`] means; `None` where nothing was chosen.
+pub(super) fn chosen<'r>(
+    mut results: impl Iterator<Item = &'r FindingResult>,
+) -> Option<&'static str> {
+    results
+        .any(|result| result.cell().is_some_and(CellCheck::is_chosen))
+        .then_some(
+            "† The setting is the best (or worst) of all settings, chosen on the very batteries that it is measured on: a highest gain or surplus is \
+             somewhat too high, and its interval, of the mean at the chosen setting, does not contain the choice. The paper chose in the same way, so \
+             like is compared with like.",
+        )
 }
 
 pub(super) fn cells(result: &FindingResult) -> [String; 7] {
@@ -72,10 +88,12 @@ pub(super) fn cells(result: &FindingResult) -> [String; 7] {
     let tolerance = own
         .filter(|_| is_near)
         .map_or_else(|| "exact".to_owned(), tolerance);
+    let is_chosen = check.is_some_and(CellCheck::is_chosen);
+    let mark = if is_chosen { CHOSEN } else { "" };
     [
         label(&result.finding).to_owned(),
         published(&result.finding),
-        result.measured.clone(),
+        format!("{}{mark}", result.measured),
         interval,
         difference,
         tolerance,
@@ -99,13 +117,20 @@ pub(super) fn second(result: &FindingResult) -> String {
         Some(Ground::Peak {
             at_published,
             interval_of_best: [low, high],
+            best_above,
             ..
-        }) => format!(
-            "{} at the published threshold, {} to {} at the best",
-            compact(*at_published),
-            compact(*low),
-            compact(*high)
-        ),
+        }) => {
+            let paired = best_above.map_or_else(String::new, |[low, high]| {
+                let (low, high) = (compact(low), compact(high));
+                format!("; battery by battery the best is {low} to {high} above")
+            });
+            format!(
+                "{} at the published threshold, {} to {} at the best{paired}",
+                compact(*at_published),
+                compact(*low),
+                compact(*high)
+            )
+        }
         None => String::new(),
     };
     match (&second.verdict, &second.ground) {

@@ -35,7 +35,7 @@ pub(super) fn two_judgements(cards: &[&ScoreCard], tolerances: &str) -> Option<S
             let counts: Vec<String> = counts.iter().map(u64::to_string).collect();
             format!(
                 "lost shares, penalties, and gains at ratio 2 and more hold where the published number lies in the union (not the hull) of the 95 % intervals \
-                 measured with the failure clock moved by {} hours; tolerances play no part. An interval is Student's t over the {} batteries of a trace, \
+                 measured with the failure clock moved by {} hours, which is more room than one of them gives; tolerances play no part. An interval is Student's t over the {} batteries of a trace, \
                  the unit of replication; at one offset all batteries see the same outages, so no single interval contains what another alignment would do.",
                 hours.join(", "),
                 counts.join(" or ")
@@ -47,6 +47,7 @@ pub(super) fn two_judgements(cards: &[&ScoreCard], tolerances: &str) -> Option<S
     };
     Some(format!(
         "Two judgements. The first is by {tolerances}. Over alignments: {over_alignments} A best threshold that misses its tolerance holds where the mean at the \
-         published threshold lies within the 95 % interval of the measured best. Every other claim is judged once."
+         published threshold lies within the 95 % interval of the measured best, which is that of its own mean and generous: where it stands, the interval of the difference \
+         battery by battery is the narrower one. Every other claim is judged once."
     ))
 }

@@ -4,7 +4,9 @@
 
 mod html;
 
-use super::cells::{label, line, markdown_table, published, title};
+pub(super) use html::THEME;
+
+use super::cells::{chosen, label, line, markdown_table, published, title};
 use super::judgements::two_judgements;
 use super::{FindingResult, ScoreCard, Tallies};
 use crate::report::findings::{Reading, Verdict};
@@ -104,6 +106,15 @@ impl<'c> SideBySide<'c> {
             names.join(", ")
         )];
         paragraphs.extend(second);
+        let results = cards.iter().flat_map(|card| &card.results);
+        let marked = chosen(results).map(|text| {
+            text.replacen(
+                "† The setting",
+                "Of best thresholds, highest gains, and surpluses without a setting: the setting",
+                1,
+            )
+        });
+        paragraphs.extend(marked);
         paragraphs
     }
 

@@ -1,8 +1,8 @@
 //! Results of tables on a score card.
 
 use super::cells::{
-    cells, footnote, line, link, markdown_table, order_lines, second, terminal_table, title,
-    tolerance,
+    cells, chosen, footnote, line, link, markdown_table, order_lines, second, terminal_table,
+    title, tolerance,
 };
 use super::judgements::two_judgements;
 use super::{Explanation, FindingResult, Rows, ScoreCard, Tallies, grouped};
@@ -121,6 +121,9 @@ impl ScoreCard {
         if self.cells().next().is_some() {
             line(page, &format!("**{}.**\n", self.tallies().sentence()));
             if let Some(text) = two_judgements(&[self], "the tolerances below") {
+                line(page, &format!("{text}\n"));
+            }
+            if let Some(text) = chosen(self.cells()) {
                 line(page, &format!("{text}\n"));
             }
             line(page, "## Order of the strategies\n");

@@ -76,11 +76,16 @@ impl Tallies {
     pub fn of<'a>(results: impl IntoIterator<Item = &'a FindingResult>) -> Self {
         let mut tallies = Self::default();
         for result in results {
-            tallies.first.count(&result.verdict);
-            tallies.second.count(result.second_verdict());
-            tallies.judged_twice += usize::from(result.second.is_some());
+            tallies.add(result);
         }
         tallies
+    }
+
+    /// Counts one more result.
+    pub(super) fn add(&mut self, result: &FindingResult) {
+        self.first.count(&result.verdict);
+        self.second.count(result.second_verdict());
+        self.judged_twice += usize::from(result.second.is_some());
     }
 
     /// `held 12 of 15 (80 %), over alignments 13 of 15 (87 %), 1 not tested`; without the second where nothing was judged

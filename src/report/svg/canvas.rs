@@ -47,8 +47,8 @@ pub(in crate::report) struct Side<'t> {
 
 /// What stands before a name in a legend.
 pub(in crate::report) enum Swatch {
-    /// A line of a colour.
-    Line(usize),
+    /// A line of a colour, of which so many others are before it.
+    Line(usize, usize),
     /// A box with these attributes.
     Box(String),
 }
@@ -149,10 +149,10 @@ impl<'p> Canvas<'p> {
         for ((swatch, name), (left, line)) in swatches.into_iter().zip(&names).zip(places) {
             let top = top + LEGEND_LINE * line as f64;
             let _ = match swatch {
-                Swatch::Line(class) => writeln!(
+                Swatch::Line(class, before) => writeln!(
                     self,
                     "<line class=\"s{class}\" stroke-width=\"3\"{} x1=\"{left:.1}\" x2=\"{2:.1}\" y1=\"{1:.1}\" y2=\"{1:.1}\"/>",
-                    dashes(class),
+                    dashes(class, before),
                     top - 4.0,
                     left + 20.0
                 ),
@@ -218,7 +218,7 @@ impl<'p> Canvas<'p> {
 }
 
 /// Sans-serif letters of this size are about 6.7 wide on average.
-pub(super) fn text_width(text: &str) -> f64 {
+pub(in crate::report) fn text_width(text: &str) -> f64 {
     6.7 * text.chars().count() as f64
 }
 

@@ -57,14 +57,15 @@ impl Offsets {
     }
 }
 
-/// Lines differ by more than their colour.
-pub(super) fn dashes(class: usize) -> &'static str {
-    match class {
-        1 => " stroke-dasharray=\"7 3\"",
-        2 => " stroke-dasharray=\"2 3\"",
-        3 => " stroke-dasharray=\"9 3 2 3\"",
-        5 => " stroke-dasharray=\"4 4\"",
-        _ => "",
+/// Lines differ by more than their colour, also from `before` others of the same colour.
+pub(super) fn dashes(class: usize, before: usize) -> &'static str {
+    match (before, class) {
+        (0, 1) => " stroke-dasharray=\"7 3\"",
+        (0, 2) => " stroke-dasharray=\"2 3\"",
+        (0, 3) => " stroke-dasharray=\"9 3 2 3\"",
+        (0, 5) => " stroke-dasharray=\"4 4\"",
+        (0, _) => "",
+        _ => " stroke-dasharray=\"16 4\"",
     }
 }
 
@@ -75,6 +76,8 @@ pub(super) struct Pen<'d, 'p> {
     pub(super) series: &'d Series,
     /// The number of its colour.
     pub(super) class: usize,
+    /// The attribute that sets its line apart.
+    pub(super) dashes: &'static str,
     pub(super) x: &'d Axis,
     pub(super) y: &'d Axis,
     /// How far its marks stand beside their places …
@@ -163,7 +166,7 @@ impl Pen<'_, '_> {
             self.canvas,
             "<polyline class=\"s{}\" stroke-width=\"2\"{} points=\"{}\"/>",
             self.class,
-            dashes(self.class),
+            self.dashes,
             path(points.into_iter())
         );
     }

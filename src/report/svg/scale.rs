@@ -4,7 +4,7 @@ use super::super::figure::{Scale, ScaleKind};
 use super::super::table::grouped;
 
 /// A scale with its range.
-pub(super) struct Axis {
+pub(in crate::report) struct Axis {
     kind: ScaleKind,
     from: f64,
     to: f64,
@@ -16,7 +16,7 @@ pub(super) struct Axis {
 impl Axis {
     /// A scale over the values, drawn from `places.0` to `places.1`, with about `count` ticks. With `rounded` the ends are
     /// ticks, with `zero` the range contains 0.
-    pub(super) fn new(
+    pub(in crate::report) fn new(
         scale: &Scale,
         values: &[f64],
         places: (f64, f64),
@@ -93,7 +93,7 @@ impl Axis {
     }
 
     /// The place of a value.
-    pub(super) fn at(&self, value: f64) -> f64 {
+    pub(in crate::report) fn at(&self, value: f64) -> f64 {
         let value = match self.kind {
             ScaleKind::Logarithmic if value > 0.0 => value.log10().max(self.from),
             ScaleKind::Logarithmic => self.from,
@@ -112,7 +112,7 @@ impl Axis {
     }
 
     /// Places and labels of the ticks.
-    pub(super) fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
+    pub(in crate::report) fn ticks(&self) -> impl Iterator<Item = (f64, String)> {
         self.ticks
             .iter()
             .map(|(value, label)| (self.at(*value), label.clone()))

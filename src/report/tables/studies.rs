@@ -1,11 +1,15 @@
 //! What studies measure, as columns of tables.
 
+use std::collections::BTreeMap;
+
 use super::{axis_column, replications};
 use crate::report::analysis::{Analysis, BesideMeasures, Combination};
+use crate::report::figures::lines::free_axes;
 use crate::report::sql;
+use crate::report::statistics::Estimate;
 use crate::report::table::{Cell, Column, Table};
 use crate::scheduling::measures::Topic;
-use crate::store::{METRICS, RunSummary};
+use crate::store::{METRICS, PointColumns, RunSummary};
 
 /// What a reader of a study must know.
 pub(super) const NOTE: &str =
@@ -101,6 +105,72 @@ pub(super) fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
         ),
         sql: sql::measures(&run.configuration_hash, &metrics),
     }
+}
+
+/// Fewer axes are told apart by the table of every combination.
+const FEWEST_AXES: usize = 3;
+
+/// Every value of every axis with the means over all values of the other axes: what each axis does alone. `None` where there are few
+/// axes, or where some combinations of their values are left out, so that means over them could not be compared.
+pub(in crate::report) fn each_axis_table(
+    analysis: &Analysis,
+    points: &PointColumns,
+    run: &RunSummary,
+) -> Option<Table> {
+    let axes = free_axes(analysis);
+    let every: usize = axes
+        .iter()
+        .map(|axis| analysis.axes[*axis].values.len())
+        .product();
+    let complete = analysis.combinations.len() == every && run.points_done == run.points;
+    if !analysis.is_study() || axes.len() < FEWEST_AXES || !complete {
+        return None;
+    }
+    let (zero, measures): (Vec<usize>, Vec<usize>) = shown(analysis, false)
+        .into_iter()
+        .partition(|measure| is_zero_throughout(analysis, *measure));
+    let mut table_columns = vec![
+        Column::plain("axis", "Axis"),
+        Column::plain("value", "Value"),
+    ];
+    table_columns.extend(columns(analysis, &measures));
+    let mut rows = Vec::new();
+    for axis in axes {
+        for (place, value) in (0_u32..).zip(&analysis.axes[axis].values) {
+            let at_value: Vec<usize> = (0..points.len())
+                .filter(|point| points.axes[axis].positions[*point] == Some(place))
+                .collect();
+            let name = super::short(&analysis.axes[axis].key).to_owned();
+            let mut row = vec![Cell::Text(name), Some(value).into()];
+            row.extend(measures.iter().map(|measure| {
+                let mut replications: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+                for point in &at_value {
+                    let value = points.measures[*measure].values[*point];
+                    let of = replications.entry(points.replication[*point]).or_default();
+                    of.extend(value);
+                }
+                let means: Vec<f64> = replications
+                    .values()
+                    .filter(|values| !values.is_empty())
+                    .map(|values| values.iter().sum::<f64>() / values.len() as f64)
+                    .collect();
+                Cell::from(Estimate::of(&means))
+            }));
+            rows.push(row);
+        }
+    }
+    Some(Table {
+        name: "each-axis".to_owned(),
+        title: "Each axis alone".to_owned(),
+        columns: table_columns,
+        rows,
+        note: format!(
+            "Means over all values of the other axes within a replication; then over replications ± the half width of the 95 % interval \
+             (Student's t).{}",
+            left_out(analysis, &zero)
+        ),
+        sql: sql::each_axis(&run.configuration_hash),
+    })
 }
 
 /// Whether a measure is 0 in every combination.

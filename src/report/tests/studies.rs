@@ -106,6 +106,7 @@ fn granted(id: u32) -> ReservationOutcome {
         request: ReservationRequest {
             id: RequestId(id),
             trace_number: i64::from(id),
+            user: None,
             submit: Seconds(100),
             nodes: Nodes(2),
             duration: Seconds(3_600),
@@ -462,4 +463,54 @@ fn the_page_and_the_text_of_a_study_have_a_heading_for_every_topic() {
     assert!(!page.contains("<section id=\"money\">"));
     // No mark of a study names a strategy to ask the store for.
     assert!(!page.contains("class=\"behind\""));
+}
+
+#[test]
+fn each_axis_alone_is_the_mean_over_the_others_within_a_replication() {
+    let folder = folder();
+    let (path, out) = (folder.path().join("store.db"), folder.path().join("out"));
+    heine(&path, false);
+    write(&path, &RunSelector::Latest, &out).unwrap();
+    let text = std::fs::read_to_string(out.join("tables/each-axis.csv")).unwrap();
+    let mut rows = csv::Reader::from_reader(text.as_bytes());
+    let headings = rows.headers().unwrap().clone();
+    let rows: Vec<csv::StringRecord> = rows.records().map(Result::unwrap).collect();
+    let value = |axis: &str, at: &str, column: &str| -> f64 {
+        let row = rows
+            .iter()
+            .find(|row| &row[0] == axis && &row[1] == at)
+            .unwrap();
+        let place = headings.iter().position(|known| known == column).unwrap();
+        row[place].parse().unwrap()
+    };
+    // Two rules, three factors, four shares; prices are 0 under the first rule and 2 under the second.
+    assert_eq!(rows.len(), 2 + 3 + 4);
+    assert_eq!(value("rule", "move", "price_su"), 2.0);
+    assert_eq!(value("share_percent", "20", "price_su"), 1.0);
+    // 30 + 1 (mean factor) + 2 (mean share, of those with requests) + replication: 33 and 34, ± 12.706 · 0.5.
+    close(value("rule", "reject", "rejected_percent"), 33.5);
+    let half = 33.5 - value("rule", "reject", "rejected_percent_low");
+    assert!((half - 6.353).abs() < 1e-3, "{half}");
+    // The query of the table gives its means.
+    let page = std::fs::read_to_string(out.join("index.html")).unwrap();
+    assert!(page.contains("Each axis alone, in the mean over the others."));
+    let store = Connection::open(&path).unwrap();
+    let (_, sql) = page.split_once("WITH by_replication").unwrap();
+    let sql = sql
+        .split_once(';')
+        .unwrap()
+        .0
+        .replace("&lt;", "<")
+        .replace("&gt;", ">")
+        .replace("&amp;", "&")
+        .replace("&#39;", "'")
+        .replace("&quot;", "\"");
+    let mean: f64 = store
+        .query_row(
+            &format!("SELECT mean FROM (WITH by_replication{sql}) WHERE axis = '{RULE}' AND setting = 'reject' AND measure = 'rejected_percent'"),
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    close(mean, 33.5);
 }

@@ -6,14 +6,14 @@ use super::*;
 pub(super) const MANIFEST: &str = ".files";
 
 /// A report's folder while it is written: every file appears whole, and what an earlier report left goes in the end.
-pub(super) struct Folder<'p> {
+pub(in crate::report) struct Folder<'p> {
     path: &'p Path,
     before: Vec<String>,
     written: Vec<String>,
 }
 
 impl<'p> Folder<'p> {
-    pub(super) fn new(path: &'p Path) -> Result<Self, ReportError> {
+    pub(in crate::report) fn new(path: &'p Path) -> Result<Self, ReportError> {
         let before = match fs::read_to_string(path.join(MANIFEST)) {
             Ok(text) => text.lines().map(str::to_owned).collect(),
             Err(_) => Vec::new(),
@@ -25,7 +25,7 @@ impl<'p> Folder<'p> {
         })
     }
 
-    pub(super) fn table(&mut self, table: &Table) -> Result<(), ReportError> {
+    pub(in crate::report) fn table(&mut self, table: &Table) -> Result<(), ReportError> {
         for format in [&Csv as &dyn TableFormat, &Parquet] {
             self.file(
                 &format!("tables/{}.{}", table.name, format.extension()),
@@ -35,7 +35,18 @@ impl<'p> Folder<'p> {
         Ok(())
     }
 
-    pub(super) fn file(
+    /// A figure: drawn, and its data.
+    pub(in crate::report) fn figure(&mut self, figure: &Figure) -> Result<(), ReportError> {
+        self.file(&format!("plots/{}.svg", figure.name), |target| {
+            target.write_all(svg::file(figure).as_bytes())
+        })?;
+        self.file(&format!("plots/{}.csv", figure.name), |target| {
+            write_figure(figure, target)
+        })
+        .map(drop)
+    }
+
+    pub(in crate::report) fn file(
         &mut self,
         name: &str,
         write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>,
@@ -61,7 +72,7 @@ impl<'p> Folder<'p> {
     }
 
     /// Takes away the files of an earlier report that this one did not write again.
-    pub(super) fn finish(mut self) -> Result<(), ReportError> {
+    pub(in crate::report) fn finish(mut self) -> Result<(), ReportError> {
         let stale: Vec<String> = self
             .before
             .iter()

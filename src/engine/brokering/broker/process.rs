@@ -10,8 +10,8 @@ use self::plan::{Purpose, fitting, has_room, pof_of_all};
 use super::{Effect, Rules, Timer, Wait};
 use crate::brokering::messages::{Answer, Instruction};
 use crate::brokering::{
-    Algorithm, Candidate, CoOutcome, CoVerdict, MessageCounts, ProbeCounts, Search, Step,
-    worst_case,
+    Algorithm, AttemptFate, Candidate, CoAttempt, CoOutcome, CoVerdict, MessageCounts, ProbeCounts,
+    Search, Step, worst_case,
 };
 use crate::scheduling::local::{ClusterId, ProbeAnswer, Refusal};
 use crate::units::Seconds;
@@ -128,6 +128,7 @@ impl Process {
                 waiting_after: 0,
                 lost_parts: 0,
                 replaced_parts: 0,
+                attempts: Vec::new(),
                 request,
             },
             stage: Stage::Settled,
@@ -348,6 +349,18 @@ impl Process {
                                 let kept = self.promised.iter().flatten();
                                 pof_of_all(held.chain(kept.map(|kept| kept.candidate.pof)))
                             });
+                    self.outcome.attempts.push(CoAttempt {
+                        part: self.outcome.request.largest_first()[usize::from(part.part)] as u16,
+                        cluster: candidate.cluster,
+                        nodes: part.nodes,
+                        start: part.start,
+                        duration: part.duration,
+                        sent: now,
+                        answered: None,
+                        given_up: None,
+                        // Until the answer comes.
+                        fate: AttemptFate::TimedOut,
+                    });
                     effects.push(Effect::Send(candidate.cluster, Instruction::Reserve(part)));
                     self.wake(rules, now, Wait::Order(order), effects);
                     return;
@@ -393,13 +406,18 @@ impl Process {
             return;
         };
         searching.search.answer(verdict.is_ok());
-        if verdict.is_err() {
+        let attempt = &mut self.outcome.attempts[order as usize];
+        attempt.answered = Some(now);
+        if let Err(refusal) = verdict {
+            attempt.fate = AttemptFate::Refused(refusal);
             self.outcome.messages.refused += 1;
         } else {
             self.outcome.messages.granted += 1;
             if self.lost_early.remove(&order) {
+                attempt.fate = AttemptFate::Lost;
                 searching.gone.push(pending.candidate.cluster);
             } else {
+                attempt.fate = AttemptFate::Reserved;
                 searching.held.push(pending);
             }
         }
@@ -507,8 +525,18 @@ impl Process {
         effects: &mut Vec<Effect>,
     ) {
         self.outcome.messages.cancelled += 1;
+        self.give_up(now, order, AttemptFate::Cancelled);
         self.cancelling.insert(order, cluster);
         self.send_cancel(rules, now, order, cluster, effects);
+    }
+
+    /// An order is taken back, or its part is lost.
+    fn give_up(&mut self, now: Seconds, order: u32, fate: AttemptFate) {
+        let attempt = &mut self.outcome.attempts[order as usize];
+        attempt.given_up = Some(now);
+        if attempt.fate == AttemptFate::Reserved {
+            attempt.fate = fate;
+        }
     }
 
     fn send_cancel(

@@ -44,6 +44,7 @@ fn request(id: u32, submit: i64, earliest: i64, slack: i64, duration: i64) -> Co
     CoRequest {
         id: CoRequestId(id),
         trace_number: 100 + i64::from(id),
+        user: None,
         submit: Seconds(submit),
         earliest: Seconds(earliest),
         deadline: Seconds(earliest + duration + slack),
@@ -75,6 +76,7 @@ fn outcome(request: CoRequest, verdict: CoVerdict, start: Option<i64>) -> CoOutc
         waiting_after: 0,
         lost_parts: 0,
         replaced_parts: 0,
+        attempts: Vec::new(),
         verdict,
         request,
     }
@@ -538,6 +540,7 @@ fn a_penalty_is_due_where_a_lost_part_was_not_replaced() {
         measured.get("co_realised_cost_mean"),
         (10.0 + 10.0 - 30.0) / 3.0,
     );
+    near(measured.get("co_earned_total"), 10.0 + 10.0 - 30.0);
 }
 
 #[test]

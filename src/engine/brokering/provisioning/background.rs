@@ -18,6 +18,8 @@ pub struct Background {
     pub snapshots: Vec<Vec<ProviderSite>>,
     /// When each job of each site starts, by site and position; `None` for jobs that are wider than the site.
     pub starts: Vec<Vec<Option<Seconds>>>,
+    /// The longest time from a job's submission to its end, by site.
+    pub longest_stays: Vec<Seconds>,
 }
 
 impl Background {
@@ -34,6 +36,7 @@ impl Background {
             instants: instants.to_vec(),
             snapshots: vec![Vec::with_capacity(sites.len()); instants.len()],
             starts: Vec::with_capacity(sites.len()),
+            longest_stays: Vec::with_capacity(sites.len()),
         };
         for workload in sites {
             let mut site = ProviderSite::new(workload.nodes, settings);
@@ -52,6 +55,16 @@ impl Background {
             site.submit(ahead.iter().cloned());
             site.advance(Seconds::FAR);
             note(&mut starts, &site.take_job_outcomes());
+            let stays = workload
+                .jobs
+                .iter()
+                .zip(&starts)
+                .filter_map(|(job, start)| {
+                    let start = (*start)?;
+                    Some(start + job.runtime.min(job.estimate) - job.submit)
+                });
+            let longest = stays.max().unwrap_or(Seconds::ZERO);
+            background.longest_stays.push(longest);
             background.starts.push(starts);
         }
         background

@@ -56,14 +56,15 @@ pub async fn provision<L: SiteLink>(
     }
     broker.suffer_until(None).await?;
     broker.submit_just_in_time(None).await?;
-    let effects = match settings.commitment {
-        Commitment::Discarded => Vec::new(),
+    let (effects, started) = match settings.commitment {
+        Commitment::Discarded => (Vec::new(), Vec::new()),
         Commitment::Committed { .. } => broker.effects().await?,
     };
     let outcomes = broker.ventures.into_iter().map(Venture::close);
     Ok(ProvisioningRun {
         outcomes: outcomes.collect(),
         effects,
+        started,
     })
 }
 
@@ -145,6 +146,7 @@ impl<L: SiteLink> Broker<'_, L> {
         let wish = venture.wish(self.settings.wish, begin);
         let retries = self.settings.replans - venture.outcome.realised.replans;
         let mut next = self.environment.next_request;
+        let mut prices = self.inputs.keep_prices.then(Vec::new);
         let made = greedy(
             planned,
             &mut self.environment,
@@ -152,6 +154,7 @@ impl<L: SiteLink> Broker<'_, L> {
             wish,
             retries,
             &mut next,
+            prices.as_mut(),
         )
         .await;
         self.environment.next_request = next;
@@ -160,6 +163,7 @@ impl<L: SiteLink> Broker<'_, L> {
         let outcome = &mut venture.outcome;
         outcome.queries += plan.queries;
         outcome.offers += plan.offers;
+        outcome.note_prices(prices.unwrap_or_default(), tasks, plan.queries);
         outcome.realised.gone += plan.gone;
         outcome.realised.replans += plan.gone.min(retries);
         if plan.misfit.is_none() {
@@ -213,6 +217,7 @@ impl<L: SiteLink> Broker<'_, L> {
             let chosen = venture.wish(self.settings.wish, begin).choose(&found.front);
             if is_first {
                 venture.outcome.slots_offered = slots.len() as u32;
+                venture.outcome.advertised.clone_from(&slots);
                 let members = found.front.members().iter().enumerate().rev();
                 venture.outcome.front = members
                     .map(|(place, (value, _))| FrontMember {

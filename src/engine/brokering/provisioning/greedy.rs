@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 
 use super::link::{book, query};
 use super::{
-    Application, BrokerError, ParetoFront, PlanValue, SiteLink, SiteQuestion, TaskPlacement,
+    Application, BrokerError, ParetoFront, PlanValue, PriceSample, SiteLink, SiteQuestion,
+    TaskPlacement,
 };
 use crate::scheduling::reserving::Offer;
 use crate::scheduling::selection;
@@ -101,7 +102,8 @@ pub enum Misfit {
 /// once, so that later queries see it (AMB-24). A start that is gone by then is asked for anew, up to `retries` times. Sites must
 /// price what they admit.
 ///
-/// Bookings are numbered from `next_request` on, which is moved on.
+/// Bookings are numbered from `next_request` on, which is moved on. Every offer is added to `prices`, where somebody keeps them; queries and
+/// tasks are numbered there as this plan's.
 ///
 /// # Errors
 ///
@@ -113,6 +115,7 @@ pub async fn greedy<L: SiteLink>(
     wish: Wish,
     retries: u32,
     next_request: &mut u32,
+    mut prices: Option<&mut Vec<PriceSample>>,
 ) -> Result<GreedyPlan, BrokerError<L::Error>> {
     let tasks = application.tasks();
     let mut plan = GreedyPlan::nowhere(tasks.len(), submitted);
@@ -133,6 +136,17 @@ pub async fn greedy<L: SiteLink>(
                 (placed.site, placed.end)
             });
             let offers = query(link, site, earliest, needs.nodes, needs.runtimes[site]).await?;
+            if let Some(prices) = &mut prices {
+                prices.extend(offers.iter().map(|offer| PriceSample {
+                    query: plan.queries as u32,
+                    task: task as u32,
+                    site,
+                    start: offer.start,
+                    nodes: needs.nodes,
+                    duration: needs.runtimes[site],
+                    price: offer.price,
+                }));
+            }
             plan.queries += 1;
             choices.extend(offers.into_iter().map(|offer| (site, offer)));
         }

@@ -66,6 +66,8 @@ pub struct ProvisioningInputs {
     /// What the genetic search found on the slots of the instant, for every α at once; `None` for other searches, and where sites
     /// are not as they were.
     pub searched: Option<Arc<Genetic>>,
+    /// Whether every start that sites offer is kept with its price: there are many.
+    pub keep_prices: bool,
 }
 
 impl fmt::Debug for ProvisioningInputs {

@@ -1,8 +1,11 @@
 //! What becomes of an application: its plan, what it bought, where its tasks ran, and what it cost in the end.
 
-use super::{PlanValue, TaskPlacement};
+use std::collections::HashMap;
+
+use super::{Advertised, PlanValue, ProvisioningInputs, TaskPlacement};
 use crate::plan::Slot;
 use crate::units::{NodeSeconds, Nodes, Seconds};
+use crate::workload::{Job, JobId};
 
 /// One submission of an application.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -33,6 +36,42 @@ pub struct ProvisioningOutcome {
     pub queries: u64,
     /// Offers in these answers.
     pub offers: u64,
+    /// Each of these offers, in the order in which they came; empty unless they are kept.
+    pub prices: Vec<PriceSample>,
+    /// The slots of all sites that the first search could choose from.
+    pub advertised: Vec<Advertised>,
+}
+
+impl ProvisioningOutcome {
+    /// Adds the offers that a plan of these tasks was made of. The queries of the plan are counted already.
+    pub(super) fn note_prices(&mut self, prices: Vec<PriceSample>, tasks: &[usize], queries: u64) {
+        let before = (self.queries - queries) as u32;
+        self.prices
+            .extend(prices.into_iter().map(|sample| PriceSample {
+                query: before + sample.query,
+                task: tasks[sample.task as usize] as u32,
+                ..sample
+            }));
+    }
+}
+
+/// A start that a site offered for a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PriceSample {
+    /// The number of the query that it answers, from 0; each site is asked with a query of its own.
+    pub query: u32,
+    /// Index of the task.
+    pub task: u32,
+    /// Index of the site.
+    pub site: usize,
+    /// The start.
+    pub start: Seconds,
+    /// The task's processors.
+    pub nodes: Nodes,
+    /// How long it runs there.
+    pub duration: Seconds,
+    /// The externality price.
+    pub price: NodeSeconds,
 }
 
 /// What was achieved.
@@ -161,4 +200,70 @@ pub struct ProvisioningRun {
     pub outcomes: Vec<ProvisioningOutcome>,
     /// Of committed plans, by site.
     pub effects: Vec<EffectOnOthers>,
+    /// When jobs of others started beside committed plans, by site, of those that had become final; in that order.
+    pub started: Vec<Vec<(JobId, Option<Seconds>)>>,
+}
+
+/// A job of others that was at a site while applications were about.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SiteJob {
+    /// Index of the site.
+    pub site: usize,
+    /// The job.
+    pub job: Job,
+    /// Its start beside committed plans; `None` where plans are discarded, where it is wider than the site, and where it had not
+    /// ended when nobody looked any more.
+    pub start: Option<Seconds>,
+    /// Its start without any application; `None` where it is wider than the site.
+    pub undisturbed_start: Option<Seconds>,
+}
+
+impl ProvisioningRun {
+    /// The jobs of others that waited or ran at a site at some second from the first submission of an application to the end of
+    /// the last task, by site and number: what plans could meet. All others ran as without applications.
+    #[must_use]
+    pub fn site_jobs(&self, inputs: &ProvisioningInputs) -> Vec<SiteJob> {
+        let submitted = self.outcomes.iter().map(|outcome| outcome.submitted);
+        let Some(begin) = submitted.min() else {
+            return Vec::new();
+        };
+        let ends = self.outcomes.iter().flat_map(|outcome| {
+            let given_up = outcome.submitted + outcome.realised.makespan;
+            let runs = outcome.tasks.iter().map(|run| run.end);
+            runs.chain([given_up])
+        });
+        let end = ends.max().unwrap_or(begin);
+        let mut met = Vec::new();
+        for (site, workload) in inputs.sites.iter().enumerate() {
+            let background = &inputs.background;
+            let (Some(&longest), Some(starts)) = (
+                background.longest_stays.get(site),
+                background.starts.get(site),
+            ) else {
+                continue;
+            };
+            let started = self.started.get(site).map(Vec::as_slice);
+            let started: HashMap<JobId, Option<Seconds>> =
+                started.unwrap_or_default().iter().copied().collect();
+            let jobs = &workload.jobs;
+            let first = jobs.partition_point(|job| job.submit + longest < begin);
+            let last = jobs.partition_point(|job| job.submit <= end);
+            for place in first..last.max(first) {
+                let job = &jobs[place];
+                let start = started.get(&job.id).copied().flatten();
+                let undisturbed_start = starts[place];
+                let latest = start.max(undisturbed_start);
+                let runs = job.runtime.min(job.estimate);
+                if latest.map_or(job.submit, |start| start + runs) >= begin {
+                    met.push(SiteJob {
+                        site,
+                        job: job.clone(),
+                        start,
+                        undisturbed_start,
+                    });
+                }
+            }
+        }
+        met
+    }
 }

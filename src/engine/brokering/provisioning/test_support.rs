@@ -170,6 +170,7 @@ pub(crate) fn inputs_of(
         background: Arc::new(background),
         instants: (0..instants.len()).collect(),
         searched: None,
+        keep_prices: true,
     }
 }
 

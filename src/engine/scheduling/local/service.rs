@@ -90,7 +90,7 @@ pub struct PartOrder {
 }
 
 /// Why a part was refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Refusal {
     /// Not enough free CPUs.
     Occupied,

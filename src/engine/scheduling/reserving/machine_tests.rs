@@ -25,6 +25,7 @@ fn request(id: u32, submit: i64, nodes: u32, duration: i64, start: i64) -> Reser
     ReservationRequest {
         id: RequestId(id),
         trace_number: 0,
+        user: None,
         submit: Seconds(submit),
         nodes: Nodes(nodes),
         duration: Seconds(duration),

@@ -6,6 +6,7 @@ use super::settings::{VirtualStudyError, VirtualStudySettings};
 use super::{CALIBRATED_DEADLINES_HOURS, CALIBRATED_QUANTILES};
 use crate::estimates::{WaitCalibration, WaitPredictor};
 use crate::random::Stream;
+use crate::scheduling::outcome::JobOutcome;
 use crate::scheduling::reserving::ReservingMachine;
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, JobId};
@@ -19,6 +20,8 @@ pub(super) struct Background {
     /// One an instant, in order of time.
     pub(super) snapshots: Vec<Snapshot>,
     pub(super) calibration: WaitCalibration,
+    /// When the jobs start that are submitted before the end of the last day, by position.
+    starts: Vec<Option<Seconds>>,
 }
 
 /// Machine and predictor at the end of the second of an instant.
@@ -54,10 +57,22 @@ impl Background {
             })
             .collect();
         Ok(Self {
+            starts: starts[..jobs.partition_point(|job| job.submit < window.1)].to_vec(),
             jobs,
             snapshots,
             calibration,
         })
+    }
+
+    /// What became of the jobs that are submitted before the end of the last day.
+    pub(super) fn outcomes(&self) -> Vec<JobOutcome> {
+        let jobs = self.jobs.iter().zip(&self.starts);
+        jobs.filter_map(|(job, start)| {
+            let start = (*start)?;
+            let ran = (start, start + job.runtime.min(job.estimate));
+            Some(JobOutcome::unpromised(job.clone(), Some(ran)))
+        })
+        .collect()
     }
 }
 

@@ -155,6 +155,7 @@ fn reserve(
     fork.request([ReservationRequest {
         id: RequestId(0),
         trace_number: 0,
+        user: None,
         submit: now,
         nodes,
         duration,

@@ -58,6 +58,7 @@ pub const MEASURES: &[Measure] = &[
     measure("co_pof_mean", "", "Mean promised probability of failure", 4, Topic::Risk),
     measure("co_risk_cost_mean", "", "Mean expected cost: price and PoF × penalty", 1, Topic::Risk),
     measure("co_realised_cost_mean", "", "Mean cost after penalties that were paid back", 1, Topic::Risk),
+    measure("co_earned_total", "", "Earned by clusters: prices less penalties", 0, Topic::Risk),
     measure("leaked_cpu_seconds", "CPU·s", "CPU-seconds held by parts that belong to no granted request and were never given back", 0, Topic::Detail),
     measure("undecided_cpu_seconds", "CPU·s", "CPU-seconds held by parts that were given back after they had begun", 0, Topic::Detail),
 ];

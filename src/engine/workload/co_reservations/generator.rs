@@ -172,6 +172,7 @@ fn request(
     CoRequest {
         id: CoRequestId(0),
         trace_number: template.trace_number,
+        user: template.user,
         submit: (earliest - settings.lead.of(duration)).max(Seconds::ZERO),
         earliest,
         deadline: earliest + duration + settings.slack.of(duration),

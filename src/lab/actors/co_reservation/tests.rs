@@ -70,6 +70,7 @@ fn blue(folder: &TraceFolder) -> GridInputs {
         CoRequest {
             id: CoRequestId(id),
             trace_number: job.trace_number,
+            user: None,
             submit: job.submit,
             earliest,
             deadline: earliest + job.estimate + Seconds(job.estimate.0 * 6).min(Seconds(86_400)),

@@ -1,8 +1,9 @@
 //! What is kept of the distributions of one simulation, so that no report has to read its job rows: counts of waits
-//! and slowdowns in logarithmic bins, and of predicted against realised failures.
+//! and slowdowns in logarithmic bins, sums by width, and of predicted against realised failures.
 //!
 //! A bin is a sixteenth of a decade: a quantile that is read off the counts is at most 15.5 % above the bin's lower edge.
 
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use rusqlite::{Connection, params};
@@ -11,6 +12,7 @@ use super::{TableGroup, Writing};
 use crate::scheduling::{JobOutcome, Verdict};
 use crate::store::rows::Prepared;
 use crate::tables::{Definition, ExportKind, ExportSource, View};
+use crate::units::{Nodes, Seconds};
 
 /// The tables of distributions.
 pub(super) struct DistributionTables;
@@ -19,10 +21,15 @@ impl TableGroup for DistributionTables {
     fn definition(&self) -> Definition {
         Definition {
             sql: SQL,
-            results: &["simulation_histogram", "simulation_calibration"],
+            results: &[
+                "simulation_histogram",
+                "simulation_width",
+                "simulation_calibration",
+            ],
             views: VIEWS,
             exports: EXPORTS,
             enter_lookups,
+            ..Definition::NONE
         }
     }
 
@@ -32,12 +39,23 @@ impl TableGroup for DistributionTables {
         simulation: i64,
         prepared: &Prepared,
     ) -> rusqlite::Result<u64> {
-        let Some(distributions) = &prepared.distributions else {
-            return Ok(0);
-        };
+        match &prepared.distributions {
+            Some(distributions) => distributions.write(writing.connection, simulation),
+            None => Ok(0),
+        }
+    }
+}
+
+impl Distributions {
+    /// Writes the rows of a simulation; returns how many.
+    pub(in crate::store) fn write(
+        &self,
+        connection: &Connection,
+        simulation: i64,
+    ) -> rusqlite::Result<u64> {
+        let distributions = self;
         let mut rows = 0;
-        let mut insert = writing
-            .connection
+        let mut insert = connection
             .prepare_cached("INSERT INTO simulation_histogram VALUES (?1, ?2, ?3, ?4)")?;
         for (quantity, counts) in distributions.histograms.iter().enumerate() {
             for (bin, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
@@ -45,10 +63,25 @@ impl TableGroup for DistributionTables {
                 rows += 1;
             }
         }
-        let mut insert = writing.connection.prepare_cached(
+        let mut insert = connection
+            .prepare_cached("INSERT INTO simulation_width VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
+        for (width, sums) in &distributions.widths {
+            insert.execute(params![
+                simulation,
+                width,
+                sums.jobs as i64,
+                sums.successful as i64,
+                sums.failed as i64,
+                sums.started as i64,
+                sums.wait_total.0
+            ])?;
+            rows += 1;
+        }
+        let mut insert = connection.prepare_cached(
             "INSERT INTO simulation_calibration VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         )?;
-        let kinds = [Some(&distributions.promised), distributions.raw.as_ref()];
+        let raw = distributions.calibrated.then_some(&distributions.raw);
+        let kinds = [Some(&distributions.promised), raw];
         for (kind, bins) in kinds.into_iter().enumerate() {
             for (index, entry) in bins.into_iter().flatten().enumerate() {
                 if entry.jobs > 0 {
@@ -102,6 +135,17 @@ CREATE TABLE simulation_histogram (
     PRIMARY KEY (simulation, quantity, bin)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE simulation_width (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    width INTEGER NOT NULL,
+    jobs INTEGER NOT NULL,
+    successful INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    started INTEGER NOT NULL,
+    wait_total INTEGER NOT NULL,
+    PRIMARY KEY (simulation, width)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE calibration_kind (
     code INTEGER PRIMARY KEY,
     name TEXT NOT NULL UNIQUE
@@ -128,6 +172,15 @@ const VIEWS: &[View] = &[
          FROM simulation_histogram h
          JOIN quantity q ON q.code = h.quantity
          JOIN histogram_bin b ON b.bin = h.bin",
+    ),
+    (
+        "v_width",
+        "SELECT w.simulation, m.computed_by, s.name AS strategy, 1 + ((1 << w.width) >> 1) AS nodes_from,
+            1 << w.width AS nodes_to, w.jobs, w.successful, w.failed, w.started, w.wait_total,
+            CAST(w.wait_total AS REAL) / nullif(w.started, 0) AS mean_wait
+         FROM simulation_width w
+         JOIN simulation m ON m.id = w.simulation
+         JOIN strategy s ON s.code = m.strategy",
     ),
     (
         "v_calibration",
@@ -160,6 +213,14 @@ const EXPORTS: &[ExportKind] = &[
         of_outcomes: false,
         source: ExportSource::Simulations("v_histogram"),
         columns: "simulation, quantity text, unit text, bin, low number, high number, count",
+    },
+    ExportKind {
+        name: "widths",
+        about: "One row for each class of widths of jobs",
+        of_outcomes: false,
+        source: ExportSource::Simulations("v_width"),
+        columns: "simulation, computed_by, strategy text, nodes_from, nodes_to, jobs, successful, failed, started, wait_total, \
+            mean_wait number",
     },
     ExportKind {
         name: "calibration",
@@ -220,52 +281,91 @@ struct Calibration {
     brier_sum: f64,
 }
 
+/// Sums over the jobs of one class of widths.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+struct WidthSums {
+    jobs: u64,
+    successful: u64,
+    failed: u64,
+    started: u64,
+    /// Σ (last start − release) over started jobs.
+    wait_total: Seconds,
+}
+
+/// The class of widths of a job: i holds what needs more than half of 2^i nodes and at most all of them.
+fn width_class(nodes: Nodes) -> u32 {
+    u64::from(nodes.0).next_power_of_two().trailing_zeros()
+}
+
 /// The distributions of one simulation.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::store) struct Distributions {
     /// Counts by bin, one list a quantity: waits (last start − release) in seconds of jobs that started; slowdown is
     /// response ÷ run of successful jobs that ran at least a second.
     histograms: [Vec<u32>; 2],
+    /// By the class of widths.
+    widths: BTreeMap<u32, WidthSums>,
     /// By the probability of failure that was promised.
     promised: CalibrationBins,
-    /// The same jobs by the probability before its calibration; `None` where no promise was calibrated.
-    raw: Option<CalibrationBins>,
+    /// The same jobs by the probability before its calibration.
+    raw: CalibrationBins,
+    /// Whether any promise was calibrated: the two are the same otherwise.
+    calibrated: bool,
+}
+
+impl Default for Distributions {
+    fn default() -> Self {
+        Self {
+            histograms: std::array::from_fn(|_| vec![0; BINS + 1]),
+            widths: BTreeMap::new(),
+            promised: CalibrationBins::default(),
+            raw: CalibrationBins::default(),
+            calibrated: false,
+        }
+    }
 }
 
 impl Distributions {
     /// Counts the outcomes of a simulation.
     pub(in crate::store) fn of(outcomes: &[JobOutcome]) -> Self {
-        let mut histograms: [Vec<u32>; 2] = std::array::from_fn(|_| vec![0; BINS + 1]);
-        let mut promised = [Calibration::default(); POF_BINS];
-        let mut raw = [Calibration::default(); POF_BINS];
-        let mut calibrated = false;
+        let mut distributions = Self::default();
         for outcome in outcomes {
-            let release = outcome.job.release;
-            if let Some(start) = outcome.start {
-                histograms[0][bin((start - release).0 as f64)] += 1;
-            }
-            if let (true, Some(start), Some(end)) =
-                (outcome.verdict.is_successful(), outcome.start, outcome.end)
-            {
-                let (response, run) = ((end - release).0 as f64, (end - start).0 as f64);
-                if run >= 1.0 {
-                    histograms[1][bin(response / run)] += 1;
-                }
-            }
-            let Some(promise) = outcome.promise.filter(|promise| promise.overbooked) else {
-                continue;
-            };
-            // A calibrated promise without the model's own probability could not be compared with its raw one.
-            if let (Some(given), Some(before)) = (promise.pof(), promise.raw_pof()) {
-                calibrated |= promise.calibrated_pof.is_some();
-                count(&mut promised, given, outcome.verdict);
-                count(&mut raw, before, outcome.verdict);
+            distributions.count(outcome);
+        }
+        distributions
+    }
+
+    /// Counts one more outcome.
+    pub(in crate::store) fn count(&mut self, outcome: &JobOutcome) {
+        let release = outcome.job.release;
+        let sums = self
+            .widths
+            .entry(width_class(outcome.job.nodes))
+            .or_default();
+        sums.jobs += 1;
+        sums.successful += u64::from(outcome.verdict.is_successful());
+        sums.failed += u64::from(outcome.verdict.is_failed());
+        if let Some(start) = outcome.start {
+            self.histograms[0][bin((start - release).0 as f64)] += 1;
+            sums.started += 1;
+            sums.wait_total += start - release;
+        }
+        if let (true, Some(start), Some(end)) =
+            (outcome.verdict.is_successful(), outcome.start, outcome.end)
+        {
+            let (response, run) = ((end - release).0 as f64, (end - start).0 as f64);
+            if run >= 1.0 {
+                self.histograms[1][bin(response / run)] += 1;
             }
         }
-        Self {
-            histograms,
-            promised,
-            raw: calibrated.then_some(raw),
+        let Some(promise) = outcome.promise.filter(|promise| promise.overbooked) else {
+            return;
+        };
+        // A calibrated promise without the model's own probability could not be compared with its raw one.
+        if let (Some(given), Some(before)) = (promise.pof(), promise.raw_pof()) {
+            self.calibrated |= promise.calibrated_pof.is_some();
+            count(&mut self.promised, given, outcome.verdict);
+            count(&mut self.raw, before, outcome.verdict);
         }
     }
 }
@@ -286,6 +386,24 @@ fn count(bins: &mut CalibrationBins, pof: f64, verdict: Verdict) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_class_of_widths_ends_with_a_power_of_two() {
+        for (nodes, class) in [
+            (1, 0),
+            (2, 1),
+            (3, 2),
+            (4, 2),
+            (5, 3),
+            (8, 3),
+            (9, 4),
+            (32, 5),
+            (33, 6),
+        ] {
+            assert_eq!(width_class(Nodes(nodes)), class, "{nodes}");
+        }
+        assert_eq!(width_class(Nodes(u32::MAX)), 32);
+    }
 
     #[test]
     fn a_value_lies_within_the_edges_of_its_bin() {

@@ -4,6 +4,8 @@
 //! outcome holds times as seconds after the release, which take two or three bytes where absolute times take four.
 //! Probabilities stay `REAL`: they are read back bit by bit, and only overbooked slots have any.
 
+use std::collections::BTreeSet;
+
 use rusqlite::{Connection, OptionalExtension, Statement, params};
 use sha2::{Digest, Sha256};
 
@@ -12,7 +14,8 @@ use crate::scheduling::{JobOutcome, Verdict};
 use crate::store::rows::Prepared;
 use crate::store::runs::hex;
 use crate::studies::SimulationResult;
-use crate::tables::{Definition, ExportKind, ExportSource, View};
+use crate::tables::{Definition, ExportKind, ExportSource, View, free_number};
+use crate::units::Seconds;
 use crate::workload::Job;
 
 /// The tables of jobs and node events.
@@ -22,10 +25,11 @@ impl TableGroup for Jobs {
     fn definition(&self) -> Definition {
         Definition {
             sql: SQL,
-            results: &["job_outcome", "node_event"],
+            results: &["job_outcome", "estimate_class", "node_event"],
             views: VIEWS,
             exports: EXPORTS,
             enter_lookups,
+            ..Definition::NONE
         }
     }
 
@@ -70,6 +74,7 @@ impl TableGroup for Jobs {
     ) -> rusqlite::Result<u64> {
         let result = &prepared.finished.result;
         write_outcomes(writing.connection, simulation, &result.outcomes)?;
+        let classes = write_classes(writing.connection, simulation, result)?;
         let mut insert = writing
             .connection
             .prepare_cached("INSERT INTO node_event VALUES (?1, ?2, ?3, ?4, ?5)")?;
@@ -82,7 +87,7 @@ impl TableGroup for Jobs {
                 event.up
             ])?;
         }
-        Ok((result.outcomes.len() + result.node_events.len()) as u64)
+        Ok((result.outcomes.len() + result.node_events.len()) as u64 + classes)
     }
 }
 
@@ -124,13 +129,14 @@ CREATE TABLE job (
     release INTEGER NOT NULL,
     estimate INTEGER NOT NULL,
     runtime INTEGER NOT NULL,
-    deadline INTEGER NOT NULL,
+    deadline INTEGER,
     nodes INTEGER NOT NULL,
     user INTEGER,
     application INTEGER,
     fixed INTEGER NOT NULL DEFAULT 0 CHECK (fixed IN (0, 1)),
     PRIMARY KEY (workload, job)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX job_fixed ON job (workload, job) WHERE fixed = 1;
 
 CREATE TABLE job_outcome (
     simulation INTEGER NOT NULL REFERENCES simulation (id),
@@ -152,6 +158,14 @@ CREATE TABLE job_outcome (
     PRIMARY KEY (simulation, job)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE estimate_class (
+    simulation INTEGER NOT NULL REFERENCES simulation (id),
+    class INTEGER NOT NULL,
+    label TEXT NOT NULL,
+    samples INTEGER NOT NULL,
+    PRIMARY KEY (simulation, class)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE node_event (
     simulation INTEGER NOT NULL REFERENCES simulation (id),
     sequence INTEGER NOT NULL,
@@ -166,7 +180,9 @@ const VIEWS: &[View] = &[
     (
         "v_job",
         "SELECT o.simulation, o.job, j.trace_number, j.user, j.application, j.nodes, j.submit, j.release, j.estimate,
-            j.runtime, j.deadline, j.fixed, v.outcome, v.name AS reason, o.class, o.overbooked,
+            j.runtime, j.deadline, j.fixed, v.outcome, v.name AS reason, o.class,
+            (SELECT e.label FROM estimate_class e WHERE e.simulation = o.simulation AND e.class = o.class) AS class_label,
+            o.overbooked,
             j.release + o.planned_start AS planned_start,
             j.release + o.planned_start + j.estimate - o.planned_cut AS planned_end,
             j.estimate - o.planned_cut AS slot_length,
@@ -195,7 +211,7 @@ const EXPORTS: &[ExportKind] = &[
         of_outcomes: true,
         source: ExportSource::Simulations("v_job"),
         columns: "simulation, job, trace_number, user, application, nodes, submit, release, estimate, runtime, deadline, \
-            fixed flag, outcome text, reason text, class, overbooked flag, planned_start, planned_end, slot_length, available number, \
+            fixed flag, outcome text, reason text, class, class_label text, overbooked flag, planned_start, planned_end, slot_length, available number, \
             executable number, survives number, pos number, pof number, raw_pof number, predecessors, start, end, waiting, \
             fee number, penalty number, restarts, node_failures",
     },
@@ -208,11 +224,22 @@ const EXPORTS: &[ExportKind] = &[
     },
 ];
 
-/// The content hash of the jobs: simulations of the same jobs share their rows in `job`.
-pub(in crate::store) fn workload_identity(outcomes: &[JobOutcome]) -> String {
-    let mut hash = Sha256::new();
-    let mut bytes = Vec::with_capacity(outcomes.len() * 72);
-    for JobOutcome { job, .. } in outcomes {
+/// The content hash of jobs, fed job by job in the order of their ids: simulations of the same jobs share their rows in `job`.
+#[derive(Clone, Debug, Default)]
+pub struct WorkloadHash {
+    hash: Sha256,
+    jobs: u64,
+}
+
+impl WorkloadHash {
+    /// Adds the next job.
+    pub fn add(&mut self, job: &Job) {
+        let mut bytes = [0; 87];
+        let mut length = 0;
+        let mut append = |part: &[u8]| {
+            bytes[length..length + part.len()].copy_from_slice(part);
+            length += part.len();
+        };
         for number in [
             i64::from(job.id.0),
             job.trace_number,
@@ -223,19 +250,40 @@ pub(in crate::store) fn workload_identity(outcomes: &[JobOutcome]) -> String {
             job.deadline.0,
             i64::from(job.nodes.0),
         ] {
-            bytes.extend_from_slice(&number.to_le_bytes());
+            append(&number.to_le_bytes());
         }
         for number in [job.user, job.application] {
-            bytes.push(u8::from(number.is_some()));
-            bytes.extend_from_slice(&number.unwrap_or(0).to_le_bytes());
+            append(&[u8::from(number.is_some())]);
+            append(&number.unwrap_or(0).to_le_bytes());
         }
         // Workloads without reservations keep the identity that they had before there were any.
         if job.is_reservation() {
-            bytes.extend_from_slice(b"fixed");
+            append(b"fixed");
         }
+        self.hash.update(&bytes[..length]);
+        self.jobs += 1;
     }
-    hash.update(&bytes);
-    hex(&hash.finalize())
+
+    /// How many jobs were added.
+    #[must_use]
+    pub fn jobs(&self) -> u64 {
+        self.jobs
+    }
+
+    /// The hash of all of them, in hexadecimal digits.
+    #[must_use]
+    pub fn finish(self) -> String {
+        hex(&self.hash.finalize())
+    }
+}
+
+/// The content hash of the jobs of these outcomes.
+pub(in crate::store) fn workload_identity(outcomes: &[JobOutcome]) -> String {
+    let mut hash = WorkloadHash::default();
+    for outcome in outcomes {
+        hash.add(&outcome.job);
+    }
+    hash.finish()
 }
 
 /// The number of a workload, whose jobs are entered where they are not there yet.
@@ -244,6 +292,19 @@ pub(in crate::store) fn workload(
     identity: &str,
     outcomes: &[JobOutcome],
 ) -> rusqlite::Result<i64> {
+    let (id, is_new) = workload_number(connection, identity, outcomes.len() as u64)?;
+    if is_new {
+        write_jobs(connection, id, outcomes)?;
+    }
+    Ok(id)
+}
+
+/// The number of a workload of so many jobs, and whether it was not there yet: its jobs are to be written then.
+pub(in crate::store) fn workload_number(
+    connection: &Connection,
+    identity: &str,
+    jobs: u64,
+) -> rusqlite::Result<(i64, bool)> {
     let known: Option<i64> = connection
         .query_row(
             "SELECT id FROM workload WHERE identity = ?1",
@@ -252,34 +313,29 @@ pub(in crate::store) fn workload(
         )
         .optional()?;
     if let Some(id) = known {
-        return Ok(id);
+        return Ok((id, false));
     }
-    let id = free_number(connection, identity)?;
+    let id = free_number(connection, "workload", identity)?;
     connection.execute(
         "INSERT INTO workload (id, identity, jobs) VALUES (?1, ?2, ?3)",
-        params![id, identity, outcomes.len() as i64],
+        params![id, identity, jobs as i64],
     )?;
+    Ok((id, true))
+}
+
+/// Writes the jobs of outcomes as those of a workload.
+pub(in crate::store) fn write_jobs(
+    connection: &Connection,
+    workload: i64,
+    outcomes: &[JobOutcome],
+) -> rusqlite::Result<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO job VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
     )?;
     for outcome in outcomes {
-        write_job(&mut insert, id, &outcome.job)?;
+        write_job(&mut insert, workload, &outcome.job)?;
     }
-    Ok(id)
-}
-
-/// The first free number from the one that the identity begins with: it does not depend on who comes first, and takes six
-/// bytes at most.
-fn free_number(connection: &Connection, identity: &str) -> rusqlite::Result<i64> {
-    let digits = identity.get(..12).unwrap_or(identity);
-    let mut number = i64::from_str_radix(digits, 16).unwrap_or(0) >> 1;
-    while connection
-        .prepare_cached("SELECT 1 FROM workload WHERE id = ?1")?
-        .exists([number])?
-    {
-        number += 1;
-    }
-    Ok(number)
+    Ok(())
 }
 
 /// The code of a verdict: its place in [`Verdict::ALL`].
@@ -304,7 +360,8 @@ fn write_job(statement: &mut Statement<'_>, workload: i64, job: &Job) -> rusqlit
         job.release.0,
         job.estimate.0,
         job.runtime.0,
-        job.deadline.0,
+        // None at all is far away inside the engine.
+        (job.deadline < Seconds::FAR).then_some(job.deadline.0),
         job.nodes.0,
         job.user,
         job.application,
@@ -327,7 +384,7 @@ fn insert_outcomes(rows: usize) -> String {
 }
 
 /// Writes the outcomes, in groups of [`ROWS_AT_ONCE`] and the rest one by one.
-fn write_outcomes(
+pub(in crate::store) fn write_outcomes(
     connection: &Connection,
     simulation: i64,
     outcomes: &[JobOutcome],
@@ -347,6 +404,37 @@ fn write_outcomes(
         single.raw_execute()?;
     }
     Ok(())
+}
+
+/// Writes what the classes are that outcomes name; returns the rows.
+fn write_classes(
+    connection: &Connection,
+    simulation: i64,
+    result: &SimulationResult,
+) -> rusqlite::Result<u64> {
+    let Some(model) = &result.estimates else {
+        return Ok(0);
+    };
+    let named: BTreeSet<u16> = result
+        .outcomes
+        .iter()
+        .filter_map(|outcome| outcome.class)
+        .collect();
+    let mut insert =
+        connection.prepare_cached("INSERT INTO estimate_class VALUES (?1, ?2, ?3, ?4)")?;
+    let mut rows = 0;
+    for class in named {
+        if let Some(summary) = model.classes().get(usize::from(class)) {
+            insert.execute(params![
+                simulation,
+                class,
+                summary.label,
+                summary.samples as i64
+            ])?;
+            rows += 1;
+        }
+    }
+    Ok(rows)
 }
 
 fn bind_outcome(

@@ -18,6 +18,7 @@ impl TableGroup for Measures {
             views: VIEWS,
             exports: EXPORTS,
             enter_lookups,
+            ..Definition::NONE
         }
     }
 
@@ -83,16 +84,26 @@ const VIEWS: &[View] = &[
     ),
 ];
 
-const EXPORTS: &[ExportKind] = &[ExportKind {
-    name: "measures",
-    about: "One row for each measure of each simulation",
-    of_outcomes: false,
-    source: ExportSource::Simulations(
-        "(SELECT d.simulation, q.name AS measure, q.unit, q.title, d.value
+const EXPORTS: &[ExportKind] = &[
+    ExportKind {
+        name: "point-measures",
+        about: "One row for each measure of each place of the sweep",
+        of_outcomes: false,
+        source: ExportSource::Run("v_measure", "place, measure"),
+        columns: "run, place, axes text, strategy text, workload_label text, replication, simulation, measure text, unit text, \
+            title text, value number",
+    },
+    ExportKind {
+        name: "measures",
+        about: "One row for each measure of each simulation",
+        of_outcomes: false,
+        source: ExportSource::Simulations(
+            "(SELECT d.simulation, q.name AS measure, q.unit, q.title, d.value
               FROM simulation_measure d JOIN measure q ON q.code = d.measure)",
-    ),
-    columns: "simulation, measure text, unit text, title text, value number",
-}];
+        ),
+        columns: "simulation, measure text, unit text, title text, value number",
+    },
+];
 
 /// The code of a measure, which is entered where it is not known.
 fn code(writing: &mut Writing<'_>, name: &'static str) -> rusqlite::Result<i64> {

@@ -6,8 +6,9 @@
 pub(super) mod distributions;
 pub(super) mod jobs;
 mod measures;
+mod outcomes;
 pub(super) mod runs;
-mod simulations;
+pub(super) mod simulations;
 
 use std::collections::HashMap;
 
@@ -59,18 +60,21 @@ pub(super) trait TableGroup: Sync {
 }
 
 /// Every group.
-pub(super) const GROUPS: [&dyn TableGroup; 5] = [
+pub(super) const GROUPS: [&dyn TableGroup; 6] = [
     &runs::Runs,
     &simulations::Simulations,
     &jobs::Jobs,
     &distributions::DistributionTables,
     &measures::Measures,
+    &outcomes::OutcomeViews,
 ];
 
 /// The name of every view, and its query with a column for each metric where it says METRICS.
 pub(super) fn views() -> impl Iterator<Item = (&'static str, String)> {
     let views = definitions().flat_map(|tables| tables.views);
-    views.map(|(name, query)| (*name, query.replace("METRICS", &metrics::columns())))
+    views
+        .map(|(name, query)| (*name, query.replace("METRICS", &metrics::columns())))
+        .chain(outcomes::views())
 }
 
 /// The tables of every group and of every study.

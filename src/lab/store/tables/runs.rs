@@ -161,6 +161,15 @@ pub(in crate::store) const POINTS: ExportKind = ExportKind {
 };
 
 const EXPORTS: &[ExportKind] = &[
+    ExportKind {
+        name: "runs",
+        about: "One row, for the run",
+        of_outcomes: false,
+        source: ExportSource::Run("v_run", "run"),
+        columns: "run, name text, description text, state text, points, points_done, points_failed, replications, seed, source text, \
+            configuration_hash text, program_version text, program_commit text, result_format, machine_cores, machine_os text, \
+            machine_host text, process, last_commit_utc text, started_utc text, ended_utc text, duration_seconds number",
+    },
     POINTS,
     ExportKind {
         name: "axes",

@@ -1,8 +1,11 @@
 //! Simulations: what was asked for, how far each is, its totals and its time.
 
-use rusqlite::params;
+use std::time::Duration;
+
+use rusqlite::{Connection, params};
 
 use super::{TableGroup, Writing};
+use crate::scheduling::SimulationMetrics;
 use crate::store::rows::Prepared;
 use crate::store::runs::unix_milliseconds;
 use crate::tables::{Definition, ExportKind, ExportSource, View};
@@ -28,22 +31,27 @@ impl TableGroup for Simulations {
         prepared: &Prepared,
     ) -> rusqlite::Result<u64> {
         let finished = &prepared.finished;
-        writing
-            .connection
-            .prepare_cached("INSERT OR REPLACE INTO simulation_timing VALUES (?1, ?2, ?3)")?
-            .execute(params![
-                simulation,
-                finished.wall.as_secs_f64(),
-                unix_milliseconds()
-            ])?;
         let metrics = &finished.result.metrics;
-        writing
-            .connection
-            .prepare_cached(
-                "INSERT OR REPLACE INTO simulation_metrics VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,
-                 ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)",
-            )?
-            .execute(params![
+        write_totals(writing.connection, simulation, metrics, finished.wall)
+    }
+}
+
+/// Writes the totals of a simulation and how long it took; returns the rows.
+pub(in crate::store) fn write_totals(
+    connection: &Connection,
+    simulation: i64,
+    metrics: &SimulationMetrics,
+    wall: Duration,
+) -> rusqlite::Result<u64> {
+    connection
+        .prepare_cached("INSERT OR REPLACE INTO simulation_timing VALUES (?1, ?2, ?3)")?
+        .execute(params![simulation, wall.as_secs_f64(), unix_milliseconds()])?;
+    connection
+        .prepare_cached(
+            "INSERT OR REPLACE INTO simulation_metrics VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,
+             ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)",
+        )?
+        .execute(params![
                 simulation,
                 metrics.submitted as i64,
                 metrics.accepted as i64,
@@ -70,9 +78,8 @@ impl TableGroup for Simulations {
                 metrics.work.convolutions as i64,
                 metrics.work.replans as i64,
                 metrics.work.moves as i64,
-            ])?;
-        Ok(2)
-    }
+        ])?;
+    Ok(2)
 }
 
 const SQL: &str = "
@@ -148,7 +155,8 @@ CREATE TABLE simulation_metrics (
 const VIEWS: &[View] = &[
     (
         "v_simulation",
-        "SELECT m.id AS simulation, m.identity, m.generation, st.name AS state, m.attempts, m.error, m.workload_label,
+        "SELECT m.id AS simulation, m.identity, m.generation, st.name AS state,
+            CASE m.detail WHEN 2 THEN 'all' ELSE 'metrics' END AS outcomes, m.attempts, m.error, m.workload_label,
             m.workload, s.name AS strategy, m.replication, m.spec, m.computed_by, r.program_version, r.program_commit,
             t.wall_seconds,
             datetime(t.finished / 1000, 'unixepoch') AS finished_utc
@@ -165,7 +173,7 @@ const EXPORTS: &[ExportKind] = &[ExportKind {
     about: "One row for each simulation",
     of_outcomes: false,
     source: ExportSource::Simulations("v_simulation"),
-    columns: "simulation, identity text, generation, state text, attempts, error text, workload_label text, workload, \
+    columns: "simulation, identity text, generation, state text, outcomes text, attempts, error text, workload_label text, workload, \
             strategy text, replication, spec text, computed_by, program_version text, program_commit text, wall_seconds number, \
             finished_utc text",
 }];

@@ -1,9 +1,10 @@
 //! What `docs/schema.md` says of the store.
 
 use super::{co_reservations::several_clusters, folder, provisioning::workflows};
+use crate::estimates::WaitCalibration;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::{Offer, RequestVerdict, ReservationOutcome};
-use crate::scheduling::{VirtualTrial, combine};
+use crate::scheduling::{VirtualStudyRun, VirtualTrial, combine};
 use crate::store::fixtures::{axis, finished, point, record, result, text, write_run};
 use crate::store::{ExportKind, OutcomeDetail, Store};
 use crate::studies::{SimulationResult, StudyRows, reservations, virtual_reservations};
@@ -51,22 +52,25 @@ fn the_first_ten_queries_of_the_schema_document_give_answers() {
     );
 }
 
+/// The query with this number, from 1.
+pub(super) fn documented_query(number: usize) -> &'static str {
+    let heading = format!("\n**{number}. ");
+    let (_, section) = DOCUMENT.split_once(&heading).unwrap();
+    let (_, query) = section.split_once("```sql\n").unwrap();
+    query.split("```").next().unwrap()
+}
+
 /// How many rows the queries with these numbers give.
 fn rows_of_documented_queries(
     store: &Store,
     numbers: std::ops::RangeInclusive<usize>,
 ) -> Vec<usize> {
-    let queries: Vec<&str> = DOCUMENT
-        .split("```sql\n")
-        .skip(1)
-        .map(|rest| rest.split("```").next().unwrap())
-        .collect();
-    assert_eq!(queries.len(), 24);
+    assert_eq!(DOCUMENT.matches("```sql\n").count(), 29);
     numbers
         .map(|number| {
             store
                 .connection
-                .prepare(queries[number - 1])
+                .prepare(documented_query(number))
                 .and_then(|mut statement| {
                     statement
                         .query_map([], |_| Ok(()))?
@@ -92,6 +96,7 @@ fn asked_for() -> Vec<ReservationOutcome> {
                 request: ReservationRequest {
                     id: RequestId(id),
                     trace_number: 7,
+                    user: None,
                     submit,
                     nodes: Nodes(1 + 8 * id),
                     duration: Seconds(3_600),
@@ -153,7 +158,13 @@ fn the_six_queries_of_the_schema_document_about_reservations_give_answers() {
     let folder = folder();
     let path = folder.path().join("store.db");
     let trials = SimulationResult {
-        rows: StudyRows::VirtualReservations(Box::new(virtual_reservations::Rows(tried_out()))),
+        rows: StudyRows::VirtualReservations(Box::new(virtual_reservations::Rows::new(
+            VirtualStudyRun {
+                trials: tried_out(),
+                calibration: WaitCalibration::default(),
+                jobs: Vec::new(),
+            },
+        ))),
         ..SimulationResult::default()
     };
     let tried = finished(

@@ -1,10 +1,12 @@
 //! Tests of the store by subject.
 
+mod big;
 mod calibration;
 mod co_reservations;
 mod documents;
 mod generations;
 mod opening;
+mod outcomes;
 mod provisioning;
 mod round_trip;
 mod versions;

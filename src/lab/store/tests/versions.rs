@@ -61,7 +61,7 @@ fn stores_of_newer_and_of_development_versions_are_refused_with_both_versions_an
 #[test]
 fn an_older_store_is_brought_forward_by_the_next_writer_with_everything_in_it() {
     const NEXT: Versions<'static> = Versions {
-        first: VERSIONS.first,
+        first: SCHEMA_VERSION,
         steps: &["ALTER TABLE run ADD COLUMN made_up INTEGER NOT NULL DEFAULT 7;"],
     };
     let folder = folder();
@@ -103,6 +103,43 @@ fn an_older_store_is_brought_forward_by_the_next_writer_with_everything_in_it() 
     assert_eq!((run.points_done, run.name.as_str()), (1, "kept"));
 }
 
+/// The tables that version 8 added.
+const OF_8: [&str; 9] = [
+    "virtual_simulation",
+    "virtual_background_job",
+    "virtual_background",
+    "slot_sample",
+    "co_attempt",
+    "attempt_fate",
+    "workflow_query",
+    "workflow_advertised",
+    "workflow_site_job",
+];
+
+#[test]
+fn a_store_of_version_7_becomes_what_a_new_store_is() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    write_run(&path, &record("kept", vec![], 0), vec![]);
+    let mut file = Connection::open(&path).unwrap();
+    let new = definitions(&file);
+    let views: Vec<&str> = (new.iter())
+        .filter(|(kind, ..)| kind == "view")
+        .map(|(_, name, _)| name.as_str())
+        .collect();
+    for view in views {
+        file.execute_batch(&format!("DROP VIEW {view}")).unwrap();
+    }
+    for table in OF_8 {
+        file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
+    }
+    file.pragma_update(None, "user_version", 7).unwrap();
+    VERSIONS.bring_forward(&mut file, &path).unwrap();
+    assert_eq!(definitions(&file), new);
+    drop(file);
+    assert_eq!(Store::open(&path).unwrap().runs().unwrap().len(), 1);
+}
+
 #[test]
 fn a_step_that_fails_or_leaves_rows_that_refer_to_nothing_changes_nothing() {
     let folder = folder();
@@ -115,7 +152,7 @@ fn a_step_that_fails_or_leaves_rows_that_refer_to_nothing_changes_nothing() {
         "DELETE FROM run_state;",
     ] {
         let next = Versions {
-            first: VERSIONS.first,
+            first: SCHEMA_VERSION,
             steps: &[step],
         };
         next.bring_forward(&mut file, &path).unwrap_err();

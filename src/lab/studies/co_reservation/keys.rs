@@ -116,9 +116,12 @@ section! {
         burst_hours: Given<f64> = real().above(0.0)
             .note(" hours: the length of a burst")
             .default_is("6"),
-        /// k, the weight of the cost.
+        /// α, the weight of the cost, with 1 − α as that of the start.
+        alpha: Given<f64> = real().from(0.0).to(1.0)
+            .note(": α, what cost counts for a5, and 1 − α what an early start counts, in the place of cost_weight and start_weight"),
+        /// α, the weight of the cost; the thesis calls it k.
         cost_weight: Given<f64> = real().from(0.0).to(1.0)
-            .note(": k, what cost counts for a5")
+            .note(": α (k in the thesis), what cost counts for a5")
             .default_is("0"),
         /// s, the weight of the start.
         start_weight: Given<f64> = real().from(0.0).to(1.0)

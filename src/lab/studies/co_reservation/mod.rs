@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows};
+use super::{
+    Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, StudyRows,
+};
 use crate::actors::{SimulationError, simulate_clusters};
 use crate::brokering::evaluation::grid_measures;
 use crate::brokering::measures::ClusterSummary;
@@ -14,6 +16,7 @@ use crate::random;
 use crate::random::StreamSeed;
 use crate::studies::SimulationSpec;
 use crate::tables::Definition;
+use crate::units::Seconds;
 use crate::workload::{
     ClusterExcerpt, ClusterExcerpts, Excerpts, WorkloadError, cut_clusters, generate_co_requests,
 };
@@ -65,6 +68,7 @@ pub fn grid_result(
         } else {
             Vec::new()
         },
+        estimates: inputs.estimates.clone(),
         rows: StudyRows::CoReservation(Box::new(Rows {
             clusters: ClusterSummary::of(inputs),
             values,
@@ -97,6 +101,48 @@ impl LabStudy for CoReservationStudy {
         inputs: &Inputs,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
         Ok(Box::new(with_inputs(self, spec, inputs)?))
+    }
+
+    fn machines(
+        &self,
+        _spec: &SimulationSpec,
+        _inputs: &Inputs,
+        result: &SimulationResult,
+    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
+        let StudyRows::CoReservation(rows) = &result.rows else {
+            return Ok(Vec::new());
+        };
+        let parts = |cluster: usize| {
+            let run = rows
+                .run
+                .iter()
+                .filter_map(move |run| run.parts.get(cluster));
+            run.flatten().map(|part| Held {
+                kind: if part.lost {
+                    "parts of co-reservations that were lost"
+                } else {
+                    "parts of co-reservations"
+                },
+                start: part.order.start,
+                end: (part.order.start + part.order.duration)
+                    .min(part.gone.unwrap_or(Seconds::FAR)),
+                nodes: part.order.nodes,
+            })
+        };
+        let machines = rows.clusters.iter().enumerate().map(|(number, cluster)| {
+            let first = cluster.first_job as usize;
+            let jobs = result.outcomes.get(first..first + cluster.jobs as usize);
+            // A part that was given back before its start held nothing.
+            let parts = parts(number).filter(|part| part.start < part.end);
+            MachineUse {
+                name: format!("cluster {number}"),
+                nodes: cluster.nodes,
+                held: Held::by_jobs(jobs.unwrap_or_default())
+                    .chain(parts)
+                    .collect(),
+            }
+        });
+        Ok(machines.collect())
     }
 }
 

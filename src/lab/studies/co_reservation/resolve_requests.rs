@@ -5,7 +5,7 @@ use crate::keys::declaration::{Given, Table};
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::units::{NodeSeconds, Seconds};
 use crate::workload::{
-    Bursts, CoRequestSettings, LeadRule, RequestPreset, SlackRule, TemplateSelection,
+    Bursts, CoRequestSettings, LeadRule, Preference, RequestPreset, SlackRule, TemplateSelection,
 };
 
 /// `[requests]`, resolved; the inner `None` for jobs only.
@@ -50,9 +50,7 @@ pub(super) fn requests(
         .burst_hours()
         .limited(|hours| hours * 3_600.0 >= 1.0 && hours <= 1e6)
         .or_default(problems);
-    let preference = base.preference;
-    let cost_weight = raw.cost_weight().or(preference.cost_weight, problems);
-    let start_weight = raw.start_weight().or(preference.start_weight, problems);
+    let preference = preference(raw, base.preference, problems);
     preset?;
     let bursts = match bursts? {
         0 => None,
@@ -71,10 +69,7 @@ pub(super) fn requests(
         further_parts: raw.further_parts.unwrap_or(base.further_parts),
         drop_every: Some(drop_every?).filter(|every| *every > 0),
         bursts,
-        preference: crate::workload::Preference {
-            cost_weight: cost_weight?,
-            start_weight: start_weight?,
-        },
+        preference: preference?,
     };
     Some((!jobs_only).then_some(settings))
 }
@@ -100,6 +95,28 @@ fn selection(
     }
     let count = raw.count().checked(problems)?;
     Some(count.map_or(base, |count| TemplateSelection::Count { count }))
+}
+
+/// The weights, each on its own or both by α.
+fn preference(raw: &RawRequests, base: Preference, problems: &mut Problems) -> Option<Preference> {
+    for (key, given) in [
+        ("requests.cost_weight", &raw.cost_weight),
+        ("requests.start_weight", &raw.start_weight),
+    ] {
+        exclude((key, given), ("requests.alpha", &raw.alpha), problems)?;
+    }
+    if let Some(alpha) = raw.alpha().checked(problems)? {
+        return Some(Preference {
+            cost_weight: alpha,
+            start_weight: 1.0 - alpha,
+        });
+    }
+    let cost_weight = raw.cost_weight().or(base.cost_weight, problems);
+    let start_weight = raw.start_weight().or(base.start_weight, problems);
+    Some(Preference {
+        cost_weight: cost_weight?,
+        start_weight: start_weight?,
+    })
 }
 
 fn lead(raw: &RawRequests, base: LeadRule, problems: &mut Problems) -> Option<LeadRule> {

@@ -293,6 +293,12 @@ fn what_cannot_be_is_refused_with_its_key() {
             "0 to 1",
         ),
         (
+            "[requests]\nalpha = 0.5\nstart_weight = 0.5",
+            "requests.alpha",
+            Conflict,
+            "exclude each other",
+        ),
+        (
             "[broker]\nalgorithm = \"a6\"",
             "broker.algorithm",
             UnknownName,
@@ -407,6 +413,23 @@ fn more_parts_than_clusters_are_allowed_and_warned_of() {
             .warnings
             .is_empty()
     );
+}
+
+#[test]
+fn alpha_is_written_as_the_two_weights_that_it_stands_for() {
+    let a5 = |weights: &str| {
+        spec(&format!(
+            "[requests]\n{weights}\n[broker]\nalgorithm = \"a5\""
+        ))
+    };
+    for (alpha, start) in [(0.0, 1.0), (0.25, 0.75), (1.0, 0.0)] {
+        let one = a5(&format!("alpha = {alpha:?}"));
+        let two = a5(&format!(
+            "cost_weight = {alpha:?}\nstart_weight = {start:?}"
+        ));
+        assert_eq!(one, two);
+    }
+    assert_ne!(a5("alpha = 0.25"), a5(""));
 }
 
 #[test]

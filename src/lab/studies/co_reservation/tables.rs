@@ -1,13 +1,16 @@
 //! Several clusters: their measures, requests for co-reservations with parts and probes, time lines.
 
+mod exports;
+
 use std::collections::BTreeMap;
 
 use rusqlite::{Connection, params};
 
+use self::exports::EXPORTS;
 use super::measures::CLUSTER_MEASURES;
 use crate::brokering::measures::{ClusterSummary, ClusterValue};
-use crate::brokering::{CoOutcome, CoVerdict, GridRun, TimeLine};
-use crate::tables::{Definition, ExportKind, ExportSource, Rows, View};
+use crate::brokering::{AttemptFate, CoOutcome, CoVerdict, GridRun, TimeLine};
+use crate::tables::{Definition, Outcomes, Rows, View, write_many};
 use crate::units::Seconds;
 
 /// The tables.
@@ -16,6 +19,7 @@ pub(super) const TABLES: Definition = Definition {
     results: &[
         "time_line",
         "co_probe",
+        "co_attempt",
         "co_part",
         "co_request",
         "cluster_measure",
@@ -23,6 +27,7 @@ pub(super) const TABLES: Definition = Definition {
     ],
     views: VIEWS,
     exports: EXPORTS,
+    outcomes: OUTCOMES,
     enter_lookups,
 };
 
@@ -44,8 +49,9 @@ impl Rows for GridRows {
 
     /// Requests are few, and pairs of runs are compared by them; of their probes one replication is enough to look at.
     fn strip(&mut self, replication: u32) {
-        if let (Some(run), 1..) = (&mut self.run, replication) {
-            for outcome in &mut run.requests {
+        for outcome in self.run.iter_mut().flat_map(|run| &mut run.requests) {
+            outcome.attempts = Vec::new();
+            if replication > 0 {
                 outcome.probes = Vec::new();
             }
         }
@@ -74,6 +80,12 @@ fn enter_lookups(connection: &Connection) -> rusqlite::Result<()> {
         connection.execute(
             "INSERT INTO measure (name, unit, title) VALUES (?1, ?2, ?3) ON CONFLICT (name) DO NOTHING",
             params![measure.name, measure.unit, measure.title],
+        )?;
+    }
+    for (code, fate) in AttemptFate::ALL.into_iter().enumerate() {
+        connection.execute(
+            "INSERT OR REPLACE INTO attempt_fate VALUES (?1, ?2)",
+            params![code as i64, fate.name()],
         )?;
     }
     for (code, verdict) in CoVerdict::ALL.into_iter().enumerate() {
@@ -145,6 +157,7 @@ CREATE TABLE co_request (
     waiting_after INTEGER NOT NULL,
     lost_parts INTEGER NOT NULL,
     replaced_parts INTEGER NOT NULL,
+    user INTEGER,
     PRIMARY KEY (simulation, request)
 ) STRICT, WITHOUT ROWID;
 
@@ -156,6 +169,28 @@ CREATE TABLE co_part (
     cluster INTEGER,
     lost INTEGER NOT NULL,
     PRIMARY KEY (simulation, request, part),
+    FOREIGN KEY (simulation, request) REFERENCES co_request (simulation, request)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE attempt_fate (
+    code INTEGER PRIMARY KEY,
+    name TEXT NOT NULL UNIQUE
+) STRICT;
+
+CREATE TABLE co_attempt (
+    simulation INTEGER NOT NULL,
+    request INTEGER NOT NULL,
+    attempt INTEGER NOT NULL,
+    part INTEGER NOT NULL,
+    cluster INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    duration INTEGER NOT NULL,
+    sent INTEGER NOT NULL,
+    answered INTEGER,
+    given_up INTEGER,
+    fate INTEGER NOT NULL REFERENCES attempt_fate (code),
+    PRIMARY KEY (simulation, request, attempt),
     FOREIGN KEY (simulation, request) REFERENCES co_request (simulation, request)
 ) STRICT, WITHOUT ROWID;
 
@@ -204,7 +239,7 @@ const VIEWS: &[View] = &[
     ),
     (
         "v_co_request",
-        "SELECT o.simulation, o.request, o.trace_number, o.submit, o.submit + o.earliest AS earliest,
+        "SELECT o.simulation, o.request, o.trace_number, o.user, o.submit, o.submit + o.earliest AS earliest,
             o.submit + o.deadline AS deadline, o.duration, o.deadline - o.earliest - o.duration AS slack, o.parts,
             v.name AS verdict, v.granted, o.submit + o.answered AS answered, o.submit + o.start AS start, o.start AS lead,
             CASE WHEN o.start IS NULL THEN NULL WHEN o.last_start > o.first_start
@@ -230,6 +265,15 @@ const VIEWS: &[View] = &[
          FROM co_part p JOIN co_request o ON o.simulation = p.simulation AND o.request = p.request",
     ),
     (
+        "v_co_attempt",
+        "SELECT a.simulation, a.request, a.attempt, a.part, a.cluster, a.nodes, o.submit + a.start AS start,
+            o.submit + a.start + a.duration AS \"end\", a.duration, o.submit + a.sent AS sent,
+            o.submit + a.answered AS answered, o.submit + a.given_up AS given_up, f.name AS fate
+         FROM co_attempt a
+         JOIN co_request o ON o.simulation = a.simulation AND o.request = a.request
+         JOIN attempt_fate f ON f.code = a.fate",
+    ),
+    (
         "v_co_probe",
         "SELECT b.simulation, b.request, b.cluster, o.submit, b.unfiltered, b.counting, b.backlog, b.quota, b.exempt,
             CAST(b.counting + b.backlog + b.quota AS REAL) / nullif(b.unfiltered, 0) AS filtering_degree,
@@ -238,58 +282,30 @@ const VIEWS: &[View] = &[
     ),
 ];
 
-const EXPORTS: &[ExportKind] = &[
-    ExportKind {
-        name: "clusters",
-        about: "One row for each cluster of each simulation",
-        of_outcomes: false,
-        source: ExportSource::Simulations("v_cluster"),
-        columns: "simulation, cluster, nodes, first_job, jobs, window_start, accuracy number, stop",
-    },
-    ExportKind {
-        name: "cluster-measures",
-        about: "One row for each measure of each cluster",
-        of_outcomes: false,
-        source: ExportSource::Simulations(
-            "(SELECT d.simulation, d.cluster, q.name AS measure, d.class, q.unit, q.title, d.value
-              FROM cluster_measure d JOIN measure q ON q.code = d.measure)",
-        ),
-        columns: "simulation, cluster, measure text, class text, unit text, title text, value number",
-    },
-    ExportKind {
-        name: "co-requests",
-        about: "One row for each request for a co-reservation",
-        of_outcomes: false,
-        source: ExportSource::Simulations("v_co_request"),
-        columns: "simulation, request, trace_number, submit, earliest, deadline, duration, slack, parts, verdict text, \
-            granted flag, answered, start, lead, relative_start number, relative_cost number, cost number, pof number, \
-            messages, probes, reserved, refused, cancelled, timed_out, repeated, starts, candidates number, \
-            worst_case number, efficiency number, first_start, last_start, cheapest number, dearest number, waiting_before, \
-            waiting_after, unfairness number, lost_parts, replaced_parts",
-    },
-    ExportKind {
-        name: "co-parts",
-        about: "One row for each part of each co-reservation",
-        of_outcomes: false,
-        source: ExportSource::Simulations("v_co_part"),
-        columns: "simulation, request, part, nodes, cluster, start, end, duration, lost",
-    },
-    ExportKind {
-        name: "co-probes",
-        about: "One row for each cluster that a co-reservation probed",
-        of_outcomes: false,
-        source: ExportSource::Simulations("v_co_probe"),
-        columns: "simulation, request, cluster, submit, unfiltered, counting, backlog, quota, exempt, filtering_degree number, \
-            backlog_now, backlog_earliest",
-    },
-    ExportKind {
-        name: "time-lines",
-        about: "One row for each cluster and hour",
-        of_outcomes: false,
-        source: ExportSource::Simulations("time_line"),
-        columns: "simulation, cluster, time, jobs, parts",
-    },
-];
+/// What the views about all studies show of them.
+const OUTCOMES: Outcomes = Outcomes {
+    algorithm: Some(
+        "m.spec ->> '$.study.search.algorithm'",
+    ),
+    clusters: Some(
+        "(SELECT count(*) FROM cluster c WHERE c.simulation = m.id)",
+    ),
+    cluster_of_job: Some(
+        "(SELECT c.cluster FROM cluster c
+          WHERE c.simulation = j.simulation AND j.job >= c.first_job AND j.job < c.first_job + c.jobs)",
+    ),
+    jobs: None,
+    reservations: Some(
+        "SELECT q.simulation, q.request, NULL, q.parts,
+            CASE q.parts WHEN 1 THEN (SELECT p.cluster FROM co_part p WHERE p.simulation = q.simulation AND p.request = q.request) END,
+            q.trace_number, q.user,
+            (SELECT sum(p.nodes) FROM co_part p WHERE p.simulation = q.simulation AND p.request = q.request),
+            q.submit, q.earliest, q.deadline, q.duration, NULL,
+            CASE WHEN NOT q.granted THEN 'rejected' WHEN q.lost_parts > q.replaced_parts THEN 'lost' ELSE 'granted' END,
+            q.verdict, CASE WHEN q.granted THEN q.pof END, q.start, q.start + q.duration, q.cost, NULL
+         FROM v_co_request q",
+    ),
+};
 
 fn verdict_code(verdict: CoVerdict) -> i64 {
     CoVerdict::ALL
@@ -376,7 +392,7 @@ fn write_co_requests(
     let mut rows = 0;
     let mut insert = connection.prepare_cached(
         "INSERT INTO co_request VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-         ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30)",
+         ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31)",
     )?;
     for outcome in &run.requests {
         let request = &outcome.request;
@@ -414,11 +430,44 @@ fn write_co_requests(
             outcome.waiting_after,
             outcome.lost_parts,
             outcome.replaced_parts,
+            request.user,
         ])?;
         rows += 1 + write_parts(connection, simulation, outcome, &lost)?;
+        rows += write_attempts(connection, simulation, outcome)?;
         rows += write_probes(connection, simulation, outcome)?;
     }
     Ok(rows)
+}
+
+fn fate_code(fate: AttemptFate) -> i64 {
+    let place = AttemptFate::ALL.iter().position(|known| *known == fate);
+    place.map_or(-1, |place| place as i64)
+}
+
+fn write_attempts(
+    connection: &Connection,
+    simulation: i64,
+    outcome: &CoOutcome,
+) -> rusqlite::Result<u64> {
+    let after = |time: Seconds| (time - outcome.request.submit).0;
+    let attempts = outcome.attempts.iter().zip(0_i64..);
+    let rows = attempts.map(|(attempt, number)| {
+        [
+            Some(simulation),
+            Some(i64::from(outcome.request.id.0)),
+            Some(number),
+            Some(i64::from(attempt.part)),
+            Some(i64::from(attempt.cluster.0)),
+            Some(i64::from(attempt.nodes.0)),
+            Some(after(attempt.start)),
+            Some(attempt.duration.0),
+            Some(after(attempt.sent)),
+            attempt.answered.map(after),
+            attempt.given_up.map(after),
+            Some(fate_code(attempt.fate)),
+        ]
+    });
+    write_many(connection, "co_attempt", rows)
 }
 
 fn write_parts(
@@ -495,6 +544,13 @@ fn write_time_lines(
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_fate_of_an_order_has_its_code() {
+        for (code, fate) in AttemptFate::ALL.into_iter().enumerate() {
+            assert_eq!(fate_code(fate), code as i64);
+        }
+    }
 
     #[test]
     fn every_verdict_of_a_co_reservation_has_its_code() {

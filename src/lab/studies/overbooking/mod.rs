@@ -13,6 +13,7 @@ use crate::scheduling::{
     registry,
 };
 use crate::studies::SimulationSpec;
+use crate::tables::{Definition, Outcomes};
 use crate::units::Nodes;
 use crate::workload::Job;
 use crate::workload::battery::battery_before;
@@ -70,6 +71,7 @@ impl Simulation for PolicySimulation {
             measured: fixed_measures(&run.outcomes),
             outcomes: run.outcomes,
             node_events: run.node_events,
+            estimates: self.estimates.clone(),
             ..SimulationResult::default()
         })
     }
@@ -192,8 +194,28 @@ fn with_inputs(
     })
 }
 
+/// Fixed reservations are jobs whose window every policy keeps, or refuses at once.
+const FIXED_JOBS: &str = "
+    SELECT m.id, o.job, NULL, 1, NULL, j.trace_number, j.user, j.nodes, j.submit, j.release, j.deadline, j.estimate,
+        j.runtime, CASE v.outcome WHEN 'dropped' THEN 'rejected' WHEN 'failed' THEN 'lost' ELSE 'granted' END, v.name,
+        coalesce(o.calibrated_pof, 1.0 - o.available * o.executable * o.survives), j.release + o.start, j.release + o.\"end\",
+        CASE v.outcome WHEN 'successful' THEN j.nodes * j.estimate / 3600.0 ELSE 0.0 END,
+        CASE v.outcome WHEN 'failed' THEN j.nodes * j.estimate / 3600.0 ELSE 0.0 END
+    FROM simulation m
+    CROSS JOIN job j INDEXED BY job_fixed ON j.workload = m.workload AND j.fixed = 1
+    CROSS JOIN job_outcome o ON o.simulation = m.id AND o.job = j.job
+    JOIN verdict v ON v.code = o.verdict";
+
 impl FileStudy for OverbookingStudy {
     type Tables = ();
+
+    const STORED: Definition = Definition {
+        outcomes: Outcomes {
+            reservations: Some(FIXED_JOBS),
+            ..Outcomes::NONE
+        },
+        ..Definition::NONE
+    };
 
     fn resolve(asked: &Asked<'_>, _problems: &mut Problems) -> Option<Self> {
         Some(Self {

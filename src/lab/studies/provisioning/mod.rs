@@ -4,7 +4,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows};
+use super::{Asked, FileStudy, LabStudy, MachineUse, Simulation, SimulationResult, StudyRows};
 use crate::actors::{SimulationError, simulate_provisioning_sites};
 use crate::brokering::provisioning::measures::{
     SiteSummary, front_hypervolume, provisioning_measures,
@@ -29,6 +29,7 @@ use crate::workload::workflows::{
     ApplicationSource, Instances, Workflow, WorkflowError, cyber_shake, synthetic,
 };
 use crate::workload::{Job, SECOND_COPY_SHIFT, SiteSettings};
+mod held;
 mod keys;
 mod resolve;
 mod resolve_application;
@@ -104,6 +105,7 @@ pub fn provisioning_result(
             let volume = |outcome| front_hypervolume(&inputs.application, outcome);
             rows.hypervolumes = run.outcomes.iter().map(volume).collect();
         }
+        rows.site_jobs = run.site_jobs(inputs);
         rows.run = Some(run);
     }
     result.rows = StudyRows::Provisioning(Box::new(rows));
@@ -172,6 +174,17 @@ impl LabStudy for ProvisioningStudy {
         inputs: &Inputs,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
         Ok(Box::new(with_inputs(self, spec, inputs)?))
+    }
+
+    /// Its sites' own jobs as they run without applications, and every slot that was bought.
+    fn machines(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+        result: &SimulationResult,
+    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
+        let simulation = with_inputs(self, spec, inputs)?;
+        Ok(held::by_site(&simulation.inputs, result))
     }
 }
 
@@ -406,12 +419,14 @@ fn replay_beside_each_other(
         instants: instants.to_vec(),
         snapshots: vec![Vec::with_capacity(sites.len()); instants.len()],
         starts: Vec::with_capacity(sites.len()),
+        longest_stays: Vec::with_capacity(sites.len()),
     };
     for part in parts {
         for (all, own) in whole.snapshots.iter_mut().zip(part.snapshots) {
             all.extend(own);
         }
         whole.starts.extend(part.starts);
+        whole.longest_stays.extend(part.longest_stays);
     }
     whole
 }
@@ -544,6 +559,7 @@ pub fn with_inputs(
         instants,
         best_effort,
         searched,
+        keep_prices: inputs.keep_samples,
     };
     Ok(ProvisioningSimulation {
         inputs: Arc::new(prepared),

@@ -1,10 +1,16 @@
 //! Workflows that buy their resources: sites, submissions with fronts, slots and tasks, and what others lost.
 
+mod exports;
+mod met;
+
 use rusqlite::{Connection, params};
 
+use self::exports::EXPORTS;
+use self::met::{write_advertised, write_offers, write_site_jobs};
+
 use crate::brokering::provisioning::measures::SiteSummary;
-use crate::brokering::provisioning::{ProvisioningOutcome, ProvisioningRun, TaskFate};
-use crate::tables::{Definition, ExportKind, ExportSource, Rows, View};
+use crate::brokering::provisioning::{ProvisioningOutcome, ProvisioningRun, SiteJob, TaskFate};
+use crate::tables::{Definition, Outcomes, Rows, View};
 use crate::units::Seconds;
 
 /// The tables.
@@ -14,12 +20,16 @@ pub(super) const TABLES: Definition = Definition {
         "workflow_front",
         "workflow_task",
         "workflow_slot",
+        "workflow_query",
+        "workflow_advertised",
         "workflow_submission",
         "workflow_effect",
+        "workflow_site_job",
         "workflow_site",
     ],
     views: VIEWS,
     exports: EXPORTS,
+    outcomes: OUTCOMES,
     enter_lookups,
 };
 
@@ -32,6 +42,8 @@ pub struct ProvisioningRows {
     pub run: Option<ProvisioningRun>,
     /// The hypervolume of the front of each submission; empty where there are no fronts.
     pub hypervolumes: Vec<Option<f64>>,
+    /// The jobs of others that were at the sites meanwhile; empty unless outcomes were asked for.
+    pub site_jobs: Vec<SiteJob>,
 }
 
 impl Rows for ProvisioningRows {
@@ -41,8 +53,11 @@ impl Rows for ProvisioningRows {
 
     /// Reports draw the tasks of one submission, so slots and tasks of the first replication stay.
     fn strip(&mut self, replication: u32) {
-        if let (Some(run), 1..) = (&mut self.run, replication) {
-            for outcome in &mut run.outcomes {
+        self.site_jobs = Vec::new();
+        for outcome in self.run.iter_mut().flat_map(|run| &mut run.outcomes) {
+            outcome.prices = Vec::new();
+            outcome.advertised = Vec::new();
+            if replication > 0 {
                 outcome.slots = Vec::new();
                 outcome.tasks = Vec::new();
             }
@@ -58,6 +73,7 @@ impl Rows for ProvisioningRows {
         let mut rows = write_sites(connection, simulation, &self.sites)?;
         if let Some(run) = &self.run {
             rows += write_submissions(connection, simulation, run, &self.hypervolumes)?;
+            rows += write_site_jobs(connection, simulation, &self.site_jobs)?;
         }
         Ok(rows)
     }
@@ -162,6 +178,51 @@ CREATE TABLE workflow_task (
     FOREIGN KEY (simulation, submission) REFERENCES workflow_submission (simulation, submission)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE workflow_query (
+    simulation INTEGER NOT NULL,
+    submission INTEGER NOT NULL,
+    query INTEGER NOT NULL,
+    task INTEGER NOT NULL,
+    site INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    duration INTEGER NOT NULL,
+    offers TEXT NOT NULL,
+    PRIMARY KEY (simulation, submission, query),
+    FOREIGN KEY (simulation, submission) REFERENCES workflow_submission (simulation, submission)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workflow_advertised (
+    simulation INTEGER NOT NULL,
+    submission INTEGER NOT NULL,
+    slot INTEGER NOT NULL,
+    site INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    \"end\" INTEGER NOT NULL,
+    unit_price REAL NOT NULL,
+    fixed_price REAL NOT NULL,
+    divisible INTEGER NOT NULL CHECK (divisible IN (0, 1)),
+    PRIMARY KEY (simulation, submission, slot),
+    FOREIGN KEY (simulation, submission) REFERENCES workflow_submission (simulation, submission)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE workflow_site_job (
+    simulation INTEGER NOT NULL,
+    site INTEGER NOT NULL,
+    job INTEGER NOT NULL,
+    trace_number INTEGER NOT NULL,
+    submit INTEGER NOT NULL,
+    estimate INTEGER NOT NULL,
+    runtime INTEGER NOT NULL,
+    nodes INTEGER NOT NULL,
+    user INTEGER,
+    application INTEGER,
+    start INTEGER,
+    undisturbed_start INTEGER,
+    PRIMARY KEY (simulation, site, job),
+    FOREIGN KEY (simulation, site) REFERENCES workflow_site (simulation, site)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE workflow_effect (
     simulation INTEGER NOT NULL REFERENCES simulation (id),
     site INTEGER NOT NULL,
@@ -215,6 +276,28 @@ const VIEWS: &[View] = &[
          JOIN task_fate f ON f.code = t.fate",
     ),
     (
+        "v_workflow_offer",
+        "SELECT q.simulation, q.submission, q.query, q.task, q.site, q.nodes, s.submitted + (e.value ->> 0) AS start, q.duration,
+            (e.value ->> 1) / 3600.0 AS price_su, ((e.value ->> 1) + q.nodes * q.duration) / 3600.0 AS cost_su
+         FROM workflow_query q
+         JOIN workflow_submission s ON s.simulation = q.simulation AND s.submission = q.submission, json_each(q.offers) e",
+    ),
+    (
+        "v_workflow_advertised",
+        "SELECT a.simulation, a.submission, a.slot, a.site, a.nodes, s.submitted + a.start AS start,
+            s.submitted + a.\"end\" AS \"end\", a.unit_price, a.fixed_price, a.divisible
+         FROM workflow_advertised a
+         JOIN workflow_submission s ON s.simulation = a.simulation AND s.submission = a.submission",
+    ),
+    (
+        "v_workflow_site_job",
+        "SELECT j.simulation, j.site, j.job, j.trace_number, j.user, j.application, j.nodes, j.submit, j.estimate, j.runtime,
+            j.submit + j.start AS start, j.submit + j.start + min(j.runtime, j.estimate) AS \"end\", j.start AS waiting,
+            j.submit + j.undisturbed_start AS undisturbed_start, j.undisturbed_start AS undisturbed_waiting,
+            j.start - j.undisturbed_start AS delayed
+         FROM workflow_site_job j",
+    ),
+    (
         "v_workflow_effect",
         "SELECT e.simulation, e.site, e.jobs, e.delayed, e.wait / 3600.0 / nullif(e.jobs, 0) AS wait_hours,
             e.undisturbed_wait / 3600.0 / nullif(e.jobs, 0) AS undisturbed_wait_hours, e.slowdown / nullif(e.jobs, 0) AS slowdown,
@@ -223,56 +306,27 @@ const VIEWS: &[View] = &[
     ),
 ];
 
-const EXPORTS: &[ExportKind] = &[
-    ExportKind {
-        name: "sites",
-        about: "One row for each site that sells resources to workflows",
-        of_outcomes: false,
-        source: ExportSource::Simulations("v_workflow_site"),
-        columns: "simulation, site, label text, nodes, wanted_percent number, utilisation_percent number, copied_percent number, \
-            kept_percent number, window_start, window_end",
-    },
-    ExportKind {
-        name: "submissions",
-        about: "One row for each workflow that was submitted",
-        of_outcomes: false,
-        source: ExportSource::Simulations("v_workflow_submission"),
-        columns: "simulation, submission, provider text, search text, alpha number, deadline, budget_su number, submitted, \
-            planned_cost_su number, planned_makespan, cost_ratio number, makespan_ratio number, completed flag, makespan, \
-            cost_su number, wasted_su number, gone, replans, lost_tasks, reprovisioned, best_effort_cost_su number, \
-            best_effort_makespan, hypervolume number, slots_offered, evaluations, infeasible, queries, offers",
-    },
-    ExportKind {
-        name: "fronts",
-        about: "One row for each plan of a Pareto front",
-        of_outcomes: false,
-        source: ExportSource::Simulations("v_workflow_front"),
-        columns: "simulation, submission, member, cost_su number, makespan, chosen flag",
-    },
-    ExportKind {
-        name: "slots",
-        about: "One row for each slot that was paid for",
-        of_outcomes: false,
-        source: ExportSource::Simulations("v_workflow_slot"),
-        columns: "simulation, submission, slot, site, nodes, start, end, unit_price number, fixed_price number, divisible flag, \
-            cost_su number, used_su number, externality_su number",
-    },
-    ExportKind {
-        name: "tasks",
-        about: "One row for each run of a task of a workflow",
-        of_outcomes: false,
-        source: ExportSource::Simulations("v_workflow_task"),
-        columns: "simulation, submission, position, task, site, nodes, start, end, slot, fate text",
-    },
-    ExportKind {
-        name: "effects",
-        about: "One row for what workflows did to the other jobs of a site",
-        of_outcomes: false,
-        source: ExportSource::Simulations("v_workflow_effect"),
-        columns: "simulation, site, jobs, delayed, wait_hours number, undisturbed_wait_hours number, slowdown number, \
-            undisturbed_slowdown number",
-    },
-];
+/// What the views about all studies show of them.
+const OUTCOMES: Outcomes = Outcomes {
+    algorithm: Some(
+        "m.spec ->> '$.study.search'",
+    ),
+    clusters: Some(
+        "(SELECT count(*) FROM workflow_site i WHERE i.simulation = m.id)",
+    ),
+    cluster_of_job: None,
+    jobs: Some(
+        "SELECT q.simulation, q.site, q.job, q.trace_number, q.user, q.application, q.nodes, q.estimate, q.runtime, q.submit, q.start,
+            q.\"end\", q.waiting
+         FROM v_workflow_site_job q",
+    ),
+    reservations: Some(
+        "SELECT q.simulation, q.submission, q.slot, 1, q.site, NULL, NULL, q.nodes, b.submitted, NULL, NULL, q.\"end\" - q.start, NULL,
+            'granted', CASE q.used_su WHEN 0 THEN 'unused' ELSE 'used' END, NULL, q.start, q.\"end\", q.cost_su, NULL
+         FROM workflow_submission b
+         CROSS JOIN v_workflow_slot q ON q.simulation = b.simulation AND q.submission = b.submission",
+    ),
+};
 
 const FATES: [TaskFate; 3] = [TaskFate::Done, TaskFate::Lost, TaskFate::Abandoned];
 
@@ -302,12 +356,17 @@ fn problem(run: &ProvisioningRun) -> Option<String> {
             .slots
             .iter()
             .flat_map(|slot| [slot.cost, slot.slot.unit_price, slot.slot.fixed_price]);
+        let advertised = outcome
+            .advertised
+            .iter()
+            .flat_map(|offered| [offered.slot.unit_price, offered.slot.fixed_price]);
         [outcome.realised.cost, outcome.realised.wasted]
             .into_iter()
             .chain(planned)
             .chain(best_effort)
             .chain(front)
             .chain(slots)
+            .chain(advertised)
             .any(|money| !money.is_finite())
     });
     broken.map(|outcome| {
@@ -387,7 +446,9 @@ fn write_submissions(
         rows += 1
             + write_front(connection, simulation, outcome)?
             + write_slots(connection, simulation, outcome)?
-            + write_tasks(connection, simulation, outcome)?;
+            + write_tasks(connection, simulation, outcome)?
+            + write_offers(connection, simulation, outcome)?
+            + write_advertised(connection, simulation, outcome)?;
     }
     Ok(rows + write_effects(connection, simulation, run)?)
 }

@@ -7,11 +7,15 @@ use std::sync::Arc;
 
 use self::keys::RawTables;
 pub use self::tables::ReservationRows as Rows;
-use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows};
+use super::{
+    Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, StudyRows,
+};
 use crate::actors::{SimulationError, simulate_reserving_cluster};
 use crate::inputs::{InputError, Inputs};
 use crate::keys::problem::Problems;
-use crate::scheduling::reserving::{ReservingSettings, reservation_measures};
+use crate::scheduling::reserving::{
+    RequestVerdict, ReservationOutcome, ReservingSettings, reservation_measures,
+};
 use crate::studies::SimulationSpec;
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
@@ -75,6 +79,36 @@ impl LabStudy for ReservationsStudy {
             jobs,
             requests,
         }))
+    }
+
+    fn machines(
+        &self,
+        spec: &SimulationSpec,
+        _inputs: &Inputs,
+        result: &SimulationResult,
+    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
+        let asked: &[ReservationOutcome] = match &result.rows {
+            StudyRows::Reservations(rows) => &rows.0,
+            _ => &[],
+        };
+        let kept = asked
+            .iter()
+            .filter(|outcome| outcome.verdict == RequestVerdict::Granted);
+        let reservations = kept.filter_map(|outcome| {
+            Some(Held {
+                kind: "reservations",
+                start: outcome.start?,
+                end: outcome.end?,
+                nodes: outcome.request.nodes,
+            })
+        });
+        Ok(vec![MachineUse {
+            name: "machine".to_owned(),
+            nodes: spec.workload.nodes,
+            held: Held::by_jobs(&result.outcomes)
+                .chain(reservations)
+                .collect(),
+        }])
     }
 }
 

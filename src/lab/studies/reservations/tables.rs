@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use crate::scheduling::reserving::{RequestVerdict, ReservationOutcome};
-use crate::tables::{Definition, ExportKind, ExportSource, Rows, View};
+use crate::tables::{Definition, ExportKind, ExportSource, Outcomes, Rows, View};
 use crate::units::Seconds;
 use crate::workload::WantedStart;
 
@@ -13,6 +13,7 @@ pub(super) const TABLES: Definition = Definition {
     results: &["offer", "reservation_outcome"],
     views: VIEWS,
     exports: EXPORTS,
+    outcomes: OUTCOMES,
     enter_lookups,
 };
 
@@ -69,6 +70,7 @@ CREATE TABLE reservation_outcome (
     offers INTEGER NOT NULL,
     displaced_jobs INTEGER,
     displaced_seconds INTEGER,
+    user INTEGER,
     PRIMARY KEY (simulation, request)
 ) STRICT, WITHOUT ROWID;
 
@@ -85,7 +87,7 @@ CREATE TABLE offer (
 const VIEWS: &[View] = &[
     (
         "v_reservation",
-        "SELECT o.simulation, o.request, o.trace_number, o.asked_at, o.asked_at + o.earliest AS earliest, o.alpha, o.duration,
+        "SELECT o.simulation, o.request, o.trace_number, o.user, o.asked_at, o.asked_at + o.earliest AS earliest, o.alpha, o.duration,
             o.duration - o.unused AS runtime, o.nodes, v.name AS verdict, v.granted, o.asked_at + o.start AS start,
             o.asked_at + o.\"end\" AS \"end\", o.start AS waiting, o.price / 3600.0 AS price_su,
             o.nodes * o.duration / 3600.0 AS base_price_su, o.offers, o.displaced_jobs, o.displaced_seconds
@@ -99,13 +101,30 @@ const VIEWS: &[View] = &[
     ),
 ];
 
+/// What the views about all studies show of them.
+const OUTCOMES: Outcomes = Outcomes {
+    algorithm: Some(
+        "m.spec ->> '$.study.admission'",
+    ),
+    clusters: None,
+    cluster_of_job: None,
+    jobs: None,
+    reservations: Some(
+        "SELECT q.simulation, q.request, NULL, 1, NULL, q.trace_number, q.user, q.nodes, q.asked_at, q.earliest, NULL,
+            q.duration, q.runtime,
+            CASE WHEN q.granted THEN 'granted' WHEN q.verdict = 'cancelled' THEN 'cancelled' ELSE 'rejected' END,
+            q.verdict, NULL, q.start, q.\"end\", q.price_su, NULL
+         FROM v_reservation q",
+    ),
+};
+
 const EXPORTS: &[ExportKind] = &[
     ExportKind {
         name: "reservations",
         about: "One row for each request for a reservation",
         of_outcomes: true,
         source: ExportSource::Simulations("v_reservation"),
-        columns: "simulation, request, trace_number, asked_at, earliest, alpha number, duration, runtime, nodes, verdict text, \
+        columns: "simulation, request, trace_number, user, asked_at, earliest, alpha number, duration, runtime, nodes, verdict text, \
             granted flag, start, end, waiting, price_su number, base_price_su number, offers, displaced_jobs, \
             displaced_seconds",
     },
@@ -134,7 +153,7 @@ fn write_reservations(
 ) -> rusqlite::Result<u64> {
     let mut rows = 0;
     let mut insert = connection.prepare_cached(
-        "INSERT INTO reservation_outcome VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+        "INSERT INTO reservation_outcome VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
     )?;
     let mut offer = connection.prepare_cached("INSERT INTO offer VALUES (?1, ?2, ?3, ?4)")?;
     for outcome in outcomes {
@@ -161,6 +180,7 @@ fn write_reservations(
             outcome.offers.len() as i64,
             outcome.displaced_jobs,
             outcome.displaced.map(|displaced| displaced.0),
+            request.user,
         ])?;
         rows += 1 + outcome.offers.len() as u64;
         for offered in &outcome.offers {

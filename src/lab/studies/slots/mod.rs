@@ -1,23 +1,26 @@
 //! A machine that advertises slots. It is watched from outside and needs no actors.
 
 pub(crate) mod keys;
+mod tables;
 
 use std::sync::Arc;
 
 use self::keys::RawSlots;
-use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult};
+pub use self::tables::SlotRows as Rows;
+use super::{
+    Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, StudyRows,
+};
 use crate::actors::SimulationError;
 use crate::inputs::{InputError, Inputs};
 use crate::keys::problem::Problems;
 use crate::plan::SlotRules;
-use crate::scheduling::{SlotStudySettings, simulate_slot_study};
+use crate::scheduling::reserving::{ReservingSettings, simulate_reserving};
+use crate::scheduling::{SlotSource, SlotStudySettings, simulate_slot_study, simulate_slots};
 use crate::studies::SimulationSpec;
+use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
 pub use bookahead_engine::studies::slots::*;
-
-/// None of its own.
-pub type Rows = ();
 
 /// The machine and its jobs.
 #[derive(Clone, Debug)]
@@ -28,12 +31,18 @@ pub struct SlotsSimulation {
     pub settings: SlotStudySettings,
     /// The jobs in order of submission, with ids 0, 1, 2, …
     pub jobs: Arc<[Job]>,
+    /// Whether jobs and samples are kept where outcomes are: there are many samples.
+    pub keep_samples: bool,
 }
 
 impl Simulation for SlotsSimulation {
-    fn run(&self, _keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
+    fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
+        let keep = keep_outcomes && self.keep_samples;
+        let run = simulate_slot_study(&self.jobs, self.nodes, &self.settings, keep);
         let mut result = SimulationResult {
-            measured: simulate_slot_study(&self.jobs, self.nodes, &self.settings),
+            measured: run.measured,
+            outcomes: run.jobs,
+            rows: StudyRows::Slots(Box::new(Rows(run.samples))),
             ..SimulationResult::default()
         };
         result.metrics.submitted = self.jobs.len() as u64;
@@ -56,12 +65,54 @@ impl LabStudy for SlotsStudy {
             nodes: spec.workload.nodes,
             settings: self.settings.clone(),
             jobs: inputs.battery(&*inputs.workload(spec)?, spec)?,
+            keep_samples: inputs.keep_samples,
         }))
+    }
+
+    /// Its jobs, scheduled once more: what was advertised beside them is no use of the machine.
+    fn machines(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+        _result: &SimulationResult,
+    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
+        let nodes = spec.workload.nodes;
+        let jobs = inputs.battery(&*inputs.workload(spec)?, spec)?;
+        let held = match self.settings.source {
+            SlotSource::FreeRectangles => {
+                let rules = self.settings.rules;
+                let run = simulate_slots(&jobs, nodes, rules, self.settings.sample_period);
+                let placed = jobs.iter().zip(run.starts);
+                placed
+                    .filter_map(|(job, start)| {
+                        let start = start?;
+                        Some(Held {
+                            kind: Held::JOBS,
+                            start,
+                            end: start + job.runtime.min(job.estimate).max(Seconds(1)),
+                            nodes: job.nodes,
+                        })
+                    })
+                    .collect()
+            }
+            SlotSource::Plan => {
+                let machine = ReservingSettings::default();
+                let run = simulate_reserving(nodes, &machine, &jobs, &[]);
+                Held::by_jobs(&run.jobs).collect()
+            }
+        };
+        Ok(vec![MachineUse {
+            name: "machine".to_owned(),
+            nodes,
+            held,
+        }])
     }
 }
 
 impl FileStudy for SlotsStudy {
     type Tables = keys::RawTables;
+
+    const STORED: Definition = tables::TABLES;
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
         slot_study(&asked.tables.slots.slots, problems).map(|settings| Self { settings })

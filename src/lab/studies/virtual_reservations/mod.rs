@@ -6,7 +6,10 @@ mod tables;
 use std::sync::Arc;
 
 pub use self::tables::TrialRows as Rows;
-use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows, StudyTables};
+use super::{
+    Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, StudyRows,
+    StudyTables,
+};
 use crate::actors::SimulationError;
 use crate::estimates::WaitPredictorSettings;
 use crate::inputs::{InputError, Inputs};
@@ -15,7 +18,7 @@ use crate::keys::field::Field;
 use crate::keys::problem::Problems;
 use crate::random::StreamSeed;
 use crate::scheduling::measures::Measured;
-use crate::scheduling::reserving::ReservingSettings;
+use crate::scheduling::reserving::{ReservingSettings, simulate_reserving};
 use crate::scheduling::{VirtualStudySettings, simulate_virtual};
 use crate::studies::SimulationSpec;
 use crate::tables::Definition;
@@ -44,15 +47,14 @@ impl Simulation for VirtualSimulation {
         for (name, value) in run.measures() {
             measured.add(name, value);
         }
-        Ok(SimulationResult {
+        let mut result = SimulationResult {
             measured,
-            rows: if keep_outcomes {
-                StudyRows::VirtualReservations(Box::new(Rows(run.trials)))
-            } else {
-                StudyRows::None
-            },
             ..SimulationResult::default()
-        })
+        };
+        if keep_outcomes {
+            result.rows = StudyRows::VirtualReservations(Box::new(Rows::new(run)));
+        }
+        Ok(result)
     }
 }
 
@@ -73,6 +75,23 @@ impl LabStudy for VirtualReservationsStudy {
             jobs: inputs.battery(&*inputs.workload(spec)?, spec)?,
             seed: inputs.seed(spec),
         }))
+    }
+
+    /// Its jobs without any request: each trial is another future of theirs.
+    fn machines(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+        _result: &SimulationResult,
+    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
+        let nodes = spec.workload.nodes;
+        let jobs = inputs.battery(&*inputs.workload(spec)?, spec)?;
+        let run = simulate_reserving(nodes, &self.settings.reserving, &jobs, &[]);
+        Ok(vec![MachineUse {
+            name: "machine".to_owned(),
+            nodes,
+            held: Held::by_jobs(&run.jobs).collect(),
+        }])
     }
 }
 

@@ -204,6 +204,21 @@ impl Reader<'_> {
         self.quantity(quantity, subject, at).ok()
     }
 
+    /// The 95 % interval of the gain at the best setting minus that at another one, battery by battery; `None` where there is none.
+    pub(super) fn best_above(&self, check: &CellCheck, at: f64) -> Option<[f64; 2]> {
+        let subject = Subject {
+            experiment: &check.experiment,
+            family: check.family.as_deref()?,
+            strategy: check.strategy.as_deref()?,
+        };
+        let (best, _) = self.best(subject, Metric::Gain).ok()?;
+        let gain = |at| subject.query(at, Metric::Gain);
+        match self.difference(&gain(best), &gain(at)).ok()? {
+            Found::Value { interval, .. } => interval,
+            Found::Order(_) => None,
+        }
+    }
+
     /// Measures a quantity: at the setting `at`, or over all settings.
     pub(super) fn quantity(
         &self,
@@ -474,7 +489,7 @@ impl Reader<'_> {
         })
     }
 
-    /// `(a − b) / b` in percent. The interval is that of the paired difference over the mean of `b`.
+    /// `(a − b) / b` in percent, with the interval of a quotient of two means.
     fn percent_over(&self, a: &Query<'_>, b: &Query<'_>) -> Outcome {
         let base = self.mean(b)?;
         if base.mean <= 0.0 {
@@ -485,11 +500,11 @@ impl Reader<'_> {
         }
         let in_percent = |coins: f64| coins / base.mean * 100.0;
         let ours = self.mean(a)?;
-        Ok(match self.cells.paired(a, b) {
-            Some(paired) => Found::Value {
-                value: in_percent(paired.mean),
-                interval: finite(in_percent(paired.low), in_percent(paired.high)),
-                batteries: paired.n,
+        Ok(match self.cells.surplus(a, b) {
+            Some(share) => Found::Value {
+                value: share.mean * 100.0,
+                interval: finite(share.low * 100.0, share.high * 100.0),
+                batteries: share.n,
             },
             None => plain(in_percent(ours.mean - base.mean), ours.n),
         })

@@ -220,6 +220,14 @@ impl Samples {
         Estimate::of(&differences)
     }
 
+    /// The mean of `a − b` over the mean of `b`, both of the same batteries: the baseline is measured, too, and its chance is part
+    /// of the interval.
+    pub(super) fn surplus(&self, a: &Query<'_>, b: &Query<'_>) -> Option<Estimate> {
+        let pairs = self.pairs(a, b)?.into_iter();
+        let pairs: Vec<(f64, f64)> = pairs.map(|(ours, base)| (ours - base, base)).collect();
+        Estimate::of_quotient(&pairs)
+    }
+
     /// The mean of `part` over the mean of `whole`, both of the same batteries.
     pub(super) fn quotient(&self, part: &Query<'_>, whole: &Query<'_>) -> Option<Estimate> {
         Estimate::of_quotient(&self.pairs(part, whole)?)

@@ -10,10 +10,12 @@
 //!   measured with the clock moved by no more than the file says. It is the union and not its hull: a number in a gap
 //!   between two intervals does not hold. The tolerance plays no part, so this verdict may be the stricter one, too.
 //! * *Best threshold*: also holds when the mean at the published threshold lies within the 95 % interval of the measured
-//!   best. The threshold of the highest surplus is the same question (a baseline does not depend on thresholds).
+//!   best. The threshold of the highest surplus is the same question (a baseline does not depend on thresholds). That interval
+//!   is of the best's own mean, and the best is chosen on the same batteries: the judgement is generous, and the interval of the
+//!   paired difference, which is narrower, stands beside it.
 //!   Thresholds at which counts of jobs peak are not judged twice.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::evaluate::{Found, Reader};
 use super::measured::{Samples, slices};
@@ -59,7 +61,7 @@ pub struct Second {
 }
 
 /// What a second verdict rests on.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", tag = "rule")]
 pub enum Ground {
     /// The intervals at several offsets of the failure clock.
@@ -75,8 +77,11 @@ pub enum Ground {
     Peak {
         /// The mean at the published threshold, in the unit of the curve.
         at_published: f64,
-        /// The 95 % interval of the measured best.
+        /// The 95 % interval of the measured best: of its own mean over batteries.
         interval_of_best: [f64; 2],
+        /// The 95 % interval of the gain at the best minus that at the published threshold, battery by battery: what tells the two
+        /// apart. `None` for surpluses, and in score cards of before.
+        best_above: Option<[f64; 2]>,
         /// Batteries behind both.
         batteries: u64,
     },
@@ -248,6 +253,9 @@ fn about_the_peak(reader: &Reader<'_>, check: &CellCheck, expected: f64) -> Opti
         ground: Some(Ground::Peak {
             at_published: value,
             interval_of_best: interval,
+            best_above: (height == Quantity::Gain)
+                .then(|| reader.best_above(check, expected))
+                .flatten(),
             batteries,
         }),
     })

@@ -304,6 +304,13 @@ fn a_best_threshold_holds_where_the_published_one_earns_as_much_as_the_best_may(
         let comparison = judged(&threshold(quantity, 0.1), &flat, None);
         assert!(matches!(comparison.verdict, Verdict::Missed(_)));
         assert_eq!(*comparison.second_verdict(), Verdict::Held, "{quantity}");
+        // In each battery the best earns 50 coins more, which an interval over batteries does not show.
+        let Some(Ground::Peak { best_above, .. }) = comparison.second.and_then(|own| own.ground)
+        else {
+            panic!("{quantity} is about a peak");
+        };
+        let paired = (quantity == "best-threshold").then_some([50.0, 50.0]);
+        assert_eq!(best_above, paired, "{quantity}");
     }
     let steep = curve([930.0, 940.0, 1_000.0]);
     let comparison = judged(&threshold("best-threshold", 0.1), &steep, None);

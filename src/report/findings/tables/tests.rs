@@ -61,6 +61,23 @@ fn value(published: &FindingsFile, id: &str) -> f64 {
 }
 
 #[test]
+fn what_is_read_off_the_best_of_several_settings_is_told_from_what_is_read_at_one() {
+    let published = published();
+    for (id, is_chosen) in [
+        ("ctc/pof/runtime/heuristic-overbooking/max-gain", true),
+        ("ctc/pof/runtime/heuristic-overbooking/best-threshold", true),
+        ("ctc/pof/runtime/comprehensive-overbooking/surplus", true),
+        // The same at every threshold, so nothing is chosen.
+        ("ctc/pof/runtime/conservative-backfilling/max-gain", false),
+        ("ctc/risk/runtime/heuristic-overbooking/surplus@1", false),
+        ("ctc/risk/runtime/heuristic-overbooking/gain@1", false),
+        ("ctc/pof/runtime/order", false),
+    ] {
+        assert_eq!(of(&published, id).is_chosen(), is_chosen, "{id}");
+    }
+}
+
+#[test]
 fn every_trace_and_family_has_the_claims_that_its_tables_print() {
     let published = published();
     assert!(

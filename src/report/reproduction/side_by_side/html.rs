@@ -29,7 +29,7 @@ main h3{margin:18px 0 6px}
 @media print{.side td:first-child,.side th:first-child{position:static}}";
 
 /// Light or dark as the reader's system, or by the button.
-const SCRIPT: &str = "\
+pub(in crate::report::reproduction) const THEME: &str = "\
 (() => {
   const root = document.documentElement, dark = matchMedia(\"(prefers-color-scheme: dark)\");
   const theme = (name) => root.setAttribute(\"data-theme\", name);
@@ -71,7 +71,7 @@ impl SideBySide<'_> {
                         } "\n"
                     }
                 } "\n"
-                (script(SCRIPT))
+                (script(THEME))
             }
         };
         document(

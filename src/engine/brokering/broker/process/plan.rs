@@ -317,6 +317,7 @@ mod tests {
         CoRequest {
             id: CoRequestId(0),
             trace_number: 0,
+            user: None,
             submit: Seconds(0),
             earliest: Seconds(0),
             deadline: Seconds(10),

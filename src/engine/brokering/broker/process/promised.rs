@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::plan::{Plan, pof_of_all};
 use super::{Effect, Held, Process, Rules, Stage, Waiting};
+use crate::brokering::AttemptFate;
 use crate::scheduling::local::{ClusterId, LostPart};
 use crate::units::Seconds;
 
@@ -46,10 +47,12 @@ impl Process {
             if let Some(place) = searching.held.iter().position(is_it) {
                 searching.held.remove(place);
                 searching.gone.push(from);
+                self.give_up(now, part.order, AttemptFate::Lost);
                 return;
             }
             if matches!(&searching.waiting, Some(Waiting::Reserve(pending)) if is_it(pending)) {
                 self.lost_early.insert(part.order);
+                self.give_up(now, part.order, AttemptFate::Lost);
                 return;
             }
         }
@@ -62,6 +65,7 @@ impl Process {
             return;
         };
         self.promised[place] = None;
+        self.give_up(now, part.order, AttemptFate::Lost);
         self.outcome.lost_parts += 1;
         if rules.renegotiate {
             self.to_replace.push_back((place, from));

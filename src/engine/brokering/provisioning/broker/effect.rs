@@ -3,7 +3,10 @@
 use super::Broker;
 use crate::brokering::provisioning::{BrokerError, EffectOnOthers, SiteLink};
 use crate::units::Seconds;
-use crate::workload::Job;
+use crate::workload::{Job, JobId};
+
+/// Jobs of others at a site that have become final, each with its start.
+type Started = Vec<(JobId, Option<Seconds>)>;
 
 /// Time passes in steps of this length until every job that counts has ended.
 const STEP: Seconds = Seconds(24 * 3_600);
@@ -16,8 +19,10 @@ const BOUND: Seconds = Seconds(10);
 
 impl<L: SiteLink> Broker<'_, L> {
     /// Lets time pass until every job of others has ended that was submitted while applications were about, and compares with when
-    /// the same jobs start without them. By site.
-    pub(super) async fn effects(&mut self) -> Result<Vec<EffectOnOthers>, BrokerError<L::Error>> {
+    /// the same jobs start without them. By site, with what is known of the starts of all jobs of others.
+    pub(super) async fn effects(
+        &mut self,
+    ) -> Result<(Vec<EffectOnOthers>, Vec<Started>), BrokerError<L::Error>> {
         let submitted = self.ventures.iter().map(|it| it.outcome.submitted);
         let begin = submitted.min().unwrap_or(Seconds::ZERO);
         let ends = self.ventures.iter().filter_map(super::Venture::last_end);
@@ -27,17 +32,20 @@ impl<L: SiteLink> Broker<'_, L> {
             .iter()
             .map(|site| vec![None; site.jobs.len()])
             .collect();
+        let mut started: Vec<Started> = vec![Vec::new(); sites.len()];
         let counts = |job: &Job| job.submit >= begin && job.submit < end;
         let mut give_up_at = end + LONGEST_WAIT;
         loop {
             let mut open = false;
             for (index, site) in sites.iter().enumerate() {
                 self.environment.report(index).await?;
-                for (job, start) in self.environment.ended[index].drain(..) {
+                let ended = std::mem::take(&mut self.environment.ended[index]);
+                for &(job, start) in &ended {
                     if let Some(known) = starts[index].get_mut(job.0 as usize) {
                         *known = Some(start);
                     }
                 }
+                started[index].extend(ended);
                 let jobs = site.jobs.iter().zip(&starts[index]);
                 let mut waiting = jobs.filter(|(job, start)| counts(job) && start.is_none());
                 open |= waiting.next().is_some();
@@ -72,7 +80,7 @@ impl<L: SiteLink> Broker<'_, L> {
                 return Err(BrokerError::Endless { site, jobs });
             }
         }
-        Ok(effects)
+        Ok((effects, started))
     }
 }
 

@@ -79,6 +79,7 @@ fn plan(application: &Application, wish: Wish) -> GreedyPlan {
         wish,
         0,
         &mut 1,
+        None,
     ))
     .unwrap()
 }

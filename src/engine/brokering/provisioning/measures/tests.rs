@@ -45,6 +45,7 @@ fn inputs() -> ProvisioningInputs {
         instants: vec![0],
         best_effort: Vec::new(),
         searched: None,
+        keep_prices: false,
     }
 }
 
@@ -121,6 +122,7 @@ fn measured(settings: &ProvisioningSettings, outcomes: Vec<ProvisioningOutcome>)
     let run = ProvisioningRun {
         outcomes,
         effects: Vec::new(),
+        started: Vec::new(),
     };
     provisioning_measures(&inputs(), settings, &run)
 }
@@ -305,6 +307,7 @@ fn what_others_lose_is_a_mean_over_the_jobs_of_all_sites() {
     let run = ProvisioningRun {
         outcomes: vec![outcome()],
         effects: vec![effect(3, 1, 7_200, 3_600), effect(1, 1, 7_200, 0)],
+        started: Vec::new(),
     };
     let settings = settings(SearchMethod::Greedy, HALF);
     let measured = provisioning_measures(&inputs(), &settings, &run);

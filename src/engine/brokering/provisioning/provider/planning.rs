@@ -72,6 +72,7 @@ impl PlanningSite {
         self.machine.request([ReservationRequest {
             id,
             trace_number: 0,
+            user: None,
             submit: now,
             nodes,
             duration,

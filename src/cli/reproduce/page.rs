@@ -1,0 +1,112 @@
+//! The page of a paper, from the score cards that this command or earlier ones wrote.
+
+use std::fs;
+use std::path::Path;
+
+use super::evaluation::{Evaluation, not_tested};
+use super::paper::JOINT;
+use super::{PaperTrace, ReproduceError, Session, names};
+use crate::report::findings::{FindingsFile, Reading};
+use crate::report::reproduction::{PaperPage, ScoreCard, TraceOnPage, recorded};
+
+impl Evaluation<'_> {
+    /// Writes the page of the default reading; traces without a score card are said to be missing.
+    pub(super) fn page(&self, session: &mut Session<'_>) -> Result<(), ReproduceError> {
+        let paper = &self.paper.name;
+        let folder = session.args.report.join(paper);
+        let readings = self.readings.map(super::readings::Readings::all);
+        let reading = readings.and_then(|all| all.first());
+        let command = format!("bookahead reproduce {paper}");
+        let mut traces = Vec::new();
+        for trace in &self.paper.traces {
+            let (name, own) = (trace.name.as_str(), self.of(Some(&trace.name)));
+            let about = (name, trace.subject.clone());
+            let card = self.card(
+                reading,
+                &[trace],
+                about,
+                format!("{command} --trace {name}"),
+            );
+            traces.push(on_page(&folder, card, &own, &trace.runs)?);
+        }
+        let own = self.of(None);
+        if !own.findings.is_empty() {
+            traces.push(self.joint(&folder, reading, &own, &command)?);
+        }
+        if !traces.iter().any(|trace| trace.is_measured) {
+            // A command that could run nothing has said so already.
+            return match session.args.from_cards {
+                true => Err(ReproduceError::NoCard {
+                    folder,
+                    paper: paper.clone(),
+                }),
+                false => Ok(()),
+            };
+        }
+        let readings = "readings.html";
+        let readings = folder.join(readings).exists().then(|| readings.to_owned());
+        let Some(page) = PaperPage::of(&traces, &self.paper.summaries, command, readings) else {
+            return Ok(());
+        };
+        for (name, text) in page.files()? {
+            session.write_file(&folder, &name, &text)?;
+        }
+        writeln!(
+            session.log,
+            "which claims hold: {}",
+            folder.join("index.html").display()
+        )?;
+        Ok(())
+    }
+
+    /// What compares traces.
+    fn joint(
+        &self,
+        folder: &Path,
+        reading: Option<&Reading>,
+        own: &FindingsFile,
+        command: &str,
+    ) -> Result<TraceOnPage, ReproduceError> {
+        let compared: Vec<&PaperTrace> = self.compared(own);
+        let subject = names(compared.iter().map(|trace| trace.name.as_str()));
+        let about = (JOINT, format!("comparisons of {subject}"));
+        let card = self.card(reading, &compared, about, command.to_owned());
+        on_page(folder, card, own, &[])
+    }
+}
+
+/// A trace with what its score card says, and the files that there are of it.
+fn on_page(
+    folder: &Path,
+    mut card: ScoreCard,
+    own: &FindingsFile,
+    runs: &[String],
+) -> Result<TraceOnPage, ReproduceError> {
+    let name = card.label();
+    let path = folder.join(&name).join("score-card.json");
+    let is_measured = path.exists();
+    card.results = if is_measured {
+        let text = fs::read_to_string(&path).map_err(Into::into);
+        let results = text.and_then(|text| Ok(recorded(&text, &own.findings)?));
+        results.map_err(|source| ReproduceError::Card {
+            path,
+            command: card.command.clone(),
+            source,
+        })?
+    } else {
+        not_tested(own, "there is no score card")
+    };
+    let reports = runs
+        .iter()
+        .map(|run| (run.clone(), format!("{name}/{run}/index.html")));
+    let all = [
+        ("score card".to_owned(), format!("{name}/score-card.md")),
+        ("report".to_owned(), format!("{name}/index.html")),
+    ];
+    let links = all.into_iter().chain(reports);
+    Ok(TraceOnPage {
+        card,
+        is_measured,
+        links: links.filter(|(_, to)| folder.join(to).exists()).collect(),
+    })
+}

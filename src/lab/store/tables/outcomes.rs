@@ -1,0 +1,185 @@
+//! The views about the outcomes of all studies: which simulations a run shows, their jobs, and their reservations. What differs between
+//! studies comes from their folders ([`Outcomes`]).
+//!
+//! `v_run_simulation` is built so that a condition on run or simulation reaches the tables, and so that what is worked out for a
+//! simulation is worked out once and not for each of its rows: DISTINCT keeps SQLite from merging it into the question, CROSS JOIN keeps
+//! it outside.
+
+use super::TableGroup;
+use crate::studies::{OUTCOMES, StudyOutcomes};
+use crate::tables::{
+    Definition, ExportKind, ExportSource, JOB_COLUMNS, Outcomes, RESERVATION_COLUMNS,
+};
+
+/// No tables of its own.
+pub(super) struct OutcomeViews;
+
+impl TableGroup for OutcomeViews {
+    fn definition(&self) -> Definition {
+        Definition {
+            exports: EXPORTS,
+            ..Definition::NONE
+        }
+    }
+}
+
+/// The names of the views and their queries.
+pub(super) fn views() -> [(&'static str, String); 3] {
+    [
+        ("v_run_simulation", run_simulations()),
+        ("v_all_jobs", all_jobs()),
+        ("v_all_reservations", all_reservations()),
+    ]
+}
+
+/// Columns of the simulation that stand in front of those of its outcomes.
+const OF_SIMULATION: &str = "s.run, s.place, s.computed, s.study, s.strategy, s.algorithm, s.workload_label, s.replication, s.clusters, \
+    s.axes";
+
+fn run_simulations() -> String {
+    let named = OUTCOMES.iter().filter_map(|study| {
+        let strategy = study.strategy?;
+        Some(format!(" WHEN '{}' THEN '{}'", strategy.name, study.name()))
+    });
+    let study: String = named.collect();
+    let policies = OUTCOMES.iter().find(|study| study.strategy.is_none());
+    let policies = policies.map(StudyOutcomes::name).unwrap_or_default();
+    let algorithm = by_study("t.name", |of| of.algorithm, "t.name");
+    let clusters = by_study("t.name", |of| of.clusters, "1");
+    format!(
+        "SELECT DISTINCT rp.run, p.simulation, rp.place, coalesce(m.computed_by = rp.run, 0) AS computed,
+            CASE t.name{study} ELSE '{policies}' END AS study, t.name AS strategy, {algorithm} AS algorithm,
+            m.workload_label, m.replication, {clusters} AS clusters,
+            (SELECT json_group_object(x.key, x.value) FROM (
+                SELECT a.key, v.value FROM point b
+                CROSS JOIN run_point q ON q.point = b.id AND q.run = rp.run
+                CROSS JOIN point_axis c ON c.run = q.run AND c.place = q.place
+                CROSS JOIN axis a ON a.run = c.run AND a.position = c.axis
+                CROSS JOIN axis_value v ON v.run = c.run AND v.axis = c.axis AND v.position = c.value
+                WHERE b.simulation = p.simulation
+                GROUP BY c.axis HAVING min(c.value) = max(c.value) ORDER BY c.axis
+            ) x) AS axes
+         FROM run_point rp
+         JOIN point p ON p.id = rp.point
+         JOIN simulation m ON m.id = p.simulation
+         JOIN strategy t ON t.code = m.strategy
+         WHERE m.state = 2 AND rp.place = (
+            SELECT min(q.place) FROM point b CROSS JOIN run_point q ON q.point = b.id AND q.run = rp.run
+            WHERE b.simulation = p.simulation
+         )"
+    )
+}
+
+fn all_jobs() -> String {
+    let cluster = by_study("s.strategy", |of| of.cluster_of_job, "NULL");
+    let common = format!(
+        "SELECT {OF_SIMULATION}, {cluster} AS cluster, j.simulation, j.job, j.trace_number, j.user, j.application, j.nodes,
+            j.estimate, j.runtime, j.submit, j.release, j.deadline, j.fixed, j.outcome, j.reason, j.class, j.class_label,
+            j.overbooked, j.planned_start, j.planned_end, j.pof, j.start, j.\"end\", j.waiting, j.fee, j.penalty, j.restarts,
+            j.node_failures
+         FROM v_run_simulation s CROSS JOIN v_job j ON j.simulation = s.simulation"
+    );
+    let own = of_studies(&JOB_COLUMNS, |of| of.jobs);
+    let shows = own.iter().map(|(name, _, only)| {
+        format!(
+            " UNION ALL SELECT {OF_SIMULATION}, q.cluster, q.simulation, q.job, q.trace_number, q.user, q.application, q.nodes,
+                q.estimate, q.runtime, q.submit, q.submit, NULL, 0, CASE WHEN q.start IS NOT NULL THEN 'successful' END,
+                CASE WHEN q.start IS NULL THEN 'not started' ELSE 'not promised' END, NULL, NULL, 0, NULL, NULL, NULL, q.start,
+                q.\"end\", q.waiting, NULL, NULL, 0, 0
+             FROM v_run_simulation s CROSS JOIN \"{name}\" q ON q.simulation = s.simulation
+             WHERE {only}"
+        )
+    });
+    let shows: String = shows.collect();
+    format!("WITH {} {common}{shows}", queries(&own))
+}
+
+fn all_reservations() -> String {
+    let shown = RESERVATION_COLUMNS
+        .map(|column| format!("r.\"{column}\""))
+        .join(", ");
+    let own = of_studies(&RESERVATION_COLUMNS, |of| of.reservations);
+    let shows = own.iter().map(|(name, _, only)| {
+        format!(
+            "SELECT {OF_SIMULATION}, {shown}, r.start - r.asked_at AS waiting
+             FROM v_run_simulation s CROSS JOIN \"{name}\" r ON r.simulation = s.simulation
+             WHERE {only}"
+        )
+    });
+    let shows: Vec<String> = shows.collect();
+    format!("WITH {} {}", queries(&own), shows.join(" UNION ALL "))
+}
+
+/// The queries of studies with these columns: the name of the study, the query under it, and what holds of its simulations only.
+fn of_studies(
+    columns: &[&str],
+    query: impl Fn(&Outcomes) -> Option<&'static str>,
+) -> Vec<(String, String, String)> {
+    let named: Vec<String> = columns
+        .iter()
+        .map(|column| format!("\"{column}\""))
+        .collect();
+    let of_study = |study: &StudyOutcomes| {
+        let query = query(&study.outcomes)?;
+        let name = study.name();
+        // By the strategy where there is one: a store without it has nothing to look through.
+        let only = match study.strategy {
+            Some(strategy) => format!("s.strategy = '{}'", strategy.name),
+            None => format!("s.study = '{name}'"),
+        };
+        let query = format!("\"{name}\" ({}) AS ({query})", named.join(", "));
+        Some((name, query, only))
+    };
+    OUTCOMES.iter().filter_map(of_study).collect()
+}
+
+fn queries(studies: &[(String, String, String)]) -> String {
+    let queries: Vec<&str> = studies.iter().map(|(_, query, _)| query.as_str()).collect();
+    queries.join(", ")
+}
+
+/// What studies say by the strategy in a column; `otherwise` for those that say nothing, and for policies.
+fn by_study(
+    column: &str,
+    said: impl Fn(&Outcomes) -> Option<&'static str>,
+    otherwise: &str,
+) -> String {
+    let cases: String = OUTCOMES
+        .iter()
+        .filter_map(|study| {
+            let (strategy, said) = (study.strategy?, said(&study.outcomes)?);
+            Some(format!(" WHEN '{}' THEN {said}", strategy.name))
+        })
+        .collect();
+    format!("CASE {column}{cases} ELSE {otherwise} END")
+}
+
+const EXPORTS: &[ExportKind] = &[
+    ExportKind {
+        name: "run-simulations",
+        about: "One row for each simulation that the run shows",
+        of_outcomes: false,
+        source: ExportSource::Run("v_run_simulation", "simulation"),
+        columns: "run, simulation, place, computed flag, study text, strategy text, algorithm text, workload_label text, replication, \
+            clusters, axes text",
+    },
+    ExportKind {
+        name: "all-jobs",
+        about: "One row for each job of each simulation, with study, strategy and axes",
+        of_outcomes: true,
+        source: ExportSource::RunSimulations("v_all_jobs"),
+        columns: "run, place, computed flag, study text, strategy text, algorithm text, workload_label text, replication, clusters, \
+            axes text, cluster, simulation, job, trace_number, user, application, nodes, estimate, runtime, submit, release, \
+            deadline, fixed flag, outcome text, reason text, class, class_label text, overbooked flag, planned_start, planned_end, \
+            pof number, start, end, waiting, fee number, penalty number, restarts, node_failures",
+    },
+    ExportKind {
+        name: "all-reservations",
+        about: "One row for each reservation of any study",
+        of_outcomes: false,
+        source: ExportSource::Run("v_all_reservations", "simulation, request, part"),
+        columns: "run, place, computed flag, study text, strategy text, algorithm text, workload_label text, replication, clusters, \
+            axes text, simulation, request, part, parts, cluster, trace_number, user, nodes, asked_at, earliest, deadline, \
+            duration, runtime, outcome text, reason text, pof number, start, end, fee number, penalty number, waiting",
+    },
+];

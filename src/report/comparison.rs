@@ -1,0 +1,216 @@
+//! Runs compared with the first of them, of one store or several: which points share axis values and replication, what differs between
+//! them with its interval, which settings, programs and inputs differ, and all of it as a folder of pages, tables and figures.
+//!
+//! The unit of all statistics is the replication (`pairs`). Where points that both runs should have are without a result, nothing is
+//! computed from the others.
+
+mod answer;
+mod figures;
+mod page;
+mod pairs;
+mod quantities;
+mod settings;
+mod sql;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use super::statistics::holm;
+use crate::store::{MeasuredPoint, RunSelector, RunSummary, Store, StoreError, UnfinishedPoint};
+pub use page::write;
+use pairs::Points;
+pub use pairs::{Difference, Group, Lacking, Pair, Pairing, unfinished_text};
+pub use quantities::Quantity;
+pub use settings::{of_specs, of_texts};
+
+/// A run that is compared, as its store has it.
+#[derive(Clone, Debug)]
+pub struct ComparedRun {
+    /// What it is called beside the others.
+    pub label: String,
+    /// Its store.
+    pub store: PathBuf,
+    /// The run.
+    pub run: RunSummary,
+    /// The names of its workloads.
+    pub workloads: Vec<String>,
+    /// What it read: for people, and as hashes of the content.
+    pub inputs: Vec<(String, String)>,
+    /// How many inputs it read, and a hash of them all.
+    pub inputs_digest: Option<(usize, String)>,
+    /// Its points with a result.
+    pub points: Vec<MeasuredPoint>,
+    /// Its points without one.
+    pub unfinished: Vec<UnfinishedPoint>,
+}
+
+impl ComparedRun {
+    /// Reads a run.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read or has no such run.
+    pub fn read(store: &Store, path: &Path, run: &RunSelector) -> Result<Self, StoreError> {
+        let run = store.run(run)?;
+        Ok(Self {
+            label: run.name.clone(),
+            store: path.to_owned(),
+            workloads: store.workload_labels(run.id)?,
+            inputs: store.inputs(run.id)?,
+            inputs_digest: store.inputs_digest(run.id)?,
+            points: store.measured_points(run.id)?,
+            unfinished: store.unfinished_points(run.id)?,
+            run,
+        })
+    }
+
+    /// Whether points of its sweep have no result.
+    #[must_use]
+    pub fn is_incomplete(&self) -> bool {
+        !self.unfinished.is_empty() || self.unknown() > 0
+    }
+
+    /// Points of its sweep that its store does not know.
+    fn unknown(&self) -> u64 {
+        let known = self.points.len() + self.unfinished.len();
+        self.run.points.saturating_sub(known as u64)
+    }
+
+    fn points(&self) -> Points<'_> {
+        Points {
+            done: &self.points,
+            unfinished: &self.unfinished,
+            unknown: self.unknown(),
+        }
+    }
+
+    /// Its points that have the partners that those of another run have.
+    #[must_use]
+    pub fn pair_with<'p>(&'p self, other: &'p Self) -> Pairing<'p> {
+        Pairing::new(self.points(), other.points())
+    }
+}
+
+/// Gives every run a name that no other has: of its experiment alone where that will do, else with its number, and with its store where
+/// there are several.
+pub fn label(runs: &mut [ComparedRun]) {
+    let names: BTreeSet<&str> = runs.iter().map(|run| run.run.name.as_str()).collect();
+    let stores: BTreeSet<&Path> = runs.iter().map(|run| run.store.as_path()).collect();
+    let (is_named, is_one_store) = (names.len() == runs.len(), stores.len() == 1);
+    for run in runs {
+        let (name, number) = (&run.run.name, run.run.id.0);
+        run.label = match (is_named, is_one_store) {
+            (true, _) => name.clone(),
+            (false, true) => format!("{name} (run {number})"),
+            (false, false) => format!("{name} (run {number} of {})", run.store.display()),
+        };
+    }
+}
+
+/// Everything that a report of a comparison shows.
+struct Comparison<'c> {
+    /// The first is the reference.
+    runs: &'c [ComparedRun],
+    /// Each of the others with the first.
+    pairings: Vec<Pairing<'c>>,
+    /// What is compared.
+    quantities: Vec<Quantity>,
+    /// The quantities that the page shows first; the first of them is that of the answer.
+    main: Vec<Quantity>,
+    /// Over all pairs, for each pairing and quantity.
+    overall: Vec<Vec<Overall<'c>>>,
+}
+
+/// One quantity over all pairs of a run with the reference.
+struct Overall<'c> {
+    difference: Difference<'c>,
+    /// Its p-value after Holm's correction over all quantities of all runs.
+    adjusted: Option<f64>,
+}
+
+impl<'c> Comparison<'c> {
+    /// Pairs the runs and computes what differs; `wanted` names the quantities to be shown first, empty leaves the choice to what the
+    /// runs measured.
+    fn new(runs: &'c [ComparedRun], wanted: &[String]) -> Self {
+        let (reference, others) = runs.split_first().unwrap_or((&runs[0], &[]));
+        let pairings: Vec<Pairing<'c>> =
+            others.iter().map(|run| reference.pair_with(run)).collect();
+        let points: Vec<&MeasuredPoint> = runs.iter().flat_map(|run| &run.points).collect();
+        let quantities = Quantity::all(points.iter().copied());
+        let mut overall: Vec<Vec<Overall<'c>>> = pairings
+            .iter()
+            .map(|pairing| {
+                let group = pairing.whole();
+                let of = |quantity| Overall {
+                    difference: Difference::of(quantity, &group),
+                    adjusted: None,
+                };
+                quantities.iter().map(of).collect()
+            })
+            .collect();
+        let mut tested: Vec<&mut Overall<'c>> = overall
+            .iter_mut()
+            .flatten()
+            .filter(|row| row.difference.p_value().is_some())
+            .collect();
+        let p_values: Vec<f64> = (tested.iter())
+            .filter_map(|row| row.difference.p_value())
+            .collect();
+        for (row, adjusted) in tested.iter_mut().zip(holm(&p_values)) {
+            row.adjusted = Some(adjusted);
+        }
+        let mut main: Vec<Quantity> = match wanted.is_empty() {
+            true => Quantity::main(&quantities, &points),
+            false => quantities
+                .iter()
+                .filter(|quantity| wanted.iter().any(|name| name == quantity.name))
+                .cloned()
+                .collect(),
+        };
+        let differs = |quantity: &Quantity| {
+            let at = quantities.iter().position(|other| other == quantity);
+            at.is_some_and(|at| overall.iter().any(|rows| rows[at].difference.differs()))
+        };
+        // Of a study, which has no quantity that stands for all, the first that moved is the answer.
+        let moved = main.iter().position(differs).unwrap_or(0);
+        if main.first().is_some_and(|first| !first.is_gain()) {
+            main[..=moved].rotate_right(1);
+        }
+        Self {
+            runs,
+            pairings,
+            quantities,
+            main,
+            overall,
+        }
+    }
+
+    fn reference(&self) -> &'c ComparedRun {
+        &self.runs[0]
+    }
+
+    fn others(&self) -> &'c [ComparedRun] {
+        &self.runs[1..]
+    }
+
+    /// What a quantity does over all pairs of the run with this index among the others.
+    fn overall(&self, other: usize, quantity: &Quantity) -> Option<&Overall<'c>> {
+        let at = self.quantities.iter().position(|own| own == quantity)?;
+        self.overall[other].get(at)
+    }
+
+    /// How many differences were tested at once.
+    fn tested(&self) -> usize {
+        let rows = self.overall.iter().flatten();
+        rows.filter(|row| row.adjusted.is_some()).count()
+    }
+
+    /// Whether all runs are of one store.
+    fn is_one_store(&self) -> bool {
+        let mut others = self.others().iter();
+        others.all(|run| run.store == self.reference().store)
+    }
+}

@@ -1,0 +1,329 @@
+//! The answer in sentences: what the other runs earned or measured more or less, and how sure that is; or why nothing can be said.
+
+use super::{ComparedRun, Comparison, Overall, Pairing, Quantity, unfinished_text};
+use crate::report::table::{Cell, Column};
+
+/// Points that are named one by one.
+pub(super) const MOST_NAMED: usize = 10;
+
+/// Fewer replications than this say little.
+const FEWEST_REPLICATIONS: u32 = 10;
+
+/// After Holm's correction, a difference whose p-value is below this is called one.
+pub(super) const LEVEL: f64 = 0.05;
+
+/// One sentence, or a few, for each run that is compared with the first.
+pub(super) fn answers(comparison: &Comparison<'_>) -> Vec<String> {
+    let others = comparison.others().iter().enumerate();
+    others
+        .map(|(at, other)| answer(comparison, at, other))
+        .collect()
+}
+
+fn answer(comparison: &Comparison<'_>, at: usize, other: &ComparedRun) -> String {
+    let (reference, pairing) = (comparison.reference(), &comparison.pairings[at]);
+    let nothing = format!(
+        "Nothing can be said about the difference between {} and {}",
+        other.label, reference.label
+    );
+    if let Some(why) = refusal(pairing, reference, other) {
+        return format!("{nothing}: {why}.");
+    }
+    if pairing.pairs.is_empty() {
+        return format!("{nothing}: {}.", no_pairs(pairing));
+    }
+    if reference.store == other.store && pairing.is_one_result() {
+        return format!(
+            "{} and {} share the very same stored results, so nothing can differ: `bookahead run CONFIG --fresh` makes independent ones.",
+            other.label, reference.label
+        );
+    }
+    let found = comparison.main.first();
+    let found = found.and_then(|quantity| Some((quantity, comparison.overall(at, quantity)?)));
+    let Some((quantity, row)) = found else {
+        return format!("{nothing}: no point has a value that could be compared.");
+    };
+    let settings = pairing.groups(&pairing.axes).len();
+    let mut text = sentence(comparison, quantity, row, other, settings);
+    let moved: Vec<String> = comparison.main[1..]
+        .iter()
+        .filter_map(|quantity| moved(quantity, comparison.overall(at, quantity)?))
+        .collect();
+    if !moved.is_empty() {
+        text.push_str(&format!(" What moved with it: {}.", moved.join("; ")));
+    }
+    text
+}
+
+/// Why nothing paired may be computed over all points; `None` where nothing is missing.
+pub(super) fn refusal(
+    pairing: &Pairing<'_>,
+    reference: &ComparedRun,
+    other: &ComparedRun,
+) -> Option<String> {
+    if pairing.unknown > 0 {
+        return Some(format!(
+            "{} points of their sweeps are not in the stores (shares that were not joined?)",
+            pairing.unknown
+        ));
+    }
+    let count = pairing.lacking.len();
+    if count == 0 {
+        return None;
+    }
+    let mut names: Vec<String> = pairing
+        .lacking
+        .iter()
+        .take(MOST_NAMED)
+        .map(|lacking| {
+            let of = if lacking.is_second { other } else { reference };
+            format!("{} lacks {}", of.label, unfinished_text(lacking.point))
+        })
+        .collect();
+    if count > MOST_NAMED {
+        names.push(format!("and {} more", count - MOST_NAMED));
+    }
+    let points = match count {
+        1 => "a point that both sweeps have is".to_owned(),
+        count => format!("{count} points that both sweeps have are"),
+    };
+    Some(format!("{points} without a result ({})", names.join("; ")))
+}
+
+fn no_pairs(pairing: &Pairing<'_>) -> String {
+    let mut text = "no point of one has a partner in the other".to_owned();
+    for axes in [&pairing.axes_only_first, &pairing.axes_only_second] {
+        if !axes.is_empty() {
+            text.push_str(&format!(
+                ", as only one of them has the axis {}",
+                axes.join(", ")
+            ));
+        }
+    }
+    if pairing.axes.is_empty() {
+        return text;
+    }
+    format!("{text}; both have the axes {}", pairing.axes.join(", "))
+}
+
+fn sentence(
+    comparison: &Comparison<'_>,
+    quantity: &Quantity,
+    row: &Overall<'_>,
+    other: &ComparedRun,
+    settings: usize,
+) -> String {
+    let reference = &comparison.reference().label;
+    let difference = &row.difference;
+    if !difference.differs() {
+        return format!(
+            "{} and {reference} have the same {} in each of {} shared points, bit by bit.",
+            other.label,
+            name(quantity),
+            difference.pairs
+        );
+    }
+    let Some(estimate) = difference.difference else {
+        return format!(
+            "Nothing can be said about the difference between {} and {reference}: no shared point has a value of {} in both.",
+            other.label,
+            name(quantity)
+        );
+    };
+    let replications = match estimate.count {
+        1 => "n = 1 replication".to_owned(),
+        count => format!("n = {count} replications"),
+    };
+    let size = Column::estimate("", "", 0).mixed();
+    let shown = |value: f64| {
+        size.text(&Cell::Estimate(super::super::Estimate {
+            mean: value.abs(),
+            ..estimate
+        }))
+    };
+    let by = shown(estimate.mean);
+    let by = by.split(" ± ").next().unwrap_or_default().to_owned();
+    let moved = match (quantity.is_gain(), estimate.mean >= 0.0) {
+        (true, true) => format!("{} earned {by} coins more than {reference}", other.label),
+        (true, false) => format!("{} earned {by} coins less than {reference}", other.label),
+        (false, true) => format!(
+            "{}: {} is {by} higher than with {reference}",
+            other.label,
+            name(quantity)
+        ),
+        (false, false) => format!(
+            "{}: {} is {by} lower than with {reference}",
+            other.label,
+            name(quantity)
+        ),
+    };
+    let interval = match estimate.half_width {
+        Some(_) => format!(
+            "± {}, 95 %, ",
+            shown(0.0).split(" ± ").nth(1).unwrap_or_default()
+        ),
+        None => String::new(),
+    };
+    let mut text = format!(
+        "{moved} in each replication{} ({interval}{replications}).",
+        match settings {
+            1 => String::new(),
+            settings => format!(", on average over the {settings} settings that both have"),
+        }
+    );
+    text.push(' ');
+    text.push_str(&certainty(comparison.tested(), row));
+    if (2..FEWEST_REPLICATIONS).contains(&estimate.count) {
+        text.push_str(&format!(" {} replications are few.", estimate.count));
+    }
+    text
+}
+
+/// What may be concluded.
+fn certainty(tested: usize, row: &Overall<'_>) -> String {
+    let difference = &row.difference;
+    if !difference.gaps.is_empty() {
+        return format!(
+            "Whether that is chance cannot be said: replications do not have the same points ({}).",
+            difference
+                .gaps
+                .iter()
+                .take(3)
+                .cloned()
+                .collect::<Vec<_>>()
+                .join("; ")
+        );
+    }
+    let (Some(p), Some(adjusted)) = (difference.p_value(), row.adjusted) else {
+        return "Whether that is chance cannot be said of one replication.".to_owned();
+    };
+    let correction = match tested {
+        0 | 1 => format!("p {}", p_text(p)),
+        tested => format!(
+            "p {} after Holm's correction for {tested} differences",
+            p_text(adjusted)
+        ),
+    };
+    if adjusted < LEVEL {
+        format!("That is hardly chance ({correction}).")
+    } else if p < LEVEL {
+        format!(
+            "That may be chance: so many differences are read at once that it does not stand out ({correction})."
+        )
+    } else {
+        format!("That may be chance: the interval holds 0 ({correction}).")
+    }
+}
+
+/// `Mean wait (s) −434 ± 275`, where that is hardly chance.
+fn moved(quantity: &Quantity, row: &Overall<'_>) -> Option<String> {
+    row.adjusted.filter(|adjusted| *adjusted < LEVEL)?;
+    let estimate = row.difference.difference?;
+    let sign = if estimate.mean > 0.0 { "+" } else { "" };
+    let shown = Column::estimate("", "", 0)
+        .mixed()
+        .text(&Cell::Estimate(estimate));
+    Some(format!("{} {sign}{shown}", quantity.title))
+}
+
+/// The title of a quantity inside of a sentence.
+fn name(quantity: &Quantity) -> String {
+    let mut letters = quantity.title.chars();
+    let first = letters.next().map(char::to_lowercase);
+    first.into_iter().flatten().chain(letters).collect()
+}
+
+/// A p-value with two digits, and how it compares: `= 0.012`.
+pub(super) fn p_text(p: f64) -> String {
+    match p {
+        p if p < 0.001 => "< 0.001".to_owned(),
+        p if p < 0.1 => format!("= {p:.3}"),
+        p => format!("= {p:.2}"),
+    }
+}
+
+/// What speaks for and against the comparison, each with whether it is good news.
+pub(super) fn trust(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
+    let reference = comparison.reference();
+    let mut found = Vec::new();
+    for run in comparison.runs {
+        found.push((!run.is_incomplete(), completeness(run)));
+    }
+    for (pairing, other) in comparison.pairings.iter().zip(comparison.others()) {
+        let alone = pairing.unpaired();
+        found.push((
+            alone == 0,
+            format!(
+                "{}: {} pairs of points with {}{}",
+                other.label,
+                pairing.pairs.len(),
+                reference.label,
+                match alone {
+                    0 => String::new(),
+                    alone => format!("; {alone} points have no partner and do not count"),
+                }
+            ),
+        ));
+        let is_same =
+            reference.inputs_digest == other.inputs_digest && reference.inputs_digest.is_some();
+        found.push((
+            is_same,
+            if is_same {
+                format!("{} read the same jobs and failures as {}", other.label, reference.label)
+            } else {
+                format!(
+                    "{} did not read the same jobs and failures as {}: what differs may be theirs, and intervals are wider",
+                    other.label, reference.label
+                )
+            },
+        ));
+        if reference.run.result_format != other.run.result_format {
+            found.push((
+                false,
+                format!("{} has another result format: its engine gives other numbers for the same settings", other.label),
+            ));
+        }
+    }
+    let counts = comparison.overall.iter().flatten();
+    let counts = counts.filter_map(|row| row.difference.difference.map(|estimate| estimate.count));
+    if let Some(least) = counts.min() {
+        found.push((
+            least >= FEWEST_REPLICATIONS,
+            format!(
+                "{least} replications{}: the unit of every interval",
+                if least < FEWEST_REPLICATIONS {
+                    ", which are few"
+                } else {
+                    ""
+                }
+            ),
+        ));
+    }
+    if comparison.tested() > 1 {
+        found.push((
+            true,
+            format!(
+                "{} differences are tested at once; p-values in tables and answers are after Holm's correction for all of them",
+                comparison.tested()
+            ),
+        ));
+    }
+    found
+}
+
+/// How many points of a run have a result.
+pub(super) fn completeness(run: &ComparedRun) -> String {
+    let summary = &run.run;
+    let mut text = format!(
+        "{}: {} of {} points have a result",
+        run.label, summary.points_done, summary.points
+    );
+    if run.is_incomplete() {
+        text.push_str(&format!(
+            "; {} failed, {} were not run, and its means are over what is there",
+            summary.points_failed,
+            crate::report::tables::missing(summary)
+        ));
+    }
+    text
+}

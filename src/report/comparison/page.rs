@@ -1,0 +1,209 @@
+//! A comparison as a folder: one page, Markdown, and tables and figures as files.
+
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+use maud::{Markup, html};
+
+use super::answer::{answers, trust};
+use super::figures::{Drawn, figures};
+use super::{ComparedRun, Comparison, tables};
+use crate::report::figure::Figure;
+use crate::report::format::{Markdown, TableFormat as _, html as inert};
+use crate::report::html::{document, figure_html, plain_table, script, section, table_html};
+use crate::report::section::ReportError;
+use crate::report::svg;
+use crate::report::table::Table;
+use crate::report::write::Folder;
+
+/// Figures in the page; all are in the folder `plots`.
+const MOST_FIGURES: usize = 40;
+
+/// Figures in `comparison.md`.
+const MARKDOWN_FIGURES: usize = 6;
+
+const STYLE: &str = ".answer{border:1px solid var(--line);border-left:6px solid var(--link);border-radius:6px;padding:8px 14px;\
+margin:8px 0 12px;font-size:17px;max-width:110ch;overflow-wrap:anywhere}
+.cards{grid-template-columns:minmax(220px,1fr) minmax(0,3.3fr)}@media (max-width:1000px){.cards{grid-template-columns:minmax(0,1fr)}}
+#table-settings td,#table-runs td,#table-inputs td{max-width:48ch;overflow-wrap:anywhere}";
+
+/// What a comparison shows, in all of its forms.
+struct Content {
+    title: String,
+    answers: Vec<String>,
+    trust: Vec<(bool, String)>,
+    /// The main quantities, on the first screen.
+    main: Table,
+    tables: Vec<Table>,
+    drawn: Drawn,
+}
+
+/// Writes the report of a comparison of runs with the first of them: `index.html`, `comparison.md`, `tables/*` as CSV and Parquet and
+/// `plots/*` as SVG and CSV. `wanted` names the quantities to be shown first; empty leaves the choice to what the runs measured. Gives
+/// the page's place.
+///
+/// # Errors
+///
+/// When the folder cannot be written.
+pub fn write(runs: &[ComparedRun], wanted: &[String], out: &Path) -> Result<PathBuf, ReportError> {
+    let content = Content::new(&Comparison::new(runs, wanted));
+    let mut folder = Folder::new(out)?;
+    for table in &content.tables {
+        folder.table(table)?;
+    }
+    for figure in &content.drawn.figures {
+        folder.figure(figure)?;
+    }
+    folder.file("comparison.md", |target| content.write_markdown(target))?;
+    let page = content.html();
+    let path = folder.file("index.html", |target| target.write_all(page.as_bytes()))?;
+    folder.finish()?;
+    Ok(path)
+}
+
+impl Content {
+    fn new(comparison: &Comparison<'_>) -> Self {
+        let labels: Vec<&str> = comparison
+            .others()
+            .iter()
+            .map(|run| run.label.as_str())
+            .collect();
+        let mut tables = vec![
+            tables::overall(comparison, "differences", &comparison.quantities),
+            tables::combinations(comparison),
+            tables::settings(comparison),
+            tables::runs(comparison),
+            tables::inputs(comparison),
+        ];
+        let points = tables::points(comparison);
+        if !points.rows.is_empty() {
+            tables.push(points);
+        }
+        Self {
+            title: format!(
+                "{} compared with {}",
+                labels.join(", "),
+                comparison.reference().label
+            ),
+            answers: answers(comparison),
+            trust: trust(comparison),
+            main: tables::overall(comparison, "main", &comparison.main),
+            tables,
+            drawn: figures(comparison),
+        }
+    }
+
+    fn html(&self) -> String {
+        let styles = format!(
+            "{}\n{}\n{STYLE}",
+            include_str!("../html/style.css"),
+            svg::style("figure")
+        );
+        let body = html! {
+            body { "\n"
+                (self.head())
+                main { "\n"
+                    @if !self.drawn.figures.is_empty() || self.drawn.coinciding > 0 {
+                        (section("curves", "All runs in one plot", self.figures()))
+                    }
+                    @for table in &self.tables { (section(&table.name, &table.title, table_html(table))) }
+                } "\n"
+                div id="tip" role="status" hidden {} "\n"
+                (script(include_str!("../html/script.js")))
+            }
+        };
+        document(&format!("{} – bookahead", self.title), &styles, &body)
+    }
+
+    fn head(&self) -> Markup {
+        html! {
+            header { "\n"
+                div.bar {
+                    h1 { (self.title) }
+                    button id="theme" type="button" aria-label="light or dark" { "◐" }
+                } "\n"
+                @for answer in &self.answers { p.answer { (answer) } "\n" }
+                div.cards { "\n"
+                    section.card id="trust" {
+                        h2 { "Can I trust it?" } "\n"
+                        ul { "\n"
+                            @for (good, sentence) in &self.trust {
+                                li class=(if *good { "good" } else { "bad" }) { (sentence) } "\n"
+                            }
+                        }
+                    } "\n"
+                    section class="card wide" id="outcome" {
+                        h2 { (self.main.title) } "\n"
+                        (plain_table(&self.main, usize::MAX))
+                    } "\n"
+                } "\n"
+                nav aria-label="sections" {
+                    a href="#curves" { "Curves" } " "
+                    @for table in &self.tables { a href={ "#" (table.name) } { (table.title) } " " }
+                } "\n"
+            } "\n"
+        }
+    }
+
+    fn figures(&self) -> Markup {
+        html! {
+            div.figures { "\n"
+                @for figure in self.drawn.figures.iter().take(MOST_FIGURES) { (figure_html(figure, true)) }
+            } "\n"
+            @for note in self.figure_notes() { p.note { (note) } "\n" }
+        }
+    }
+
+    /// What is not drawn.
+    fn figure_notes(&self) -> Vec<String> {
+        let drawn = &self.drawn;
+        let more = drawn.figures.len().saturating_sub(MOST_FIGURES);
+        [
+            (more, "more figures are in the folder plots"),
+            (
+                drawn.coinciding,
+                "figures are not drawn, because the runs coincide in them or only one has values",
+            ),
+            (
+                drawn.too_many,
+                "figures of further settings are not drawn; the tables have their numbers",
+            ),
+        ]
+        .into_iter()
+        .filter(|(count, _)| *count > 0)
+        .map(|(count, what)| format!("{count} {what}."))
+        .collect()
+    }
+
+    fn write_markdown(&self, target: &mut Vec<u8>) -> std::io::Result<()> {
+        writeln!(target, "# {}\n", inert(&self.title))?;
+        for answer in &self.answers {
+            writeln!(target, "**{}**\n", inert(answer))?;
+        }
+        writeln!(target, "## Can I trust it?\n")?;
+        for (good, sentence) in &self.trust {
+            writeln!(
+                target,
+                "* {} {}",
+                if *good { "✓" } else { "**!**" },
+                inert(sentence)
+            )?;
+        }
+        writeln!(target)?;
+        let figures: Vec<&Figure> = self.drawn.figures.iter().take(MARKDOWN_FIGURES).collect();
+        if !figures.is_empty() {
+            writeln!(target, "## All runs in one plot\n")?;
+        }
+        for figure in figures {
+            let title = inert(&figure.title).replace(['[', ']', '\n'], " ");
+            writeln!(target, "![{title}](plots/{}.svg)\n", figure.name)?;
+        }
+        for note in self.figure_notes() {
+            writeln!(target, "{note}\n")?;
+        }
+        let markdown = Markdown::default();
+        self.tables
+            .iter()
+            .try_for_each(|table| markdown.write(table, target))
+    }
+}

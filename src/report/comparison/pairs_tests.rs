@@ -1,0 +1,224 @@
+use super::*;
+use crate::store::METRICS;
+
+fn points(done: &[MeasuredPoint]) -> Points<'_> {
+    Points {
+        done,
+        unfinished: &[],
+        unknown: 0,
+    }
+}
+
+fn pair<'p>(first: &'p [MeasuredPoint], second: &'p [MeasuredPoint]) -> Pairing<'p> {
+    Pairing::new(points(first), points(second))
+}
+
+/// The difference of the gain over all pairs, and those of all other metrics.
+fn differences<'p>(pairing: &Pairing<'p>) -> Vec<Difference<'p>> {
+    let group = pairing.whole();
+    let all = Quantity::all(std::iter::empty());
+    all.iter()
+        .map(|quantity| Difference::of(quantity, &group))
+        .collect()
+}
+
+fn point(place: i64, axes: &[(&str, AxisValue)], replication: u32, gain: f64) -> MeasuredPoint {
+    let mut values = vec![Some(1.0); METRICS.len()];
+    values[0] = Some(gain);
+    MeasuredPoint {
+        measured: Vec::new(),
+        strategy: "fcfs".to_owned(),
+        place,
+        identity: place.to_string(),
+        simulation: place,
+        axes: axes
+            .iter()
+            .map(|(key, value)| ((*key).to_owned(), value.clone()))
+            .collect(),
+        replication,
+        spec: "{}".to_owned(),
+        values,
+    }
+}
+
+#[test]
+fn the_mean_of_paired_differences_has_a_student_interval() {
+    let pof = |value: f64| [("pof", AxisValue::Real(value))];
+    let first: Vec<_> = (0..3)
+        .map(|r| point(i64::from(r), &pof(0.5), r, 10.0))
+        .collect();
+    let second: Vec<_> = (0..3)
+        .map(|r| point(i64::from(r), &pof(0.5), r, 11.0 + f64::from(r)))
+        .collect();
+    let pairing = pair(&first, &second);
+    assert_eq!((pairing.pairs.len(), pairing.unpaired()), (3, 0));
+    let all = differences(&pairing);
+    let gain = &all[0];
+    assert_eq!((gain.pairs, gain.equal), (3, 0));
+    // Differences 1, 2, 3: mean 2, deviation 1, t(2) = 4.302653, half width 4.302653 / √3.
+    let estimate = gain.difference.unwrap();
+    assert_eq!((estimate.mean, estimate.deviation), (2.0, Some(1.0)));
+    assert!((estimate.half_width.unwrap() - 2.484_138).abs() < 1e-5);
+    let (value, at) = gain.largest.as_ref().unwrap();
+    assert_eq!((*value, at.place), (Some(3.0), 2));
+    assert!(all[1..].iter().all(|other| !other.differs()));
+}
+
+#[test]
+fn the_unit_of_an_interval_is_the_replication_and_not_the_point() {
+    // Three thresholds of three batteries: the gain of a battery is off by the same 1, 2 or 3 at all of them.
+    let thresholds = [0.1, 0.5, 0.9];
+    let run = |off: fn(u32) -> f64| -> Vec<MeasuredPoint> {
+        (0..9_u32)
+            .map(|at| {
+                let (replication, pof) = (at % 3, thresholds[at as usize / 3]);
+                let axes = [("pof", AxisValue::Real(pof))];
+                point(i64::from(at), &axes, replication, 10.0 + off(replication))
+            })
+            .collect()
+    };
+    let (first, second) = (
+        run(|_| 0.0),
+        run(|replication| 1.0 + f64::from(replication)),
+    );
+    let pairing = pair(&first, &second);
+    let all = differences(&pairing);
+    let estimate = all[0].difference.unwrap();
+    // n = 3 and the interval of three differences; of nine pairs it would be ± 0.67.
+    assert_eq!((all[0].pairs, estimate.count, estimate.mean), (9, 3, 2.0));
+    assert!((estimate.half_width.unwrap() - 2.484_138).abs() < 1e-5);
+}
+
+#[test]
+fn points_that_share_a_result_count_once() {
+    let axes = |pof: f64| [("pof", AxisValue::Real(pof))];
+    let shared = |place: i64, gain: f64| MeasuredPoint {
+        identity: "baseline".to_owned(),
+        ..point(place, &axes(place as f64), 0, gain)
+    };
+    let first = vec![
+        shared(0, 10.0),
+        shared(1, 10.0),
+        point(2, &axes(2.0), 0, 10.0),
+    ];
+    let second = vec![
+        shared(0, 14.0),
+        shared(1, 14.0),
+        point(2, &axes(2.0), 0, 12.0),
+    ];
+    let pairing = pair(&first, &second);
+    let all = differences(&pairing);
+    assert_eq!(all[0].difference.unwrap().mean, 3.0);
+}
+
+#[test]
+fn replications_with_other_points_have_no_interval_and_are_named() {
+    let axes = |pof: f64| [("pof", AxisValue::Real(pof))];
+    let run = |gain: f64| {
+        vec![
+            point(0, &axes(0.1), 0, gain),
+            point(1, &axes(0.1), 1, gain + 1.0),
+            point(2, &axes(0.5), 1, gain + 5.0),
+        ]
+    };
+    let (first, second) = (run(1.0), run(2.0));
+    let pairing = pair(&first, &second);
+    let all = differences(&pairing);
+    assert_eq!(all[0].difference.unwrap().half_width, None);
+    assert_eq!(all[0].gaps, ["replication 0 lacks pof = 0.5"]);
+}
+
+#[test]
+fn points_without_a_partner_are_kept_apart_and_numbers_pair_by_value() {
+    let whole = [("pof", AxisValue::Integer(1))];
+    let real = [("pof", AxisValue::Real(1.0))];
+    let text = [("pof", AxisValue::Text("1".to_owned()))];
+    let first = [point(0, &whole, 0, 1.0), point(1, &text, 0, 1.0)];
+    let second = [point(0, &real, 0, 1.0), point(1, &real, 1, 1.0)];
+    let pairing = pair(&first, &second);
+    assert_eq!(pairing.pairs.len(), 1);
+    assert_eq!(pairing.only_first[0].place, 1);
+    assert_eq!(pairing.only_second[0].replication, 1);
+}
+
+#[test]
+fn with_an_axis_of_one_run_alone_no_partner_is_guessed() {
+    let one = [("a", AxisValue::Integer(1))];
+    let more = |b: i64| [("a", AxisValue::Integer(1)), ("b", AxisValue::Integer(b))];
+    let first = [point(0, &one, 0, 1.0)];
+    let second = [point(0, &more(1), 0, 1.0), point(1, &more(2), 0, 2.0)];
+    let pairing = pair(&first, &second);
+    assert!(pairing.pairs.is_empty());
+    assert_eq!((pairing.ambiguous, pairing.unpaired()), (3, 3));
+    assert_eq!(pairing.axes_only_second, ["b"]);
+}
+
+#[test]
+fn the_last_bit_of_a_number_is_a_difference() {
+    let next = f64::from_bits(1.0_f64.to_bits() + 1);
+    let (first, second) = ([point(0, &[], 0, 1.0)], [point(0, &[], 0, next)]);
+    let pairing = pair(&first, &second);
+    let all = differences(&pairing);
+    assert!(all[0].differs());
+    assert!(all[0].largest.as_ref().unwrap().0.unwrap() > 0.0);
+}
+
+#[test]
+fn a_point_without_a_result_refuses_what_would_have_counted_it_and_nothing_else() {
+    let pof = |value: f64| [("pof", AxisValue::Real(value))];
+    let run = |gain: f64| -> Vec<MeasuredPoint> {
+        (0..2)
+            .flat_map(|replication| {
+                [0.1, 0.5].map(|value| {
+                    point(
+                        0,
+                        &pof(value),
+                        replication,
+                        gain + value * f64::from(replication),
+                    )
+                })
+            })
+            .collect()
+    };
+    let (first, mut second) = (run(1.0), run(3.0));
+    second.pop();
+    let gone = |value: f64, replication| UnfinishedPoint {
+        place: 3,
+        axes: vec![("pof".to_owned(), AxisValue::Real(value))],
+        replication,
+        state: "failed".to_owned(),
+    };
+    // The first run never had the threshold 0.9: that the second did not finish it takes nothing away.
+    let unfinished = [gone(0.5, 1), gone(0.9, 0)];
+    let second = Points {
+        unfinished: &unfinished,
+        ..points(&second)
+    };
+    let pairing = Pairing::new(points(&first), second);
+    let named: Vec<String> = pairing.lacking.iter().map(Lacking::text).collect();
+    assert_eq!(
+        named,
+        ["the second run lacks pof = 0.5, replication 1 (failed)"]
+    );
+    let all = differences(&pairing);
+    assert!(all[0].is_refused && all[0].difference.is_none() && all[0].first.is_none());
+    let gain = &Quantity::all(std::iter::empty())[0];
+    let groups = pairing.groups(&["pof".to_owned()]);
+    let by_threshold: Vec<Option<f64>> = groups
+        .iter()
+        .map(|group| {
+            Difference::of(gain, group)
+                .difference
+                .map(|estimate| estimate.mean)
+        })
+        .collect();
+    assert_eq!(by_threshold, [Some(2.0), None]);
+    // Where nobody knows what is missing, everything is refused.
+    let unknown = Points {
+        unknown: 1,
+        ..points(&first)
+    };
+    let pairing = Pairing::new(points(&first), unknown);
+    let groups = pairing.groups(&["pof".to_owned()]);
+    assert!(groups.iter().all(Group::is_refused) && pairing.lacking.is_empty());
+}

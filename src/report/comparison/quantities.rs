@@ -1,0 +1,99 @@
+//! What is compared: metrics of jobs and measures of studies, by one name each.
+
+use std::collections::BTreeSet;
+
+use crate::scheduling::measures::Topic;
+use crate::store::{METRICS, MeasuredPoint, Shown};
+use crate::studies::{self, measures};
+
+/// As many main quantities as a page can show.
+const MOST_MAIN: usize = 10;
+
+/// A metric or a measure.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Quantity {
+    /// Its name in the store.
+    pub name: &'static str,
+    /// Its heading, with the unit.
+    pub title: &'static str,
+    /// Decimals in tables for people.
+    pub decimals: usize,
+    topic: Topic,
+    /// Its index among the metrics; `None` for a measure.
+    metric: Option<usize>,
+}
+
+impl Quantity {
+    /// All that points have values of: every metric, then what studies measured at any of them.
+    #[must_use]
+    pub fn all<'p>(points: impl Iterator<Item = &'p MeasuredPoint>) -> Vec<Self> {
+        let present: BTreeSet<&str> = points
+            .flat_map(|point| &point.measured)
+            .map(|(name, _)| *name)
+            .collect();
+        let metrics = METRICS.iter().enumerate().map(|(index, metric)| Self {
+            name: metric.name,
+            title: metric.title,
+            decimals: metric.decimals,
+            topic: metric.topic,
+            metric: Some(index),
+        });
+        let measures = measures::MEASURES
+            .iter()
+            .filter(|measure| present.contains(measure.name))
+            .map(|measure| Self {
+                name: measure.name,
+                title: measure.title,
+                decimals: measure.decimals,
+                topic: measure.topic,
+                metric: None,
+            });
+        metrics.chain(measures).collect()
+    }
+
+    /// Its value at a point; `None` where it is not defined.
+    #[must_use]
+    pub fn of(&self, point: &MeasuredPoint) -> Option<f64> {
+        match self.metric {
+            Some(index) => point.values[index],
+            None => {
+                let mut measured = point.measured.iter();
+                measured
+                    .find(|(name, _)| *name == self.name)
+                    .map(|(_, value)| *value)
+            }
+        }
+    }
+
+    /// Whether it is a metric of jobs, a column of the view of points.
+    pub(super) fn is_metric(&self) -> bool {
+        self.metric.is_some()
+    }
+
+    /// Whether it is in coins.
+    pub(super) fn is_gain(&self) -> bool {
+        self.name == METRICS[0].name
+    }
+
+    /// Those that a page shows first: of jobs what reports draw, of studies their measures; none that is 0 throughout.
+    pub(super) fn main(all: &[Self], points: &[&MeasuredPoint]) -> Vec<Self> {
+        let is_study = points
+            .iter()
+            .all(|point| studies::is_strategy(&point.strategy));
+        let least = if is_study {
+            Shown::Studies
+        } else {
+            Shown::Figures
+        };
+        let is_shown = |quantity: &&Self| match quantity.metric {
+            Some(index) => METRICS[index].shown >= least,
+            None => quantity.topic != Topic::Detail,
+        };
+        let has_values = |quantity: &&Self| {
+            let mut values = points.iter().filter_map(|point| quantity.of(point));
+            values.any(|value| value != 0.0)
+        };
+        let main = all.iter().filter(is_shown).filter(has_values);
+        main.take(MOST_MAIN).cloned().collect()
+    }
+}

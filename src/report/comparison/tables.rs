@@ -1,0 +1,449 @@
+//! The tables of a comparison.
+
+use super::answer::{LEVEL, completeness};
+use super::{
+    ComparedRun, Comparison, Difference, Overall, Quantity, settings, sql, unfinished_text,
+};
+use crate::report::statistics::{Estimate, holm};
+use crate::report::table::{Cell, Column, Table, axes_text};
+use crate::report::tables::short;
+
+/// Points without a partner or a result that are listed one by one, of each run.
+const MOST_POINTS: usize = 500;
+
+/// Digits of a hash that tell contents apart.
+const DIGITS: usize = 12;
+
+fn text(value: impl Into<String>) -> Cell {
+    Cell::Text(value.into())
+}
+
+fn table(
+    name: &str,
+    title: impl Into<String>,
+    columns: Vec<Column>,
+    rows: Vec<Vec<Cell>>,
+) -> Table {
+    Table {
+        name: name.to_owned(),
+        title: title.into(),
+        columns,
+        rows,
+        note: String::new(),
+        sql: String::new(),
+    }
+}
+
+/// That means or differences are over less than there should be, for the title of a table.
+fn incomplete(comparison: &Comparison<'_>) -> &'static str {
+    let any = comparison.runs.iter().any(ComparedRun::is_incomplete);
+    if any { " (incomplete)" } else { "" }
+}
+
+/// Behind the note of a table of means: which runs lack results.
+fn shortfall(comparison: &Comparison<'_>) -> String {
+    let runs = comparison.runs.iter().filter(|run| run.is_incomplete());
+    runs.map(|run| format!(" {}.", completeness(run))).collect()
+}
+
+/// What a difference is, in a word.
+fn verdict(difference: &Difference<'_>, adjusted: Option<f64>) -> &'static str {
+    match difference.difference {
+        _ if difference.pairs == 0 && !difference.is_refused => "no pairs",
+        _ if difference.is_refused => "refused: results are missing",
+        _ if !difference.differs() => "equal",
+        None => "no values",
+        Some(_) if !difference.gaps.is_empty() => "unequal replications",
+        Some(estimate) => match adjusted {
+            None => "one replication",
+            Some(p) if p >= LEVEL => "may be chance",
+            Some(_) if estimate.mean > 0.0 => "higher",
+            Some(_) => "lower",
+        },
+    }
+}
+
+/// Every quantity over all pairs, one row a run and quantity; those that are 0 or not defined in both runs throughout are left out.
+pub(super) fn overall(comparison: &Comparison<'_>, name: &str, wanted: &[Quantity]) -> Table {
+    let several = comparison.others().len() > 1;
+    let reference = &comparison.reference().label;
+    let mut columns = Vec::new();
+    if several {
+        columns.push(Column::plain("run", "Run"));
+    }
+    let second = match comparison.others() {
+        [other] => other.label.as_str(),
+        _ => "This run",
+    };
+    columns.extend([
+        Column::plain("measure", "Quantity"),
+        Column::estimate("difference", "Difference ± 95 %", 0).mixed(),
+        Column::plain("verdict", "Verdict"),
+        Column::number("percent", "%", 1),
+        Column::number("reference", reference, 0).mixed(),
+        Column::number("value", second, 0).mixed(),
+        Column::number("p", "p", 0).mixed(),
+        Column::number("p_holm", "p (Holm)", 0).mixed(),
+        Column::plain("n", "n"),
+        Column::plain("pairs", "Pairs"),
+        Column::plain("equal", "Equal"),
+    ]);
+    let mut rows = Vec::new();
+    for (at, run) in comparison.others().iter().enumerate() {
+        for quantity in wanted {
+            let Some(row) = comparison.overall(at, quantity) else {
+                continue;
+            };
+            let is_nothing = !row.difference.differs()
+                && row.difference.first.unwrap_or(0.0) == 0.0
+                && !row.difference.is_refused;
+            if is_nothing && !quantity.is_gain() {
+                continue;
+            }
+            let mut cells = Vec::new();
+            if several {
+                cells.push(text(&run.label));
+            }
+            cells.push(text(quantity.title));
+            cells.extend(numbers(row));
+            rows.push(cells);
+        }
+    }
+    let title = format!("What differs from {reference}{}", incomplete(comparison));
+    Table {
+        note: format!(
+            "Run minus {reference}, in the same point; ± is half the 95 % interval of the mean difference (Student's t). The unit is the \
+             replication: its points share jobs and failures, so they are averaged first, and n counts replications. Points that share one \
+             result count once. Equal: pairs whose numbers are the same bit by bit. p (Holm) is corrected for the {} differences of all \
+             quantities and runs that were tested; the verdict follows from it at 5 %.{}",
+            comparison.tested(),
+            shortfall(comparison)
+        ),
+        sql: wanted.first().map_or(String::new(), |quantity| {
+            sql::differences(comparison, quantity, false)
+        }),
+        ..table(name, title, columns, rows)
+    }
+}
+
+fn numbers(row: &Overall<'_>) -> [Cell; 10] {
+    let difference = &row.difference;
+    let number = |value: Option<f64>| value.map_or(Cell::Missing, Cell::Number);
+    let count = difference.difference.map_or(0, |estimate| estimate.count);
+    [
+        difference.difference.into(),
+        text(verdict(difference, row.adjusted)),
+        percent(difference.difference, difference.first),
+        number(difference.first),
+        number(difference.second),
+        number(difference.p_value()),
+        number(row.adjusted),
+        Cell::Integer(i64::from(count)),
+        Cell::Integer(difference.pairs as i64),
+        Cell::Integer(difference.equal as i64),
+    ]
+}
+
+/// In percent of the reference; undefined where that is not positive.
+fn percent(difference: Option<Estimate>, first: Option<f64>) -> Cell {
+    match difference.zip(first) {
+        None => Cell::Missing,
+        Some((estimate, first)) if first > 0.0 => Cell::Number(100.0 * estimate.mean / first),
+        Some(_) => Cell::Undefined,
+    }
+}
+
+/// The main quantities at every combination of the axes that a run shares with the first.
+pub(super) fn combinations(comparison: &Comparison<'_>) -> Table {
+    let several = comparison.others().len() > 1;
+    let reference = &comparison.reference().label;
+    let mut axes: Vec<String> = Vec::new();
+    for pairing in &comparison.pairings {
+        axes.extend(
+            pairing
+                .axes
+                .iter()
+                .filter(|axis| !axes.contains(axis))
+                .cloned()
+                .collect::<Vec<_>>(),
+        );
+    }
+    let mut columns = Vec::new();
+    if several {
+        columns.push(Column::plain("run", "Run"));
+    }
+    columns.extend(axes.iter().map(|axis| Column::plain(axis, short(axis))));
+    let first = comparison.main.first();
+    if let Some(quantity) = first {
+        let decimals = quantity.decimals;
+        columns.extend([
+            Column::number(
+                "reference",
+                format!("{}: {reference}", quantity.title),
+                decimals,
+            ),
+            Column::number("value", "this run", decimals),
+        ]);
+    }
+    columns.extend(comparison.main.iter().map(|quantity| {
+        let title = format!("Δ {}", quantity.title);
+        Column::estimate(
+            format!("{}_difference", quantity.name),
+            title,
+            quantity.decimals,
+        )
+    }));
+    columns.extend([
+        Column::number("p_holm", "p (Holm)", 0).mixed(),
+        Column::plain("verdict", "Verdict"),
+        Column::plain("n", "n"),
+    ]);
+    let mut rows: Vec<(Vec<Cell>, Vec<Difference<'_>>)> = Vec::new();
+    for (pairing, run) in comparison.pairings.iter().zip(comparison.others()) {
+        for group in pairing.groups(&pairing.axes) {
+            let mut cells = Vec::new();
+            if several {
+                cells.push(text(&run.label));
+            }
+            for axis in &axes {
+                let at = pairing.axes.iter().position(|own| own == axis);
+                cells.push(at.and_then(|at| group.values[at].as_ref()).into());
+            }
+            let main = comparison.main.iter();
+            rows.push((
+                cells,
+                main.map(|quantity| Difference::of(quantity, &group))
+                    .collect(),
+            ));
+        }
+    }
+    let p_value = |differences: &[Difference<'_>]| differences.first()?.p_value();
+    let tested: Vec<f64> = rows
+        .iter()
+        .filter_map(|(_, differences)| p_value(differences))
+        .collect();
+    let mut adjusted = holm(&tested).into_iter();
+    let rows: Vec<Vec<Cell>> = rows
+        .into_iter()
+        .map(|(mut cells, differences)| {
+            let number = |value: Option<f64>| value.map_or(Cell::Missing, Cell::Number);
+            let p = p_value(&differences).and_then(|_| adjusted.next());
+            if let Some(difference) = differences.first() {
+                cells.extend([number(difference.first), number(difference.second)]);
+            }
+            cells.extend(
+                differences
+                    .iter()
+                    .map(|difference| Cell::from(difference.difference)),
+            );
+            let first = differences.first();
+            let count = first
+                .and_then(|first| first.difference)
+                .map_or(0, |estimate| estimate.count);
+            cells.extend([
+                number(p),
+                text(first.map_or("no values", |first| verdict(first, p))),
+                Cell::Integer(i64::from(count)),
+            ]);
+            cells
+        })
+        .collect();
+    let name = first.map_or("nothing", |quantity| quantity.title);
+    let title = format!("By shared settings{}", incomplete(comparison));
+    Table {
+        note: format!(
+            "Δ: run minus {reference}, mean over replications ± half the 95 % interval (Student's t). p (Holm) and the verdict are of {name}, \
+             corrected for the {} rows that were tested; the other intervals are not corrected.{}",
+            tested.len(),
+            shortfall(comparison)
+        ),
+        sql: first.map_or(String::new(), |quantity| {
+            sql::differences(comparison, quantity, true)
+        }),
+        ..table("combinations", title, columns, rows)
+    }
+}
+
+fn run_columns(comparison: &Comparison<'_>, first: [(&str, &str); 2]) -> Vec<Column> {
+    let own = first
+        .into_iter()
+        .map(|(key, title)| Column::plain(key, title));
+    let runs = comparison.runs.iter().enumerate();
+    own.chain(runs.map(|(at, run)| Column::plain(format!("run_{}", at + 1), &run.label)))
+        .collect()
+}
+
+/// The settings that the runs do not have in common, as their configurations say and as the engine resolved them at shared points.
+pub(super) fn settings(comparison: &Comparison<'_>) -> Table {
+    let texts: Vec<&str> = comparison
+        .runs
+        .iter()
+        .map(|run| run.run.configuration.as_str())
+        .collect();
+    let written = settings::that_differ(&texts);
+    let resolved = settings::resolved_that_differ(&comparison.pairings);
+    // What was written is not said twice.
+    let more = resolved.iter().filter(|setting| !written.contains(setting));
+    let rows = (written.iter().map(|setting| ("configuration", setting)))
+        .chain(more.map(|setting| ("resolved", setting)))
+        .map(|(whence, setting)| {
+            let values = setting.values.iter().map(text);
+            [text(&setting.key), text(whence)]
+                .into_iter()
+                .chain(values)
+                .collect()
+        })
+        .collect();
+    Table {
+        note: "configuration: as the file of the run says it; resolved: what the engine made of it at points that the run shares with the \
+               first, where a default that changed or another trace shows."
+            .to_owned(),
+        ..table(
+            "settings",
+            "Which settings differ",
+            run_columns(comparison, [("setting", "Setting"), ("from", "From")]),
+            rows,
+        )
+    }
+}
+
+/// What the runs are, and in what they differ as wholes.
+pub(super) fn runs(comparison: &Comparison<'_>) -> Table {
+    type Fact = fn(&ComparedRun) -> String;
+    let facts: [(&str, Fact); 13] = [
+        ("experiment", |run| run.run.name.clone()),
+        ("store", |run| run.store.display().to_string()),
+        ("run", |run| run.run.id.0.to_string()),
+        ("state", |run| run.run.state.clone()),
+        ("points with a result", |run| {
+            format!("{} of {}", run.run.points_done, run.run.points)
+        }),
+        ("replications", |run| run.run.replications.to_string()),
+        ("seed", |run| run.run.seed.to_string()),
+        ("program version", |run| run.run.program_version.clone()),
+        ("program commit", |run| {
+            run.run
+                .program_commit
+                .clone()
+                .unwrap_or("not recorded".to_owned())
+        }),
+        ("result format", |run| run.run.result_format.to_string()),
+        ("workload", |run| run.workloads.join(", ")),
+        ("inputs", |run| match &run.inputs_digest {
+            Some((count, digest)) => format!("{count}, {}", digits(digest)),
+            None => "not recorded".to_owned(),
+        }),
+        ("configuration", |run| {
+            digits(&run.run.configuration_hash).to_owned()
+        }),
+    ];
+    let rows = facts.into_iter().map(|(name, fact)| {
+        let values: Vec<String> = comparison.runs.iter().map(fact).collect();
+        compared(name, values)
+    });
+    Table {
+        note:
+            "Inputs and configuration are named by the first digits of a SHA-256 of their content."
+                .to_owned(),
+        ..table(
+            "runs",
+            "What changed between the runs",
+            run_columns(comparison, [("what", "What"), ("same", "Same?")]),
+            rows.collect(),
+        )
+    }
+}
+
+fn digits(hash: &str) -> &str {
+    hash.get(..DIGITS).unwrap_or(hash)
+}
+
+/// A row: a name, whether all values are the same, and the values.
+fn compared(name: &str, values: Vec<String>) -> Vec<Cell> {
+    let same = values.iter().all(|value| *value == values[0]);
+    let head = [text(name), text(if same { "same" } else { "differs" })];
+    head.into_iter()
+        .chain(values.into_iter().map(text))
+        .collect()
+}
+
+/// Every input of any run, with the hash of its content in each.
+pub(super) fn inputs(comparison: &Comparison<'_>) -> Table {
+    let mut sources: Vec<&str> = Vec::new();
+    for (source, _) in comparison.runs.iter().flat_map(|run| &run.inputs) {
+        if !sources.contains(&source.as_str()) {
+            sources.push(source);
+        }
+    }
+    let rows = sources.into_iter().map(|source| {
+        let values = comparison.runs.iter().map(|run| {
+            let own = run.inputs.iter().filter(|(own, _)| own == source);
+            let contents: Vec<&str> = own.map(|(_, content)| digits(content)).collect();
+            match contents.is_empty() {
+                true => "not read".to_owned(),
+                false => contents.join(", "),
+            }
+        });
+        compared(source, values.collect())
+    });
+    Table {
+        note: "Jobs and failures as they were prepared, by the first digits of a SHA-256 of their content: where the digits differ, the runs \
+               did not simulate the same jobs."
+            .to_owned(),
+        ..table(
+            "inputs",
+            "What the runs read",
+            run_columns(comparison, [("input", "Input"), ("same", "Same?")]),
+            rows.collect(),
+        )
+    }
+}
+
+/// Points that do not count: without a result, or without a partner.
+pub(super) fn points(comparison: &Comparison<'_>) -> Table {
+    let mut rows = Vec::new();
+    for run in comparison.runs {
+        for point in run.unfinished.iter().take(MOST_POINTS) {
+            rows.push(vec![
+                text(&run.label),
+                text("no result"),
+                Cell::Integer(point.place),
+                text(unfinished_text(point)),
+            ]);
+        }
+    }
+    for (pairing, run) in comparison.pairings.iter().zip(comparison.others()) {
+        let reference = comparison.reference();
+        for (own, other, alone) in [
+            (reference, run, &pairing.only_first),
+            (run, reference, &pairing.only_second),
+        ] {
+            for point in alone.iter().take(MOST_POINTS) {
+                rows.push(vec![
+                    text(&own.label),
+                    text(format!("no partner in {}", other.label)),
+                    Cell::Integer(point.place),
+                    text(format!(
+                        "{}, replication {}",
+                        axes_text(&point.axes),
+                        point.replication
+                    )),
+                ]);
+            }
+        }
+    }
+    Table {
+        note: format!("At most {MOST_POINTS} of each kind are listed."),
+        ..table(
+            "points",
+            "Points that do not count",
+            vec![
+                Column::plain("run", "Run"),
+                Column::plain("why", "Why"),
+                Column::plain("place", "Place"),
+                Column::plain("point", "Point"),
+            ],
+            rows,
+        )
+    }
+}

@@ -1,0 +1,383 @@
+//! Comparisons of made-up runs: what the page says, and that its numbers are those of its queries.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::Connection;
+
+use super::*;
+use crate::report::table::Cell;
+use crate::scheduling::SimulationMetrics;
+use crate::store::{FailedSimulation, OutcomeDetail, RunInput, RunState, Writer};
+use crate::store_fixtures::{axis, finished, point, record, spec, text};
+use crate::studies::SimulationResult;
+use crate::sweep::AxisValue;
+use crate::units::NodeSeconds;
+
+const THRESHOLD: &str = "acceptance.pof_max";
+const KIND: &str = "failures.source";
+
+/// What a made-up run earns, by threshold and replication; `None` fails.
+type Gains<'g> = &'g dyn Fn(f64, u32) -> Option<i64>;
+
+/// Writes a run of three thresholds and some replications.
+fn made(path: &Path, name: &str, kind: &str, replications: u32, gains: Gains<'_>) {
+    let thresholds = [0.1, 0.2, 0.3];
+    let axes = vec![
+        axis(THRESHOLD, &thresholds.map(AxisValue::Real)),
+        axis(KIND, &[text(kind)]),
+    ];
+    let mut record = record(name, axes, 3 * u64::from(replications));
+    record.configuration = format!(
+        "[experiment]\nname = '{name}'\n[workload]\nnodes = {}\n",
+        name.len()
+    );
+    record.inputs = vec![RunInput {
+        source: "jobs".to_owned(),
+        content: "0123456789abcdef".to_owned(),
+    }];
+    let store = Store::open(path).unwrap();
+    let run = store.begin_run(&record).unwrap();
+    let writer = Writer::start(store, run, OutcomeDetail::None, 4);
+    let handle = writer.handle();
+    for (threshold, replication) in thresholds
+        .iter()
+        .flat_map(|threshold| (0..replications).map(move |replication| (*threshold, replication)))
+    {
+        let id = format!("{name}-{threshold}-{replication}");
+        let values = [(THRESHOLD, AxisValue::Real(threshold)), (KIND, text(kind))];
+        let points = vec![point(&id, &values, replication, 1.0)];
+        let Some(gain) = gains(threshold, replication) else {
+            let spec = spec("heuristic-overbooking", replication);
+            let workload_label = "made up".to_owned();
+            let error = "it broke".to_owned();
+            handle
+                .fail(FailedSimulation {
+                    id,
+                    spec,
+                    workload_label,
+                    error,
+                    points,
+                })
+                .unwrap();
+            continue;
+        };
+        let metrics = SimulationMetrics {
+            fees: NodeSeconds(gain * 3_600),
+            submitted: 10,
+            ..SimulationMetrics::default()
+        };
+        let result = SimulationResult {
+            metrics,
+            ..SimulationResult::default()
+        };
+        handle
+            .write(finished(
+                &id,
+                "heuristic-overbooking",
+                replication,
+                result,
+                points,
+            ))
+            .unwrap();
+    }
+    writer.finish(RunState::Done).unwrap();
+}
+
+fn read(runs: &[(&Path, i64)]) -> Vec<ComparedRun> {
+    let mut runs: Vec<ComparedRun> = runs
+        .iter()
+        .map(|(path, id)| {
+            let store = Store::open_read_only(path).unwrap();
+            ComparedRun::read(&store, path, &RunSelector::Id(*id)).unwrap()
+        })
+        .collect();
+    label(&mut runs);
+    runs
+}
+
+/// A folder with a store of two runs, `a` and `b`: the second earns 10, 14 and 12 more in its replications.
+fn two_runs() -> (tempfile::TempDir, PathBuf) {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    made(&path, "a", "none", 3, &|_, replication| {
+        Some(100 + i64::from(replication))
+    });
+    let more = [10, 14, 12];
+    made(&path, "b", "none", 3, &|_, replication| {
+        Some(100 + i64::from(replication) + more[replication as usize])
+    });
+    (folder, path)
+}
+
+#[test]
+fn the_answer_says_how_much_more_a_run_earned_and_that_it_is_hardly_chance() {
+    let (_folder, path) = two_runs();
+    let runs = read(&[(&path, 1), (&path, 2)]);
+    // Differences 10, 14 and 12: mean 12, s = 2, t(2) = 4.3027, half width 4.3027 · 2 / √3 = 4.968. t = 12 / (2 / √3) = 10.39 with
+    // two degrees of freedom: p = 0.00913, and three quantities moved alike (gain, fees, booked): 0.0274.
+    assert_eq!(
+        answer::answers(&Comparison::new(&runs, &[])),
+        [
+            "b earned 12.00 coins more than a in each replication, on average over the 3 settings that both have (± 4.97, 95 %, n = 3 \
+          replications). That is hardly chance (p = 0.027 after Holm's correction for 3 differences). 3 replications are few. What \
+          moved with it: Fees (VC) +12.00 ± 4.97."
+        ]
+    );
+    let other_way = read(&[(&path, 2), (&path, 1)]);
+    let answer = answer::answers(&Comparison::new(&other_way, &[])).remove(0);
+    assert!(
+        answer.starts_with("a earned 12.00 coins less than b"),
+        "{answer}"
+    );
+    let itself = read(&[(&path, 1), (&path, 1)]);
+    let answer = answer::answers(&Comparison::new(&itself, &[])).remove(0);
+    assert!(
+        answer.contains("share the very same stored results"),
+        "{answer}"
+    );
+}
+
+#[test]
+fn one_replication_and_intervals_that_hold_0_are_said_to_show_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    made(&path, "a", "none", 1, &|_, _| Some(100));
+    made(&path, "bb", "none", 1, &|_, _| Some(103));
+    let one = read(&[(&path, 1), (&path, 2)]);
+    let said = answer::answers(&Comparison::new(&one, &[])).remove(0);
+    assert!(
+        said.contains(
+            "n = 1 replication). Whether that is chance cannot be said of one replication."
+        ),
+        "{said}"
+    );
+    made(&path, "ccc", "none", 3, &|_, _| Some(100));
+    let swing = [-5, 1, 6];
+    made(&path, "dddd", "none", 3, &|_, replication| {
+        Some(100 + swing[replication as usize])
+    });
+    let wide = read(&[(&path, 3), (&path, 4)]);
+    let said = answer::answers(&Comparison::new(&wide, &[])).remove(0);
+    assert!(
+        said.contains("That may be chance: the interval holds 0"),
+        "{said}"
+    );
+}
+
+#[test]
+fn missing_points_are_named_in_the_answer_and_refuse_only_what_needs_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    made(&path, "a", "none", 6, &|_, replication| {
+        Some(100 + i64::from(replication))
+    });
+    // Twelve points fail: all replications at two thresholds.
+    made(&path, "b", "none", 6, &|threshold, replication| {
+        (threshold < 0.15).then(|| 110 + i64::from(replication))
+    });
+    let runs = read(&[(&path, 1), (&path, 2)]);
+    let comparison = Comparison::new(&runs, &[]);
+    let said = answer::answers(&comparison).remove(0);
+    assert!(
+        said.starts_with("Nothing can be said about the difference between b and a: 12 points that both sweeps have are without a result (b lacks"),
+        "{said}"
+    );
+    assert!(
+        said.contains("replication 0 (failed)") && said.ends_with("and 2 more)."),
+        "{said}"
+    );
+    let overall = tables::overall(&comparison, "main", &comparison.main);
+    assert!(overall.title.ends_with("(incomplete)"), "{}", overall.title);
+    assert!(
+        overall
+            .note
+            .contains("b: 6 of 18 points have a result; 12 failed"),
+        "{}",
+        overall.note
+    );
+    let at = |name: &str| {
+        overall
+            .columns
+            .iter()
+            .position(|column| column.key == name)
+            .unwrap()
+    };
+    assert_eq!(overall.rows[0][at("difference")], Cell::Missing);
+    assert_eq!(
+        overall.rows[0][at("verdict")],
+        Cell::Text("refused: results are missing".to_owned())
+    );
+    // The threshold that is complete has its difference.
+    let combinations = tables::combinations(&comparison);
+    let at = combinations
+        .columns
+        .iter()
+        .position(|column| column.key == "gain_difference")
+        .unwrap();
+    let found: Vec<bool> = combinations
+        .rows
+        .iter()
+        .map(|row| row[at] != Cell::Missing)
+        .collect();
+    assert_eq!(found, [true, false, false]);
+    let page = folder.path().join("page");
+    let page = std::fs::read_to_string(write(&runs, &[], &page).unwrap()).unwrap();
+    assert!(page.contains("By shared settings (incomplete)"));
+}
+
+#[test]
+fn runs_of_several_stores_are_told_apart_and_what_changed_between_them_is_listed() {
+    let folder = tempfile::tempdir().unwrap();
+    let [one, two] = ["one.db", "two.db"].map(|name| folder.path().join(name));
+    made(&one, "same", "none", 3, &|_, replication| {
+        Some(100 + i64::from(replication))
+    });
+    made(&two, "same", "none", 3, &|_, replication| {
+        Some(90 + i64::from(2 * replication))
+    });
+    made(&two, "another", "none", 3, &|_, _| Some(80));
+    let content = "UPDATE run_input SET content = 'fedcba9876543210' WHERE run = 2";
+    Connection::open(&two)
+        .unwrap()
+        .execute(content, [])
+        .unwrap();
+    let runs = read(&[(&one, 1), (&two, 1), (&two, 2)]);
+    let labels: Vec<&str> = runs.iter().map(|run| run.label.as_str()).collect();
+    assert_eq!(labels[1], format!("same (run 1 of {})", two.display()));
+    let comparison = Comparison::new(&runs, &[]);
+    assert_eq!(answer::answers(&comparison).len(), 2);
+    let texts = |table: &crate::report::Table, row: usize| -> Vec<String> {
+        table.rows[row].iter().map(|cell| cell.text(0)).collect()
+    };
+    let settings = tables::settings(&comparison);
+    assert_eq!(
+        texts(&settings, 1),
+        ["workload.nodes", "configuration", "4", "4", "7"]
+    );
+    let inputs = tables::inputs(&comparison);
+    assert_eq!(
+        texts(&inputs, 0),
+        [
+            "jobs",
+            "differs",
+            "0123456789ab",
+            "0123456789ab",
+            "fedcba987654"
+        ]
+    );
+    let trust: Vec<(bool, String)> = answer::trust(&comparison);
+    assert!(
+        trust
+            .iter()
+            .any(|(good, said)| !good && said.contains("did not read the same jobs"))
+    );
+    // Each store is asked for its own part.
+    let sql = tables::overall(&comparison, "main", &comparison.main).sql;
+    assert!(
+        sql.contains("one.db\n") && sql.contains("two.db\n"),
+        "{sql}"
+    );
+}
+
+#[test]
+fn the_queries_of_a_comparison_give_its_numbers() {
+    let (_folder, path) = two_runs();
+    let runs = read(&[(&path, 1), (&path, 2)]);
+    let comparison = Comparison::new(&runs, &[]);
+    let connection = Connection::open(&path).unwrap();
+    let table = tables::overall(&comparison, "main", &comparison.main);
+    // run, n, first, second, difference, variance: 101, 113, 12, and 2².
+    let row: (i64, i64, f64, f64, f64, f64) = connection
+        .query_row(&table.sql, [], |row| {
+            Ok((
+                row.get(0)?,
+                row.get(1)?,
+                row.get(2)?,
+                row.get(3)?,
+                row.get(4)?,
+                row.get(5)?,
+            ))
+        })
+        .unwrap();
+    assert_eq!(row, (2, 3, 101.0, 113.0, 12.0, 4.0));
+    let by_axes = tables::combinations(&comparison).sql;
+    let mut statement = connection.prepare(&by_axes).unwrap();
+    let rows = statement.query_map([], |row| row.get(5)).unwrap();
+    let differences: Vec<f64> = rows.collect::<Result<_, _>>().unwrap();
+    assert_eq!(differences, [12.0, 12.0, 12.0]);
+    let drawn = figures::figures(&comparison);
+    let mut statement = connection.prepare(&drawn.figures[0].sql).unwrap();
+    let rows = statement
+        .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(3)?)))
+        .unwrap();
+    let means: Vec<(i64, f64, f64)> = rows.collect::<Result<_, _>>().unwrap();
+    assert_eq!(means[0], (1, 0.1, 101.0));
+    assert_eq!(means[5], (2, 0.3, 113.0));
+}
+
+#[test]
+fn all_runs_stand_in_one_plot_over_the_longest_numeric_axis_with_their_differences_beside() {
+    use crate::report::figure::Marks;
+    let (_folder, path) = two_runs();
+    let runs = read(&[(&path, 1), (&path, 2)]);
+    let drawn = figures::figures(&Comparison::new(&runs, &[]));
+    let [gain, difference] = [&drawn.figures[0], &drawn.figures[1]];
+    assert_eq!(gain.name, "gain-by-acceptance-pof-max");
+    let labels: Vec<&str> = gain
+        .series
+        .iter()
+        .map(|series| series.label.as_str())
+        .collect();
+    assert_eq!(labels, ["a", "b"]);
+    let Marks::Curve(marks) = &gain.series[1].marks else {
+        panic!("{:?}", gain.series[1]);
+    };
+    assert_eq!(
+        (marks.len(), marks[0].x, marks[0].mean, marks[0].count),
+        (3, 0.1, 113.0, 3)
+    );
+    let Marks::Curve(marks) = &difference.series[1].marks else {
+        panic!("{:?}", difference.series[1]);
+    };
+    assert_eq!(marks[2].mean, 12.0);
+    assert!((marks[2].high - 16.968).abs() < 1e-3);
+    // Penalties are 0 in both runs: nothing to be drawn.
+    assert!(
+        drawn
+            .figures
+            .iter()
+            .all(|figure| !figure.name.contains("penalties"))
+    );
+}
+
+#[test]
+fn hostile_names_stay_text_in_pages_markdown_and_csv() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let (image, formula) = ("<img src=x onerror=alert(1)>", "=HYPERLINK(\"http://x\")");
+    made(&path, image, formula, 2, &|_, replication| {
+        Some(100 + i64::from(replication))
+    });
+    made(&path, formula, formula, 2, &|_, replication| {
+        Some(90 - i64::from(replication))
+    });
+    let runs = read(&[(&path, 1), (&path, 2)]);
+    let out = folder.path().join("out");
+    let page = std::fs::read_to_string(write(&runs, &[], &out).unwrap()).unwrap();
+    assert!(!page.contains("<img") && page.contains("&lt;img src=x onerror=alert(1)&gt;"));
+    let markdown = std::fs::read_to_string(out.join("comparison.md")).unwrap();
+    assert!(!markdown.contains("<img") && markdown.contains("&lt;img"));
+    for (file, text) in [
+        ("tables/combinations.csv", "'=HYPER"),
+        ("tables/runs.csv", "'=HYPER"),
+        ("plots/gain-by-acceptance-pof-max.csv", "'=HYPER"),
+    ] {
+        let csv = std::fs::read_to_string(out.join(file)).unwrap();
+        assert!(csv.contains(text), "{file}: {csv}");
+        let bare = csv
+            .lines()
+            .flat_map(|line| line.split(','))
+            .find(|cell| cell.trim_start_matches('"').starts_with('='));
+        assert_eq!(bare, None, "{file}");
+    }
+}

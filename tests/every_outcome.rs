@@ -1,0 +1,237 @@
+//! What a study leaves beside its totals, held against these: nothing is missing, and nothing is there that was not asked for.
+
+use std::fs;
+use std::path::Path;
+
+use rusqlite::Connection;
+
+use crate::support::program::run;
+
+/// A small experiment of a study, stored with this detail.
+fn stored(study: &str, outcomes: &str) -> (tempfile::TempDir, Connection) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/goldens/experiments")
+        .join(format!("{study}.toml"));
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::copy(file, folder.path().join("small.toml")).expect("copied");
+    let mut command = run(folder.path(), "small", &["--outcomes", outcomes]);
+    assert!(command.status().expect("runs").success());
+    let connection = Connection::open(folder.path().join("small.db")).expect("a store");
+    (folder, connection)
+}
+
+fn number(connection: &Connection, question: &str) -> f64 {
+    let found: rusqlite::Result<Option<f64>> =
+        connection.query_row(&format!("SELECT CAST(({question}) AS REAL)"), [], |row| {
+            row.get(0)
+        });
+    match found {
+        Ok(found) => found.unwrap_or_else(|| panic!("{question}: NULL")),
+        Err(error) => panic!("{question}: {error}"),
+    }
+}
+
+/// How many rows of the left question differ from those of the right one; there are some.
+fn compare(connection: &Connection, left: &str, right: &str) {
+    assert!(
+        number(connection, &format!("SELECT count(*) FROM ({left})")) > 0.0,
+        "{left}"
+    );
+    for question in [
+        format!("SELECT count(*) FROM ({left} EXCEPT {right})"),
+        format!("SELECT count(*) FROM ({right} EXCEPT {left})"),
+    ] {
+        assert_eq!(number(connection, &question), 0.0, "{question}");
+    }
+}
+
+fn measure(name: &str) -> String {
+    format!("SELECT simulation, round(value, 6) FROM v_measure WHERE measure = '{name}'")
+}
+
+#[test]
+fn slots_and_jobs_of_a_machine_that_advertises_come_to_its_measures() {
+    let (_folder, store) = stored("slots", "all");
+    for (rows, name) in [
+        (
+            "SELECT simulation, count(*) FROM v_slot_sample GROUP BY 1",
+            "slot_samples",
+        ),
+        (
+            "SELECT simulation, round(avg(slots), 6) FROM v_slot_sample GROUP BY 1",
+            "slots_mean",
+        ),
+        (
+            "SELECT simulation, round(avg(tasks), 6) FROM v_slot_sample GROUP BY 1",
+            "tasks_mean",
+        ),
+        (
+            "SELECT simulation, round(avg(waiting) / 3600.0, 6) FROM v_job WHERE start IS NOT NULL GROUP BY 1",
+            "job_wait_hours",
+        ),
+    ] {
+        compare(&store, rows, &measure(name));
+    }
+    compare(
+        &store,
+        "SELECT simulation, sample, slots FROM v_slot_sample WHERE slots > 0",
+        "SELECT simulation, sample, count(*) FROM v_advertised_slot GROUP BY 1, 2",
+    );
+    assert_eq!(
+        number(
+            &store,
+            "SELECT min(lead) < 0 OR min(duration) <= 0 FROM v_advertised_slot"
+        ),
+        0.0
+    );
+    compare(
+        &store,
+        "SELECT simulation, count(*) FROM v_job GROUP BY 1",
+        "SELECT simulation, submitted FROM simulation_metrics",
+    );
+}
+
+#[test]
+fn jobs_behind_virtual_reservations_are_stored_with_their_starts() {
+    let (_folder, store) = stored("virtual-reservations", "all");
+    assert!(
+        number(
+            &store,
+            "SELECT count(*) FROM v_virtual_job WHERE waiting > 0"
+        ) > 0.0
+    );
+    assert_eq!(
+        number(
+            &store,
+            "SELECT count(*) FROM v_virtual_job WHERE start IS NULL OR start < submit OR \"end\" < start"
+        ),
+        0.0
+    );
+    // No job is in front of more nodes than there are.
+    let busy = "SELECT max((SELECT sum(o.nodes) FROM v_virtual_job o WHERE o.simulation = 1 AND o.start <= j.start AND o.\"end\" > j.start))
+        FROM (SELECT start FROM v_virtual_job WHERE simulation = 1 LIMIT 300) j";
+    assert!(number(&store, busy) <= 64.0);
+    // They are the same for every request, and there once.
+    compare(
+        &store,
+        "SELECT background, count(*) FROM virtual_background_job GROUP BY 1",
+        "SELECT id, jobs FROM virtual_background",
+    );
+    assert_eq!(
+        number(&store, "SELECT count(*) FROM virtual_background"),
+        1.0
+    );
+    assert_eq!(
+        number(&store, "SELECT count(*) FROM virtual_simulation"),
+        4.0
+    );
+    // They are no result of the study: nothing is counted of them.
+    assert_eq!(
+        number(&store, "SELECT count(*) FROM simulation_histogram"),
+        0.0
+    );
+}
+
+#[test]
+fn jobs_of_others_at_sites_come_to_what_workflows_did_to_them() {
+    let (_folder, store) = stored("provisioning-advertised", "all");
+    let met = "SELECT j.simulation, j.site, count(*), sum(j.delayed > 0), sum(j.waiting), sum(j.undisturbed_waiting)
+        FROM v_workflow_site_job j
+        JOIN (SELECT simulation, min(submitted) AS begin FROM v_workflow_submission GROUP BY 1) s USING (simulation)
+        JOIN (SELECT simulation, max(\"end\") AS over FROM v_workflow_task GROUP BY 1) t USING (simulation)
+        WHERE j.submit >= s.begin AND j.submit < t.over GROUP BY 1, 2";
+    compare(
+        &store,
+        met,
+        "SELECT simulation, site, jobs, delayed, wait, undisturbed_wait FROM workflow_effect WHERE jobs > 0",
+    );
+    compare(
+        &store,
+        "SELECT simulation, submission, count(*) FROM v_workflow_advertised GROUP BY 1, 2",
+        "SELECT simulation, submission, slots_offered FROM workflow_submission WHERE slots_offered > 0",
+    );
+}
+
+#[test]
+fn offers_that_a_broker_was_made_are_those_that_it_counted_and_plans_that_are_discarded_delay_nobody()
+ {
+    let (_folder, store) = stored("provisioning-sites", "all");
+    compare(
+        &store,
+        "SELECT simulation, submission, count(*), max(query) < (SELECT queries FROM workflow_submission s
+            WHERE s.simulation = o.simulation AND s.submission = o.submission) FROM v_workflow_offer o GROUP BY 1, 2",
+        "SELECT simulation, submission, offers, 1 FROM workflow_submission WHERE offers > 0",
+    );
+    let bought = "SELECT count(*) FROM v_workflow_slot b JOIN v_workflow_submission s USING (simulation, submission)
+        WHERE s.search = 'greedy' AND NOT EXISTS (SELECT 1 FROM v_workflow_offer o WHERE o.simulation = b.simulation
+            AND o.submission = b.submission AND o.site = b.site AND o.start = b.start AND o.nodes = b.nodes
+            AND abs(o.price_su - b.externality_su) < 1e-9)";
+    assert_eq!(
+        number(&store, bought),
+        0.0,
+        "every slot that was bought was offered at its price"
+    );
+    assert!(
+        number(
+            &store,
+            "SELECT count(DISTINCT site) FROM v_workflow_site_job"
+        ) > 1.0
+    );
+    assert_eq!(
+        number(
+            &store,
+            "SELECT count(start) + sum(undisturbed_start IS NULL) FROM v_workflow_site_job"
+        ),
+        0.0
+    );
+}
+
+#[test]
+fn every_order_to_reserve_a_part_is_a_row_that_says_what_became_of_it() {
+    let (_folder, store) = stored("co-reservation", "all");
+    compare(
+        &store,
+        "SELECT simulation, request, sum(fate IN ('reserved', 'cancelled', 'lost')), sum(fate LIKE 'refused-%'),
+            sum(given_up IS NOT NULL AND fate <> 'lost'), sum(fate = 'timed-out')
+         FROM v_co_attempt GROUP BY 1, 2",
+        "SELECT simulation, request, reserved, refused, cancelled, timed_out FROM co_request
+         WHERE reserved + refused + timed_out > 0",
+    );
+    assert!(
+        number(
+            &store,
+            "SELECT count(*) FROM v_co_attempt WHERE fate = 'cancelled'"
+        ) > 0.0
+    );
+    // What stayed reserved is where the parts are.
+    compare(
+        &store,
+        "SELECT simulation, request, part, cluster, start, nodes FROM v_co_attempt WHERE fate = 'reserved'",
+        "SELECT simulation, request, part, cluster, start, nodes FROM v_co_part WHERE cluster IS NOT NULL",
+    );
+}
+
+#[test]
+fn without_outcomes_none_of_this_is_stored() {
+    for (study, tables) in [
+        ("slots", &["job_outcome", "slot_sample"][..]),
+        (
+            "virtual-reservations",
+            &["virtual_simulation", "virtual_background", "virtual_trial"],
+        ),
+        ("co-reservation", &["job_outcome", "co_attempt"]),
+        (
+            "provisioning-sites",
+            &["workflow_site_job", "workflow_query", "workflow_advertised"],
+        ),
+    ] {
+        let (_folder, store) = stored(study, "metrics");
+        for table in tables {
+            assert_eq!(
+                number(&store, &format!("SELECT count(*) FROM {table}")),
+                0.0,
+                "{table}"
+            );
+        }
+    }
+}
