@@ -4,9 +4,7 @@ pub(super) mod measures;
 
 use serde::{Deserialize, Serialize, Serializer};
 
-use super::{
-    CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, WhyNoPlan, jobs_of, spec_format,
-};
+use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, jobs_of, spec_format};
 use crate::predictions::{Build, Corrector, Reads, predictor};
 use crate::scheduling::predicted_queue::{PredictedQueueSettings, QueueRules};
 
@@ -66,9 +64,5 @@ impl Study for PredictedQueueStudy {
 
     fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64 {
         JOB_BYTES * jobs_of(&simulation.workload)
-    }
-
-    fn why_no_plan(&self) -> Option<WhyNoPlan> {
-        Some(WhyNoPlan::NoCluster)
     }
 }

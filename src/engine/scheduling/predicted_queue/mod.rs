@@ -10,6 +10,7 @@ mod orders;
 mod outcome;
 mod planned_ends;
 mod promises;
+mod streamed;
 #[cfg(test)]
 mod tests;
 mod waiting;
@@ -18,6 +19,7 @@ pub use machine::{UnknownPredictor, simulate_predicted_queue};
 pub use orders::{BackfillOrder, QUEUE_ORDERS, QueueOrder};
 pub use outcome::{PredictedOutcome, QueueTotals, accuracy, bounded_slowdown};
 pub use promises::{KeptReservations, Spans};
+pub use streamed::PredictedStream;
 
 use serde::{Deserialize, Serialize};
 
