@@ -42,6 +42,7 @@ fn every_strategy_gives_the_same_outcomes_through_actors_and_without_them() {
         let direct = simulate(Nodes(4), &policy, learned.clone(), &jobs, &failures)
             .expect("a registered strategy");
         let inputs = PolicySimulation {
+            clients: None,
             before: Vec::new(),
             nodes: Nodes(4),
             policy,

@@ -83,6 +83,7 @@ fn run(
         before,
         jobs,
         &failures,
+        None,
     )
     .expect("the strategy is registered")
     .outcomes

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -33,7 +34,7 @@ key = "acceptance.pof_max"
 range = { from = 0.1, to = 0.5, step = 0.1 }
 "#;
 
-/// Effective kills of the test, unless `BOOKAHEAD_KILLS` asks for more.
+/// Kills of the test, unless `BOOKAHEAD_KILLS` asks for more.
 const KILLS: usize = 50;
 
 fn succeeds(mut command: Command) {
@@ -155,8 +156,7 @@ fn same(path: &Path, name: &str, tables: &[String], files: &[(std::path::PathBuf
 }
 
 #[test]
-fn a_sweep_killed_at_fifty_random_instants_loses_nothing_that_was_done_and_ends_with_the_same_bytes()
- {
+fn a_sweep_killed_at_random_instants_loses_nothing_that_was_done_and_ends_with_the_same_bytes() {
     let folder = long_folder();
     let path = folder.path();
     let begun = Instant::now();
@@ -195,9 +195,7 @@ fn a_sweep_killed_at_fifty_random_instants_loses_nothing_that_was_done_and_ends_
             remove_store(&store);
         }
     }
-    println!(
-        "{kills} kills, {with_work} of them after new results, {endings} sweeps that came to their end"
-    );
+    println!("{kills} kills, {with_work} after new results, {endings} sweeps to their end");
     assert!(
         with_work * 4 > kills,
         "most kills met a sweep that had done something: {with_work}"
@@ -542,4 +540,61 @@ fn a_store_that_lost_its_second_half_is_said_to_be_damaged_by_everything_that_op
             "{arguments:?}: {said}"
         );
     }
+}
+
+#[test]
+fn a_program_that_waits_for_another_one_says_so_after_a_second() {
+    let folder = folder();
+    let path = folder.path();
+    succeeds(run(path, "held", &[]));
+    let holder = rusqlite::Connection::open(path.join("held.db")).expect("a store opens");
+    holder
+        .execute_batch("BEGIN IMMEDIATE; UPDATE run SET state = 0")
+        .expect("nobody else writes");
+    let mut waiting = run(path, "held", &["--fresh"])
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program starts");
+    let begun = Instant::now();
+    let mut said = String::new();
+    let mut lines = BufReader::new(waiting.stderr.take().expect("piped"));
+    while !said.contains("waiting for another program") {
+        assert_ne!(lines.read_line(&mut said).expect("text"), 0, "{said}");
+    }
+    assert!(said.contains("held.db"), "{said}");
+    assert!(begun.elapsed() < Duration::from_secs(20), "{said}");
+    holder.execute_batch("ROLLBACK").expect("let go");
+    std::thread::spawn(move || std::io::copy(&mut lines, &mut std::io::sink()));
+    assert!(waiting.wait().expect("its end").success());
+}
+
+#[test]
+fn what_a_killed_report_left_is_taken_away_by_the_next_unless_somebody_writes_it() {
+    let folder = folder();
+    let path = folder.path();
+    succeeds(run(path, "left", &[]));
+    let report = path.join("left-report");
+    let (left, tables) = (
+        report.join(".writing-a1b2"),
+        report.join("tables/.writing-c3"),
+    );
+    let held = report.join(".writing-d4");
+    for name in [&left, &tables, &held] {
+        fs::write(name, "half a fi").expect("written");
+    }
+    let lock = fs::File::open(&held).expect("a file");
+    lock.lock().expect("a file system with locks");
+    let again = [
+        "report",
+        "latest",
+        "--store",
+        "left.db",
+        "--out",
+        "left-report",
+    ];
+    succeeds(program(path, &again));
+    assert!(!left.exists() && !tables.exists() && held.exists());
+    drop(lock);
+    succeeds(program(path, &again));
+    assert!(!held.exists());
 }

@@ -14,6 +14,7 @@ mod every_outcome;
 mod experiment_files;
 mod exports;
 mod fixed_reservations;
+mod fuzz;
 mod gantt;
 mod golden_scenarios;
 mod goldens;

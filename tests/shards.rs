@@ -335,6 +335,10 @@ fn shares_of_every_kind_of_study_are_joined_with_all_their_tables() {
             &["reservation_outcome", "offer", "simulation_measure"],
         ),
         (
+            include_str!("goldens/experiments/closed-loop.toml"),
+            &["job_outcome", "simulation_measure"],
+        ),
+        (
             include_str!("goldens/experiments/virtual-reservations.toml"),
             &["virtual_trial"],
         ),

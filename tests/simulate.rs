@@ -180,3 +180,17 @@ fn wrong_use_and_wrong_files_are_refused_with_what_to_do() {
         TRACE
     );
 }
+
+#[test]
+fn perfect_estimates_need_no_estimates_of_users() {
+    let place = folder();
+    let trace = TRACE.replace(" 3 100 -1", " 3 -1 -1");
+    fs::write(place.path().join("trace.swf"), trace).unwrap();
+    let jobs = |estimates| {
+        let arguments = ["trace.swf", "--policy", "easy", "--estimates", estimates];
+        let found = figures(place.path(), &arguments);
+        (found["jobs"].clone(), found["unusable"].clone())
+    };
+    assert_eq!(jobs("user"), (2.into(), 1.into()));
+    assert_eq!(jobs("perfect"), (3.into(), 0.into()));
+}

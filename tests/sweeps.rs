@@ -164,6 +164,58 @@ fn a_dry_run_prints_every_point_to_standard_output_and_makes_no_store() {
     assert!(!folder.path().join("data").exists());
 }
 
+/// A trace of 60 jobs of which every third has no requested time, and an experiment on it.
+fn with_missing_estimates(folder: &Path, rule: &str) {
+    let mut trace = String::from("; MaxProcs: 8\n");
+    for job in 1..=60 {
+        let requested = if job % 3 == 0 { -1 } else { 100 };
+        trace += &format!(
+            "{job} {} -1 {} 2 -1 -1 2 {requested} -1 1 1 1 1 1 -1 -1 -1\n",
+            job * 10,
+            40 + job
+        );
+    }
+    std::fs::write(folder.join("thirds.swf"), trace).expect("written");
+    let text = format!(
+        "[experiment]\nname = \"lossy\"\nreplications = 2\n[workload]\ntrace = \"thirds.swf\"\nnodes = 8\nbattery_jobs = 10\n\
+         compression = 1.0\n{rule}[scheduling]\nstrategy = \"heuristic-planning\"\n"
+    );
+    std::fs::write(folder.join("lossy.toml"), text).expect("written");
+}
+
+#[test]
+fn records_that_cleaning_drops_are_warned_of_before_during_and_after_a_run() {
+    let folder = tempfile::tempdir().expect("a folder");
+    with_missing_estimates(folder.path(), "");
+    let sentence = "thirds: 20 of 60 records (33.3 %) are not used: requested time missing, zero or negative (20)";
+    for arguments in [
+        &["run", "lossy.toml", "--dry-run"][..],
+        &["run", "lossy.toml", "--dry-run", "--json"],
+        &["run", "lossy.toml", "--quiet"],
+    ] {
+        let assert = command(arguments, folder.path()).code(0);
+        let said = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+        assert!(said.contains(sentence), "{arguments:?}: {said}");
+    }
+    let page = folder.path().join("reports/lossy/index.html");
+    let page = std::fs::read_to_string(page).expect("a page");
+    let bad = format!("<li class=\"bad\">{sentence}");
+    assert!(page.contains(&bad), "{page}");
+
+    // Booked for its run time, a job without requested time is a job.
+    with_missing_estimates(folder.path(), "missing_estimate = \"runtime\"\n");
+    let assert = command(&["run", "lossy.toml", "--quiet"], folder.path()).code(0);
+    let said = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    assert!(!said.contains("are not used"), "{said}");
+    with_missing_estimates(folder.path(), "missing_estimate = \"error\"\n");
+    let assert = command(&["run", "lossy.toml"], folder.path()).code(2);
+    let said = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
+    assert!(
+        said.contains("20 of 60 records have no requested time"),
+        "{said}"
+    );
+}
+
 #[test]
 fn wrong_use_and_missing_traces_end_with_code_2_and_say_where() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -66,6 +66,7 @@ fn a_study_costs_its_files_and_one_line() {
     let manifest = fs::read_to_string(project.join("Cargo.toml")).expect("a manifest");
     let mut manifest: toml::Table = toml::from_str(&manifest).expect("TOML");
     manifest.remove("bench");
+    manifest.remove("example");
     let test: toml::Table =
         toml::from_str("name = \"toy\"\npath = \"tests/toy.rs\"").expect("TOML");
     manifest.insert("test".to_owned(), vec![test].into());

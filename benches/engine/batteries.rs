@@ -77,6 +77,7 @@ static BATTERY: LazyLock<Battery> = LazyLock::new(|| {
 
 fn inputs(strategy: &str) -> PolicySimulation {
     PolicySimulation {
+        clients: None,
         before: Vec::new(),
         nodes: NODES,
         policy: PolicySettings {

@@ -1,5 +1,7 @@
 //! `bookahead compare RUN RUN…`: runs compared with the first of them, point by point, on the screen and as a report.
 
+mod head;
+
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::io;
@@ -9,7 +11,6 @@ use std::process::ExitCode;
 use serde_json::{Value, json};
 
 use super::aligned::{Aligned, Heading, screen};
-use super::runs::{short, version};
 use super::screen::{LookError, axes_json, axes_text, print_json};
 use crate::report::comparison::{
     self, ComparedRun, Difference, Pairing, Quantity, of_specs, of_texts,
@@ -18,6 +19,7 @@ use crate::report::{Cell, Estimate, ReportError, holm};
 use crate::store::{METRICS, MeasuredPoint, RunSelector, RunSummary, Store, StoreError};
 use crate::studies::measures;
 use crate::sweep::shown;
+use head::{headline, shortfall, summary};
 
 /// Compares runs with the first of them: pairs their points by axis values and replication and shows what differs.
 #[derive(Clone, Debug, clap::Args)]
@@ -242,40 +244,6 @@ fn print(
     Ok(())
 }
 
-/// Which results are missing, and what is therefore not computed.
-fn shortfall(text: &mut String, runs: [&ComparedRun; 2], pairing: &Pairing<'_>) {
-    for (which, run) in ["first", "second"].into_iter().zip(runs) {
-        let summary = &run.run;
-        if run.is_incomplete() {
-            let _ = writeln!(
-                text,
-                "the {which} run is incomplete: {} of {} points have a result, {} failed; means are over what is there",
-                summary.points_done, summary.points, summary.points_failed
-            );
-        }
-    }
-    if pairing.unknown > 0 {
-        let _ = writeln!(
-            text,
-            "no difference is computed: {} points of their sweeps are not in the stores",
-            pairing.unknown
-        );
-    }
-    let lacking = &pairing.lacking;
-    if !lacking.is_empty() {
-        let _ = writeln!(
-            text,
-            "no difference is computed where these points are without a result:"
-        );
-        for point in lacking.iter().take(10) {
-            let _ = writeln!(text, "  {}", point.text());
-        }
-        if lacking.len() > 10 {
-            let _ = writeln!(text, "  and {} more: --json has all", lacking.len() - 10);
-        }
-    }
-}
-
 fn wanted(row: &Row<'_>, arguments: &CompareArguments) -> bool {
     if arguments.metric.is_empty() {
         row.difference.differs() || row.measure == "gain"
@@ -301,138 +269,6 @@ fn axis_named(name: &str, pairing: &Pairing<'_>) -> Result<String, LookError> {
                 pairing.axes.join(", ")
             }
         ))),
-    }
-}
-
-/// First what is the same and what differs between the two, then each difference in a line.
-fn headline(one: &ComparedRun, other: &ComparedRun) -> String {
-    let (first, second) = (&one.run, &other.run);
-    let [first_inputs, second_inputs] = [one, other].map(|run| match &run.inputs_digest {
-        Some((count, digest)) => format!("{count} inputs, {}", short(digest)),
-        None => "not recorded".to_owned(),
-    });
-    let commit = |run: &RunSummary| run.program_commit.clone().unwrap_or("unknown".to_owned());
-    let of = [
-        (
-            "configuration",
-            short(&first.configuration_hash).to_owned(),
-            short(&second.configuration_hash).to_owned(),
-        ),
-        (
-            "program version",
-            first.program_version.clone(),
-            second.program_version.clone(),
-        ),
-        ("commit", commit(first), commit(second)),
-        (
-            "result format",
-            first.result_format.to_string(),
-            second.result_format.to_string(),
-        ),
-        (
-            "workload",
-            one.workloads.join(", "),
-            other.workloads.join(", "),
-        ),
-        ("jobs and failures as prepared", first_inputs, second_inputs),
-        ("seed", first.seed.to_string(), second.seed.to_string()),
-    ];
-    let (same, differ): (Vec<_>, Vec<_>) = of.iter().partition(|(_, one, two)| one == two);
-    let names = |of: &[&(&'static str, String, String)]| -> Vec<&'static str> {
-        of.iter().map(|(name, ..)| *name).collect()
-    };
-    let differing = if differ.is_empty() {
-        "nothing".to_owned()
-    } else {
-        names(&differ).join(", ")
-    };
-    let mut text = format!(
-        "run {} ({}, {}) and run {} ({}, {}); what differs: {differing}; the same: {}\n",
-        first.id.0,
-        first.name,
-        version(first),
-        second.id.0,
-        second.name,
-        version(second),
-        names(&same).join(", "),
-    );
-    for (name, one, two) in differ {
-        let _ = writeln!(text, "  {name}: {one} → {two}");
-    }
-    text
-}
-
-fn summary(text: &mut String, pairing: &Pairing<'_>, all: &[Row<'_>], shared: bool) {
-    let count = pairing.pairs.len();
-    let _ = writeln!(text, "{count} pairs of points");
-    for (which, only, axes) in [
-        ("first", &pairing.only_first, &pairing.axes_only_first),
-        ("second", &pairing.only_second, &pairing.axes_only_second),
-    ] {
-        if !axes.is_empty() {
-            let _ = writeln!(text, "axes of the {which} run alone: {}", axes.join(", "));
-        }
-        if !only.is_empty() {
-            let _ = writeln!(
-                text,
-                "{} points of the {which} run have no partner:",
-                only.len()
-            );
-            for point in only.iter().take(5) {
-                let _ = writeln!(
-                    text,
-                    "  point {}: {}, replication {}",
-                    point.place,
-                    axes_text(&point.axes),
-                    point.replication
-                );
-            }
-            if only.len() > 5 {
-                let _ = writeln!(text, "  and {} more: --json has all", only.len() - 5);
-            }
-        }
-    }
-    if pairing.ambiguous > 0 {
-        let _ = writeln!(
-            text,
-            "{} of them have several possible partners, because the runs do not have the same axes",
-            pairing.ambiguous
-        );
-    }
-    if count == 0 {
-        return;
-    }
-    let compared = all
-        .iter()
-        .map(|row| row.measure)
-        .collect::<BTreeSet<_>>()
-        .len();
-    if shared {
-        let _ = writeln!(
-            text,
-            "Both runs share the very same stored results: nothing was computed twice, so nothing can differ. \
-             `bookahead run CONFIG --fresh` makes independent ones."
-        );
-        return;
-    }
-    let measures: BTreeSet<&str> = all
-        .iter()
-        .filter(|row| row.difference.differs())
-        .map(|row| row.measure)
-        .collect();
-    if !measures.is_empty() {
-        let _ = writeln!(
-            text,
-            "THEY DIFFER in {} of {} measures: {}",
-            measures.len(),
-            compared,
-            measures.into_iter().collect::<Vec<_>>().join(", ")
-        );
-    } else {
-        let _ = writeln!(
-            text,
-            "all {compared} measures are equal bit by bit in every pair"
-        );
     }
 }
 

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
+use super::aligned::for_terminal;
 use super::screen::{LookError, WholeFile, csv_error, interrupt_on_ctrl_c};
 use crate::report::{ColumnKind, ParquetRows};
 use crate::store::{Export, ExportKind, ExportType, RunSelector, SqlValue, Store};
@@ -99,9 +100,11 @@ pub fn execute(arguments: &ExportArguments) -> Result<(), LookError> {
     interrupt_on_ctrl_c(&store);
     let export = store.export(run.id, arguments.what)?;
     let about = format!("run {} of {}", run.id.0, run.name);
+    let on_terminal =
+        arguments.out.as_deref() == Some(Path::new("-")) && io::stdout().is_terminal();
     let write = |target: &mut (dyn Write + Send)| match arguments.format {
         ExportFormat::Parquet => parquet(&store, &export, &about, target),
-        ExportFormat::Csv => comma_separated(&store, &export, target),
+        ExportFormat::Csv => comma_separated(&store, &export, target, on_terminal),
     };
     if arguments.out.as_deref() == Some(Path::new("-")) {
         if arguments.format == ExportFormat::Parquet && io::stdout().is_terminal() {
@@ -164,6 +167,7 @@ fn comma_separated(
     store: &Store,
     export: &Export,
     target: &mut (dyn Write + Send),
+    on_terminal: bool,
 ) -> Result<u64, LookError> {
     let mut writer = csv::Writer::from_writer(target);
     let header = export.columns.iter().map(|(name, _)| name);
@@ -178,7 +182,7 @@ fn comma_separated(
                 (ExportType::Number, SqlValue::Integer(value)) => {
                     SqlValue::Real(*value as f64).to_string()
                 }
-                (_, value) => value.to_string(),
+                (_, value) => for_terminal(value.to_string(), on_terminal),
             }
         });
         writer.write_record(fields).map_err(csv_error)?;

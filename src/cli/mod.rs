@@ -116,7 +116,7 @@ Examples:
     Runs(runs::RunsArguments),
     /// Show one run, or one point with the jobs behind it
     Show(show::ShowArguments),
-    /// Compare two runs point by point
+    /// Compare runs point by point, on the screen or as a report
     Compare(compare::CompareArguments),
     /// Write a run as Parquet or CSV
     Export(export::ExportArguments),

@@ -117,7 +117,8 @@ fn as_json(summary: &report::ReportSummary) -> serde_json::Value {
 /// When standard output cannot be written; a reader that has seen enough (a closed pipe) is no error.
 pub fn print_best(summary: &report::ReportSummary) -> io::Result<()> {
     let mut text = Vec::new();
-    Terminal::default().write(&summary.best, &mut text)?;
+    let outcome = summary.each_axis.as_ref().unwrap_or(&summary.best);
+    Terminal::default().write(outcome, &mut text)?;
     match io::stdout().lock().write_all(&text) {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
         _ => {}

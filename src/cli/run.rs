@@ -1,20 +1,18 @@
 //! `bookahead run`: an experiment file from check to summary.
 
-use std::fmt::Write as _;
-use std::io::{self, Write as _};
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Args, ValueEnum};
-use comfy_table::{CellAlignment, Table, presets};
-
+use super::aligned::{Aligned, Heading};
 use crate::report::ReportError;
 use crate::store::RunSelector;
 use crate::sweep::{
     Experiment, ExperimentError, OutcomeDetail, Problem, RunState, Shard, Sweep, SweepError,
-    SweepOptions, shown,
+    SweepOptions, shown, while_working,
 };
+use clap::{Args, ValueEnum};
 
 /// Arguments of `bookahead run`.
 #[derive(Args, Clone, Debug)]
@@ -125,7 +123,10 @@ pub fn run(arguments: &RunArgs) -> ExitCode {
 }
 
 fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
-    let Experiment { sweep, warnings } = Experiment::load(&arguments.config, arguments.seed)?;
+    let Experiment { sweep, warnings } =
+        while_working("reading the experiment", arguments.quiet, || {
+            Experiment::load(&arguments.config, arguments.seed)
+        })?;
     for warning in &warnings {
         show(warning);
     }
@@ -140,17 +141,21 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
     }
     if arguments.dry_run {
         let (sweep, plan) = crate::store::dry_run(sweep, &options)?;
+        for loss in sweep.losses.iter().filter(|loss| loss.is_worth_a_warning()) {
+            super::say(format_args!("warning: {loss}"));
+        }
         if arguments.json {
             super::screen::print_json(&points_json(&sweep))?;
             super::say(plan);
             return Ok(0);
         }
-        super::print(&points_table(&sweep))?;
-        let mut out = io::stdout().lock();
+        let mut out = io::BufWriter::new(io::stdout().lock());
+        write_points(&sweep, &mut out)?;
         writeln!(out, "\n{plan}")?;
         for remark in &plan.remarks {
             writeln!(out, "note: {remark}")?;
         }
+        out.flush()?;
         return Ok(0);
     }
     options.interrupt.listen().map_err(RunError::Signals)?;
@@ -238,14 +243,13 @@ fn points_json(sweep: &Sweep) -> serde_json::Value {
         .collect()
 }
 
-/// Every point of a sweep: axis values, replication, and the simulation that it shares.
-fn points_table(sweep: &Sweep) -> String {
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    let mut header = vec!["point".to_owned()];
-    header.extend(sweep.axes.iter().map(|axis| axis.key.clone()));
-    header.extend(["replication", "penalty ratio", "simulation"].map(str::to_owned));
-    table.set_header(header);
+/// Every point of a sweep: axis values, replication, and the simulation that it shares. Streamed: there may be millions.
+fn write_points(sweep: &Sweep, out: &mut impl Write) -> io::Result<()> {
+    let titles = std::iter::once("point")
+        .chain(sweep.axes.iter().map(|axis| axis.key.as_str()))
+        .chain(["replication", "penalty ratio", "simulation"]);
+    let headings = titles.map(|title| Heading::new(title, true)).collect();
+    let mut table = Aligned::new(out, headings, None);
     for (number, point) in sweep.points.iter().enumerate() {
         let mut row = vec![(number + 1).to_string()];
         row.extend(
@@ -257,14 +261,7 @@ fn points_table(sweep: &Sweep) -> String {
         row.push(point.replication.to_string());
         row.push(point.penalty_ratio.to_string());
         row.push((point.simulation + 1).to_string());
-        table.add_row(row);
+        table.push(row)?;
     }
-    for column in table.column_iter_mut() {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    let mut text = String::new();
-    for line in table.lines() {
-        let _ = writeln!(text, "{}", line.trim_end());
-    }
-    text
+    table.finish().map(drop)
 }

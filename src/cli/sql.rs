@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use super::aligned::{Aligned, Heading, screen};
+use super::aligned::{Aligned, Heading, for_terminal, screen};
 use super::screen::{LookError, WholeFile, csv_error, interrupt_on_ctrl_c, json};
 use crate::report::{ColumnKind, ParquetRows};
 use crate::store::{QueryError, SqlValue, Store};
@@ -67,7 +67,7 @@ pub fn execute(arguments: &SqlArguments) -> Result<(), LookError> {
     let store = Store::open_read_only(&arguments.store)?;
     if arguments.tables {
         let names = store.table_names()?.join("\n");
-        return Ok(writeln!(io::stdout().lock(), "{names}")?);
+        return Ok(super::print(&(names + "\n"))?);
     }
     let question = match arguments.question.as_deref() {
         Some("-") => {
@@ -143,11 +143,15 @@ fn answer(
         RowFormat::Table => table(store, question, target, screen),
         RowFormat::Csv => {
             let writer = std::cell::RefCell::new(csv::Writer::from_writer(target));
+            let shown = |text: String| for_terminal(text, screen.is_some());
             store.query(
                 question,
-                &mut |names| writer.borrow_mut().write_record(names).map_err(csv_error),
+                &mut |names| {
+                    let names = names.iter().cloned().map(shown);
+                    writer.borrow_mut().write_record(names).map_err(csv_error)
+                },
                 &mut |row| {
-                    let fields = row.iter().map(ToString::to_string);
+                    let fields = row.iter().map(|value| shown(value.to_string()));
                     writer
                         .borrow_mut()
                         .write_record(fields)
@@ -159,7 +163,7 @@ fn answer(
             Ok(false)
         }
         RowFormat::Json => {
-            json_lines(store, question, target)?;
+            json_lines(store, question, target, screen.is_some())?;
             Ok(false)
         }
         RowFormat::Parquet => {
@@ -221,7 +225,12 @@ fn table(
     }
 }
 
-fn json_lines(store: &Store, question: &str, target: &mut dyn Write) -> Result<(), LookError> {
+fn json_lines(
+    store: &Store,
+    question: &str,
+    target: &mut dyn Write,
+    is_terminal: bool,
+) -> Result<(), LookError> {
     let names = std::cell::RefCell::new(Vec::new());
     store.query(
         question,
@@ -242,16 +251,19 @@ fn json_lines(store: &Store, question: &str, target: &mut dyn Write) -> Result<(
         },
         &mut |row| {
             // By hand, so that the keys stay in the order of the columns.
-            target.write_all(b"{")?;
+            let mut line = Vec::from(b"{");
             for (at, (name, value)) in names.borrow().iter().zip(row).enumerate() {
                 if at > 0 {
-                    target.write_all(b",")?;
+                    line.push(b',');
                 }
-                serde_json::to_writer(&mut *target, name)?;
-                target.write_all(b":")?;
-                serde_json::to_writer(&mut *target, &json(value))?;
+                serde_json::to_writer(&mut line, name)?;
+                line.push(b':');
+                serde_json::to_writer(&mut line, &json(value))?;
             }
-            target.write_all(b"}\n")?;
+            line.extend(b"}\n");
+            // What is JSON is text.
+            let line = String::from_utf8(line).unwrap_or_default();
+            target.write_all(for_terminal(line, is_terminal).as_bytes())?;
             Ok(true)
         },
     )?;

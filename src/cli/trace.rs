@@ -20,8 +20,8 @@ use self::estimates::{EstimatesArguments, estimates};
 use crate::units::Nodes;
 use crate::workload::swf::{SwfHeader, SwfRecord, write_trace};
 use crate::workload::{
-    CleanedTrace, CleaningReport, CleaningRules, ParsedTrace, ProcessorsField, TraceFolder,
-    WorkloadError, WorkloadSource, arminius, battery, clean, load, summarise,
+    CleanedTrace, CleaningReport, CleaningRules, MissingEstimate, ParsedTrace, ProcessorsField,
+    TraceFolder, WorkloadError, WorkloadSource, arminius, battery, clean, load, summarise,
 };
 
 /// Arguments of `bookahead trace`.
@@ -125,9 +125,21 @@ struct CleaningArguments {
     /// Keep only jobs whose status is completed
     #[arg(long)]
     completed_only: bool,
+    /// What becomes of jobs without a requested time: they are dropped, their run time is taken, or the trace is refused
+    #[arg(long, value_enum, default_value = "drop")]
+    missing_estimate: MissingEstimateName,
     /// Take the requested processors (field 8) before the allocated ones (field 5)
     #[arg(long)]
     requested_processors: bool,
+}
+
+/// Values of `--missing-estimate`.
+#[derive(Clone, Copy, Debug, Default, ValueEnum)]
+enum MissingEstimateName {
+    #[default]
+    Drop,
+    Runtime,
+    Error,
 }
 
 impl CleaningArguments {
@@ -142,6 +154,11 @@ impl CleaningArguments {
             drop_overruns: self.drop_overruns,
             drop_cancelled: self.drop_cancelled,
             completed_only: self.completed_only,
+            missing_estimate: match self.missing_estimate {
+                MissingEstimateName::Drop => MissingEstimate::Drop,
+                MissingEstimateName::Runtime => MissingEstimate::Runtime,
+                MissingEstimateName::Error => MissingEstimate::Error,
+            },
         }
     }
 }
@@ -187,6 +204,9 @@ fn info(arguments: &InfoArguments, folder: &TraceFolder) -> miette::Result<Answe
     let mut answer = Answer::default();
     let machine = machine(arguments.nodes, &trace, &mut answer.messages);
     let cleaned = clean(&trace, &arguments.cleaning.rules(), machine);
+    (cleaned.report)
+        .require_estimates(&trace.label, &arguments.cleaning.rules())
+        .into_diagnostic()?;
     let summary = summarise(&trace, &cleaned, machine);
     answer.data = if arguments.json {
         serde_json::to_string_pretty(&summary).into_diagnostic()? + "\n"
@@ -203,6 +223,9 @@ fn convert(arguments: &ConvertArguments, folder: &TraceFolder) -> miette::Result
     let mut answer = Answer::default();
     let machine = machine(arguments.nodes, &trace, &mut answer.messages);
     let mut cleaned = clean(&trace, &arguments.cleaning.rules(), machine);
+    (cleaned.report)
+        .require_estimates(&trace.label, &arguments.cleaning.rules())
+        .into_diagnostic()?;
     let mut header = trace.header.clone();
     header.note(&format!(
         "derived by bookahead {} from {} (SHA-256 of its records: {})",

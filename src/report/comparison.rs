@@ -132,10 +132,10 @@ struct Overall<'c> {
 }
 
 impl<'c> Comparison<'c> {
-    /// Pairs the runs and computes what differs; `wanted` names the quantities to be shown first, empty leaves the choice to what the
+    /// Pairs the runs, of which there is at least one, and computes what differs; `wanted` names the quantities to be shown first, empty leaves the choice to what the
     /// runs measured.
     fn new(runs: &'c [ComparedRun], wanted: &[String]) -> Self {
-        let (reference, others) = runs.split_first().unwrap_or((&runs[0], &[]));
+        let (reference, others) = (&runs[0], &runs[1..]);
         let pairings: Vec<Pairing<'c>> =
             others.iter().map(|run| reference.pair_with(run)).collect();
         let points: Vec<&MeasuredPoint> = runs.iter().flat_map(|run| &run.points).collect();

@@ -7,11 +7,12 @@ use super::figures::{curves, distributions, simulator, studies};
 use super::section::{ClaimsSection, PlanSection, ReportError, ReportExtras};
 use super::table::Table;
 use super::tables::{
-    best_table, each_axis_table, failed_table, missing, missing_table, run_table, summary_table,
+    best_table, brief, each_axis_table, failed_table, missing, missing_table, run_table,
+    summary_table,
 };
 use super::views::{self, Reported};
 
-use crate::store::{FailedPoint, RunSelector, RunSummary, Store};
+use crate::store::{FailedPoint, RecordLoss, RunSelector, RunSummary, Store};
 
 /// Points without a result that are listed one by one.
 const MOST_MISSING: u32 = 1_000;
@@ -21,9 +22,11 @@ pub(super) struct Content<'e> {
     pub(super) run: RunSummary,
     pub(super) analysis: Analysis,
     pub(super) failed: Vec<FailedPoint>,
+    /// What cleaning dropped of the workloads.
+    pub(super) losses: Vec<RecordLoss>,
     pub(super) what: Table,
     pub(super) best: Table,
-    /// What each axis does alone, where there are several.
+    /// What each axis does alone, in brief, where there are several.
     pub(super) each_axis: Option<Table>,
     /// Tables in their order, that of the best among them.
     pub(super) tables: Vec<Table>,
@@ -77,7 +80,7 @@ impl<'e> Content<'e> {
         );
 
         let mut best = best_table(&analysis, &run);
-        let mut each_axis = each_axis_table(&analysis, &points, &run);
+        let each_axis = each_axis_table(&analysis, &points, &run);
         let mut tables = Vec::new();
         if !failed.is_empty() {
             tables.push(failed_table(&failed, &run));
@@ -86,7 +89,11 @@ impl<'e> Content<'e> {
             tables.push(missing_table(&missing_points, &run));
         }
         let first_of_means = tables.len();
-        tables.extend(each_axis.clone());
+        let mut each_axis = each_axis.map(|table| {
+            let brief = brief(&table, &analysis);
+            tables.push(table);
+            brief
+        });
         tables.push(best.clone());
         tables.extend(views.first_tables);
         tables.push(summary_table(&analysis, &run));
@@ -106,6 +113,7 @@ impl<'e> Content<'e> {
                 .chain(extras.plans.iter().cloned())
                 .collect(),
             claims: extras.claims.as_ref(),
+            losses: store.record_losses(run.id)?,
             run,
             analysis,
             failed,

@@ -1,25 +1,19 @@
 //! The report as one page: a single file without network, that sorts, filters and shows values under the pointer.
 //!
 //! The figures are those of the SVG files, drawn by the same code; the script adds behaviour and computes nothing. What
-//! depends on the machine and the clock stands between the comments [`RUN_BEGINS`] and [`RUN_ENDS`].
+//! depends on the machine and the clock stands in `run.md`, which the page names.
 
 mod trust;
 
 use bookahead_engine::printable::printable;
 use maud::{Markup, PreEscaped, html};
 
-use super::content::{Content, shortfall, utc};
+use super::content::{Content, shortfall};
 use super::figure::{Figure, Section};
 use super::section::PlanSection;
 use super::svg;
 use super::table::{Cell, Table, value_text};
 use super::tables::missing;
-use crate::store::RunSummary;
-
-/// Before what differs between two runs of the same configuration.
-pub const RUN_BEGINS: &str = "<!-- this run begins -->";
-/// After it.
-pub const RUN_ENDS: &str = "<!-- this run ends -->";
 
 /// Rows of one table in the page; all are in its CSV and Parquet files.
 const MOST_ROWS: usize = 2_000;
@@ -90,7 +84,6 @@ impl Content<'_> {
                         }))
                     }
                     (tables(&results))
-                    (of_this_run(section("simulator", "Time of the simulator", table_html(&self.simulator))))
                     (section("configuration", "The configuration", html! {
                         pre { (self.run.configuration.trim_end()) } "\n"
                     }))
@@ -125,7 +118,7 @@ impl Content<'_> {
                     section.card id="what" {
                         h2 { "What was run" }
                         dl { "\n" @for (key, value) in self.facts() { dt { (key) } dd { (value) } "\n" } } "\n"
-                        (of_this_run(run_facts(run)))
+                        p.note { "When, where and how long: " a href="run.md" { "run.md" } } "\n"
                     } "\n"
                     section class="card wide" id="outcome" {
                         h2 { "What came out" } "\n"
@@ -201,7 +194,6 @@ impl Content<'_> {
         for table in &self.tables {
             found.push((table.name.clone(), table.title.clone()));
         }
-        found.push(("simulator".to_owned(), "Simulator".to_owned()));
         found.push(("configuration".to_owned(), "Configuration".to_owned()));
         found
     }
@@ -309,34 +301,6 @@ fn id_of(section: Section) -> &'static str {
 
 pub(super) fn section(id: &str, title: &str, body: Markup) -> Markup {
     html! { section id=(id) { h2 { (title) } "\n" (body) } "\n" }
-}
-
-/// What differs between two runs of the same configuration.
-fn of_this_run(body: Markup) -> Markup {
-    html! { (PreEscaped(RUN_BEGINS)) "\n" (body) (PreEscaped(RUN_ENDS)) "\n" }
-}
-
-fn run_facts(run: &RunSummary) -> Markup {
-    let duration = run.ended.map_or_else(
-        || "–".to_owned(),
-        |ended| seconds((ended - run.started) as f64 / 1e3),
-    );
-    html! {
-        dl {
-            dt { "run" }
-            dd { (run.id.0) " (" (run.state) "), begun " (utc(run.started)) ", took " (duration) }
-            dt { "machine" }
-            dd {
-                @if let Some(host) = &run.machine_host { (host) ", " }
-                (run.machine_cores) " cores, " (run.machine_os)
-            }
-            dt { "program" }
-            dd {
-                "bookahead " (run.program_version) ", commit "
-                (run.program_commit.as_deref().unwrap_or("not recorded"))
-            }
-        } "\n"
-    }
 }
 
 fn plan_html(plan: &PlanSection) -> Markup {
@@ -465,12 +429,4 @@ fn rounded(value: f64) -> String {
     format!("{value:.8e}")
         .parse::<f64>()
         .map_or_else(|_| String::new(), |value| (value + 0.0).to_string())
-}
-
-fn seconds(span: f64) -> String {
-    match span {
-        span if span < 120.0 => format!("{span:.1} s"),
-        span if span < 7_200.0 => format!("{:.0} min", span / 60.0),
-        span => format!("{:.1} h", span / 3_600.0),
-    }
 }

@@ -4,8 +4,7 @@
 //! them into tables (`tables`) and writes each in several formats (`format`), with the SQL that gives its numbers below it.
 //! The figures are data first (`figure`, `figures`), drawn by `svg`, and laid out with the tables as one page (`html`). What is
 //! shown of one study alone stands in its file below `views`.
-//! Everything in `report.md`, `tables/` and `plots/` is a function of the run's content; what depends on the machine and
-//! the clock is in `run.md`, the tables `run` and `run-simulator`, and between two comments of `index.html`.
+//! Everything is a function of the run's content; what depends on the machine and the clock is in `run.md` alone.
 
 mod analysis;
 mod calibration;
@@ -37,7 +36,6 @@ pub use analysis::{Additional, Analysis, Combination, ReportedMeasure, STRATEGY_
 pub use content::moment;
 pub use estimates::EstimatesReport;
 pub use format::{ColumnKind, Csv, Markdown, Parquet, ParquetRows, TableFormat, Terminal};
-pub use html::{RUN_BEGINS, RUN_ENDS};
 pub use profile::Profile;
 pub use schedule_drawing::schedule_svg;
 pub use section::{ClaimsSection, PlanSection, ReportError, ReportExtras};

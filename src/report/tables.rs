@@ -8,7 +8,7 @@ use super::table::{Cell, Column, Table, value_text};
 use crate::scheduling::registry;
 use crate::store::{FailedPoint, METRICS, MissingPoint, RunSummary};
 
-pub(super) use studies::each_axis_table;
+pub(super) use studies::{brief, each_axis_table};
 
 /// Every strategy at its best threshold beside its baseline: the shape of Tables 6.1 and 6.2 of the dissertation.
 #[must_use]

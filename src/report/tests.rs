@@ -382,18 +382,7 @@ fn the_queries_below_the_tables_give_the_numbers_in_them() {
     }
 }
 
-/// The page without what is of this run alone.
-fn without_run(page: &[u8]) -> Vec<u8> {
-    let page = String::from_utf8(page.to_vec()).unwrap();
-    let mut parts = page.split(crate::report::RUN_BEGINS);
-    let mut kept = parts.next().unwrap().to_owned();
-    for part in parts {
-        kept.push_str(part.split_once(crate::report::RUN_ENDS).unwrap().1);
-    }
-    kept.into_bytes()
-}
-
-/// Every file of a report except what is of one run alone, with its content.
+/// Every file of a report but the one of clock and machine, with its content.
 fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_owned()];
@@ -402,12 +391,8 @@ fn files(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
             let path = entry.unwrap().path();
             if path.is_dir() {
                 folders.push(path);
-            } else if !path.ends_with("run.md") && !path.to_string_lossy().contains("run-simulator")
-            {
-                let mut content = std::fs::read(&path).unwrap();
-                if path.ends_with("index.html") {
-                    content = without_run(&content);
-                }
+            } else if !path.ends_with("run.md") {
+                let content = std::fs::read(&path).unwrap();
                 found.push((path.strip_prefix(folder).unwrap().to_owned(), content));
             }
         }

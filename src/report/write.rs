@@ -23,6 +23,8 @@ pub struct ReportSummary {
     pub run: RunSummary,
     /// The table that answers what came out.
     pub best: Table,
+    /// What each axis does alone, in brief, where there are several.
+    pub each_axis: Option<Table>,
     /// Points without a result.
     pub failed: Vec<FailedPoint>,
     /// Points that were never tried.
@@ -55,7 +57,7 @@ pub fn write_with(
     let content = Content::read(&Store::open_read_only(store)?, run, extras)?;
     let mut folder = Folder::new(out)?;
     content.write_parts(&mut folder)?;
-    folder.file("run.md", |target| write_run(&content.run, target))?;
+    folder.file("run.md", |target| write_run(&content, target))?;
     folder.file("report.md", |target| content.write_markdown(target))?;
     let page = content.html();
     let report = folder.file("index.html", |target| target.write_all(page.as_bytes()))?;
@@ -64,6 +66,7 @@ pub fn write_with(
         missing: missing(&content.run),
         run: content.run,
         best: content.best,
+        each_axis: content.each_axis,
         failed: content.failed,
         report,
     })
@@ -72,11 +75,7 @@ pub fn write_with(
 impl Content<'_> {
     /// Tables, figures and plans, each in files of their own.
     fn write_parts(&self, folder: &mut Folder<'_>) -> Result<(), ReportError> {
-        let tables = self
-            .tables
-            .iter()
-            .chain([&self.what, &self.simulator])
-            .chain(self.scores());
+        let tables = self.tables.iter().chain([&self.what]).chain(self.scores());
         for table in tables.chain(self.claims.map(|claims| &claims.table)) {
             folder.table(table)?;
         }
@@ -225,7 +224,8 @@ fn write_head(run: &RunSummary, target: &mut Vec<u8>) -> std::io::Result<()> {
 }
 
 /// The part that differs between two runs of the same configuration.
-fn write_run(run: &RunSummary, target: &mut Vec<u8>) -> std::io::Result<()> {
+fn write_run(content: &Content<'_>, target: &mut Vec<u8>) -> std::io::Result<()> {
+    let run = &content.run;
     writeln!(target, "# Run {} of `{}`\n", run.id.0, run.name)?;
     writeln!(target, "* state: {}", run.state)?;
     writeln!(target, "* started: {}", utc(run.started))?;
@@ -244,8 +244,12 @@ fn write_run(run: &RunSummary, target: &mut Vec<u8>) -> std::io::Result<()> {
     )?;
     writeln!(
         target,
-        "* machine: {} cores, {}",
-        run.machine_cores, run.machine_os
+        "* machine: {}{} cores, {}",
+        run.machine_host
+            .as_ref()
+            .map_or_else(String::new, |host| format!("{}, ", html(host))),
+        run.machine_cores,
+        run.machine_os
     )?;
     if let Some(source) = &run.source {
         writeln!(target, "* configuration file: `{source}`")?;
@@ -253,7 +257,8 @@ fn write_run(run: &RunSummary, target: &mut Vec<u8>) -> std::io::Result<()> {
     let commit = run.program_commit.as_deref().unwrap_or("not recorded");
     writeln!(
         target,
-        "* program: {} (commit {commit})",
+        "* program: {} (commit {commit})\n",
         run.program_version
-    )
+    )?;
+    Markdown::default().write(&content.simulator, target)
 }

@@ -124,6 +124,7 @@ impl Case {
             &[],
             &self.jobs,
             &self.failures,
+            None,
         )
         .expect("a registered strategy")
     }

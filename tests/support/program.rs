@@ -66,19 +66,6 @@ pub fn dump(store: &Path) -> Vec<String> {
     lines
 }
 
-/// The page of a report without what is of this run alone.
-fn without_run(page: &str) -> String {
-    let mut parts = page.split(bookahead::report::RUN_BEGINS);
-    let mut kept = parts.next().unwrap_or_default().to_owned();
-    for part in parts {
-        let (_, after) = part
-            .split_once(bookahead::report::RUN_ENDS)
-            .expect("every beginning has its end");
-        kept.push_str(after);
-    }
-    kept
-}
-
 /// Every file of a report but the one that tells when and how long the run was.
 pub fn report(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut files = Vec::new();
@@ -88,18 +75,9 @@ pub fn report(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
             let path = entry.expect("an entry").path();
             if path.is_dir() {
                 folders.push(path);
-            } else if !path.ends_with("run.md")
-                && !path.to_string_lossy().contains("/tables/run")
-                && !path.ends_with(".files")
-                // What a kill in the middle of a report leaves; a later report takes it away when it is old.
-                && !path.to_string_lossy().contains("/.writing-")
-            {
+            } else if !path.ends_with("run.md") {
                 let name = path.strip_prefix(folder).expect("inside").to_owned();
-                let mut content = fs::read(&path).expect("readable");
-                if path.ends_with("index.html") {
-                    content = without_run(&text(&content)).into_bytes();
-                }
-                files.push((name, content));
+                files.push((name, fs::read(&path).expect("readable")));
             }
         }
     }

@@ -193,6 +193,17 @@ fn a_paper_of_a_folder_of_ones_own_is_known_and_what_is_wrong_with_it_is_said_wi
             "`runs` names `one`, which is run already",
         ),
         ("runs = [\"two\"]", "run = [\"two\"]", "unknown field `run`"),
+        (
+            "runs = [\"two\"]",
+            "runs = [\"two\"]\n[[summary]]\nfigure = \"1\"\ntitle = \"Gain\"\nunit = \"coins\"\nexperiment = \"pof\"\n\
+             quantity = \"max-gain\"\ntraces = [\"huge\"]\ngroups = \"trace\"\nseries = \"strategy\"",
+            "summary figure `1`: `traces` names `huge`, which is none",
+        ),
+        (
+            "runs = [\"two\"]",
+            "runs = [\"two\"]\n[[summary]]\nfigure = \"1\"",
+            "missing field `title`",
+        ),
     ] {
         let error = read(&good.replacen(from, to, 1)).unwrap_err().to_string();
         assert!(error.contains(problem), "{error}");

@@ -7,8 +7,8 @@ use super::{Estimates, SimulateArguments, SimulateError};
 use crate::units::Nodes;
 use crate::workload::swf::{SwfHeader, SwfReader, SwfRecord};
 use crate::workload::{
-    CleaningReport, CleaningRules, Job, JobStream, JobStreamError, ParsedTrace, SwfError,
-    TraceFolder, lublin_feitelson,
+    CleaningReport, CleaningRules, Job, JobStream, JobStreamError, MissingEstimate, ParsedTrace,
+    SwfError, TraceFolder, lublin_feitelson,
 };
 
 type Records = Box<dyn Iterator<Item = Result<SwfRecord, SwfError>>>;
@@ -17,6 +17,7 @@ type Records = Box<dyn Iterator<Item = Result<SwfRecord, SwfError>>>;
 pub(super) struct Source {
     nodes: Option<u32>,
     kind: Kind,
+    rules: CleaningRules,
 }
 
 enum Kind {
@@ -60,6 +61,14 @@ impl Source {
         Ok(Self {
             nodes: arguments.nodes,
             kind,
+            rules: CleaningRules {
+                // Where run times are booked, nothing else is read.
+                missing_estimate: match arguments.estimates {
+                    Estimates::Perfect => MissingEstimate::Runtime,
+                    Estimates::User => MissingEstimate::Drop,
+                },
+                ..CleaningRules::default()
+            },
         })
     }
 
@@ -144,7 +153,7 @@ impl Source {
                 Box::new(records.map(Ok))
             }
         };
-        Ok(Jobs(JobStream::new(records, CleaningRules::default())))
+        Ok(Jobs(JobStream::new(records, self.rules)))
     }
 }
 

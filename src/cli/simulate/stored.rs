@@ -1,6 +1,6 @@
 //! The jobs of a simulation in a store: a run of one point, whose outcomes are written as they become known.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,9 +14,8 @@ use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::stream::StreamRequest;
 use crate::scheduling::{JobOutcome, PolicySettings, Promise, Verdict};
 use crate::store::{OutcomeStream, RunId, Store, WorkloadHash};
-use crate::studies::overbooking::OverbookingStudy;
-use crate::studies::predicted_queue::{self, PredictedQueueStudy};
-use crate::sweep::{Point, RESULT_FORMAT, RunInput, SimulationSpec, Sweep, digest};
+use crate::studies::{policy_alone, predicting_queue};
+use crate::sweep::{Point, PointAxes, RESULT_FORMAT, RunInput, SimulationSpec, Sweep, digest};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{
     CleaningRules, Compression, Job, Origin, WholeTrace, WorkloadSettings, WorkloadSource,
@@ -141,10 +140,11 @@ fn sweep(source: &Source, arguments: &SimulateArguments, shape: &Shape, workload
         seed: arguments.seed,
         replications: 1,
         axes: Vec::new(),
+        losses: Vec::new(),
         points: vec![Point {
             id: digest(&format!("{id} at penalty ratio 1")),
             simulation: 0,
-            axes: BTreeMap::new(),
+            axes: PointAxes::from_iter([]),
             penalty_ratio: 1.0,
             replication: 0,
             place: 0,
@@ -162,16 +162,10 @@ fn sweep(source: &Source, arguments: &SimulateArguments, shape: &Shape, workload
 fn specification(source: &Source, arguments: &SimulateArguments, shape: &Shape) -> SimulationSpec {
     let queue = arguments.predictions.queue();
     let (strategy, study) = match (queue, arguments.policy) {
-        (Some(settings), _) => {
-            let study = PredictedQueueStudy { settings };
-            (
-                predicted_queue::STRATEGY.map_or("", |study| study.name),
-                study.into(),
-            )
-        }
-        (None, PolicyName::Easy) => ("easy-backfilling", OverbookingStudy::default().into()),
+        (Some(settings), _) => predicting_queue(settings),
+        (None, PolicyName::Easy) => ("easy-backfilling", policy_alone()),
         (None, PolicyName::Conservative | PolicyName::Reservations) => {
-            ("heuristic-planning", OverbookingStudy::default().into())
+            ("heuristic-planning", policy_alone())
         }
     };
     SimulationSpec {

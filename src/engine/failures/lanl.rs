@@ -94,9 +94,16 @@ impl LanlTable {
             let rows = rows.remove(&number).filter(|rows| !rows.is_empty());
             Ok(rows.ok_or_else(|| absent(number))?.system(number))
         });
-        Ok(Self {
-            systems: systems.collect::<Result<_, FailureError>>()?,
-        })
+        let systems = systems.collect::<Result<Vec<LanlSystem>, FailureError>>()?;
+        // A table is repeated until a simulation ends: one of a second would be repeated millions of times.
+        if let Some(system) = (systems.iter()).find(|system| system.period < SHORTEST_PERIOD) {
+            return Err(FailureError::Parameter {
+                key: "systems",
+                allowed: "a list of systems whose failures last a minute or more from the first failure to the last repair",
+                found: format!("system {} with {}", system.number, system.period),
+            });
+        }
+        Ok(Self { systems })
     }
 
     /// The systems in the order in which they were chosen.
@@ -169,6 +176,9 @@ impl LanlTable {
             .expect("outages of the table end after they begin, checked when it was read")
     }
 }
+
+/// The shortest table that is repeated.
+const SHORTEST_PERIOD: Seconds = Seconds(60);
 
 /// Finds the table: the name as it stands, then in `folder`; each also with `.gz` or `.xz` added or taken away.
 ///

@@ -1,7 +1,7 @@
 //! The cluster as a state machine: which node runs what, the events of jobs and nodes in their order, and the outcomes.
 //!
 //! It carries out what a [`Policy`] plans and never decides anything itself. Events at equal times come in the order ends,
-//! repairs, failures, starts, given-up jobs, arrivals, and then in the order in which they were scheduled, so that a run is
+//! repairs, failures, starts, given-up jobs, cancellations, arrivals, and then in the order in which they were scheduled, so that a run is
 //! the same on every machine.
 
 mod events;
@@ -76,6 +76,18 @@ impl ClusterMachine {
                 self.cluster.schedule(event.time, kind);
             }
         }
+    }
+
+    /// Hands over when users take jobs back, if these have not started by then; not in the past. Fixed reservations are not taken back.
+    pub fn cancel(&mut self, cancellations: impl IntoIterator<Item = (Seconds, JobId)>) {
+        for (time, job) in cancellations {
+            self.cluster.schedule(time, Event::Cancellation(job));
+        }
+    }
+
+    /// The jobs that were taken back since the last call, and when. They have no outcome.
+    pub fn take_cancelled(&mut self) -> Vec<(Seconds, JobId)> {
+        std::mem::take(&mut self.cluster.cancelled)
     }
 
     /// Works off every event before `until`.
@@ -168,6 +180,12 @@ impl ClusterMachine {
                 self.policy.ended(cluster, job);
             }
             Event::GiveUp(job, _) => self.policy.give_up_due(cluster, job),
+            Event::Cancellation(job) => {
+                if cluster.may_be_cancelled(job) {
+                    cluster.cancelled.push((cluster.now, job));
+                    self.policy.cancelled(cluster, job);
+                }
+            }
             Event::Failure(node) => {
                 let victim = cluster.node_down(node);
                 self.policy.node_failed(cluster, node, victim);
@@ -194,6 +212,8 @@ pub struct Cluster {
     totals: SimulationMetrics,
     first_submit: Option<Seconds>,
     last_end: Seconds,
+    /// What users took back, and when.
+    cancelled: Vec<(Seconds, JobId)>,
     /// What the policy did; it counts for itself.
     pub work: WorkCounters,
     /// Which nodes jobs held and when, where somebody wants to know.
@@ -229,6 +249,7 @@ impl Cluster {
             totals: SimulationMetrics::default(),
             first_submit: None,
             last_end: Seconds::ZERO,
+            cancelled: Vec::new(),
             work: WorkCounters::default(),
             allocations: None,
         }
@@ -383,6 +404,15 @@ impl Cluster {
         self.jobs.close(job, Verdict::DroppedNoSlot, None);
     }
 
+    /// Whether the job waits for its first start.
+    fn may_be_cancelled(&self, job: JobId) -> bool {
+        self.jobs.find(job).is_some_and(|record| {
+            record.start.is_none()
+                && !record.job.is_reservation()
+                && matches!(record.phase, Phase::Planned | Phase::Disabled)
+        })
+    }
+
     fn move_to(&mut self, time: Seconds) {
         debug_assert!(time >= self.now, "virtual time moves forward");
         self.now = time;
@@ -409,7 +439,9 @@ impl Cluster {
                     .find(job)
                     .is_none_or(|record| record.version != version)
             }
-            Event::Arrival(_) | Event::Failure(_) | Event::Repair(_) => false,
+            Event::Cancellation(_) | Event::Arrival(_) | Event::Failure(_) | Event::Repair(_) => {
+                false
+            }
         }
     }
 

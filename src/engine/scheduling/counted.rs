@@ -14,10 +14,12 @@
 //! ended, has its nodes free in its whole window, and is lost otherwise; windows over tails that were sold later have to wait for
 //! what it leaves.
 
+mod best_slot;
 mod windows;
 
 use std::sync::Arc;
 
+use self::best_slot::best_slot;
 use super::cluster::Cluster;
 use super::hardware::Hardware;
 use super::learned::Learned;
@@ -418,43 +420,6 @@ impl Counted {
     }
 }
 
-/// The best place for a job that may be cut (spec §3.14.5): the earliest start in `[from, latest]` that gives the full estimate
-/// before the deadline, else the earliest that gives the most.
-fn best_slot(
-    profile: &Profile,
-    slot: &Slot,
-    from: Seconds,
-    latest: Seconds,
-) -> Option<(Seconds, Seconds)> {
-    let full = profile.earliest_fit(Fit {
-        from,
-        latest: latest.min(slot.deadline - slot.estimate),
-        nodes: slot.nodes,
-        duration: slot.estimate,
-        own_start: None,
-    });
-    if let Some(start) = full {
-        return Some((start, start + slot.estimate));
-    }
-    let mut best: Option<(Seconds, Seconds)> = None;
-    let mut from = from;
-    while let Some(start) = profile.earliest_fit(Fit {
-        from,
-        latest,
-        nodes: slot.nodes,
-        duration: Seconds(1),
-        own_start: None,
-    }) {
-        let run_end = profile.first_below(start, slot.nodes);
-        let end = run_end.min(slot.deadline);
-        if best.is_none_or(|(from, to)| end - start > to - from) {
-            best = Some((start, end));
-        }
-        from = run_end;
-    }
-    best
-}
-
 fn probability(slot: &Candidate) -> f64 {
     slot.success.map_or(1.0, |success| success.pos())
 }
@@ -555,6 +520,10 @@ impl Policy for Counted {
         self.refresh_for(cluster);
         self.retry_waiting(cluster);
         self.compress(cluster);
+    }
+
+    fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.withdraw(cluster, job);
     }
 
     fn sells_windows(&self) -> bool {

@@ -537,6 +537,17 @@ impl Policy for Mapped {
         self.start_early(cluster, &back);
     }
 
+    fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.disabled.remove(job);
+        self.completions.remove(job);
+        let freed = self.plan.remove(job);
+        cluster.withdraw(job);
+        self.retry_disabled(cluster, Occasion::NodesFreed);
+        if let Some(reservation) = freed {
+            self.start_early(cluster, &reservation.nodes);
+        }
+    }
+
     fn decided(&mut self, outcome: &JobOutcome) {
         self.learned.decided(outcome);
     }

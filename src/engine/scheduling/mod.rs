@@ -4,6 +4,7 @@
 //! what was planned, in the order of events, and writes down what became of every job.
 
 mod agenda;
+mod client;
 mod cluster;
 mod counted;
 mod direct;
@@ -31,9 +32,12 @@ mod virtual_reservation;
 mod virtual_study;
 
 pub(crate) use agenda::Agenda;
+pub use client::{
+    ClientSettings, ClientTies, ClosedLoop, Decision, Dependencies, Follows, Orders, REACTION,
+};
 pub use cluster::{Allocation, Cluster, ClusterMachine, Phase};
 pub use counted::Counted;
-pub use direct::{Replay, learn_from_batteries, replay, simulate};
+pub use direct::{Replay, learn_from_batteries, replay, simulate, simulate_clients};
 pub use hardware::Hardware;
 pub use learned::Learned;
 pub use mapped::Mapped;
@@ -54,13 +58,16 @@ pub use settings::{
 };
 pub use shortening::Shortening;
 pub use slot_statistics::{Quantiles, SlotRun, SlotSample, SlotStatistics, simulate_slots};
-pub use slot_study::{SlotSource, SlotStudyRun, SlotStudySettings, simulate_slot_study};
+pub use slot_study::{
+    SlotMachine, SlotSource, SlotStudyRun, SlotStudySettings, simulate_slot_study,
+};
 pub use virtual_reservation::{
     CombinedOutcome, CombinedScheme, Padding, SUBMISSION_STEP, VirtualSubmission,
     cancellation_penalty, combine, normalised_cost, submission_time, virtual_cost,
     virtual_cost_bound,
 };
 pub use virtual_study::{
-    CALIBRATED_DEADLINES_HOURS, CALIBRATED_QUANTILES, Combination, VirtualStudyError,
-    VirtualStudyRun, VirtualStudySettings, VirtualTrial, simulate_virtual,
+    CALIBRATED_DEADLINES_HOURS, CALIBRATED_QUANTILES, Combination, Replayed, VirtualReplay,
+    VirtualStudy, VirtualStudyError, VirtualStudyRun, VirtualStudySettings, VirtualTrial,
+    check_span, simulate_virtual,
 };

@@ -69,6 +69,10 @@ pub trait Policy: Send {
         cluster.fail(job);
     }
 
+    /// The user of an accepted flexible job takes it back before its first start: forget it, and take it off the cluster
+    /// ([`Cluster::withdraw`]).
+    fn cancelled(&mut self, cluster: &mut Cluster, job: JobId);
+
     /// A job's outcome is final: what a policy may learn from. Called after the event that made it so.
     fn decided(&mut self, _outcome: &JobOutcome) {}
 

@@ -293,6 +293,12 @@ impl Policy for Queueing {
         self.changed = true;
     }
 
+    fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.queue.retain(|waiting| waiting.job != job);
+        cluster.withdraw(job);
+        self.changed = true;
+    }
+
     fn settled(&mut self, cluster: &mut Cluster) {
         if std::mem::take(&mut self.changed) {
             self.pass(cluster);

@@ -504,6 +504,16 @@ impl Policy for Shortening {
         let bound = self.disabled.remove(job);
         self.lose(cluster, job, bound);
     }
+
+    fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.disabled.remove(job);
+        let held = self.release(cluster, job);
+        cluster.withdraw(job);
+        self.retry_disabled(cluster, Occasion::NodesFreed);
+        if let Some(nodes) = held {
+            self.start_waiting(cluster, &nodes);
+        }
+    }
 }
 
 #[cfg(test)]

@@ -88,11 +88,8 @@ pub struct SlotRun {
 }
 
 /// Schedules `jobs` on a machine of `nodes` nodes by ALG-1 with exact runtimes, and samples the advertised slots every
-/// `sample_period` from the first submission to the last (spec `provisioning.md` §3.6, EXP-3).
-///
-/// A job lasts as long as its runtime, at most its estimate, at least one second, and starts no earlier than its submission and
-/// release. Jobs are taken in the order of submission, equal ones in the order given. A sample sees what was submitted at its
-/// own instant and not what ended then. No samples are taken where `sample_period` is not positive.
+/// `sample_period` from the first submission to the last (spec `provisioning.md` §3.6, EXP-3): a [`SlotScheduler`] from its first job
+/// to its last. Jobs are taken in the order of submission, equal ones in the order given.
 #[must_use]
 pub fn simulate_slots(
     jobs: &[Job],
@@ -100,69 +97,128 @@ pub fn simulate_slots(
     rules: SlotRules,
     sample_period: Seconds,
 ) -> SlotRun {
-    simulate_slots_into(SlotStatistics::default(), jobs, nodes, rules, sample_period)
-}
-
-/// The same with statistics that may keep every sample.
-pub(super) fn simulate_slots_into(
-    statistics: SlotStatistics,
-    jobs: &[Job],
-    nodes: Nodes,
-    rules: SlotRules,
-    sample_period: Seconds,
-) -> SlotRun {
     let mut order: Vec<usize> = (0..jobs.len()).collect();
     order.sort_by_key(|&index| jobs[index].submit);
-    let first = order.first().map_or(Seconds::ZERO, |&i| jobs[i].submit);
-    let last = order.last().map_or(Seconds::ZERO, |&i| jobs[i].submit);
-
-    let mut list = SlotList::new(nodes, first, rules);
-    let mut sampler = Sampler {
-        next: first,
-        period: sample_period,
-        ends: BinaryHeap::new(),
-        statistics,
-    };
-    let mut run = SlotRun {
-        starts: vec![None; jobs.len()],
-        skipped: 0,
-        statistics: SlotStatistics::default(),
-        utilisation: 0.0,
-        mean_wait_hours: 0.0,
-        most_slots: 0,
-    };
-    let mut used = NodeSeconds(0);
-    let mut waited = Seconds::ZERO;
+    let statistics = SlotStatistics::default();
+    let mut scheduler = SlotScheduler::new(nodes, rules, sample_period, span_of(jobs), statistics);
+    let mut starts = vec![None; jobs.len()];
     for index in order {
-        let job = &jobs[index];
-        sampler.sample_before(job.submit, &mut list);
-        list.clip(job.submit);
+        starts[index] = scheduler.place(&jobs[index]);
+    }
+    scheduler.advance(Seconds::FAR);
+    SlotRun {
+        starts,
+        ..scheduler.finish()
+    }
+}
+
+/// The first and the last submission; nothing happens where there are no jobs.
+pub(super) fn span_of(jobs: &[Job]) -> (Seconds, Seconds) {
+    let submissions = || jobs.iter().map(|job| job.submit);
+    let first = submissions().min().unwrap_or(Seconds::ZERO);
+    (first, submissions().max().unwrap_or(first))
+}
+
+/// A machine that keeps free rectangles and places every job at its submission, for good (ALG-1), and the samples that are taken of what
+/// it advertises.
+///
+/// A job lasts as long as its runtime, at most its estimate, at least one second, and starts no earlier than its submission and
+/// release. A sample sees what was submitted at its own instant and not what ended then. No samples are taken where their period is
+/// not positive.
+pub(super) struct SlotScheduler {
+    nodes: Nodes,
+    list: SlotList,
+    sampler: Sampler,
+    first: Seconds,
+    last: Seconds,
+    used: NodeSeconds,
+    waited: Seconds,
+    placed: u64,
+    skipped: u64,
+    most_slots: usize,
+}
+
+impl SlotScheduler {
+    /// An idle machine that is watched from the first submission to the last.
+    pub(super) fn new(
+        nodes: Nodes,
+        rules: SlotRules,
+        sample_period: Seconds,
+        (first, last): (Seconds, Seconds),
+        statistics: SlotStatistics,
+    ) -> Self {
+        Self {
+            nodes,
+            list: SlotList::new(nodes, first, rules),
+            sampler: Sampler {
+                next: first,
+                period: sample_period,
+                ends: BinaryHeap::new(),
+                statistics,
+            },
+            first,
+            last,
+            used: NodeSeconds(0),
+            waited: Seconds::ZERO,
+            placed: 0,
+            skipped: 0,
+            most_slots: 0,
+        }
+    }
+
+    /// Places the next job in the order of submission, after the samples before it; its start, or `None` where it never fits.
+    pub(super) fn place(&mut self, job: &Job) -> Option<Seconds> {
+        self.sampler.sample_before(job.submit, &mut self.list);
+        self.list.clip(job.submit);
         let duration = slot_run_time(job);
-        let placed = list.place(job.nodes, duration, job.submit.max(job.release));
-        let Some(placement) = placed else {
-            run.skipped += 1;
-            continue;
+        let earliest = job.submit.max(job.release);
+        let Some(placement) = self.list.place(job.nodes, duration, earliest) else {
+            self.skipped += 1;
+            return None;
         };
         let (start, end) = (placement.start, placement.start + duration);
-        run.starts[index] = Some(start);
-        run.most_slots = run.most_slots.max(list.slots().len());
-        used += job
+        self.placed += 1;
+        self.most_slots = self.most_slots.max(self.list.slots().len());
+        self.used += job
             .nodes
-            .for_span((end.min(last) - start.max(first)).max(Seconds::ZERO));
-        waited += start - job.submit;
-        sampler.ends.push(Reverse(end));
+            .for_span((end.min(self.last) - start.max(self.first)).max(Seconds::ZERO));
+        self.waited += start - job.submit;
+        self.sampler.ends.push(Reverse(end));
+        Some(start)
     }
-    sampler.sample_before(last + Seconds(1), &mut list);
-    run.statistics = sampler.statistics;
-    let capacity = nodes.for_span(last - first);
-    if capacity.0 > 0 {
-        run.utilisation = used.0 as f64 / capacity.0 as f64;
+
+    /// Takes the samples before `until`; every job submitted before then has been placed.
+    pub(super) fn advance(&mut self, until: Seconds) {
+        let until = until.min(self.last + Seconds(1));
+        self.sampler.sample_before(until, &mut self.list);
     }
-    let placed = jobs.len() as u64 - run.skipped;
-    if placed > 0 {
-        run.mean_wait_hours = waited.hours() / placed as f64;
+
+    /// When the next sample is taken, if there is one.
+    pub(super) fn next_event(&self) -> Option<Seconds> {
+        let next = self.sampler.next;
+        (self.sampler.period > Seconds::ZERO && next <= self.last).then_some(next)
     }
-    run
+
+    /// What was seen, without the starts of jobs.
+    pub(super) fn finish(self) -> SlotRun {
+        let capacity = self.nodes.for_span(self.last - self.first);
+        SlotRun {
+            starts: Vec::new(),
+            skipped: self.skipped,
+            statistics: self.sampler.statistics,
+            utilisation: if capacity.0 > 0 {
+                self.used.0 as f64 / capacity.0 as f64
+            } else {
+                0.0
+            },
+            mean_wait_hours: if self.placed > 0 {
+                self.waited.hours() / self.placed as f64
+            } else {
+                0.0
+            },
+            most_slots: self.most_slots,
+        }
+    }
 }
 
 /// How long a job holds its nodes where run times are known exactly.

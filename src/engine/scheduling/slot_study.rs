@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::measures::Measured;
 use super::outcome::JobOutcome;
 use super::reserving::{ReservingMachine, ReservingSettings};
-use super::slot_statistics::{SlotSample, SlotStatistics, simulate_slots_into, slot_run_time};
+use super::slot_statistics::{SlotSample, SlotScheduler, SlotStatistics, slot_run_time, span_of};
 use crate::plan::{SlotList, SlotRules};
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
@@ -55,7 +55,8 @@ pub struct SlotStudyRun {
     pub samples: Vec<SlotSample>,
 }
 
-/// Replays jobs and measures the slots that are advertised on the way; keeps jobs and samples where outcomes are asked for.
+/// Replays jobs and measures the slots that are advertised on the way: a [`SlotMachine`] from the first submission to the end. Keeps jobs
+/// and samples where outcomes are asked for.
 #[must_use]
 pub fn simulate_slot_study(
     jobs: &[Job],
@@ -63,92 +64,170 @@ pub fn simulate_slot_study(
     settings: &SlotStudySettings,
     keep_outcomes: bool,
 ) -> SlotStudyRun {
-    let statistics = SlotStatistics::keeping(keep_outcomes);
-    let mut sampled = match settings.source {
-        SlotSource::FreeRectangles => sample_rectangles(statistics, jobs, nodes, settings),
-        SlotSource::Plan => sample_plans(statistics, jobs, nodes, settings),
-    };
-    let mut measured = measures_of(&sampled.statistics);
-    measured.add("loaded_utilisation_percent", 100.0 * sampled.loaded);
-    measured.add("job_wait_hours", sampled.wait_hours);
-    if keep_outcomes {
-        sampled.jobs.sort_by_key(|outcome| outcome.job.id);
-    } else {
-        sampled.jobs = Vec::new();
-    }
-    SlotStudyRun {
-        measured,
-        jobs: sampled.jobs,
-        samples: sampled.statistics.take_kept(),
-    }
-}
-
-/// A machine that was sampled.
-struct Sampled {
-    statistics: SlotStatistics,
-    /// Utilisation while jobs are submitted, in `[0, 1]`.
-    loaded: f64,
-    /// Mean wait.
-    wait_hours: f64,
-    jobs: Vec<JobOutcome>,
-}
-
-/// Samples a machine that keeps free rectangles.
-fn sample_rectangles(
-    statistics: SlotStatistics,
-    jobs: &[Job],
-    nodes: Nodes,
-    settings: &SlotStudySettings,
-) -> Sampled {
-    let run = simulate_slots_into(
-        statistics,
-        jobs,
-        nodes,
-        settings.rules,
-        settings.sample_period,
-    );
-    let ran = |job: &Job, start: Seconds| (start, start + slot_run_time(job));
-    let outcomes = jobs.iter().zip(&run.starts);
-    Sampled {
-        jobs: outcomes
-            .map(|(job, start)| JobOutcome::unpromised(job.clone(), start.map(|at| ran(job, at))))
-            .collect(),
-        statistics: run.statistics,
-        loaded: run.utilisation,
-        wait_hours: run.mean_wait_hours,
-    }
-}
-
-/// Samples a re-planning machine.
-fn sample_plans(
-    mut statistics: SlotStatistics,
-    jobs: &[Job],
-    nodes: Nodes,
-    settings: &SlotStudySettings,
-) -> Sampled {
-    let mut machine = ReservingMachine::new(nodes, ReservingSettings::default());
-    machine.submit(jobs.iter().cloned());
-    let first = jobs.first().map_or(Seconds::ZERO, |job| job.submit);
-    let last = jobs.last().map_or(Seconds::ZERO, |job| job.submit);
-    let mut now = first;
-    while settings.sample_period > Seconds::ZERO && now <= last {
-        // As with exact runtimes, a sample sees what was submitted at its own instant.
-        machine.wait_until(now + Seconds(1));
-        let slots = SlotList::from_profile(machine.planned().1, now, settings.rules);
-        let advertised = slots.advertised(now, slots.horizon_end(now));
-        let tasks = u32::try_from(machine.tasks_in_system()).unwrap_or(u32::MAX);
-        statistics.sample(now, &advertised, tasks);
-        now += settings.sample_period;
+    let mut machine = SlotMachine::new(nodes, settings, span_of(jobs), keep_outcomes);
+    // A week at a time: what is still to come would only be in the way.
+    let week = |job: &Job| job.submit.0.div_euclid(7 * 24 * 3_600);
+    for jobs in jobs.chunk_by(|one, other| week(one) == week(other)) {
+        machine.submit(jobs.to_vec());
+        machine.advance(span_of(jobs).1 + Seconds(1));
     }
     machine.advance(Seconds::FAR);
-    let totals = machine.reservation_totals();
-    let capacity = nodes.for_span(totals.submitting).0.max(1) as f64;
-    let metrics = machine.metrics();
-    Sampled {
-        statistics,
-        loaded: totals.used_while_submitting.0 as f64 / capacity,
-        wait_hours: metrics.wait_total.hours() / metrics.started.max(1) as f64,
-        jobs: machine.take_job_outcomes(),
+    machine.finish()
+}
+
+/// A machine that advertises slots while it works off its jobs, and what is seen of them.
+pub struct SlotMachine {
+    nodes: Nodes,
+    source: Source,
+    keep_outcomes: bool,
+    /// What became of jobs that were placed for good.
+    placed: Vec<JobOutcome>,
+}
+
+enum Source {
+    Rectangles(Box<SlotScheduler>),
+    Plan(Box<SampledPlan>),
+}
+
+impl SlotMachine {
+    /// An idle machine that is watched from the first submission to the last.
+    #[must_use]
+    pub fn new(
+        nodes: Nodes,
+        settings: &SlotStudySettings,
+        submissions: (Seconds, Seconds),
+        keep_outcomes: bool,
+    ) -> Self {
+        let period = settings.sample_period;
+        let statistics = SlotStatistics::keeping(keep_outcomes);
+        let source = match settings.source {
+            SlotSource::FreeRectangles => Source::Rectangles(Box::new(SlotScheduler::new(
+                nodes,
+                settings.rules,
+                period,
+                submissions,
+                statistics,
+            ))),
+            SlotSource::Plan => Source::Plan(Box::new(SampledPlan {
+                machine: ReservingMachine::new(nodes, ReservingSettings::default()),
+                rules: settings.rules,
+                statistics,
+                next: submissions.0,
+                last: submissions.1,
+                period,
+            })),
+        };
+        Self {
+            nodes,
+            source,
+            keep_outcomes,
+            placed: Vec::new(),
+        }
+    }
+
+    /// Hands over arrivals in the order of submission, none of them in the past.
+    pub fn submit(&mut self, jobs: Vec<Job>) {
+        match &mut self.source {
+            Source::Rectangles(scheduler) => {
+                for job in jobs {
+                    let start = scheduler.place(&job);
+                    if self.keep_outcomes {
+                        let ran = start.map(|start| (start, start + slot_run_time(&job)));
+                        self.placed.push(JobOutcome::unpromised(job, ran));
+                    }
+                }
+            }
+            Source::Plan(plan) => plan.machine.submit(jobs),
+        }
+    }
+
+    /// Works off everything before `until`, and takes the samples before it.
+    pub fn advance(&mut self, until: Seconds) {
+        match &mut self.source {
+            Source::Rectangles(scheduler) => scheduler.advance(until),
+            Source::Plan(plan) => plan.advance(until),
+        }
+    }
+
+    /// The time of the next event or sample, if there is one.
+    #[must_use]
+    pub fn next_event(&self) -> Option<Seconds> {
+        match &self.source {
+            Source::Rectangles(scheduler) => scheduler.next_event(),
+            Source::Plan(plan) => plan.next_event(),
+        }
+    }
+
+    /// What was seen, once every job has ended.
+    #[must_use]
+    pub fn finish(self) -> SlotStudyRun {
+        let (mut statistics, loaded, wait_hours, jobs) = match self.source {
+            Source::Rectangles(scheduler) => {
+                let run = scheduler.finish();
+                (
+                    run.statistics,
+                    run.utilisation,
+                    run.mean_wait_hours,
+                    self.placed,
+                )
+            }
+            Source::Plan(plan) => plan.finish(self.nodes),
+        };
+        let mut measured = measures_of(&statistics);
+        measured.add("loaded_utilisation_percent", 100.0 * loaded);
+        measured.add("job_wait_hours", wait_hours);
+        let mut jobs = if self.keep_outcomes { jobs } else { Vec::new() };
+        jobs.sort_by_key(|outcome| outcome.job.id);
+        SlotStudyRun {
+            measured,
+            jobs,
+            samples: statistics.take_kept(),
+        }
+    }
+}
+
+/// A machine that plans anew at every event, and the samples of its plan.
+struct SampledPlan {
+    machine: ReservingMachine,
+    rules: SlotRules,
+    statistics: SlotStatistics,
+    next: Seconds,
+    last: Seconds,
+    period: Seconds,
+}
+
+impl SampledPlan {
+    fn advance(&mut self, until: Seconds) {
+        while let Some(now) = self.next_sample().filter(|now| *now < until) {
+            // As with exact runtimes, a sample sees what was submitted at its own instant.
+            self.machine.wait_until(now + Seconds(1));
+            let slots = SlotList::from_profile(self.machine.planned().1, now, self.rules);
+            let advertised = slots.advertised(now, slots.horizon_end(now));
+            let tasks = u32::try_from(self.machine.tasks_in_system()).unwrap_or(u32::MAX);
+            self.statistics.sample(now, &advertised, tasks);
+            self.next += self.period;
+        }
+        self.machine.advance(until);
+    }
+
+    fn next_sample(&self) -> Option<Seconds> {
+        (self.period > Seconds::ZERO && self.next <= self.last).then_some(self.next)
+    }
+
+    fn next_event(&self) -> Option<Seconds> {
+        let events = [self.next_sample(), self.machine.next_event()];
+        events.into_iter().flatten().min()
+    }
+
+    /// Statistics, utilisation while jobs are submitted, mean wait in hours, what became of the jobs.
+    fn finish(mut self, nodes: Nodes) -> (SlotStatistics, f64, f64, Vec<JobOutcome>) {
+        let totals = self.machine.reservation_totals();
+        let capacity = nodes.for_span(totals.submitting).0.max(1) as f64;
+        let metrics = self.machine.metrics();
+        let waits = metrics.wait_total.hours() / metrics.started.max(1) as f64;
+        let loaded = totals.used_while_submitting.0 as f64 / capacity;
+        let jobs = self.machine.take_job_outcomes();
+        (self.statistics, loaded, waits, jobs)
     }
 }
 

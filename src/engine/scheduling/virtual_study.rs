@@ -9,15 +9,20 @@ mod measures;
 mod settings;
 mod trial;
 
+pub use background::check_span;
 pub use settings::{Combination, VirtualStudyError, VirtualStudySettings};
 pub use trial::VirtualTrial;
 
-use background::Background;
+pub use background::{Replayed, VirtualReplay};
+
+use std::sync::Arc;
+
+use background::{DAY, Snapshot, in_order, instants, snapshots, window};
 
 use crate::estimates::WaitCalibration;
 use crate::random::Stream;
 use crate::scheduling::outcome::JobOutcome;
-use crate::units::Nodes;
+use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
 
 /// The deadlines whose predicted probability is held against every wait: the leads of the published requests, 1, 4 and 8 h
@@ -65,18 +70,107 @@ pub fn simulate_virtual(
     settings: &VirtualStudySettings,
     stream: &mut Stream,
 ) -> Result<VirtualStudyRun, VirtualStudyError> {
-    settings.validate(nodes)?;
-    let background = Background::replay(jobs, nodes, settings, stream)?;
-    let trials = background
-        .snapshots
-        .iter()
-        .map(|snapshot| trial::try_out(snapshot, &background.jobs, settings))
-        .collect();
-    Ok(VirtualStudyRun {
-        trials,
-        jobs: background.outcomes(),
-        calibration: background.calibration,
-    })
+    let study = VirtualStudy::new(jobs, nodes, settings, stream)?;
+    study.judge(study.replay_alone())
+}
+
+/// A study whose instants are drawn: what is replayed, and what is asked of the replay.
+pub struct VirtualStudy {
+    jobs: Arc<[Job]>,
+    nodes: Nodes,
+    settings: VirtualStudySettings,
+    instants: Vec<Seconds>,
+    window: (Seconds, Seconds),
+}
+
+impl VirtualStudy {
+    /// The random stream that instants are drawn from.
+    pub const STREAM: &str = "virtual instants";
+
+    /// Checks the settings and draws the instants.
+    ///
+    /// # Errors
+    /// As [`simulate_virtual`].
+    pub fn new(
+        jobs: &[Job],
+        nodes: Nodes,
+        settings: &VirtualStudySettings,
+        stream: &mut Stream,
+    ) -> Result<Self, VirtualStudyError> {
+        settings.validate(nodes)?;
+        let jobs = in_order(jobs, nodes);
+        let window = window(&jobs, settings)?;
+        Ok(Self {
+            jobs: jobs.into(),
+            nodes,
+            settings: settings.clone(),
+            instants: instants(window.0, settings.instants, stream),
+            window,
+        })
+    }
+
+    /// The jobs that fit on the machine, by submission; ids are positions.
+    #[must_use]
+    pub fn jobs(&self) -> &Arc<[Job]> {
+        &self.jobs
+    }
+
+    /// The replay before its first job.
+    #[must_use]
+    pub fn replay(&self) -> VirtualReplay {
+        let until = self.window.1;
+        VirtualReplay::new(
+            &self.jobs,
+            self.nodes,
+            &self.settings,
+            &self.instants,
+            until,
+        )
+    }
+
+    /// Replays the jobs.
+    fn replay_alone(&self) -> Replayed {
+        let mut replay = self.replay();
+        let mut jobs: &[Job] = self.jobs();
+        while !replay.is_done() {
+            let arrival = jobs.first().map(|job| job.submit);
+            let Some(next) = arrival.into_iter().chain(replay.next_event()).min() else {
+                break;
+            };
+            let (day, later) = jobs.split_at(jobs.partition_point(|job| job.submit < next + DAY));
+            replay.submit(day.iter().cloned());
+            replay.advance(next + DAY);
+            jobs = later;
+        }
+        replay.finish()
+    }
+
+    /// Snapshots at the instants, and how well the predictor knew the waits.
+    fn snapshots(
+        &self,
+        replayed: Replayed,
+    ) -> Result<(Vec<Snapshot>, WaitCalibration), VirtualStudyError> {
+        let (jobs, instants) = (&self.jobs, &self.instants);
+        snapshots(jobs, replayed, &self.settings, instants, self.window)
+    }
+
+    /// Tries out each request in forks of what was replayed.
+    ///
+    /// # Errors
+    /// As [`simulate_virtual`].
+    pub fn judge(&self, replayed: Replayed) -> Result<VirtualStudyRun, VirtualStudyError> {
+        let jobs = replayed.outcomes(&self.jobs, self.window.1);
+        let (snapshots, calibration) = self.snapshots(replayed)?;
+        let trials = snapshots
+            .iter()
+            .map(|snapshot| trial::try_out(snapshot, &self.jobs, &self.settings))
+            .collect();
+        Ok(VirtualStudyRun {
+            trials,
+            calibration,
+            jobs,
+        })
+    }
 }
 
 #[cfg(test)]

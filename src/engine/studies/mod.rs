@@ -13,6 +13,7 @@ use crate::estimates::EstimateSettings;
 use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::PolicySettings;
 use crate::scheduling::measures::Measure;
+use crate::scheduling::predicted_queue::PredictedQueueSettings;
 use crate::workload::WorkloadSettings;
 
 /// A kind of simulation.
@@ -193,6 +194,22 @@ macro_rules! studies {
 }
 
 for_each_study!(studies);
+
+/// A policy on one cluster, and nothing beside its jobs.
+#[must_use]
+pub fn policy_alone() -> StudySpec {
+    overbooking::OverbookingStudy::default().into()
+}
+
+/// A queue that plans with predictions, and nothing beside its jobs; with what stands for it where a policy's name stands.
+#[must_use]
+pub fn predicting_queue(settings: PredictedQueueSettings) -> (&'static str, StudySpec) {
+    let name = predicted_queue::STRATEGY.map_or("", |study| study.name);
+    (
+        name,
+        predicted_queue::PredictedQueueStudy { settings }.into(),
+    )
+}
 
 /// What stands for a study with a machine of its own where a policy's name stands (`scheduling.strategy`).
 #[derive(Clone, Copy, Debug)]

@@ -19,7 +19,7 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
 });
 
 /// Bytes of a stored sample with about twenty slots.
-const SAMPLE_BYTES: f64 = 350.0;
+const SAMPLE_BYTES: f64 = 400.0;
 
 /// Where slots come from and how often they are looked at.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -6,8 +6,9 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::error::WorkloadError;
 use super::job::{Job, JobId, JobKind};
-use super::settings::{CleaningRules, ProcessorsField};
+use super::settings::{CleaningRules, MissingEstimate, ProcessorsField};
 use super::swf::{ParsedTrace, SwfRecord};
 use crate::units::{Nodes, Seconds};
 
@@ -49,6 +50,9 @@ pub struct CleaningReport {
     pub kept_cancelled: u64,
     /// Kept: the preferred processor field was missing and the other one was used.
     pub other_processors_field: u64,
+    /// Kept: no requested time; the run time was taken for it, where the rules say so.
+    #[serde(default)]
+    pub estimates_from_runtime: u64,
     /// Kept: wider than the machine; such jobs are dropped at submission and counted there.
     pub wider_than_machine: u64,
     /// Kept: stood below a record that was submitted later; sorted by submit time.
@@ -95,7 +99,7 @@ impl CleaningReport {
 
     /// Everything that was kept but noted: name, meaning, count.
     #[must_use]
-    pub fn noted(&self) -> [(&'static str, &'static str, u64); 7] {
+    pub fn noted(&self) -> [(&'static str, &'static str, u64); 8] {
         [
             (
                 "overrun",
@@ -112,6 +116,11 @@ impl CleaningReport {
                 "other-processors-field",
                 "the preferred processor field is missing, the other one was used",
                 self.other_processors_field,
+            ),
+            (
+                "estimate-from-runtime",
+                "the requested time is missing, the run time was taken",
+                self.estimates_from_runtime,
             ),
             (
                 "wider-than-machine",
@@ -135,6 +144,31 @@ impl CleaningReport {
     #[must_use]
     pub fn dropped_total(&self) -> u64 {
         self.records - self.usable
+    }
+
+    /// The share of the records that was dropped, 0 to 1; 0 of a trace without records.
+    #[must_use]
+    pub fn dropped_share(&self) -> f64 {
+        self.dropped_total() as f64 / self.records.max(1) as f64
+    }
+
+    /// Refuses a trace with records that lack a requested time, where the rules do not allow that.
+    ///
+    /// # Errors
+    /// [`WorkloadError::MissingEstimates`].
+    pub fn require_estimates(
+        &self,
+        label: &str,
+        rules: &CleaningRules,
+    ) -> Result<(), WorkloadError> {
+        if rules.missing_estimate == MissingEstimate::Error && self.missing_estimate > 0 {
+            return Err(WorkloadError::MissingEstimates {
+                label: label.to_owned(),
+                missing: self.missing_estimate,
+                records: self.records,
+            });
+        }
+        Ok(())
     }
 }
 
@@ -183,7 +217,12 @@ pub(super) fn usable(
     rules: &CleaningRules,
     report: &mut CleaningReport,
 ) -> Option<Job> {
-    let overrun = record.run > record.requested_time;
+    let is_estimated = record.requested_time > 0;
+    let estimate = match rules.missing_estimate {
+        MissingEstimate::Runtime if !is_estimated => record.run.max(1),
+        _ => record.requested_time,
+    };
+    let overrun = record.run > estimate;
     let cancelled = record.status == CANCELLED;
     let (preferred, other) = match rules.processors {
         ProcessorsField::AllocatedElseRequested => {
@@ -202,7 +241,7 @@ pub(super) fn usable(
         Some(&mut report.zero_runtime)
     } else if processors <= 0 {
         Some(&mut report.missing_processors)
-    } else if record.requested_time <= 0 {
+    } else if estimate <= 0 {
         Some(&mut report.missing_estimate)
     } else if overrun && rules.drop_overruns {
         Some(&mut report.overrun)
@@ -221,13 +260,14 @@ pub(super) fn usable(
     report.kept_cancelled += u64::from(cancelled);
     report.kept_zero_runtime += u64::from(record.run == 0);
     report.other_processors_field += u64::from(preferred <= 0);
+    report.estimates_from_runtime += u64::from(!is_estimated);
     let submit = Seconds(record.submit);
     Some(Job {
         id: JobId(0),
         trace_number: record.job_number,
         submit,
         release: submit,
-        estimate: Seconds(record.requested_time),
+        estimate: Seconds(estimate),
         runtime: Seconds(record.run),
         deadline: submit,
         // More nodes than 32 bits count are wider than any machine all the same.
@@ -360,6 +400,52 @@ mod tests {
                 assert_eq!(count, u64::from(name == rule), "{name} for {rule}");
             }
         }
+    }
+
+    #[test]
+    fn a_missing_estimate_drops_the_record_becomes_its_run_time_or_refuses_the_trace() {
+        let rules = |missing_estimate| CleaningRules {
+            missing_estimate,
+            drop_zero_runtime: false,
+            drop_overruns: true,
+            ..CleaningRules::default()
+        };
+        let missing = |run| SwfRecord {
+            run,
+            requested_time: -1,
+            ..USABLE
+        };
+        let (job, report) = report_of(missing(50), rules(MissingEstimate::Drop));
+        assert_eq!((job, report.missing_estimate), (None, 1));
+        assert_eq!(report.dropped_share(), 1.0);
+        // A run time of 0 is booked for a second: nothing can be booked for no time.
+        for (run, estimate) in [(50, 50), (0, 1)] {
+            let (job, report) = report_of(missing(run), rules(MissingEstimate::Runtime));
+            let job = job.unwrap();
+            assert_eq!(
+                (job.estimate, job.runtime),
+                (Seconds(estimate), Seconds(run))
+            );
+            assert_eq!(
+                (report.estimates_from_runtime, report.dropped_total()),
+                (1, 0)
+            );
+        }
+        let strict = rules(MissingEstimate::Error);
+        let (_, report) = report_of(missing(50), strict);
+        let refused = report.require_estimates("log", &strict).unwrap_err();
+        assert!(refused.to_string().contains("1 of 1 records"), "{refused}");
+        assert!(
+            report_of(USABLE, strict)
+                .1
+                .require_estimates("log", &strict)
+                .is_ok()
+        );
+        assert!(
+            report
+                .require_estimates("log", &CleaningRules::default())
+                .is_ok()
+        );
     }
 
     #[test]

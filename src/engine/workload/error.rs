@@ -29,12 +29,25 @@ pub enum WorkloadError {
     /// Nothing to simulate.
     #[error(
         "{label}: none of {records} records is a usable job: each needs a run time, processors and a requested time \
-         (`bookahead trace describe` counts what is missing); choose another trace, or relax the cleaning rules"
+         (`bookahead trace info` counts what is missing); choose another trace, or relax the cleaning rules"
     )]
     NoJobs {
         /// The workload.
         label: String,
         /// Records before cleaning.
+        records: u64,
+    },
+    /// Records without requested time, where the settings refuse them.
+    #[error(
+        "{label}: {missing} of {records} records have no requested time; set workload.missing_estimate to \"drop\", or to \
+         \"runtime\" to take their run times for it"
+    )]
+    MissingEstimates {
+        /// The workload.
+        label: String,
+        /// Records without requested time.
+        missing: u64,
+        /// Records in all.
         records: u64,
     },
     /// A load is asked for, but the jobs offer none that arrivals could scale.

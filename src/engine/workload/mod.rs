@@ -14,6 +14,7 @@ mod error;
 pub mod input_file;
 mod job;
 mod job_stream;
+mod logged;
 pub mod lublin_feitelson;
 mod prepare;
 mod reservations;
@@ -42,14 +43,15 @@ pub use co_reservations::{
 pub use error::WorkloadError;
 pub use job::{Job, JobId, JobKind};
 pub use job_stream::{Demand, JobStream, JobStreamError};
+pub use logged::{JobLog, LoggedJob, job_log};
 pub use prepare::{Workload, load, prepare, prepare_parsed};
 pub use reservations::{
     LeadRounding, MixedWorkload, RequestDuration, RequestId, RequestOrigin, RequestSettings,
     ReservationRequest, StartRule, WantedStart, generate_requests,
 };
 pub use settings::{
-    CleaningRules, Compression, CopyShift, Origin, ProcessorsField, TraceCopy, WholeTrace,
-    WorkloadSettings, WorkloadSource,
+    CleaningRules, Compression, CopyShift, MissingEstimate, Origin, ProcessorsField, TraceCopy,
+    WholeTrace, WorkloadSettings, WorkloadSource,
 };
 pub use site::SiteSettings;
 pub use site_load::{AdjustableTrace, SECOND_COPY_SHIFT};

@@ -84,6 +84,7 @@ pub fn prepare_parsed(
     seed: u64,
 ) -> Result<Workload, WorkloadError> {
     let CleanedTrace { jobs, report, .. } = clean(trace, &settings.cleaning, settings.nodes);
+    report.require_estimates(&trace.label, &settings.cleaning)?;
     let (learning, split) = match &settings.whole {
         None => battery::split(&trace.label, report.records, jobs, settings)?,
         Some(whole) => {

@@ -129,6 +129,11 @@ impl WorkloadSettings {
         } else {
             ""
         };
+        // `error` gives the jobs of `drop`, or none.
+        let from_runtime = match cleaning.missing_estimate {
+            MissingEstimate::Runtime => ";missing-estimate=runtime",
+            MissingEstimate::Drop | MissingEstimate::Error => "",
+        };
         let compression = match compression {
             Compression::Factor { factor } => format!("factor:{factor}"),
             Compression::TargetLoad { load } => format!("target-load:{load}"),
@@ -160,7 +165,7 @@ impl WorkloadSettings {
             };
             return format!(
                 "{};nodes={};whole{days}{copy}{origin}{shake};estimates={estimates};processors={processors};zero-runtime={};\
-                 overruns={};cancelled={}{completed};compression={compression}",
+                 overruns={};cancelled={}{completed}{from_runtime};compression={compression}",
                 self.source_key(),
                 nodes.0,
                 rule(cleaning.drop_zero_runtime),
@@ -170,7 +175,7 @@ impl WorkloadSettings {
         }
         format!(
             "{};nodes={};evaluation={evaluation_jobs};battery={battery_jobs};processors={processors};\
-             zero-runtime={};overruns={};cancelled={}{completed};compression={compression};laxity={laxity}",
+             zero-runtime={};overruns={};cancelled={}{completed}{from_runtime};compression={compression};laxity={laxity}",
             self.source_key(),
             nodes.0,
             rule(cleaning.drop_zero_runtime),
@@ -241,6 +246,29 @@ pub struct CleaningRules {
     pub drop_cancelled: bool,
     /// Drop records whose status is not "completed" (1), from what is evaluated and from what is learned (A-60).
     pub completed_only: bool,
+    /// What becomes of records without a requested time.
+    #[serde(default, skip_serializing_if = "MissingEstimate::is_default")]
+    pub missing_estimate: MissingEstimate,
+}
+
+/// What becomes of a record whose requested time is missing, zero or negative.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MissingEstimate {
+    /// It is dropped, and counted.
+    #[default]
+    Drop,
+    /// Its run time is taken for the estimate, at least a second: as if its user had known.
+    Runtime,
+    /// The trace is refused.
+    Error,
+}
+
+impl MissingEstimate {
+    /// Whether it is the rule that was there before there was a choice, which specifications leave out.
+    fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Which field gives the node count of a record (A-37).
@@ -262,6 +290,7 @@ impl Default for CleaningRules {
             drop_overruns: false,
             drop_cancelled: false,
             completed_only: false,
+            missing_estimate: MissingEstimate::Drop,
         }
     }
 }

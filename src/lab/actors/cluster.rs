@@ -33,10 +33,12 @@ impl Message<Advance> for ClusterActor {
 
     async fn handle(&mut self, advance: Advance, _: &mut Context<Self, Progress>) -> Progress {
         self.machine.submit(advance.arrivals);
+        self.machine.cancel(advance.cancellations);
         self.machine.inject(&advance.node_events);
         self.machine.advance(advance.until);
         Progress {
             outcomes: self.machine.take_outcomes(),
+            cancelled: self.machine.take_cancelled(),
             next_event: self.machine.next_event(),
             idle: self.machine.is_idle(),
         }

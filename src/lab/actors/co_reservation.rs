@@ -9,14 +9,15 @@ mod tests;
 use std::sync::Arc;
 
 use kameo::Actor;
+use kameo::actor::ActorRef;
 use kameo::message::{Context, Message};
 
 use self::messages::{
-    BeginWindow, CarryOut, Done, EndWindow, LocalProgress, LocalReport, NextTask, ReportLocal,
-    ReportRequests, RequestReport, TakeJobs, TaskDue,
+    BeginWindow, CarryOut, Done, EndWindow, LocalProgress, LocalReport, ReportLocal,
+    ReportRequests, RequestReport, TakeJobs, WorkOff, WorkedOff,
 };
 use super::messages::{AskGrant, HandOver, NextEvent, WhenNext};
-use super::{Client, Clock, Member, SimulationError, ask};
+use super::{Client, Clock, Member, Silent, SimulationError, ask};
 use crate::brokering::{
     CoReservationSettings, Exchange, GridInputs, GridRun, MAXIMUM_IDLE_WINDOWS, OutageEvents, Site,
     WINDOW, clusters, finish,
@@ -51,18 +52,20 @@ impl Message<HandOver> for OutageInjector {
     }
 }
 
-/// The actor around the broker and its network: it says what is to be done next at which cluster.
+/// The actor around the broker and its network: it asks clusters to do what is to be done next.
 #[derive(Debug, Actor)]
 pub struct BrokerActor {
     exchange: Option<Exchange>,
+    clusters: Vec<ActorRef<LocalClusterActor>>,
 }
 
 impl BrokerActor {
-    /// The actor of an exchange at which nothing is under way.
+    /// The actor of an exchange at which nothing is under way, and who its clusters are.
     #[must_use]
-    pub fn new(exchange: Exchange) -> Self {
+    pub fn new(exchange: Exchange, clusters: Vec<ActorRef<LocalClusterActor>>) -> Self {
         Self {
             exchange: Some(exchange),
+            clusters,
         }
     }
 }
@@ -86,22 +89,21 @@ impl Message<BeginWindow> for BrokerActor {
     }
 }
 
-impl Message<NextTask> for BrokerActor {
-    type Reply = TaskDue;
+impl Message<WorkOff> for BrokerActor {
+    type Reply = WorkedOff;
 
-    async fn handle(&mut self, ask: NextTask, _: &mut Context<Self, TaskDue>) -> TaskDue {
+    async fn handle(&mut self, window: WorkOff, _: &mut Context<Self, WorkedOff>) -> WorkedOff {
         let Some(exchange) = &mut self.exchange else {
-            return TaskDue {
-                task: None,
-                idle: true,
-            };
+            return WorkedOff(Ok(true));
         };
-        if let Some((task, report)) = ask.done {
+        while let Some(task) = exchange.next_task(window.until) {
+            let site = usize::from(task.cluster.0);
+            let Ok(Done { task, report }) = self.clusters[site].ask(CarryOut(task)).await else {
+                return WorkedOff(Err(Silent { site }));
+            };
             exchange.report(&task, report);
         }
-        let task = exchange.next_task(ask.until);
-        let idle = task.is_none() && exchange.is_idle();
-        TaskDue { task, idle }
+        WorkedOff(Ok(exchange.is_idle()))
     }
 }
 
@@ -199,7 +201,6 @@ pub(super) async fn conduct(
     );
     let mut injector = Member::spawn("failure injector", OutageInjector::new(outages));
     let exchange = Exchange::new(sizes, settings, seed);
-    let mut broker = Member::spawn("broker", BrokerActor::new(exchange));
     let mut sites: Vec<_> = clusters(inputs, settings)?
         .into_iter()
         .zip(&inputs.clusters)
@@ -213,6 +214,8 @@ pub(super) async fn conduct(
             )
         })
         .collect();
+    let members = sites.iter().map(|(_, cluster)| cluster.actor.clone());
+    let mut broker = Member::spawn("broker", BrokerActor::new(exchange, members.collect()));
     let mut jobs = Vec::new();
     let mut parts = vec![Vec::new(); sites.len()];
     let mut idle_windows_left = MAXIMUM_IDLE_WINDOWS;
@@ -236,13 +239,9 @@ pub(super) async fn conduct(
         let requests = ask!(asking, HandOver { until });
         let outages = ask!(injector, HandOver { until });
         ask!(broker, BeginWindow { requests, outages });
-        let mut done = None;
-        let mut idle = loop {
-            let due = ask!(broker, NextTask { done, until });
-            let Some(task) = due.task else { break due.idle };
-            let (_, cluster) = &mut sites[usize::from(task.cluster.0)];
-            let Done { task, report } = ask!(cluster, CarryOut(task));
-            done = Some((task, report));
+        let mut idle = match ask!(broker, WorkOff { until }).0 {
+            Ok(idle) => idle,
+            Err(Silent { site }) => return Err(sites[site].1.why_stopped().await),
         };
         for (client, _) in &mut sites {
             idle &= ask!(client, WhenNext).0.is_none();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kameo::Actor;
 use kameo::message::{Context, Message};
 
-use super::messages::HandOver;
+use super::messages::{HandOver, NextEvent, WhenNext};
 use crate::failures::{FailureTrace, NodeEvent};
 
 /// Replays a failure trace: the same one for every strategy of a comparison.
@@ -20,6 +20,14 @@ impl FailureInjector {
     #[must_use]
     pub fn new(trace: Arc<FailureTrace>) -> Self {
         Self { trace, next: 0 }
+    }
+}
+
+impl Message<WhenNext> for FailureInjector {
+    type Reply = NextEvent;
+
+    async fn handle(&mut self, _: WhenNext, _: &mut Context<Self, NextEvent>) -> NextEvent {
+        NextEvent(self.trace.events.get(self.next).map(|event| event.time))
     }
 }
 

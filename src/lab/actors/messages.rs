@@ -3,10 +3,12 @@
 use kameo::Reply;
 
 use crate::failures::NodeEvent;
+use crate::scheduling::SlotStudyRun;
+use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::{ReservationOutcome, ReservationTotals};
 use crate::scheduling::{JobOutcome, SimulationMetrics};
 use crate::units::Seconds;
-use crate::workload::{Job, ReservationRequest};
+use crate::workload::{Job, JobId, ReservationRequest};
 
 /// To a client, the failure injector or a cluster: when is your next event?
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +46,8 @@ pub struct Advance {
     pub arrivals: Vec<Job>,
     /// Node failures and repairs before `until`.
     pub node_events: Vec<NodeEvent>,
+    /// Jobs that their users take back before `until` if they have not started, and when.
+    pub cancellations: Vec<(Seconds, JobId)>,
     /// End of the granted window, exclusive.
     pub until: Seconds,
 }
@@ -53,6 +57,8 @@ pub struct Advance {
 pub struct Progress {
     /// Outcomes that became final in the window.
     pub outcomes: Vec<JobOutcome>,
+    /// Jobs that were taken back in the window, and when.
+    pub cancelled: Vec<(Seconds, JobId)>,
     /// The cluster's own next event.
     pub next_event: Option<Seconds>,
     /// Whether every job handed over so far has its outcome.
@@ -103,3 +109,37 @@ pub struct ReservingTotals {
     /// Of the requests.
     pub reservations: ReservationTotals,
 }
+
+/// To a machine that is watched from outside: take these arrivals and work off everything before `until`.
+#[derive(Clone, Debug)]
+pub struct AdvanceWatched {
+    /// Jobs submitted before `until`.
+    pub arrivals: Vec<Job>,
+    /// End of the granted window, exclusive.
+    pub until: Seconds,
+}
+
+/// Reply of that machine to [`AdvanceWatched`].
+#[derive(Clone, Copy, Debug, Reply)]
+pub struct WatchedProgress {
+    /// The machine's own next event.
+    pub next_event: Option<Seconds>,
+    /// Whether everything that is asked of it was seen, whatever else is to happen.
+    pub done: bool,
+}
+
+/// To a machine that advertises slots: what was seen?
+#[derive(Clone, Copy, Debug)]
+pub struct ReportSlots;
+
+/// Reply to [`ReportSlots`].
+#[derive(Clone, Debug, Reply)]
+pub struct SlotsSeen(pub SlotStudyRun);
+
+/// To clients: what did they do?
+#[derive(Clone, Copy, Debug)]
+pub struct ReportMeasures;
+
+/// Reply to [`ReportMeasures`].
+#[derive(Clone, Debug, Reply)]
+pub struct Measures(pub Measured);

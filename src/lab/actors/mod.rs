@@ -7,12 +7,19 @@
 
 mod client;
 mod clock;
+mod closed_loop;
+#[cfg(test)]
+mod closed_loop_tests;
 mod cluster;
 mod co_reservation;
 mod failure_injector;
 pub mod messages;
 mod provisioning;
 mod reserving;
+mod slots;
+mod virtual_reservations;
+#[cfg(test)]
+mod watched_tests;
 
 use std::sync::Arc;
 
@@ -23,6 +30,7 @@ use tokio::task::JoinHandle;
 
 pub use client::{Client, Submission};
 pub use clock::Clock;
+pub use closed_loop::{ClosedLoopClient, Decided, HandedOver};
 pub use cluster::ClusterActor;
 pub use co_reservation::{
     BrokerActor, LocalClusterActor, OutageInjector, messages as co_reservation_messages,
@@ -33,6 +41,10 @@ pub use provisioning::{
     SitesByMessage,
 };
 pub use reserving::ReservingClusterActor;
+pub use slots::SlotMachineActor;
+pub use virtual_reservations::{
+    ReplayActor, ReplaySeen, ReportReplay, RequesterActor, TriedOut, TryOut,
+};
 
 use self::messages::{Advance, AskGrant, HandOver, ReportTotals, WhenNext};
 use crate::brokering::provisioning::{
@@ -42,9 +54,13 @@ use crate::brokering::{CoReservationSettings, GridInputs, GridRun};
 use crate::failures::{FailureTrace, NodeEvent};
 use crate::random::StreamSeed;
 use crate::scheduling::local::OverbookingError;
+use crate::scheduling::measures::Measured;
 use crate::scheduling::predicted_queue::UnknownPredictor;
 use crate::scheduling::reserving::{ReservingRun, ReservingSettings};
-use crate::scheduling::{ClusterMachine, JobOutcome, SimulationMetrics, VirtualStudyError};
+use crate::scheduling::{
+    ClosedLoop, ClusterMachine, JobOutcome, SimulationMetrics, SlotStudyRun, SlotStudySettings,
+    VirtualStudy, VirtualStudyError, VirtualStudyRun, VirtualStudySettings,
+};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, ReservationRequest};
 
@@ -116,6 +132,27 @@ pub fn simulate_cluster(
     on_this_thread(conduct(machine, nodes, jobs, failures, keep_outcomes))
 }
 
+/// As [`simulate_cluster`], with clients whose submissions follow from what becomes of them; and what these did.
+///
+/// # Errors
+///
+/// When an actor panics.
+pub fn simulate_cluster_and_clients(
+    machine: ClusterMachine,
+    nodes: Nodes,
+    clients: ClosedLoop,
+    failures: &Arc<FailureTrace>,
+    keep_outcomes: bool,
+) -> Result<Option<(ClusterRun, Measured)>, SimulationError> {
+    on_this_thread(closed_loop::conduct(
+        machine,
+        nodes,
+        clients,
+        failures,
+        keep_outcomes,
+    ))
+}
+
 /// Runs a machine that takes reservations, its client and who asks for reservations as actors.
 ///
 /// # Errors
@@ -135,6 +172,37 @@ pub fn simulate_reserving_cluster(
         requests,
         keep_outcomes,
     ))
+}
+
+/// Runs a machine that advertises slots and its client as actors; `jobs` are in order of submission. Keeps jobs and samples where outcomes
+/// are asked for.
+///
+/// # Errors
+///
+/// When an actor panics.
+pub fn simulate_advertising_machine(
+    jobs: &Arc<[Job]>,
+    nodes: Nodes,
+    settings: &SlotStudySettings,
+    keep_outcomes: bool,
+) -> Result<SlotStudyRun, SimulationError> {
+    on_this_thread(slots::conduct(jobs, nodes, settings, keep_outcomes))
+}
+
+/// Runs a machine that replays a trace, its client, and who tries out reservations in forks of it, as actors.
+///
+/// # Errors
+///
+/// When the settings do not fit the jobs, or when an actor panics.
+pub fn simulate_virtual_reservations(
+    jobs: &[Job],
+    nodes: Nodes,
+    settings: &VirtualStudySettings,
+    seed: &StreamSeed,
+) -> Result<VirtualStudyRun, SimulationError> {
+    let mut stream = seed.stream(VirtualStudy::STREAM);
+    let study = VirtualStudy::new(jobs, nodes, settings, &mut stream)?;
+    on_this_thread(virtual_reservations::conduct(study))
 }
 
 /// Runs a broker and its clusters as actors.
@@ -200,6 +268,7 @@ async fn conduct(
         let advance = Advance {
             arrivals: ask!(client, HandOver { until }),
             node_events: ask!(injector, HandOver { until }),
+            cancellations: Vec::new(),
             until,
         };
         if keep_outcomes {
@@ -216,15 +285,26 @@ async fn conduct(
         return Ok(None);
     }
     let totals = ask!(cluster, ReportTotals);
-    let outcomes = by_job(outcomes);
-    let last_end = outcomes.iter().filter_map(|outcome| outcome.end).max();
-    node_events
-        .retain(|event| event.node.0 < nodes.0 && last_end.is_some_and(|end| event.time <= end));
-    Ok(Some(ClusterRun {
-        metrics: totals.0,
-        outcomes,
-        node_events,
-    }))
+    Ok(Some(ClusterRun::of(totals.0, nodes, outcomes, node_events)))
+}
+
+impl ClusterRun {
+    fn of(
+        metrics: SimulationMetrics,
+        nodes: Nodes,
+        outcomes: Vec<JobOutcome>,
+        mut node_events: Vec<NodeEvent>,
+    ) -> Self {
+        let outcomes = by_job(outcomes);
+        let last_end = outcomes.iter().filter_map(|outcome| outcome.end).max();
+        let ended = |time: Seconds| last_end.is_some_and(|end| time <= end);
+        node_events.retain(|event| event.node.0 < nodes.0 && ended(event.time));
+        Self {
+            metrics,
+            outcomes,
+            node_events,
+        }
+    }
 }
 
 /// Outcomes in order of job id. Each is moved to its place at once, which is cheaper than sorting such large records.

@@ -28,6 +28,15 @@ impl<T> Cache<T> {
             .clear();
     }
 
+    /// What was made so far, in the order of the keys.
+    pub(crate) fn made(&self) -> Vec<Arc<T>> {
+        let slots = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        slots
+            .values()
+            .filter_map(|slot| slot.get()?.as_ref().ok().map(Arc::clone))
+            .collect()
+    }
+
     pub(crate) fn get(
         &self,
         key: String,

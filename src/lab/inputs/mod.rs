@@ -3,15 +3,17 @@
 //! [`InputSources`] makes them, [`Inputs`] says what a simulation needs and remembers it.
 
 mod cache;
+mod loss;
 pub(crate) mod parallel;
 mod sources;
 
 use std::any::{Any, TypeId};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use self::cache::Cache;
+pub use self::loss::RecordLoss;
 pub use self::sources::{FailureRequest, InputSources, PreparedWorkload};
 use serde::Serialize;
 use serde_json::Value;
@@ -22,7 +24,8 @@ use crate::random::StreamSeed;
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::workflows::{Negatives, Workflow};
 use crate::workload::{
-    Job, MixedWorkload, ParsedTrace, RequestSettings, WorkloadSettings, generate_requests, shaken,
+    Job, JobLog, MixedWorkload, ParsedTrace, RequestSettings, WorkloadSettings, generate_requests,
+    job_log, shaken,
 };
 use bookahead_engine::studies::SimulationSpec;
 
@@ -226,6 +229,22 @@ impl Inputs {
             .expect("a value is kept under its own type")
     }
 
+    /// What cleaning dropped of the workloads that were made so far, by name; of workloads with one name but several rules, the
+    /// greatest loss.
+    pub(crate) fn losses(&self) -> Vec<RecordLoss> {
+        let mut losses: BTreeMap<String, RecordLoss> = BTreeMap::new();
+        for workload in self.workloads.made() {
+            let Some(loss) = RecordLoss::of(&workload.label, &workload.cleaning) else {
+                continue;
+            };
+            let known = losses.get(&loss.workload);
+            if known.is_none_or(|known| known.total() < loss.total()) {
+                losses.insert(loss.workload.clone(), loss);
+            }
+        }
+        losses.into_values().collect()
+    }
+
     /// Settings with the same text share records.
     pub(crate) fn source_key(&self, settings: &WorkloadSettings) -> String {
         self.sources.source_key(settings)
@@ -308,13 +327,29 @@ impl Inputs {
         settings: &WorkloadSettings,
         seed: u64,
     ) -> Result<Arc<PreparedWorkload>, Arc<InputError>> {
-        let key = format!("{seed}|{}", self.sources.workload_key(settings));
+        // A trace may be refused whose jobs another simulation takes: that is not in the name.
+        let key = format!(
+            "{seed}|{}|{:?}",
+            self.sources.workload_key(settings),
+            settings.cleaning.missing_estimate
+        );
         let source = format!("{seed}|{}", self.sources.source_key(settings));
         self.workloads.get_shared(key, || {
             let records = self
                 .records
                 .get(source, || self.sources.records(settings, seed))?;
             Ok(self.sources.workload(&records, settings, seed)?)
+        })
+    }
+
+    /// What the log of a workload says of its jobs beyond what they asked for.
+    pub(crate) fn job_log(&self, spec: &SimulationSpec) -> Result<Arc<JobLog>, Arc<InputError>> {
+        let source = self.sources.source_key(&spec.workload);
+        let key = format!("{}|{source}", spec.seed);
+        self.shared::<Cache<JobLog>>().get(key, || {
+            // Raw records are not kept for it: they take several times as much.
+            let records = self.sources.records(&spec.workload, spec.seed)?;
+            Ok(job_log(&records.records))
         })
     }
 
@@ -355,6 +390,17 @@ impl Inputs {
         jobs: &[Job],
         replication: u32,
     ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+        self.failures_for(spec, jobs, replication, Seconds::ZERO)
+    }
+
+    /// The same where the last of these jobs may be over so much later than their deadlines say.
+    pub(crate) fn failures_for(
+        &self,
+        spec: &SimulationSpec,
+        jobs: &[Job],
+        replication: u32,
+        later: Seconds,
+    ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
         if spec.failures.source == FailureSource::None {
             return Ok(Arc::default());
         }
@@ -363,7 +409,7 @@ impl Inputs {
         self.failures_of(&FailureRequest {
             settings: &spec.failures,
             nodes,
-            horizon: horizon(jobs, nodes),
+            horizon: horizon(jobs, nodes) + later,
             seed: spec.seed,
             workload_key: &workload_key,
             replication,

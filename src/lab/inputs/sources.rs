@@ -7,7 +7,7 @@ use crate::estimates::{EstimateModel, EstimateSettings, LearningJobs};
 use crate::failures::{self, FailureFolder, FailureSettings, FailureTrace, LanlTable};
 use crate::units::{Nodes, Seconds};
 use crate::workload::workflows::{Negatives, Workflow, WorkflowFolder};
-use crate::workload::{self, Job, ParsedTrace, TraceFolder, WorkloadSettings};
+use crate::workload::{self, CleaningReport, Job, ParsedTrace, TraceFolder, WorkloadSettings};
 
 /// Where a sweep finds traces, failure tables and workflows, and how it makes jobs, statistics and failures of them.
 #[derive(Clone, Debug)]
@@ -78,6 +78,7 @@ impl InputSources {
             learning: workload.learning,
             batteries: workload.batteries,
             first_factor: workload.factors.first().copied().unwrap_or(1.0),
+            cleaning: workload.report,
             content_hash: workload.content_hash,
         })
     }
@@ -172,6 +173,8 @@ pub struct PreparedWorkload {
     pub batteries: Vec<Arc<[Job]>>,
     /// The compression factor of the first one.
     pub first_factor: f64,
+    /// What cleaning dropped and noted.
+    pub cleaning: CleaningReport,
     /// Hash of everything that determines the jobs.
     pub content_hash: String,
 }

@@ -6,13 +6,18 @@ use super::declaration::{
     Given, Key, Section, flag, integer, integer_within, named, one_of, real, section, text,
 };
 use super::field::Field;
-use crate::workload::{CopyShift, Origin, ProcessorsField};
+use crate::workload::{CopyShift, MissingEstimate, Origin, ProcessorsField};
+
+/// Jobs of a workload at most: with their records they take up to half a kilobyte each.
+pub(crate) const MOST_JOBS: i64 = 10_000_000;
+
+const TOO_MANY_JOBS: &str = "jobs do not fit into memory (ten millions take five gigabytes; `bookahead simulate` streams any number)";
 
 section! {
     /// What the experiment is called, its seed, and how often it is repeated: what no axis may change.
     EXPERIMENT = "experiment", RawHeader {
         /// The name of the experiment.
-        name: Given<String> = text("letters, digits, `-`, `_`, `.` and `@`, beginning with a letter or digit"),
+        name: Given<String> = text("up to 100 letters, digits, `-`, `_`, `.` and `@`, beginning with a letter or digit"),
         /// One paragraph for the report.
         description: Given<String> = text("any text"),
         /// The seed of all random streams.
@@ -30,17 +35,22 @@ section! {
         /// The model that makes the jobs, in the place of a trace.
         model: Given<String> = one_of(|| vec!["lublin-feitelson", "uniform-ratio", "arminius"]),
         /// How many jobs the model makes.
-        jobs: Given<u32> = integer(1).note(": jobs that the model generates in all"),
+        jobs: Given<u32> = integer_within(1, MOST_JOBS)
+            .refused("is too small", TOO_MANY_JOBS)
+            .note(": jobs that the model generates in all"),
         /// The size of the machine.
         nodes: Given<u32> = integer_within(1, 10_000_000)
             .refused("is too small", "is too large")
             .note(": the size of the machine"),
         /// How many jobs are evaluated; those before them are learned from.
-        evaluation_jobs: Given<u32> = integer(1)
+        evaluation_jobs: Given<u32> = integer_within(1, MOST_JOBS)
+            .refused("is too small", TOO_MANY_JOBS)
             .words("a whole number of at least replications × battery_jobs (the default)")
             .decides("A-35"),
         /// Jobs of one battery.
-        battery_jobs: Given<u32> = integer(1).default_is("1000").decides("A-35"),
+        battery_jobs: Given<u32> = integer_within(1, MOST_JOBS)
+            .refused("is too small", TOO_MANY_JOBS)
+            .default_is("1000").decides("A-35"),
         /// The factor on the times between submissions.
         compression: Given<f64> = real().above(0.0).words("a factor above 0").decides("§5.2"),
         /// The offered load that all evaluated jobs together are brought to.
@@ -84,6 +94,9 @@ section! {
         completed_only: Option<bool> = flag("false")
             .note(": only records whose status is completed, for evaluation and learning")
             .decides("A-60"),
+        /// What becomes of records without a requested time.
+        missing_estimate: Option<MissingEstimate> = named::<MissingEstimate>()
+            .note(": what becomes of records without a requested time"),
     }
     tables {
         /// Which records are usable.

@@ -1,10 +1,12 @@
 //! What earlier runs left behind: single points with their jobs, and whole runs as columns to be laid side by side.
 
+use std::collections::BTreeMap;
+
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, params};
 
 use super::runs::axis_value;
-use super::{METRICS, RunId, SqlValue, Store, StoreError};
+use super::{METRICS, RecordLoss, RunId, SqlValue, Store, StoreError};
 use crate::studies::measures;
 use crate::sweep::AxisValue;
 
@@ -402,6 +404,37 @@ impl Store {
                     .and_then(Iterator::collect)
             })
             .map_err(|error| self.error("reading what a run read", error))
+    }
+
+    /// What cleaning dropped of the workloads of a run, by workload; nothing for runs of stores that did not keep it.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn record_losses(&self, run: RunId) -> Result<Vec<RecordLoss>, StoreError> {
+        let sql = |error| self.error("reading what cleaning dropped", error);
+        let mut statement = self
+            .connection
+            .prepare("SELECT workload, records, rule, dropped FROM run_loss WHERE run = ?1 ORDER BY workload, rule")
+            .map_err(sql)?;
+        let mut rows = statement.query([run.0]).map_err(sql)?;
+        let mut losses: Vec<RecordLoss> = Vec::new();
+        while let Some(row) = rows.next().map_err(sql)? {
+            let workload: String = row.get(0).map_err(sql)?;
+            let count = |column| row.get(column).map(|count: i64| count.max(0) as u64);
+            let (records, dropped) = (count(1).map_err(sql)?, count(3).map_err(sql)?);
+            if losses.last().is_none_or(|loss| loss.workload != workload) {
+                losses.push(RecordLoss {
+                    workload,
+                    records,
+                    dropped: BTreeMap::new(),
+                });
+            }
+            if let Some(loss) = losses.last_mut() {
+                loss.dropped.insert(row.get(2).map_err(sql)?, dropped);
+            }
+        }
+        Ok(losses)
     }
 
     /// The names of the workloads behind the points of a run, sorted.

@@ -33,6 +33,7 @@ mod tables;
 #[cfg(test)]
 mod tests;
 mod versions;
+mod waiting;
 mod workflows;
 mod write;
 
@@ -51,8 +52,8 @@ pub use paired::{PAIRED_MEASURES, PairedRequests};
 pub use query::{QueryError, SqlValue};
 pub use read::{AxisColumn, FailedPoint, PointColumns, RunSelector, RunSummary};
 pub use record::{
-    FailedSimulation, FinishedSimulation, OutcomeDetail, RunId, RunInput, RunRecord, RunState,
-    WriteSummary,
+    FailedSimulation, FinishedSimulation, OutcomeDetail, RecordLoss, RunId, RunInput, RunRecord,
+    RunState, WriteSummary,
 };
 pub use replays::ReplaySource;
 pub use runs::PendingSimulation;

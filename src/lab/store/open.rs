@@ -12,9 +12,10 @@ use super::StoreError;
 use super::processes::file_identity;
 use super::schema_check;
 use super::versions::VERSIONS;
+use super::waiting;
 
 /// How long a writer waits for another program's transaction, which lasts a fraction of a second.
-const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
+pub(super) const BUSY_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// An open store. One file holds any number of runs; several programs may have it open.
 #[derive(Debug)]
@@ -63,9 +64,11 @@ impl Store {
         }
         // While two programs make the same new file, SQLite refuses the journal mode at once instead of waiting.
         let begun = Instant::now();
+        let mut said = false;
         loop {
             match Self::open_existing_folder(path, joins) {
                 Err(StoreError::Busy { .. }) if begun.elapsed() < BUSY_TIMEOUT => {
+                    waiting::say_once(&mut said, begun.elapsed(), path);
                     std::thread::sleep(Duration::from_millis(10));
                 }
                 result => return result,
@@ -94,7 +97,7 @@ impl Store {
                 sql(error)
             }
         })?;
-        connection.busy_timeout(BUSY_TIMEOUT).map_err(sql)?;
+        waiting::wait_for_others(&mut connection, path).map_err(sql)?;
         keep_plans(&connection).map_err(sql)?;
         schema_check::distrust(&connection).map_err(sql)?;
         // More than a writer uses, so that none is prepared twice.
@@ -108,6 +111,7 @@ impl Store {
         connection
             .execute_batch(
                 "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 2000;
+                 PRAGMA journal_size_limit = 33554432;
                  PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;",
             )
             .map_err(sql)?;

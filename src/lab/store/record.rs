@@ -69,9 +69,11 @@ pub struct RunRecord {
     pub axes: Vec<Axis>,
     /// What the simulations read.
     pub inputs: Vec<RunInput>,
+    /// What cleaning dropped of their workloads.
+    pub losses: Vec<RecordLoss>,
 }
 
-pub use crate::sweep::RunInput;
+pub use crate::sweep::{RecordLoss, RunInput};
 
 impl RunRecord {
     /// The record of a sweep that this program is about to run on this machine.
@@ -93,6 +95,7 @@ impl RunRecord {
             points: sweep.points.len() as u64,
             axes: sweep.axes.clone(),
             inputs: sweep.inputs.clone(),
+            losses: sweep.losses.clone(),
         }
     }
 }

@@ -62,6 +62,16 @@ impl Store {
                 )
                 .map_err(sql)?;
         }
+        for loss in &record.losses {
+            for (rule, dropped) in &loss.dropped {
+                transaction
+                    .execute(
+                        "INSERT INTO run_loss (run, workload, rule, records, dropped) VALUES (?1, ?2, ?3, ?4, ?5)",
+                        params![run.0, loss.workload, rule, loss.records as i64, *dropped as i64],
+                    )
+                    .map_err(sql)?;
+            }
+        }
         let mut axes = RunAxes::default();
         for axis in &record.axes {
             axes.axis(&transaction, run, &axis.key).map_err(sql)?;
@@ -250,27 +260,39 @@ impl Store {
         Ok(found)
     }
 
-    /// Seconds a job that earlier simulations in this store took, by strategy: means over the last 4,000 simulations.
+    /// Seconds a job that earlier simulations in this store took, by strategy: of the last 4,000 simulations, with jobs as
+    /// [`Study::work`](crate::studies::Study::work) counts them.
     ///
     /// # Errors
     ///
     /// When the store cannot be read.
     pub fn seconds_per_job(&self) -> Result<BTreeMap<String, f64>, StoreError> {
-        self.connection
+        let sql = |error| self.error("reading how long simulations took", error);
+        let mut statement = self
+            .connection
             .prepare(
-                "SELECT s.name, avg(t.wall_seconds / k.submitted)
+                "SELECT s.name, m.spec, t.wall_seconds
                  FROM (SELECT simulation, wall_seconds FROM simulation_timing ORDER BY simulation DESC LIMIT 4000) t
                  JOIN simulation m ON m.id = t.simulation
-                 JOIN strategy s ON s.code = m.strategy
-                 JOIN simulation_metrics k ON k.simulation = m.id
-                 WHERE k.submitted > 0 GROUP BY s.name",
+                 JOIN strategy s ON s.code = m.strategy",
             )
-            .and_then(|mut statement| {
-                statement
-                    .query_map([], |row| Ok((row.get(0)?, row.get(1)?)))
-                    .and_then(Iterator::collect)
-            })
-            .map_err(|error| self.error("reading how long simulations took", error))
+            .map_err(sql)?;
+        let mut rows = statement.query([]).map_err(sql)?;
+        let mut sums: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+        while let Some(row) = rows.next().map_err(sql)? {
+            let text: String = row.get(1).map_err(sql)?;
+            // Of another version, perhaps.
+            let Ok(spec) = serde_json::from_str::<SimulationSpec>(&text) else {
+                continue;
+            };
+            let sum = sums.entry(row.get(0).map_err(sql)?).or_default();
+            sum.0 += row.get::<_, f64>(2).map_err(sql)?;
+            sum.1 += spec.study.study().work(&spec);
+        }
+        let means = sums.into_iter().filter(|(_, (_, jobs))| *jobs > 0.0);
+        Ok(means
+            .map(|(strategy, (seconds, jobs))| (strategy, seconds / jobs))
+            .collect())
     }
 }
 
@@ -349,7 +371,7 @@ pub(super) fn link_point(
     if new == 0 {
         return Ok(());
     }
-    for (key, value) in &point.axes {
+    for (key, value) in point.axes.iter() {
         let (axis, position) = axes.value(connection, run, key, value)?;
         connection
             .prepare_cached(

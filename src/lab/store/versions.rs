@@ -31,9 +31,18 @@ pub(super) const VERSIONS: Versions<'static> = Versions {
     steps: &[TO_8],
 };
 
-/// What slots, co-reservations and workflows leave beside their totals; users of reservations, classes of estimates, sums by width, and no
+/// What cleaning dropped; what slots, co-reservations and workflows leave beside their totals; users of reservations, classes of estimates, sums by width, and no
 /// deadline where there is none.
 const TO_8: &str = "
+CREATE TABLE run_loss (
+    run INTEGER NOT NULL REFERENCES run (id),
+    workload TEXT NOT NULL,
+    rule TEXT NOT NULL,
+    records INTEGER NOT NULL,
+    dropped INTEGER NOT NULL,
+    PRIMARY KEY (run, workload, rule)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE slot_sample (
     simulation INTEGER NOT NULL REFERENCES simulation (id),
     sample INTEGER NOT NULL,

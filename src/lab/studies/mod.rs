@@ -50,6 +50,15 @@ pub trait LabStudy {
         Ok((Vec::new(), None))
     }
 
+    /// Looks whether the inputs are such that the study can be carried out, so that a plan already says what would fail.
+    ///
+    /// # Errors
+    ///
+    /// When they are not, or cannot be had.
+    fn check(&self, _spec: &SimulationSpec, _inputs: &Inputs) -> Result<(), Arc<InputError>> {
+        Ok(())
+    }
+
     /// What is read beside the simulation's own workload and failures.
     fn more_sources(&self, _spec: &SimulationSpec, _content: &ContentHashes) -> Vec<RunInput> {
         Vec::new()

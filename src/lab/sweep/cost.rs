@@ -9,7 +9,7 @@ use super::spec::SimulationSpec;
 /// Bytes of one stored simulation with its points and node events.
 const SIMULATION_BYTES: f64 = 4_000.0;
 
-/// Seconds a job by strategy: recorded ones where there are any.
+/// Seconds a job by strategy: recorded ones where there are any, of jobs as [`Study::work`](crate::studies::Study::work) counts them.
 #[derive(Clone, Debug, Default)]
 pub struct CostModel {
     recorded: BTreeMap<String, f64>,
@@ -23,18 +23,11 @@ impl CostModel {
     }
 
     /// Seconds that a simulation will take on one core, about.
-    ///
-    /// Overbooked plans hold more jobs the higher the threshold is, so that the long simulations start first among
-    /// those of one strategy.
     #[must_use]
     pub fn seconds(&self, spec: &SimulationSpec) -> f64 {
-        let (study, policy) = (spec.study.study(), &spec.scheduling);
-        let job = self
-            .recorded
-            .get(&policy.strategy)
-            .copied()
-            .unwrap_or_else(|| study.seconds_per_job(&policy.strategy));
-        study.work(spec) * job * (0.75 + 0.5 * policy.acceptance.threshold())
+        let (study, strategy) = (spec.study.study(), &spec.scheduling.strategy);
+        let job = self.recorded.get(strategy).copied();
+        study.work(spec) * job.unwrap_or_else(|| study.seconds_per_job(strategy))
     }
 }
 
@@ -61,4 +54,33 @@ pub fn megabytes<'a>(
         .sum();
     // An empty sum of floats is −0.
     (bytes + 0.0) / 1e6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sweep::Experiment;
+
+    #[test]
+    fn batteries_that_are_learned_from_and_places_that_are_compared_cost_their_time() {
+        let seconds = |more: &str| {
+            let text = format!(
+                "[experiment]\nname = \"test\"\n[workload]\nmodel = \"lublin-feitelson\"\njobs = 5000\nnodes = 64\ntarget_load = 2.0\n\
+                 [scheduling]\nstrategy = \"comprehensive-overbooking\"\n{more}"
+            );
+            let sweep = Experiment::parse("test.toml", &text, None)
+                .expect("valid")
+                .sweep;
+            CostModel::default().seconds(&sweep.simulations[0])
+        };
+        let plain = seconds("");
+        // Five batteries before its own; weighing all places took six times as long.
+        let calibrated = seconds("[acceptance]\ncalibration = \"logistic\"\n");
+        assert!(
+            (calibrated / plain - 6.0).abs() < 1e-9,
+            "{calibrated} {plain}"
+        );
+        let compared = seconds("placing = \"highest-pos\"\n");
+        assert!((compared / plain - 6.0).abs() < 1e-9, "{compared} {plain}");
+    }
 }

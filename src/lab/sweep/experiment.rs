@@ -1,17 +1,22 @@
 //! From an experiment file to a sweep: every combination of axis values read, checked and resolved before anything runs.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::fs;
 use std::io::Read as _;
 use std::path::Path;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
 
 use super::axes::{
-    Dimension, Exclusions, MAXIMUM_POINTS, advance, axes_of, combinations, dimensions,
+    Dimension, Exclusions, MAXIMUM_POINTS, MAXIMUM_SIMULATIONS, advance, axes_of, combinations,
+    dimensions,
 };
 use super::combination::{CellNodes, nodes_of, resolved};
 use super::document::{Document, Node};
+use super::point_axes::PointAxes;
 use super::resolve::{self, Header};
-use super::spec::{Point, SimulationSpec, Sweep};
+use super::spec::{Axis, Point, SimulationSpec, Sweep};
 use super::unread;
 use crate::inputs::canonical_json;
 use crate::keys::problem::{ExperimentError, Problem, ProblemKind, Problems};
@@ -73,7 +78,7 @@ impl Experiment {
             problems.check()?;
         }
         let axes_wrong = problems.errors() > 0;
-        let mut plan = Plan::default();
+        let mut plan = Plan::new(&dimensions);
         let mut rows = vec![0; dimensions.len()];
         let nodes = nodes_of(&dimensions);
         let seed = seed
@@ -91,6 +96,16 @@ impl Experiment {
                     (seed, replications),
                     &mut problems,
                 );
+            }
+            if plan.is_too_large {
+                let place = document
+                    .axes
+                    .first()
+                    .map_or(0..0, |axis| axis.get_ref().key.span());
+                let message = format!("more than {MAXIMUM_SIMULATIONS} simulations");
+                let help = "use fewer values or replications, or several sweeps into one store";
+                problems.add(ProblemKind::TooManyPoints, "axis", place, message, help);
+                break;
             }
             if problems.enough() || axes_wrong || !advance(&mut rows, &dimensions) {
                 break;
@@ -133,6 +148,7 @@ impl Experiment {
             simulations: plan.simulations,
             points: plan.points,
             inputs: Vec::new(),
+            losses: Vec::new(),
         };
         Ok(Self {
             sweep,
@@ -168,13 +184,18 @@ fn read(path: &Path) -> Result<String, ExperimentError> {
 }
 
 /// Simulations and points as combinations are resolved; equal schedules are kept once.
-#[derive(Default)]
 struct Plan {
     simulations: Vec<SimulationSpec>,
     points: Vec<Point>,
-    known: HashMap<String, usize>,
+    /// Simulations by the hash of their settings, and replication.
+    known: HashMap<([u8; 32], u32), usize>,
     /// For every combination its place in the full product and the index of its first point.
     places: Vec<(u64, usize)>,
+    /// Whether there would be more simulations than memory has room for; no more are added then.
+    is_too_large: bool,
+    /// The axes by key, with the dimension of each.
+    axes: Arc<[Axis]>,
+    dimension_of: Vec<usize>,
 }
 
 /// The number of a combination in the full product, the last dimension counting fastest.
@@ -188,6 +209,23 @@ fn place_of(dimensions: &[Dimension], rows: &[usize]) -> u64 {
 }
 
 impl Plan {
+    fn new(dimensions: &[Dimension]) -> Self {
+        let owners = (dimensions.iter().enumerate())
+            .flat_map(|(number, dimension)| dimension.keys.iter().map(move |_| number));
+        let mut axes: Vec<(Axis, usize)> = axes_of(dimensions).into_iter().zip(owners).collect();
+        axes.sort_by(|(one, _), (other, _)| one.key.cmp(&other.key));
+        let (axes, dimension_of): (Vec<Axis>, Vec<usize>) = axes.into_iter().unzip();
+        Self {
+            simulations: Vec::new(),
+            points: Vec::new(),
+            known: HashMap::new(),
+            places: Vec::new(),
+            is_too_large: false,
+            axes: axes.into(),
+            dimension_of,
+        }
+    }
+
     /// Warns of dimensions along which neither a simulation nor its accounting ever changes.
     fn warn_idle(&self, dimensions: &[Dimension], problems: &mut Problems) {
         let mut stride = 1;
@@ -226,30 +264,39 @@ impl Plan {
         problems: &mut Problems,
     ) {
         let mut values: Vec<(&str, &Node<'i>)> = Vec::new();
-        let mut axes = BTreeMap::new();
         for (dimension, factors) in dimensions.iter().enumerate() {
             let row = rows[dimension];
             for (column, key) in factors.keys.iter().enumerate() {
                 if let Some(node) = &nodes[dimension][row][column] {
                     values.push((key.path, node));
                 }
-                axes.insert(key.path.to_owned(), factors.rows[row][column].value.clone());
             }
         }
         let resolved = resolved(document, &values, replications, seed, problems);
         let Some((base, penalty_ratio)) = resolved else {
             return;
         };
+        let positions: Box<[u32]> = (self.dimension_of.iter())
+            .map(|dimension| rows[*dimension] as u32)
+            .collect();
+        let axes = PointAxes::new(&self.axes, positions);
+        let Ok(text) = canonical_json(&base) else {
+            return;
+        };
+        let settings: [u8; 32] = Sha256::digest(text.as_bytes()).into();
+        let last = replications.saturating_sub(1);
+        let room = MAXIMUM_SIMULATIONS.saturating_sub(self.simulations.len());
+        if replications as usize > room && !self.known.contains_key(&(settings, last)) {
+            self.is_too_large = true;
+            return;
+        }
         for replication in 0..replications {
-            let spec = SimulationSpec {
-                replication,
-                ..base.clone()
-            };
-            let Ok(key) = canonical_json(&spec) else {
-                continue;
-            };
-            let simulation = *self.known.entry(key).or_insert_with(|| {
-                self.simulations.push(spec);
+            let known = self.known.entry((settings, replication));
+            let simulation = *known.or_insert_with(|| {
+                self.simulations.push(SimulationSpec {
+                    replication,
+                    ..base.clone()
+                });
                 self.simulations.len() - 1
             });
             self.points.push(Point {

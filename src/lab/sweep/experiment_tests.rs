@@ -3,6 +3,9 @@
 #[path = "experiment_tests/axes.rs"]
 mod axes;
 
+#[path = "experiment_tests/bounds.rs"]
+mod bounds;
+
 #[path = "experiment_tests/identities.rs"]
 mod identities;
 

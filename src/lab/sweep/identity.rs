@@ -50,9 +50,20 @@ impl Sweep {
             }
             base
         };
-        let texts: Vec<String> = (0..self.simulations.len())
-            .map(|index| sorted(&base(index)))
-            .collect();
+        // One text at a time: all of them would take more memory than everything else.
+        let mut order: Vec<usize> = (0..self.points.len()).collect();
+        order.sort_by_key(|point| self.points[*point].simulation);
+        let mut order = order.into_iter().peekable();
+        let mut simulation_ids = Vec::with_capacity(self.simulations.len());
+        let mut point_ids = vec![String::new(); self.points.len()];
+        for index in 0..self.simulations.len() {
+            let text = sorted(&base(index));
+            simulation_ids.push(digest(&text));
+            while let Some(place) = order.next_if(|place| self.points[*place].simulation == index) {
+                let ratio = json!({ "penalty_ratio": self.points[place].penalty_ratio });
+                point_ids[place] = digest(&format!("{text}{}", sorted(&ratio)));
+            }
+        }
         self.inputs = self
             .simulations
             .iter()
@@ -61,10 +72,9 @@ impl Sweep {
             .collect::<BTreeSet<_>>()
             .into_iter()
             .collect();
-        self.simulation_ids = texts.iter().map(|text| digest(text)).collect();
-        for point in &mut self.points {
-            let ratio = sorted(&json!({ "penalty_ratio": point.penalty_ratio }));
-            point.id = digest(&format!("{}{ratio}", texts[point.simulation]));
+        self.simulation_ids = simulation_ids;
+        for (point, id) in self.points.iter_mut().zip(point_ids) {
+            point.id = id;
         }
         Ok(())
     }

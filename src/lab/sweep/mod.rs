@@ -16,6 +16,7 @@ mod interrupt;
 pub mod keys;
 mod order;
 mod overrides;
+mod point_axes;
 mod prepare;
 mod progress;
 pub(crate) mod raw;
@@ -29,17 +30,18 @@ mod unread;
 
 pub use crate::inputs::{
     Cache, ContentHashes, FailureRequest, InputError, InputFolders, InputSources, Inputs,
-    PreparedWorkload, RunInput, canonical_json,
+    PreparedWorkload, RecordLoss, RunInput, canonical_json,
 };
 pub use crate::keys::problem::{ExperimentError, Problem, ProblemKind};
-pub use axes::{MAXIMUM_POINTS, round12};
+pub use axes::{MAXIMUM_POINTS, MAXIMUM_SIMULATIONS, round12};
 pub use coordinator::{Observer, Simulate, Tally, Task, tasks, work_off};
 pub use cost::{CostModel, megabytes, wall_time};
 pub use experiment::Experiment;
 pub use identity::digest;
 pub use interrupt::{INTERRUPTED, Interrupt};
 pub use overrides::{OverrideError, with_values};
-pub use progress::{Progress, above_bar, describe, shown};
+pub use point_axes::PointAxes;
+pub use progress::{Progress, above_bar, describe, shown, while_working};
 pub use replay::{ReplayError, ReplaySource, ReplayedPlan, ReplayedPoint, replay_point};
 pub use resolve::LANL_FILE;
 pub use run::{

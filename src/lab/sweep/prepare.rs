@@ -29,6 +29,7 @@ impl Inputs {
         let contents = map_in_parallel(&sweep.simulations, threads, &|spec: &SimulationSpec| {
             let workload = self.workload(spec)?;
             let study = lab_study(&spec.study);
+            study.check(spec, self)?;
             let failures = match spec.failures.source {
                 FailureSource::Lanl { .. } => study.failures_hash(spec, self)?,
                 FailureSource::None | FailureSource::Generated { .. } => None,
@@ -46,6 +47,7 @@ impl Inputs {
             let content = contents.next();
             Ok::<_, Infallible>(content.expect("there is one for each simulation, in their order"))
         });
+        sweep.losses = self.losses();
         // Every workload is made: the raw records are not needed any more.
         self.records.clear();
         Ok(())

@@ -4,6 +4,7 @@
 
 use std::collections::HashMap;
 use std::io::IsTerminal;
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -27,6 +28,35 @@ pub fn above_bar<T>(write: impl FnOnce() -> T) -> T {
         Some(bar) => bar.suspend(write),
         None => write(),
     }
+}
+
+/// Does some work and, where it takes longer than a second, says on the terminal that it is under way and since when; says nothing
+/// where standard error is no terminal or somebody wants quiet.
+pub fn while_working<T>(what: &'static str, quiet: bool, work: impl FnOnce() -> T) -> T {
+    if quiet || !std::io::stderr().is_terminal() {
+        return work();
+    }
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(5));
+    if let Ok(style) = ProgressStyle::with_template("{msg}, {elapsed} so far") {
+        bar.set_style(style);
+    }
+    bar.set_message(what);
+    *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
+    let (done, end) = mpsc::channel::<()>();
+    let value = std::thread::scope(|scope| {
+        let bar = &bar;
+        scope.spawn(move || {
+            while end.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout) {
+                bar.tick();
+            }
+        });
+        let value = work();
+        drop(done);
+        value
+    });
+    bar.finish_and_clear();
+    SHOWN.lock().unwrap_or_else(PoisonError::into_inner).take();
+    value
 }
 
 /// Shows how far the points of a sweep are.

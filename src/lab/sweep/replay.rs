@@ -102,7 +102,7 @@ pub enum ReplayedPlan {
         /// What the simulation read.
         inputs: Box<PolicySimulation>,
         /// What it came to.
-        replay: Replay,
+        replay: Box<Replay>,
     },
     /// Machines that count their nodes, one at least of which held something.
     Counts(Vec<MachineUse>),
@@ -136,6 +136,7 @@ pub fn replay_point(
         simulation_ids: Vec::new(),
         points: Vec::new(),
         inputs: Vec::new(),
+        losses: Vec::new(),
     };
     inputs.identify(&mut sweep).map_err(ReplayError::Input)?;
     let found = sweep.simulation_ids.first().cloned().unwrap_or_default();
@@ -186,10 +187,11 @@ fn of_nodes(read: PolicySimulation) -> Result<(ReplayedPlan, [i64; 7]), ReplayEr
         &read.before,
         &read.jobs,
         &read.failures,
+        read.clients.clone(),
     )
     .ok_or_else(|| ReplayError::Strategy(read.policy.strategy.clone()))?;
     let totals = totals(&replay.metrics);
-    let inputs = Box::new(read);
+    let (inputs, replay) = (Box::new(read), Box::new(replay));
     Ok((ReplayedPlan::Nodes { inputs, replay }, totals))
 }
 

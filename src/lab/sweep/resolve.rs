@@ -19,6 +19,9 @@ use super::raw::{Given, RawHeader};
 use crate::keys::field::{Field, Number};
 use crate::keys::problem::{ProblemKind, Problems};
 
+/// Characters of an experiment's name at most: files are called after it, with something added, and may have 255.
+const LONGEST_NAME: usize = 100;
+
 /// `[experiment]`, resolved.
 pub(crate) struct Header {
     pub(crate) name: String,
@@ -54,7 +57,8 @@ pub(crate) fn header(raw: Option<&Spanned<RawHeader>>, problems: &mut Problems) 
         return None;
     };
     let text = name.get_ref();
-    let fits = text.starts_with(|first: char| first.is_ascii_alphanumeric())
+    let fits = text.len() <= LONGEST_NAME
+        && text.starts_with(|first: char| first.is_ascii_alphanumeric())
         && text
             .chars()
             .all(|letter| letter.is_ascii_alphanumeric() || "-_.@".contains(letter));

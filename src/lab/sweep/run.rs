@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::coordinator::{Observer, Simulate, Tally, Task, tasks, work_off};
 use super::cost::{CostModel, megabytes, wall_time};
 use super::interrupt::Interrupt;
-use super::progress::Progress;
+use super::progress::{Progress, while_working};
 use super::shard::Shard;
 use super::sink::{EarlierWork, OutcomeDetail, ResultStore, RunState, SinkError};
 use super::spec::{Point, SimulationSpec, Sweep};
@@ -293,9 +293,10 @@ pub fn load_inputs(
     let begun = Instant::now();
     let inputs = Inputs::new(sources, options.outcomes != OutcomeDetail::None)
         .keeping_samples(options.outcomes == OutcomeDetail::All);
-    inputs
-        .identify_with(sweep, options.workers)
-        .map_err(SweepError::Input)?;
+    while_working("reading the inputs", options.quiet, || {
+        inputs.identify_with(sweep, options.workers)
+    })
+    .map_err(SweepError::Input)?;
     tracing::debug!(
         seconds = begun.elapsed().as_secs_f64(),
         "inputs are read and points identified"
@@ -348,12 +349,17 @@ pub fn run_planned(
     for remark in &plan.remarks {
         tracing::warn!("{}: {remark}", sweep.name);
     }
+    for loss in sweep.losses.iter().filter(|loss| loss.is_worth_a_warning()) {
+        tracing::warn!("{loss}");
+    }
     let preparing = Instant::now();
-    map_in_parallel(&plan.tasks, options.workers, &|task: &Task| {
-        if options.interrupt.is_requested() {
-            return Ok(());
-        }
-        prepare(&sweep.simulations[task.simulation])
+    while_working("making what simulations read", options.quiet, || {
+        map_in_parallel(&plan.tasks, options.workers, &|task: &Task| {
+            if options.interrupt.is_requested() {
+                return Ok(());
+            }
+            prepare(&sweep.simulations[task.simulation])
+        })
     })
     .map_err(SweepError::Input)?;
     tracing::debug!(

@@ -1,11 +1,10 @@
 //! A sweep after everything has been checked and resolved: nothing optional is left, nothing below this module sees a raw value.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use serde::{Deserialize, Serialize};
-
-use crate::inputs::RunInput;
+use super::point_axes::PointAxes;
+pub use super::point_axes::{Axis, AxisValue};
+use crate::inputs::{RecordLoss, RunInput};
 pub use crate::studies::SimulationSpec;
 
 /// The version of everything that determines a result but is not configuration. Part of every point's identity: raise it
@@ -38,6 +37,8 @@ pub struct Sweep {
     pub points: Vec<Point>,
     /// What the simulations read, each once: empty until [`Sweep::identify`].
     pub inputs: Vec<RunInput>,
+    /// What cleaning dropped of their workloads: empty until the inputs are loaded.
+    pub losses: Vec<RecordLoss>,
 }
 
 /// One simulation to be done and the points that need it.
@@ -51,29 +52,6 @@ pub struct Task {
     pub seconds: f64,
 }
 
-/// One axis: a configuration key and its values in order.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Axis {
-    /// The dotted configuration key, such as `acceptance.pof_max`.
-    pub key: String,
-    /// Its values in the order of the file.
-    pub values: Vec<AxisValue>,
-}
-
-/// A value on an axis, with the type that it has in the store.
-#[derive(Clone, Debug, PartialEq, PartialOrd, Serialize, Deserialize)]
-#[serde(untagged)]
-pub enum AxisValue {
-    /// A whole number.
-    Integer(i64),
-    /// A real number.
-    Real(f64),
-    /// A name.
-    Text(String),
-    /// A switch.
-    Flag(bool),
-}
-
 /// One point of a sweep: a combination of axis values and a replication, read off one simulation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
@@ -83,7 +61,7 @@ pub struct Point {
     /// Index into [`Sweep::simulations`].
     pub simulation: usize,
     /// The value of every axis of the sweep, by key.
-    pub axes: BTreeMap<String, AxisValue>,
+    pub axes: PointAxes,
     /// Penalty ÷ fee, ρ, of the accounting.
     pub penalty_ratio: f64,
     /// The replication.

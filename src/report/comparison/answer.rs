@@ -1,7 +1,7 @@
 //! The answer in sentences: what the other runs earned or measured more or less, and how sure that is; or why nothing can be said.
 
 use super::{ComparedRun, Comparison, Overall, Pairing, Quantity, unfinished_text};
-use crate::report::table::{Cell, Column};
+use crate::report::table::{Cell, Column, axes_text};
 
 /// Points that are named one by one.
 pub(super) const MOST_NAMED: usize = 10;
@@ -61,33 +61,43 @@ pub(super) fn refusal(
     reference: &ComparedRun,
     other: &ComparedRun,
 ) -> Option<String> {
+    let count = pairing.lacking.len();
     if pairing.unknown > 0 {
+        let alone = pairing.only_first.iter().chain(&pairing.only_second);
+        let names = alone.map(|point| {
+            let axes = axes_text(&point.axes);
+            format!("{axes}, replication {}", point.replication)
+        });
         return Some(format!(
-            "{} points of their sweeps are not in the stores (shares that were not joined?)",
-            pairing.unknown
+            "{} points of their sweeps are not in the stores (shares that were not joined?); without a partner are: {}",
+            pairing.unknown,
+            bounded(names, pairing.unpaired())
         ));
     }
-    let count = pairing.lacking.len();
     if count == 0 {
         return None;
     }
-    let mut names: Vec<String> = pairing
-        .lacking
-        .iter()
-        .take(MOST_NAMED)
-        .map(|lacking| {
-            let of = if lacking.is_second { other } else { reference };
-            format!("{} lacks {}", of.label, unfinished_text(lacking.point))
-        })
-        .collect();
-    if count > MOST_NAMED {
-        names.push(format!("and {} more", count - MOST_NAMED));
-    }
+    let names = pairing.lacking.iter().map(|lacking| {
+        let of = if lacking.is_second { other } else { reference };
+        format!("{} lacks {}", of.label, unfinished_text(lacking.point))
+    });
     let points = match count {
         1 => "a point that both sweeps have is".to_owned(),
         count => format!("{count} points that both sweeps have are"),
     };
-    Some(format!("{points} without a result ({})", names.join("; ")))
+    Some(format!(
+        "{points} without a result ({})",
+        bounded(names, count)
+    ))
+}
+
+/// The first of so many names, and how many more there are.
+fn bounded(names: impl Iterator<Item = String>, count: usize) -> String {
+    let mut names: Vec<String> = names.take(MOST_NAMED).collect();
+    if count > MOST_NAMED {
+        names.push(format!("and {} more", count - MOST_NAMED));
+    }
+    names.join("; ")
 }
 
 fn no_pairs(pairing: &Pairing<'_>) -> String {

@@ -89,10 +89,13 @@ fn listed(values: &BTreeSet<String>) -> String {
 /// The settings of the two simulations of each pair, as far as they are not the same, once.
 fn simulations(pairs: &[Pair<'_>]) -> impl Iterator<Item = (Flat, Flat)> {
     let mut seen = BTreeSet::new();
-    pairs.iter().filter_map(move |Pair { one, two, .. }| {
-        (one.spec != two.spec && seen.insert((one.simulation, two.simulation)))
-            .then(|| (of_spec(&one.spec), of_spec(&two.spec)))
-    })
+    let differ = move |pair: &&Pair<'_>| {
+        pair.one.spec != pair.two.spec && seen.insert((pair.one.simulation, pair.two.simulation))
+    };
+    pairs
+        .iter()
+        .filter(differ)
+        .map(|pair| (of_spec(&pair.one.spec), of_spec(&pair.two.spec)))
 }
 
 fn of_text(text: &str) -> Option<Flat> {

@@ -226,6 +226,24 @@ fn missing_points_are_named_in_the_answer_and_refuse_only_what_needs_them() {
 }
 
 #[test]
+fn where_shares_were_not_joined_nothing_is_said_and_points_without_a_partner_are_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let gains = |_, replication| Some(100 + i64::from(replication));
+    made(&path, "a", "none", 4, &gains);
+    made(&path, "b", "none", 3, &gains);
+    let more = "UPDATE run SET points = 12 WHERE id = 2";
+    Connection::open(&path).unwrap().execute(more, []).unwrap();
+    let runs = read(&[(&path, 1), (&path, 2)]);
+    let said = answer::answers(&Comparison::new(&runs, &[])).remove(0);
+    assert!(
+        said.contains("3 points of their sweeps are not in the stores"),
+        "{said}"
+    );
+    assert_eq!(said.matches("replication 3").count(), 3, "{said}");
+}
+
+#[test]
 fn runs_of_several_stores_are_told_apart_and_what_changed_between_them_is_listed() {
     let folder = tempfile::tempdir().unwrap();
     let [one, two] = ["one.db", "two.db"].map(|name| folder.path().join(name));

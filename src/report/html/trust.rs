@@ -23,6 +23,11 @@ pub(super) fn of(content: &Content<'_>) -> Vec<(bool, String)> {
             missing(run)
         ),
     )];
+    found.extend(
+        (content.losses.iter())
+            .filter(|loss| loss.is_worth_a_warning())
+            .map(|loss| (false, loss.to_string())),
+    );
     let is_study = content.analysis.is_study();
     found.push(precision(
         run.replications,

@@ -173,6 +173,37 @@ pub(in crate::report) fn each_axis_table(
     })
 }
 
+/// Of the table of each axis what a card or a screen has room for: the first measure of each topic.
+pub(in crate::report) fn brief(each_axis: &Table, analysis: &Analysis) -> Table {
+    let mut topics = Vec::new();
+    let mut is_kept = |column: &Column| {
+        let mut measures = analysis.measures.iter();
+        let Some(measure) = measures.find(|measure| measure.name == column.key) else {
+            return true;
+        };
+        let is_first = !topics.contains(&measure.topic);
+        topics.push(measure.topic);
+        is_first
+    };
+    let kept: Vec<bool> = each_axis.columns.iter().map(&mut is_kept).collect();
+    fn chosen<T: Clone>(all: &[T], kept: &[bool]) -> Vec<T> {
+        let pairs = all.iter().zip(kept);
+        pairs
+            .filter(|(_, kept)| **kept)
+            .map(|(one, _)| one.clone())
+            .collect()
+    }
+    Table {
+        columns: chosen(&each_axis.columns, &kept),
+        rows: each_axis
+            .rows
+            .iter()
+            .map(|row| chosen(row, &kept))
+            .collect(),
+        ..each_axis.clone()
+    }
+}
+
 /// Whether a measure is 0 in every combination.
 fn is_zero_throughout(analysis: &Analysis, measure: usize) -> bool {
     analysis.combinations.iter().all(|combination| {

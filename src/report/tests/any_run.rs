@@ -156,3 +156,22 @@ fn a_report_to_look_at() {
         .write(&summary.best, &mut std::io::stdout())
         .unwrap();
 }
+
+#[test]
+fn every_table_and_figure_of_means_over_an_incomplete_sweep_says_so() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let (mut record, simulations) = thresholds(3);
+    record.points += 2;
+    write_run(&path, &record, simulations);
+    let out = folder.path().join("out");
+    let summary = write(&path, &RunSelector::Latest, &out).unwrap();
+    let said = "(incomplete: 18 of 20 points)";
+    assert_eq!(summary.best.title, format!("Best gain by strategy {said}"));
+    let report = std::fs::read_to_string(out.join("report.md")).unwrap();
+    assert!(report.contains(&format!("## Every combination {said}")));
+    let page = std::fs::read_to_string(out.join("index.html")).unwrap();
+    let figures = page.matches("<figure ").count();
+    let sentence = "18 of 20 points have a result; 0 failed, 2 were not run.";
+    assert!(figures > 0 && page.matches(sentence).count() > figures);
+}

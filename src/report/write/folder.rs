@@ -1,5 +1,7 @@
 //! A report's folder: files are written whole, and those of an earlier report go.
 
+use std::collections::BTreeSet;
+
 use super::*;
 
 /// The list of the files of a report, so that the next one can take away what no longer belongs to it.
@@ -60,13 +62,7 @@ impl<'p> Folder<'p> {
         fs::create_dir_all(folder).map_err(fault)?;
         let mut bytes = Vec::new();
         write(&mut bytes).map_err(fault)?;
-        let mut file = tempfile::Builder::new()
-            .prefix(WRITING)
-            .permissions_as_others()
-            .tempfile_in(folder)
-            .map_err(fault)?;
-        file.write_all(&bytes).map_err(fault)?;
-        file.persist(&path).map_err(|error| fault(error.error))?;
+        write_whole(&path, folder, &bytes).map_err(fault)?;
         self.written.push(name.to_owned());
         Ok(path)
     }
@@ -83,7 +79,12 @@ impl<'p> Folder<'p> {
             // Somebody may have taken it away already.
             let _ = fs::remove_file(self.path.join(name));
         }
-        for folder in ["", "tables", "plots"] {
+        let files = self.written.iter().chain(&self.before);
+        let folders: BTreeSet<&Path> = files
+            .filter(|name| !name.contains(".."))
+            .filter_map(|name| Path::new(name).parent())
+            .collect();
+        for folder in folders {
             remove_leftovers(&self.path.join(folder));
         }
         let list = self.written.join("\n") + "\n";
@@ -92,17 +93,44 @@ impl<'p> Folder<'p> {
     }
 }
 
-/// Takes away what writers that were killed left, if it is older than any report takes to be written.
+/// Writes a file under another name and moves it to its place. While it is written it is locked, so that another report sees that
+/// somebody writes.
+fn write_whole(path: &Path, folder: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut tries = 0;
+    loop {
+        let mut file = tempfile::Builder::new()
+            .prefix(WRITING)
+            .permissions_as_others()
+            .tempfile_in(folder)?;
+        // Where a file system has no locks, nobody takes this file for a leftover before it is old.
+        let _ = file.as_file().lock();
+        file.write_all(bytes)?;
+        match file.persist(path) {
+            // Another report took it for a leftover before it was locked.
+            Err(error) if error.error.kind() == std::io::ErrorKind::NotFound && tries < 10 => {
+                tries += 1;
+            }
+            Err(error) => return Err(error.error),
+            Ok(_) => return Ok(()),
+        }
+    }
+}
+
+/// Takes away what writers that were killed left: what nobody has locked, or what is older than any report takes to be written.
 pub(super) fn remove_leftovers(folder: &Path) {
     const OLD: std::time::Duration = std::time::Duration::from_secs(3_600);
     for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        let ours = entry.file_name().to_string_lossy().starts_with(WRITING);
+        if !entry.file_name().to_string_lossy().starts_with(WRITING) {
+            continue;
+        }
+        let is_left = || fs::File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
         let age = entry
             .metadata()
             .and_then(|file| file.modified())
             .ok()
             .and_then(|moment| moment.elapsed().ok());
-        if ours && age.is_some_and(|age| age > OLD) {
+        if age.is_some_and(|age| age > OLD) || is_left() {
+            // Somebody may have taken it away already.
             let _ = fs::remove_file(entry.path());
         }
     }

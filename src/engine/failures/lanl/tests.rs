@@ -96,6 +96,13 @@ fn a_run_longer_than_the_table_meets_it_again() {
 }
 
 #[test]
+fn a_table_of_one_second_was_repeated_until_the_memory_was_full_and_is_refused() {
+    let row = "6,cluster,2,1,1/1/2005 0:00,1/1/2005 0:00,0\n";
+    let error = parse(row, &[6]).unwrap_err().to_string();
+    assert!(error.contains("a minute or more"), "{error}");
+}
+
+#[test]
 fn an_offset_moves_the_start_and_keeps_what_is_down_down() {
     let table = parse(ROWS, &[5]).unwrap();
     let offset = Seconds(7_200);

@@ -11,6 +11,7 @@ pub(super) enum Event {
     Failure(NodeIndex),
     Start(JobId, u32),
     GiveUp(JobId, u32),
+    Cancellation(JobId),
     Arrival(JobId),
 }
 
@@ -23,7 +24,8 @@ impl Event {
             Self::Failure(_) => 2,
             Self::Start(..) => 3,
             Self::GiveUp(..) => 4,
-            Self::Arrival(_) => 5,
+            Self::Cancellation(_) => 5,
+            Self::Arrival(_) => 6,
         }
     }
 }

@@ -64,6 +64,7 @@ impl Counted {
     pub(super) fn withdraw(&mut self, cluster: &mut Cluster, job: JobId) {
         self.refresh_for(cluster);
         self.oversold.retain(|&other| other != job);
+        self.waiting.retain(|waiting| waiting.slot.job != job);
         for slots in [&mut self.planned, &mut self.running] {
             if let Some(place) = slots.iter().position(|slot| slot.job == job) {
                 let slot = slots.remove(place);

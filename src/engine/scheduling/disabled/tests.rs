@@ -72,6 +72,12 @@ impl Policy for WholeMachine {
         self.disabled.remove(job);
         cluster.fail(job);
     }
+
+    fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.disabled.remove(job);
+        self.plan.remove(job);
+        cluster.withdraw(job);
+    }
 }
 
 /// A job of 100 s on both nodes, to be done by 300.

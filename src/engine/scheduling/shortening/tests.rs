@@ -363,6 +363,10 @@ impl Policy for Watched {
         self.0.give_up_due(cluster, job);
         self.check(cluster);
     }
+    fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.0.cancelled(cluster, job);
+        self.check(cluster);
+    }
 }
 
 const JOBS: u32 = 60;

@@ -1,5 +1,7 @@
 //! The undisturbed replay: snapshots of machine and predictor at the instants, and whether predictions came true.
 
+use std::collections::VecDeque;
+
 use rand::RngExt;
 
 use super::settings::{VirtualStudyError, VirtualStudySettings};
@@ -13,17 +15,6 @@ use crate::workload::{Job, JobId};
 
 pub(super) const DAY: Seconds = Seconds(24 * 3_600);
 
-/// What the trace does without any request.
-pub(super) struct Background {
-    /// The jobs that fit on the machine, by submission; ids are positions.
-    pub(super) jobs: Vec<Job>,
-    /// One an instant, in order of time.
-    pub(super) snapshots: Vec<Snapshot>,
-    pub(super) calibration: WaitCalibration,
-    /// When the jobs start that are submitted before the end of the last day, by position.
-    starts: Vec<Option<Seconds>>,
-}
-
 /// Machine and predictor at the end of the second of an instant.
 pub(super) struct Snapshot {
     pub(super) asked_at: Seconds,
@@ -33,47 +24,143 @@ pub(super) struct Snapshot {
     pub(super) next_job: usize,
 }
 
-impl Background {
-    pub(super) fn replay(
+/// What the trace does without any request: the machine from its first job on, remembered as it is at each instant.
+pub struct VirtualReplay {
+    machine: ReservingMachine,
+    /// Jobs that were handed over and are not submitted yet: nothing of the future is in what is remembered.
+    pending: VecDeque<Job>,
+    /// Instants to come.
+    instants: VecDeque<Seconds>,
+    /// How many jobs, counted from the first, have a wait to hold against its prediction.
+    judged: usize,
+    submitted: usize,
+    replayed: Replayed,
+}
+
+/// The result of a replay.
+#[derive(Clone)]
+pub struct Replayed {
+    /// When each job that is judged started, by position, and some of the others.
+    starts: Vec<Option<Seconds>>,
+    /// The machine at each instant.
+    machines: Vec<ReservingMachine>,
+}
+
+impl Replayed {
+    /// What became of the jobs that are submitted before `until`, in the order of `jobs`.
+    pub(super) fn outcomes(&self, jobs: &[Job], until: Seconds) -> Vec<JobOutcome> {
+        let jobs = jobs[..jobs.partition_point(|job| job.submit < until)].iter();
+        jobs.zip(&self.starts)
+            .filter_map(|(job, start)| {
+                let start = (*start)?;
+                let ran = (start, start + job.runtime.min(job.estimate));
+                Some(JobOutcome::unpromised(job.clone(), Some(ran)))
+            })
+            .collect()
+    }
+}
+
+impl VirtualReplay {
+    pub(super) fn new(
         jobs: &[Job],
         nodes: Nodes,
         settings: &VirtualStudySettings,
-        stream: &mut Stream,
-    ) -> Result<Self, VirtualStudyError> {
-        let jobs = in_order(jobs, nodes);
-        let window = window(&jobs, settings)?;
-        let instants = instants(window.0, settings.instants, stream);
-        let (starts, machines) = replay(&jobs, nodes, settings, &instants, window.1);
-        let (predictors, calibration) = predict(&jobs, &starts, &instants, window, settings)?;
-        let snapshots = instants
-            .into_iter()
-            .zip(machines)
-            .zip(predictors)
-            .map(|((asked_at, machine), predictor)| Snapshot {
-                asked_at,
-                machine,
-                predictor,
-                next_job: submitted(&jobs, asked_at),
-            })
-            .collect();
-        Ok(Self {
-            starts: starts[..jobs.partition_point(|job| job.submit < window.1)].to_vec(),
-            jobs,
-            snapshots,
-            calibration,
-        })
+        instants: &[Seconds],
+        until: Seconds,
+    ) -> Self {
+        Self {
+            machine: ReservingMachine::new(nodes, settings.reserving.clone()),
+            pending: VecDeque::new(),
+            instants: instants.iter().copied().collect(),
+            judged: jobs.partition_point(|job| job.submit < until),
+            submitted: 0,
+            replayed: Replayed {
+                starts: vec![None; jobs.len()],
+                machines: Vec::with_capacity(instants.len()),
+            },
+        }
     }
 
-    /// What became of the jobs that are submitted before the end of the last day.
-    pub(super) fn outcomes(&self) -> Vec<JobOutcome> {
-        let jobs = self.jobs.iter().zip(&self.starts);
-        jobs.filter_map(|(job, start)| {
-            let start = (*start)?;
-            let ran = (start, start + job.runtime.min(job.estimate));
-            Some(JobOutcome::unpromised(job.clone(), Some(ran)))
-        })
-        .collect()
+    /// Hands over arrivals in the order of submission, none of them in the past.
+    pub fn submit(&mut self, jobs: impl IntoIterator<Item = Job>) {
+        self.pending.extend(jobs);
     }
+
+    /// Works off every event before `until`.
+    pub fn advance(&mut self, until: Seconds) {
+        while let Some(&instant) = self.instants.front().filter(|it| **it < until) {
+            self.instants.pop_front();
+            self.play(instant + Seconds(1));
+            self.machine.wait_until(instant);
+            self.replayed.machines.push(self.machine.clone());
+        }
+        self.play(until);
+    }
+
+    fn play(&mut self, until: Seconds) {
+        let due = self.pending.partition_point(|job| job.submit < until);
+        self.submitted += due;
+        self.machine.submit(self.pending.drain(..due));
+        self.machine.advance(until);
+        for outcome in self.machine.take_job_outcomes() {
+            self.replayed.starts[outcome.job.id.0 as usize] = outcome.start;
+        }
+    }
+
+    /// The time of the next event, submission or instant, if there is one.
+    #[must_use]
+    pub fn next_event(&self) -> Option<Seconds> {
+        let events = [
+            self.pending.front().map(|job| job.submit),
+            self.instants.front().copied(),
+            self.machine.next_event(),
+        ];
+        events.into_iter().flatten().min()
+    }
+
+    /// Whether nothing more is asked of the replay: all instants are over, and every job whose wait is held against its prediction has
+    /// started.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        let waits = |id: JobId| (id.0 as usize) < self.judged;
+        self.instants.is_empty()
+            && self.submitted >= self.judged
+            && !self.machine.queue().iter().any(|it| waits(it.job))
+    }
+
+    /// What was seen.
+    #[must_use]
+    pub fn finish(mut self) -> Replayed {
+        let running = |position: usize| self.machine.started(JobId(position as u32));
+        let judged = self.replayed.starts.iter_mut().take(self.judged);
+        for (position, start) in judged.enumerate() {
+            *start = start.or_else(|| running(position));
+        }
+        self.replayed
+    }
+}
+
+/// Snapshots at the instants, and how well the predictor knew the waits.
+pub(super) fn snapshots(
+    jobs: &[Job],
+    replayed: Replayed,
+    settings: &VirtualStudySettings,
+    instants: &[Seconds],
+    window: (Seconds, Seconds),
+) -> Result<(Vec<Snapshot>, WaitCalibration), VirtualStudyError> {
+    let (predictors, calibration) = predict(jobs, &replayed.starts, instants, window, settings)?;
+    let snapshots = instants
+        .iter()
+        .zip(replayed.machines)
+        .zip(predictors)
+        .map(|((&asked_at, machine), predictor)| Snapshot {
+            asked_at,
+            machine,
+            predictor,
+            next_job: submitted(jobs, asked_at),
+        })
+        .collect();
+    Ok((snapshots, calibration))
 }
 
 /// One instant a day from `begin` on, at a second of the day that is drawn.
@@ -88,7 +175,7 @@ pub(super) fn submitted(jobs: &[Job], time: Seconds) -> usize {
     jobs.partition_point(|job| job.submit <= time)
 }
 
-fn in_order(jobs: &[Job], nodes: Nodes) -> Vec<Job> {
+pub(super) fn in_order(jobs: &[Job], nodes: Nodes) -> Vec<Job> {
     let fitting = jobs.iter().filter(|job| job.nodes <= nodes);
     let mut jobs: Vec<Job> = fitting.cloned().collect();
     jobs.sort_by_key(|job| (job.submit, job.id));
@@ -99,8 +186,20 @@ fn in_order(jobs: &[Job], nodes: Nodes) -> Vec<Job> {
     jobs
 }
 
+/// Whether the jobs last until the last wanted start.
+///
+/// # Errors
+/// [`VirtualStudyError::TraceTooShort`].
+pub fn check_span(
+    jobs: &[Job],
+    nodes: Nodes,
+    settings: &VirtualStudySettings,
+) -> Result<(), VirtualStudyError> {
+    window(&in_order(jobs, nodes), settings).map(drop)
+}
+
 /// Beginning and end of the days that are asked about.
-fn window(
+pub(super) fn window(
     jobs: &[Job],
     settings: &VirtualStudySettings,
 ) -> Result<(Seconds, Seconds), VirtualStudyError> {
@@ -119,60 +218,6 @@ fn window(
         });
     }
     Ok((begin, end))
-}
-
-/// The starts of all jobs submitted before `until`, by position, and the machine at each instant.
-fn replay(
-    jobs: &[Job],
-    nodes: Nodes,
-    settings: &VirtualStudySettings,
-    instants: &[Seconds],
-    until: Seconds,
-) -> (Vec<Option<Seconds>>, Vec<ReservingMachine>) {
-    let mut machine = ReservingMachine::new(nodes, settings.reserving.clone());
-    let mut starts = vec![None; jobs.len()];
-    let mut handed_over = 0;
-    let mut play = |machine: &mut ReservingMachine, up_to: Seconds| {
-        let next = submitted(jobs, up_to);
-        machine.submit(jobs[handed_over..next].iter().cloned());
-        handed_over = next;
-        machine.advance(up_to + Seconds(1));
-        for outcome in machine.take_job_outcomes() {
-            starts[outcome.job.id.0 as usize] = outcome.start;
-        }
-        next == jobs.len()
-    };
-    let machines = instants
-        .iter()
-        .map(|&instant| {
-            play(&mut machine, instant);
-            machine.wait_until(instant);
-            machine.clone()
-        })
-        .collect();
-    // Those that still wait when the days are over will have a wait to hold against its prediction, too.
-    let mut time = until;
-    let judged = jobs.partition_point(|job| job.submit < until);
-    let mut all_handed_over = play(&mut machine, time);
-    while machine
-        .queue()
-        .iter()
-        .any(|waiting| (waiting.job.0 as usize) < judged)
-    {
-        time = if all_handed_over {
-            let Some(next) = machine.next_event() else {
-                break;
-            };
-            next
-        } else {
-            time + DAY
-        };
-        all_handed_over = play(&mut machine, time);
-    }
-    for (start, job) in starts.iter_mut().zip(&jobs[..judged]) {
-        *start = start.or_else(|| machine.started(job.id));
-    }
-    (starts, machines)
 }
 
 /// Lets a predictor live through the replay: the predictor at each instant, and how it did for the jobs submitted in the

@@ -254,23 +254,24 @@ fn the_predictor_of_an_instant_has_seen_the_waits_of_those_who_had_started_and_n
         ..small()
     };
     let jobs = random_jobs(5, 4);
-    let background = Background::replay(&jobs, Nodes(4), &settings, &mut stream(1)).unwrap();
-    for snapshot in &background.snapshots {
+    let study = VirtualStudy::new(&jobs, Nodes(4), &settings, &mut stream(1)).unwrap();
+    let (snapshots, _) = study.snapshots(study.replay_alone()).unwrap();
+    for snapshot in &snapshots {
         // Slowly and obviously: a replay up to the instant, second by second.
         let mut machine = crate::scheduling::reserving::ReservingMachine::new(
             Nodes(4),
             settings.reserving.clone(),
         );
         let mut predictor = WaitPredictor::new(settings.predictor).unwrap();
-        machine.submit(background.jobs.iter().cloned());
-        let mut seen = vec![false; background.jobs.len()];
+        machine.submit(study.jobs().iter().cloned());
+        let mut seen = vec![false; study.jobs().len()];
         while machine
             .next_event()
             .is_some_and(|time| time <= snapshot.asked_at)
         {
             let time = machine.next_event().unwrap();
             machine.advance(time + Seconds(1));
-            for (job, seen) in background.jobs.iter().zip(&mut seen) {
+            for (job, seen) in study.jobs().iter().zip(&mut seen) {
                 if !*seen && machine.started(job.id).is_some() {
                     *seen = true;
                     predictor.observe(job.nodes, job.estimate, time - job.submit);

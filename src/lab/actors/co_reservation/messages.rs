@@ -2,6 +2,7 @@
 
 use kameo::Reply;
 
+use crate::actors::Silent;
 use crate::brokering::messages::Report;
 use crate::brokering::{CoOutcome, Task, TimeLine};
 use crate::scheduling::local::{ClusterId, LocalTotals, OutageEvent, PartOutcome};
@@ -18,23 +19,16 @@ pub struct BeginWindow {
     pub outages: Vec<(Seconds, ClusterId, OutageEvent)>,
 }
 
-/// To the broker: here is what came of your last task; which one is next before `until`?
-#[derive(Clone, Debug)]
-pub struct NextTask {
-    /// The task before this one and its report.
-    pub done: Option<(Task, Report)>,
+/// To the broker: have clusters do what is to be done before `until`, one task after the other.
+#[derive(Clone, Copy, Debug)]
+pub struct WorkOff {
     /// End of the granted window, exclusive.
     pub until: Seconds,
 }
 
-/// Reply of the broker to [`NextTask`]: something to be done at a cluster, or nothing more in this window.
-#[derive(Clone, Debug, Reply)]
-pub struct TaskDue {
-    /// The task.
-    pub task: Option<Task>,
-    /// Whether nothing more is to be done, every request has its verdict and nothing is under way.
-    pub idle: bool,
-}
+/// Reply of the broker to [`WorkOff`]: whether every request has its verdict and nothing is under way.
+#[derive(Clone, Copy, Debug, Reply)]
+pub struct WorkedOff(pub Result<bool, Silent>);
 
 /// To a cluster: do this.
 #[derive(Clone, Debug)]

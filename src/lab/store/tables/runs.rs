@@ -58,6 +58,15 @@ CREATE TABLE run_input (
     PRIMARY KEY (run, source, content)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE run_loss (
+    run INTEGER NOT NULL REFERENCES run (id),
+    workload TEXT NOT NULL,
+    rule TEXT NOT NULL,
+    records INTEGER NOT NULL,
+    dropped INTEGER NOT NULL,
+    PRIMARY KEY (run, workload, rule)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE axis (
     run INTEGER NOT NULL REFERENCES run (id),
     position INTEGER NOT NULL,

@@ -8,6 +8,7 @@ use super::{count, folder};
 use crate::store::fixtures::{finished, point, record, result, write_run};
 use crate::store::versions::{VERSIONS, Versions};
 use crate::store::{RunSelector, SCHEMA_VERSION, Store, StoreError};
+use crate::units::Seconds;
 
 fn mark(path: &Path, version: i32) {
     drop(Store::open(path).unwrap());
@@ -138,6 +139,49 @@ fn a_store_of_version_7_becomes_what_a_new_store_is() {
     assert_eq!(definitions(&file), new);
     drop(file);
     assert_eq!(Store::open(&path).unwrap().runs().unwrap().len(), 1);
+}
+
+#[test]
+fn a_store_of_version_7_becomes_one_of_this_version_with_its_widths_and_without_deadlines_that_stand_for_none()
+ {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    let mut made = result(9);
+    made.outcomes[4].job.deadline = Seconds::FAR;
+    let simulation = finished("s", "fcfs", 0, made, vec![point("p", &[], 0, 1.0)]);
+    write_run(&path, &record("kept", vec![], 1), vec![simulation]);
+    let file = Connection::open(&path).unwrap();
+    let rows = |file: &Connection| -> Vec<String> {
+        let columns = "SELECT group_concat('quote(\"' || name || '\")', ' || '','' || ') FROM pragma_table_info(?1)";
+        ["job", "job_outcome", "simulation_width"]
+            .map(|table| {
+                let row: String = file.query_row(columns, [table], |row| row.get(0)).unwrap();
+                let all = format!("SELECT group_concat({row}, ';') FROM {table}");
+                file.query_row(&all, [], |row| row.get(0)).unwrap()
+            })
+            .to_vec()
+    };
+    let before = rows(&file);
+    let names: Vec<String> = definitions(&file)
+        .into_iter()
+        .filter(|(kind, _, _)| kind == "view")
+        .map(|(_, name, _)| name)
+        .collect();
+    for view in names {
+        file.execute_batch(&format!("DROP VIEW {view}")).unwrap();
+    }
+    file.execute_batch(
+        "DROP TABLE simulation_width; DROP TABLE estimate_class; DROP INDEX job_fixed;
+         ALTER TABLE reservation_outcome DROP COLUMN user; ALTER TABLE co_request DROP COLUMN user;
+         UPDATE job SET deadline = 2305843009213693951 WHERE deadline IS NULL;
+         PRAGMA user_version = 7",
+    )
+    .unwrap();
+    drop(file);
+    let store = Store::open(&path).unwrap();
+    assert_eq!(rows(&store.connection), before);
+    let endless = "SELECT job FROM v_job WHERE deadline IS NULL";
+    assert_eq!(count(&store.connection, endless), 4);
 }
 
 #[test]

@@ -63,7 +63,7 @@ section! {
             .default_is("rw1")
             .decides("§5.6, §6.8"),
         /// How many templates become requests.
-        count: Given<u32> = integer(1).refused("is impossible", "")
+        count: Given<u32> = integer_within(1, 10_000_000)
             .note(": so many templates become requests")
             .default_is("213")
             .decides("Q45"),

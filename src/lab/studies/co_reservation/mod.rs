@@ -263,6 +263,7 @@ fn model(
         learning: excerpts.outside(&jobs),
         batteries: Vec::new(),
         first_factor: 1.0,
+        cleaning: workload.cleaning.clone(),
         content_hash: String::new(),
     })
 }

@@ -1,20 +1,24 @@
 //! A policy on one cluster.
 
+mod keys;
+
 use std::sync::Arc;
 
+use self::keys::RawClient;
 use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult};
-use crate::actors::{SimulationError, simulate_cluster};
+use crate::actors::{SimulationError, simulate_cluster, simulate_cluster_and_clients};
 use crate::estimates::EstimateModel;
 use crate::failures::FailureTrace;
 use crate::inputs::{InputError, Inputs, PreparedWorkload};
 use crate::keys::problem::Problems;
+use crate::scheduling::measures::Measured;
 use crate::scheduling::{
-    CalibrationMethod, ClusterMachine, PolicySettings, fixed_measures, learn_from_batteries,
-    registry,
+    CalibrationMethod, ClientSettings, ClientTies, ClosedLoop, ClusterMachine, Dependencies,
+    PolicySettings, fixed_measures, learn_from_batteries, registry,
 };
 use crate::studies::SimulationSpec;
 use crate::tables::{Definition, Outcomes};
-use crate::units::Nodes;
+use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
 use crate::workload::battery::battery_before;
 pub use bookahead_engine::studies::overbooking::*;
@@ -40,6 +44,8 @@ pub struct PolicySimulation {
     pub estimates: Option<Arc<EstimateModel>>,
     /// Node failures.
     pub failures: Arc<FailureTrace>,
+    /// Users whose submissions follow from what becomes of them; `None` where the jobs are submitted as they are listed.
+    pub clients: Option<ClosedLoop>,
 }
 
 impl Simulation for PolicySimulation {
@@ -58,17 +64,23 @@ impl Simulation for PolicySimulation {
             policy.resume(learned);
         }
         let machine = ClusterMachine::new(self.nodes, policy);
-        let run = simulate_cluster(
-            machine,
-            self.nodes,
-            &self.jobs,
-            &self.failures,
-            keep_outcomes,
-        )?
-        .ok_or_else(|| SimulationError::Unfinished(name.clone()))?;
+        let (nodes, failures) = (self.nodes, &self.failures);
+        let run = match &self.clients {
+            None => simulate_cluster(machine, nodes, &self.jobs, failures, keep_outcomes)?
+                .map(|run| (run, Measured::default())),
+            Some(clients) => {
+                let clients = clients.clone();
+                simulate_cluster_and_clients(machine, nodes, clients, failures, keep_outcomes)?
+            }
+        };
+        let (run, of_clients) = run.ok_or_else(|| SimulationError::Unfinished(name.clone()))?;
+        let mut measured = fixed_measures(&run.outcomes);
+        for (name, value) in of_clients.iter() {
+            measured.add(name, value);
+        }
         Ok(SimulationResult {
             metrics: run.metrics,
-            measured: fixed_measures(&run.outcomes),
+            measured,
             outcomes: run.outcomes,
             node_events: run.node_events,
             estimates: self.estimates.clone(),
@@ -171,7 +183,44 @@ fn failures(
 ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
     let workload = inputs.workload(spec)?;
     let jobs = jobs(study, spec, inputs, &workload)?;
-    inputs.failures_with(spec, &jobs, spec.replication)
+    let ties = ties(study, spec, inputs, &jobs)?;
+    failures_of(study, spec, inputs, &jobs, ties.as_deref())
+}
+
+/// The failures that a battery meets, which may last longer where jobs are submitted later than they are listed.
+fn failures_of(
+    study: &OverbookingStudy,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+    jobs: &[Job],
+    ties: Option<&ClientTies>,
+) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+    let Some(ties) = ties else {
+        return inputs.failures_with(spec, jobs, spec.replication);
+    };
+    let listed = jobs.iter().map(|job| job.deadline).max();
+    let later = ties.latest_end(&study.client, jobs) - listed.unwrap_or(Seconds::ZERO);
+    inputs.failures_for(spec, jobs, spec.replication, later.max(Seconds::ZERO))
+}
+
+/// What ties the jobs of a closed loop together; `None` where the loop is open.
+fn ties(
+    study: &OverbookingStudy,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+    jobs: &[Job],
+) -> Result<Option<Arc<ClientTies>>, Arc<InputError>> {
+    let client = &study.client;
+    if client.is_open_loop() {
+        return Ok(None);
+    }
+    let log = match client.dependencies {
+        Dependencies::None => Arc::default(),
+        Dependencies::Trace | Dependencies::Sessions => inputs.job_log(spec)?,
+    };
+    let mut stream = inputs.seed(spec).stream(ClientTies::STREAM);
+    let ties = ClientTies::new(client, jobs, &log, &mut stream);
+    Ok(Some(Arc::new(ties)))
 }
 
 fn with_inputs(
@@ -181,11 +230,13 @@ fn with_inputs(
 ) -> Result<PolicySimulation, Arc<InputError>> {
     let workload = inputs.workload(spec)?;
     let jobs = jobs(study, spec, inputs, &workload)?;
+    let ties = ties(study, spec, inputs, &jobs)?;
     Ok(PolicySimulation {
         nodes: spec.workload.nodes,
         policy: spec.scheduling.clone(),
         before: batteries_before(spec, inputs, &workload)?,
-        failures: inputs.failures_with(spec, &jobs, spec.replication)?,
+        failures: failures_of(study, spec, inputs, &jobs, ties.as_deref())?,
+        clients: ties.map(|ties| ClosedLoop::new(study.client.clone(), jobs.clone(), ties)),
         jobs,
         estimates: match &spec.estimates {
             Some(settings) => Some(inputs.model(spec, &workload, settings)?),
@@ -207,7 +258,7 @@ const FIXED_JOBS: &str = "
     JOIN verdict v ON v.code = o.verdict";
 
 impl FileStudy for OverbookingStudy {
-    type Tables = ();
+    type Tables = keys::RawTables;
 
     const STORED: Definition = Definition {
         outcomes: Outcomes {
@@ -217,17 +268,38 @@ impl FileStudy for OverbookingStudy {
         ..Definition::NONE
     };
 
-    fn resolve(asked: &Asked<'_>, _problems: &mut Problems) -> Option<Self> {
+    fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
         Some(Self {
             requests: asked.requests.cloned(),
+            client: client(&asked.tables.overbooking.client, problems)?,
         })
     }
+}
+
+fn client(raw: &RawClient, problems: &mut Problems) -> Option<ClientSettings> {
+    let after = raw
+        .resubmit_after_minutes()
+        .limited(|minutes| (1.0 / 60.0..=1e6).contains(&minutes))
+        .or_default(problems);
+    let gap = raw
+        .session_gap_minutes()
+        .limited(|minutes| minutes <= 1e6)
+        .or_default(problems);
+    let patience = raw.patience_hours().limited(|hours| hours <= 1e6);
+    let minutes = |minutes: f64| Seconds((minutes * 60.0).round() as i64);
+    Some(ClientSettings {
+        resubmit_rejected: raw.resubmit_rejected().or_default(problems)?,
+        resubmit_failed: raw.resubmit_failed().or_default(problems)?,
+        resubmit_after: minutes(after?),
+        dependencies: raw.dependencies.unwrap_or_default(),
+        session_gap: minutes(gap?),
+        patience: patience.checked(problems)?.map(Seconds::from_hours),
+    })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::Seconds;
     use crate::workload::{JobId, JobKind};
 
     fn inputs() -> PolicySimulation {
@@ -254,6 +326,7 @@ mod tests {
             jobs: jobs.collect(),
             estimates: None,
             failures: Arc::default(),
+            clients: None,
         }
     }
 

@@ -1,4 +1,4 @@
-//! A machine that advertises slots. It is watched from outside and needs no actors.
+//! A machine that advertises slots.
 
 pub(crate) mod keys;
 mod tables;
@@ -10,12 +10,12 @@ pub use self::tables::SlotRows as Rows;
 use super::{
     Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, StudyRows,
 };
-use crate::actors::SimulationError;
+use crate::actors::{SimulationError, simulate_advertising_machine};
 use crate::inputs::{InputError, Inputs};
 use crate::keys::problem::Problems;
 use crate::plan::SlotRules;
 use crate::scheduling::reserving::{ReservingSettings, simulate_reserving};
-use crate::scheduling::{SlotSource, SlotStudySettings, simulate_slot_study, simulate_slots};
+use crate::scheduling::{SlotSource, SlotStudySettings, simulate_slots};
 use crate::studies::SimulationSpec;
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
@@ -38,7 +38,7 @@ pub struct SlotsSimulation {
 impl Simulation for SlotsSimulation {
     fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
         let keep = keep_outcomes && self.keep_samples;
-        let run = simulate_slot_study(&self.jobs, self.nodes, &self.settings, keep);
+        let run = simulate_advertising_machine(&self.jobs, self.nodes, &self.settings, keep)?;
         let mut result = SimulationResult {
             measured: run.measured,
             outcomes: run.jobs,

@@ -4,7 +4,8 @@ use serde::Deserialize;
 
 use crate::estimates::PredictionRule;
 use crate::keys::declaration::{
-    Given, Key, ReadTable, Section, Table, Tables, integer, named, real, section, tables,
+    Given, Key, ReadTable, Section, Table, Tables, integer, integer_within, named, real, section,
+    tables,
 };
 use crate::keys::field::Field;
 use crate::scheduling::{Combination, Padding};
@@ -32,7 +33,7 @@ section! {
             .default_is("0.1")
             .decides("eq. (23)"),
         /// How many requests there are.
-        instants: Given<u32> = integer(1)
+        instants: Given<u32> = integer_within(1, 100_000)
             .note(": requests, one a day")
             .default_is("30")
             .decides("AMB-26"),
@@ -52,7 +53,7 @@ section! {
         /// The rule of prediction.
         rule: Option<PredictionRule> = named::<PredictionRule>().decides("AMB-25"),
         /// How many waits a category remembers.
-        history: Given<u32> = integer(1)
+        history: Given<u32> = integer_within(1, 100_000_000)
             .note(": waits that a category remembers")
             .default_is("1000")
             .decides("AMB-25"),

@@ -1,4 +1,4 @@
-//! Virtual and adaptive reservations on forks of a machine, which are no actors of one simulation.
+//! Virtual and adaptive reservations on forks of a machine.
 
 mod keys;
 mod tables;
@@ -10,16 +10,16 @@ use super::{
     Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, StudyRows,
     StudyTables,
 };
-use crate::actors::SimulationError;
+use crate::actors::{SimulationError, simulate_virtual_reservations};
 use crate::estimates::WaitPredictorSettings;
 use crate::inputs::{InputError, Inputs};
 use crate::keys::declaration::Given;
 use crate::keys::field::Field;
 use crate::keys::problem::Problems;
 use crate::random::StreamSeed;
+use crate::scheduling::{VirtualStudySettings, check_span};
 use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::{ReservingSettings, simulate_reserving};
-use crate::scheduling::{VirtualStudySettings, simulate_virtual};
 use crate::studies::SimulationSpec;
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
@@ -41,8 +41,8 @@ pub struct VirtualSimulation {
 
 impl Simulation for VirtualSimulation {
     fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
-        let mut stream = self.seed.stream("virtual instants");
-        let run = simulate_virtual(&self.jobs, self.nodes, &self.settings, &mut stream)?;
+        let run =
+            simulate_virtual_reservations(&self.jobs, self.nodes, &self.settings, &self.seed)?;
         let mut measured = Measured::default();
         for (name, value) in run.measures() {
             measured.add(name, value);
@@ -59,6 +59,13 @@ impl Simulation for VirtualSimulation {
 }
 
 impl LabStudy for VirtualReservationsStudy {
+    fn check(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
+        let workload = inputs.workload(spec)?;
+        let jobs = inputs.battery(&workload, spec)?;
+        check_span(&jobs, spec.workload.nodes, &self.settings)
+            .map_err(|error| Arc::new(InputError::Workload(format!("{}: {error}", workload.label))))
+    }
+
     fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
         let workload = inputs.workload(spec)?;
         inputs.battery(&workload, spec).map(drop)
@@ -101,7 +108,20 @@ impl FileStudy for VirtualReservationsStudy {
     const STORED: Definition = tables::TABLES;
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
-        virtual_study(asked.tables, problems).map(|settings| Self { settings })
+        let settings = virtual_study(asked.tables, problems)?;
+        let machine = asked.workload.nodes;
+        if settings.nodes > machine {
+            let field = asked.tables.virtual_reservations.request.nodes();
+            let place = if field.given.is_some() {
+                field.place()
+            } else {
+                asked.place()
+            };
+            let message = format!("{} of {machine}", settings.nodes);
+            field.refuse_at(place, &message, problems);
+            return None;
+        }
+        Some(Self { settings })
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn estimates(raw: &RawEstimates, problems: &mut Problems) -> Option<E
         top_applications: applications?,
     };
     let classes = raw.classes().text();
-    let family = table.family(&classes);
+    let family = table.family(classes);
     if family.is_none() {
         problems.add(
             ProblemKind::UnknownName,

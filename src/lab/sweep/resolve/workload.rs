@@ -6,6 +6,7 @@ use toml::Spanned;
 
 use super::first_span;
 use crate::keys::problem::{ProblemKind, Problems};
+use crate::keys::workload::MOST_JOBS;
 use crate::sweep::raw::RawWorkload;
 use crate::units::Nodes;
 use crate::workload::{
@@ -66,11 +67,14 @@ pub(crate) fn workload(
     }
     let needed = u64::from(replications) * u64::from(battery_jobs);
     let evaluation = raw
-        .evaluation_jobs
-        .as_ref()
-        .map_or(needed, |jobs| u64::from(*jobs.get_ref()));
+        .evaluation_jobs()
+        .checked(problems)?
+        .map_or(needed, u64::from);
     let evaluation_place = first_span(&[&raw.evaluation_jobs, &raw.battery_jobs], &place);
-    let Ok(evaluation_jobs) = u32::try_from(evaluation) else {
+    let Some(evaluation_jobs) = u32::try_from(evaluation)
+        .ok()
+        .filter(|jobs| i64::from(*jobs) <= MOST_JOBS)
+    else {
         let message = format!("{replications} replications of {battery_jobs} jobs are too many");
         (raw.evaluation_jobs()).refuse_at(evaluation_place, &message, problems);
         return None;
@@ -247,6 +251,7 @@ fn cleaning(workload: &RawWorkload) -> CleaningRules {
         drop_zero_runtime: raw.drop_zero_runtime().is_on(),
         drop_overruns: raw.drop_overruns().is_on(),
         drop_cancelled: raw.drop_cancelled().is_on(),
+        missing_estimate: workload.missing_estimate.unwrap_or_default(),
     }
 }
 

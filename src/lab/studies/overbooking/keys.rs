@@ -1,0 +1,40 @@
+//! Keys of the users of a cluster.
+
+use serde::Deserialize;
+
+use crate::keys::declaration::{
+    Given, Key, ReadTable, Section, Table, Tables, integer_within, named, real, section, tables,
+};
+use crate::keys::field::Field;
+use crate::scheduling::Dependencies;
+
+tables! {
+    client: RawClient = CLIENT,
+}
+
+section! {
+    /// How users react to what becomes of their jobs; by default they do not (an open loop).
+    CLIENT = "client", RawClient {
+        /// How often a rejected job is submitted again.
+        resubmit_rejected: Given<u32> = integer_within(0, 1_000)
+            .note(": how often a rejected job is submitted again")
+            .default_is("0"),
+        /// How often a failed job is submitted again.
+        resubmit_failed: Given<u32> = integer_within(0, 1_000)
+            .note(": how often a job that was accepted and failed is submitted again")
+            .default_is("0"),
+        /// How long after a rejection or failure.
+        resubmit_after_minutes: Given<f64> = real().above(0.0)
+            .note(" minutes from the rejection or failure to the next submission; at least a second")
+            .default_is("60"),
+        /// Whose end a job waits for.
+        dependencies: Option<Dependencies> = named::<Dependencies>(),
+        /// The longest think time within a session.
+        session_gap_minutes: Given<f64> = real().from(0.0)
+            .note(r#" minutes: the longest think time within a session, for dependencies = "sessions""#)
+            .default_is("20"),
+        /// How long users wait for a start.
+        patience_hours: Given<f64> = real().above(0.0)
+            .note(" hours in the mean that a user waits for the first start before taking a job back (default: for ever)"),
+    }
+}

@@ -1,0 +1,75 @@
+//! Counts that no memory holds, and what can be known before anything runs.
+
+use super::*;
+
+/// What is wrong with this text, all of it.
+fn refusal(text: &str) -> String {
+    parse(text)
+        .expect_err("this file must not pass")
+        .to_string()
+}
+
+#[test]
+fn a_thousand_million_jobs_were_generated_until_the_memory_was_full_and_are_refused() {
+    for (old, new, key) in [
+        ("jobs = 5000", "jobs = 1000000000", "workload.jobs"),
+        (
+            "battery_jobs = 100",
+            "battery_jobs = 10000001",
+            "workload.battery_jobs",
+        ),
+        (
+            "battery_jobs = 100",
+            "battery_jobs = 100\nevaluation_jobs = 20000000",
+            "workload.evaluation_jobs",
+        ),
+    ] {
+        let said = refusal(&with(old, new));
+        assert!(said.contains(key), "{said}");
+        assert!(said.contains("do not fit into memory"), "{said}");
+    }
+    // Two million batteries of a hundred jobs: a count is as large as its product.
+    let many = with("replications = 2", "replications = 2000000");
+    assert!(refusal(&many).contains("2000000 replications of 100 jobs are too many"));
+}
+
+#[test]
+fn a_sweep_of_more_simulations_than_memory_holds_is_refused_and_one_of_many_points_takes_two_hundred_bytes_each()
+ {
+    let whole = with(
+        "battery_jobs = 100\ntarget_load = 2.0",
+        "whole_trace = true",
+    )
+    .replace("\"heuristic-overbooking\"", "\"slots\"");
+    let many = whole.replace("replications = 2", "replications = 500001");
+    assert!(refusal(&many).contains("more than 500000 simulations"));
+    let text = format!(
+        "{HEAD}[[axis]]\nkey = \"acceptance.penalty_ratio\"\nrange = {{ from = 1, to = 1000, step = 1 }}\n"
+    );
+    let sweep = sweep(&text);
+    assert_eq!((sweep.points.len(), sweep.simulations.len()), (2_000, 2));
+    // Its identity has 32 letters, its axis four bytes; an allocation costs up to 16 more.
+    let bytes = size_of::<Point>() + (32 + 16) + (4 + 16);
+    assert!(bytes <= 200, "{bytes}");
+}
+
+#[test]
+fn a_name_that_no_folder_can_have_is_refused_before_anything_runs() {
+    let text = with("\"test\"", &format!("\"{}\"", "n".repeat(300)));
+    assert!(refusal(&text).contains("this name cannot be a folder's"));
+    assert!(parse(&with("\"test\"", &format!("\"{}\"", "n".repeat(100)))).is_ok());
+}
+
+#[test]
+fn a_virtual_reservation_that_is_wider_than_the_machine_is_refused_before_anything_runs() {
+    let virtual_reservations = |nodes: u32| {
+        with(
+            "battery_jobs = 100\ntarget_load = 2.0",
+            "whole_trace = true",
+        )
+        .replace("\"heuristic-overbooking\"", "\"virtual-reservations\"")
+            + &format!("[virtual]\nnodes = {nodes}\n")
+    };
+    assert!(parse(&virtual_reservations(128)).is_ok());
+    assert!(refusal(&virtual_reservations(129)).contains("129 nodes of 128"));
+}
