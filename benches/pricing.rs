@@ -49,6 +49,7 @@ fn measure(percent: f64, days: f64, backfilling: Backfilling) {
                 shift: CopyShift::WithinADay,
             }),
             exact_estimates: true,
+            ..WholeTrace::default()
         }),
     };
     let folder = TraceFolder {

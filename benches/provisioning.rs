@@ -187,6 +187,7 @@ fn jobs(percent: f64) -> Option<Vec<Job>> {
                 shift: CopyShift::WithinADay,
             }),
             exact_estimates: true,
+            ..WholeTrace::default()
         }),
     };
     let folder = TraceFolder {

@@ -212,6 +212,7 @@ const CRATES: [(&str, &[&str]); 3] = [
             "random",
             "workload",
             "estimates",
+            "predictions",
             "failures",
             "plan",
             "scheduling",

@@ -25,6 +25,7 @@ mod oracles;
 mod overbooked_parts;
 #[cfg(target_os = "linux")]
 mod peers;
+mod predicted_queues;
 mod provisioning_sites;
 mod quantities;
 mod real_traces;

@@ -34,6 +34,7 @@ fn log((file, nodes): (&str, u32), days: Option<f64>) -> Option<(Arc<[Job]>, Str
             days,
             copy: None,
             exact_estimates: true,
+            ..WholeTrace::default()
         }),
     };
     let Some(folder) = std::env::var_os("BOOKAHEAD_TRACES") else {

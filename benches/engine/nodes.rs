@@ -1,6 +1,7 @@
 //! How the cost of a decision grows with the machine: `cargo bench --bench engine -- nodes`. The node-mapped plan's curve is
 //! `node_plan_first_full` of `plans` at depth 100.
 
+use bookahead::predictions::UserIndex;
 use bookahead::random::{Stream, stream};
 use bookahead::scheduling::stream::{
     ConservativeStream, EasyStream, ExactStream, ReservationStream, StreamRequest, StreamScheduler,
@@ -34,6 +35,7 @@ fn requests(nodes: u32) -> Vec<StreamRequest> {
                 index,
                 submit: Seconds(submit as i64),
                 nodes: Nodes(1 << stream.random_range(0..6)),
+                user: UserIndex(0),
                 estimate: Seconds((runtime as f64 * factor) as i64),
                 runtime: Seconds(runtime),
             }

@@ -4,10 +4,12 @@
 //! Reading and scheduling take turns, and their times are stated separately.
 
 mod answer;
+mod predicted;
 mod schedule;
 mod source;
 mod stored;
 
+use std::collections::HashMap;
 use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -17,9 +19,12 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use self::answer::Answer;
+use self::predicted::PredictionArguments;
 use self::schedule::{Report, ScheduleFile};
 use self::source::{Jobs, Source};
 use self::stored::StoredJobs;
+use crate::predictions::UserIndex;
+use crate::scheduling::predicted_queue::{PredictedStream, UnknownPredictor};
 use crate::scheduling::stream::{
     ConservativeStream, EasyStream, ExactStream, ReservationStream, StreamRequest, StreamScheduler,
     StreamTotals,
@@ -37,6 +42,8 @@ pub struct SimulateArguments {
     /// The policy
     #[arg(long, value_enum)]
     policy: PolicyName,
+    #[command(flatten)]
+    predictions: PredictionArguments,
     /// Size of the machine [default: the header's MaxProcs]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_NODES)))]
     nodes: Option<u32>,
@@ -179,6 +186,17 @@ pub enum SimulateError {
         /// Jobs that do not fit the machine.
         too_wide: u64,
     },
+    /// A policy that plans with estimates.
+    #[error(
+        "--policy {policy} plans with what users asked for; --predictor, --corrector, --order and --backfill go with --policy easy"
+    )]
+    NoPredictions {
+        /// The policy.
+        policy: &'static str,
+    },
+    /// A predictor that does not exist.
+    #[error(transparent)]
+    Predictor(#[from] UnknownPredictor),
     /// The schedule would replace the trace.
     #[error("{} is the trace itself; name another file to write", .path.display())]
     SameFile {
@@ -240,6 +258,12 @@ fn simulate(arguments: &SimulateArguments) -> Result<Answer, SimulateError> {
 }
 
 fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answer, SimulateError> {
+    let queue = arguments.predictions.queue();
+    if queue.is_some() && arguments.policy != PolicyName::Easy {
+        return Err(SimulateError::NoPredictions {
+            policy: arguments.policy.name(),
+        });
+    }
     let (machine, factor) = match arguments.load {
         None => (source.machine()?, None),
         Some(load) => {
@@ -298,20 +322,24 @@ fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answe
         },
         demand: Demand::default(),
         too_wide: 0,
+        users: queue.is_some().then(HashMap::new),
         scheduling: Duration::ZERO,
         on_processor: answer::on_processor().map(|_| Duration::ZERO),
         reading: Duration::ZERO,
     };
     let jobs = source.jobs()?;
-    let jobs = match (arguments.policy, arguments.estimates) {
-        (PolicyName::Easy, _) => run.work_off(EasyStream::new(machine), jobs),
-        (PolicyName::Conservative, Estimates::User) => {
+    let jobs = match (queue, arguments.policy, arguments.estimates) {
+        (Some(queue), ..) => run.work_off(PredictedStream::new(machine, queue)?, jobs),
+        (None, PolicyName::Easy, _) => run.work_off(EasyStream::new(machine), jobs),
+        (None, PolicyName::Conservative, Estimates::User) => {
             run.work_off(ConservativeStream::new(machine), jobs)
         }
-        (PolicyName::Conservative, Estimates::Perfect) => {
+        (None, PolicyName::Conservative, Estimates::Perfect) => {
             run.work_off(ExactStream::new(machine), jobs)
         }
-        (PolicyName::Reservations, _) => run.work_off(ReservationStream::new(machine, lead), jobs),
+        (None, PolicyName::Reservations, _) => {
+            run.work_off(ReservationStream::new(machine, lead), jobs)
+        }
     }?;
     if run.demand.jobs == run.too_wide {
         return Err(SimulateError::NoJobs {
@@ -397,6 +425,8 @@ struct Run {
     report: Report,
     demand: Demand,
     too_wide: u64,
+    /// Users in order of appearance, where somebody asks for them.
+    users: Option<HashMap<Option<i64>, UserIndex>>,
     scheduling: Duration,
     /// As `scheduling`, without the time in which others had the processor; where the system says so.
     on_processor: Option<Duration>,
@@ -460,10 +490,15 @@ impl Run {
                 continue;
             }
             let (runtime, estimate) = self.shape.times(&job);
+            let user = self.users.as_mut().map_or(UserIndex(0), |users| {
+                let next = UserIndex(users.len() as u32);
+                *users.entry(job.user).or_insert(next)
+            });
             block.push(StreamRequest {
                 index: self.demand.jobs - 1 - self.too_wide,
                 submit: job.submit,
                 nodes: job.nodes,
+                user,
                 estimate,
                 runtime,
             });

@@ -18,6 +18,9 @@ pub mod workload;
 // How well users estimate: distributions by class, joint and convolved.
 pub mod estimates;
 
+// How long jobs will run: predictions in the place of what users asked for.
+pub mod predictions;
+
 // Node failures: models and replayed tables.
 pub mod failures;
 

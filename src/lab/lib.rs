@@ -2,7 +2,9 @@
 //!
 //! Each module below may call those above it in this list, and no other.
 
-use bookahead_engine::{brokering, estimates, failures, plan, random, scheduling, units, workload};
+use bookahead_engine::{
+    brokering, estimates, failures, plan, predictions, random, scheduling, units, workload,
+};
 
 // The actors of one simulation.
 pub mod actors;

@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use serde::Serialize;
 
+use super::predicted::name;
 use super::source::Source;
 use super::{Estimates, PolicyName, Run, SimulateArguments};
+use crate::scheduling::predicted_queue::PredictedQueueSettings;
 use crate::workload::CleaningReport;
 
 /// The figures; units are in the names.
@@ -15,6 +17,9 @@ pub(super) struct Answer {
     trace: String,
     policy: PolicyName,
     estimates: Estimates,
+    /// What the queue plans with, where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue: Option<PredictedQueueSettings>,
     /// Fixed starts: how long after its submission a request wants to start; waits count from then on.
     lead_seconds: Option<i64>,
     nodes: u32,
@@ -62,6 +67,7 @@ impl Answer {
             trace: source.name(),
             policy: arguments.policy,
             estimates: arguments.estimates,
+            queue: arguments.predictions.queue(),
             lead_seconds: (arguments.policy == PolicyName::Reservations).then_some(arguments.lead),
             nodes: run.machine.0,
             records: cleaning.records,
@@ -112,6 +118,18 @@ impl Answer {
         };
         line("trace", self.trace.clone());
         line("policy", format!("{policy}, {estimates}"));
+        if let Some(queue) = &self.queue {
+            line(
+                "queue",
+                format!(
+                    "{}, predicted by {}, corrected by {}, candidates: {}",
+                    name(&queue.order),
+                    queue.predictor,
+                    name(&queue.corrector),
+                    name(&queue.backfill)
+                ),
+            );
+        }
         line("nodes", self.nodes.to_string());
         line(
             "jobs",

@@ -7,17 +7,18 @@ use std::time::Duration;
 
 use serde_json::json;
 
+use super::predicted::name;
 use super::source::Source;
 use super::{Estimates, PolicyName, Shape, SimulateArguments, SimulateError};
 use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::stream::StreamRequest;
 use crate::scheduling::{JobOutcome, PolicySettings, Promise, Verdict};
 use crate::store::{OutcomeStream, RunId, Store, WorkloadHash};
-use crate::studies::policy_alone;
+use crate::studies::{policy_alone, predicting_queue};
 use crate::sweep::{Point, PointAxes, RESULT_FORMAT, RunInput, SimulationSpec, Sweep, digest};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{
-    CleaningRules, Compression, Job, WholeTrace, WorkloadSettings, WorkloadSource,
+    CleaningRules, Compression, Job, Origin, WholeTrace, WorkloadSettings, WorkloadSource,
 };
 
 /// Keeps what becomes of every job. In memory are the jobs from the first one on that is not decided.
@@ -159,9 +160,13 @@ fn sweep(source: &Source, arguments: &SimulateArguments, shape: &Shape, workload
 
 /// What is simulated: the schedule of a policy of the registry, without deadlines and failures.
 fn specification(source: &Source, arguments: &SimulateArguments, shape: &Shape) -> SimulationSpec {
-    let strategy = match arguments.policy {
-        PolicyName::Easy => "easy-backfilling",
-        PolicyName::Conservative | PolicyName::Reservations => "heuristic-planning",
+    let queue = arguments.predictions.queue();
+    let (strategy, study) = match (queue, arguments.policy) {
+        (Some(settings), _) => predicting_queue(settings),
+        (None, PolicyName::Easy) => ("easy-backfilling", policy_alone()),
+        (None, PolicyName::Conservative | PolicyName::Reservations) => {
+            ("heuristic-planning", policy_alone())
+        }
     };
     SimulationSpec {
         workload: WorkloadSettings {
@@ -183,6 +188,12 @@ fn specification(source: &Source, arguments: &SimulateArguments, shape: &Shape) 
             laxity: 0.0,
             whole: Some(WholeTrace {
                 exact_estimates: arguments.estimates == Estimates::Perfect,
+                // Jobs are scheduled at the times of the trace.
+                origin: if arguments.predictions.queue().is_some() {
+                    Origin::Log
+                } else {
+                    Origin::default()
+                },
                 ..WholeTrace::default()
             }),
         },
@@ -195,7 +206,7 @@ fn specification(source: &Source, arguments: &SimulateArguments, shape: &Shape) 
             strategy: strategy.to_owned(),
             ..PolicySettings::default()
         },
-        study: policy_alone(),
+        study,
         replication: 0,
         seed: arguments.seed,
     }
@@ -212,6 +223,12 @@ fn configuration(source: &Source, arguments: &SimulateArguments, machine: Nodes)
     };
     line("trace", source.name().into());
     line("policy", arguments.policy.name().into());
+    if let Some(queue) = arguments.predictions.queue() {
+        line("predictor", queue.predictor.clone().into());
+        line("corrector", name(&queue.corrector).into());
+        line("order", name(&queue.order).into());
+        line("backfill", name(&queue.backfill).into());
+    }
     line("nodes", i64::from(machine.0).into());
     let estimates = match arguments.estimates {
         Estimates::User => "user",

@@ -17,6 +17,7 @@ pub mod measures;
 mod outcome;
 mod overbooking_2008;
 mod policy;
+pub mod predicted_queue;
 mod promising;
 mod queueing;
 pub mod registry;

@@ -35,6 +35,7 @@ pub use exact::ExactStream;
 pub use reservations::ReservationStream;
 pub use totals::StreamTotals;
 
+use crate::predictions::UserIndex;
 use crate::units::{Nodes, Seconds};
 
 /// A job as these engines see it: rigid, without deadline.
@@ -46,6 +47,8 @@ pub struct StreamRequest {
     pub submit: Seconds,
     /// Its nodes, from 1 to those of the machine.
     pub nodes: Nodes,
+    /// Who submitted it.
+    pub user: UserIndex,
     /// What is booked, at least one second; the job never gets more.
     pub estimate: Seconds,
     /// What it uses, from one second to its estimate. Engines read it only to know when the job ends.

@@ -13,6 +13,7 @@ use crate::estimates::EstimateSettings;
 use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::PolicySettings;
 use crate::scheduling::measures::Measure;
+use crate::scheduling::predicted_queue::PredictedQueueSettings;
 use crate::workload::WorkloadSettings;
 
 /// A kind of simulation.
@@ -133,6 +134,8 @@ macro_rules! for_each_study {
             CoReservation(co_reservation::CoReservationStudy),
             /// Sites that sell slots, and applications that buy them (Singh 2008, chapters 4 and 7).
             Provisioning(provisioning::ProvisioningStudy),
+            /// A queue that plans with predicted run times (Tsafrir et al. 2007; Gaussier et al. 2015).
+            PredictedQueue(predicted_queue::PredictedQueueStudy),
         }
     };
 }
@@ -196,6 +199,16 @@ for_each_study!(studies);
 #[must_use]
 pub fn policy_alone() -> StudySpec {
     overbooking::OverbookingStudy::default().into()
+}
+
+/// A queue that plans with predictions, and nothing beside its jobs; with what stands for it where a policy's name stands.
+#[must_use]
+pub fn predicting_queue(settings: PredictedQueueSettings) -> (&'static str, StudySpec) {
+    let name = predicted_queue::STRATEGY.map_or("", |study| study.name);
+    (
+        name,
+        predicted_queue::PredictedQueueStudy { settings }.into(),
+    )
 }
 
 /// What stands for a study with a machine of its own where a policy's name stands (`scheduling.strategy`).

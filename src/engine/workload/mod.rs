@@ -50,10 +50,11 @@ pub use reservations::{
     ReservationRequest, StartRule, WantedStart, generate_requests,
 };
 pub use settings::{
-    CleaningRules, Compression, CopyShift, MissingEstimate, ProcessorsField, TraceCopy, WholeTrace,
-    WorkloadSettings, WorkloadSource,
+    CleaningRules, Compression, CopyShift, MissingEstimate, Origin, ProcessorsField, TraceCopy,
+    WholeTrace, WorkloadSettings, WorkloadSource,
 };
 pub use site::SiteSettings;
 pub use site_load::{AdjustableTrace, SECOND_COPY_SHIFT};
 pub use summary::{Quantiles, TraceSummary, summarise};
 pub use swf::{ParsedTrace, Provenance, SwfError, TraceFolder};
+pub use whole::shaken;

@@ -37,6 +37,34 @@ pub struct WholeTrace {
     pub copy: Option<TraceCopy>,
     /// Whether every job's estimate is set to its runtime.
     pub exact_estimates: bool,
+    /// From when times count.
+    #[serde(default, skip_serializing_if = "Origin::is_first_job")]
+    pub origin: Origin,
+    /// Every submission is moved by a whole number of seconds of its own, uniform from −so many to so many, in each replication by
+    /// others: what one run owes to chance becomes an interval (`prediction.md` §10).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub shake_seconds: u32,
+}
+
+fn is_zero(seconds: &u32) -> bool {
+    *seconds == 0
+}
+
+/// From when the times of a whole trace count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// The first usable job is submitted at 0.
+    #[default]
+    FirstJob,
+    /// As the log has it: what depends on the time of day sees the same as there (`prediction.md` §3.1).
+    Log,
+}
+
+impl Origin {
+    fn is_first_job(&self) -> bool {
+        *self == Self::FirstJob
+    }
 }
 
 /// A second copy of a trace of which some jobs are submitted too.
@@ -127,8 +155,16 @@ impl WorkloadSettings {
             } else {
                 "recorded"
             };
+            let origin = match whole.origin {
+                Origin::FirstJob => "",
+                Origin::Log => ";origin=log",
+            };
+            let shake = match whole.shake_seconds {
+                0 => String::new(),
+                seconds => format!(";shake={seconds}"),
+            };
             return format!(
-                "{};nodes={};whole{days}{copy};estimates={estimates};processors={processors};zero-runtime={};\
+                "{};nodes={};whole{days}{copy}{origin}{shake};estimates={estimates};processors={processors};zero-runtime={};\
                  overruns={};cancelled={}{completed}{from_runtime};compression={compression}",
                 self.source_key(),
                 nodes.0,

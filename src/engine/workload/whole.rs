@@ -7,7 +7,7 @@ use rand::RngExt;
 use super::battery::offered_load;
 use super::error::WorkloadError;
 use super::job::{Job, JobId};
-use super::settings::{Compression, CopyShift, TraceCopy, WholeTrace, WorkloadSettings};
+use super::settings::{Compression, CopyShift, Origin, TraceCopy, WholeTrace, WorkloadSettings};
 use crate::random::{self, Stream};
 use crate::units::Seconds;
 
@@ -30,6 +30,10 @@ pub fn whole(
 ) -> Result<(Arc<[Job]>, f64), WorkloadError> {
     check(settings, whole)?;
     let first = usable.first().map_or(Seconds::ZERO, |job| job.submit);
+    let origin = match whole.origin {
+        Origin::FirstJob => first,
+        Origin::Log => Seconds::ZERO,
+    };
     let end = whole.days.map_or(Seconds::FAR, |days| {
         first + Seconds((days * DAY.0 as f64) as i64)
     });
@@ -37,7 +41,7 @@ pub fn whole(
         .iter()
         .filter(|job| job.submit < end)
         .map(|job| Job {
-            submit: job.submit - first,
+            submit: job.submit - origin,
             estimate: if whole.exact_estimates {
                 job.runtime.max(Seconds(1))
             } else {
@@ -57,7 +61,7 @@ pub fn whole(
         // The key without the copy: all loads see the same draws.
         let key = format!("{};days={:?}", settings.source_key(), whole.days);
         let mut draws = random::stream(seed, &key, 0, "trace copy");
-        let horizon = end - first;
+        let horizon = end - origin;
         add_copies(&mut jobs, copy, horizon, &mut draws);
     }
     let factor = match settings.compression {
@@ -78,6 +82,24 @@ pub fn whole(
         job.release = job.submit;
     }
     Ok((jobs.into(), factor))
+}
+
+/// The jobs with every submission moved by a whole number of seconds, uniform from −`most` to `most` but not below 0, and ids anew in
+/// order of submission, ties as before (`prediction.md` §10).
+#[must_use]
+pub fn shaken(jobs: &[Job], most: u32, draws: &mut Stream) -> Arc<[Job]> {
+    let most = i64::from(most);
+    let mut jobs: Vec<Job> = jobs.to_vec();
+    for job in &mut jobs {
+        let moved = job.submit.0 + draws.random_range(-most..=most);
+        job.submit = Seconds(moved.max(0));
+        job.release = job.submit;
+    }
+    jobs.sort_by_key(|job| job.submit);
+    for (job, id) in jobs.iter_mut().zip(0..) {
+        job.id = JobId(id);
+    }
+    jobs.into()
 }
 
 fn add_copies(jobs: &mut Vec<Job>, copy: TraceCopy, horizon: Seconds, draws: &mut Stream) {
@@ -134,6 +156,7 @@ fn check(settings: &WorkloadSettings, whole: &WholeTrace) -> Result<(), Workload
 mod tests {
     use super::*;
     use crate::units::Nodes;
+    use crate::workload::JobKind;
     use crate::workload::{CleaningRules, WorkloadSource};
 
     fn settings(whole: WholeTrace) -> WorkloadSettings {
@@ -226,5 +249,45 @@ mod tests {
             error.contains("bare log") && error.contains("requested time"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn shaken_jobs_keep_everything_but_a_few_seconds() {
+        let job = |id: u32| Job {
+            id: JobId(id),
+            trace_number: i64::from(id),
+            submit: Seconds(i64::from(id) * 7),
+            release: Seconds(i64::from(id) * 7),
+            estimate: Seconds(100),
+            runtime: Seconds(50),
+            deadline: Seconds::FAR,
+            nodes: Nodes(1),
+            user: None,
+            application: None,
+            kind: JobKind::Flexible,
+        };
+        let jobs: Vec<Job> = (0..500).map(job).collect();
+        let draw = |replication| {
+            shaken(
+                &jobs,
+                30,
+                &mut random::stream(1, "key", replication, "shake"),
+            )
+        };
+        let moved = draw(0);
+        assert_eq!(moved, draw(0));
+        assert_ne!(moved, draw(1));
+        assert!(moved.is_sorted_by_key(|job| job.submit));
+        let mut back = moved.to_vec();
+        back.sort_by_key(|job| job.trace_number);
+        let shifts = back.iter().zip(&jobs).map(|(moved, job)| {
+            assert_eq!((moved.estimate, moved.nodes), (job.estimate, job.nodes));
+            (moved.submit - job.submit).0
+        });
+        let shifts: Vec<i64> = shifts.collect();
+        assert!(shifts.iter().all(|shift| (-30..=30).contains(shift)));
+        assert!(shifts.contains(&-30) && shifts.contains(&30));
+        let ids: Vec<u32> = moved.iter().map(|job| job.id.0).collect();
+        assert_eq!(ids, (0..500).collect::<Vec<_>>());
     }
 }

@@ -55,6 +55,7 @@ use crate::failures::{FailureTrace, NodeEvent};
 use crate::random::StreamSeed;
 use crate::scheduling::local::OverbookingError;
 use crate::scheduling::measures::Measured;
+use crate::scheduling::predicted_queue::UnknownPredictor;
 use crate::scheduling::reserving::{ReservingRun, ReservingSettings};
 use crate::scheduling::{
     ClosedLoop, ClusterMachine, JobOutcome, SimulationMetrics, SlotStudyRun, SlotStudySettings,
@@ -94,6 +95,9 @@ pub enum SimulationError {
     /// A study of provisioning whose inputs do not fit together.
     #[error(transparent)]
     Provisioning(#[from] ProvisioningError),
+    /// A queue with a predictor that does not exist.
+    #[error(transparent)]
+    UnknownPredictor(#[from] UnknownPredictor),
     /// The runtime of this thread could not be made.
     #[error("no runtime for the actors of a simulation: {0}")]
     Runtime(#[from] std::io::Error),

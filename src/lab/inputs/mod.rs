@@ -25,7 +25,7 @@ use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::workflows::{Negatives, Workflow};
 use crate::workload::{
     Job, JobLog, MixedWorkload, ParsedTrace, RequestSettings, WorkloadSettings, generate_requests,
-    job_log,
+    job_log, shaken,
 };
 use bookahead_engine::studies::SimulationSpec;
 
@@ -291,12 +291,12 @@ impl Inputs {
         workload: &PreparedWorkload,
         spec: &SimulationSpec,
     ) -> Result<Arc<[Job]>, Arc<InputError>> {
-        // A whole trace is the same in every replication: what differs is drawn from it.
-        let battery = match spec.workload.whole {
-            Some(_) => 0,
-            None => spec.replication as usize,
+        // A whole trace is the same in every replication, unless it is shaken: what differs is drawn from it.
+        let (battery, shake) = match spec.workload.whole {
+            Some(whole) => (0, whole.shake_seconds),
+            None => (spec.replication as usize, 0),
         };
-        workload
+        let jobs = workload
             .batteries
             .get(battery)
             .map(Arc::clone)
@@ -307,7 +307,11 @@ impl Inputs {
                     jobs: spec.workload.battery_jobs,
                     wanted: spec.replication + 1,
                 })
-            })
+            })?;
+        Ok(match shake {
+            0 => jobs,
+            most => shaken(&jobs, most, &mut self.seed(spec).stream("shake")),
+        })
     }
 
     /// The cleaned and scaled jobs of a simulation.

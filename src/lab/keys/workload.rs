@@ -6,7 +6,7 @@ use super::declaration::{
     Given, Key, Section, flag, integer, integer_within, named, one_of, real, section, text,
 };
 use super::field::Field;
-use crate::workload::{CopyShift, MissingEstimate, ProcessorsField};
+use crate::workload::{CopyShift, MissingEstimate, Origin, ProcessorsField};
 
 /// Jobs of a workload at most: with their records they take up to half a kilobyte each.
 pub(crate) const MOST_JOBS: i64 = 10_000_000;
@@ -82,6 +82,14 @@ section! {
         exact_estimates: Given<bool> = flag("false")
             .note(": estimates of a whole trace are its runtimes")
             .decides("AMB-1"),
+        /// From when the times of a whole trace count.
+        origin: Given<Origin> = named::<Origin>().decides("prediction §3.1"),
+        /// By how many seconds, at most, every submission of a whole trace is moved, in each replication by others.
+        shake_seconds: Given<u32> = integer_within(0, 86_400)
+            .refused("s is too little", "s is more than a day")
+            .note(": submissions of a whole trace are moved by up to so many seconds, in each replication by others")
+            .default_is("0")
+            .decides("prediction §10"),
         /// Whether only completed jobs are used.
         completed_only: Option<bool> = flag("false")
             .note(": only records whose status is completed, for evaluation and learning")

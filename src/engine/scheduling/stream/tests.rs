@@ -1,5 +1,6 @@
 //! Each engine against the strategy of the registry whose schedule it makes, and against an obvious twin.
 
+use crate::predictions::UserIndex;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -82,6 +83,7 @@ fn requests() -> impl Strategy<Value = Vec<StreamRequest>> {
                     index,
                     submit: Seconds(submit),
                     nodes: Nodes(nodes),
+                    user: UserIndex(0),
                     estimate: Seconds(estimate),
                     runtime: Seconds((estimate * percent / 100).max(1)),
                 }
@@ -106,6 +108,7 @@ fn deep_requests() -> impl Strategy<Value = Vec<StreamRequest>> {
                     index,
                     submit: Seconds(submit),
                     nodes: Nodes([1, 2, 3, 4, 5, 5, 6, 7, 8, 8][width as usize]),
+                    user: UserIndex(0),
                     estimate: Seconds(estimate),
                     runtime: Seconds(
                         [1, estimate, estimate / 2, estimate - 1, estimate][early as usize].max(1),
@@ -345,6 +348,7 @@ fn request(job: &Job, index: u64) -> StreamRequest {
         index,
         submit: job.submit,
         nodes: job.nodes,
+        user: UserIndex(0),
         estimate: job.estimate,
         runtime,
     }
@@ -387,6 +391,7 @@ fn a_queue_behind_a_job_that_ends_early_moves_at_once() {
             index,
             submit: Seconds(0),
             nodes: MACHINE,
+            user: UserIndex(0),
             estimate: Seconds(10),
             runtime: Seconds(if index == 0 { 3 } else { 10 }),
         })

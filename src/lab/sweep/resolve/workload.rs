@@ -276,6 +276,11 @@ pub(crate) fn whole_trace(
                 "workload.exact_estimates",
                 raw.exact_estimates.as_ref().map(Spanned::span),
             ),
+            ("workload.origin", raw.origin.as_ref().map(Spanned::span)),
+            (
+                "workload.shake_seconds",
+                raw.shake_seconds.as_ref().map(Spanned::span),
+            ),
         ];
         let mut wrong = false;
         for (key, span) in belongs {
@@ -316,6 +321,7 @@ pub(crate) fn whole_trace(
     }
     let days = raw.days().checked(problems).ok_or(())?;
     let percent = raw.copy_percent().or_default(problems).ok_or(())?;
+    let shake = raw.shake_seconds().or_default(problems).ok_or(())?;
     Ok(Some(WholeTrace {
         days,
         copy: (percent > 0.0).then(|| TraceCopy {
@@ -327,5 +333,11 @@ pub(crate) fn whole_trace(
                 .unwrap_or_default(),
         }),
         exact_estimates: raw.exact_estimates().is_on(),
+        origin: raw
+            .origin
+            .as_ref()
+            .map(|origin| *origin.get_ref())
+            .unwrap_or_default(),
+        shake_seconds: shake,
     }))
 }

@@ -1,0 +1,155 @@
+//! Who comes first in a queue (spec `prediction.md`, sections 2 and 9).
+
+use serde::{Deserialize, Serialize};
+
+/// The order of the queue; lower scores first, ties by submission. Names as in the literature.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueueOrder {
+    /// First come, first served.
+    #[default]
+    Fcfs,
+    /// Shortest first.
+    Sjf,
+    /// Smallest first, by nodes.
+    Smallest,
+    /// Smallest area first, by nodes times prediction.
+    Saf,
+    /// F1 of Carastan-Santos and de Camargo 2017.
+    F1,
+    /// F2 of the same.
+    F2,
+    /// F3 of the same.
+    F3,
+    /// F4 of the same.
+    F4,
+    /// WFP3 of Tang et al. 2009; depends on the wait so far.
+    Wfp3,
+    /// UNICEP of the same; depends on the wait so far.
+    Unicep,
+}
+
+/// Every order with one line for people.
+pub const QUEUE_ORDERS: &[(QueueOrder, &str)] = &[
+    (QueueOrder::Fcfs, "first come, first served"),
+    (QueueOrder::Sjf, "shortest prediction first"),
+    (QueueOrder::Smallest, "fewest nodes first"),
+    (QueueOrder::Saf, "smallest nodes × prediction first"),
+    (QueueOrder::F1, "log10(r)·n + 870·log10(s)"),
+    (QueueOrder::F2, "sqrt(r)·n + 25600·log10(s)"),
+    (QueueOrder::F3, "r·n + 6.86e6·log10(s)"),
+    (QueueOrder::F4, "r·sqrt(n) + 5.3e5·log10(s)"),
+    (QueueOrder::Wfp3, "−(w/r)³·n"),
+    (QueueOrder::Unicep, "−w / (log2(n)·r)"),
+];
+
+/// What a score is made of.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Scored {
+    /// r: the prediction in seconds.
+    pub(super) predicted: f64,
+    /// n
+    pub(super) nodes: f64,
+    /// s: seconds from the first submission to this one.
+    pub(super) submitted: f64,
+    /// w: seconds of waiting so far.
+    pub(super) waited: f64,
+}
+
+/// What log10 takes for jobs of the first second.
+const SMALLEST_SUBMITTED: f64 = 0.1;
+
+/// Keeps 0 out of the logarithm and of the divisor of UNICEP.
+const UNICEP_OFFSET: f64 = 1e-15;
+
+impl QueueOrder {
+    /// Whether scores change while jobs wait.
+    pub(super) fn depends_on_waiting(self) -> bool {
+        matches!(self, Self::Wfp3 | Self::Unicep)
+    }
+
+    pub(super) fn score(self, job: Scored) -> f64 {
+        let Scored {
+            predicted: r,
+            nodes: n,
+            submitted,
+            waited: w,
+        } = job;
+        let log = || {
+            let submitted = if submitted > 0.0 {
+                submitted
+            } else {
+                SMALLEST_SUBMITTED
+            };
+            libm::log10(submitted)
+        };
+        match self {
+            Self::Fcfs => submitted,
+            Self::Sjf => r,
+            Self::Smallest => n,
+            Self::Saf => r * n,
+            Self::F1 => libm::log10(r) * n + 870.0 * log(),
+            Self::F2 => r.sqrt() * n + 25_600.0 * log(),
+            Self::F3 => r * n + 6.86e6 * log(),
+            Self::F4 => r * n.sqrt() + 5.3e5 * log(),
+            Self::Wfp3 => {
+                let ratio = w / r;
+                -(ratio * ratio * ratio) * n
+            }
+            Self::Unicep => -(w + UNICEP_OFFSET) / (libm::log2(n + UNICEP_OFFSET) * r),
+        }
+    }
+}
+
+/// The order in which the jobs behind the first are tried.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BackfillOrder {
+    /// As they stand in the queue.
+    #[default]
+    Queue,
+    /// Shortest prediction first, ties by submission (SJBF).
+    ShortestFirst,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Spec `prediction.md` section 12, vector 13.
+    #[test]
+    fn scores_are_those_of_the_vector() {
+        let job = Scored {
+            predicted: 7_200.0,
+            nodes: 16.0,
+            submitted: 3_600.0,
+            waited: 1_800.0,
+        };
+        let scores = [
+            (QueueOrder::F1, 3_155.700_496),
+            (QueueOrder::F2, 92_398.989_040),
+            (QueueOrder::F3, 24_511_435.155),
+            (QueueOrder::F4, 1_913_640.325),
+            (QueueOrder::Wfp3, -0.25),
+            (QueueOrder::Unicep, -0.062_5),
+            (QueueOrder::Saf, 115_200.0),
+        ];
+        for (order, expected) in scores {
+            let found = order.score(job);
+            assert!((found - expected).abs() < 1e-3, "{order:?}: {found}");
+        }
+    }
+
+    #[test]
+    fn jobs_of_the_first_second_have_a_finite_score() {
+        for (order, _) in QUEUE_ORDERS {
+            let job = Scored {
+                predicted: 1.0,
+                nodes: 1.0,
+                submitted: 0.0,
+                waited: 0.0,
+            };
+            assert!(order.score(job).is_finite(), "{order:?}");
+        }
+    }
+}

@@ -1,0 +1,50 @@
+//! When running jobs are planned to end, and the nodes that they hold.
+
+use crate::units::Seconds;
+
+/// Planned ends in order of time.
+#[derive(Clone, Debug, Default)]
+pub(super) struct PlannedEnds {
+    /// Time and nodes, the earliest last: what ends next is at hand.
+    ends: Vec<(i64, u32)>,
+}
+
+impl PlannedEnds {
+    pub(super) fn insert(&mut self, until: Seconds, nodes: u32) {
+        let end = (until.0, nodes);
+        let place = self.ends.partition_point(|other| *other > end);
+        self.ends.insert(place, end);
+    }
+
+    /// Takes out one that ends then and holds so many nodes: they are all alike.
+    pub(super) fn remove(&mut self, until: Seconds, nodes: u32) {
+        let end = (until.0, nodes);
+        let place = self.ends.partition_point(|other| *other > end);
+        debug_assert_eq!(self.ends.get(place), Some(&end), "it was entered");
+        self.ends.remove(place);
+    }
+
+    /// Takes out all that end until `now`; returns their nodes.
+    pub(super) fn remove_until(&mut self, now: Seconds) -> u32 {
+        let mut nodes = 0;
+        while let Some(end) = self.ends.pop_if(|end| end.0 <= now.0) {
+            nodes += end.1;
+        }
+        nodes
+    }
+
+    /// The earliest planned end, not before `now`, by which `free` and what ends until then are at least `wanted`; and how many more
+    /// there are then. `None` where they never are.
+    pub(super) fn room_for(&self, wanted: u32, free: u32, now: Seconds) -> Option<(Seconds, u32)> {
+        let mut free = free;
+        let mut next = self.ends.iter().rev().peekable();
+        while let Some(&(time, nodes)) = next.next() {
+            free += nodes;
+            let time = time.max(now.0);
+            if free >= wanted && next.peek().is_none_or(|end| end.0 > time) {
+                return Some((Seconds(time), free - wanted));
+            }
+        }
+        None
+    }
+}

@@ -1,0 +1,90 @@
+//! How well reservations were kept: the start that the first of the queue was promised against the real one (Tsafrir et al. 2007; spec
+//! `prediction.md`, section 4, A-09).
+
+use super::{PredictedOutcome, QueueJob};
+
+/// A distribution of spans in minutes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Spans {
+    /// How many there are, as a share of all jobs in percent.
+    pub rate_percent: f64,
+    /// Their mean; 0 where there are none.
+    pub mean_minutes: f64,
+    /// Their median.
+    pub median_minutes: f64,
+    /// Their standard deviation, of the population.
+    pub deviation_minutes: f64,
+}
+
+impl Spans {
+    fn of(mut seconds: Vec<i64>, jobs: usize) -> Self {
+        if seconds.is_empty() {
+            return Self::default();
+        }
+        seconds.sort_unstable();
+        let count = seconds.len() as f64;
+        let mean = seconds.iter().sum::<i64>() as f64 / count;
+        let squares: f64 = seconds
+            .iter()
+            .map(|span| (*span as f64 - mean).powi(2))
+            .sum();
+        let middle = seconds.len() / 2;
+        let median = match seconds.len() % 2 {
+            0 => (seconds[middle - 1] + seconds[middle]) as f64 / 2.0,
+            _ => seconds[middle] as f64,
+        };
+        Self {
+            rate_percent: 100.0 * count / jobs as f64,
+            mean_minutes: mean / 60.0,
+            median_minutes: median / 60.0,
+            deviation_minutes: (squares / count).sqrt() / 60.0,
+        }
+    }
+}
+
+/// Reservations against starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct KeptReservations {
+    /// |start − reservation| of all jobs that waited with a reservation.
+    pub difference: Spans,
+    /// start − reservation of those that started later.
+    pub delay: Spans,
+}
+
+impl KeptReservations {
+    /// Those of the jobs for which `counts` says so, by their place.
+    #[must_use]
+    pub fn of(
+        jobs: &[QueueJob],
+        outcomes: &[PredictedOutcome],
+        counts: impl Fn(usize) -> bool,
+    ) -> Self {
+        let counted = (0..jobs.len()).filter(|place| counts(*place)).count();
+        let differences: Vec<i64> = outcomes
+            .iter()
+            .enumerate()
+            .filter(|(place, _)| counts(*place))
+            .filter_map(|(_, outcome)| Some((outcome.start - outcome.reserved?).0))
+            .collect();
+        let late = differences.iter().copied().filter(|span| *span > 0);
+        Self {
+            delay: Spans::of(late.collect(), counted),
+            difference: Spans::of(differences.iter().map(|span| span.abs()).collect(), counted),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_are_counted_over_all_jobs_and_described_in_minutes() {
+        let spans = Spans::of(vec![180, 60, 0, 0], 8);
+        assert_eq!(spans.rate_percent, 50.0);
+        assert_eq!(spans.mean_minutes, 1.0);
+        assert_eq!(spans.median_minutes, 0.5);
+        assert!((spans.deviation_minutes - 1.5_f64.sqrt()).abs() < 1e-12);
+        assert_eq!(Spans::of(Vec::new(), 8), Spans::default());
+    }
+}

@@ -1,0 +1,124 @@
+//! A queue that plans with predicted run times.
+
+mod keys;
+
+use std::sync::Arc;
+
+use self::keys::RawTables;
+use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult};
+use crate::actors::SimulationError;
+use crate::inputs::{InputError, Inputs};
+use crate::keys::problem::Problems;
+use crate::predictions::{LearnedSettings, Loss, PredictorSettings, Side};
+use crate::scheduling::predicted_queue::{
+    PredictedQueueSettings, job_outcomes, queue_jobs, queue_measures, simulate_predicted_queue,
+};
+use crate::studies::SimulationSpec;
+use crate::units::Nodes;
+use crate::workload::Job;
+pub use bookahead_engine::studies::predicted_queue::*;
+
+/// None of its own.
+pub type Rows = ();
+
+/// The queue and its jobs.
+#[derive(Clone, Debug)]
+pub struct PredictedQueueSimulation {
+    /// Size of the machine.
+    pub nodes: Nodes,
+    /// The queue.
+    pub settings: PredictedQueueSettings,
+    /// The jobs in order of submission, with ids 0, 1, 2, …
+    pub jobs: Arc<[Job]>,
+}
+
+impl Simulation for PredictedQueueSimulation {
+    fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
+        let rules = self.settings.rules;
+        let jobs = queue_jobs(&self.jobs, self.nodes, rules);
+        let outcomes = simulate_predicted_queue(&jobs, self.nodes, &self.settings)?;
+        let (all, metrics) = job_outcomes(&self.jobs, &outcomes, self.nodes);
+        Ok(SimulationResult {
+            metrics,
+            measured: queue_measures(&jobs, &outcomes, rules),
+            outcomes: if keep_outcomes { all } else { Vec::new() },
+            ..SimulationResult::default()
+        })
+    }
+}
+
+impl LabStudy for PredictedQueueStudy {
+    fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
+        let workload = inputs.workload(spec)?;
+        inputs.battery(&workload, spec).map(drop)
+    }
+
+    fn simulation(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
+        Ok(Box::new(PredictedQueueSimulation {
+            nodes: spec.workload.nodes,
+            settings: self.settings.clone(),
+            jobs: inputs.battery(&*inputs.workload(spec)?, spec)?,
+        }))
+    }
+}
+
+impl FileStudy for PredictedQueueStudy {
+    type Tables = RawTables;
+
+    const OWNER: Option<&str> = Some("this table belongs to the queue that plans with predictions");
+
+    fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        let (raw, learning) = (
+            &asked.tables.predicted_queue.queue,
+            &asked.tables.predicted_queue.learning,
+        );
+        let predictor = raw.predictor().name(problems);
+        let quantile = raw.quantile().or_default(problems);
+        let over = side(
+            learning.over().name(problems),
+            learning.over_factor().or_default(problems),
+        );
+        let under = side(
+            learning.under().name(problems),
+            learning.under_factor().or_default(problems),
+        );
+        let threshold = learning.threshold_seconds().or_default(problems);
+        let regularisation = learning.regularisation().or_default(problems);
+        let loss = Loss {
+            over: over?,
+            under: under?,
+            threshold: threshold?,
+            regularisation: regularisation?,
+        };
+        Some(Self {
+            settings: PredictedQueueSettings {
+                predictor: predictor?.to_owned(),
+                corrector: raw.corrector.unwrap_or_default(),
+                order: raw.order.unwrap_or_default(),
+                backfill: raw.backfill.unwrap_or_default(),
+                rules: raw.rules.unwrap_or_default(),
+                told: PredictorSettings {
+                    quantile: quantile?,
+                    learned: LearnedSettings {
+                        loss,
+                        weight: learning.weight.unwrap_or_default(),
+                        features: learning.features.unwrap_or_default(),
+                    },
+                },
+            },
+        })
+    }
+}
+
+fn side(curve: Option<&str>, factor: Option<f64>) -> Option<Side> {
+    let factor = factor?;
+    Some(match curve? {
+        "linear" => Side::Linear(factor),
+        "square" => Side::Square(factor),
+        _ => Side::Exponential(factor),
+    })
+}
