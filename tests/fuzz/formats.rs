@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use bookahead::failures::{FailureTrace, LanlTable};
+use bookahead::predictions::UserIndex;
 use bookahead::scheduling::stream::{
     ConservativeStream, EasyStream, StreamRequest, StreamScheduler, StreamTotals,
 };
@@ -246,6 +247,7 @@ fn consume_trace(path: &Path, folder: &Path) {
             index,
             submit: job.submit,
             nodes: job.nodes,
+            user: UserIndex(0),
             estimate: job.estimate,
             runtime: job.runtime.min(job.estimate).max(Seconds(1)),
         })

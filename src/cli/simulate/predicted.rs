@@ -6,43 +6,41 @@ use serde::Serialize;
 use serde::de::value::Error;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
-use crate::predictions::{CORRECTORS, PREDICTORS};
-use crate::scheduling::predicted_queue::{BackfillOrder, PredictedQueueSettings, QUEUE_ORDERS};
+use crate::predictions::{Corrector, PREDICTORS};
+use crate::scheduling::predicted_queue::{BackfillOrder, PredictedQueueSettings, QueueOrder};
 
 /// What EASY backfilling plans with, and whom it tries first.
 #[derive(Args, Debug)]
 pub(super) struct PredictionArguments {
     /// EASY: who predicts how long a job will run, in the place of what its user asked for; keeps all jobs in memory
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(PREDICTORS.iter().map(|known| known.name)))]
+    #[arg(long, value_name = "NAME")]
+    #[arg(value_parser = PossibleValuesParser::new(PREDICTORS.iter().map(|known| known.name)))]
     predictor: Option<String>,
-    /// EASY: what holds when a job outlives its prediction
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(CORRECTORS.iter().map(|known| name(&known.0))))]
-    corrector: Option<String>,
-    /// EASY: who is the first of the queue
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(QUEUE_ORDERS.iter().map(|known| name(&known.0))))]
-    order: Option<String>,
-    /// EASY: in which order the jobs behind the first are tried
-    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new([BackfillOrder::Queue, BackfillOrder::ShortestFirst].map(|order| name(&order))))]
-    backfill: Option<String>,
+    /// EASY: what holds when a job outlives its prediction: request, doubling, capped-doubling, increments, request-then-steps, steps or none
+    #[arg(long, value_name = "NAME", value_parser = variant::<Corrector>)]
+    corrector: Option<Corrector>,
+    /// EASY: who is the first of the queue: fcfs, sjf, smallest, saf, f1, f2, f3, f4, wfp3 or unicep
+    #[arg(long, value_name = "NAME", value_parser = variant::<QueueOrder>)]
+    order: Option<QueueOrder>,
+    /// EASY: in which order the jobs behind the first are tried: queue or shortest-first
+    #[arg(long, value_name = "NAME", value_parser = variant::<BackfillOrder>)]
+    backfill: Option<BackfillOrder>,
 }
 
 impl PredictionArguments {
     /// The queue that they ask for; `None` where they ask for nothing.
     pub(super) fn queue(&self) -> Option<PredictedQueueSettings> {
-        let Self {
-            predictor,
-            corrector,
-            order,
-            backfill,
-        } = self;
-        let asked = [predictor, corrector, order, backfill];
-        asked.iter().any(|asked| asked.is_some()).then(|| {
+        let is_asked = self.predictor.is_some()
+            || self.corrector.is_some()
+            || self.order.is_some()
+            || self.backfill.is_some();
+        is_asked.then(|| {
             let default = PredictedQueueSettings::default();
             PredictedQueueSettings {
-                predictor: predictor.clone().unwrap_or(default.predictor),
-                corrector: named(corrector).unwrap_or_default(),
-                order: named(order).unwrap_or_default(),
-                backfill: named(backfill).unwrap_or_default(),
+                predictor: self.predictor.clone().unwrap_or(default.predictor),
+                corrector: self.corrector.unwrap_or_default(),
+                order: self.order.unwrap_or_default(),
+                backfill: self.backfill.unwrap_or_default(),
                 ..PredictedQueueSettings::default()
             }
         })
@@ -55,7 +53,7 @@ pub(super) fn name<T: Serialize>(variant: &T) -> String {
     value.as_str().unwrap_or_default().to_owned()
 }
 
-fn named<T: DeserializeOwned>(name: &Option<String>) -> Option<T> {
-    let name = name.as_deref()?;
-    T::deserialize(IntoDeserializer::<Error>::into_deserializer(name)).ok()
+/// The variant of this name; the error says which names there are.
+fn variant<T: DeserializeOwned>(name: &str) -> Result<T, Error> {
+    T::deserialize(name.into_deserializer())
 }

@@ -23,8 +23,11 @@ Examples:
   bookahead trace estimates CTC-SP2-1996-3.1-cln.swf
   bookahead trace estimates CTC-SP2-1996-3.1-cln.swf --classes user,user+runtime --out estimates";
 
+/// A field of a record.
+type Field = fn(&SwfRecord) -> i64;
+
 /// Attributes of records that no study learns by.
-const NUMBERS: [(&str, fn(&SwfRecord) -> i64); 3] = [
+const NUMBERS: [(&str, Field); 3] = [
     ("group", |record| record.group),
     ("queue", |record| record.queue),
     ("partition", |record| record.partition),
