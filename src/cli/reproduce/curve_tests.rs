@@ -401,7 +401,11 @@ fn every_finding_names_runs_that_are_made_measures_that_are_known_and_its_own_tr
 #[test]
 fn every_explanation_names_findings_and_configurations_that_exist() {
     for (paper, file) in papers() {
-        let text = paper.configuration(EXPLANATIONS).unwrap();
+        // A paper need not explain anything.
+        let Ok(text) = paper.configuration(EXPLANATIONS) else {
+            assert_eq!(paper.name, "gaussier2015");
+            continue;
+        };
         let known = findings::parse_explanations(&text.origin(), &text.text).unwrap();
         let stems = paper.stems().unwrap();
         for explanation in &known {

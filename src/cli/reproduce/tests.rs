@@ -297,7 +297,7 @@ fn a_trace_asked_for_by_name_whose_file_is_missing_is_an_error() {
 fn unknown_papers_and_traces_are_refused_with_what_there_is() {
     let paper = run(&["birkenheuer2013"], &mut Fake::default());
     assert!(paper.result.unwrap_err().to_string().contains(
-        "there are: birkenheuer2008, birkenheuer2012, heine2005, meltzer2005, singh2008"
+        "there are: birkenheuer2008, birkenheuer2012, gaussier2015, heine2005, meltzer2005, singh2008"
     ));
     let trace = run(&["birkenheuer2012", "--trace", "kth"], &mut Fake::default());
     let message = trace.result.unwrap_err().to_string();

@@ -110,7 +110,8 @@ impl Predictor for Quantiles {
         if let Some(predicted) = self.predicted.remove(&submission.index) {
             let missed = f64::from(u8::from(runtime > predicted));
             let step = STEP * (missed - (1.0 - self.wanted));
-            self.level = (self.level + step).clamp(0.0, 1.0);
+            // Not bounded: a level beyond 1 predicts the request, and what it owes to earlier misses is not forgotten.
+            self.level += step;
         }
     }
 }
