@@ -11,7 +11,7 @@ use crate::actors::SimulationError;
 use crate::inputs::InputSources;
 use crate::inputs::{InputError, InputFolders, Inputs};
 use crate::scheduling::{Replay, SimulationMetrics, replay};
-use crate::studies::{MachineUse, PolicySimulation, is_strategy, lab_study};
+use crate::studies::{MachineUse, PolicySimulation, lab_study};
 
 /// A done point of a run, with what determines it and what it came to.
 #[derive(Clone, Debug, PartialEq)]
@@ -119,8 +119,8 @@ pub fn replay_point(
     force: bool,
 ) -> Result<ReplayedPoint, ReplayError> {
     let spec: SimulationSpec = serde_json::from_str(&source.spec)?;
-    // No experiment file can ask for this: policies of files have batteries.
-    if spec.workload.whole.is_some() && !is_strategy(&spec.scheduling.strategy) {
+    // No experiment file can ask for this: its laxity is at least 1.
+    if spec.workload.whole.is_some() && spec.workload.laxity < 1.0 {
         return Err(ReplayError::Streamed);
     }
     let inputs = Inputs::new(InputSources::new(folders), true);
