@@ -18,6 +18,9 @@ use crate::studies::StudyTables;
 /// A value of the tree with its place in the file.
 pub(super) type Node<'i> = Spanned<DeValue<'i>>;
 
+/// Errors of syntax that are shown one by one. What follows a broken line is often read as broken, too: a large file has thousands.
+const MOST_SYNTAX_ERRORS: usize = 10;
+
 /// An experiment file, read and checked for keys and types, its axes still apart.
 #[derive(Debug)]
 pub(super) struct Document<'i> {
@@ -34,7 +37,7 @@ impl<'i> Document<'i> {
     /// Reads the text; every unknown key and wrong type becomes a problem. `None` where the text is not TOML at all.
     pub(super) fn parse(text: &'i str, problems: &mut Problems) -> Option<Self> {
         let (table, syntax) = DeTable::parse_recoverable(text);
-        for error in &syntax {
+        for error in syntax.iter().take(MOST_SYNTAX_ERRORS) {
             let span = error.span().unwrap_or(0..0);
             problems.add(
                 ProblemKind::Syntax,
@@ -42,6 +45,18 @@ impl<'i> Document<'i> {
                 span,
                 error.message(),
                 "the file must be valid TOML",
+            );
+        }
+        if let Some(next) = syntax.get(MOST_SYNTAX_ERRORS) {
+            problems.add(
+                ProblemKind::Syntax,
+                "",
+                next.span().unwrap_or(0..0),
+                format!(
+                    "{} more errors of syntax from here on",
+                    syntax.len() - MOST_SYNTAX_ERRORS
+                ),
+                "mend the first ones: the others may follow from them",
             );
         }
         if !syntax.is_empty() {

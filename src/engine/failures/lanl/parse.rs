@@ -59,6 +59,9 @@ pub(super) fn rows_by_system(
 /// How many lines may be titles before the header.
 const HEADER_LINES: u64 = 20;
 
+/// Nodes of a system at most: each has a list of its outages, whether it has any or not.
+const MOST_NODES: u32 = 1_000_000;
+
 /// Names of the columns that are used, as [`Columns`] holds them.
 const COLUMN_NAMES: [&str; 5] = ["System", "nodes", "nodenumz", "Prob Started", "Prob Fixed"];
 
@@ -126,6 +129,11 @@ impl Columns {
             });
         }
         let (nodes, node) = (number(1)?, number(2)?);
+        if nodes > MOST_NODES {
+            return Err(format!(
+                "system {system} has {nodes} nodes; allowed are up to {MOST_NODES}"
+            ));
+        }
         if node >= nodes {
             return Err(format!(
                 "node {node} does not exist: system {system} has {nodes} nodes, from 0"

@@ -73,3 +73,16 @@ fn a_virtual_reservation_that_is_wider_than_the_machine_is_refused_before_anythi
     assert!(parse(&virtual_reservations(128)).is_ok());
     assert!(refusal(&virtual_reservations(129)).contains("129 nodes of 128"));
 }
+
+#[test]
+fn of_thousands_of_errors_of_syntax_the_first_are_shown_and_the_others_counted() {
+    let text = HEAD.to_owned() + "[acceptance\n" + &"pof_max = = 1\n".repeat(1_000);
+    let error = parse(&text).expect_err("this is not TOML");
+    let problems = error.problems();
+    assert_eq!(problems.len(), 11, "{error}");
+    let last = problems[10].to_string();
+    assert!(
+        last.contains("more errors of syntax from here on"),
+        "{last}"
+    );
+}
