@@ -88,7 +88,7 @@ pub struct SlotRun {
 }
 
 /// Schedules `jobs` on a machine of `nodes` nodes by ALG-1 with exact runtimes, and samples the advertised slots every
-/// `sample_period` from the first submission to the last (spec `provisioning.md` §3.6, EXP-3): a [`SlotScheduler`] from its first job
+/// `sample_period` from the first submission to the last (spec `provisioning.md` §3.6, EXP-3): a `SlotScheduler` from its first job
 /// to its last. Jobs are taken in the order of submission, equal ones in the order given.
 #[must_use]
 pub fn simulate_slots(
