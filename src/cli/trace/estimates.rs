@@ -207,7 +207,8 @@ impl Log<'_> {
 /// Columns that every screen has.
 const WIDTH: usize = 80;
 
-fn drawn(table: &Table) -> miette::Result<String> {
+/// A table as text for a screen.
+pub(super) fn drawn(table: &Table) -> miette::Result<String> {
     let mut text = Vec::new();
     let terminal = Terminal {
         width: u16::try_from(WIDTH).ok(),
