@@ -17,6 +17,7 @@ mod grid;
 #[cfg(test)]
 mod interleaving_tests;
 mod listed;
+pub mod market;
 pub mod measures;
 pub mod messages;
 mod network;

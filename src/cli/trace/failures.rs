@@ -157,7 +157,6 @@ fn fits(found: &FailureAnalysis) -> Table {
             best(gaps),
             number(repair.map(|fit| fit.mean_hours)),
             number(repair.map(|fit| fit.median_hours)),
-            number(repair.map(|fit| fit.lognormal_spread)),
             best(repair),
         ]
     };
@@ -171,12 +170,11 @@ fn fits(found: &FailureAnalysis) -> Table {
             ("best", 0),
             ("repair (h)", 1),
             ("median (h)", 1),
-            ("sigma", 2),
-            ("best repair", 0),
+            ("best", 0),
         ],
         found.systems.iter().map(row),
         "Gap: mean time between failures of the system. Shape: of the fitted Weibull distribution; below 1 the hazard falls. At \
-         once: failures in the minute of the one before. Sigma: of the fitted lognormal distribution. Best: of exponential, \
+         once: failures in the minute of the one before. Best: of exponential, \
          Weibull and lognormal the one with the highest likelihood.",
     )
 }
@@ -206,18 +204,18 @@ fn causes(found: &FailureAnalysis) -> Table {
 }
 
 fn hours(found: &FailureAnalysis) -> Table {
-    let half = |from: usize| {
-        let counts = &found.hours[from..from + 12];
-        let name = Cell::Text(format!("{from}–{}", from + 11));
-        [name].into_iter().chain(counts.iter().copied().map(whole))
-    };
-    let titles: Vec<String> = (0..12).map(|hour| format!("+{hour}")).collect();
-    let mut columns = vec![("hours", 0)];
-    columns.extend(titles.iter().map(|title| (title.as_str(), 0)));
+    let mean = found.hours.iter().sum::<u64>() as f64 / 24.0;
+    let rows = found.hours.iter().zip(0..).map(|(&failures, hour)| {
+        vec![
+            Cell::Integer(hour),
+            whole(failures),
+            Cell::Number(failures as f64 / mean),
+        ]
+    });
     table(
         "Failures by hour of the day",
-        &columns,
-        [0, 12].into_iter().map(|from| half(from).collect()),
+        &[("hour", 0), ("failures", 0), ("by the mean", 2)],
+        rows,
         "",
     )
 }

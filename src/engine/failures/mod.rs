@@ -7,6 +7,8 @@ mod analysis;
 mod error;
 mod fits;
 mod lanl;
+mod node_rates;
+mod pattern;
 mod prepare;
 mod settings;
 mod survival;
@@ -16,6 +18,8 @@ pub use analysis::{CauseCount, FailureAnalysis, FollowUps, SystemFailures, Whose
 pub use error::FailureError;
 pub use fits::{Fit, fit};
 pub use lanl::{Cause, FailureLog, FailureRecord, LanlSystem, LanlTable, find_table};
+pub use node_rates::{by_reliability, learn_node_rates};
+pub use pattern::{Bursts, EarlyFailures, FailurePattern};
 pub use prepare::{FailureFolder, prepare, prepare_with_table, read_table};
 pub use settings::{FailureSettings, FailureSource};
 pub use survival::{

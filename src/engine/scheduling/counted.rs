@@ -24,7 +24,7 @@ use super::cluster::Cluster;
 use super::hardware::Hardware;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, Promise, SuccessFactors, Verdict};
-use super::policy::{Policy, WindowQuote};
+use super::policy::{JobQuote, Policy, WindowQuote};
 use super::settings::{DownHorizon, Placing, PolicySettings, Recovery, ReplanPasses, Retry};
 use crate::estimates::{EstimateModel, RatioDistribution};
 use crate::plan::{Fit, Profile};
@@ -524,6 +524,20 @@ impl Policy for Counted {
 
     fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
         self.withdraw(cluster, job);
+    }
+
+    fn quote_job(&mut self, cluster: &mut Cluster, job: &Job) -> Option<JobQuote> {
+        self.refresh_for(cluster);
+        let slot = self.place(cluster, job).0?;
+        let success = slot.success.unwrap_or_else(|| SuccessFactors {
+            available: self.hardware.available(job.nodes),
+            executable: 1.0,
+            survives: self.hardware.survives(job.nodes, slot.end - slot.start),
+        });
+        Some(
+            self.learned
+                .quote(slot.start, slot.end, slot.overbooked, &success),
+        )
     }
 
     fn sells_windows(&self) -> bool {

@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use super::outcome::{JobOutcome, SuccessFactors, Verdict};
+use super::policy::JobQuote;
 use super::settings::PolicySettings;
 use crate::estimates::{
     CalibrationMethod, Calibrator, EstimateModel, RatioDistribution, UserHistory,
 };
+use crate::units::Seconds;
 use crate::workload::Job;
 
 /// The statistics of an overbooking policy: learned before the simulation, and updated from decided jobs only.
@@ -56,6 +58,26 @@ impl Learned {
     pub(super) fn calibrated(&self, success: Option<&SuccessFactors>) -> Option<f64> {
         let calibrator = self.calibrator.as_ref()?;
         success.map(|success| calibrator.promised(success.pof()))
+    }
+
+    /// What would be promised of a slot with these factors.
+    pub(super) fn quote(
+        &self,
+        start: Seconds,
+        end: Seconds,
+        overbooked: bool,
+        success: &SuccessFactors,
+    ) -> JobQuote {
+        JobQuote {
+            start,
+            end,
+            overbooked,
+            pof: if overbooked {
+                self.promised(success)
+            } else {
+                success.pof()
+            },
+        }
     }
 
     /// A job was submitted.

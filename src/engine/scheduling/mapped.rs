@@ -24,7 +24,7 @@ use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
 use super::hardware::Hardware;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, Promise, SuccessFactors, Verdict};
-use super::policy::Policy;
+use super::policy::{JobQuote, Policy};
 use super::settings::{EarlyStart, Placing, PolicySettings, PredecessorRule};
 use crate::estimates::{
     CompletionDistribution, EstimateModel, RuntimeSteps, probability_executable,
@@ -179,7 +179,6 @@ impl Mapped {
         from: Seconds,
         with_full: bool,
     ) -> impl Iterator<Item = Candidate> + 'a {
-        let available = self.hardware.available(job.nodes);
         self.plan
             .candidate_starts(from, job.deadline - Seconds(1))
             .into_iter()
@@ -192,9 +191,9 @@ impl Mapped {
                             .first_full(&[start], job.nodes, job.estimate, usable)
                 {
                     let success = SuccessFactors {
-                        available,
+                        available: self.hardware.available_on(&nodes),
                         executable: 1.0,
-                        survives: self.hardware.survives(job.nodes, job.estimate),
+                        survives: self.hardware.survives_on(&nodes, job.estimate),
                     };
                     if self.settings.test_full_length && !self.accepts(&success) {
                         return None;
@@ -218,25 +217,25 @@ impl Mapped {
                     start,
                     end: job.deadline.min(next),
                 };
-                self.overbooked(cluster, job, own?, gap, available)
+                self.overbooked(cluster, job, own?, gap)
             })
     }
 
-    /// The overbooked slot in a gap, if it passes the acceptance test; its nodes are `available` with this probability.
+    /// The overbooked slot in a gap, if it passes the acceptance test.
     fn overbooked(
         &self,
         cluster: &mut Cluster,
         job: &Job,
         own: &OwnRuntime,
         gap: Gap,
-        available: f64,
     ) -> Option<Candidate> {
         let length = gap.end - gap.start;
         if length <= Seconds::ZERO || length >= job.estimate {
             // A full-length slot on these nodes has been offered as such, or does not count as overbooked.
             return None;
         }
-        let survives = self.hardware.survives(job.nodes, length);
+        let available = self.hardware.available_on(&gap.nodes);
+        let survives = self.hardware.survives_on(&gap.nodes, length);
         // The predecessors cannot help more than by ending at once: most slots are ruled out without their distributions.
         let steps = (gap.end - gap.from).0 / own.steps.step().0;
         let within = own
@@ -546,6 +545,21 @@ impl Policy for Mapped {
         if let Some(reservation) = freed {
             self.start_early(cluster, &reservation.nodes);
         }
+    }
+
+    fn quote_job(&mut self, cluster: &mut Cluster, job: &Job) -> Option<JobQuote> {
+        self.refresh(cluster.now());
+        let own = self.own_runtime(job);
+        let slot = self.place(cluster, job, own.as_ref())?;
+        let success = slot.success.unwrap_or_else(|| SuccessFactors {
+            available: self.hardware.available_on(&slot.nodes),
+            executable: 1.0,
+            survives: (self.hardware).survives_on(&slot.nodes, slot.end - slot.start),
+        });
+        Some(
+            self.learned
+                .quote(slot.start, slot.end, slot.overbooked, &success),
+        )
     }
 
     fn decided(&mut self, outcome: &JobOutcome) {

@@ -48,13 +48,13 @@ pub use overbooking_2008::{
     AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,
     is_promising, longer_duration, overbookable_time, place_shortened, shortened_duration,
 };
-pub use policy::{Policy, WindowQuote};
+pub use policy::{JobQuote, Policy, WindowQuote};
 pub use promising::{PromisingRule, UnderestimatorRule};
 pub use queueing::Queueing;
 pub use settings::{
     Acceptance, CalibrationMethod, CalibrationSettings, Convolution, CrashRule, DownHorizon,
-    EarlyStart, FailedStartRule, PROBABILITY_TOLERANCE, Placing, PolicySettings, PredecessorRule,
-    Reliability, ReplanPasses, Retry, SurvivalForm,
+    EarlyStart, FailedStartRule, NodeKnowledge, NodeOrder, PROBABILITY_TOLERANCE, Placing,
+    PolicySettings, PredecessorRule, Reliability, ReplanPasses, Retry, SurvivalForm,
 };
 pub use shortening::Shortening;
 pub use slot_statistics::{Quantiles, SlotRun, SlotSample, SlotStatistics, simulate_slots};

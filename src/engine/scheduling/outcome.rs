@@ -261,6 +261,40 @@ impl SimulationMetrics {
         Coins(self.fees.coins().0 - ratio * self.forfeited.coins().0)
     }
 
+    /// The totals of two clusters side by side: sums, and the longer makespan.
+    #[must_use]
+    pub fn beside(&self, other: &Self) -> Self {
+        Self {
+            submitted: self.submitted + other.submitted,
+            accepted: self.accepted + other.accepted,
+            dropped: self.dropped + other.dropped,
+            dropped_too_wide: self.dropped_too_wide + other.dropped_too_wide,
+            overbooked: self.overbooked + other.overbooked,
+            successful: self.successful + other.successful,
+            failed: self.failed + other.failed,
+            failed_overbooked: self.failed_overbooked + other.failed_overbooked,
+            failed_nodes: self.failed_nodes + other.failed_nodes,
+            failed_unstartable: self.failed_unstartable + other.failed_unstartable,
+            restarts: self.restarts + other.restarts,
+            fees: self.fees + other.fees,
+            forfeited: self.forfeited + other.forfeited,
+            busy: self.busy + other.busy,
+            useful: self.useful + other.useful,
+            makespan: self.makespan.max(other.makespan),
+            capacity: self.capacity + other.capacity,
+            wait_total: self.wait_total + other.wait_total,
+            started: self.started + other.started,
+            weighted_response: self.weighted_response + other.weighted_response,
+            weighted_run: self.weighted_run + other.weighted_run,
+            work: WorkCounters {
+                pof_evaluations: self.work.pof_evaluations + other.work.pof_evaluations,
+                convolutions: self.work.convolutions + other.work.convolutions,
+                replans: self.work.replans + other.work.replans,
+                moves: self.work.moves + other.work.moves,
+            },
+        }
+    }
+
     /// Adds one outcome to the totals that do not depend on the machine.
     pub fn count(&mut self, outcome: &JobOutcome) {
         self.submitted += 1;

@@ -5,7 +5,7 @@ use super::learned::Learned;
 use super::outcome::{JobOutcome, SuccessFactors};
 use super::settings::PROBABILITY_TOLERANCE;
 use crate::units::{NodeIndex, Nodes, Seconds};
-use crate::workload::JobId;
+use crate::workload::{Job, JobId};
 
 /// A scheduling policy: it plans, the [`Cluster`] carries out.
 ///
@@ -84,6 +84,12 @@ pub trait Policy: Send {
     /// Goes on from what was learned before, in the place of what it knows.
     fn resume(&mut self, _learned: Learned) {}
 
+    /// What a flexible job would be promised if it arrived now; `None` when it would be dropped, or when the policy quotes nothing. Asking
+    /// brings the plan to now, as every event does, and changes nothing else.
+    fn quote_job(&mut self, _cluster: &mut Cluster, _job: &Job) -> Option<JobQuote> {
+        None
+    }
+
     /// Whether the policy sells windows: whether [`Policy::quote_window`] ever answers.
     fn sells_windows(&self) -> bool {
         false
@@ -114,6 +120,19 @@ pub trait Policy: Send {
 
     /// All events of this instant are done (queueing policies schedule here).
     fn settled(&mut self, _cluster: &mut Cluster) {}
+}
+
+/// What a policy would promise a job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JobQuote {
+    /// Planned start.
+    pub start: Seconds,
+    /// Planned end.
+    pub end: Seconds,
+    /// Whether the slot is shorter than the estimate.
+    pub overbooked: bool,
+    /// The probability of failure as it would be promised, calibrated where promises are. That of a slot at full length is the one of its nodes.
+    pub pof: f64,
 }
 
 /// What a policy can promise of a window of nodes and time that may be sold over the tails of jobs.

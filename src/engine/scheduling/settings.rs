@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::promising::{PromisingRule, UnderestimatorRule, is_default};
 pub use crate::estimates::{CalibrationMethod, CalibrationSettings, Convolution};
-use crate::failures::SurvivalModel;
+use crate::failures::{NodeRates, SurvivalModel};
 use crate::units::Seconds;
 
 /// Everything that determines how a policy plans. Ambiguity numbers (A-nn) are those of spec `overbooking.md` §13.
@@ -63,6 +63,9 @@ pub struct PolicySettings {
     /// What the algorithm of 2008 does for users whose jobs mostly outlast their estimates (spec §3.1.6).
     #[serde(default, skip_serializing_if = "is_default")]
     pub underestimators: UnderestimatorRule,
+    /// Which node is taken of several that are equally free.
+    #[serde(default, skip_serializing_if = "NodeOrder::is_index")]
+    pub node_order: NodeOrder,
 }
 
 impl Default for PolicySettings {
@@ -89,6 +92,7 @@ impl Default for PolicySettings {
             early_start: EarlyStart::Strategy,
             promising: PromisingRule::default(),
             underestimators: UnderestimatorRule::default(),
+            node_order: NodeOrder::default(),
         }
     }
 }
@@ -151,7 +155,7 @@ impl Acceptance {
     }
 }
 
-/// The planner's picture of node reliability, common to all nodes.
+/// The planner's picture of node reliability, common to all nodes unless rates of each were learned.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reliability {
     /// Survival of one node over a run (spec §3.10).
@@ -162,6 +166,57 @@ pub struct Reliability {
     pub repair_rate_per_hour: f64,
     /// `survival` or, only to show the error of the printed formulas, `literal`.
     pub form: SurvivalForm,
+    /// What is known of single nodes; left out where it is nothing.
+    #[serde(default, skip_serializing_if = "NodeKnowledge::is_common")]
+    pub nodes: NodeKnowledge,
+}
+
+/// What a planner knows of the reliability of single nodes (A-06, spec §3.3.1 of the thesis).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum NodeKnowledge {
+    /// Nothing: all have the common rates.
+    #[default]
+    Common,
+    /// Rates of each, learned from the failures before the simulation starts ([`crate::failures::learn_node_rates`]). Only a plan
+    /// that binds jobs to nodes reads them.
+    Learned {
+        /// How many failures the common rates weigh.
+        prior_failures: f64,
+        /// The rates, filled in from the failure log when a simulation is prepared; no setting.
+        #[serde(skip)]
+        rates: Option<std::sync::Arc<[NodeRates]>>,
+    },
+}
+
+impl NodeKnowledge {
+    /// Whether nothing is known of single nodes.
+    #[must_use]
+    pub fn is_common(&self) -> bool {
+        *self == Self::Common
+    }
+}
+
+/// In which order nodes are numbered, and so which of several equal ones is taken: the one with the lowest number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "by")]
+pub enum NodeOrder {
+    /// As their failures number them.
+    #[default]
+    Index,
+    /// The most reliable first, by the failures before the simulation starts.
+    Reliability {
+        /// How many failures the common rates weigh.
+        prior_failures: f64,
+    },
+}
+
+impl NodeOrder {
+    /// Whether nodes keep their numbers.
+    #[must_use]
+    pub fn is_index(&self) -> bool {
+        *self == Self::Index
+    }
 }
 
 impl Default for Reliability {
@@ -173,6 +228,7 @@ impl Default for Reliability {
             failure_rate_per_hour: 1.2904e-4,
             repair_rate_per_hour: 0.4333,
             form: SurvivalForm::Survival,
+            nodes: NodeKnowledge::Common,
         }
     }
 }

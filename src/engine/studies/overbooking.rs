@@ -6,11 +6,13 @@ pub(super) mod measures;
 
 use super::reservations::with_copies;
 use super::{CommonSettings, JOB_BYTES, SimulationSpec, Study, jobs_of};
+use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::registry::{self, PlanKind, Strategy};
 use crate::scheduling::{
-    Acceptance, CalibrationMethod, CalibrationSettings, ClientSettings, DownHorizon, Placing,
-    PolicySettings, Reliability,
+    Acceptance, CalibrationMethod, CalibrationSettings, ClientSettings, DownHorizon, NodeKnowledge,
+    NodeOrder, Placing, PolicySettings, Reliability,
 };
+use crate::units::Seconds;
 use crate::workload::RequestSettings;
 
 /// None: where a policy is named, it is simulated on a cluster.
@@ -54,6 +56,7 @@ impl Study for OverbookingStudy {
             calibration: calibration_read(strategy, policy.calibration),
             ..policy
         };
+        let policy = nodes_read(strategy, common.failures, policy);
         *common.scheduling = if overbooks {
             PolicySettings {
                 acceptance: Acceptance::Pof {
@@ -210,6 +213,23 @@ fn read_by(strategy: &Strategy, policy: PolicySettings) -> PolicySettings {
         user_factor: default.user_factor,
         ..policy
     }
+}
+
+/// Rates of single nodes are read where jobs are bound to nodes, and there is something to learn from where failures came before the
+/// simulation starts.
+fn nodes_read(
+    strategy: Option<&Strategy>,
+    failures: &FailureSettings,
+    mut policy: PolicySettings,
+) -> PolicySettings {
+    let is_seen = failures.source != FailureSource::None && failures.offset > Seconds::ZERO;
+    if !is_seen {
+        policy.node_order = NodeOrder::Index;
+    }
+    if !is_seen || strategy.is_some_and(|strategy| strategy.plan != PlanKind::Mapped) {
+        policy.reliability.nodes = NodeKnowledge::Common;
+    }
+    policy
 }
 
 /// Only strategies that compute probabilities calibrate them, and without a method nothing shapes it.

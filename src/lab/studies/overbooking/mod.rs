@@ -1,6 +1,7 @@
 //! A policy on one cluster.
 
 mod keys;
+mod node_rates;
 
 use std::sync::Arc;
 
@@ -95,7 +96,9 @@ impl LabStudy for OverbookingStudy {
         spec: &SimulationSpec,
         inputs: &Inputs,
     ) -> Result<Option<String>, Arc<InputError>> {
-        Ok(Some(failures(self, spec, inputs)?.content_hash()))
+        let met = failures(self, spec, inputs)?.content_hash();
+        let seen = node_rates::seen_hash(spec, inputs)?;
+        Ok(Some(met + &seen))
     }
 
     fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
@@ -153,6 +156,7 @@ fn batteries_before(
         };
         if let Some(jobs) = jobs {
             let failures = inputs.failures_with(spec, &jobs, replication)?;
+            let failures = node_rates::renumbered(spec, inputs, failures)?;
             batteries.push((jobs, failures));
         }
     }
@@ -233,9 +237,12 @@ fn with_inputs(
     let ties = ties(study, spec, inputs, &jobs)?;
     Ok(PolicySimulation {
         nodes: spec.workload.nodes,
-        policy: spec.scheduling.clone(),
+        policy: node_rates::knowing_nodes(spec, inputs)?,
         before: batteries_before(spec, inputs, &workload)?,
-        failures: failures_of(study, spec, inputs, &jobs, ties.as_deref())?,
+        failures: {
+            let failures = failures_of(study, spec, inputs, &jobs, ties.as_deref())?;
+            node_rates::renumbered(spec, inputs, failures)?
+        },
         clients: ties.map(|ties| ClosedLoop::new(study.client.clone(), jobs.clone(), ties)),
         jobs,
         estimates: match &spec.estimates {

@@ -7,7 +7,9 @@ use toml::Spanned;
 use super::failures::{SurvivalKeys, survival};
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::registry::{self, Strategy};
-use crate::scheduling::{Acceptance, CalibrationSettings, PolicySettings, Reliability};
+use crate::scheduling::{
+    Acceptance, CalibrationSettings, NodeKnowledge, NodeOrder, PolicySettings, Reliability,
+};
 use crate::studies;
 use crate::sweep::raw::{RawAcceptance, RawReliability, RawScheduling};
 use crate::units::Seconds;
@@ -35,6 +37,7 @@ pub(crate) fn policy(
     };
     let time_step = raw.time_step_seconds().or_default(problems);
     let (test, ratio) = acceptance_test(acceptance, strategy, problems);
+    let node_order = node_order(reliability, problems);
     let reliability = planner_reliability(reliability, problems);
     let calibration = calibration(acceptance, problems);
     let user_factor = raw.user_factor().or_default(problems);
@@ -60,6 +63,7 @@ pub(crate) fn policy(
         early_start: raw.early_start.unwrap_or_default(),
         promising: acceptance.promising.unwrap_or_default(),
         underestimators: acceptance.underestimators.unwrap_or_default(),
+        node_order: node_order?,
     };
     Some((policy, ratio?))
 }
@@ -135,5 +139,21 @@ fn planner_reliability(raw: &RawReliability, problems: &mut Problems) -> Option<
         failure_rate_per_hour: failure?,
         repair_rate_per_hour: repair?,
         form: raw.form.unwrap_or_default(),
+        nodes: match raw.nodes().name(problems)? {
+            "learned" => NodeKnowledge::Learned {
+                prior_failures: raw.prior_failures().or_default(problems)?,
+                rates: None,
+            },
+            _ => NodeKnowledge::Common,
+        },
+    })
+}
+
+fn node_order(raw: &RawReliability, problems: &mut Problems) -> Option<NodeOrder> {
+    Some(match raw.node_order().name(problems)? {
+        "reliability" => NodeOrder::Reliability {
+            prior_failures: raw.prior_failures().or_default(problems)?,
+        },
+        _ => NodeOrder::Index,
     })
 }
