@@ -2,6 +2,8 @@
 
 mod keys;
 
+use std::sync::Arc;
+
 use self::keys::RawTables;
 use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult};
 use crate::actors::SimulationError;
@@ -13,7 +15,6 @@ use crate::scheduling::{Acceptance, PolicySettings, Reliability, registry};
 use crate::studies::SimulationSpec;
 use crate::units::{NodeIndex, Nodes};
 pub use bookahead_engine::studies::market::*;
-use std::sync::Arc;
 
 /// None of its own.
 pub type Rows = ();
