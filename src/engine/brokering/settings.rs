@@ -30,6 +30,9 @@ pub struct CoReservationSettings {
 pub struct SearchSettings {
     /// The algorithm.
     pub algorithm: Algorithm,
+    /// Whether the algorithm orders candidates, or how far they reserve their clusters.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sort_by: SortBy,
     /// `minsize`, the least time between candidate starts.
     pub minimum_step: Seconds,
     /// `max_zeitfenster`, the most candidate starts.
@@ -48,6 +51,7 @@ impl Default for SearchSettings {
     fn default() -> Self {
         Self {
             algorithm: Algorithm::default(),
+            sort_by: SortBy::default(),
             minimum_step: Seconds(300),
             maximum_starts: 20,
             start_cap: StartCap::default(),
@@ -56,6 +60,21 @@ impl Default for SearchSettings {
             cost_tolerance: 0.0,
         }
     }
+}
+
+/// What decides which complete candidate is tried first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SortBy {
+    /// The algorithm: chance, the start, or the client's preference.
+    #[default]
+    Algorithm,
+    /// The least sum over its parts of the degree to which their clusters would be reserved meanwhile (§7.1, extension).
+    ReservationDegree,
+}
+
+fn is_default(sort_by: &SortBy) -> bool {
+    *sort_by == SortBy::default()
 }
 
 /// How many candidate starts there are (Q1).

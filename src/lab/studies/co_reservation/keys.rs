@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::brokering::{Algorithm, StartCap};
+use crate::brokering::{Algorithm, SortBy, StartCap};
 use crate::keys::declaration::{
     Given, Key, ReadTable, Section, Table, Tables, flag, integer, integer_within, named, names_of,
     one_of, real, section, tables,
@@ -148,6 +148,10 @@ section! {
             .default_is("20"),
         /// Whether w is kept to the letter.
         start_cap: Option<StartCap> = named::<StartCap>().decides("Q1"),
+        /// What decides which candidate is tried first.
+        sort_by: Option<SortBy> = named::<SortBy>()
+            .note(": what decides which candidate is tried first, for algorithms that probe")
+            .decides("§7.1"),
         /// Whether refusals are remembered.
         memoise: Option<bool> = flag("false")
             .note(": a refused candidate is not tried again for its request"),

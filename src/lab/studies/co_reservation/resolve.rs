@@ -10,7 +10,7 @@ use super::keys::{RawBroker, RawClusters, RawGridFailures, RawLocal, RawRisk, Ra
 use super::resolve_requests::requests;
 use crate::brokering::{
     Algorithm, CoReservationSettings, GridFailureSettings, MessageSettings, RiskChoice,
-    RiskSettings, SearchSettings,
+    RiskSettings, SearchSettings, SortBy,
 };
 use crate::keys::declaration::Table;
 use crate::keys::problem::{ProblemKind, Problems};
@@ -72,13 +72,28 @@ fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSet
         None => Some(None),
         Some(_) => risk(&raw.risk, problems).map(Some),
     };
+    let (search, risk) = (search?, risk?);
+    if search.sort_by == SortBy::ReservationDegree
+        && risk
+            .as_ref()
+            .is_some_and(|risk| risk.choice == RiskChoice::ExpectedCost)
+    {
+        problems.add(
+            ProblemKind::Conflict,
+            "broker.sort_by",
+            raw.risk.place.clone().unwrap_or(0..0),
+            "candidates cannot be ordered by reservation degree and by expected cost at once",
+            "set `risk.choice = \"limit\"`, or leave `broker.sort_by` out",
+        );
+        return None;
+    }
     Some(CoReservationSettings {
-        search: search?,
+        search,
         messages: messages?,
         local: local?,
         failures: failures?,
         renegotiate: broker.renegotiate().is_on(),
-        risk: risk?,
+        risk,
     })
 }
 
@@ -113,6 +128,7 @@ fn search(raw: &RawBroker, problems: &mut Problems) -> Option<SearchSettings> {
     let cost_tolerance = raw.cost_tolerance().or_default(problems);
     Some(SearchSettings {
         algorithm: algorithm?,
+        sort_by: raw.sort_by.unwrap_or_default(),
         minimum_step: Seconds(i64::from(step?)),
         maximum_starts: starts?,
         start_cap: raw.start_cap.unwrap_or_default(),
