@@ -51,7 +51,7 @@ pub use outcome::{
 pub use search::{Search, SearchCounts, SearchRules, Step};
 pub use settings::{
     CoReservationSettings, GridFailureSettings, MessageSettings, RiskChoice, RiskSettings,
-    SearchSettings, SortBy, StartCap,
+    SearchSettings, SecondThoughts, SortBy, StartCap,
 };
 pub use site::Site;
 pub use starts::{candidate_starts, rigid_candidates, unprobed_candidates};

@@ -20,9 +20,22 @@ pub struct CoReservationSettings {
     pub failures: Option<GridFailureSettings>,
     /// Whether a part that a cluster lost is asked for anew elsewhere (§9, 4).
     pub renegotiate: bool,
+    /// Clients that go on looking for something better after they were granted; `None` where everybody negotiates once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_thoughts: Option<SecondThoughts>,
     /// Clusters that overbook, and a broker that weighs their risk; `None` for clusters that keep what they promise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<RiskSettings>,
+}
+
+/// Requests of two classes (§7.3): most are negotiated once; a renegotiable one is issued anew every so often until what it holds
+/// starts, and the worse of two reservations is given back.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SecondThoughts {
+    /// How many requests are renegotiable, in percent: each is drawn on its own with this probability.
+    pub share_percent: f64,
+    /// How long after one negotiation the next one begins.
+    pub every: Seconds,
 }
 
 /// How candidates are made and searched (§3).

@@ -96,6 +96,7 @@ impl Study for CoReservationStudy {
                 settings.search = default.search;
                 settings.messages = default.messages;
                 settings.renegotiate = false;
+                settings.second_thoughts = None;
             }
             Some(requests) => {
                 let row = settings.search.algorithm.row();

@@ -169,6 +169,16 @@ section! {
         renegotiate: Option<bool> = flag("false")
             .note(": a part that a cluster lost is asked for anew elsewhere")
             .decides("§9, 4"),
+        /// How many requests are renegotiable.
+        renegotiable_percent: Given<f64> = real().from(0.0).to(100.0)
+            .note(": requests that are issued anew until they start, and give back the worse of two reservations")
+            .default_is("0")
+            .decides("§9, 3"),
+        /// How often a renegotiable request is issued anew.
+        renegotiate_every_minutes: Given<f64> = real().above(0.0)
+            .note(" minutes from one negotiation of a renegotiable request to the next")
+            .default_is("60")
+            .decides("§9, 3"),
         /// How long a message takes.
         latency_seconds: Given<u32> = integer_within(0, 86_400)
             .note(": how long a message, or its answer, takes")

@@ -10,7 +10,7 @@ use super::keys::{RawBroker, RawClusters, RawGridFailures, RawLocal, RawRisk, Ra
 use super::resolve_requests::requests;
 use crate::brokering::{
     Algorithm, CoReservationSettings, GridFailureSettings, MessageSettings, RiskChoice,
-    RiskSettings, SearchSettings, SortBy,
+    RiskSettings, SearchSettings, SecondThoughts, SortBy,
 };
 use crate::keys::declaration::Table;
 use crate::keys::problem::{ProblemKind, Problems};
@@ -66,6 +66,7 @@ fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSet
     let broker = &raw.broker;
     let search = search(broker, problems);
     let messages = messages(broker, problems);
+    let second_thoughts = second_thoughts(broker, problems);
     let local = local(&raw.local, problems);
     let failures = failures(&raw.grid_failures, problems);
     let risk = match &raw.risk.place {
@@ -93,6 +94,7 @@ fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSet
         local: local?,
         failures: failures?,
         renegotiate: broker.renegotiate().is_on(),
+        second_thoughts: second_thoughts?,
         risk,
     })
 }
@@ -164,6 +166,20 @@ fn messages(raw: &RawBroker, problems: &mut Problems) -> Option<MessageSettings>
         timeout,
         loss: loss? / 100.0,
     })
+}
+
+/// The inner `None` where everybody negotiates once.
+fn second_thoughts(raw: &RawBroker, problems: &mut Problems) -> Option<Option<SecondThoughts>> {
+    let share_percent = raw.renegotiable_percent().or_default(problems);
+    let every = raw
+        .renegotiate_every_minutes()
+        .limited(|minutes| (1.0..=1e6).contains(&minutes))
+        .or_default(problems);
+    let settings = SecondThoughts {
+        share_percent: share_percent?,
+        every: Seconds((every? * 60.0).round() as i64),
+    };
+    Some((settings.share_percent > 0.0).then_some(settings))
 }
 
 fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {

@@ -33,6 +33,8 @@ pub(super) enum Purpose {
     Replace,
     /// Everything was given back and is sought anew.
     Anew,
+    /// Everything is held, and something better is sought.
+    Better,
 }
 
 impl Plan {
@@ -64,6 +66,14 @@ impl Plan {
             plan.starts.clear();
         }
         plan
+    }
+
+    /// The whole request once more, within what is left of its window, while what it holds stays reserved.
+    pub(super) fn better(rules: &Rules, now: Seconds, request: &CoRequest) -> Self {
+        Self {
+            purpose: Purpose::Better,
+            ..Self::anew(rules, now, request)
+        }
     }
 
     /// A lost part elsewhere: at the common `start` if it can still be had, else what is left of it as soon as it can be had; `None`
@@ -310,6 +320,7 @@ mod tests {
             latency: Seconds::ZERO,
             timeout: Seconds(60),
             renegotiate: false,
+            second_thoughts: None,
             risk: None,
             seed: StreamSeed::default(),
         }
