@@ -113,6 +113,7 @@ fn pof(machine: &mut OverbookingMachine, now: i64, order: &PartOrder) -> Option<
         parts: vec![order.nodes],
         starts: vec![order.start],
         filters: COUNTING,
+        degrees: false,
     };
     let answer = machine.probe(Seconds(now), &probe);
     answer.offered.first().map(|offered| offered.pof)
@@ -194,6 +195,7 @@ fn a_part_over_two_tails_costs_its_price_and_risks_that_both_last() {
         parts: vec![Nodes(4), Nodes(2)],
         starts: vec![Seconds(600), Seconds(1_000)],
         filters: COUNTING,
+        degrees: false,
     };
     let costs: Vec<f64> = cluster
         .probe(Seconds(250), &probe)
@@ -666,6 +668,7 @@ fn on_an_excerpt(jobs: &[Job], excerpt: usize, pof_max: f64) -> (u32, f64, u32) 
             parts: vec![Nodes(nodes)],
             starts: (0..20).map(|step| Seconds(now + 600 * step)).collect(),
             filters: COUNTING,
+            degrees: false,
         };
         let offer = cluster.probe(Seconds(now), &probe).offered.first().copied();
         promised.push(offer.map_or(0.0, |offer| offer.pof));

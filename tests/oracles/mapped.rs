@@ -232,7 +232,12 @@ impl Twin {
             let available = (1.0 / (1.0 + self.failure_rate / self.repair_rate)).powf(width);
             let survives = (-self.failure_rate * width * length / 3_600.0).exp();
             let pof = 1.0 - available * executable * survives;
-            if self.threshold.accepts(pof) {
+            let times: Vec<(f64, f64)> = (0..)
+                .zip(self.convolve(&density, &runtime))
+                .map(|(second, share)| ((second - from) as f64, share))
+                .filter(|&(_, share)| share > 0.0)
+                .collect();
+            if super::accepts(self.threshold, pof, &times, (end - from) as f64) {
                 let reservation = Reservation {
                     job,
                     nodes,
@@ -495,6 +500,13 @@ proptest! {
     ) {
         let settings = PolicySettings { hold_for_overbooked: true, ..case.settings("comprehensive-overbooking") };
         compare(&case, &settings)?;
+    }
+
+    #[test]
+    fn comprehensive_overbooking_agrees_with_its_oracle_under_rules_of_time(
+        case in prop_oneof![case(Kind::NoFailures), case(Kind::Failures)], acceptance in super::rule_of_time(),
+    ) {
+        compare(&case, &PolicySettings { acceptance, ..case.settings("comprehensive-overbooking") })?;
     }
 
     #[test]

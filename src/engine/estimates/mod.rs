@@ -20,6 +20,7 @@ mod habits;
 mod history;
 mod joint;
 mod model;
+mod moments;
 mod ratio;
 mod room;
 mod runtime_steps;
@@ -41,6 +42,7 @@ pub use joint::{
     joint_cdf_at, joint_density, probability_executable, probability_executable_together,
 };
 pub use model::{ClassSummary, EstimateError, EstimateModel};
+pub use moments::{Moments, wait_moments};
 pub use ratio::{RATIO_BINS, RatioDistribution};
 pub use room::{Tail, probability_of_room};
 pub use runtime_steps::RuntimeSteps;

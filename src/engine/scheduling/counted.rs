@@ -20,6 +20,7 @@ mod windows;
 use std::sync::Arc;
 
 use self::best_slot::best_slot;
+use super::acceptance::Tested;
 use super::cluster::Cluster;
 use super::hardware::Hardware;
 use super::learned::Learned;
@@ -266,11 +267,19 @@ impl Counted {
             let tested = overbooked || self.settings.test_full_length;
             if tested {
                 cluster.work.pof_evaluations += 1;
-                if !self
-                    .settings
-                    .acceptance
-                    .accepts(self.learned.promised(&success))
-                {
+                let (rule, pof) = (self.settings.acceptance, self.learned.promised(&success));
+                let passes = match distribution {
+                    _ if !overbooked => rule.accepts_full_length(pof),
+                    Some(distribution) => rule.passes(Tested {
+                        pof,
+                        executable,
+                        time: || distribution.moments(),
+                        room: length.0 as f64 / job.estimate.0 as f64,
+                    }),
+                    // Without statistics nobody is expected to end early.
+                    None => false,
+                };
+                if !passes {
                     return None;
                 }
             }

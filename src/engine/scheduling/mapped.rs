@@ -19,6 +19,7 @@ mod fixed;
 use std::sync::Arc;
 
 use self::completions::{Completions, Expected, Question};
+use super::acceptance::Tested;
 use super::cluster::{Cluster, Phase};
 use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
 use super::hardware::Hardware;
@@ -27,8 +28,8 @@ use super::outcome::{JobOutcome, Promise, SuccessFactors, Verdict};
 use super::policy::{JobQuote, Policy};
 use super::settings::{EarlyStart, Placing, PolicySettings, PredecessorRule};
 use crate::estimates::{
-    CompletionDistribution, EstimateModel, RuntimeSteps, probability_executable,
-    probability_executable_together,
+    CompletionDistribution, EstimateModel, Moments, RuntimeSteps, probability_executable,
+    probability_executable_together, wait_moments,
 };
 use crate::plan::{NodePlan, NodeSet, Reservation};
 use crate::units::{NodeIndex, Nodes, Seconds};
@@ -195,7 +196,10 @@ impl Mapped {
                         executable: 1.0,
                         survives: self.hardware.survives_on(&nodes, job.estimate),
                     };
-                    if self.settings.test_full_length && !self.accepts(&success) {
+                    let pof = self.learned.promised(&success);
+                    if self.settings.test_full_length
+                        && !self.settings.acceptance.accepts_full_length(pof)
+                    {
                         return None;
                     }
                     return Some(Candidate {
@@ -242,11 +246,15 @@ impl Mapped {
             .steps
             .cdf_at_steps(u32::try_from(steps).unwrap_or(u32::MAX));
         let at_best = available * within * survives;
-        if !self
-            .settings
-            .acceptance
-            .accepts(self.learned.promised_for(1.0 - at_best))
-        {
+        let rule = self.settings.acceptance;
+        let room = (gap.end - gap.from).0 as f64;
+        let runs = || own.steps.moments();
+        if !rule.passes(Tested {
+            pof: self.learned.promised_for(1.0 - at_best),
+            executable: within,
+            time: runs,
+            room,
+        }) {
             return None;
         }
         cluster.work.pof_evaluations += 1;
@@ -256,7 +264,13 @@ impl Mapped {
             executable: self.executable(cluster, job, own, &predecessors, &gap),
             survives,
         };
-        self.accepts(&success).then_some(Candidate {
+        let passes = rule.passes(Tested {
+            pof: self.learned.promised(&success),
+            executable: success.executable,
+            time: || self.wait(cluster, &predecessors, &gap, own).plus(runs()),
+            room,
+        });
+        passes.then_some(Candidate {
             nodes: gap.nodes,
             start: gap.start,
             end: gap.end,
@@ -266,10 +280,24 @@ impl Mapped {
         })
     }
 
-    fn accepts(&self, success: &SuccessFactors) -> bool {
-        self.settings
-            .acceptance
-            .accepts(self.learned.promised(success))
+    /// How long a job waits for its predecessors after its earliest start.
+    fn wait(
+        &self,
+        cluster: &Cluster,
+        predecessors: &[JobId],
+        gap: &Gap,
+        own: &OwnRuntime,
+    ) -> Moments {
+        if self.settings.predecessors == PredecessorRule::Planned {
+            return Moments {
+                mean: (gap.start - gap.from).0 as f64,
+                variance: 0.0,
+            };
+        }
+        let distributions = self.distributions(cluster, predecessors);
+        let distributions: Vec<&CompletionDistribution> =
+            distributions.iter().map(AsRef::as_ref).collect();
+        wait_moments(&distributions, gap.from, gap.start, own.steps.step())
     }
 
     fn executable(

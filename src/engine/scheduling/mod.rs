@@ -3,6 +3,7 @@
 //! A policy is one file that implements [`Policy`] and one line in [`registry`]. It plans; the [`ClusterMachine`] carries out
 //! what was planned, in the order of events, and writes down what became of every job.
 
+mod acceptance;
 mod agenda;
 mod client;
 mod cluster;
@@ -31,6 +32,7 @@ pub mod stream;
 mod virtual_reservation;
 mod virtual_study;
 
+pub use acceptance::{Acceptance, PROBABILITY_TOLERANCE};
 pub(crate) use agenda::Agenda;
 pub use client::{
     ClientSettings, ClientTies, ClosedLoop, Decision, Dependencies, Follows, Orders, REACTION,
@@ -52,9 +54,9 @@ pub use policy::{JobQuote, Policy, WindowQuote};
 pub use promising::{PromisingRule, UnderestimatorRule};
 pub use queueing::Queueing;
 pub use settings::{
-    Acceptance, CalibrationMethod, CalibrationSettings, Convolution, CrashRule, DownHorizon,
-    EarlyStart, FailedStartRule, NodeKnowledge, NodeOrder, PROBABILITY_TOLERANCE, Placing,
-    PolicySettings, PredecessorRule, Reliability, ReplanPasses, Retry, SurvivalForm,
+    CalibrationMethod, CalibrationSettings, Convolution, CrashRule, DownHorizon, EarlyStart,
+    FailedStartRule, NodeKnowledge, NodeOrder, Placing, PolicySettings, PredecessorRule,
+    Reliability, ReplanPasses, Retry, SurvivalForm,
 };
 pub use shortening::Shortening;
 pub use slot_statistics::{Quantiles, SlotRun, SlotSample, SlotStatistics, simulate_slots};

@@ -3,7 +3,7 @@
 use super::cluster::Cluster;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, SuccessFactors};
-use super::settings::PROBABILITY_TOLERANCE;
+use super::acceptance::PROBABILITY_TOLERANCE;
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{Job, JobId};
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::acceptance::Acceptance;
 use super::promising::{PromisingRule, UnderestimatorRule, is_default};
 pub use crate::estimates::{CalibrationMethod, CalibrationSettings, Convolution};
 use crate::failures::{NodeRates, SurvivalModel};
@@ -112,47 +113,6 @@ pub enum Placing {
     HighestPos,
     /// The slot with the highest PoS × fee.
     BestOpportunity,
-}
-
-/// When an overbooked slot is acceptable (spec §3.4).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "test")]
-pub enum Acceptance {
-    /// Accept iff PoF < `maximum`.
-    Pof {
-        /// PoF_max, in `[0, 1]`.
-        maximum: f64,
-    },
-    /// Accept iff PoS · fee > PoF · (`penalty_ratio` · fee) · `security_factor`.
-    Risk {
-        /// Penalty ÷ fee, ρ ≥ 0.
-        penalty_ratio: f64,
-        /// S ≥ 0.
-        security_factor: f64,
-    },
-}
-
-/// Strict comparisons of probabilities keep this distance, so that `1 − 0.8` does not pass `< 0.2`.
-pub const PROBABILITY_TOLERANCE: f64 = 1e-12;
-
-impl Acceptance {
-    /// The PoF below which a slot is accepted: PoF_max, or 1 / (1 + ρ·S) (spec §3.4.4).
-    #[must_use]
-    pub fn threshold(self) -> f64 {
-        match self {
-            Self::Pof { maximum } => maximum,
-            Self::Risk {
-                penalty_ratio,
-                security_factor,
-            } => 1.0 / (1.0 + penalty_ratio * security_factor),
-        }
-    }
-
-    /// Whether a slot with this probability of failure is accepted: strictly below the threshold, by 1e-12.
-    #[must_use]
-    pub fn accepts(self, pof: f64) -> bool {
-        pof < self.threshold() - PROBABILITY_TOLERANCE
-    }
 }
 
 /// The planner's picture of node reliability, common to all nodes unless rates of each were learned.
@@ -400,35 +360,4 @@ pub enum EarlyStart {
     Yes,
     /// Keep every reservation until its planned end.
     No,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_minus_four_fifths_is_not_below_a_fifth() {
-        assert!(!Acceptance::Pof { maximum: 0.2 }.accepts(1.0 - 0.8));
-        assert!(Acceptance::Pof { maximum: 0.2 }.accepts(0.199));
-    }
-
-    #[test]
-    fn risk_thresholds_are_those_of_section_3_4_4() {
-        for (security_factor, ratio, expected) in [
-            (1.0, 0.5, 0.666_667),
-            (1.0, 4.0, 0.2),
-            (2.0, 0.5, 0.5),
-            (2.0, 1.0, 0.333_333),
-            (2.0, 4.0, 0.111_111),
-            (4.0, 1.0, 0.2),
-            (4.0, 2.0, 0.111_111),
-            (4.0, 4.0, 0.058_824),
-        ] {
-            let test = Acceptance::Risk {
-                penalty_ratio: ratio,
-                security_factor,
-            };
-            assert!((test.threshold() - expected).abs() < 5e-7);
-        }
-    }
 }

@@ -7,7 +7,7 @@
 //!   nodes comes first (a); else the nodes that stay free longest are taken, shortened (b) or on top of the
 //!   predecessors (c). The order is that of the listing, so the placing strategies of the dissertation do not apply.
 //! * **Promising** is a job whose class has a mean ratio below 1 / (1 + maxPoF), or whose user or application says so
-//!   ([`PromisingRule`]); without statistics none is. maxPoF is [`super::Acceptance::threshold`].
+//!   ([`PromisingRule`]); without statistics none is. maxPoF is [`Acceptance::shortening`].
 //! * **Underestimators** may be planned more than their estimate ([`UnderestimatorRule::MoreTime`]): at full length only, first at
 //!   the longer duration, and at the estimate where no slot takes that. Such a job is killed at the end of what it was promised;
 //!   its fee is that of its estimate, and it has kept its contract's side once the estimate was granted.
@@ -39,6 +39,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::judgement::Judgement;
+use super::acceptance::Acceptance;
 use super::cluster::{Cluster, Phase};
 use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
 use super::outcome::{Promise, Verdict};
@@ -56,7 +57,7 @@ use crate::workload::{Job, JobId};
 
 /// Conservative backfilling with shortened durations (Birkenheuer et al. 2008).
 pub struct Shortening {
-    max_pof: f64,
+    acceptance: Acceptance,
     starts_early: bool,
     promising: PromisingRule,
     underestimators: UnderestimatorRule,
@@ -115,7 +116,7 @@ impl Shortening {
         estimates: Option<Arc<EstimateModel>>,
     ) -> Self {
         Self {
-            max_pof: settings.acceptance.threshold(),
+            acceptance: settings.acceptance,
             starts_early: settings.early_start != EarlyStart::No,
             promising: settings.promising,
             underestimators: settings.underestimators,
@@ -154,11 +155,11 @@ impl Shortening {
                 predecessors: Vec::new(),
             };
             let search = |anchor: &AnchorPoint| {
-                place_shortened(std::slice::from_ref(anchor), &request, self.max_pof)
+                place_shortened(std::slice::from_ref(anchor), &request, judged.max_pof)
             };
             let placement = search(&anchor).or_else(|| {
                 // As much must be gained that even the shortened duration ends in time.
-                let needed = start + shortened_duration(job.estimate, self.max_pof)
+                let needed = start + shortened_duration(job.estimate, judged.max_pof)
                     - slot_end.min(job.deadline);
                 anchor.predecessors = self.direct_predecessors(&nodes, from, start, needed)?;
                 search(&anchor)
@@ -387,8 +388,9 @@ impl Shortening {
         start: Seconds,
         end: Seconds,
     ) -> Booking {
-        let shortened = if self.judge(job).promising {
-            shortened_duration(job.estimate, self.max_pof)
+        let judged = self.judge(job);
+        let shortened = if judged.promising {
+            shortened_duration(job.estimate, judged.max_pof)
         } else {
             job.estimate
         };

@@ -9,11 +9,11 @@ use super::{CommonSettings, JOB_BYTES, SimulationSpec, Study, jobs_of};
 use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::registry::{self, PlanKind, Strategy};
 use crate::scheduling::{
-    Acceptance, CalibrationMethod, CalibrationSettings, ClientSettings, DownHorizon, NodeKnowledge,
-    NodeOrder, Placing, PolicySettings, Reliability,
+    CalibrationMethod, CalibrationSettings, ClientSettings, DownHorizon, NodeKnowledge, NodeOrder,
+    Placing, PolicySettings, Reliability,
 };
 use crate::units::Seconds;
-use crate::workload::RequestSettings;
+use crate::workload::{ReleaseSettings, RequestSettings};
 
 /// None: where a policy is named, it is simulated on a cluster.
 pub const STRATEGY: Option<super::Strategy> = None;
@@ -30,13 +30,17 @@ pub struct OverbookingStudy {
         skip_serializing_if = "Option::is_none"
     )]
     pub requests: Option<RequestSettings>,
+    /// Jobs that may not start at their submission; `None` where all may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub releases: Option<ReleaseSettings>,
     /// How users react to what becomes of their jobs.
     #[serde(default, skip_serializing_if = "ClientSettings::is_open_loop")]
     pub client: ClientSettings,
 }
 
 impl Study for OverbookingStudy {
-    /// For a strategy that overbooks, a risk test becomes the PoF test with the same threshold. A strategy that does not
+    /// For a strategy that overbooks, a risk test becomes the PoF test with the same threshold; a rule of time does not test slots
+    /// of full length. A strategy that does not
     /// overbook reads no estimates and no time step; acceptance only where full-length slots are tested too, the planner's
     /// reliability only there and where the placing compares probabilities, and 1/μ where [`DownHorizon::Mttr`] asks for it.
     fn normalise(&mut self, common: CommonSettings<'_>) {
@@ -44,6 +48,7 @@ impl Study for OverbookingStudy {
             .requests
             .take()
             .filter(|requests| requests.share_percent != 0.0);
+        self.releases = self.releases.take().filter(|releases| !releases.is_none());
         self.client = std::mem::take(&mut self.client).normalised();
         let given = std::mem::take(common.scheduling);
         let strategy = registry::strategy(&given.strategy);
@@ -59,9 +64,8 @@ impl Study for OverbookingStudy {
         let policy = nodes_read(strategy, common.failures, policy);
         *common.scheduling = if overbooks {
             PolicySettings {
-                acceptance: Acceptance::Pof {
-                    maximum: policy.acceptance.threshold(),
-                },
+                acceptance: policy.acceptance.normalised(),
+                test_full_length: policy.test_full_length && !policy.acceptance.is_of_time(),
                 ..policy
             }
         } else {
@@ -136,10 +140,9 @@ fn without_overbooking(strategy: Option<&Strategy>, policy: PolicySettings) -> P
         policy.placing,
         Placing::HighestPos | Placing::BestOpportunity
     );
-    let acceptance = if policy.test_full_length {
-        Acceptance::Pof {
-            maximum: policy.acceptance.threshold(),
-        }
+    let test_full_length = policy.test_full_length && !policy.acceptance.is_of_time();
+    let acceptance = if test_full_length {
+        policy.acceptance.normalised()
     } else {
         default.acceptance
     };
@@ -152,7 +155,8 @@ fn without_overbooking(strategy: Option<&Strategy>, policy: PolicySettings) -> P
         }
     };
     PolicySettings {
-        reliability: if policy.test_full_length || compares {
+        test_full_length,
+        reliability: if test_full_length || compares {
             policy.reliability
         } else {
             Reliability {

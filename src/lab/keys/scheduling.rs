@@ -70,12 +70,21 @@ section! {
     /// When an overbooked slot is accepted, and the accounting.
     ACCEPTANCE = "acceptance", RawAcceptance {
         /// The test that an overbooked slot has to pass.
-        test: Given<String> = one_of(|| vec!["pof", "risk"]).default_is("pof"),
+        test: Given<String> = one_of(|| vec!["pof", "risk", "mean-sigma", "percentile", "maximum"])
+            .default_is("pof"),
         /// The probability of failure up to which a slot is accepted.
         pof_max: Given<f64> = real().from(0.0).to(1.0)
             .words("a probability from 0 to 1")
             .default_is("0.2")
             .decides("A-04"),
+        /// How many standard deviations above the mean must fit.
+        sigmas: Given<f64> = real().from(0.0)
+            .note(" standard deviations above the mean must fit, with mean-sigma and maximum")
+            .default_is("1"),
+        /// Which percentile must fit.
+        percentile: Given<f64> = real().from(0.0).to(100.0)
+            .note(" %: this percentile must fit, with percentile and maximum")
+            .default_is("80"),
         /// How promises follow from computed probabilities.
         calibration: Option<CalibrationMethod> = named::<CalibrationMethod>(),
         /// After how many jobs a count weighs half.

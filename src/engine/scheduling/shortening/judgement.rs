@@ -7,12 +7,14 @@ use crate::units::Seconds;
 use crate::workload::Job;
 
 /// What the statistics say of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Judgement {
     /// Its estimate class; `None` without statistics.
     pub class: Option<u16>,
     /// It may be shortened.
     pub promising: bool,
+    /// By how much its estimate is cut if it is: to x / (1 + `max_pof`).
+    pub max_pof: f64,
     /// For how long it is planned where it is not shortened: its estimate, or more for an underestimator.
     pub full: Seconds,
 }
@@ -24,13 +26,16 @@ impl Shortening {
             return Judgement {
                 class: None,
                 promising: false,
+                max_pof: 0.0,
                 full: job.estimate,
             };
         };
         let (class, ratios) = model.lookup(job, model.history());
+        let max_pof = self.acceptance.shortening(ratios);
         let judged = |promising, full| Judgement {
             class: Some(class),
             promising,
+            max_pof,
             full,
         };
         let user = model.habits().user(job);
@@ -39,13 +44,13 @@ impl Shortening {
         {
             return judged(false, longer_duration(job.estimate, factor));
         }
-        let by_user = || user.is_some_and(|habit| is_promising(habit.mean_ratio(), self.max_pof));
+        let by_user = || user.is_some_and(|habit| is_promising(habit.mean_ratio(), max_pof));
         let by_application = || {
             let usual = model.habits().usual_runtime(job);
-            usual.is_some_and(|usual| is_promising(usual / job.estimate.0 as f64, self.max_pof))
+            usual.is_some_and(|usual| is_promising(usual / job.estimate.0 as f64, max_pof))
         };
         let promising = if self.promising == PromisingRule::Class {
-            is_promising(ratios.mean_ratio(), self.max_pof)
+            is_promising(ratios.mean_ratio(), max_pof)
         } else {
             (self.promising.asks_user() && by_user())
                 || (self.promising.asks_application() && by_application())

@@ -5,7 +5,7 @@ mod node_rates;
 
 use std::sync::Arc;
 
-use self::keys::RawClient;
+use self::keys::{RawClient, RawReleases};
 use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult};
 use crate::actors::{SimulationError, simulate_cluster, simulate_cluster_and_clients};
 use crate::estimates::EstimateModel;
@@ -20,8 +20,8 @@ use crate::scheduling::{
 use crate::studies::SimulationSpec;
 use crate::tables::{Definition, Outcomes};
 use crate::units::{Nodes, Seconds};
-use crate::workload::Job;
 use crate::workload::battery::battery_before;
+use crate::workload::{Job, ReleaseSettings};
 pub use bookahead_engine::studies::overbooking::*;
 
 /// None of its own.
@@ -171,12 +171,19 @@ fn jobs(
     workload: &PreparedWorkload,
 ) -> Result<Arc<[Job]>, Arc<InputError>> {
     let jobs = inputs.battery(workload, spec)?;
-    Ok(match &study.requests {
+    let jobs: Arc<[Job]> = match &study.requests {
         None => jobs,
         Some(requests) => inputs
             .jobs_and_requests(spec, requests, &jobs)
             .into_jobs()
             .into(),
+    };
+    Ok(match &study.releases {
+        None => jobs,
+        Some(releases) => {
+            let mut draws = inputs.seed(spec).stream(ReleaseSettings::STREAM);
+            releases.applied(&jobs, &mut draws)
+        }
     })
 }
 
@@ -278,9 +285,23 @@ impl FileStudy for OverbookingStudy {
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
         Some(Self {
             requests: asked.requests.cloned(),
+            releases: releases(&asked.tables.overbooking.releases, problems)?,
             client: client(&asked.tables.overbooking.client, problems)?,
         })
     }
+}
+
+fn releases(raw: &RawReleases, problems: &mut Problems) -> Option<Option<ReleaseSettings>> {
+    let share_percent = raw.share_percent().or_default(problems);
+    let spread = raw
+        .spread_hours()
+        .limited(|hours| hours <= 1e4)
+        .or_default(problems);
+    let settings = ReleaseSettings {
+        share_percent: share_percent?,
+        spread: Seconds::from_hours(spread?),
+    };
+    Some((!settings.is_none()).then_some(settings))
 }
 
 fn client(raw: &RawClient, problems: &mut Problems) -> Option<ClientSettings> {

@@ -103,6 +103,8 @@ fn acceptance_test(
     problems: &mut Problems,
 ) -> (Option<Acceptance>, Option<f64>) {
     let maximum = raw.pof_max().or_default(problems);
+    let sigmas = raw.sigmas().or_default(problems);
+    let percentile = raw.percentile().or_default(problems);
     let ratio = raw.penalty_ratio().or_default(problems);
     let own = strategy.map_or(1.0, |strategy| strategy.security_factor);
     let factor = raw.security_factor().or(own, problems);
@@ -113,6 +115,11 @@ fn acceptance_test(
                 penalty_ratio,
                 security_factor,
             }),
+        "mean-sigma" => sigmas.map(|sigmas| Acceptance::MeanSigma { sigmas }),
+        "percentile" => percentile.map(|percentile| Acceptance::Percentile { percentile }),
+        "maximum" => sigmas
+            .zip(percentile)
+            .map(|(sigmas, percentile)| Acceptance::Maximum { sigmas, percentile }),
         _ => maximum.map(|maximum| Acceptance::Pof { maximum }),
     });
     (test, ratio)
