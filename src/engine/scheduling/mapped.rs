@@ -27,7 +27,7 @@ use super::outcome::{JobOutcome, Promise, SuccessFactors, Verdict};
 use super::policy::Policy;
 use super::settings::{EarlyStart, Placing, PolicySettings, PredecessorRule};
 use crate::estimates::{
-    CompletionDistribution, EstimateModel, RuntimeSteps, probability_executable,
+    CompletionDistribution, EstimateModel, RatioRange, RuntimeSteps, probability_executable,
     probability_executable_together,
 };
 use crate::plan::{NodePlan, NodeSet, Reservation};
@@ -70,6 +70,7 @@ struct Gap {
 /// A job's own runtime distribution, looked up once a submission.
 struct OwnRuntime {
     class: u16,
+    ratios: RatioRange,
     steps: RuntimeSteps,
 }
 
@@ -113,8 +114,12 @@ impl Mapped {
             return None;
         }
         let (class, distribution) = self.learned.lookup(job)?;
-        let steps = RuntimeSteps::new(distribution, job.estimate, self.settings.time_step);
-        Some(OwnRuntime { class, steps })
+        let steps = RuntimeSteps::new(&distribution, job.estimate, self.settings.time_step);
+        Some(OwnRuntime {
+            class,
+            ratios: Learned::range(&distribution),
+            steps,
+        })
     }
 
     fn place(
@@ -232,7 +237,8 @@ impl Mapped {
         available: f64,
     ) -> Option<Candidate> {
         let length = gap.end - gap.start;
-        if length <= Seconds::ZERO || length >= job.estimate {
+        let is_too_short = length <= Seconds::ZERO || length < self.learned.least_slot(job.id);
+        if is_too_short || length >= job.estimate {
             // A full-length slot on these nodes has been offered as such, or does not count as overbooked.
             return None;
         }
@@ -244,9 +250,8 @@ impl Mapped {
             .cdf_at_steps(u32::try_from(steps).unwrap_or(u32::MAX));
         let at_best = available * within * survives;
         if !self
-            .settings
-            .acceptance
-            .accepts(self.learned.promised_for(1.0 - at_best))
+            .learned
+            .accepts(self.settings.acceptance, 1.0 - at_best)
         {
             return None;
         }
@@ -268,9 +273,8 @@ impl Mapped {
     }
 
     fn accepts(&self, success: &SuccessFactors) -> bool {
-        self.settings
-            .acceptance
-            .accepts(self.learned.promised(success))
+        self.learned
+            .accepts(self.settings.acceptance, success.pof())
     }
 
     fn executable(
@@ -444,9 +448,9 @@ fn probability(slot: &Candidate) -> f64 {
 
 impl Policy for Mapped {
     fn arrived(&mut self, cluster: &mut Cluster, id: JobId) {
-        self.learned.submitted();
-        self.refresh(cluster.now());
         let job = cluster.job(id).clone();
+        self.learned.submitted(&job);
+        self.refresh(cluster.now());
         if let Some(window) = job.fixed_window() {
             self.reserve(cluster, &job, window);
             return;
@@ -457,6 +461,7 @@ impl Policy for Mapped {
             return;
         };
         let class = own.as_ref().map(|own| own.class);
+        let ratios = own.as_ref().map(|own| own.ratios);
         if let Some(own) = own {
             self.remember_completion(cluster, &job, own.steps, &slot);
         }
@@ -470,6 +475,7 @@ impl Policy for Mapped {
                 calibrated_pof: self
                     .learned
                     .calibrated(slot.success.as_ref().filter(|_| slot.overbooked)),
+                ratios,
                 predecessors: slot.predecessors.len() as u32,
             },
             class.filter(|_| slot.overbooked),

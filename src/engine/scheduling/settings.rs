@@ -53,6 +53,9 @@ pub struct PolicySettings {
     pub user_factor: f64,
     /// How promised probabilities follow from computed ones (default: they are the computed ones).
     pub calibration: CalibrationSettings,
+    /// Whether the security factor S follows what earlier promises were worth ([`crate::estimates::PromiseBalance`]; default no).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub adapt_security_factor: bool,
     /// Whether planned jobs start early when a predecessor ends early, for node-mapped strategies (the strategy's own rule
     /// by default: only comprehensive overbooking does; spec §14.3 asks for the ablation).
     pub early_start: EarlyStart,
@@ -63,6 +66,19 @@ pub struct PolicySettings {
     /// What the algorithm of 2008 does for users whose jobs mostly outlast their estimates (spec §3.1.6).
     #[serde(default, skip_serializing_if = "is_default")]
     pub underestimators: UnderestimatorRule,
+}
+
+impl PolicySettings {
+    /// How many batteries are run before the simulated one, to learn what promises are worth; 0 where nothing asks for that.
+    #[must_use]
+    pub fn promise_batteries(&self) -> u32 {
+        let asks = self.calibration.method != CalibrationMethod::None || self.adapt_security_factor;
+        if asks {
+            self.calibration.batteries_before
+        } else {
+            0
+        }
+    }
 }
 
 impl Default for PolicySettings {
@@ -86,6 +102,7 @@ impl Default for PolicySettings {
             hold_for_overbooked: false,
             user_factor: 0.0,
             calibration: CalibrationSettings::default(),
+            adapt_security_factor: false,
             early_start: EarlyStart::Strategy,
             promising: PromisingRule::default(),
             underestimators: UnderestimatorRule::default(),
@@ -141,6 +158,24 @@ impl Acceptance {
                 penalty_ratio,
                 security_factor,
             } => 1.0 / (1.0 + penalty_ratio * security_factor),
+        }
+    }
+
+    /// The same test with `factor` times the security factor S. The PoF test is the risk test with ρ·S = 1 ÷ PoF_max − 1 (spec §3.4.4), so
+    /// that it becomes PoF < PoF_max ÷ (PoF_max + (1 − PoF_max) · `factor`).
+    #[must_use]
+    pub fn with_security_times(self, factor: f64) -> Self {
+        match self {
+            Self::Pof { maximum } => Self::Pof {
+                maximum: maximum / (maximum + (1.0 - maximum) * factor),
+            },
+            Self::Risk {
+                penalty_ratio,
+                security_factor,
+            } => Self::Risk {
+                penalty_ratio,
+                security_factor: security_factor * factor,
+            },
         }
     }
 
@@ -354,6 +389,21 @@ mod tests {
     fn one_minus_four_fifths_is_not_below_a_fifth() {
         assert!(!Acceptance::Pof { maximum: 0.2 }.accepts(1.0 - 0.8));
         assert!(Acceptance::Pof { maximum: 0.2 }.accepts(0.199));
+    }
+
+    #[test]
+    fn a_security_factor_of_two_in_a_pof_test_is_that_of_the_risk_test_with_the_same_threshold() {
+        // PoF_max 0.2 is ρ·S = 4; twice that is 8, so 1 / 9.
+        let twice = Acceptance::Pof { maximum: 0.2 }.with_security_times(2.0);
+        assert!((twice.threshold() - 1.0 / 9.0).abs() < 1e-15);
+        let risk = Acceptance::Risk {
+            penalty_ratio: 2.0,
+            security_factor: 2.0,
+        };
+        let twice = risk.with_security_times(2.0);
+        assert!((twice.threshold() - 1.0 / 9.0).abs() < 1e-15);
+        let none = Acceptance::Pof { maximum: 0.0 }.with_security_times(3.0);
+        assert_eq!(none.threshold(), 0.0);
     }
 
     #[test]

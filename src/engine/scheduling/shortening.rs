@@ -441,6 +441,7 @@ impl Policy for Shortening {
                 overbooked,
                 success: None,
                 calibrated_pof: None,
+                ratios: judged.ratios,
                 predecessors: slot.predecessors,
             },
             judged.class.filter(|_| overbooked),

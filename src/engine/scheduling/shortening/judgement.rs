@@ -1,16 +1,20 @@
 //! What the statistics say of a job before it is placed: promising, of an underestimator, or neither.
 
 use super::Shortening;
+use crate::estimates::RatioRange;
+use crate::scheduling::learned::Learned;
 use crate::scheduling::overbooking_2008::{is_promising, longer_duration};
 use crate::scheduling::promising::{PromisingRule, UnderestimatorRule};
 use crate::units::Seconds;
 use crate::workload::Job;
 
 /// What the statistics say of a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Judgement {
     /// Its estimate class; `None` without statistics.
     pub class: Option<u16>,
+    /// Nine tenths of the distribution of its class.
+    pub ratios: Option<RatioRange>,
     /// It may be shortened.
     pub promising: bool,
     /// For how long it is planned where it is not shortened: its estimate, or more for an underestimator.
@@ -23,6 +27,7 @@ impl Shortening {
         let Some(model) = &self.estimates else {
             return Judgement {
                 class: None,
+                ratios: None,
                 promising: false,
                 full: job.estimate,
             };
@@ -30,6 +35,7 @@ impl Shortening {
         let (class, ratios) = model.lookup(job, model.history());
         let judged = |promising, full| Judgement {
             class: Some(class),
+            ratios: Some(Learned::range(ratios)),
             promising,
             full,
         };
