@@ -165,8 +165,7 @@ impl EstimateModel {
     #[must_use]
     pub fn class_of(&self, job: &Job, history: &UserHistory) -> u16 {
         // There are at most u16::MAX classes.
-        self.attributes
-            .classify(job, history.last_ratio(job.user)) as u16
+        self.attributes.classify(job, history.last_ratio(job.user)) as u16
     }
 
     /// The statistics of the classes where they go on learning; `None` where they do not.
