@@ -20,6 +20,7 @@ mod golden_scenarios;
 mod goldens;
 mod history;
 mod invariants;
+mod learning_statistics;
 mod local_clusters;
 mod oracles;
 mod overbooked_parts;

@@ -58,6 +58,7 @@ fn model() -> Arc<EstimateModel> {
         learn_from: LearningJobs::Before,
         overrun: Overrun::Clamp,
         minimum_class_size: 1,
+        ..EstimateSettings::default()
     };
     Arc::new(EstimateModel::learn(&learning, &settings).expect("ten learning jobs"))
 }
@@ -624,6 +625,7 @@ fn on_an_excerpt(jobs: &[Job], excerpt: usize, pof_max: f64) -> (u32, f64, u32) 
         learn_from: LearningJobs::Before,
         overrun: Overrun::Clamp,
         minimum_class_size: 1,
+        ..EstimateSettings::default()
     };
     let model = EstimateModel::learn(&jobs[first - 20_000..first], &settings)
         .expect("20,000 learning jobs");

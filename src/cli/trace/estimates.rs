@@ -171,6 +171,7 @@ impl Log<'_> {
                     overrun,
                     learn_from: LearningJobs::Before,
                     minimum_class_size: 1,
+                    ..EstimateSettings::default()
                 };
                 RatioCounts::by_class(self.jobs, &settings)
             }

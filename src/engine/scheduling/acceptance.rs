@@ -110,6 +110,26 @@ impl Acceptance {
         }
     }
 
+    /// The same test with `factor` times the security factor S. The PoF test is the risk test with ρ·S = 1 ÷ PoF_max − 1 (spec §3.4.4), so
+    /// that it becomes PoF < PoF_max ÷ (PoF_max + (1 − PoF_max) · `factor`).
+    /// A rule of time has no security factor and stays what it is.
+    #[must_use]
+    pub fn with_security_times(self, factor: f64) -> Self {
+        match self {
+            Self::Pof { maximum } => Self::Pof {
+                maximum: maximum / (maximum + (1.0 - maximum) * factor),
+            },
+            Self::Risk {
+                penalty_ratio,
+                security_factor,
+            } => Self::Risk {
+                penalty_ratio,
+                security_factor: security_factor * factor,
+            },
+            Self::MeanSigma { .. } | Self::Percentile { .. } | Self::Maximum { .. } => self,
+        }
+    }
+
     /// Whether a slot with this probability of failure is accepted: strictly below the threshold, by 1e-12.
     #[must_use]
     pub fn accepts(self, pof: f64) -> bool {
@@ -175,6 +195,21 @@ mod tests {
     fn one_minus_four_fifths_is_not_below_a_fifth() {
         assert!(!Acceptance::Pof { maximum: 0.2 }.accepts(1.0 - 0.8));
         assert!(Acceptance::Pof { maximum: 0.2 }.accepts(0.199));
+    }
+
+    #[test]
+    fn a_security_factor_of_two_in_a_pof_test_is_that_of_the_risk_test_with_the_same_threshold() {
+        // PoF_max 0.2 is ρ·S = 4; twice that is 8, so 1 / 9.
+        let twice = Acceptance::Pof { maximum: 0.2 }.with_security_times(2.0);
+        assert!((twice.threshold() - 1.0 / 9.0).abs() < 1e-15);
+        let risk = Acceptance::Risk {
+            penalty_ratio: 2.0,
+            security_factor: 2.0,
+        };
+        let twice = risk.with_security_times(2.0);
+        assert!((twice.threshold() - 1.0 / 9.0).abs() < 1e-15);
+        let none = Acceptance::Pof { maximum: 0.0 }.with_security_times(3.0);
+        assert_eq!(none.threshold(), 0.0);
     }
 
     #[test]

@@ -90,6 +90,9 @@ impl Slot {
     }
 }
 
+/// The class of a job and its distribution.
+type OwnRatios = (u16, Arc<RatioDistribution>);
+
 /// A slot that a new job may be given.
 struct Candidate {
     start: Seconds,
@@ -153,7 +156,7 @@ impl Counted {
     }
 
     /// The slot for a new job, or `None` to drop it.
-    fn place(&self, cluster: &mut Cluster, job: &Job) -> (Option<Candidate>, Option<u16>) {
+    fn place(&self, cluster: &mut Cluster, job: &Job) -> (Option<Candidate>, Option<OwnRatios>) {
         let from = cluster.now().max(job.release);
         if self.settings.placing == Placing::NearBestFit && !self.settings.test_full_length {
             if let Some(start) = self.earliest_full(job, from) {
@@ -163,13 +166,11 @@ impl Counted {
                 return (None, None);
             }
         }
-        let (class, distribution) = match self.learned.lookup(job) {
-            Some((class, distribution)) if self.overbooks => {
-                (Some(class), Some(distribution.as_ref()))
-            }
-            _ => (None, None),
-        };
-        let mut slots = self.acceptable(cluster, job, from, distribution);
+        let own = self.own_ratios(job);
+        let distribution = own
+            .as_ref()
+            .map(|(_, distribution)| Arc::clone(distribution));
+        let mut slots = self.acceptable(cluster, job, from, distribution.as_deref());
         let chosen = match self.settings.placing {
             Placing::FirstFit => slots.next(),
             Placing::NearBestFit => {
@@ -201,7 +202,12 @@ impl Counted {
                 })
             }
         };
-        (chosen, class)
+        (chosen, own)
+    }
+
+    /// The class of a job and its distribution; `None` for strategies that do not overbook.
+    fn own_ratios(&self, job: &Job) -> Option<OwnRatios> {
+        self.overbooks.then(|| self.learned.lookup(job)).flatten()
     }
 
     fn earliest_full(&self, job: &Job, from: Seconds) -> Option<Seconds> {
@@ -233,6 +239,7 @@ impl Counted {
     ) -> impl Iterator<Item = Candidate> + 'a {
         let nodes = job.nodes.0;
         let available = self.hardware.available(job.nodes);
+        let least = self.learned.least_slot(job.id);
         let first = (self.profile.free_at(from) >= nodes as i32).then_some(from);
         let mut last = from;
         let mut pending = first;
@@ -251,7 +258,7 @@ impl Counted {
             }
             let length = (end - start).min(job.estimate);
             let overbooked = length < job.estimate;
-            if overbooked && !self.overbooks {
+            if overbooked && (!self.overbooks || length < least) {
                 return None;
             }
             let executable = match distribution {
@@ -267,7 +274,8 @@ impl Counted {
             let tested = overbooked || self.settings.test_full_length;
             if tested {
                 cluster.work.pof_evaluations += 1;
-                let (rule, pof) = (self.settings.acceptance, self.learned.promised(&success));
+                let rule = self.learned.rule(self.settings.acceptance);
+                let pof = self.learned.promised(&success);
                 let passes = match distribution {
                     _ if !overbooked => rule.accepts_full_length(pof),
                     Some(distribution) => rule.passes(Tested {
@@ -435,9 +443,9 @@ fn probability(slot: &Candidate) -> f64 {
 
 impl Policy for Counted {
     fn arrived(&mut self, cluster: &mut Cluster, id: JobId) {
-        self.learned.submitted();
-        self.refresh_for(cluster);
         let job = cluster.job(id).clone();
+        self.learned.submitted(&job);
+        self.refresh_for(cluster);
         if let Some((start, end)) = job.fixed_window() {
             if self.profile.min_free(start, end) >= job.nodes.0 as i32 {
                 cluster.promise_reservation(id);
@@ -447,11 +455,12 @@ impl Policy for Counted {
             }
             return;
         }
-        let (chosen, class) = self.place(cluster, &job);
+        let (chosen, own) = self.place(cluster, &job);
         let Some(slot) = chosen else {
             cluster.drop(id, Verdict::DroppedNoSlot);
             return;
         };
+        let own = own.or_else(|| self.own_ratios(&job));
         cluster.promise(
             id,
             Promise {
@@ -462,9 +471,12 @@ impl Policy for Counted {
                 calibrated_pof: self
                     .learned
                     .calibrated(slot.success.as_ref().filter(|_| slot.overbooked)),
+                ratios: own
+                    .as_ref()
+                    .map(|(_, distribution)| Learned::range(distribution)),
                 predecessors: 0,
             },
-            class.filter(|_| slot.overbooked),
+            own.map(|(class, _)| class).filter(|_| slot.overbooked),
         );
         self.enter(cluster, Slot::of(&job, slot.start, slot.end));
     }

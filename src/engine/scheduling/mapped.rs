@@ -28,8 +28,8 @@ use super::outcome::{JobOutcome, Promise, SuccessFactors, Verdict};
 use super::policy::{JobQuote, Policy};
 use super::settings::{EarlyStart, Placing, PolicySettings, PredecessorRule};
 use crate::estimates::{
-    CompletionDistribution, EstimateModel, Moments, RuntimeSteps, probability_executable,
-    probability_executable_together, wait_moments,
+    CompletionDistribution, EstimateModel, Moments, RatioRange, RuntimeSteps,
+    probability_executable, probability_executable_together, wait_moments,
 };
 use crate::plan::{NodePlan, NodeSet, Reservation};
 use crate::units::{NodeIndex, Nodes, Seconds};
@@ -71,6 +71,7 @@ struct Gap {
 /// A job's own runtime distribution, looked up once a submission.
 struct OwnRuntime {
     class: u16,
+    ratios: RatioRange,
     steps: RuntimeSteps,
 }
 
@@ -114,8 +115,12 @@ impl Mapped {
             return None;
         }
         let (class, distribution) = self.learned.lookup(job)?;
-        let steps = RuntimeSteps::new(distribution, job.estimate, self.settings.time_step);
-        Some(OwnRuntime { class, steps })
+        let steps = RuntimeSteps::new(&distribution, job.estimate, self.settings.time_step);
+        Some(OwnRuntime {
+            class,
+            ratios: Learned::range(&distribution),
+            steps,
+        })
     }
 
     fn place(
@@ -198,7 +203,7 @@ impl Mapped {
                     };
                     let pof = self.learned.promised(&success);
                     if self.settings.test_full_length
-                        && !self.settings.acceptance.accepts_full_length(pof)
+                        && !(self.learned.rule(self.settings.acceptance)).accepts_full_length(pof)
                     {
                         return None;
                     }
@@ -234,7 +239,8 @@ impl Mapped {
         gap: Gap,
     ) -> Option<Candidate> {
         let length = gap.end - gap.start;
-        if length <= Seconds::ZERO || length >= job.estimate {
+        let is_too_short = length <= Seconds::ZERO || length < self.learned.least_slot(job.id);
+        if is_too_short || length >= job.estimate {
             // A full-length slot on these nodes has been offered as such, or does not count as overbooked.
             return None;
         }
@@ -246,7 +252,7 @@ impl Mapped {
             .steps
             .cdf_at_steps(u32::try_from(steps).unwrap_or(u32::MAX));
         let at_best = available * within * survives;
-        let rule = self.settings.acceptance;
+        let rule = self.learned.rule(self.settings.acceptance);
         let room = (gap.end - gap.from).0 as f64;
         let runs = || own.steps.moments();
         if !rule.passes(Tested {
@@ -471,9 +477,9 @@ fn probability(slot: &Candidate) -> f64 {
 
 impl Policy for Mapped {
     fn arrived(&mut self, cluster: &mut Cluster, id: JobId) {
-        self.learned.submitted();
-        self.refresh(cluster.now());
         let job = cluster.job(id).clone();
+        self.learned.submitted(&job);
+        self.refresh(cluster.now());
         if let Some(window) = job.fixed_window() {
             self.reserve(cluster, &job, window);
             return;
@@ -484,6 +490,7 @@ impl Policy for Mapped {
             return;
         };
         let class = own.as_ref().map(|own| own.class);
+        let ratios = own.as_ref().map(|own| own.ratios);
         if let Some(own) = own {
             self.remember_completion(cluster, &job, own.steps, &slot);
         }
@@ -497,6 +504,7 @@ impl Policy for Mapped {
                 calibrated_pof: self
                     .learned
                     .calibrated(slot.success.as_ref().filter(|_| slot.overbooked)),
+                ratios,
                 predecessors: slot.predecessors.len() as u32,
             },
             class.filter(|_| slot.overbooked),

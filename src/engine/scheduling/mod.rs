@@ -45,6 +45,7 @@ pub use learned::Learned;
 pub use mapped::Mapped;
 pub use outcome::{
     JobOutcome, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters, fixed_measures,
+    measure_intervals,
 };
 pub use overbooking_2008::{
     AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,

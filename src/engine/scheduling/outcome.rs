@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::estimates::RatioRange;
 use crate::scheduling::measures::Measured;
 use crate::units::{Coins, NodeSeconds, Seconds};
 use crate::workload::Job;
@@ -69,6 +70,10 @@ pub struct Promise {
     /// earlier promises came true; `None` where nothing was corrected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibrated_pof: Option<f64>,
+    /// Nine tenths of the distribution of how much of its estimate the job would need, as it was known at acceptance: from the 5 % to
+    /// the 95 % quantile. `None` where the policy asks for no distribution.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratios: Option<RatioRange>,
     /// Number of distinct direct predecessors that entered the joint distribution (comprehensive approach).
     pub predecessors: u32,
 }
@@ -83,6 +88,7 @@ impl Promise {
             overbooked: false,
             success: None,
             calibrated_pof: None,
+            ratios: None,
             predecessors: 0,
         }
     }
@@ -333,6 +339,27 @@ impl SimulationMetrics {
         }
     }
 }
+
+/// How well the distributions that jobs had at their acceptance describe how long they take: the share of decided jobs whose real run time
+/// lies between their 5 % and 95 % quantiles, killed or not, beside the share that the distributions promise and how wide they are.
+/// Rejected jobs and fixed reservations have no such distribution; empty where nobody has.
+pub fn measure_intervals(outcomes: &[JobOutcome], measured: &mut Measured) {
+    let (mut jobs, mut within, mut promised, mut width) = (0_u64, 0_u64, 0.0, 0.0);
+    for outcome in outcomes {
+        if let Some(ratios) = outcome.promise.and_then(|promise| promise.ratios) {
+            let job = &outcome.job;
+            jobs += 1;
+            within += u64::from(ratios.contains(job.runtime, job.estimate));
+            promised += ratios.probability;
+            width += f64::from(ratios.high - ratios.low);
+        }
+    }
+    let jobs = jobs as f64;
+    measured.add_ratio("interval_90_coverage_percent", 100.0 * within as f64, jobs);
+    measured.add_ratio("interval_90_promised_percent", 100.0 * promised, jobs);
+    measured.add_ratio("interval_90_width_percent", width, jobs);
+}
+
 /// What fixed reservations among the jobs of a cluster did, beside the totals that count both; empty where there were none.
 #[must_use]
 pub fn fixed_measures(outcomes: &[JobOutcome]) -> Measured {

@@ -54,6 +54,9 @@ pub struct PolicySettings {
     pub user_factor: f64,
     /// How promised probabilities follow from computed ones (default: they are the computed ones).
     pub calibration: CalibrationSettings,
+    /// Whether the security factor S follows what earlier promises were worth ([`crate::estimates::PromiseBalance`]; default no).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub adapt_security_factor: bool,
     /// Whether planned jobs start early when a predecessor ends early, for node-mapped strategies (the strategy's own rule
     /// by default: only comprehensive overbooking does; spec §14.3 asks for the ablation).
     pub early_start: EarlyStart,
@@ -67,6 +70,19 @@ pub struct PolicySettings {
     /// Which node is taken of several that are equally free.
     #[serde(default, skip_serializing_if = "NodeOrder::is_index")]
     pub node_order: NodeOrder,
+}
+
+impl PolicySettings {
+    /// How many batteries are run before the simulated one, to learn what promises are worth; 0 where nothing asks for that.
+    #[must_use]
+    pub fn promise_batteries(&self) -> u32 {
+        let asks = self.calibration.method != CalibrationMethod::None || self.adapt_security_factor;
+        if asks {
+            self.calibration.batteries_before
+        } else {
+            0
+        }
+    }
 }
 
 impl Default for PolicySettings {
@@ -90,6 +106,7 @@ impl Default for PolicySettings {
             hold_for_overbooked: false,
             user_factor: 0.0,
             calibration: CalibrationSettings::default(),
+            adapt_security_factor: false,
             early_start: EarlyStart::Strategy,
             promising: PromisingRule::default(),
             underestimators: UnderestimatorRule::default(),

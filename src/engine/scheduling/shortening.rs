@@ -443,6 +443,7 @@ impl Policy for Shortening {
                 overbooked,
                 success: None,
                 calibrated_pof: None,
+                ratios: judged.ratios,
                 predecessors: slot.predecessors,
             },
             judged.class.filter(|_| overbooked),

@@ -6,6 +6,7 @@ pub(super) mod measures;
 
 use super::reservations::with_copies;
 use super::{CommonSettings, JOB_BYTES, SimulationSpec, Study, jobs_of};
+use crate::estimates::EstimateSettings;
 use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::registry::{self, PlanKind, Strategy};
 use crate::scheduling::{
@@ -57,11 +58,17 @@ impl Study for OverbookingStudy {
             Some(strategy) => read_by(strategy, given),
             None => given,
         };
+        let computes = computes_probabilities(strategy);
+        let adapts = computes && policy.adapt_security_factor;
         let policy = PolicySettings {
-            calibration: calibration_read(strategy, policy.calibration),
+            calibration: calibration_read(computes, adapts, policy.calibration),
+            adapt_security_factor: adapts,
             ..policy
         };
         let policy = nodes_read(strategy, common.failures, policy);
+        if let Some(estimates) = common.estimates {
+            estimates.normalise(computes);
+        }
         *common.scheduling = if overbooks {
             PolicySettings {
                 acceptance: policy.acceptance.normalised(),
@@ -81,11 +88,7 @@ impl Study for OverbookingStudy {
     fn work(&self, simulation: &SimulationSpec) -> f64 {
         let policy = &simulation.scheduling;
         // What is learned from is simulated first.
-        let batteries = match policy.calibration.method {
-            CalibrationMethod::None => 1.0,
-            _ if simulation.workload.whole.is_some() => 1.0,
-            _ => 1.0 + f64::from(policy.calibration.batteries_before),
-        };
+        let batteries = 1.0 + f64::from(Self::batteries_before(simulation));
         // Overbooked plans hold more jobs the higher the threshold is.
         let plans = 0.75 + 0.5 * policy.acceptance.threshold();
         self.jobs(simulation) * batteries * plans * per_job(policy)
@@ -127,6 +130,21 @@ fn per_job(policy: &PolicySettings) -> f64 {
 }
 
 impl OverbookingStudy {
+    /// How many batteries are run before the simulated one, to learn from them: promises also from those that the statistics know already,
+    /// the statistics only from those after their learning jobs.
+    #[must_use]
+    pub fn batteries_before(simulation: &SimulationSpec) -> u32 {
+        if simulation.workload.whole.is_some() {
+            return 0;
+        }
+        let of_promises = simulation.scheduling.promise_batteries();
+        let of_statistics = simulation
+            .estimates
+            .as_ref()
+            .map_or(0, EstimateSettings::batteries_before);
+        of_promises.max(of_statistics.min(simulation.replication))
+    }
+
     /// Jobs and requests of a simulation.
     fn jobs(&self, simulation: &SimulationSpec) -> f64 {
         jobs_of(&simulation.workload) * with_copies(self.requests.as_ref())
@@ -236,18 +254,30 @@ fn nodes_read(
     policy
 }
 
-/// Only strategies that compute probabilities calibrate them, and without a method nothing shapes it.
+/// Whether a strategy computes probabilities of failure.
+fn computes_probabilities(strategy: Option<&Strategy>) -> bool {
+    strategy.is_none_or(|strategy| {
+        strategy.overbooks && matches!(strategy.plan, PlanKind::Mapped | PlanKind::Counted)
+    })
+}
+
+/// Only strategies that compute probabilities calibrate them, and without a method nothing shapes it; a security factor that adapts
+/// only looks back over its half-life, on what the batteries before teach.
 fn calibration_read(
-    strategy: Option<&Strategy>,
+    computes: bool,
+    adapts: bool,
     calibration: CalibrationSettings,
 ) -> CalibrationSettings {
-    let computes = strategy.is_none_or(|strategy| {
-        strategy.overbooks && matches!(strategy.plan, PlanKind::Mapped | PlanKind::Counted)
-    });
+    let default = CalibrationSettings::default();
     if computes && calibration.method != CalibrationMethod::None {
         calibration
+    } else if adapts {
+        CalibrationSettings {
+            minimum_jobs: default.minimum_jobs,
+            ..calibration
+        }
     } else {
-        CalibrationSettings::default()
+        default
     }
 }
 

@@ -106,6 +106,8 @@ section! {
         security_factor: Given<f64> = real().from(0.0)
             .note(" (default: the strategy's own)")
             .decides("§3.4.3"),
+        /// Whether S follows what earlier promises were worth.
+        adapt_security_factor: Option<bool> = flag("false"),
         /// What makes a job promising for the algorithm of 2008.
         promising: Option<PromisingRule> = named::<PromisingRule>()
             .note(": whose statistics let overbooking-2008 shorten a job")

@@ -35,6 +35,7 @@ pub struct LearnedSettings {
 }
 
 /// The predictor.
+#[derive(Clone)]
 struct Learned {
     settings: LearnedSettings,
     regression: OnlineRegression,
@@ -106,6 +107,10 @@ impl Predictor for Learned {
         let nodes = f64::from(submission.nodes.0);
         let weight = self.settings.weight.of(runtime, nodes);
         self.regression.learn(&self.expanded, runtime, weight);
+    }
+
+    fn boxed(&self) -> Box<dyn Predictor> {
+        Box::new(self.clone())
     }
 }
 

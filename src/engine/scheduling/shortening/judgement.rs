@@ -1,6 +1,8 @@
 //! What the statistics say of a job before it is placed: promising, of an underestimator, or neither.
 
 use super::Shortening;
+use crate::estimates::RatioRange;
+use crate::scheduling::learned::Learned;
 use crate::scheduling::overbooking_2008::{is_promising, longer_duration};
 use crate::scheduling::promising::{PromisingRule, UnderestimatorRule};
 use crate::units::Seconds;
@@ -11,6 +13,8 @@ use crate::workload::Job;
 pub(super) struct Judgement {
     /// Its estimate class; `None` without statistics.
     pub class: Option<u16>,
+    /// Nine tenths of the distribution of its class.
+    pub ratios: Option<RatioRange>,
     /// It may be shortened.
     pub promising: bool,
     /// By how much its estimate is cut if it is: to x / (1 + `max_pof`).
@@ -25,6 +29,7 @@ impl Shortening {
         let Some(model) = &self.estimates else {
             return Judgement {
                 class: None,
+                ratios: None,
                 promising: false,
                 max_pof: 0.0,
                 full: job.estimate,
@@ -34,6 +39,7 @@ impl Shortening {
         let max_pof = self.acceptance.shortening(ratios);
         let judged = |promising, full| Judgement {
             class: Some(class),
+            ratios: Some(Learned::range(ratios)),
             promising,
             max_pof,
             full,

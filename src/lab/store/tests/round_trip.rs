@@ -35,6 +35,7 @@ fn read_outcome(row: &Row<'_>) -> rusqlite::Result<JobOutcome> {
                 }),
             },
             calibrated_pof: row.get("calibrated_pof")?,
+            ratios: None,
             predecessors: row.get("predecessors")?,
         }),
     };

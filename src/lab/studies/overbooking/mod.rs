@@ -14,8 +14,8 @@ use crate::inputs::{InputError, Inputs, PreparedWorkload};
 use crate::keys::problem::Problems;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::{
-    CalibrationMethod, ClientSettings, ClientTies, ClosedLoop, ClusterMachine, Dependencies,
-    PolicySettings, fixed_measures, learn_from_batteries, registry,
+    ClientSettings, ClientTies, ClosedLoop, ClusterMachine, Dependencies, PolicySettings,
+    fixed_measures, learn_from_batteries, measure_intervals, registry,
 };
 use crate::studies::SimulationSpec;
 use crate::tables::{Definition, Outcomes};
@@ -39,7 +39,7 @@ pub struct PolicySimulation {
     pub policy: PolicySettings,
     /// The jobs in order of submission, with ids 0, 1, 2, …
     pub jobs: Arc<[Job]>,
-    /// Batteries that a calibrated policy runs first, the earliest first, to learn how often its promises are kept.
+    /// Batteries that a policy that learns runs first, the earliest first.
     pub before: Vec<Battery>,
     /// Learned statistics, where the policy uses them.
     pub estimates: Option<Arc<EstimateModel>>,
@@ -76,6 +76,7 @@ impl Simulation for PolicySimulation {
         };
         let (run, of_clients) = run.ok_or_else(|| SimulationError::Unfinished(name.clone()))?;
         let mut measured = fixed_measures(&run.outcomes);
+        measure_intervals(&run.outcomes, &mut measured);
         for (name, value) in of_clients.iter() {
             measured.add(name, value);
         }
@@ -126,19 +127,15 @@ impl LabStudy for OverbookingStudy {
     }
 }
 
-/// The batteries that a calibrated policy learns from before its own, the earliest first, each with its failures: those of
-/// the replications before, and before the first one the end of what estimates are learned from.
+/// The batteries that a policy learns from before its own, the earliest first, each with its failures: those of the replications
+/// before, and, for what promises are worth, before the first one the end of what estimates are learned from.
 fn batteries_before(
     spec: &SimulationSpec,
     inputs: &Inputs,
     workload: &PreparedWorkload,
 ) -> Result<Vec<Battery>, Arc<InputError>> {
-    let calibration = &spec.scheduling.calibration;
-    if calibration.method == CalibrationMethod::None || spec.workload.whole.is_some() {
-        return Ok(Vec::new());
-    }
     let mut batteries = Vec::new();
-    for back in (1..=calibration.batteries_before).rev() {
+    for back in (1..=OverbookingStudy::batteries_before(spec)).rev() {
         let (jobs, replication) = match spec.replication.checked_sub(back) {
             Some(earlier) => (workload.batteries.get(earlier as usize).cloned(), earlier),
             None => {

@@ -60,6 +60,7 @@ pub(crate) fn policy(
         hold_for_overbooked: raw.hold_for_overbooked().is_on(),
         user_factor: user_factor?,
         calibration: calibration?,
+        adapt_security_factor: acceptance.adapt_security_factor().is_on(),
         early_start: raw.early_start.unwrap_or_default(),
         promising: acceptance.promising.unwrap_or_default(),
         underestimators: acceptance.underestimators.unwrap_or_default(),
