@@ -14,7 +14,8 @@ use crate::keys::problem::Problems;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::{
     CalibrationMethod, ClientSettings, ClientTies, ClosedLoop, ClusterMachine, Dependencies,
-    PolicySettings, fixed_measures, learn_from_batteries, registry,
+    PolicySettings, PromisedStart, fixed_measures, learn_from_batteries, promise_measures,
+    registry,
 };
 use crate::studies::SimulationSpec;
 use crate::tables::{Definition, Outcomes};
@@ -75,9 +76,14 @@ impl Simulation for PolicySimulation {
         };
         let (run, of_clients) = run.ok_or_else(|| SimulationError::Unfinished(name.clone()))?;
         let mut measured = fixed_measures(&run.outcomes);
-        for (name, value) in of_clients.iter() {
-            measured.add(name, value);
-        }
+        measured.extend(&of_clients);
+        let accepted = run.metrics.accepted as usize;
+        let promised: Vec<PromisedStart> = run
+            .outcomes
+            .iter()
+            .filter_map(PromisedStart::of_plan)
+            .collect();
+        measured.extend(&promise_measures(accepted, &promised));
         Ok(SimulationResult {
             metrics: run.metrics,
             measured,
