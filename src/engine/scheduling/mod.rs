@@ -19,6 +19,7 @@ mod outcome;
 mod overbooking_2008;
 mod policy;
 pub mod predicted_queue;
+mod promises;
 mod promising;
 mod queueing;
 pub mod registry;
@@ -52,6 +53,7 @@ pub use overbooking_2008::{
     is_promising, longer_duration, overbookable_time, place_shortened, shortened_duration,
 };
 pub use policy::{JobQuote, Policy, WindowQuote};
+pub use promises::{PromisedStart, promise_measures};
 pub use promising::{PromisingRule, UnderestimatorRule};
 pub use queueing::Queueing;
 pub use settings::{

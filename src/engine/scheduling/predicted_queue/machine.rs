@@ -79,6 +79,8 @@ struct JobState {
     overdue: bool,
     /// The first start that it was promised as the first of the queue.
     reserved: Option<Seconds>,
+    /// When it was promised that.
+    reserved_at: Option<Seconds>,
     /// When the prediction was made, and the sum of those before times their spans: for the accuracy of predictions that change.
     predicted_at: Seconds,
     predicted_before: i128,
@@ -290,7 +292,9 @@ impl Machine<'_> {
             let room = self.ends.room_for(head.nodes, free, self.now);
             room.unwrap_or((Seconds::FAR, 0))
         };
-        self.states[head.job as usize].reserved.get_or_insert(start);
+        let state = &mut self.states[head.job as usize];
+        state.reserved.get_or_insert(start);
+        state.reserved_at.get_or_insert(self.now);
         let mut from = 0;
         while self.waiting.len() > 1 {
             let room = Room {
@@ -352,6 +356,7 @@ impl Machine<'_> {
                 mean_prediction_seconds: (state.predicted_before + last) as f64 / span as f64,
                 expiries: state.expiries,
                 reserved: state.reserved,
+                reserved_at: state.reserved_at,
             }
         };
         self.jobs.iter().zip(&self.states).map(outcome).collect()

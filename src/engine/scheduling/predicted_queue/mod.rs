@@ -27,7 +27,9 @@ use std::collections::HashMap;
 
 use crate::predictions::{Corrector, PredictorSettings, Submission, UserIndex};
 use crate::scheduling::measures::Measured;
-use crate::scheduling::{JobOutcome, Promise, SimulationMetrics, Verdict};
+use crate::scheduling::{
+    JobOutcome, Promise, PromisedStart, SimulationMetrics, Verdict, promise_measures,
+};
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
 
@@ -159,6 +161,12 @@ pub fn queue_measures(
         measured.add("delay_median_minutes", kept.delay.median_minutes);
         measured.add("delay_deviation_minutes", kept.delay.deviation_minutes);
     }
+    let promised: Vec<PromisedStart> = outcomes
+        .iter()
+        .zip(&counted)
+        .filter_map(|(outcome, counts)| counts.then(|| promises::promised_start(outcome))?)
+        .collect();
+    measured.extend(&promise_measures(totals.jobs as usize, &promised));
     measured
 }
 

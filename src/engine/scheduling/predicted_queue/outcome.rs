@@ -18,6 +18,8 @@ pub struct PredictedOutcome {
     pub expiries: u32,
     /// The first start that it was promised as the first of the queue; `None` where it never was that and waited.
     pub reserved: Option<Seconds>,
+    /// When it was promised that.
+    pub reserved_at: Option<Seconds>,
 }
 
 /// τ: shorter run times count as so many seconds in slowdowns.

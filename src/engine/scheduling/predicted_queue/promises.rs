@@ -2,6 +2,7 @@
 //! `prediction.md`, section 4, A-09).
 
 use super::{PredictedOutcome, QueueJob};
+use crate::scheduling::PromisedStart;
 
 /// A distribution of spans in minutes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -72,6 +73,15 @@ impl KeptReservations {
             difference: Spans::of(differences.iter().map(|span| span.abs()).collect(), counted),
         }
     }
+}
+
+/// What the first of the queue was promised; `None` of a job that never waited as the first.
+pub(super) fn promised_start(outcome: &PredictedOutcome) -> Option<PromisedStart> {
+    Some(PromisedStart {
+        given: outcome.reserved_at?,
+        promised: outcome.reserved?,
+        start: Some(outcome.start),
+    })
 }
 
 #[cfg(test)]

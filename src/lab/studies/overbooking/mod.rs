@@ -15,7 +15,8 @@ use crate::keys::problem::Problems;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::{
     ClientSettings, ClientTies, ClosedLoop, ClusterMachine, Dependencies, PolicySettings,
-    fixed_measures, learn_from_batteries, measure_intervals, registry,
+    PromisedStart, fixed_measures, learn_from_batteries, measure_intervals, promise_measures,
+    registry,
 };
 use crate::studies::SimulationSpec;
 use crate::tables::{Definition, Outcomes};
@@ -77,9 +78,14 @@ impl Simulation for PolicySimulation {
         let (run, of_clients) = run.ok_or_else(|| SimulationError::Unfinished(name.clone()))?;
         let mut measured = fixed_measures(&run.outcomes);
         measure_intervals(&run.outcomes, &mut measured);
-        for (name, value) in of_clients.iter() {
-            measured.add(name, value);
-        }
+        measured.extend(&of_clients);
+        let accepted = run.metrics.accepted as usize;
+        let promised: Vec<PromisedStart> = run
+            .outcomes
+            .iter()
+            .filter_map(PromisedStart::of_plan)
+            .collect();
+        measured.extend(&promise_measures(accepted, &promised));
         Ok(SimulationResult {
             metrics: run.metrics,
             measured,
