@@ -51,8 +51,8 @@ pub struct CompareArguments {
     /// Write a report into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Only this measure (may be given several times) [default: all that differ, and the gain]
-    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(known_measures()))]
+    /// Only this measure (may be given several times; `bookahead metrics` lists them) [default: all that differ, and the gain]
+    #[arg(long, value_name = "NAME", value_parser = measure)]
     pub metric: Vec<String>,
     /// Apart for each value of this axis
     #[arg(long, value_name = "AXIS")]
@@ -270,6 +270,19 @@ fn axis_named(name: &str, pairing: &Pairing<'_>) -> Result<String, LookError> {
             }
         ))),
     }
+}
+
+/// A measure by its name; the error says which is near.
+fn measure(name: &str) -> Result<String, String> {
+    let known = known_measures();
+    if known.contains(&name) {
+        return Ok(name.to_owned());
+    }
+    let near = crate::sweep::keys::nearest(name, &known);
+    let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+    Err(format!(
+        "there is no such measure; {near}`bookahead metrics` lists them"
+    ))
 }
 
 /// Names that `--metric` takes.

@@ -78,7 +78,7 @@ impl From<Outcomes> for OutcomeDetail {
 
 /// Why the command ends with exit code 2, or 1 where the store broke under way.
 #[derive(Debug, thiserror::Error)]
-enum RunError {
+pub(super) enum RunError {
     #[error("{0}")]
     Experiment(#[from] ExperimentError),
     #[error("{0}")]
@@ -102,7 +102,12 @@ enum RunError {
 
 /// Runs the command and returns its exit code.
 pub fn run(arguments: &RunArgs) -> ExitCode {
-    match carry_out(arguments) {
+    ended(carry_out(arguments))
+}
+
+/// Says what went wrong, where something did, and returns the exit code.
+pub(super) fn ended(result: Result<u8, RunError>) -> ExitCode {
+    match result {
         Ok(code) => ExitCode::from(code),
         Err(RunError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
@@ -216,7 +221,8 @@ pub fn complain(error: &ExperimentError) {
     }
 }
 
-fn show(problem: &Problem) {
+/// Prints a problem of an experiment with the line underlined.
+pub(super) fn show(problem: &Problem) {
     // It brings colours of its own; the file that it shows was made fit before.
     let _ = writeln!(io::stderr().lock(), "{}", problem.render(super::colours()));
 }
