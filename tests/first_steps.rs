@@ -174,3 +174,76 @@ fn traces_say_what_is_missing_and_where_it_comes_from() {
             .contains("JPDC 2014")
     );
 }
+
+#[test]
+fn a_quiet_run_says_nothing_where_nothing_goes_wrong() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let small = include_str!("goldens/experiments/slots.toml");
+    fs::write(folder.path().join("small.toml"), small).expect("written");
+    let done = output(program(folder.path(), &["run", "small.toml", "--quiet"]));
+    assert!(done.status.success());
+    assert_eq!((text(&done.stdout), text(&done.stderr)), Default::default());
+    assert!(folder.path().join("reports/small/index.html").is_file());
+}
+
+#[test]
+fn every_axis_is_a_column_of_the_view_points() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let small = include_str!("goldens/experiments/reservations.toml");
+    fs::write(folder.path().join("small.toml"), small).expect("written");
+    said(folder.path(), &["run", "small.toml", "--quiet"]);
+    let ask = |question: &str| {
+        let arguments = [
+            "sql",
+            "--format",
+            "csv",
+            question,
+            "--store",
+            "data/bookahead.db",
+        ];
+        said(folder.path(), &arguments)
+    };
+    let by_column = ask(
+        "SELECT admission_rule, reservations_share_percent, count(*) FROM points GROUP BY 1, 2 ORDER BY 1, 2",
+    );
+    let by_json = ask(
+        "SELECT axes ->> '$.\"admission.rule\"', axes ->> '$.\"reservations.share_percent\"', count(*) FROM v_point GROUP BY 1, 2 \
+         ORDER BY 1, 2",
+    );
+    assert_eq!(by_column.lines().count(), 7, "{by_column}");
+    assert_eq!(
+        by_column.lines().skip(1).collect::<Vec<_>>(),
+        by_json.lines().skip(1).collect::<Vec<_>>()
+    );
+    let refused = refused(folder.path(), &["sql", "DROP VIEW points"]);
+    assert!(refused.contains("DROP"), "{refused}");
+}
+
+#[test]
+fn completions_are_the_runs_of_the_store_and_the_axes_and_names_that_there_are() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let small = include_str!("goldens/experiments/slots.toml");
+    fs::write(folder.path().join("small.toml"), small).expect("written");
+    let run = ["run", "small.toml", "--quiet", "--store", "mine.db"];
+    said(folder.path(), &run);
+    let complete = |words: &[&str]| {
+        let line = [&["--", "bookahead"], words].concat();
+        let mut command = program(folder.path(), &line);
+        command.env("COMPLETE", "fish");
+        let done = output(command);
+        assert!(done.status.success(), "{}", text(&done.stderr));
+        text(&done.stdout)
+    };
+    let runs = complete(&["show", "--store", "mine.db", ""]);
+    assert!(runs.contains("small") && runs.contains("latest"), "{runs}");
+    let nothing = complete(&["show", ""]);
+    assert!(!nothing.contains("small"), "no store is at hand: {nothing}");
+    let axes = complete(&["compare", "1", "1", "--store", "mine.db", "--by", ""]);
+    assert!(axes.contains("workload.exact_estimates"), "{axes}");
+    assert!(complete(&["init", "heur"]).contains("heuristic-planning"));
+    assert!(complete(&["keys", "acceptance.po"]).contains("acceptance.pof_max"));
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        let script = said(folder.path(), &["completions", shell]);
+        assert!(script.contains("COMPLETE"), "{shell}: {script}");
+    }
+}

@@ -16,7 +16,7 @@ Examples:
   bookahead compare 3 4 --metric mean_wait")]
 pub struct MetricsArguments {
     /// Only those with this in their name
-    #[arg(value_name = "TEXT")]
+    #[arg(value_name = "TEXT", add = clap_complete::ArgValueCandidates::new(super::completions::measures))]
     pub text: Option<String>,
 }
 
@@ -47,7 +47,7 @@ const TOPICS: &[(Topic, &str)] = &[
 ];
 
 /// Every quantity: name, topic, and what it is with its unit.
-fn all() -> Vec<(&'static str, Topic, String)> {
+pub(super) fn all() -> Vec<(&'static str, Topic, String)> {
     let unit = |text: &str, unit: &str| match unit {
         "" => text.to_owned(),
         unit => format!("{text}, in {unit}"),

@@ -237,6 +237,9 @@ fn command() -> clap::Command {
 /// Parses the arguments (the first is the program's name), does what they say, and returns the exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if completions::answer(&arguments, command) {
+        return ExitCode::SUCCESS;
+    }
     let parsed = command()
         .color(help_colours(&arguments))
         .try_get_matches_from(arguments)
@@ -250,7 +253,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let _ = COLOR.set(cli.color);
-    if let Err(error) = logging::start(cli.log.as_deref()) {
+    let quiet = matches!(&cli.command, Command::Run(arguments) if arguments.quiet);
+    if let Err(error) = logging::start(cli.log.as_deref(), quiet) {
         say(format_args!("error: {error}"));
         return ExitCode::from(2);
     }
@@ -275,7 +279,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Sql(arguments) => looked(sql::execute(&arguments)),
         Command::Schema(arguments) => looked(schema::execute(&arguments)),
         Command::Completions(arguments) => {
-            looked(completions::execute(&arguments, command()).map_err(LookError::from))
+            looked(completions::execute(&arguments).map_err(LookError::from))
         }
         Command::Man(arguments) => looked(man::execute(&arguments, command())),
         Command::Workflow(arguments) => {

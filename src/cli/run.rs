@@ -50,7 +50,7 @@ pub struct RunArgs {
     /// With --dry-run: the points as a JSON array, for scripts
     #[arg(long, requires = "dry_run")]
     pub json: bool,
-    /// No progress bar
+    /// Say only what goes wrong: no progress, no summary, no table
     #[arg(long)]
     pub quiet: bool,
 }
@@ -172,10 +172,12 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
     }
     if let (Some(shard), None) = (arguments.shard, &arguments.report) {
         let store = options.store.display();
-        super::say(format_args!(
-            "share {shard} is in {store}; `bookahead merge OUT {store} …` joins it with the others, \
-             `bookahead report latest --store OUT` writes the report"
-        ));
+        if !arguments.quiet {
+            super::say(format_args!(
+                "share {shard} is in {store}; `bookahead merge OUT {store} …` joins it with the others, \
+                 `bookahead report latest --store OUT` writes the report"
+            ));
+        }
         return Ok(summary.exit_code());
     }
     if let Some(run) = summary.run {
@@ -206,8 +208,10 @@ fn write_report(options: &SweepOptions, run: i64, folder: &Path) -> Result<(), R
             store: store.clone(),
             source: Box::new(source),
         })?;
-    let printed = super::report::print_best(&summary);
-    super::say(format_args!("run {run} is in {}", store.display()));
+    let printed = super::report::print_best(&summary, options.quiet);
+    if !options.quiet {
+        super::say(format_args!("run {run} is in {}", store.display()));
+    }
     Ok(printed?)
 }
 
