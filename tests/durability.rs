@@ -242,7 +242,6 @@ fn a_limit_to_the_size_of_files_is_said_and_the_same_command_goes_on_without_it(
         program,
         "run",
         "small.toml",
-        "--quiet",
         "--store",
         "limited.db",
         "--report",
@@ -272,10 +271,10 @@ fn a_small_file_system_that_is_full_is_said_and_the_same_command_goes_on_when_th
     let script = r#"
 set -u
 mkdir small && mount -t tmpfs -o size=6m none small || exit 77
-"$1" run small.toml --quiet --store small/s.db --report r1 >/dev/null 2>full.txt; echo "$?" >code.txt
+"$1" run small.toml --store small/s.db --report r1 >/dev/null 2>full.txt; echo "$?" >code.txt
 cp small/s.db before.db; cp small/s.db-wal before.db-wal 2>/dev/null
 mount -o remount,size=200m small || exit 78
-"$1" run small.toml --quiet --store small/s.db --report small-report >/dev/null 2>again.txt || exit 79
+"$1" run small.toml --store small/s.db --report small-report >/dev/null 2>again.txt || exit 79
 cp small/s.db* .
 "#;
     let ended = Command::new("unshare")
@@ -358,7 +357,7 @@ fn a_read_only_folder_is_said_at_once_and_its_store_can_still_be_read() {
         output_of(&mut command)
     };
     for store in ["locked/kept.db", "locked/new.db"] {
-        let (well, said) = call(&["run", "small.toml", "--quiet", "--store", store]);
+        let (well, said) = call(&["run", "small.toml", "--store", store]);
         assert!(
             !well && said.contains(store) && said.contains("read-only"),
             "{said}"
@@ -391,7 +390,6 @@ fn two_programs_that_run_the_same_sweep_into_one_store_both_end_well_with_the_sa
                 &[
                     "run",
                     "small.toml",
-                    "--quiet",
                     "--workers",
                     "2",
                     "--store",

@@ -33,15 +33,7 @@ fn made() -> &'static Made {
             let file = folder.path().join(format!("{name}.toml"));
             std::fs::write(&file, text).expect("written");
             let output = program(folder.path())
-                .args([
-                    "run",
-                    "--quiet",
-                    "--workers",
-                    "2",
-                    "--outcomes",
-                    outcomes,
-                    "--store",
-                ])
+                .args(["run", "--workers", "2", "--outcomes", outcomes, "--store"])
                 .arg(folder.path().join("store.db"))
                 .arg("--report")
                 .arg(folder.path().join("report"))
@@ -216,7 +208,7 @@ fn independent_runs_of_the_same_configuration_are_equal_bit_by_bit_and_a_moved_n
     let made = made();
     let other = made.folder.path().join("again.db");
     let output = program(made.folder.path())
-        .args(["run", "--quiet", "--outcomes", "metrics", "--store"])
+        .args(["run", "--outcomes", "metrics", "--store"])
         .arg(&other)
         .arg("--report")
         .arg(made.folder.path().join("again"))

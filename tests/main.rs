@@ -13,6 +13,7 @@ mod durability;
 mod every_outcome;
 mod experiment_files;
 mod exports;
+mod first_steps;
 mod fixed_reservations;
 mod fuzz;
 mod gantt;

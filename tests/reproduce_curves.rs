@@ -285,7 +285,7 @@ fn curves_are_swept_judged_and_reported_and_the_same_command_again_only_judges()
 #[test]
 fn without_configurations_in_the_folder_the_copies_in_the_program_are_listed() {
     let folder = tempfile::tempdir().expect("a folder");
-    let (said, _) = reproduce(folder.path(), &["singh2008", "--list"]);
+    let (said, _) = reproduce(folder.path(), &["singh2008", "--list", "--all"]);
     assert!(said.contains("ctc-price-load.toml (built in)"), "{said}");
     assert!(
         said.contains("SDSC-SP2-1998-4.2-cln.swf: not found"),

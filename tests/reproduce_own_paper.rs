@@ -122,7 +122,7 @@ fn outcomes_of_a_paper_can_be_asked_for_after_its_metrics_and_are_computed_once(
 fn a_paper_is_a_folder_of_files_and_needs_no_change_of_the_program() {
     let folder = folder_with_the_paper();
     let mine = folder.path().join("configs/mine");
-    let (listed, _) = said(folder.path(), &["--list"], 0);
+    let (listed, _) = said(folder.path(), &["--list", "--all"], 0);
     for text in [
         "mine\n  A. Author: Overbooking in the small, 2026\n",
         "uniform ratios, 32 nodes (model workload); 2 findings; no file needed",

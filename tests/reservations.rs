@@ -51,7 +51,7 @@ fn bookahead(folder: &Path, arguments: &[&str]) -> assert_cmd::assert::Assert {
 
 fn run_study(folder: &Path, text: &str, store: &str, more: &[&str]) {
     fs::write(folder.join("study.toml"), text).expect("a file");
-    let arguments = [&["run", "study.toml", "--quiet", "--store", store], more].concat();
+    let arguments = [&["run", "study.toml", "--store", store], more].concat();
     bookahead(folder, &arguments).success();
 }
 

@@ -92,15 +92,7 @@ pub fn same_tables(one: &Path, other: &Path) {
 fn share(path: &Path, shard: &str, more: &[&str]) -> (i32, String) {
     let (number, of) = shard.split_once('/').expect("I/N");
     let store = format!("shards/shard-{number}-of-{of}.db");
-    let arguments = [
-        "run",
-        "small.toml",
-        "--quiet",
-        "--store",
-        &store,
-        "--shard",
-        shard,
-    ];
+    let arguments = ["run", "small.toml", "--store", &store, "--shard", shard];
     said(path, &[&arguments, more].concat())
 }
 
@@ -256,7 +248,7 @@ fn other_configurations_seeds_and_results_are_refused_and_nothing_is_written() {
         ("other.db", &["changed.toml", "--shard", "2/3"][..]),
         ("seed.db", &["small.toml", "--shard", "2/3", "--seed", "7"]),
     ] {
-        let command = [&["run", "--quiet", "--store", name], arguments].concat();
+        let command = [&["run", "--store", name], arguments].concat();
         succeeds(path, &command);
     }
     refused(

@@ -191,7 +191,7 @@ fn records_that_cleaning_drops_are_warned_of_before_during_and_after_a_run() {
     for arguments in [
         &["run", "lossy.toml", "--dry-run"][..],
         &["run", "lossy.toml", "--dry-run", "--json"],
-        &["run", "lossy.toml", "--quiet"],
+        &["run", "lossy.toml"],
     ] {
         let assert = command(arguments, folder.path()).code(0);
         let said = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
@@ -204,7 +204,7 @@ fn records_that_cleaning_drops_are_warned_of_before_during_and_after_a_run() {
 
     // Booked for its run time, a job without requested time is a job.
     with_missing_estimates(folder.path(), "missing_estimate = \"runtime\"\n");
-    let assert = command(&["run", "lossy.toml", "--quiet"], folder.path()).code(0);
+    let assert = command(&["run", "lossy.toml"], folder.path()).code(0);
     let said = String::from_utf8_lossy(&assert.get_output().stderr).into_owned();
     assert!(!said.contains("are not used"), "{said}");
     with_missing_estimates(folder.path(), "missing_estimate = \"error\"\n");

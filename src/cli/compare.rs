@@ -43,7 +43,7 @@ Examples:
   bookahead compare quickstart last-year.db:quickstart --exit-code")]
 pub struct CompareArguments {
     /// The runs: each is compared with the first
-    #[arg(value_name = "RUN", required = true, num_args = 2..)]
+    #[arg(value_name = "RUN", required = true, num_args = 2.., add = clap_complete::ArgValueCandidates::new(super::completions::runs))]
     pub runs: Vec<String>,
     /// The store of the runs that do not name another one
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
@@ -51,11 +51,11 @@ pub struct CompareArguments {
     /// Write a report into this folder
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Only this measure (may be given several times) [default: all that differ, and the gain]
-    #[arg(long, value_name = "NAME", value_parser = clap::builder::PossibleValuesParser::new(known_measures()))]
+    /// Only this measure (may be given several times; `bookahead metrics` lists them) [default: all that differ, and the gain]
+    #[arg(long, value_name = "NAME", value_parser = measure, add = clap_complete::ArgValueCandidates::new(super::completions::measures))]
     pub metric: Vec<String>,
     /// Apart for each value of this axis
-    #[arg(long, value_name = "AXIS")]
+    #[arg(long, value_name = "AXIS", add = clap_complete::ArgValueCandidates::new(super::completions::axes))]
     pub by: Option<String>,
     /// Exit with 1 when something differs
     #[arg(long)]
@@ -270,6 +270,19 @@ fn axis_named(name: &str, pairing: &Pairing<'_>) -> Result<String, LookError> {
             }
         ))),
     }
+}
+
+/// A measure by its name; the error says which is near.
+fn measure(name: &str) -> Result<String, String> {
+    let known = known_measures();
+    if known.contains(&name) {
+        return Ok(name.to_owned());
+    }
+    let near = crate::sweep::keys::nearest(name, &known);
+    let near = near.map_or(String::new(), |near| format!("did you mean `{near}`? "));
+    Err(format!(
+        "there is no such measure; {near}`bookahead metrics` lists them"
+    ))
 }
 
 /// Names that `--metric` takes.

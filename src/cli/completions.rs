@@ -1,10 +1,25 @@
-//! `bookahead completions SHELL`: what a shell needs to complete commands and options.
+//! `bookahead completions SHELL`: what a shell needs to complete commands, options, and the runs, strategies and keys that there are.
+//!
+//! The script asks this program at every press of the key, so that it completes what is in the store at hand.
 
+use std::ffi::OsString;
 use std::io::{self, Write as _};
+use std::path::PathBuf;
 
-/// Prints the completions of a shell.
+use clap_complete::engine::CompletionCandidate;
+use clap_complete::env::Shells;
+
+use crate::store::Store;
+use crate::sweep::{beginnings, keys};
+
+/// The variable by which the script of a shell asks.
+const VARIABLE: &str = "COMPLETE";
+
+/// Prints what a shell needs to complete commands, options, and the runs, strategies and keys that there are.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
+Runs and axes are those of the store that the line names with --store, else of data/bookahead.db.
+
 Examples:
   bookahead completions bash > ~/.local/share/bash-completion/completions/bookahead
   bookahead completions zsh > ~/.zfunc/_bookahead      (with `fpath+=~/.zfunc` before compinit in ~/.zshrc)
@@ -20,8 +35,98 @@ pub struct CompletionsArguments {
 /// # Errors
 ///
 /// When standard output cannot be written.
-pub fn execute(arguments: &CompletionsArguments, mut command: clap::Command) -> io::Result<()> {
+pub fn execute(arguments: &CompletionsArguments) -> io::Result<()> {
     let mut text = Vec::new();
-    clap_complete::generate(arguments.shell, &mut command, "bookahead", &mut text);
+    let shell = arguments.shell.to_string();
+    let shells = Shells::builtins();
+    let completer = shells
+        .completer(&shell)
+        .ok_or_else(|| io::Error::other(format!("{shell} is not known")))?;
+    completer.write_registration(VARIABLE, "bookahead", "bookahead", "bookahead", &mut text)?;
     io::stdout().lock().write_all(&text)
+}
+
+/// Answers the script of a shell, where it is that which asks.
+pub(super) fn answer(arguments: &[OsString], command: fn() -> clap::Command) -> bool {
+    let here = std::env::current_dir().ok();
+    clap_complete::CompleteEnv::with_factory(command)
+        .var(VARIABLE)
+        .bin("bookahead")
+        .try_complete(arguments.to_vec(), here.as_deref())
+        .unwrap_or(false)
+}
+
+/// The store that the line under way names: candidates are asked for without it.
+fn store() -> Option<Store> {
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let named = words.iter().enumerate().find_map(|(at, word)| {
+        let word = word.to_str()?;
+        match word.strip_prefix("--store=") {
+            Some(path) => Some(PathBuf::from(path)),
+            None if word == "--store" => words.get(at + 1).map(PathBuf::from),
+            None => None,
+        }
+    });
+    Store::open_read_only(&named.unwrap_or_else(|| super::STORE.into())).ok()
+}
+
+fn candidate(name: impl Into<OsString>, about: &str) -> CompletionCandidate {
+    CompletionCandidate::new(name).help(Some(about.to_owned().into()))
+}
+
+/// The runs of the store at hand, by number and by name, newest first.
+pub(super) fn runs() -> Vec<CompletionCandidate> {
+    let mut runs = store()
+        .and_then(|store| store.runs().ok())
+        .unwrap_or_default();
+    runs.reverse();
+    let mut candidates = vec![candidate("latest", "the last run")];
+    for run in runs {
+        let about = format!("{}, {} points", run.name, run.points);
+        candidates.push(candidate(run.id.0.to_string(), &about));
+        if !candidates
+            .iter()
+            .any(|known| known.get_value() == run.name.as_str())
+        {
+            candidates.push(candidate(run.name, &format!("run {}", run.id.0)));
+        }
+    }
+    candidates
+}
+
+/// The axes of all runs of the store at hand.
+pub(super) fn axes() -> Vec<CompletionCandidate> {
+    let axes = store().and_then(|store| store.axis_keys().ok());
+    let axes = axes.unwrap_or_default();
+    axes.into_iter().map(CompletionCandidate::new).collect()
+}
+
+/// Studies and policies.
+pub(super) fn studies() -> Vec<CompletionCandidate> {
+    beginnings()
+        .map(|known| candidate(known.name, &known.about))
+        .collect()
+}
+
+/// Tables and keys of experiment files.
+pub(super) fn tables_and_keys() -> Vec<CompletionCandidate> {
+    let tables = keys::sections().map(|section| candidate(section.path, section.about));
+    let keys = keys::all().map(|key| candidate(key.path, key.about));
+    tables.chain(keys).collect()
+}
+
+/// Measures.
+pub(super) fn measures() -> Vec<CompletionCandidate> {
+    super::metrics::all()
+        .into_iter()
+        .map(|(name, _, meaning)| candidate(name, &meaning))
+        .collect()
+}
+
+/// Papers.
+pub(super) fn papers() -> Vec<CompletionCandidate> {
+    super::reproduce::paper_names(std::path::Path::new(""))
+        .into_iter()
+        .map(CompletionCandidate::new)
+        .collect()
 }

@@ -38,11 +38,12 @@ impl io::Write for AboveBar {
     }
 }
 
-/// Starts both logs. Without `RUST_LOG` people see what happens at level info; the file takes debug of this program.
-pub(super) fn start(file: Option<&Path>) -> Result<(), LogError> {
+/// Starts both logs. Without `RUST_LOG` people see what happens at level info, or warnings where somebody wants quiet; the file takes debug of
+/// this program.
+pub(super) fn start(file: Option<&Path>, quiet: bool) -> Result<(), LogError> {
     let filter = match std::env::var_os(EnvFilter::DEFAULT_ENV) {
         Some(text) if !text.is_empty() => EnvFilter::builder().try_from_env()?,
-        _ => EnvFilter::new("info"),
+        _ => EnvFilter::new(if quiet { "warn" } else { "info" }),
     };
     let people = fmt::layer()
         .with_writer(|| AboveBar)

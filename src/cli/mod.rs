@@ -4,13 +4,18 @@
 //! 2 wrong use or configuration; 130 interrupted, everything finished so far kept.
 
 mod aligned;
+pub mod check;
 pub mod compare;
 pub mod completions;
 pub mod export;
 pub mod gantt;
+pub mod init;
+pub mod keys;
+mod listing;
 mod logging;
 pub mod man;
 pub mod merge;
+pub mod metrics;
 pub mod report;
 pub mod reproduce;
 pub mod run;
@@ -21,8 +26,10 @@ mod shares;
 pub mod show;
 pub mod simulate;
 pub mod sql;
+pub mod strategies;
 pub mod submit;
 pub mod trace;
+pub mod traces;
 pub mod workflow;
 
 use bookahead_engine::printable::printable;
@@ -46,7 +53,8 @@ file; 130 interrupted, everything finished so far kept.
 Data goes to standard output, messages to standard error; NO_COLOR is obeyed.
 
 Examples:
-  bookahead run configs/quickstart.toml          what is done is not run again
+  bookahead init heuristic-overbooking > my.toml a first experiment
+  bookahead run my.toml                          what is done is not run again
   bookahead runs                                 what is in the store
   bookahead show latest --points                 how far it is, what failed, what is missing
   bookahead compare 1 2                          what a change moved
@@ -105,6 +113,24 @@ Examples:
   bookahead run configs/quickstart.toml
   bookahead run night.toml --outcomes metrics --workers 3 --log night.jsonl")]
     Run(run::RunArgs),
+    /// Look at everything that a run looks at before it runs: the file, its inputs, what is left to do, and how long that takes
+    #[command(after_help = "\
+Exit codes: 0 the run can begin; 2 the same errors that `run` would stop with.
+
+Examples:
+  bookahead check configs/quickstart.toml
+  bookahead check night.toml --workers 16")]
+    Check(check::CheckArguments),
+    /// Print the file of a first experiment, commented and done in seconds
+    Init(init::InitArguments),
+    /// List policies and studies, and what they are given by name
+    Strategies(strategies::StrategiesArguments),
+    /// Explain the keys of experiment files
+    Keys(keys::KeysArguments),
+    /// List the quantities that points are measured by
+    Metrics(metrics::MetricsArguments),
+    /// Say which known traces, failures and workflows are at hand
+    Traces(traces::TracesArguments),
     /// Write the report of a run again
     #[command(after_help = "\
 Examples:
@@ -189,10 +215,32 @@ Examples:
     Man(man::ManArguments),
 }
 
+/// The command line, with what its help says of registered strategies and measures.
+fn command() -> clap::Command {
+    let added = [
+        ("init", init::after_help()),
+        ("run", strategies::after_help()),
+        ("compare", metrics::in_words()),
+    ];
+    added
+        .into_iter()
+        .fold(Cli::command(), |command, (name, words)| {
+            command.mut_subcommand(name, |command| {
+                let before = command.get_after_help().map(ToString::to_string);
+                command.after_help(
+                    before.map_or(words.clone(), |before| format!("{before}\n\n{words}")),
+                )
+            })
+        })
+}
+
 /// Parses the arguments (the first is the program's name), does what they say, and returns the exit code.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let arguments: Vec<OsString> = arguments.into_iter().collect();
-    let parsed = Cli::command()
+    if completions::answer(&arguments, command) {
+        return ExitCode::SUCCESS;
+    }
+    let parsed = command()
         .color(help_colours(&arguments))
         .try_get_matches_from(arguments)
         .and_then(|matches| Cli::from_arg_matches(&matches));
@@ -205,12 +253,19 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let _ = COLOR.set(cli.color);
-    if let Err(error) = logging::start(cli.log.as_deref()) {
+    let quiet = matches!(&cli.command, Command::Run(arguments) if arguments.quiet);
+    if let Err(error) = logging::start(cli.log.as_deref(), quiet) {
         say(format_args!("error: {error}"));
         return ExitCode::from(2);
     }
     match cli.command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Check(arguments) => check::check(&arguments),
+        Command::Init(arguments) => looked(init::execute(&arguments)),
+        Command::Strategies(arguments) => looked(strategies::execute(&arguments)),
+        Command::Keys(arguments) => looked(keys::execute(&arguments)),
+        Command::Metrics(arguments) => looked(metrics::execute(&arguments)),
+        Command::Traces(arguments) => looked_with(traces::execute(&arguments)),
         Command::Report(arguments) => {
             ended(report::execute(&arguments).map(|()| ExitCode::SUCCESS))
         }
@@ -224,9 +279,9 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Sql(arguments) => looked(sql::execute(&arguments)),
         Command::Schema(arguments) => looked(schema::execute(&arguments)),
         Command::Completions(arguments) => {
-            looked(completions::execute(&arguments, Cli::command()).map_err(LookError::from))
+            looked(completions::execute(&arguments).map_err(LookError::from))
         }
-        Command::Man(arguments) => looked(man::execute(&arguments, Cli::command())),
+        Command::Man(arguments) => looked(man::execute(&arguments, command())),
         Command::Workflow(arguments) => {
             ended(workflow::execute(&arguments).map(|()| ExitCode::SUCCESS))
         }

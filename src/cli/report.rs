@@ -11,7 +11,7 @@ use crate::sweep::InputFolders;
 #[derive(Clone, Debug, clap::Args)]
 pub struct ReportArguments {
     /// The number of a run, the name of an experiment (its last run), or `latest`
-    #[arg(value_name = "RUN|latest")]
+    #[arg(value_name = "RUN|latest", add = clap_complete::ArgValueCandidates::new(super::completions::runs))]
     pub run: RunSelector,
     /// The store to read
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
@@ -46,7 +46,7 @@ pub fn execute(arguments: &ReportArguments) -> Result<(), ReportError> {
     let printed = if arguments.json {
         super::screen::print_json(&as_json(&summary))
     } else {
-        print_best(&summary)
+        print_best(&summary, false)
     };
     match printed {
         Err(source) if source.kind() != io::ErrorKind::BrokenPipe => Err(ReportError::Write {
@@ -110,18 +110,21 @@ fn as_json(summary: &report::ReportSummary) -> serde_json::Value {
     })
 }
 
-/// Prints what a report found: the best table to standard output, everything else to standard error.
+/// Prints what a report found: the best table to standard output, everything else to standard error; only what is wrong where somebody wants
+/// quiet.
 ///
 /// # Errors
 ///
 /// When standard output cannot be written; a reader that has seen enough (a closed pipe) is no error.
-pub fn print_best(summary: &report::ReportSummary) -> io::Result<()> {
-    let mut text = Vec::new();
-    let outcome = summary.each_axis.as_ref().unwrap_or(&summary.best);
-    Terminal::default().write(outcome, &mut text)?;
-    match io::stdout().lock().write_all(&text) {
-        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
-        _ => {}
+pub fn print_best(summary: &report::ReportSummary, quiet: bool) -> io::Result<()> {
+    if !quiet {
+        let mut text = Vec::new();
+        let outcome = summary.each_axis.as_ref().unwrap_or(&summary.best);
+        Terminal::default().write(outcome, &mut text)?;
+        match io::stdout().lock().write_all(&text) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
+            _ => {}
+        }
     }
     let mut errors = super::StandardError;
     if !summary.failed.is_empty() {
@@ -137,6 +140,9 @@ pub fn print_best(summary: &report::ReportSummary) -> io::Result<()> {
             "{} points were not run; the same `run` command goes on",
             summary.missing
         )?;
+    }
+    if quiet {
+        return Ok(());
     }
     writeln!(errors, "report: {}", summary.report.display())
 }

@@ -33,11 +33,14 @@ use crate::sweep::{OutcomeDetail, SweepOptions};
 #[derive(Args, Clone, Debug)]
 pub struct ReproduceArgs {
     /// The paper; `--list` shows which there are
-    #[arg(required_unless_present = "list")]
+    #[arg(required_unless_present = "list", add = clap_complete::ArgValueCandidates::new(super::completions::papers))]
     pub paper: Option<String>,
-    /// List papers, traces, configurations and what is claimed instead of running anything
+    /// List papers and their traces instead of running anything; of one paper its readings, too
     #[arg(long)]
     pub list: bool,
+    /// With --list: every configuration and every finding as well
+    #[arg(long, requires = "list")]
+    pub all: bool,
     /// Only this trace; a missing trace file is then an error
     #[arg(long, value_name = "NAME")]
     pub trace: Option<String>,
@@ -422,6 +425,40 @@ impl Session<'_> {
     fn print_json(&mut self, records: &impl serde::Serialize) -> Result<(), ReproduceError> {
         serde_json::to_writer_pretty(&mut *self.output, records).map_err(io::Error::from)?;
         writeln!(self.output)?;
+        Ok(())
+    }
+
+    /// A list that fits a screen: the paper, and its traces with what they need and how much is claimed of them.
+    fn list_in_short(
+        &mut self,
+        paper: &Paper,
+        traces: &[(&PaperTrace, usize)],
+    ) -> Result<(), ReproduceError> {
+        let mut text = String::new();
+        super::listing::paragraph(&mut text, &format!("{}: {}", paper.name, paper.title));
+        let rows = traces.iter().map(|(trace, count)| {
+            let missing = trace
+                .files
+                .iter()
+                .filter(|file| self.runner.find_trace(file).is_err());
+            let missing: Vec<&str> = missing.map(String::as_str).collect();
+            let state = match missing.as_slice() {
+                [] => String::new(),
+                missing => format!("; not found: {}", missing.join(", ")),
+            };
+            let runs = trace.runs.len();
+            let words = format!("{count} findings, {runs} configurations{state}");
+            (trace.name.clone(), vec![words])
+        });
+        let rows: Vec<(String, Vec<String>)> = rows.collect();
+        super::listing::names(&mut text, &rows);
+        self.output.write_all(text.as_bytes())?;
+        if self.args.paper.is_some() {
+            writeln!(
+                self.output,
+                "\n--list --all lists every configuration and every finding"
+            )?;
+        }
         Ok(())
     }
 

@@ -50,7 +50,7 @@ pub struct RunArgs {
     /// With --dry-run: the points as a JSON array, for scripts
     #[arg(long, requires = "dry_run")]
     pub json: bool,
-    /// No progress bar
+    /// Say only what goes wrong: no progress, no summary, no table
     #[arg(long)]
     pub quiet: bool,
 }
@@ -78,7 +78,7 @@ impl From<Outcomes> for OutcomeDetail {
 
 /// Why the command ends with exit code 2, or 1 where the store broke under way.
 #[derive(Debug, thiserror::Error)]
-enum RunError {
+pub(super) enum RunError {
     #[error("{0}")]
     Experiment(#[from] ExperimentError),
     #[error("{0}")]
@@ -102,7 +102,12 @@ enum RunError {
 
 /// Runs the command and returns its exit code.
 pub fn run(arguments: &RunArgs) -> ExitCode {
-    match carry_out(arguments) {
+    ended(carry_out(arguments))
+}
+
+/// Says what went wrong, where something did, and returns the exit code.
+pub(super) fn ended(result: Result<u8, RunError>) -> ExitCode {
+    match result {
         Ok(code) => ExitCode::from(code),
         Err(RunError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
             ExitCode::SUCCESS
@@ -167,10 +172,12 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
     }
     if let (Some(shard), None) = (arguments.shard, &arguments.report) {
         let store = options.store.display();
-        super::say(format_args!(
-            "share {shard} is in {store}; `bookahead merge OUT {store} …` joins it with the others, \
-             `bookahead report latest --store OUT` writes the report"
-        ));
+        if !arguments.quiet {
+            super::say(format_args!(
+                "share {shard} is in {store}; `bookahead merge OUT {store} …` joins it with the others, \
+                 `bookahead report latest --store OUT` writes the report"
+            ));
+        }
         return Ok(summary.exit_code());
     }
     if let Some(run) = summary.run {
@@ -201,8 +208,10 @@ fn write_report(options: &SweepOptions, run: i64, folder: &Path) -> Result<(), R
             store: store.clone(),
             source: Box::new(source),
         })?;
-    let printed = super::report::print_best(&summary);
-    super::say(format_args!("run {run} is in {}", store.display()));
+    let printed = super::report::print_best(&summary, options.quiet);
+    if !options.quiet {
+        super::say(format_args!("run {run} is in {}", store.display()));
+    }
     Ok(printed?)
 }
 
@@ -216,7 +225,8 @@ pub fn complain(error: &ExperimentError) {
     }
 }
 
-fn show(problem: &Problem) {
+/// Prints a problem of an experiment with the line underlined.
+pub(super) fn show(problem: &Problem) {
     // It brings colours of its own; the file that it shows was made fit before.
     let _ = writeln!(io::stderr().lock(), "{}", problem.render(super::colours()));
 }

@@ -18,10 +18,11 @@ Formats: `table` is for people (cells that do not fit the screen end in `…`; i
 and empty fields for NULL; `json` is one object a line; `parquet` has one type a column and asks the question twice, first to \
 see the types of all rows. All but parquet's row groups are streamed row by row.
 
-The tables and views are explained in docs/schema.md; `bookahead sql --tables` lists them.
+`points` is `v_point` with a column for each axis, called after its key with `_` for each dot (acceptance_pof_max). The tables and \
+views are explained in docs/schema.md; `bookahead sql --tables` lists them.
 
 Examples:
-  bookahead sql \"SELECT strategy, avg(gain) FROM v_point WHERE run = 1 GROUP BY strategy\"
+  bookahead sql \"SELECT strategy, acceptance_pof_max, avg(gain) FROM points WHERE run = 1 GROUP BY 1, 2\"
   bookahead sql --format csv \"SELECT * FROM v_job WHERE simulation = 7\" | head
   bookahead sql --format parquet --out late.parquet - < question.sql")]
 pub struct SqlArguments {
@@ -67,7 +68,7 @@ pub fn execute(arguments: &SqlArguments) -> Result<(), LookError> {
     let store = Store::open_read_only(&arguments.store)?;
     if arguments.tables {
         let names = store.table_names()?.join("\n");
-        return Ok(super::print(&(names + "\n"))?);
+        return Ok(super::print(&format!("points\n{names}\n"))?);
     }
     let question = match arguments.question.as_deref() {
         Some("-") => {

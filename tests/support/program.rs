@@ -101,15 +101,7 @@ pub fn program(folder: &Path, arguments: &[&str]) -> Command {
 /// `run` of `small.toml` into `NAME.db`, with its report in `NAME-report`.
 pub fn run(folder: &Path, name: &str, more: &[&str]) -> Command {
     let (store, out) = (format!("{name}.db"), format!("{name}-report"));
-    let arguments = [
-        "run",
-        "small.toml",
-        "--quiet",
-        "--store",
-        &store,
-        "--report",
-        &out,
-    ];
+    let arguments = ["run", "small.toml", "--store", &store, "--report", &out];
     program(folder, &[&arguments, more].concat())
 }
 

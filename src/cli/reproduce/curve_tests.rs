@@ -270,7 +270,7 @@ fn a_card_of_comparisons_names_what_it_compares_and_says_a_remark_once() {
 fn the_list_names_every_file_that_a_trace_needs() {
     let root = singh();
     let mut runner = drawing(&[CTC]);
-    let ran = run_in(root.path(), &["singh2008", "--list"], &mut runner);
+    let ran = run_in(root.path(), &["singh2008", "--list", "--all"], &mut runner);
     assert_eq!(ran.result.unwrap(), Ending::Done);
     for text in [
         "workflows (chapters 4 and 7); 0 findings; /traces/CTC-SP2-1996-3.1-cln.swf, SDSC-SP2-1998-4.2-cln.swf: not found\n",
@@ -329,7 +329,7 @@ fn an_interruption_ends_in_130_and_failed_points_in_1_and_both_are_said() {
 fn the_list_shows_findings_with_what_is_expected_and_runs_nothing() {
     let root = singh();
     let mut runner = drawing(&[CTC]);
-    let words = ["singh2008", "--list", "--trace", "ctc"];
+    let words = ["singh2008", "--list", "--all", "--trace", "ctc"];
     let ran = run_in(root.path(), &words, &mut runner);
     assert_eq!(ran.result.unwrap(), Ending::Done);
     assert!(runner.ran.is_empty());

@@ -455,6 +455,13 @@ fn list(
         .iter()
         .map(|trace| (*trace, of(Some(&trace.name)).len()))
         .collect();
+    if !session.args.all {
+        session.list_in_short(paper, &counted)?;
+        if let Some(readings) = readings.filter(|_| session.args.paper.is_some()) {
+            list_readings(session, readings)?;
+        }
+        return Ok(());
+    }
     session.list_traces(paper, &counted)?;
     session.list_configurations(paper, chosen)?;
     if let Some(readings) = readings {

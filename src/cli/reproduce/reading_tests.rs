@@ -187,7 +187,7 @@ fn a_paper_without_readings_refuses_the_option_and_runs_without_it() {
 
 #[test]
 fn the_list_shows_readings_with_what_they_set() {
-    let (ran, runner) = run_with(READINGS, &["--list"]);
+    let (ran, runner) = run_with(READINGS, &["--list", "--all"]);
     assert_eq!(ran.result.unwrap(), Ending::Done);
     assert!(runner.ran.is_empty());
     for text in [

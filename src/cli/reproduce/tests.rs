@@ -349,7 +349,7 @@ fn failed_points_end_in_one_and_an_interruption_in_130() {
 #[test]
 fn the_list_names_papers_traces_configurations_and_claims_and_runs_nothing() {
     let mut runner = Fake::with(&[CTC]);
-    let ran = run(&["--list"], &mut runner);
+    let ran = run(&["--list", "--all"], &mut runner);
     assert_eq!(ran.result.unwrap(), Ending::Done);
     assert!(runner.ran.is_empty());
     for text in [
@@ -367,6 +367,32 @@ fn the_list_names_papers_traces_configurations_and_claims_and_runs_nothing() {
         );
     }
     assert!(ran.output.lines().count() > 725);
+}
+
+#[test]
+fn without_all_the_list_of_every_paper_fits_two_screens_and_says_what_is_missing() {
+    let mut runner = Fake::with(&[CTC]);
+    let ran = run(&["--list"], &mut runner);
+    assert_eq!(ran.result.unwrap(), Ending::Done);
+    assert!(runner.ran.is_empty());
+    assert!(
+        ran.output.contains("not found: HPC2N-2002-2.2-cln.swf"),
+        "{}",
+        ran.output
+    );
+    assert!(!ran.output.contains("max-gain"), "{}", ran.output);
+    assert!(
+        (10..80).contains(&ran.output.lines().count()),
+        "{}",
+        ran.output
+    );
+    let of_one = run(&["birkenheuer2012", "--list"], &mut runner);
+    assert!(
+        of_one.output.contains("readings (--reading NAME"),
+        "{}",
+        of_one.output
+    );
+    assert!(of_one.output.lines().count() < 50, "{}", of_one.output);
 }
 
 #[test]

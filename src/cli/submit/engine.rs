@@ -119,7 +119,7 @@ impl Engine {
         let share = format!("\"${{{}}}\"", self.variable());
         let _ = write!(
             text,
-            "exec {} run {} --shard {share}/{of} \\\n  --store {}/shard-{share}-of-{of}.db --workers {} --outcomes {} --quiet",
+            "exec {} run {} --shard {share}/{of} \\\n  --store {}/shard-{share}-of-{of}.db --workers {} --outcomes {}",
             path(&job.program),
             path(&job.folder.join(CONFIGURATION)),
             path(&job.folder),

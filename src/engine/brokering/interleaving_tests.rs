@@ -251,7 +251,9 @@ fn nothing_leaks_where_requests_are_issued_anew_while_they_hold_parts() {
             every: Seconds(3 + number as i64 % 17),
         });
         let (run, said) = run(&situation);
-        let checked = std::panic::catch_unwind(|| check(&situation, &run, &said));
+        let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            check(&situation, &run, &said)
+        }));
         assert!(checked.is_ok(), "in situation {number}");
         for outcome in &run.requests {
             renegotiated += outcome.renegotiations;

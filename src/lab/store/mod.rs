@@ -59,7 +59,7 @@ pub use replays::ReplaySource;
 pub use runs::PendingSimulation;
 pub use shares::ShareProgress;
 pub use stream::{OutcomeStream, WorkloadHash};
-pub use sweeps::{StoreFile, dry_run, run_sweep};
+pub use sweeps::{StoreFile, check, dry_run, run_sweep};
 pub use versions::{APPLICATION_ID, SCHEMA_VERSION};
 pub use workflows::{FrontRow, SlotRow, SubmissionRow, TaskRow, WorkflowSite};
 pub use write::{Writer, WriterHandle};

@@ -136,6 +136,11 @@ fn shown(sql: &str, offset: Option<usize>, near: &[String]) -> String {
     text
 }
 
+/// The column of an axis in the view `points`.
+fn axis_column(key: &str) -> String {
+    key.replace('.', "_").replace('"', "\"\"")
+}
+
 /// What a question does with each row; `false` ends it.
 type Take<'a> = &'a mut dyn FnMut(&[SqlValue]) -> std::io::Result<bool>;
 
@@ -159,6 +164,7 @@ impl Store {
         take: Take<'_>,
     ) -> Result<(), QueryError> {
         check(sql)?;
+        self.axis_columns()?;
         // The file is open read-only; this also refuses temporary tables and changes that a function might make.
         self.connection
             .execute_batch(&format!(
@@ -212,6 +218,44 @@ impl Store {
             }
         }
         Ok(())
+    }
+
+    /// Makes the view `points` for this connection: `v_point` with a column for each axis that any run has, called after its key with `_` for
+    /// each dot; NULL where a run does not have it.
+    fn axis_columns(&self) -> Result<(), QueryError> {
+        let columns: String = self
+            .axis_keys()?
+            .iter()
+            .map(|key| {
+                format!(
+                    ", (SELECT v.value FROM axis a JOIN point_axis c ON c.run = a.run AND c.place = p.place AND c.axis = a.position
+                        JOIN axis_value v ON v.run = a.run AND v.axis = a.position AND v.position = c.value
+                        WHERE a.run = p.run AND a.key = '{}') AS \"{}\"",
+                    key.replace('\'', "''"),
+                    axis_column(key)
+                )
+            })
+            .collect();
+        self.connection
+            .execute_batch(&format!(
+                "PRAGMA query_only = OFF; CREATE TEMP VIEW IF NOT EXISTS points AS SELECT p.*{columns} FROM v_point p"
+            ))
+            .map_err(|error| QueryError::Store(self.error("naming its axes", error)))
+    }
+
+    /// The keys that some run varies.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn axis_keys(&self) -> Result<Vec<String>, StoreError> {
+        let sql = |error| self.error("looking for axes", error);
+        let mut keys = self
+            .connection
+            .prepare("SELECT DISTINCT key FROM axis ORDER BY key")
+            .map_err(sql)?;
+        let keys = keys.query_map([], |row| row.get(0)).map_err(sql)?;
+        keys.collect::<Result<_, _>>().map_err(sql)
     }
 
     /// Runs `work` while the store stands still: every question in it sees the same data, whatever a running sweep adds.

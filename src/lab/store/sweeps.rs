@@ -8,7 +8,7 @@ use super::{PendingSimulation, RunId, RunRecord, Store, StoreError, Writer, Writ
 use crate::sweep::{
     EarlierWork, FailedSimulation, FinishedSimulation, InputSources, NoStore, OutcomeDetail, Plan,
     Point, ResultSink, ResultStore, RunState, SimulationProgress, SinkError, Sweep, SweepError,
-    SweepOptions, SweepSummary, Task, load_inputs, plan, run_planned,
+    SweepOptions, SweepSummary, Task, load_inputs, plan, prepare_all, run_planned,
 };
 
 /// Runs a sweep into the store that the options name, or goes on with it: points that are done are not run again. With
@@ -42,15 +42,31 @@ pub fn run_sweep(mut sweep: Sweep, options: &SweepOptions) -> Result<SweepSummar
 /// When an input is missing or faulty, or when there is a store that cannot be read.
 pub fn dry_run(mut sweep: Sweep, options: &SweepOptions) -> Result<(Sweep, Plan), SweepError> {
     load_inputs(&mut sweep, InputSources::new(&options.folders), options)?;
-    let nothing_kept = options.outcomes == OutcomeDetail::None || !options.store.exists();
-    let plan = if nothing_kept {
-        plan(&sweep, &NoStore, options)?
-    } else {
-        let store = Store::open_read_only(&options.store)
-            .map_err(|error| SweepError::Store(stopped(&error)))?;
-        plan(&sweep, &StoreFile::Open(store), options)?
-    };
+    let plan = plan_in_store(&sweep, options)?;
     Ok((sweep, plan))
+}
+
+/// The same, and everything made that the simulations read: what is missing or faulty for one of them is an error already here.
+///
+/// # Errors
+///
+/// As [`dry_run`], and when a simulation could not begin.
+pub fn check(mut sweep: Sweep, options: &SweepOptions) -> Result<(Sweep, Plan), SweepError> {
+    let inputs = load_inputs(&mut sweep, InputSources::new(&options.folders), options)?;
+    let plan = plan_in_store(&sweep, options)?;
+    prepare_all(&sweep, &plan, &|spec| inputs.prepare(spec), options)?;
+    Ok((sweep, plan))
+}
+
+/// What is left to do, where there is a store in the light of what it has.
+fn plan_in_store(sweep: &Sweep, options: &SweepOptions) -> Result<Plan, SweepError> {
+    let nothing_kept = options.outcomes == OutcomeDetail::None || !options.store.exists();
+    if nothing_kept {
+        return plan(sweep, &NoStore, options);
+    }
+    let store = Store::open_read_only(&options.store)
+        .map_err(|error| SweepError::Store(stopped(&error)))?;
+    plan(sweep, &StoreFile::Open(store), options)
 }
 
 /// A store's file as a sweep sees it: first open, then with a writer that owns it.

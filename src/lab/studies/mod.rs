@@ -143,7 +143,7 @@ pub trait Simulation: Send + Sync {
 }
 
 macro_rules! lab_studies {
-    ($($(#[$doc:meta])* $variant:ident($module:ident::$settings:ident),)*) => {
+    ($($(#[doc = $doc:literal])* $variant:ident($module:ident::$settings:ident),)*) => {
         $(pub mod $module;)*
 
         /// The laboratory's side of a study.
@@ -185,7 +185,7 @@ macro_rules! lab_studies {
             /// Nothing.
             #[default]
             None,
-            $($(#[$doc])* $variant(Box<$module::Rows>),)*
+            $($(#[doc = $doc])* $variant(Box<$module::Rows>),)*
         }
 
         impl StudyRows {
@@ -220,6 +220,17 @@ macro_rules! lab_studies {
             },)*
         ];
 
+        /// Each study with what a first experiment sets.
+        pub(crate) const STARTED: &[StartedStudy] = &[
+            $(StartedStudy {
+                module: stringify!($module),
+                strategy: $module::STRATEGY,
+                about: concat!($($doc),*).trim_ascii(),
+                sections: <<$module::$settings as FileStudy>::Tables as Tables>::SECTIONS,
+                starter: <$module::$settings as FileStudy>::STARTER,
+            },)*
+        ];
+
         /// What may stand in the tables of each study.
         pub(crate) const SECTIONS: &[&[Section]] = &[
             $(<<$module::$settings as FileStudy>::Tables as Tables>::SECTIONS,)*
@@ -228,6 +239,44 @@ macro_rules! lab_studies {
 }
 
 bookahead_engine::for_each_study!(lab_studies);
+
+/// What the file for a first experiment with a study sets (`bookahead init`), beside what all of them do; what it leaves out stands
+/// there with its default.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Starter {
+    /// Keys, with their values as they stand in a file.
+    pub(crate) keys: &'static [(&'static str, &'static str)],
+    /// Keys that are varied, with lists of values.
+    pub(crate) axes: &'static [(&'static str, &'static str)],
+}
+
+impl Starter {
+    /// Nothing.
+    pub(crate) const EMPTY: Self = Self {
+        keys: &[],
+        axes: &[],
+    };
+}
+
+/// A study as those who begin know it.
+pub(crate) struct StartedStudy {
+    module: &'static str,
+    /// What stands for it where a strategy is named; `None` for the study of policies.
+    pub(crate) strategy: Option<Strategy>,
+    /// What it is, a sentence.
+    pub(crate) about: &'static str,
+    /// The tables that are its own.
+    pub(crate) sections: &'static [Section],
+    /// What a first experiment sets.
+    pub(crate) starter: Starter,
+}
+
+impl StartedStudy {
+    /// Its name for people.
+    pub(crate) fn name(&self) -> String {
+        self.module.replace('_', "-")
+    }
+}
 
 /// A study as the views about the outcomes of all studies know it.
 pub(crate) struct StudyOutcomes {
@@ -255,6 +304,9 @@ pub(crate) trait FileStudy: Sized {
 
     /// Whose tables they are, in a sentence, where other studies refuse them.
     const OWNER: Option<&str> = None;
+
+    /// What a first experiment with it sets.
+    const STARTER: Starter = Starter::EMPTY;
 
     /// Checks what a file says and fills in defaults; `None` where something is wrong.
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self>;

@@ -33,6 +33,19 @@ pub fn sections() -> impl Iterator<Item = &'static Section> {
         .chain(studies::SECTIONS.iter().copied().flatten())
 }
 
+/// The study whose table it is; `None` for tables of every study.
+#[must_use]
+pub fn study_of(section: &Section) -> Option<String> {
+    let is_its = |study: &&studies::StartedStudy| {
+        let mut own = study.sections.iter();
+        own.any(|own| own.path == section.path)
+    };
+    studies::STARTED
+        .iter()
+        .find(is_its)
+        .map(studies::StartedStudy::name)
+}
+
 /// Whether there may be several tables with this path.
 #[must_use]
 pub fn is_list(table: &str) -> bool {

@@ -26,6 +26,7 @@ mod run;
 mod shard;
 mod sink;
 mod spec;
+mod starter;
 mod unread;
 
 pub use crate::inputs::{
@@ -45,7 +46,8 @@ pub use progress::{Progress, above_bar, describe, shown, while_working};
 pub use replay::{ReplayError, ReplaySource, ReplayedPlan, ReplayedPoint, replay_point};
 pub use resolve::LANL_FILE;
 pub use run::{
-    Plan, SweepError, SweepOptions, SweepSummary, about, load_inputs, plan, run_planned,
+    Plan, SweepError, SweepOptions, SweepSummary, about, load_inputs, plan, prepare_all,
+    run_planned,
 };
 pub use shard::{Shard, ShardError};
 pub use sink::{
@@ -53,3 +55,4 @@ pub use sink::{
     ResultStore, RunState, SimulationProgress, SinkError,
 };
 pub use spec::{Axis, AxisValue, Point, RESULT_FORMAT, SimulationSpec, Sweep};
+pub use starter::{Beginning, beginnings, starter};

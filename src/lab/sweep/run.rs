@@ -331,6 +331,34 @@ pub fn plan(
     ))
 }
 
+/// Makes what the simulations of a plan read, so that what is missing is known before the first one runs.
+///
+/// # Errors
+///
+/// When something cannot be made.
+pub fn prepare_all(
+    sweep: &Sweep,
+    plan: &Plan,
+    prepare: &(dyn Fn(&SimulationSpec) -> Result<(), Arc<InputError>> + Sync),
+    options: &SweepOptions,
+) -> Result<(), SweepError> {
+    let preparing = Instant::now();
+    while_working("making what simulations read", options.quiet, || {
+        map_in_parallel(&plan.tasks, options.workers, &|task: &Task| {
+            if options.interrupt.is_requested() {
+                return Ok(());
+            }
+            prepare(&sweep.simulations[task.simulation])
+        })
+    })
+    .map_err(SweepError::Input)?;
+    tracing::debug!(
+        seconds = preparing.elapsed().as_secs_f64(),
+        "inputs of simulations are prepared"
+    );
+    Ok(())
+}
+
 /// Runs an identified sweep into a store. Says on the log what it will do, shows progress, and heeds the wish to stop.
 ///
 /// # Errors
@@ -352,20 +380,7 @@ pub fn run_planned(
     for loss in sweep.losses.iter().filter(|loss| loss.is_worth_a_warning()) {
         tracing::warn!("{loss}");
     }
-    let preparing = Instant::now();
-    while_working("making what simulations read", options.quiet, || {
-        map_in_parallel(&plan.tasks, options.workers, &|task: &Task| {
-            if options.interrupt.is_requested() {
-                return Ok(());
-            }
-            prepare(&sweep.simulations[task.simulation])
-        })
-    })
-    .map_err(SweepError::Input)?;
-    tracing::debug!(
-        seconds = preparing.elapsed().as_secs_f64(),
-        "inputs of simulations are prepared"
-    );
+    prepare_all(sweep, &plan, prepare, options)?;
     let done_points: Vec<Point> = plan
         .done_points
         .iter()

@@ -9,12 +9,15 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use super::axes::Dimension;
-use super::combination::{nodes_of, resolved};
+use super::combination::{CellNodes, nodes_of, resolved};
 use super::document::{Document, Node};
 
 use super::keys::{self, Key};
 use crate::inputs::canonical_json;
 use crate::keys::problem::{ProblemKind, Problems};
+
+/// Axis values, by key.
+pub(super) type Combination<'n, 'i> = Vec<(&'static str, &'n Node<'i>)>;
 
 /// Combinations of axis values that are looked at; more are thinned out.
 const MOST_COMBINATIONS: usize = 64;
@@ -27,27 +30,8 @@ pub(super) fn warn(
     problems: &mut Problems,
 ) {
     let nodes = nodes_of(dimensions);
-    let combinations: Vec<Vec<(&str, &Node<'_>)>> = thinned(dimensions)
-        .iter()
-        .map(|rows| {
-            let cells = dimensions.iter().zip(rows).enumerate();
-            cells
-                .flat_map(|(at, (dimension, row))| {
-                    let columns = dimension.keys.iter().zip(&nodes[at][*row]);
-                    columns.filter_map(|(key, node)| Some((key.path, node.as_ref()?)))
-                })
-                .collect()
-        })
-        .collect();
-    let simulations = |document: &Document<'_>| -> Vec<Option<(String, u64)>> {
-        let mut scratch = Problems::new("", text);
-        let each = combinations.iter();
-        each.map(|values| {
-            let (spec, ratio) = resolved(document, values, 1, 1, &mut scratch)?;
-            Some((canonical_json(&spec).ok()?, ratio.to_bits()))
-        })
-        .collect()
-    };
+    let combinations = sampled(dimensions, &nodes);
+    let simulations = |document: &Document<'_>| simulations(document, &combinations, text);
     let is_on_axis = |path: &str| {
         let keys = dimensions.iter().flat_map(|dimension| &dimension.keys);
         keys.into_iter().any(|key| key.path == path)
@@ -92,6 +76,40 @@ pub(super) fn warn(
             }),
         );
     }
+}
+
+/// The values of each combination that is looked at, by key.
+pub(super) fn sampled<'n, 'i>(
+    dimensions: &[Dimension],
+    nodes: &'n CellNodes<'i>,
+) -> Vec<Combination<'n, 'i>> {
+    thinned(dimensions)
+        .iter()
+        .map(|rows| {
+            let cells = dimensions.iter().zip(rows).enumerate();
+            cells
+                .flat_map(|(at, (dimension, row))| {
+                    let columns = dimension.keys.iter().zip(&nodes[at][*row]);
+                    columns.filter_map(|(key, node)| Some((key.path, node.as_ref()?)))
+                })
+                .collect()
+        })
+        .collect()
+}
+
+/// What is simulated at each of these combinations: the specification, and the bits of the penalty ratio; `None` where something is wrong.
+pub(super) fn simulations(
+    document: &Document<'_>,
+    combinations: &[Combination<'_, '_>],
+    text: &str,
+) -> Vec<Option<(String, u64)>> {
+    let mut scratch = Problems::new("", text);
+    let each = combinations.iter();
+    each.map(|values| {
+        let (spec, ratio) = resolved(document, values, 1, 1, &mut scratch)?;
+        Some((canonical_json(&spec).ok()?, ratio.to_bits()))
+    })
+    .collect()
 }
 
 /// The rows of each dimension that are looked at: all names, the first and the last of numbers; of the first names only where that are

@@ -58,6 +58,7 @@ fn inputs(jobs: u32, seed: u64) -> MarketInputs {
         overrun: Overrun::default(),
         learn_from: LearningJobs::Before,
         minimum_class_size: 1,
+        ..EstimateSettings::default()
     };
     let model = EstimateModel::learn(&drawn, &everybody).unwrap();
     MarketInputs {

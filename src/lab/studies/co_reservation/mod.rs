@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::{
-    Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, StudyRows,
+    Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
 };
 use crate::actors::{SimulationError, simulate_clusters};
 use crate::brokering::evaluation::grid_measures;
@@ -152,6 +152,19 @@ impl FileStudy for CoReservationStudy {
     const STORED: Definition = tables::TABLES;
 
     const OWNER: Option<&str> = Some("this table belongs to the study of several clusters");
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.jobs", "12000"),
+            ("workload.nodes", "128"),
+            ("workload.whole_trace", "true"),
+            ("workload.target_load", "0.8"),
+            ("clusters.count", "3"),
+            ("clusters.days", "4"),
+            ("requests.count", "40"),
+        ],
+        axes: &[("broker.algorithm", r#"["a2", "a3", "a4", "a5"]"#)],
+    };
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
         resolve::resolve(asked, problems)

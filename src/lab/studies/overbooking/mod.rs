@@ -6,7 +6,7 @@ mod node_rates;
 use std::sync::Arc;
 
 use self::keys::{RawClient, RawReleases};
-use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult};
+use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, Starter};
 use crate::actors::{SimulationError, simulate_cluster, simulate_cluster_and_clients};
 use crate::estimates::EstimateModel;
 use crate::failures::FailureTrace;
@@ -283,6 +283,22 @@ impl FileStudy for OverbookingStudy {
             ..Outcomes::NONE
         },
         ..Definition::NONE
+    };
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.jobs", "4000"),
+            ("workload.battery_jobs", "400"),
+            ("workload.target_load", "2.0"),
+            ("failures.source", r#""generated""#),
+        ],
+        axes: &[
+            (
+                "scheduling.strategy",
+                r#"["conservative-backfilling", "heuristic-planning", "comprehensive-overbooking", "heuristic-overbooking"]"#,
+            ),
+            ("acceptance.pof_max", "[0.05, 0.2, 0.5]"),
+        ],
     };
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {

@@ -5,7 +5,7 @@ mod keys;
 use std::sync::Arc;
 
 use self::keys::RawTables;
-use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult};
+use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, Starter};
 use crate::actors::SimulationError;
 use crate::inputs::{InputError, Inputs};
 use crate::keys::problem::Problems;
@@ -70,6 +70,22 @@ impl FileStudy for PredictedQueueStudy {
     type Tables = RawTables;
 
     const OWNER: Option<&str> = Some("this table belongs to the queue that plans with predictions");
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.whole_trace", "true"),
+            ("workload.target_load", "0.9"),
+            ("queue.corrector", r#""increments""#),
+            ("queue.backfill", r#""shortest-first""#),
+        ],
+        axes: &[
+            (
+                "queue.predictor",
+                r#"["request", "average-of-two", "conformal-quantile", "learned"]"#,
+            ),
+            ("queue.order", r#"["fcfs", "wfp3"]"#),
+        ],
+    };
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
         let (raw, learning) = (

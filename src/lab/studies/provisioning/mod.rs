@@ -4,7 +4,9 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
-use super::{Asked, FileStudy, LabStudy, MachineUse, Simulation, SimulationResult, StudyRows};
+use super::{
+    Asked, FileStudy, LabStudy, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
+};
 use crate::actors::{SimulationError, simulate_provisioning_sites};
 use crate::brokering::provisioning::measures::{
     SiteSummary, front_hypervolume, provisioning_measures,
@@ -195,6 +197,19 @@ impl FileStudy for ProvisioningStudy {
 
     const OWNER: Option<&str> =
         Some("this table belongs to the study of workflows that buy their resources");
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.whole_trace", "true"),
+            ("workload.exact_estimates", "true"),
+            ("workflow.tasks", "20"),
+            ("workflow.mean_nodes", "6"),
+        ],
+        axes: &[
+            ("provisioning.search", r#"["greedy", "moga"]"#),
+            ("provisioning.alpha", "[0.0, 0.5, 1.0]"),
+        ],
+    };
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
         resolve::resolve(asked, problems)

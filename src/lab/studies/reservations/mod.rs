@@ -8,7 +8,7 @@ use std::sync::Arc;
 use self::keys::RawTables;
 pub use self::tables::ReservationRows as Rows;
 use super::{
-    Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, StudyRows,
+    Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
 };
 use crate::actors::{SimulationError, simulate_reserving_cluster};
 use crate::inputs::{InputError, Inputs};
@@ -116,6 +116,18 @@ impl FileStudy for ReservationsStudy {
     type Tables = RawTables;
 
     const STORED: Definition = tables::TABLES;
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.whole_trace", "true"),
+            ("workload.target_load", "0.9"),
+            ("reservations.origin", r#""instead""#),
+        ],
+        axes: &[
+            ("admission.rule", r#"["holes", "move", "move-price"]"#),
+            ("reservations.share_percent", "[10, 30]"),
+        ],
+    };
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
         Some(Self {

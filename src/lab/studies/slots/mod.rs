@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use self::keys::RawSlots;
 pub use self::tables::SlotRows as Rows;
-use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows};
+use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, Starter, StudyRows};
 use crate::actors::{SimulationError, simulate_advertising_machine};
 use crate::inputs::{InputError, Inputs};
 use crate::keys::problem::Problems;
@@ -71,6 +71,14 @@ impl FileStudy for SlotsStudy {
     type Tables = keys::RawTables;
 
     const STORED: Definition = tables::TABLES;
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.whole_trace", "true"),
+            ("workload.target_load", "0.8"),
+        ],
+        axes: &[("workload.exact_estimates", "[false, true]")],
+    };
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
         slot_study(&asked.tables.slots.slots, problems).map(|settings| Self { settings })

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 pub use self::tables::TrialRows as Rows;
 use super::{
-    Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, StudyRows,
+    Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
     StudyTables,
 };
 use crate::actors::{SimulationError, simulate_virtual_reservations};
@@ -107,6 +107,17 @@ impl FileStudy for VirtualReservationsStudy {
     type Tables = keys::RawTables;
 
     const STORED: Definition = tables::TABLES;
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.jobs", "3000"),
+            ("workload.whole_trace", "true"),
+            ("workload.exact_estimates", "true"),
+            ("virtual.instants", "5"),
+            ("virtual.warm_up_days", "2"),
+        ],
+        axes: &[("virtual.nodes", "[8, 32]")],
+    };
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
         let settings = virtual_study(asked.tables, problems)?;

@@ -1,0 +1,138 @@
+//! `bookahead check CONFIG`: everything that `run` looks at before it runs.
+
+use std::collections::BTreeSet;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Args;
+use serde_json::json;
+
+use super::listing::{names, paragraph};
+use super::run::{RunError, ended, show};
+use super::screen::print_json;
+use crate::sweep::{Experiment, InputFolders, Sweep, SweepOptions, shown, while_working};
+use crate::workload::{TraceFolder, WorkloadSource};
+
+/// Arguments of `bookahead check`.
+#[derive(Args, Clone, Debug)]
+pub struct CheckArguments {
+    /// The experiment file (TOML)
+    pub config: PathBuf,
+    /// The database, for what is done already
+    #[arg(long, value_name = "FILE", default_value = super::STORE)]
+    pub store: PathBuf,
+    /// Worker threads that the estimate is for [default: the cores]
+    #[arg(long, value_name = "N", value_parser = super::workers)]
+    pub workers: Option<NonZeroUsize>,
+    /// Takes the place of the file's seed
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// JSON, for scripts
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Checks the file, finds and reads its inputs, makes what simulations read, and says what a run would do.
+pub fn check(arguments: &CheckArguments) -> ExitCode {
+    ended(carry_out(arguments).map(|()| 0))
+}
+
+fn carry_out(arguments: &CheckArguments) -> Result<(), RunError> {
+    let Experiment { sweep, warnings } = while_working("reading the experiment", false, || {
+        Experiment::load(&arguments.config, arguments.seed)
+    })?;
+    for warning in &warnings {
+        show(warning);
+    }
+    let mut options = SweepOptions::new(arguments.store.clone());
+    if let Some(workers) = arguments.workers {
+        options.workers = workers.get();
+    }
+    let (sweep, plan) = crate::store::check(sweep, &options)?;
+    for loss in sweep.losses.iter().filter(|loss| loss.is_worth_a_warning()) {
+        super::say(format_args!("warning: {loss}"));
+    }
+    let inputs = inputs(&sweep, &options.folders);
+    if arguments.json {
+        print_json(&json!({
+            "name": sweep.name,
+            "axes": sweep.axes.iter().map(|axis| json!({ "key": axis.key, "values": values(&sweep, &axis.key) })).collect::<Vec<_>>(),
+            "replications": sweep.replications,
+            "points": plan.points,
+            "simulations": plan.simulations,
+            "points_done": plan.done,
+            "simulations_to_do": plan.tasks.len(),
+            "seconds": plan.wall.as_secs_f64(),
+            "workers": plan.workers,
+            "megabytes": plan.megabytes,
+            "inputs": inputs,
+            "warnings": warnings.len(),
+        }))?;
+        return Ok(());
+    }
+    let mut text = String::new();
+    let axes = sweep.axes.iter().map(|axis| {
+        let values = values(&sweep, &axis.key);
+        format!("{}: {} ({})", axis.key, values.join(", "), values.len())
+    });
+    let mut rows = vec![("experiment".to_owned(), vec![sweep.name.clone()])];
+    rows.push(("varies".to_owned(), axes.collect()));
+    rows.push((
+        "replications".to_owned(),
+        vec![format!("{}, seed {}", sweep.replications, sweep.seed)],
+    ));
+    rows.push(("reads".to_owned(), inputs));
+    names(&mut text, &rows);
+    paragraph(&mut text, &plan.to_string());
+    for remark in &plan.remarks {
+        paragraph(&mut text, &format!("note: {remark}"));
+    }
+    paragraph(
+        &mut text,
+        &format!(
+            "everything is there: bookahead run {}",
+            arguments.config.display()
+        ),
+    );
+    super::print(&text)?;
+    Ok(())
+}
+
+/// The values that an axis takes, in the order of the points.
+fn values(sweep: &Sweep, key: &str) -> Vec<String> {
+    let mut values: Vec<String> = Vec::new();
+    for point in &sweep.points {
+        if let Some(value) = point.axes.get(key).map(shown)
+            && !values.contains(&value)
+        {
+            values.push(value);
+        }
+    }
+    values
+}
+
+/// What simulations read: files of traces with their place, models and other sources by name.
+fn inputs(sweep: &Sweep, folders: &InputFolders) -> Vec<String> {
+    let traces = TraceFolder {
+        path: folders.traces.clone(),
+    };
+    let of_workloads = sweep.simulations.iter().map(|spec| {
+        let workload = &spec.workload;
+        match &workload.source {
+            WorkloadSource::Trace { file } => match traces.find(file) {
+                Ok(path) => path.display().to_string(),
+                Err(_) => file.clone(),
+            },
+            _ => format!("jobs of a model: {}", workload.source_key()),
+        }
+    });
+    let of_studies = sweep.inputs.iter().filter_map(|input| {
+        let source = input.source.as_str();
+        let of_jobs = source.starts_with("workload ");
+        let (what, _) = source.split_once(" of workload ").unwrap_or((source, ""));
+        (!of_jobs).then(|| what.to_owned())
+    });
+    let all: BTreeSet<String> = of_workloads.chain(of_studies).collect();
+    all.into_iter().collect()
+}

@@ -1,0 +1,57 @@
+//! `bookahead init STUDY`: the file of a first experiment.
+
+use std::io::{self, Write as _};
+use std::path::PathBuf;
+
+use super::screen::{LookError, WholeFile};
+use crate::sweep::{beginnings, keys, starter};
+
+/// Prints the file of a first experiment with a study or a policy: valid, commented, and done in seconds.
+#[derive(Clone, Debug, clap::Args)]
+pub struct InitArguments {
+    /// The study, or the policy; `bookahead strategies` says what each is
+    #[arg(value_name = "STUDY", add = clap_complete::ArgValueCandidates::new(super::completions::studies))]
+    pub study: String,
+    /// A file instead of standard output; one that exists is not replaced
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// What stands below the options in `--help`.
+pub(super) fn after_help() -> String {
+    format!(
+        "Studies and policies: {}.\n\nExamples:\n  bookahead init heuristic-overbooking > mine.toml\n  bookahead check mine.toml\n  \
+         bookahead run mine.toml",
+        names().join(", ")
+    )
+}
+
+/// Everything that there is a first experiment for.
+pub(super) fn names() -> Vec<String> {
+    beginnings().map(|beginning| beginning.name).collect()
+}
+
+/// Prints or writes it.
+///
+/// # Errors
+///
+/// When there is no such study or policy, or the file cannot be written.
+pub fn execute(arguments: &InitArguments) -> Result<(), LookError> {
+    let text = starter(&arguments.study).ok_or_else(|| {
+        let names = names();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        LookError::Use(format!(
+            "there is no study or policy `{}`; {}",
+            arguments.study,
+            keys::suggest(&arguments.study, &names)
+        ))
+    })?;
+    match &arguments.out {
+        Some(path) if path.exists() => Err(LookError::Use(format!(
+            "{} exists; name another file with --out",
+            path.display()
+        ))),
+        Some(path) => WholeFile::create(path)?.write(|file| Ok(file.write_all(text.as_bytes())?)),
+        None => Ok(io::stdout().lock().write_all(text.as_bytes())?),
+    }
+}
