@@ -331,7 +331,9 @@ proptest! {
     }
 
     #[test]
-    fn a_rule_that_keeps_the_whole_estimate_never_overbooks(case in either(), sigmas in 0.0_f64..3.0) {
+    fn a_rule_that_keeps_the_whole_estimate_never_overbooks(
+        case in case(Kind::NoFailures), sigmas in 0.0_f64..3.0,
+    ) {
         // Where one of a class's jobs took all of its estimate, the 100th percentile is the estimate.
         let case = Case { history: vec![5, 100], ..case };
         for strategy in STRATEGIES.iter().filter(|strategy| strategy.overbooks) {
@@ -341,7 +343,6 @@ proptest! {
                 Acceptance::Maximum { sigmas, percentile: 100.0 },
             ] {
                 settings.acceptance = rule;
-                // The comprehensive planner may still count on jobs in front that end early for certain.
                 let overbooked = |outcome: &JobOutcome| outcome.promise.is_some_and(|promise| promise.overbooked);
                 let (_, outcomes) = case.simulate(&settings);
                 prop_assert!(!outcomes.iter().any(overbooked), "{}: {:?}", strategy.name, rule);

@@ -232,11 +232,14 @@ impl Twin {
             let available = (1.0 / (1.0 + self.failure_rate / self.repair_rate)).powf(width);
             let survives = (-self.failure_rate * width * length / 3_600.0).exp();
             let pof = 1.0 - available * executable * survives;
-            let times: Vec<(f64, f64)> = (0..)
-                .zip(self.convolve(&density, &runtime))
-                .map(|(second, share)| ((second - from) as f64, share))
-                .filter(|&(_, share)| share > 0.0)
-                .collect();
+            // Every start with every run time, also those that no window has room for.
+            let mut times: Vec<(f64, f64)> = Vec::new();
+            for (second, &begins) in (0..).zip(&density).filter(|(_, begins)| **begins > 0.0) {
+                for (length, &share) in (0..).zip(&runtime).filter(|(_, share)| **share > 0.0) {
+                    times.push(((second - from + length) as f64, begins * share));
+                }
+            }
+            times.sort_by(|one, other| one.0.total_cmp(&other.0));
             if super::accepts(self.threshold, pof, &times, (end - from) as f64) {
                 let reservation = Reservation {
                     job,

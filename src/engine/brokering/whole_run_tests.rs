@@ -343,8 +343,8 @@ fn blocked_until_early_ends() -> GridInputs {
 
 #[test]
 fn a_renegotiable_request_starts_earlier_once_jobs_in_front_have_ended_early() {
-    // Starts every 490 s from 10 s on: 1,480 s is the first behind the limits. Issued anew at 210 s nothing is better, at 410 s the jobs
-    // have ended and the window's starts begin at 410 s; at 410 s itself that start is now, and it is taken.
+    // Starts every 490 s from 10 s on: 1,480 s is the first behind the limits. Issued anew at 210 s they are counted from there, and 1,190 s is
+    // better; at 410 s the jobs have ended, and the first start is taken at once.
     let mut settings = settings(Algorithm::A2Sorted);
     settings.search.minimum_step = Seconds(490);
     let once = simulate_grid(
@@ -371,8 +371,8 @@ fn a_renegotiable_request_starts_earlier_once_jobs_in_front_have_ended_early() {
     let outcome = only(&run);
     assert_eq!(outcome.start, Some(Seconds(410)));
     assert_eq!(outcome.first_start, Some(Seconds(1_480)));
-    assert_eq!((outcome.renegotiations, outcome.improvements), (2, 1));
-    // Two parts at first, the request anew at 210 s granted once more and given back, and at 410 s two new parts for the two old ones.
+    assert_eq!((outcome.renegotiations, outcome.improvements), (2, 2));
+    // Two parts each time, and the two before given back.
     assert_eq!(
         (outcome.messages.granted, outcome.messages.cancelled),
         (6, 4)
