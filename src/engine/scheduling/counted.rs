@@ -15,11 +15,13 @@
 //! what it leaves.
 
 mod best_slot;
+mod resume;
 mod windows;
 
 use std::sync::Arc;
 
 use self::best_slot::best_slot;
+use super::checkpoint::Checkpointing;
 use super::cluster::Cluster;
 use super::hardware::Hardware;
 use super::learned::Learned;
@@ -108,7 +110,7 @@ impl Counted {
     ) -> Self {
         Self {
             overbooks,
-            after_crash: settings.crash.recovery(overbooks),
+            after_crash: settings.after_crash(overbooks),
             after_failed_start: settings.failed_start.recovery(overbooks),
             hardware: Hardware::new(settings.reliability.clone()),
             settings: settings.clone(),
@@ -162,7 +164,7 @@ impl Counted {
                 return (None, None);
             }
         }
-        let (class, distribution) = match self.learned.lookup(job) {
+        let (class, distribution) = match self.learned.lookup(cluster.job(job.id)) {
             Some((class, distribution)) if self.overbooks => {
                 (Some(class), Some(distribution.as_ref()))
             }
@@ -255,7 +257,9 @@ impl Counted {
             }
             let executable = match distribution {
                 _ if !overbooked => 1.0,
-                Some(distribution) => distribution.cdf_at(length, job.estimate),
+                Some(distribution) => {
+                    cluster.executable(job.id, distribution, start, start + length)
+                }
                 None => 0.0,
             };
             let success = SuccessFactors {
@@ -350,7 +354,7 @@ impl Counted {
     fn extend_windows(&mut self, cluster: &mut Cluster) {
         for slot in &mut self.running {
             let limit = (slot.start + slot.estimate).min(slot.deadline);
-            if slot.end >= limit {
+            if slot.end >= limit || cluster.is_closing(slot.job) {
                 continue;
             }
             let end = self.profile.first_below(slot.end, slot.nodes).min(limit);
@@ -368,7 +372,7 @@ impl Counted {
         let mut index = 0;
         while index < self.waiting.len() {
             let waiting = self.waiting[index];
-            match self.slot_for_restart(&waiting, now) {
+            match self.slot_for_restart(cluster, &waiting, now) {
                 Some((start, end)) => {
                     self.waiting.remove(index);
                     let slot = waiting.slot;
@@ -379,9 +383,17 @@ impl Counted {
         }
     }
 
-    fn slot_for_restart(&self, waiting: &Waiting, now: Seconds) -> Option<(Seconds, Seconds)> {
+    fn slot_for_restart(
+        &self,
+        cluster: &mut Cluster,
+        waiting: &Waiting,
+        now: Seconds,
+    ) -> Option<(Seconds, Seconds)> {
         let slot = &waiting.slot;
         let from = now.max(slot.release);
+        if waiting.recovery == Recovery::Short && cluster.checkpoints_of(slot.job).is_some() {
+            return self.slot_for_rest(cluster, slot, from);
+        }
         if waiting.recovery == Recovery::Short {
             return best_slot(&self.profile, slot, from, slot.deadline - Seconds(1));
         }
@@ -428,7 +440,7 @@ impl Policy for Counted {
     fn arrived(&mut self, cluster: &mut Cluster, id: JobId) {
         self.learned.submitted();
         self.refresh_for(cluster);
-        let job = cluster.job(id).clone();
+        let job = cluster.to_plan(id);
         if let Some((start, end)) = job.fixed_window() {
             if self.profile.min_free(start, end) >= job.nodes.0 as i32 {
                 cluster.promise_reservation(id);
@@ -496,6 +508,17 @@ impl Policy for Counted {
         self.replan(cluster);
     }
 
+    fn stopped(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.refresh_for(cluster);
+        self.displace(cluster, job, Recovery::Short);
+        self.retry_waiting(cluster);
+        self.compress(cluster);
+    }
+
+    fn checkpointing(&self) -> Option<Checkpointing> {
+        self.settings.checkpointing()
+    }
+
     fn node_failed(&mut self, cluster: &mut Cluster, node: NodeIndex, victim: Option<JobId>) {
         self.nodes_failed(cluster, &[(node, victim)]);
     }
@@ -507,11 +530,7 @@ impl Policy for Counted {
     fn nodes_failed(&mut self, cluster: &mut Cluster, failed: &[(NodeIndex, Option<JobId>)]) {
         self.refresh_for(cluster);
         for job in failed.iter().filter_map(|&(_, victim)| victim) {
-            if let Some(place) = self.running.iter().position(|slot| slot.job == job) {
-                let slot = self.running.remove(place);
-                self.profile.release(cluster.now(), slot.end, slot.nodes);
-                self.disable(cluster, slot, self.after_crash);
-            }
+            self.displace(cluster, job, self.after_crash);
         }
         self.replan(cluster);
     }

@@ -74,7 +74,8 @@ impl Learned {
                 Verdict::FailedOverbooked | Verdict::FailedNodes
             );
             if outcome.verdict != Verdict::FailedUnstartable {
-                self.history.ended(job.user, end - start, job.estimate, cut);
+                let ran = outcome.execution.map_or(end - start, |runs| runs.useful);
+                self.history.ended(job.user, ran, job.estimate, cut);
             }
         }
         if let Some(calibrator) = &mut self.calibrator

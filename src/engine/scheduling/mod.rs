@@ -4,6 +4,7 @@
 //! what was planned, in the order of events, and writes down what became of every job.
 
 mod agenda;
+mod checkpoint;
 mod client;
 mod cluster;
 mod counted;
@@ -32,6 +33,10 @@ mod virtual_reservation;
 mod virtual_study;
 
 pub(crate) use agenda::Agenda;
+pub use checkpoint::{
+    CheckpointInterval, CheckpointPayer, CheckpointSettings, CheckpointTotals, Checkpointing,
+    Execution, GapEnd, ResumeRule, Rhythm, daly_interval, young_interval,
+};
 pub use client::{
     ClientSettings, ClientTies, ClosedLoop, Decision, Dependencies, Follows, Orders, REACTION,
 };

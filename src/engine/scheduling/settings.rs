@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::checkpoint::{CheckpointSettings, Checkpointing};
 use super::promising::{PromisingRule, UnderestimatorRule, is_default};
 pub use crate::estimates::{CalibrationMethod, CalibrationSettings, Convolution};
 use crate::failures::SurvivalModel;
@@ -63,6 +64,24 @@ pub struct PolicySettings {
     /// What the algorithm of 2008 does for users whose jobs mostly outlast their estimates (spec §3.1.6).
     #[serde(default, skip_serializing_if = "is_default")]
     pub underestimators: UnderestimatorRule,
+    /// How jobs save their work; `None` where they do not (A-31).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<CheckpointSettings>,
+}
+
+impl PolicySettings {
+    /// How jobs save their work, with the failure rate that the planner believes in.
+    #[must_use]
+    pub fn checkpointing(&self) -> Option<Checkpointing> {
+        let rate = self.reliability.failure_rate_per_hour;
+        self.checkpoint
+            .map(|settings| Checkpointing::new(settings, rate))
+    }
+
+    /// What a job needs to go on after a crash.
+    pub(super) fn after_crash(&self, overbooks: bool) -> Recovery {
+        self.crash.recovery(overbooks, self.checkpoint.is_some())
+    }
 }
 
 impl Default for PolicySettings {
@@ -89,6 +108,7 @@ impl Default for PolicySettings {
             early_start: EarlyStart::Strategy,
             promising: PromisingRule::default(),
             underestimators: UnderestimatorRule::default(),
+            checkpoint: None,
         }
     }
 }
@@ -223,12 +243,13 @@ pub enum ReplanPasses {
     FixedPoint,
 }
 
-/// What becomes of a job that loses a node while it runs (A-31). It has lost its progress in any case.
+/// What becomes of a job that loses a node while it runs (A-31). It has lost all progress that it did not save.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CrashRule {
     /// What the thesis says in its evaluation: "the non-overbooking approaches fail if one of their resources fails. The
-    /// overbooking strategies … can therefore restart jobs": final without overbooking, else any time that is left will do.
+    /// overbooking strategies … can therefore restart jobs": final without overbooking, else any time that is left will do. Where jobs
+    /// save their work, they go on without overbooking, too, where all of the rest fits.
     #[default]
     Strategy,
     /// The job has failed.
@@ -280,19 +301,20 @@ impl Recovery {
 }
 
 impl CrashRule {
-    /// The rule without reference to the strategy.
+    /// The rule without reference to the strategy, where jobs save their work or not.
     #[must_use]
-    pub fn written_out(self, overbooks: bool) -> Self {
-        match self.recovery(overbooks) {
+    pub fn written_out(self, overbooks: bool, saves: bool) -> Self {
+        match self.recovery(overbooks, saves) {
             Recovery::None => Self::Final,
             Recovery::Full => Self::RestartFull,
             Recovery::Short => Self::RestartShort,
         }
     }
 
-    pub(super) fn recovery(self, overbooks: bool) -> Recovery {
+    pub(super) fn recovery(self, overbooks: bool, saves: bool) -> Recovery {
         match self {
             Self::Strategy if overbooks => Recovery::Short,
+            Self::Strategy if saves => Recovery::Full,
             Self::Strategy | Self::Final => Recovery::None,
             Self::Restart => FailedStartRule::Strategy.recovery(overbooks),
             Self::RestartFull => Recovery::Full,

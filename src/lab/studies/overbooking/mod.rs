@@ -75,7 +75,8 @@ impl Simulation for PolicySimulation {
         };
         let (run, of_clients) = run.ok_or_else(|| SimulationError::Unfinished(name.clone()))?;
         let mut measured = fixed_measures(&run.outcomes);
-        for (name, value) in of_clients.iter() {
+        let of_checkpoints = run.metrics.checkpoints.measures();
+        for (name, value) in of_clients.iter().chain(of_checkpoints.iter()) {
             measured.add(name, value);
         }
         Ok(SimulationResult {

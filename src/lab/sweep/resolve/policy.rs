@@ -1,4 +1,4 @@
-//! `[scheduling]`, `[acceptance]` and `[reliability]`: the policy and what it promises.
+//! `[scheduling]`, `[acceptance]`, `[reliability]` and `[checkpoint]`: the policy, what it promises, and how jobs save their work.
 
 use std::ops::Range;
 
@@ -7,9 +7,12 @@ use toml::Spanned;
 use super::failures::{SurvivalKeys, survival};
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::registry::{self, Strategy};
-use crate::scheduling::{Acceptance, CalibrationSettings, PolicySettings, Reliability};
+use crate::scheduling::{
+    Acceptance, CalibrationSettings, CheckpointInterval, CheckpointSettings, PolicySettings,
+    Reliability, UnderestimatorRule,
+};
 use crate::studies;
-use crate::sweep::raw::{RawAcceptance, RawReliability, RawScheduling};
+use crate::sweep::raw::{RawAcceptance, RawCheckpoint, RawReliability, RawScheduling};
 use crate::units::Seconds;
 
 /// The policy and the penalty ratio of the accounting.
@@ -17,6 +20,7 @@ pub(crate) fn policy(
     scheduling: Option<&Spanned<RawScheduling>>,
     acceptance: &RawAcceptance,
     reliability: &RawReliability,
+    checkpoint: &RawCheckpoint,
     problems: &mut Problems,
 ) -> Option<(PolicySettings, f64)> {
     let default = PolicySettings::default();
@@ -38,6 +42,7 @@ pub(crate) fn policy(
     let reliability = planner_reliability(reliability, problems);
     let calibration = calibration(acceptance, problems);
     let user_factor = raw.user_factor().or_default(problems);
+    let checkpoint = checkpoints(checkpoint, acceptance, problems);
     let policy = PolicySettings {
         strategy: strategy?.name.to_owned(),
         placing: raw.placing.unwrap_or_default(),
@@ -60,6 +65,7 @@ pub(crate) fn policy(
         early_start: raw.early_start.unwrap_or_default(),
         promising: acceptance.promising.unwrap_or_default(),
         underestimators: acceptance.underestimators.unwrap_or_default(),
+        checkpoint: checkpoint?,
     };
     Some((policy, ratio?))
 }
@@ -136,4 +142,33 @@ fn planner_reliability(raw: &RawReliability, problems: &mut Problems) -> Option<
         repair_rate_per_hour: repair?,
         form: raw.form.unwrap_or_default(),
     })
+}
+
+fn checkpoints(
+    raw: &RawCheckpoint,
+    acceptance: &RawAcceptance,
+    problems: &mut Problems,
+) -> Option<Option<CheckpointSettings>> {
+    let seconds = raw.interval_seconds().or_default(problems);
+    let cost = raw.cost_seconds().or_default(problems);
+    let restart = raw.restart_seconds().or_default(problems);
+    let interval = match raw.interval().name(problems)? {
+        "fixed" => CheckpointInterval::Fixed(Seconds(seconds?)),
+        "young" => CheckpointInterval::Young,
+        "daly" => CheckpointInterval::Daly,
+        _ => return Some(None),
+    };
+    if acceptance.underestimators == Some(UnderestimatorRule::MoreTime) {
+        let message = "with checkpoints nobody is planned more than the estimate";
+        raw.interval().refuse(message, problems);
+        return None;
+    }
+    Some(Some(CheckpointSettings {
+        interval,
+        cost: Seconds(cost?),
+        restart: Seconds(restart?),
+        payer: raw.payer.unwrap_or_default(),
+        gap_end: raw.gap_end.unwrap_or_default(),
+        resume: raw.resume.unwrap_or_default(),
+    }))
 }
