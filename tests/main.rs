@@ -5,6 +5,7 @@ mod architecture;
 mod broken;
 mod browser;
 mod calibrated_promises;
+mod checkpoints;
 mod cluster_excerpts;
 mod convolution;
 mod cross_checks;

@@ -15,12 +15,14 @@
 //! what it leaves.
 
 mod best_slot;
+mod resume;
 mod windows;
 
 use std::sync::Arc;
 
 use self::best_slot::best_slot;
 use super::acceptance::Tested;
+use super::checkpoint::Checkpointing;
 use super::cluster::Cluster;
 use super::hardware::Hardware;
 use super::learned::Learned;
@@ -112,7 +114,7 @@ impl Counted {
     ) -> Self {
         Self {
             overbooks,
-            after_crash: settings.crash.recovery(overbooks),
+            after_crash: settings.after_crash(overbooks),
             after_failed_start: settings.failed_start.recovery(overbooks),
             hardware: Hardware::new(settings.reliability.clone()),
             settings: settings.clone(),
@@ -166,7 +168,7 @@ impl Counted {
                 return (None, None);
             }
         }
-        let own = self.own_ratios(job);
+        let own = self.own_ratios(cluster.as_submitted(job));
         let distribution = own
             .as_ref()
             .map(|(_, distribution)| Arc::clone(distribution));
@@ -263,7 +265,9 @@ impl Counted {
             }
             let executable = match distribution {
                 _ if !overbooked => 1.0,
-                Some(distribution) => distribution.cdf_at(length, job.estimate),
+                Some(distribution) => {
+                    cluster.executable(job, distribution, start, start + length)
+                }
                 None => 0.0,
             };
             let success = SuccessFactors {
@@ -367,7 +371,7 @@ impl Counted {
     fn extend_windows(&mut self, cluster: &mut Cluster) {
         for slot in &mut self.running {
             let limit = (slot.start + slot.estimate).min(slot.deadline);
-            if slot.end >= limit {
+            if slot.end >= limit || cluster.is_closing(slot.job) {
                 continue;
             }
             let end = self.profile.first_below(slot.end, slot.nodes).min(limit);
@@ -385,7 +389,7 @@ impl Counted {
         let mut index = 0;
         while index < self.waiting.len() {
             let waiting = self.waiting[index];
-            match self.slot_for_restart(&waiting, now) {
+            match self.slot_for_restart(cluster, &waiting, now) {
                 Some((start, end)) => {
                     self.waiting.remove(index);
                     let slot = waiting.slot;
@@ -396,9 +400,17 @@ impl Counted {
         }
     }
 
-    fn slot_for_restart(&self, waiting: &Waiting, now: Seconds) -> Option<(Seconds, Seconds)> {
+    fn slot_for_restart(
+        &self,
+        cluster: &mut Cluster,
+        waiting: &Waiting,
+        now: Seconds,
+    ) -> Option<(Seconds, Seconds)> {
         let slot = &waiting.slot;
         let from = now.max(slot.release);
+        if waiting.recovery == Recovery::Short && cluster.checkpoints_of(slot.job).is_some() {
+            return self.slot_for_rest(cluster, slot, from);
+        }
         if waiting.recovery == Recovery::Short {
             return best_slot(&self.profile, slot, from, slot.deadline - Seconds(1));
         }
@@ -443,7 +455,7 @@ fn probability(slot: &Candidate) -> f64 {
 
 impl Policy for Counted {
     fn arrived(&mut self, cluster: &mut Cluster, id: JobId) {
-        let job = cluster.job(id).clone();
+        let job = cluster.to_plan(id);
         self.learned.submitted(&job);
         self.refresh_for(cluster);
         if let Some((start, end)) = job.fixed_window() {
@@ -460,7 +472,7 @@ impl Policy for Counted {
             cluster.drop(id, Verdict::DroppedNoSlot);
             return;
         };
-        let own = own.or_else(|| self.own_ratios(&job));
+        let own = own.or_else(|| self.own_ratios(cluster.job(id)));
         cluster.promise(
             id,
             Promise {
@@ -517,6 +529,17 @@ impl Policy for Counted {
         self.replan(cluster);
     }
 
+    fn stopped(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.refresh_for(cluster);
+        self.displace(cluster, job, Recovery::Short);
+        self.retry_waiting(cluster);
+        self.compress(cluster);
+    }
+
+    fn checkpointing(&self) -> Option<Checkpointing> {
+        self.settings.checkpointing()
+    }
+
     fn node_failed(&mut self, cluster: &mut Cluster, node: NodeIndex, victim: Option<JobId>) {
         self.nodes_failed(cluster, &[(node, victim)]);
     }
@@ -528,11 +551,7 @@ impl Policy for Counted {
     fn nodes_failed(&mut self, cluster: &mut Cluster, failed: &[(NodeIndex, Option<JobId>)]) {
         self.refresh_for(cluster);
         for job in failed.iter().filter_map(|&(_, victim)| victim) {
-            if let Some(place) = self.running.iter().position(|slot| slot.job == job) {
-                let slot = self.running.remove(place);
-                self.profile.release(cluster.now(), slot.end, slot.nodes);
-                self.disable(cluster, slot, self.after_crash);
-            }
+            self.displace(cluster, job, self.after_crash);
         }
         self.replan(cluster);
     }

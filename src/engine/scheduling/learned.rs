@@ -174,7 +174,8 @@ impl Learned {
         if let (Some(start), Some(end), Some(how)) =
             (outcome.start, outcome.end, run_end(outcome.verdict))
         {
-            let ran = end - start;
+            // With checkpoints a job runs several times, and saves its work in between.
+            let ran = outcome.execution.map_or(end - start, |runs| runs.useful);
             self.history
                 .ended(job.user, ran, job.estimate, how == RunEnd::Cut);
             // A job that was lost with a node may have been given up long after its run.
@@ -185,7 +186,7 @@ impl Learned {
             if let (Some(predicted), Some(prediction)) =
                 (&mut self.predicted, open.and_then(|open| open.prediction))
             {
-                predicted.decided(&prediction, start, end, how);
+                predicted.decided(&prediction, start, start + ran, how);
             }
         }
         if let Some(promise) = outcome.promise.filter(|promise| promise.overbooked) {

@@ -15,18 +15,21 @@
 
 mod completions;
 mod fixed;
+mod resume;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::completions::{Completions, Expected, Question};
 use super::acceptance::Tested;
+use super::checkpoint::Checkpointing;
 use super::cluster::{Cluster, Phase};
 use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
 use super::hardware::Hardware;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, Promise, SuccessFactors, Verdict};
 use super::policy::{JobQuote, Policy};
-use super::settings::{EarlyStart, Placing, PolicySettings, PredecessorRule};
+use super::settings::{EarlyStart, Placing, PolicySettings, PredecessorRule, Recovery, Retry};
 use crate::estimates::{
     CompletionDistribution, EstimateModel, Moments, RatioRange, RuntimeSteps,
     probability_executable, probability_executable_together, wait_moments,
@@ -46,6 +49,8 @@ pub struct Mapped {
     /// Completion-time distributions of the jobs with an open reservation.
     completions: Completions,
     disabled: DisabledJobs,
+    /// Jobs that go on from what they saved as soon as there is a gap for them, wherever that is.
+    displaced: BTreeMap<JobId, Recovery>,
 }
 
 /// A slot on concrete nodes that a new job may be given.
@@ -97,6 +102,7 @@ impl Mapped {
             plan: NodePlan::new(nodes),
             completions: Completions::new(settings.convolution),
             disabled: DisabledJobs::new(settings, overbooks),
+            displaced: BTreeMap::new(),
         }
     }
 
@@ -110,12 +116,12 @@ impl Mapped {
     }
 
     /// The job's own runtime distribution; `None` for strategies that do not overbook.
-    fn own_runtime(&self, job: &Job) -> Option<OwnRuntime> {
+    fn own_runtime(&self, cluster: &Cluster, job: &Job) -> Option<OwnRuntime> {
         if !self.overbooks {
             return None;
         }
-        let (class, distribution) = self.learned.lookup(job)?;
-        let steps = RuntimeSteps::new(&distribution, job.estimate, self.settings.time_step);
+        let (class, distribution) = self.learned.lookup(cluster.as_submitted(job))?;
+        let steps = cluster.runtime_steps(job, &distribution, self.settings.time_step);
         Some(OwnRuntime {
             class,
             ratios: Learned::range(&distribution),
@@ -246,8 +252,9 @@ impl Mapped {
         }
         let available = self.hardware.available_on(&gap.nodes);
         let survives = self.hardware.survives_on(&gap.nodes, length);
+        let done_by = cluster.done_by(job.id, gap.start, gap.end);
         // The predecessors cannot help more than by ending at once: most slots are ruled out without their distributions.
-        let steps = (gap.end - gap.from).0 / own.steps.step().0;
+        let steps = (done_by - gap.from).0 / own.steps.step().0;
         let within = own
             .steps
             .cdf_at_steps(u32::try_from(steps).unwrap_or(u32::MAX));
@@ -267,7 +274,7 @@ impl Mapped {
         let predecessors = self.plan.predecessors(&gap.nodes, gap.from, gap.start);
         let success = SuccessFactors {
             available,
-            executable: self.executable(cluster, job, own, &predecessors, &gap),
+            executable: self.executable(cluster, job, own, &predecessors, &gap, done_by),
             survives,
         };
         let passes = rule.passes(Tested {
@@ -313,10 +320,9 @@ impl Mapped {
         own: &OwnRuntime,
         predecessors: &[JobId],
         gap: &Gap,
+        end: Seconds,
     ) -> f64 {
-        let &Gap {
-            from, start, end, ..
-        } = gap;
+        let &Gap { from, start, .. } = gap;
         if self.settings.predecessors == PredecessorRule::Planned {
             return probability_executable(&[], &own.steps, start, start, end);
         }
@@ -385,6 +391,29 @@ impl Mapped {
         self.completions.ask(job.id, question);
     }
 
+    /// Enters a job into the plan.
+    fn enter(
+        &mut self,
+        cluster: &mut Cluster,
+        job: &Job,
+        own: Option<OwnRuntime>,
+        slot: Candidate,
+    ) {
+        if let Some(own) = own {
+            self.remember_completion(cluster, job, own.steps, &slot);
+        }
+        self.plan.insert(Reservation {
+            job: job.id,
+            nodes: slot.nodes,
+            start: slot.start,
+            end: slot.end,
+        });
+        if slot.overbooked && self.settings.hold_for_overbooked {
+            self.plan.hold(job.id);
+        }
+        cluster.plan(job.id, slot.start);
+    }
+
     /// Starts planned jobs whose nodes have become free, in order of planned start (spec §3.14.4).
     fn start_early(&mut self, cluster: &mut Cluster, freed: &NodeSet) {
         if !self.releases_early {
@@ -448,26 +477,9 @@ impl Mapped {
                 self.begin_anew(cluster, job);
             }
         }
-    }
-
-    /// A restarted job runs from now, from scratch: what was expected of it at acceptance is void.
-    fn begin_anew(&mut self, cluster: &mut Cluster, id: JobId) {
-        let job = cluster.job(id).clone();
-        let Some(own) = self.own_runtime(&job) else {
-            return;
-        };
-        let Some(end) = self.plan.reservation(id).map(|reservation| reservation.end) else {
-            return;
-        };
-        cluster.work.convolutions += 1;
-        let question = Question {
-            predecessors: Vec::new(),
-            from: cluster.now(),
-            start: cluster.now(),
-            end,
-            steps: own.steps,
-        };
-        self.completions.ask(id, question);
+        if occasion == Occasion::Repair || self.settings.retry == Retry::Events {
+            self.retry_displaced(cluster);
+        }
     }
 }
 
@@ -477,23 +489,20 @@ fn probability(slot: &Candidate) -> f64 {
 
 impl Policy for Mapped {
     fn arrived(&mut self, cluster: &mut Cluster, id: JobId) {
-        let job = cluster.job(id).clone();
+        let job = cluster.to_plan(id);
         self.learned.submitted(&job);
         self.refresh(cluster.now());
         if let Some(window) = job.fixed_window() {
             self.reserve(cluster, &job, window);
             return;
         }
-        let own = self.own_runtime(&job);
+        let own = self.own_runtime(cluster, &job);
         let Some(slot) = self.place(cluster, &job, own.as_ref()) else {
             cluster.drop(id, Verdict::DroppedNoSlot);
             return;
         };
         let class = own.as_ref().map(|own| own.class);
         let ratios = own.as_ref().map(|own| own.ratios);
-        if let Some(own) = own {
-            self.remember_completion(cluster, &job, own.steps, &slot);
-        }
         cluster.promise(
             id,
             Promise {
@@ -509,16 +518,7 @@ impl Policy for Mapped {
             },
             class.filter(|_| slot.overbooked),
         );
-        self.plan.insert(Reservation {
-            job: id,
-            nodes: slot.nodes,
-            start: slot.start,
-            end: slot.end,
-        });
-        if slot.overbooked && self.settings.hold_for_overbooked {
-            self.plan.hold(id);
-        }
-        cluster.plan(id, slot.start);
+        self.enter(cluster, &job, own, slot);
     }
 
     fn start_due(&mut self, cluster: &mut Cluster, job: JobId) {
@@ -553,12 +553,28 @@ impl Policy for Mapped {
         }
     }
 
+    fn stopped(&mut self, cluster: &mut Cluster, job: JobId) {
+        let freed = self.plan.remove(job);
+        self.completions.remove(job);
+        self.retry_disabled(cluster, Occasion::NodesFreed);
+        self.wait_for_gap(cluster, job, Recovery::Short);
+        if let Some(reservation) = freed {
+            self.start_early(cluster, &reservation.nodes);
+        }
+    }
+
+    fn checkpointing(&self) -> Option<Checkpointing> {
+        self.settings.checkpointing()
+    }
+
     fn node_failed(&mut self, cluster: &mut Cluster, _node: NodeIndex, victim: Option<JobId>) {
         if let Some(job) = victim
             && let Some(nodes) = cluster.nodes_of(job).cloned()
         {
             if cluster.is_reservation(job) {
                 self.lose(cluster, job, &nodes);
+            } else if cluster.checkpoints_of(job).is_some() {
+                self.displace(cluster, job, &nodes);
             } else {
                 self.disable(cluster, job, nodes, Cause::Crash);
             }
@@ -585,7 +601,7 @@ impl Policy for Mapped {
 
     fn quote_job(&mut self, cluster: &mut Cluster, job: &Job) -> Option<JobQuote> {
         self.refresh(cluster.now());
-        let own = self.own_runtime(job);
+        let own = self.own_runtime(cluster, job);
         let slot = self.place(cluster, job, own.as_ref())?;
         let success = slot.success.unwrap_or_else(|| SuccessFactors {
             available: self.hardware.available_on(&slot.nodes),
@@ -612,6 +628,7 @@ impl Policy for Mapped {
 
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
         let bound = self.disabled.remove(job);
+        self.displaced.remove(&job);
         let nodes = bound.unwrap_or_else(|| NodeSet::empty(cluster.nodes()));
         self.lose(cluster, job, &nodes);
     }

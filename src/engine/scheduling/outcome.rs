@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::checkpoint::{CheckpointTotals, Execution};
 use crate::estimates::RatioRange;
 use crate::scheduling::measures::Measured;
 use crate::units::{Coins, NodeSeconds, Seconds};
@@ -26,10 +27,13 @@ pub struct JobOutcome {
     pub start: Option<Seconds>,
     /// When it ended for good (success, kill, or the moment it was given up); `None` if it was dropped.
     pub end: Option<Seconds>,
-    /// How often it was started again after a node failure.
+    /// How often it was started again: after a node failure, and where jobs save their work after the end of a window.
     pub restarts: u32,
     /// How many failures hit nodes while it held them.
     pub node_failures: u32,
+    /// What its runs added up to; `None` where jobs do not save their work, or it never ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution: Option<Execution>,
 }
 
 impl JobOutcome {
@@ -51,6 +55,7 @@ impl JobOutcome {
             end: ran.map(|(_, end)| end),
             restarts: 0,
             node_failures: 0,
+            execution: None,
         }
     }
 }
@@ -234,7 +239,7 @@ pub struct SimulationMetrics {
     pub failed_nodes: u64,
     /// Failed because the job could not start.
     pub failed_unstartable: u64,
-    /// Restarts after node failures.
+    /// Restarts after node failures, and where jobs save their work after ends of windows.
     pub restarts: u64,
     /// Fees of successful jobs, `Σ n·x`.
     pub fees: NodeSeconds,
@@ -242,7 +247,7 @@ pub struct SimulationMetrics {
     pub forfeited: NodeSeconds,
     /// Node-time in which a job ran (including runs that were lost).
     pub busy: NodeSeconds,
-    /// Node-time of successful runs.
+    /// Node-time of successful runs; of jobs that save their work, what they computed and did not lose.
     pub useful: NodeSeconds,
     /// From the first submission to the last end.
     pub makespan: Seconds,
@@ -254,10 +259,13 @@ pub struct SimulationMetrics {
     pub started: u64,
     /// Σ n·ω·(response/ω) over successful jobs, i.e. Σ n·response: numerator of the slowdown weighted by area.
     pub weighted_response: NodeSeconds,
-    /// Σ n·(time held by the last run) over successful jobs: its denominator.
+    /// Σ n·(time held by the last run, or by all where work is saved) over successful jobs: its denominator.
     pub weighted_run: NodeSeconds,
     /// What the policy did to get there.
     pub work: WorkCounters,
+    /// What jobs that save their work did.
+    #[serde(default)]
+    pub checkpoints: CheckpointTotals,
 }
 
 impl SimulationMetrics {
@@ -292,6 +300,7 @@ impl SimulationMetrics {
             started: self.started + other.started,
             weighted_response: self.weighted_response + other.weighted_response,
             weighted_run: self.weighted_run + other.weighted_run,
+            checkpoints: self.checkpoints.beside(&other.checkpoints),
             work: WorkCounters {
                 pof_evaluations: self.work.pof_evaluations + other.work.pof_evaluations,
                 convolutions: self.work.convolutions + other.work.convolutions,
@@ -305,6 +314,9 @@ impl SimulationMetrics {
     pub fn count(&mut self, outcome: &JobOutcome) {
         self.submitted += 1;
         self.restarts += u64::from(outcome.restarts);
+        if let Some(execution) = &outcome.execution {
+            self.checkpoints.count(outcome, execution);
+        }
         if let Some(start) = outcome.start {
             self.started += 1;
             self.wait_total += start - outcome.job.release;
@@ -316,8 +328,12 @@ impl SimulationMetrics {
             Verdict::SuccessfulFinished | Verdict::SuccessfulFullGrant => {
                 self.fees += fee;
                 if let (Some(start), Some(end)) = (outcome.start, outcome.end) {
-                    self.useful += outcome.job.nodes.for_span(end - start);
-                    self.weighted_run += outcome.job.nodes.for_span(end - start);
+                    let (useful, held) = match &outcome.execution {
+                        Some(execution) => (execution.useful, execution.held()),
+                        None => (end - start, end - start),
+                    };
+                    self.useful += outcome.job.nodes.for_span(useful);
+                    self.weighted_run += outcome.job.nodes.for_span(held);
                     self.weighted_response += outcome.job.nodes.for_span(end - outcome.job.release);
                 }
             }

@@ -1,5 +1,6 @@
 //! The trait that one file implements for each policy.
 
+use super::checkpoint::Checkpointing;
 use super::cluster::Cluster;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, SuccessFactors};
@@ -42,6 +43,17 @@ pub trait Policy: Send {
 
     /// A job ended: by itself, at its estimate, or killed at the end of its window.
     fn ended(&mut self, cluster: &mut Cluster, job: JobId);
+
+    /// A job that saves its work was stopped at the end of its window, and has time left: its nodes are idle, and it must be
+    /// planned again, disabled or failed.
+    fn stopped(&mut self, cluster: &mut Cluster, job: JobId) {
+        cluster.fail(job);
+    }
+
+    /// How jobs save their work; `None` where they do not.
+    fn checkpointing(&self) -> Option<Checkpointing> {
+        None
+    }
 
     /// A node went down, with the job that ran on it. The victim must be planned again, disabled or failed.
     fn node_failed(&mut self, cluster: &mut Cluster, node: NodeIndex, victim: Option<JobId>);

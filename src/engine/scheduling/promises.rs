@@ -168,6 +168,7 @@ mod tests {
             start: start.map(Seconds),
             end: None,
             restarts: 0,
+            execution: None,
             node_failures: 0,
         }
     }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::acceptance::Acceptance;
+use super::checkpoint::{CheckpointSettings, Checkpointing};
 use super::promising::{PromisingRule, UnderestimatorRule, is_default};
 pub use crate::estimates::{CalibrationMethod, CalibrationSettings, Convolution};
 use crate::failures::{NodeRates, SurvivalModel};
@@ -70,6 +71,9 @@ pub struct PolicySettings {
     /// Which node is taken of several that are equally free (A-06).
     #[serde(default, skip_serializing_if = "NodeOrder::is_index")]
     pub node_order: NodeOrder,
+    /// How jobs save their work; `None` where they do not (A-31).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<CheckpointSettings>,
 }
 
 impl PolicySettings {
@@ -82,6 +86,19 @@ impl PolicySettings {
         } else {
             0
         }
+    }
+
+    /// How jobs save their work, with the failure rate that the planner believes in.
+    #[must_use]
+    pub fn checkpointing(&self) -> Option<Checkpointing> {
+        let rate = self.reliability.failure_rate_per_hour;
+        self.checkpoint
+            .map(|settings| Checkpointing::new(settings, rate))
+    }
+
+    /// What a job needs to go on after a crash.
+    pub(super) fn after_crash(&self, overbooks: bool) -> Recovery {
+        self.crash.recovery(overbooks, self.checkpoint.is_some())
     }
 }
 
@@ -111,6 +128,7 @@ impl Default for PolicySettings {
             promising: PromisingRule::default(),
             underestimators: UnderestimatorRule::default(),
             node_order: NodeOrder::default(),
+            checkpoint: None,
         }
     }
 }
@@ -256,12 +274,13 @@ pub enum ReplanPasses {
     FixedPoint,
 }
 
-/// What becomes of a job that loses a node while it runs (A-31). It has lost its progress in any case.
+/// What becomes of a job that loses a node while it runs (A-31). It has lost all progress that it did not save.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CrashRule {
     /// What the thesis says in its evaluation: "the non-overbooking approaches fail if one of their resources fails. The
-    /// overbooking strategies … can therefore restart jobs": final without overbooking, else any time that is left will do.
+    /// overbooking strategies … can therefore restart jobs": final without overbooking, else any time that is left will do. Where jobs
+    /// save their work, they go on without overbooking, too, where all of the rest fits.
     #[default]
     Strategy,
     /// The job has failed.
@@ -313,19 +332,20 @@ impl Recovery {
 }
 
 impl CrashRule {
-    /// The rule without reference to the strategy.
+    /// The rule without reference to the strategy, where jobs save their work or not.
     #[must_use]
-    pub fn written_out(self, overbooks: bool) -> Self {
-        match self.recovery(overbooks) {
+    pub fn written_out(self, overbooks: bool, saves: bool) -> Self {
+        match self.recovery(overbooks, saves) {
             Recovery::None => Self::Final,
             Recovery::Full => Self::RestartFull,
             Recovery::Short => Self::RestartShort,
         }
     }
 
-    pub(super) fn recovery(self, overbooks: bool) -> Recovery {
+    pub(super) fn recovery(self, overbooks: bool, saves: bool) -> Recovery {
         match self {
             Self::Strategy if overbooks => Recovery::Short,
+            Self::Strategy if saves => Recovery::Full,
             Self::Strategy | Self::Final => Recovery::None,
             Self::Restart => FailedStartRule::Strategy.recovery(overbooks),
             Self::RestartFull => Recovery::Full,

@@ -10,8 +10,8 @@ use crate::estimates::EstimateSettings;
 use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::registry::{self, PlanKind, Strategy};
 use crate::scheduling::{
-    CalibrationMethod, CalibrationSettings, ClientSettings, DownHorizon, NodeKnowledge, NodeOrder,
-    Placing, PolicySettings, Reliability,
+    CalibrationMethod, CalibrationSettings, CheckpointInterval, CheckpointSettings, ClientSettings,
+    DownHorizon, NodeKnowledge, NodeOrder, Placing, PolicySettings, Reliability,
 };
 use crate::units::Seconds;
 use crate::workload::{ReleaseSettings, RequestSettings};
@@ -151,6 +151,11 @@ impl OverbookingStudy {
     }
 }
 
+/// Whether intervals of checkpoints follow from the failure rate.
+fn needs_rate(checkpoint: Option<&CheckpointSettings>) -> bool {
+    checkpoint.is_some_and(|settings| !matches!(settings.interval, CheckpointInterval::Fixed(_)))
+}
+
 /// Of a policy that does not overbook.
 fn without_overbooking(strategy: Option<&Strategy>, policy: PolicySettings) -> PolicySettings {
     let default = PolicySettings::default();
@@ -172,12 +177,18 @@ fn without_overbooking(strategy: Option<&Strategy>, policy: PolicySettings) -> P
             default.reliability.repair_rate_per_hour
         }
     };
+    let failure_rate_per_hour = if needs_rate(policy.checkpoint.as_ref()) {
+        policy.reliability.failure_rate_per_hour
+    } else {
+        default.reliability.failure_rate_per_hour
+    };
     PolicySettings {
         test_full_length,
         reliability: if test_full_length || compares {
             policy.reliability
         } else {
             Reliability {
+                failure_rate_per_hour,
                 repair_rate_per_hour,
                 ..default.reliability
             }
@@ -196,12 +207,15 @@ fn without_overbooking(strategy: Option<&Strategy>, policy: PolicySettings) -> P
 fn read_by(strategy: &Strategy, policy: PolicySettings) -> PolicySettings {
     let default = PolicySettings::default();
     let recovering = PolicySettings {
-        crash: policy.crash.written_out(strategy.overbooks),
+        crash: policy
+            .crash
+            .written_out(strategy.overbooks, policy.checkpoint.is_some()),
         failed_start: policy.failed_start.written_out(strategy.overbooks),
         ..policy
     };
     let policy = match strategy.plan {
         PlanKind::Queue => PolicySettings {
+            checkpoint: None,
             crash: default.crash,
             failed_start: default.failed_start,
             retry: default.retry,

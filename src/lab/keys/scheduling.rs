@@ -8,8 +8,9 @@ use super::declaration::{
 use super::field::Field;
 use crate::scheduling::registry::STRATEGIES;
 use crate::scheduling::{
-    CalibrationMethod, Convolution, CrashRule, DownHorizon, EarlyStart, FailedStartRule, Placing,
-    PredecessorRule, PromisingRule, ReplanPasses, Retry, UnderestimatorRule,
+    CalibrationMethod, CheckpointPayer, Convolution, CrashRule, DownHorizon, EarlyStart,
+    FailedStartRule, GapEnd, Placing, PredecessorRule, PromisingRule, ReplanPasses, ResumeRule,
+    Retry, UnderestimatorRule,
 };
 use bookahead_engine::studies;
 
@@ -116,5 +117,30 @@ section! {
         underestimators: Option<UnderestimatorRule> = named::<UnderestimatorRule>()
             .note(": what overbooking-2008 plans for users whose jobs mostly outlast their estimates")
             .decides("§3.1.6"),
+    }
+}
+
+section! {
+    /// Whether jobs save their work, so that one which is stopped or loses a node goes on from there.
+    CHECKPOINT = "checkpoint", RawCheckpoint {
+        /// How much a job computes between two checkpoints.
+        interval: Given<String> = one_of(|| vec!["none", "fixed", "young", "daly"])
+            .note(": no checkpoints at all, or one after each so much work")
+            .default_is("none")
+            .decides("A-31"),
+        /// The fixed interval.
+        interval_seconds: Given<i64> = integer_within(1, 1 << 40)
+            .note(" seconds of work")
+            .default_is("3600"),
+        /// How long a job stands still while it writes a checkpoint.
+        cost_seconds: Given<i64> = integer_within(0, 1 << 30).note(" seconds").default_is("60"),
+        /// How long a job reads a checkpoint before it goes on.
+        restart_seconds: Given<i64> = integer_within(0, 1 << 30).note(" seconds").default_is("60"),
+        /// Whose time checkpoints take.
+        payer: Option<CheckpointPayer> = named::<CheckpointPayer>(),
+        /// What is done when a window ends before the job in it.
+        gap_end: Option<GapEnd> = named::<GapEnd>(),
+        /// In which gaps a job goes on that was stopped.
+        resume: Option<ResumeRule> = named::<ResumeRule>(),
     }
 }

@@ -37,6 +37,7 @@ fn ran(job: &Job, start: i64) -> JobOutcome {
         end: Some(Seconds(start) + job.runtime),
         restarts: 0,
         node_failures: 0,
+        execution: None,
     }
 }
 

@@ -207,6 +207,7 @@ pub fn job_outcomes(
             end: outcome.map(|outcome| outcome.end),
             restarts: 0,
             node_failures: 0,
+            execution: None,
         };
         metrics.count(&outcome);
         if let (Some(start), Some(end)) = (outcome.start, outcome.end) {

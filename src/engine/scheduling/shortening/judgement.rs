@@ -2,11 +2,12 @@
 
 use super::Shortening;
 use crate::estimates::RatioRange;
+use crate::scheduling::cluster::Cluster;
 use crate::scheduling::learned::Learned;
 use crate::scheduling::overbooking_2008::{is_promising, longer_duration};
 use crate::scheduling::promising::{PromisingRule, UnderestimatorRule};
 use crate::units::Seconds;
-use crate::workload::Job;
+use crate::workload::JobId;
 
 /// What the statistics say of a job.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,14 +26,16 @@ pub(super) struct Judgement {
 
 impl Shortening {
     /// Judges a job by the statistics; without any, nothing is promising and everybody estimates well.
-    pub(super) fn judge(&self, job: &Job) -> Judgement {
+    pub(super) fn judge(&self, cluster: &Cluster, id: JobId) -> Judgement {
+        let job = cluster.job(id);
+        let full = cluster.to_plan(id).estimate;
         let Some(model) = &self.estimates else {
             return Judgement {
                 class: None,
                 ratios: None,
                 promising: false,
                 max_pof: 0.0,
-                full: job.estimate,
+                full,
             };
         };
         let (class, ratios) = model.lookup(job, model.history());
@@ -61,6 +64,6 @@ impl Shortening {
             (self.promising.asks_user() && by_user())
                 || (self.promising.asks_application() && by_application())
         };
-        judged(promising, job.estimate)
+        judged(promising, full)
     }
 }

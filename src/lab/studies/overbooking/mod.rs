@@ -79,6 +79,7 @@ impl Simulation for PolicySimulation {
         let mut measured = fixed_measures(&run.outcomes);
         measure_intervals(&run.outcomes, &mut measured);
         measured.extend(&of_clients);
+        measured.extend(&run.metrics.checkpoints.measures());
         let accepted = run.metrics.accepted as usize;
         let promised: Vec<PromisedStart> = run
             .outcomes

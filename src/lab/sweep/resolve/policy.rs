@@ -1,4 +1,4 @@
-//! `[scheduling]`, `[acceptance]` and `[reliability]`: the policy and what it promises.
+//! `[scheduling]`, `[acceptance]`, `[reliability]` and `[checkpoint]`: the policy, what it promises, and how jobs save their work.
 
 use std::ops::Range;
 
@@ -8,10 +8,11 @@ use super::failures::{SurvivalKeys, survival};
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::registry::{self, Strategy};
 use crate::scheduling::{
-    Acceptance, CalibrationSettings, NodeKnowledge, NodeOrder, PolicySettings, Reliability,
+    Acceptance, CalibrationSettings, CheckpointInterval, CheckpointSettings, NodeKnowledge,
+    NodeOrder, PolicySettings, Reliability, UnderestimatorRule,
 };
 use crate::studies;
-use crate::sweep::raw::{RawAcceptance, RawReliability, RawScheduling};
+use crate::sweep::raw::{RawAcceptance, RawCheckpoint, RawReliability, RawScheduling};
 use crate::units::Seconds;
 
 /// The policy and the penalty ratio of the accounting.
@@ -19,6 +20,7 @@ pub(crate) fn policy(
     scheduling: Option<&Spanned<RawScheduling>>,
     acceptance: &RawAcceptance,
     reliability: &RawReliability,
+    checkpoint: &RawCheckpoint,
     problems: &mut Problems,
 ) -> Option<(PolicySettings, f64)> {
     let default = PolicySettings::default();
@@ -41,6 +43,7 @@ pub(crate) fn policy(
     let reliability = planner_reliability(reliability, problems);
     let calibration = calibration(acceptance, problems);
     let user_factor = raw.user_factor().or_default(problems);
+    let checkpoint = checkpoints(checkpoint, acceptance, problems);
     let policy = PolicySettings {
         strategy: strategy?.name.to_owned(),
         placing: raw.placing.unwrap_or_default(),
@@ -65,6 +68,7 @@ pub(crate) fn policy(
         promising: acceptance.promising.unwrap_or_default(),
         underestimators: acceptance.underestimators.unwrap_or_default(),
         node_order: node_order?,
+        checkpoint: checkpoint?,
     };
     Some((policy, ratio?))
 }
@@ -164,4 +168,33 @@ fn node_order(raw: &RawReliability, problems: &mut Problems) -> Option<NodeOrder
         },
         _ => NodeOrder::Index,
     })
+}
+
+fn checkpoints(
+    raw: &RawCheckpoint,
+    acceptance: &RawAcceptance,
+    problems: &mut Problems,
+) -> Option<Option<CheckpointSettings>> {
+    let seconds = raw.interval_seconds().or_default(problems);
+    let cost = raw.cost_seconds().or_default(problems);
+    let restart = raw.restart_seconds().or_default(problems);
+    let interval = match raw.interval().name(problems)? {
+        "fixed" => CheckpointInterval::Fixed(Seconds(seconds?)),
+        "young" => CheckpointInterval::Young,
+        "daly" => CheckpointInterval::Daly,
+        _ => return Some(None),
+    };
+    if acceptance.underestimators == Some(UnderestimatorRule::MoreTime) {
+        let message = "with checkpoints nobody is planned more than the estimate";
+        raw.interval().refuse(message, problems);
+        return None;
+    }
+    Some(Some(CheckpointSettings {
+        interval,
+        cost: Seconds(cost?),
+        restart: Seconds(restart?),
+        payer: raw.payer.unwrap_or_default(),
+        gap_end: raw.gap_end.unwrap_or_default(),
+        resume: raw.resume.unwrap_or_default(),
+    }))
 }
