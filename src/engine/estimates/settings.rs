@@ -253,3 +253,58 @@ pub enum Overrun {
     /// Leave them out.
     Drop,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_no_rule_reads_is_set_to_its_default_and_not_written() {
+        let given = EstimateSettings {
+            learning: LearningSettings {
+                rule: Learning::Static,
+                window_jobs: 7,
+                half_life_jobs: 7.0,
+                batteries_before: 7,
+            },
+            combining: CombiningSettings {
+                rule: Combining::Mixture,
+                wider_class_jobs: 7.0,
+            },
+            ..EstimateSettings::default()
+        };
+        // Static classes of one attribute read none of it.
+        let mut read = given.clone();
+        read.normalise(true);
+        assert_eq!(read, EstimateSettings::default());
+        let written = serde_json::to_string(&read).unwrap();
+        for field in ["learning", "combining", "prediction"] {
+            assert!(!written.contains(field), "{written}");
+        }
+        // A window reads its length and the batteries before; a policy that does not go on learning reads neither.
+        let mut window = given.clone();
+        window.learning.rule = Learning::Window;
+        window.normalise(true);
+        let learning = window.learning;
+        assert_eq!((learning.window_jobs, learning.batteries_before), (7, 7));
+        assert_eq!(
+            learning.half_life_jobs,
+            LearningSettings::default().half_life_jobs
+        );
+        window.normalise(false);
+        assert_eq!(window, EstimateSettings::default());
+        // Whoever predicts is told only what it reads.
+        let mut predicting = given;
+        predicting.prediction = Some(PredictionSettings {
+            predictor: "average-of-two".to_owned(),
+            told: PredictorSettings {
+                quantile: 0.5,
+                ..PredictorSettings::default()
+            },
+        });
+        predicting.normalise(true);
+        let told = predicting.prediction.map(|prediction| prediction.told);
+        assert_eq!(told, Some(PredictorSettings::default()));
+        assert_eq!(predicting.learning.batteries_before, 7);
+    }
+}

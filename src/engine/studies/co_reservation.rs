@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, spec_format};
 use crate::brokering::{CoReservationSettings, Order, Repair, SortBy};
+use crate::estimates::LearningSettings;
 use crate::units::Seconds;
 use crate::workload::{
     ClusterSettings, CoRequestSettings, FurtherParts, Preference, TemplateSelection,
@@ -68,6 +69,11 @@ impl Study for CoReservationStudy {
         // Clusters that overbook learn from jobs.
         if self.settings.risk.is_none() {
             *common.estimates = None;
+        }
+        if let Some(estimates) = common.estimates {
+            estimates.normalise(true);
+            // No battery is run before.
+            estimates.learning.batteries_before = LearningSettings::default().batteries_before;
         }
         let settings = &mut self.settings;
         let default = CoReservationSettings::default();
