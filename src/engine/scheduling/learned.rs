@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use super::outcome::{JobOutcome, SuccessFactors, Verdict};
-use super::policy::JobQuote;
+use super::outcome::{JobOutcome, JobQuote, SuccessFactors, Verdict};
 use super::settings::PolicySettings;
 use crate::estimates::{
     CalibrationMethod, Calibrator, EstimateModel, RatioDistribution, UserHistory,

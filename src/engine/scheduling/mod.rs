@@ -42,13 +42,14 @@ pub use hardware::Hardware;
 pub use learned::Learned;
 pub use mapped::Mapped;
 pub use outcome::{
-    JobOutcome, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters, fixed_measures,
+    JobOutcome, JobQuote, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters,
+    fixed_measures,
 };
 pub use overbooking_2008::{
     AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,
     is_promising, longer_duration, overbookable_time, place_shortened, shortened_duration,
 };
-pub use policy::{JobQuote, Policy, WindowQuote};
+pub use policy::{Policy, WindowQuote};
 pub use promising::{PromisingRule, UnderestimatorRule};
 pub use queueing::Queueing;
 pub use settings::{
