@@ -26,8 +26,8 @@ use super::checkpoint::Checkpointing;
 use super::cluster::Cluster;
 use super::hardware::Hardware;
 use super::learned::Learned;
-use super::outcome::{JobOutcome, Promise, SuccessFactors, Verdict};
-use super::policy::{JobQuote, Policy, WindowQuote};
+use super::outcome::{JobOutcome, JobQuote, Promise, SuccessFactors, Verdict};
+use super::policy::{Policy, WindowQuote};
 use super::settings::{DownHorizon, Placing, PolicySettings, Recovery, ReplanPasses, Retry};
 use crate::estimates::{EstimateModel, RatioDistribution};
 use crate::plan::{Fit, Profile};
@@ -265,9 +265,7 @@ impl Counted {
             }
             let executable = match distribution {
                 _ if !overbooked => 1.0,
-                Some(distribution) => {
-                    cluster.executable(job, distribution, start, start + length)
-                }
+                Some(distribution) => cluster.executable(job, distribution, start, start + length),
                 None => 0.0,
             };
             let success = SuccessFactors {

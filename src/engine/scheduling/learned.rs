@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::acceptance::Acceptance;
-use super::outcome::{JobOutcome, SuccessFactors, Verdict};
-use super::policy::JobQuote;
+use super::outcome::{JobOutcome, JobQuote, SuccessFactors, Verdict};
 use super::settings::PolicySettings;
 use crate::estimates::{
     CalibrationMethod, Calibrator, ClassStatistics, EstimateModel, PredictedRuntime,

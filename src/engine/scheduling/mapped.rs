@@ -27,8 +27,8 @@ use super::cluster::{Cluster, Phase};
 use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
 use super::hardware::Hardware;
 use super::learned::Learned;
-use super::outcome::{JobOutcome, Promise, SuccessFactors, Verdict};
-use super::policy::{JobQuote, Policy};
+use super::outcome::{JobOutcome, JobQuote, Promise, SuccessFactors, Verdict};
+use super::policy::Policy;
 use super::settings::{EarlyStart, Placing, PolicySettings, PredecessorRule, Recovery, Retry};
 use crate::estimates::{
     CompletionDistribution, EstimateModel, Moments, RatioRange, RuntimeSteps,

@@ -50,14 +50,14 @@ pub use hardware::Hardware;
 pub use learned::Learned;
 pub use mapped::Mapped;
 pub use outcome::{
-    JobOutcome, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters, fixed_measures,
-    measure_intervals,
+    JobOutcome, JobQuote, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters,
+    fixed_measures, measure_intervals,
 };
 pub use overbooking_2008::{
     AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,
     is_promising, longer_duration, overbookable_time, place_shortened, shortened_duration,
 };
-pub use policy::{JobQuote, Policy, WindowQuote};
+pub use policy::{Policy, WindowQuote};
 pub use promises::{PromisedStart, promise_measures};
 pub use promising::{PromisingRule, UnderestimatorRule};
 pub use queueing::Queueing;

@@ -60,6 +60,19 @@ impl JobOutcome {
     }
 }
 
+/// What a policy would promise a job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JobQuote {
+    /// Planned start.
+    pub start: Seconds,
+    /// Planned end.
+    pub end: Seconds,
+    /// Whether the slot is shorter than the estimate.
+    pub overbooked: bool,
+    /// The probability of failure as it would be promised, calibrated where promises are. That of a slot at full length is the one of its nodes.
+    pub pof: f64,
+}
+
 /// The slot that was promised to a job at its submission.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Promise {

@@ -1,10 +1,10 @@
 //! The trait that one file implements for each policy.
 
+use super::acceptance::PROBABILITY_TOLERANCE;
 use super::checkpoint::Checkpointing;
 use super::cluster::Cluster;
 use super::learned::Learned;
-use super::outcome::{JobOutcome, SuccessFactors};
-use super::acceptance::PROBABILITY_TOLERANCE;
+use super::outcome::{JobOutcome, JobQuote, SuccessFactors};
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{Job, JobId};
 
@@ -132,19 +132,6 @@ pub trait Policy: Send {
 
     /// All events of this instant are done (queueing policies schedule here).
     fn settled(&mut self, _cluster: &mut Cluster) {}
-}
-
-/// What a policy would promise a job.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct JobQuote {
-    /// Planned start.
-    pub start: Seconds,
-    /// Planned end.
-    pub end: Seconds,
-    /// Whether the slot is shorter than the estimate.
-    pub overbooked: bool,
-    /// The probability of failure as it would be promised, calibrated where promises are. That of a slot at full length is the one of its nodes.
-    pub pof: f64,
 }
 
 /// What a policy can promise of a window of nodes and time that may be sold over the tails of jobs.

@@ -1,7 +1,8 @@
 //! What somebody outside may ask and do between events: windows that are sold, nodes that are struck.
 
 use super::{ClusterMachine, Phase};
-use crate::scheduling::policy::{JobQuote, WindowQuote};
+use crate::scheduling::outcome::JobQuote;
+use crate::scheduling::policy::WindowQuote;
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{Job, JobId};
 

@@ -28,8 +28,13 @@ impl Counted {
         }
         let job = cluster.to_plan(slot.job);
         let known = self.learned.lookup(cluster.job(slot.job));
-                let tested = self
-            .acceptable(cluster, &job, from, known.as_ref().map(|(_, ratios)| ratios.as_ref()))
+        let tested = self
+            .acceptable(
+                cluster,
+                &job,
+                from,
+                known.as_ref().map(|(_, ratios)| ratios.as_ref()),
+            )
             .find(|candidate| candidate.overbooked)
             .map(|tested| (tested.start, tested.end));
         match settings.resume {
