@@ -74,8 +74,8 @@ impl<'e> Content<'e> {
             curves(&analysis, &pairs, hash)
         };
         let mut calibration = calibration(&store.calibration(run.id)?, &points, &analysis, hash);
-        let mut figures = views.first_figures;
-        figures.extend(over_axes);
+        let mut figures = over_axes;
+        figures.extend(views.first_figures);
         figures.extend(distributions(store, &points, &analysis, hash)?);
         figures.extend(views.figures);
         figures.extend(

@@ -109,44 +109,45 @@ fn draw(figure: &Figure, panels: &[&Figure], place: Place<'_>) -> String {
     };
     let names = || figure.series.iter().map(|series| series.label.as_str());
     let bottom = TOP + PLOT_HEIGHT;
+    let is_empty = {
+        let (xs, ys) = extent(figure);
+        xs.is_empty() || ys.is_empty()
+    };
+    let (mut xs, mut ys) = (Vec::new(), Vec::new());
+    for panel in panels {
+        let (more_xs, more_ys) = extent(panel);
+        xs.extend(more_xs);
+        ys.extend(more_ys);
+    }
+    let from_zero = figure
+        .series
+        .iter()
+        .any(|series| matches!(series.marks, Marks::Bars(_) | Marks::Steps(_)));
+    let side = |axis: &Axis, title, has_grid| Side {
+        ticks: axis.ticks().collect(),
+        title,
+        has_grid,
+    };
+    let x = Axis::new(&figure.x, &xs, (LEFT, width - RIGHT), places, false, false);
+    let below = side(&x, figure.x.title.as_str(), false);
+    let more = if is_empty { 0.0 } else { below.more() };
     let picture = Picture {
         title: &figure.title,
         class: "",
-        size: (width, bottom + 62.0 + legend_height(names(), width)),
+        size: (width, bottom + 62.0 + more + legend_height(names(), width)),
         left: LEFT,
         right: width - RIGHT,
         top: TOP,
         bottom,
     };
     let mut canvas = Canvas::new(picture, place);
-    let (xs, ys) = extent(figure);
-    if xs.is_empty() || ys.is_empty() {
+    if is_empty {
         let middle = (width / 2.0, TOP + PLOT_HEIGHT / 2.0);
         canvas.text(middle, "soft", "middle", "no data");
         return canvas.finish();
     }
-    let (mut all_xs, mut all_ys) = (xs, ys);
-    for panel in panels {
-        let (xs, ys) = extent(panel);
-        all_xs.extend(xs);
-        all_ys.extend(ys);
-    }
-    let (xs, ys) = (all_xs, all_ys);
-    let from_zero = figure
-        .series
-        .iter()
-        .any(|series| matches!(series.marks, Marks::Bars(_) | Marks::Steps(_)));
-    let x = Axis::new(&figure.x, &xs, (LEFT, width - RIGHT), places, false, false);
     let y = Axis::new(&figure.y, &ys, (bottom, TOP), 6.0, true, from_zero);
-    let side = |axis: &Axis, title, has_grid| Side {
-        ticks: axis.ticks().collect(),
-        title,
-        has_grid,
-    };
-    canvas.axes(
-        &side(&x, &figure.x.title, false),
-        Some(&side(&y, &figure.y.title, true)),
-    );
+    canvas.axes(&below, Some(&side(&y, &figure.y.title, true)));
     let offset = marks::Offsets::new(figure, &x);
     for (index, series) in figure.series.iter().enumerate() {
         let (shift, room) = offset.of(index);
@@ -170,7 +171,7 @@ fn draw(figure: &Figure, panels: &[&Figure], place: Place<'_>) -> String {
     let swatches = swatches.map(|(index, series)| {
         Swatch::Line(colour(series.rank, index), lines_before(figure, index))
     });
-    canvas.legend(swatches.zip(names()), bottom + BELOW_AXIS);
+    canvas.legend(swatches.zip(names()), bottom + BELOW_AXIS + more);
     canvas.finish()
 }
 

@@ -50,9 +50,9 @@ impl Reported<'_> {
 /// What the views of a run add to its report.
 #[derive(Default)]
 pub(super) struct Shown {
-    /// Figures before those of metrics and measures …
+    /// Figures right behind those of metrics and measures …
     pub(super) first_figures: Vec<Figure>,
-    /// … and behind them.
+    /// … and behind the distributions.
     pub(super) figures: Vec<Figure>,
     /// Tables before that of every combination …
     pub(super) first_tables: Vec<Table>,

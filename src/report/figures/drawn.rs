@@ -140,7 +140,7 @@ impl Drawn {
     }
 }
 
-/// Everything that is drawn of a run, in the order of the tables. What was measured to be 0 throughout is left to the tables.
+/// Everything that is drawn of a run, what a study measures first. What was measured to be 0 throughout is left to the tables.
 pub(in crate::report) fn drawn(analysis: &Analysis, configuration_hash: &str) -> Vec<Drawn> {
     let measures = (0..analysis.measures.len())
         .filter(|index| analysis.measures[*index].topic != Topic::Detail)
@@ -150,10 +150,9 @@ pub(in crate::report) fn drawn(analysis: &Analysis, configuration_hash: &str) ->
         .filter(|measure| measure.is_ever_other_than_zero(analysis));
     if analysis.is_study() {
         let beside = analysis.metrics_beside_measures().into_iter();
-        return beside
-            .map(|index| Drawn::beside_measures(index, configuration_hash))
-            .chain(measures)
-            .collect();
+        // What a study is about comes first.
+        let beside = beside.map(|index| Drawn::beside_measures(index, configuration_hash));
+        return measures.chain(beside).collect();
     }
     (0..METRICS.len())
         .filter(|index| METRICS[*index].shown >= Shown::Figures)

@@ -47,6 +47,17 @@ pub(in crate::report) struct Side<'t> {
     pub(in crate::report) has_grid: bool,
 }
 
+impl Side<'_> {
+    /// How much lower everything below the ticks stands because labels have two lines.
+    pub(in crate::report) fn more(&self) -> f64 {
+        let has_two = self.ticks.iter().any(|(_, label)| label.contains('\n'));
+        if has_two { SECOND_LINE } else { 0.0 }
+    }
+}
+
+/// From a line of a label to the next.
+const SECOND_LINE: f64 = 13.0;
+
 /// What stands before a name in a legend.
 pub(in crate::report) enum Swatch {
     /// A line of a colour, of which so many others are before it.
@@ -126,11 +137,14 @@ impl<'p> Canvas<'p> {
             } else {
                 self.line((*place, bottom), (*place, bottom + 5.0), "edge");
             }
-            self.text((*place, bottom + 19.0), "soft", "middle", label);
+            for (line, text) in label.lines().enumerate() {
+                let at = (*place, bottom + 19.0 + SECOND_LINE * line as f64);
+                self.text(at, "soft", "middle", text);
+            }
         }
         self.line((from, bottom), (to, bottom), "edge");
         self.text(
-            (f64::midpoint(from, to), bottom + 38.0),
+            (f64::midpoint(from, to), bottom + 38.0 + below.more()),
             "ink",
             "middle",
             below.title,

@@ -2,6 +2,7 @@
 
 use super::super::figure::{Scale, ScaleKind};
 use super::super::table::grouped;
+use super::canvas::text_width;
 
 /// A scale with its range.
 pub(in crate::report) struct Axis {
@@ -43,7 +44,12 @@ impl Axis {
                     .filter(|(index, _)| {
                         !thinned || *index == last || index.is_multiple_of(2) && index + 1 != last
                     })
-                    .map(|(index, name)| (index as f64, shortened(name, names.len())))
+                    .map(|(index, name)| {
+                        (
+                            index as f64,
+                            shortened(name, names.len(), (places.1 - places.0).abs()),
+                        )
+                    })
                     .collect();
             }
             ScaleKind::Logarithmic => {
@@ -142,15 +148,26 @@ pub(in crate::report) fn time_step(span: i64) -> i64 {
     step.unwrap_or(315_360_000)
 }
 
-/// A name that leaves room for its neighbours.
-fn shortened(name: &str, names: usize) -> String {
-    let room = (96 / names.max(1)).max(5);
-    if name.chars().count() <= room {
-        return name.to_owned();
+/// A name that leaves room for its neighbours: in one line, else in two, else cut. `width` is that of all names together.
+fn shortened(name: &str, names: usize, width: f64) -> String {
+    let room = ((width / text_width("m")) as usize / names.max(1)).max(5);
+    let cut = |text: &str| {
+        if text.chars().count() <= room {
+            return text.to_owned();
+        }
+        text.chars().take(room - 1).chain(['…']).collect()
+    };
+    let break_after = name
+        .char_indices()
+        .filter(|(at, letter)| "- ,".contains(*letter) && *at > 0 && *at < room)
+        .last();
+    match break_after {
+        Some((at, _)) if name.chars().count() > room => {
+            let (first, second) = name.split_at(at + 1);
+            format!("{first}\n{}", cut(second))
+        }
+        _ => cut(name),
     }
-    let mut short: String = name.chars().take(room - 1).collect();
-    short.push('…');
-    short
 }
 
 /// Round steps of 1, 2 or 5 times a power of ten that cover the range in about `count` steps, and their decimals.
