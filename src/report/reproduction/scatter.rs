@@ -8,11 +8,11 @@ use crate::report::findings::{Check, Finding, FindingResult, Scatter};
 use crate::report::svg::{self, Canvas, Picture, Place, Side};
 use crate::report::table::grouped;
 
-const SIZE: (f64, f64) = (470.0, 500.0);
+const SIZE: (f64, f64) = (390.0, 410.0);
 const LEFT: f64 = 70.0;
 const TOP: f64 = 44.0;
 /// Width and height of the field.
-const FIELD: f64 = 380.0;
+const FIELD: f64 = 290.0;
 
 /// The name of the drawing of a finding, in the folder of its score card; `None` where it has none.
 #[must_use]
@@ -118,7 +118,7 @@ fn draw(subject: &str, scatter: &Scatter) -> Option<String> {
     }
     let _ = writeln!(
         canvas,
-        "<path class=\"s0\" stroke-width=\"2.2\" stroke-linecap=\"round\" stroke-opacity=\".55\" d=\"{path}\"/>"
+        "<path class=\"s0\" stroke-width=\"1.8\" stroke-linecap=\"round\" stroke-opacity=\".55\" d=\"{path}\"/>"
     );
     Some(canvas.finish())
 }
