@@ -11,11 +11,14 @@ mod pricing;
 mod queue_plan;
 mod settings;
 
-pub use direct::{ReservingRun, reservation_measures, simulate_reserving};
+pub use direct::{
+    ReservingRun, reservation_measures, simulate_reserving, simulate_reserving_with,
+};
 pub use machine::ReservingMachine;
-pub use outcome::{RequestVerdict, ReservationOutcome, ReservationTotals};
+pub use outcome::{JobSums, RequestVerdict, ReservationOutcome, ReservationTotals};
 pub use pricing::{Offer, PriceSheet};
 pub use queue_plan::{Backfilling, DueEffort, QueueOrder, Waiting, due_now, plan_queue};
 pub use settings::{
-    Admission, DisplacedJobs, Displacement, EarlyEnd, ReservingSettings, SameInstant,
+    Admission, DisplacedJobs, Displacement, EarlyEnd, PREEMPTIBLE_STREAM, ReservingSettings,
+    SameInstant, preemptible_jobs,
 };

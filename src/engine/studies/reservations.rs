@@ -66,7 +66,6 @@ impl Study for ReservationsStudy {
     /// Without requests the rules of admission are not read, and without moving jobs not what becomes of them.
     fn normalise(&mut self, mut common: CommonSettings<'_>) {
         *common.estimates = None;
-        common.without_failures();
         common.without_policy();
         self.requests = self
             .requests
@@ -78,8 +77,13 @@ impl Study for ReservationsStudy {
                 order: self.machine.order,
                 backfilling: self.machine.backfilling,
                 starvation_guard: self.machine.starvation_guard,
+                preemptible_percent: self.machine.preemptible_percent,
                 ..default
             };
+        } else if self.machine.admission.preempts() {
+            // The queue is always planned again as a whole, and the guard protects in every order.
+            self.machine.displaced = DisplacedJobs::default();
+            return;
         } else if !self.machine.admission.moves() {
             self.machine.displaced = DisplacedJobs::default();
         } else {

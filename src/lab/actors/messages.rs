@@ -80,6 +80,8 @@ pub struct AdvanceReserving {
     pub arrivals: Vec<Job>,
     /// Requests submitted before `until`.
     pub requests: Vec<ReservationRequest>,
+    /// Failures and repairs of nodes before `until`.
+    pub node_events: Vec<NodeEvent>,
     /// End of the granted window, exclusive.
     pub until: Seconds,
 }

@@ -163,6 +163,8 @@ pub fn simulate_reserving_cluster(
     settings: &ReservingSettings,
     jobs: &Arc<[Job]>,
     requests: &Arc<[ReservationRequest]>,
+    preemptible: &Arc<[bool]>,
+    failures: &Arc<FailureTrace>,
     keep_outcomes: bool,
 ) -> Result<ReservingRun, SimulationError> {
     on_this_thread(reserving::conduct(
@@ -170,6 +172,8 @@ pub fn simulate_reserving_cluster(
         settings,
         jobs,
         requests,
+        preemptible,
+        failures,
         keep_outcomes,
     ))
 }

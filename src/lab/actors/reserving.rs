@@ -9,7 +9,8 @@ use super::messages::{
     AdvanceReserving, AskGrant, HandOver, NextEvent, ReportReserving, ReservingProgress,
     ReservingTotals, WhenNext,
 };
-use super::{Client, Clock, Member, SimulationError, WINDOW, ask};
+use super::{Client, Clock, FailureInjector, Member, SimulationError, WINDOW, ask};
+use crate::failures::FailureTrace;
 use crate::scheduling::reserving::{ReservingMachine, ReservingRun, ReservingSettings};
 use crate::units::Nodes;
 use crate::workload::{Job, ReservationRequest};
@@ -44,6 +45,7 @@ impl Message<AdvanceReserving> for ReservingClusterActor {
         advance: AdvanceReserving,
         _: &mut Context<Self, ReservingProgress>,
     ) -> ReservingProgress {
+        self.machine.inject(&advance.node_events);
         self.machine.submit(advance.arrivals);
         self.machine.request(advance.requests);
         self.machine.advance(advance.until);
@@ -77,15 +79,26 @@ pub(super) async fn conduct(
     settings: &ReservingSettings,
     jobs: &Arc<[Job]>,
     requests: &Arc<[ReservationRequest]>,
+    preemptible: &Arc<[bool]>,
+    failures: &Arc<FailureTrace>,
     keep_outcomes: bool,
 ) -> Result<ReservingRun, SimulationError> {
     let mut clock = Member::spawn("clock", Clock::new(WINDOW));
     let mut client = Member::spawn("client", Client::new(Arc::clone(jobs)));
     let mut asking = Member::spawn("reservation client", Client::new(Arc::clone(requests)));
-    let machine = ReservingMachine::new(nodes, settings.clone());
+    let mut injector = Member::spawn(
+        "failure injector",
+        FailureInjector::new(Arc::clone(failures)),
+    );
+    let mut machine = ReservingMachine::new(nodes, settings.clone());
+    machine.set_preemptible(Arc::clone(preemptible));
+    if !failures.events.is_empty() {
+        machine.expect_failures();
+    }
     let mut cluster = Member::spawn("cluster", ReservingClusterActor::new(machine));
     let mut job_outcomes = Vec::new();
     let mut reservation_outcomes = Vec::new();
+    let mut node_events = Vec::new();
     let mut cluster_next = None;
     let mut idle = true;
     loop {
@@ -98,28 +111,33 @@ pub(super) async fn conduct(
             break;
         };
         let advance = AdvanceReserving {
+            node_events: ask!(injector, HandOver { until }),
             arrivals: ask!(client, HandOver { until }),
             requests: ask!(asking, HandOver { until }),
             until,
         };
+        if keep_outcomes {
+            node_events.extend_from_slice(&advance.node_events);
+        }
         let progress = ask!(cluster, advance);
         if keep_outcomes {
             job_outcomes.extend(progress.jobs);
             reservation_outcomes.extend(progress.reservations);
         }
         idle = progress.idle;
-        cluster_next = progress.next_event;
+        // Failures alone do not keep the world going.
+        cluster_next = progress.next_event.filter(|_| !idle);
     }
     if !idle {
         return Err(SimulationError::Unfinished("replanning".to_owned()));
     }
     let totals: ReservingTotals = ask!(cluster, ReportReserving);
-    job_outcomes.sort_unstable_by_key(|outcome| outcome.job.id);
-    reservation_outcomes.sort_unstable_by_key(|outcome| outcome.request.id);
-    Ok(ReservingRun {
-        metrics: totals.jobs,
-        totals: totals.reservations,
-        jobs: job_outcomes,
-        reservations: reservation_outcomes,
-    })
+    Ok(ReservingRun::new(
+        nodes,
+        totals.jobs,
+        totals.reservations,
+        job_outcomes,
+        reservation_outcomes,
+        node_events,
+    ))
 }

@@ -1,4 +1,4 @@
-//! Who is granted a reservation, at which start and price: one plan, four rules (spec `grid-reservations.md` §3.3, §10;
+//! Who is granted a reservation, at which start and price: one plan, six rules (spec `grid-reservations.md` §3.3, §10;
 //! `provisioning.md` §2.4).
 
 use super::machine::ReservingMachine;
@@ -8,7 +8,7 @@ use super::queue_plan::plan_queue;
 use super::settings::Admission;
 use crate::scheduling::selection::choose;
 use crate::units::{NodeSeconds, Seconds};
-use crate::workload::{ReservationRequest, WantedStart};
+use crate::workload::{JobId, ReservationRequest, WantedStart};
 
 /// The answer to a request.
 pub(super) struct Decision {
@@ -18,6 +18,8 @@ pub(super) struct Decision {
     /// The externality price, where prices are asked.
     pub(super) price: Option<NodeSeconds>,
     pub(super) offers: Vec<Offer>,
+    /// Running jobs that are stopped at its start.
+    pub(super) stopped: Vec<JobId>,
 }
 
 impl Decision {
@@ -27,6 +29,7 @@ impl Decision {
             start: None,
             price: None,
             offers: Vec::new(),
+            stopped: Vec::new(),
         }
     }
 }
@@ -51,6 +54,18 @@ pub(super) fn decide(machine: &mut ReservingMachine, request: &ReservationReques
 fn at(machine: &mut ReservingMachine, request: &ReservationRequest, start: Seconds) -> Decision {
     let end = start + request.duration;
     let nodes = request.nodes.0 as i32;
+    if machine.settings().admission.preempts() {
+        return match machine.stopped_for(start, end, request.nodes) {
+            Err(verdict) => Decision::refused(verdict),
+            Ok(stopped) => Decision {
+                verdict: RequestVerdict::Granted,
+                start: Some(start),
+                price: None,
+                offers: Vec::new(),
+                stopped,
+            },
+        };
+    }
     if machine.fixed().min_free(start, end) < nodes {
         return Decision::refused(RequestVerdict::ConflictsWithFixed);
     }
@@ -65,13 +80,18 @@ fn at(machine: &mut ReservingMachine, request: &ReservationRequest, start: Secon
     }
     let price = match admission {
         Admission::MovePrice => machine.price(start, request.nodes, request.duration),
-        Admission::Holes | Admission::Reject | Admission::Move => None,
+        Admission::Holes
+        | Admission::Reject
+        | Admission::Move
+        | Admission::Truncate
+        | Admission::Requeue => None,
     };
     Decision {
         verdict: RequestVerdict::Granted,
         start: Some(start),
         price,
         offers: Vec::new(),
+        stopped: Vec::new(),
     }
 }
 
@@ -119,7 +139,12 @@ fn from(
             });
             offers
         }
-        Admission::Move | Admission::Holes | Admission::Reject => {
+        // A request that chooses always finds a start that needs nobody to give way.
+        Admission::Move
+        | Admission::Holes
+        | Admission::Reject
+        | Admission::Truncate
+        | Admission::Requeue => {
             let instants = machine.candidate_instants();
             let earliest = earliest.max(machine.now());
             let free = |start: Seconds, machine: &mut ReservingMachine| {
@@ -155,5 +180,6 @@ fn from(
         start: Some(start),
         price: (admission == Admission::MovePrice).then_some(price),
         offers,
+        stopped: Vec::new(),
     }
 }

@@ -1,9 +1,12 @@
 //! A whole simulation of a reserving machine as one function call.
 
-use super::{ReservationOutcome, ReservationTotals, ReservingMachine, ReservingSettings};
+use std::sync::Arc;
+
+use super::{JobSums, ReservationOutcome, ReservationTotals, ReservingMachine, ReservingSettings};
+use crate::failures::{FailureTrace, NodeEvent};
 use crate::scheduling::measures::Measured;
 use crate::scheduling::outcome::{JobOutcome, SimulationMetrics};
-use crate::units::{Nodes, Seconds};
+use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::{Job, ReservationRequest};
 
 /// What a simulation of a reserving machine gave.
@@ -17,9 +20,42 @@ pub struct ReservingRun {
     pub jobs: Vec<JobOutcome>,
     /// One outcome a request, in order of request.
     pub reservations: Vec<ReservationOutcome>,
+    /// The failures and repairs of its nodes until the last job or reservation was over.
+    pub node_events: Vec<NodeEvent>,
 }
 
-/// Simulates jobs and requests, both in order of submission with ids from 0, on an idle machine.
+impl ReservingRun {
+    /// A run that is over, whose machine met these events of nodes; outcomes are in any order.
+    #[must_use]
+    pub fn new(
+        nodes: Nodes,
+        metrics: SimulationMetrics,
+        totals: ReservationTotals,
+        mut jobs: Vec<JobOutcome>,
+        mut reservations: Vec<ReservationOutcome>,
+        mut node_events: Vec<NodeEvent>,
+    ) -> Self {
+        jobs.sort_unstable_by_key(|outcome| outcome.job.id);
+        reservations.sort_unstable_by_key(|outcome| outcome.request.id);
+        let ends = jobs.iter().map(|outcome| outcome.end);
+        let last = ends
+            .chain(reservations.iter().map(|outcome| outcome.end))
+            .max()
+            .flatten();
+        node_events
+            .retain(|event| event.node.0 < nodes.0 && last.is_some_and(|last| event.time <= last));
+        Self {
+            metrics,
+            totals,
+            jobs,
+            reservations,
+            node_events,
+        }
+    }
+}
+
+/// Simulates jobs and requests, both in order of submission with ids from 0, on an idle machine without failures, none of whose jobs is
+/// preemptible.
 #[must_use]
 pub fn simulate_reserving(
     nodes: Nodes,
@@ -27,20 +63,45 @@ pub fn simulate_reserving(
     jobs: &[Job],
     requests: &[ReservationRequest],
 ) -> ReservingRun {
+    let nobody: Arc<[bool]> = Arc::default();
+    simulate_reserving_with(
+        nodes,
+        settings,
+        jobs,
+        requests,
+        nobody,
+        &FailureTrace::default(),
+    )
+}
+
+/// The same with failures of nodes, where those jobs that are marked by their id may be stopped for a reservation.
+#[must_use]
+pub fn simulate_reserving_with(
+    nodes: Nodes,
+    settings: &ReservingSettings,
+    jobs: &[Job],
+    requests: &[ReservationRequest],
+    preemptible: Arc<[bool]>,
+    failures: &FailureTrace,
+) -> ReservingRun {
     let mut machine = ReservingMachine::new(nodes, settings.clone());
+    machine.set_preemptible(preemptible);
+    machine.inject(&failures.events);
     machine.submit(jobs.iter().cloned());
     machine.request(requests.iter().cloned());
     machine.advance(Seconds::FAR);
-    let mut jobs = machine.take_job_outcomes();
-    jobs.sort_unstable_by_key(|outcome| outcome.job.id);
-    let mut reservations = machine.take_reservation_outcomes();
-    reservations.sort_unstable_by_key(|outcome| outcome.request.id);
-    ReservingRun {
-        metrics: machine.metrics(),
-        totals: machine.reservation_totals(),
+    let (jobs, reservations) = (
+        machine.take_job_outcomes(),
+        machine.take_reservation_outcomes(),
+    );
+    ReservingRun::new(
+        nodes,
+        machine.metrics(),
+        machine.reservation_totals(),
         jobs,
         reservations,
-    }
+        failures.events.clone(),
+    )
 }
 
 /// The measures of a simulation with reservations (spec `grid-reservations.md` §5, `provisioning.md` §10).
@@ -100,5 +161,51 @@ pub fn reservation_measures(
     if totals.anomalies > 0 {
         measured.add("anomalies", totals.anomalies as f64);
     }
+    if totals.lost_to_failures > NodeSeconds(0) || totals.lost > 0 {
+        measured.add_ratio(
+            "reservations_lost_percent",
+            100.0 * totals.lost as f64,
+            granted,
+        );
+        let lost = totals.lost_to_failures.0 as f64;
+        measured.add("failures_lost_processor_seconds", lost);
+    }
+    who_paid(&mut measured, totals);
     measured
+}
+
+/// What stopping preemptible jobs cost them and the others, where there are any.
+fn who_paid(measured: &mut Measured, totals: &ReservationTotals) {
+    if totals.preemptible.jobs == 0 {
+        return;
+    }
+    measured.add("truncated_jobs", totals.truncated as f64);
+    measured.add("requeued_jobs", totals.requeued as f64);
+    measured.add(
+        "stopped_lost_processor_seconds",
+        totals.lost_to_preemption.0 as f64,
+    );
+    let mean = |measured: &mut Measured, wait, slowdown, sums: &JobSums| {
+        let jobs = sums.jobs as f64;
+        measured.add_ratio(wait, sums.wait.hours(), jobs);
+        measured.add_ratio(slowdown, sums.bounded_slowdown, jobs);
+    };
+    mean(
+        measured,
+        "stopped_wait_hours",
+        "stopped_bounded_slowdown",
+        &totals.stopped,
+    );
+    mean(
+        measured,
+        "preemptible_wait_hours",
+        "preemptible_bounded_slowdown",
+        &totals.preemptible,
+    );
+    mean(
+        measured,
+        "other_wait_hours",
+        "other_bounded_slowdown",
+        &totals.others,
+    );
 }

@@ -2,25 +2,31 @@
 //! `provisioning.md` §6.7).
 
 mod events;
+mod outages;
+mod preemption;
 mod questions;
 mod settling;
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use self::outages::{Holder, Outages};
 use super::outcome::{RequestVerdict, ReservationOutcome, ReservationTotals};
 use super::queue_plan::{DueEffort, Waiting};
 use super::settings::{ReservingSettings, SameInstant};
+use crate::failures::NodeEvent;
 use crate::plan::Profile;
 use crate::scheduling::agenda::Agenda;
 use crate::scheduling::outcome::{JobOutcome, SimulationMetrics, Verdict};
-use crate::units::{NodeSeconds, Nodes, Seconds};
+use crate::units::{NodeIndex, NodeSeconds, Nodes, Seconds};
 use crate::workload::{Job, JobId, RequestId, ReservationRequest};
 
 /// A machine whose waiting jobs are *variable*: planned, and planned anew at every event, until they start. Reservations are
-/// fixed: they start exactly when they were granted, and nothing that runs is ever stopped for them.
+/// fixed: they start exactly when they were granted, or are lost where nodes failed. Nothing that runs is stopped for them, but
+/// for preemptible jobs under the rules of admission that truncate or requeue.
 ///
-/// Events of one instant come in the order: ends of jobs and reservations, starts of reservations, submissions of jobs and then
-/// of requests (A4), and last the starts of variable jobs whose place in the plan is now (A8). Cloning it forks the simulation.
+/// Events of one instant come in the order: ends of jobs and reservations, repairs and failures of nodes, starts of reservations,
+/// submissions of jobs and then of requests (A4), and last the starts of variable jobs whose place in the plan is now (A8). Cloning it forks the simulation.
 #[derive(Clone)]
 pub struct ReservingMachine {
     settings: ReservingSettings,
@@ -48,12 +54,44 @@ pub struct ReservingMachine {
     window: Option<SubmissionWindow>,
     last_end: Seconds,
     effort: DueEffort,
+    /// Which nodes are down, and who holds which; `None` on a machine without failures, which only counts.
+    outages: Option<Outages>,
+    /// Which jobs, by id, may be stopped for a reservation; none beyond the list.
+    preemptible: Arc<[bool]>,
 }
 
 #[derive(Clone)]
 struct OpenJob {
     job: Job,
     start: Option<Seconds>,
+    /// When it is stopped for a reservation, before its estimate has elapsed.
+    cut: Option<Seconds>,
+    /// Raised whenever the end of a run is replaced, so that the old one is stale.
+    version: u32,
+    restarts: u32,
+    node_failures: u32,
+    /// Whether it was ever stopped for a reservation before it had finished.
+    preempted: bool,
+}
+
+impl OpenJob {
+    fn submitted(job: Job) -> Self {
+        Self {
+            job,
+            start: None,
+            cut: None,
+            version: 0,
+            restarts: 0,
+            node_failures: 0,
+            preempted: false,
+        }
+    }
+
+    /// Until when a job that started then holds its nodes in the plan.
+    fn planned_end(&self, start: Seconds) -> Seconds {
+        let full = start + self.job.estimate;
+        self.cut.map_or(full, |cut| cut.min(full))
+    }
 }
 
 #[derive(Clone)]
@@ -80,8 +118,11 @@ struct SubmissionWindow {
 
 #[derive(Clone)]
 enum Event {
-    JobEnds(JobId),
+    /// With the version of the job's end.
+    JobEnds(JobId, u32),
     ReservationEnds(RequestId),
+    NodeIsRepaired(NodeIndex),
+    NodeFails(NodeIndex),
     ReservationStarts(RequestId),
     WakeUp,
     JobArrives(JobId),
@@ -113,14 +154,40 @@ impl ReservingMachine {
             window: None,
             last_end: Seconds::ZERO,
             effort: DueEffort::default(),
+            outages: None,
+            preemptible: Arc::default(),
         }
+    }
+
+    /// Says which jobs, by id, may be stopped for a reservation where the rule of admission does that.
+    pub fn set_preemptible(&mut self, jobs: Arc<[bool]>) {
+        self.preemptible = jobs;
+    }
+
+    /// Hands over failures and repairs of nodes, none in the past; the first before anything started. Nodes that the machine does not have
+    /// are ignored.
+    pub fn inject(&mut self, events: &[NodeEvent]) {
+        let nodes = self.nodes;
+        for event in events.iter().filter(|event| event.node.0 < nodes.0) {
+            self.expect_failures();
+            let kind = match event.up {
+                true => Event::NodeIsRepaired(event.node),
+                false => Event::NodeFails(event.node),
+            };
+            self.push(event.time, kind);
+        }
+    }
+
+    /// From now on, which node runs what is known, so that failures may be handed over later.
+    pub fn expect_failures(&mut self) {
+        self.outages.get_or_insert_with(|| Outages::new(self.nodes));
     }
 
     /// Hands over variable jobs; none may be submitted in the past.
     pub fn submit(&mut self, jobs: impl IntoIterator<Item = Job>) {
         for job in jobs {
             let (time, id) = (job.submit, job.id);
-            self.jobs.insert(id, OpenJob { job, start: None });
+            self.jobs.insert(id, OpenJob::submitted(job));
             self.push(time, Event::JobArrives(id));
         }
     }
@@ -288,12 +355,14 @@ impl ReservingMachine {
 
     fn push(&mut self, time: Seconds, event: Event) {
         let class = match (&event, self.settings.same_instant) {
-            (Event::JobEnds(_) | Event::ReservationEnds(_), _) => 0,
-            (Event::ReservationStarts(_) | Event::WakeUp, _) => 1,
+            (Event::JobEnds(..) | Event::ReservationEnds(_), _) => 0,
+            (Event::NodeIsRepaired(_), _) => 1,
+            (Event::NodeFails(_), _) => 2,
+            (Event::ReservationStarts(_) | Event::WakeUp, _) => 3,
             (Event::JobArrives(_), SameInstant::JobFirst)
-            | (Event::RequestArrives(_), SameInstant::RequestFirst) => 2,
+            | (Event::RequestArrives(_), SameInstant::RequestFirst) => 4,
             (Event::JobArrives(_), SameInstant::RequestFirst)
-            | (Event::RequestArrives(_), SameInstant::JobFirst) => 3,
+            | (Event::RequestArrives(_), SameInstant::JobFirst) => 5,
         };
         self.events.push(time.max(self.now), class, event);
     }
@@ -307,18 +376,11 @@ impl ReservingMachine {
 
     fn handle(&mut self, event: Event) {
         match event {
-            Event::JobEnds(job) => self.end_job(job),
+            Event::JobEnds(job, version) => self.end_job(job, version),
             Event::ReservationEnds(request) => self.end_reservation(request),
-            Event::ReservationStarts(request) => {
-                if let Some(open) = self.reservations.get_mut(&request) {
-                    open.running = true;
-                    self.in_use += open.outcome.request.nodes.0;
-                    debug_assert!(
-                        self.in_use <= self.nodes.0,
-                        "a reservation finds its nodes free"
-                    );
-                }
-            }
+            Event::NodeIsRepaired(node) => self.node_repaired(node),
+            Event::NodeFails(node) => self.node_failed(node),
+            Event::ReservationStarts(request) => self.start_reservation(request),
             Event::WakeUp => self.unsettled = true,
             Event::JobArrives(job) => self.job_arrives(job),
             Event::RequestArrives(request) => self.request_arrives(request),
@@ -326,9 +388,17 @@ impl ReservingMachine {
     }
 
     fn finish(&mut self, id: JobId, verdict: Verdict) {
-        let Some(OpenJob { job, start }) = self.jobs.remove(&id) else {
+        let Some(open) = self.jobs.remove(&id) else {
             return;
         };
+        self.count_who_paid(&open);
+        let OpenJob {
+            job,
+            start,
+            restarts,
+            node_failures,
+            ..
+        } = open;
         let end = start.map(|_| self.now);
         if let Some(end) = end {
             self.last_end = self.last_end.max(end);
@@ -340,8 +410,8 @@ impl ReservingMachine {
             promise: None,
             start,
             end,
-            restarts: 0,
-            node_failures: 0,
+            restarts,
+            node_failures,
             execution: None,
         };
         self.totals.count(&outcome);

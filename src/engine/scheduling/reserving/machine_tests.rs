@@ -1,5 +1,7 @@
 #[path = "machine_tests/oracle.rs"]
 mod oracle;
+#[path = "machine_tests/stopping.rs"]
+mod stopping;
 
 use super::*;
 use crate::scheduling::reserving::{Admission, DisplacedJobs, EarlyEnd};

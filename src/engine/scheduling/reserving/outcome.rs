@@ -45,11 +45,13 @@ pub enum RequestVerdict {
     NoDuration,
     /// It asks for a start before its submission.
     StartInThePast,
+    /// Admitted, but a node failed under it, or too many were down at its start.
+    Lost,
 }
 
 impl RequestVerdict {
     /// Every verdict, in the order of the codes in the store.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Granted,
         Self::Cancelled,
         Self::ConflictsWithFixed,
@@ -57,6 +59,7 @@ impl RequestVerdict {
         Self::TooWide,
         Self::NoDuration,
         Self::StartInThePast,
+        Self::Lost,
     ];
 
     /// The name in the store and in reports.
@@ -70,13 +73,14 @@ impl RequestVerdict {
             Self::TooWide => "too-wide",
             Self::NoDuration => "no-duration",
             Self::StartInThePast => "start-in-the-past",
+            Self::Lost => "lost",
         }
     }
 
     /// The request was refused.
     #[must_use]
     pub fn is_rejected(self) -> bool {
-        !matches!(self, Self::Granted | Self::Cancelled)
+        !matches!(self, Self::Granted | Self::Cancelled | Self::Lost)
     }
 }
 
@@ -121,6 +125,41 @@ pub struct ReservationTotals {
     pub submitting: Seconds,
     /// Times that planning anew without a new reservation moved a job to a later start (A3), where plans are kept.
     pub anomalies: u64,
+    /// Granted reservations that were lost to failures of nodes.
+    pub lost: u64,
+    /// Node-time of runs of jobs and reservations that ended with a failure.
+    pub lost_to_failures: NodeSeconds,
+    /// Jobs that ended before they had finished, for a reservation.
+    pub truncated: u64,
+    /// Times that a job was stopped for a reservation, and queued again.
+    pub requeued: u64,
+    /// Node-time of runs that were stopped for a reservation before they had finished.
+    pub lost_to_preemption: NodeSeconds,
+    /// Jobs that were ever stopped for a reservation.
+    pub stopped: JobSums,
+    /// Jobs that may be, those that were among them.
+    pub preemptible: JobSums,
+    /// Jobs that may not be; these three are counted where preemptible jobs are known.
+    pub others: JobSums,
+}
+
+/// Sums over jobs that are over.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct JobSums {
+    /// How many.
+    pub jobs: u64,
+    /// Σ (last start − submission).
+    pub wait: Seconds,
+    /// Σ bounded slowdown of the last run.
+    pub bounded_slowdown: f64,
+}
+
+impl JobSums {
+    pub(super) fn add(&mut self, wait: Seconds, bounded_slowdown: f64) {
+        self.jobs += 1;
+        self.wait += wait;
+        self.bounded_slowdown += bounded_slowdown;
+    }
 }
 
 impl ReservationTotals {
@@ -129,6 +168,10 @@ impl ReservationTotals {
         self.offers += outcome.offers.len() as u64;
         match outcome.verdict {
             RequestVerdict::Granted | RequestVerdict::Cancelled => self.granted += 1,
+            RequestVerdict::Lost => {
+                self.granted += 1;
+                self.lost += 1;
+            }
             RequestVerdict::ConflictsWithFixed => self.conflicts_with_fixed += 1,
             RequestVerdict::ConflictsWithPlanned => self.conflicts_with_planned += 1,
             RequestVerdict::TooWide

@@ -1,8 +1,12 @@
 //! What a reserving machine may be told: every documented ambiguity is a value, the spec's decision its default.
 
+use std::sync::Arc;
+
+use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
 use super::queue_plan::{Backfilling, QueueOrder};
+use crate::random::Stream;
 use crate::units::Seconds;
 
 /// How a planning-based machine plans its queue and admits reservations. Numbers A… are the ambiguities of spec
@@ -27,9 +31,30 @@ pub struct ReservingSettings {
     /// Whether it is written down how many jobs each reservation pushed away, and how far. Costs a plan of the whole queue
     /// a reservation.
     pub displacement: Displacement,
+    /// How many of the jobs, in percent, may be stopped for a reservation where the rule of admission does that.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub preemptible_percent: f64,
 }
 
-/// When a reservation is admitted: one plan, four rules.
+/// The name of the stream that says which jobs are preemptible.
+pub const PREEMPTIBLE_STREAM: &str = "preemptible jobs";
+
+/// Draws which of `jobs` jobs are preemptible, one draw a job, so that a larger share contains the smaller one. Empty where none may be.
+#[must_use]
+pub fn preemptible_jobs(jobs: usize, percent: f64, draws: &mut Stream) -> Arc<[bool]> {
+    if percent == 0.0 {
+        return Arc::default();
+    }
+    (0..jobs)
+        .map(|_| 100.0 * draws.random::<f64>() < percent)
+        .collect()
+}
+
+fn is_zero(percent: &f64) -> bool {
+    *percent == 0.0
+}
+
+/// When a reservation is admitted: one plan, six rules.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Admission {
@@ -43,13 +68,24 @@ pub enum Admission {
     Move,
     /// As [`Admission::Move`], and the delay that it inflicts is the price (`provisioning.md` §6).
     MovePrice,
+    /// What [`Admission::Reject`] would refuse is granted if preemptible jobs can make room: those that wait give way, those that run
+    /// end at the start of the reservation, finished or not.
+    Truncate,
+    /// The same, but jobs that have not finished then are queued again and run from scratch.
+    Requeue,
 }
 
 impl Admission {
-    /// Whether planned jobs give way.
+    /// Whether all planned jobs give way.
     #[must_use]
     pub fn moves(self) -> bool {
         matches!(self, Self::Move | Self::MovePrice)
+    }
+
+    /// Whether preemptible jobs make room.
+    #[must_use]
+    pub fn preempts(self) -> bool {
+        matches!(self, Self::Truncate | Self::Requeue)
     }
 }
 

@@ -28,7 +28,7 @@ fn jobs_at(threshold: f64) -> u32 {
 
 /// A run of two thresholds, two penalty ratios and two replications in which each simulation is shown by a point of each ratio, and
 /// those without overbooking by points of all thresholds, too. Jobs of replication 1 are others than those of replication 0.
-pub(super) fn policies(path: &Path, name: &str, workload: &str) -> RunId {
+fn policies(path: &Path, name: &str, workload: &str) -> RunId {
     let thresholds = [0.1, 0.2];
     let ratios = [1.0, 2.0];
     let mut run = record(
@@ -116,7 +116,7 @@ pub(super) fn close(one: f64, other: f64) -> bool {
 }
 
 /// Jobs of the simulations with overbooking, of both replications, at these thresholds.
-pub(super) fn overbooking(thresholds: &[f64]) -> Vec<JobOutcome> {
+fn overbooking(thresholds: &[f64]) -> Vec<JobOutcome> {
     let simulations = thresholds
         .iter()
         .flat_map(|threshold| (0..2).map(|replication| jobs_at(*threshold) + 10 * replication));

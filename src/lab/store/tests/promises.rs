@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::folder;
-use super::outcomes::{answers, close, integer, number, overbooking, policies, string};
+use super::outcomes::{answers, close, integer, number, string};
 use crate::scheduling::{JobOutcome, PromisedStart};
 use crate::store::Store;
+use crate::store::fixtures::{finished, outcome, point, record, result, write_run};
+use crate::units::Seconds;
 
 /// Promises, starts among them, late ones, Σ |start − promise| and Σ of the delays.
 #[derive(Default)]
@@ -17,10 +19,22 @@ struct Sums {
     delay: i64,
 }
 
-/// Of the promises of the simulations with overbooking, by what `group` says of a job.
+const STRATEGY: &str = "heuristic-overbooking";
+
+/// The outcomes of the simulation: of those that have started, every fourth is an hour late.
+fn outcomes() -> Vec<JobOutcome> {
+    let mut all: Vec<JobOutcome> = (0..300).map(outcome).collect();
+    for outcome in all.iter_mut().step_by(4) {
+        outcome.start = outcome.start.map(|start| start + Seconds::HOUR);
+        outcome.end = outcome.end.map(|end| end + Seconds::HOUR);
+    }
+    all
+}
+
+/// Of the promises of the simulation, by what `group` says of a job.
 fn sums(group: impl Fn(&JobOutcome) -> Option<i64>) -> BTreeMap<i64, Sums> {
     let mut groups: BTreeMap<i64, Sums> = BTreeMap::new();
-    for outcome in overbooking(&[0.1, 0.2]) {
+    for outcome in outcomes() {
         let (Some(key), Some(promise)) = (group(&outcome), PromisedStart::of_plan(&outcome)) else {
             continue;
         };
@@ -41,10 +55,14 @@ fn sums(group: impl Fn(&JobOutcome) -> Option<i64>) -> BTreeMap<i64, Sums> {
 fn agree(number_of_question: usize, key_column: usize, groups: &BTreeMap<i64, Sums>) {
     let folder = folder();
     let path = folder.path().join("store.db");
-    policies(&path, "documented", "jobs");
+    let mut simulated = result(300);
+    simulated.outcomes = outcomes();
+    let points = vec![point("promised", &[], 0, 1.0)];
+    let simulations = vec![finished("promised", STRATEGY, 0, simulated, points)];
+    write_run(&path, &record("promises", Vec::new(), 1), simulations);
     let store = Store::open_read_only(&path).unwrap();
     let mut rows = answers(&store, number_of_question);
-    rows.retain(|row| string(&row[0]) == "heuristic-overbooking");
+    rows.retain(|row| string(&row[0]) == STRATEGY);
     assert_eq!(rows.len(), groups.len());
     assert!(groups.values().any(|sums| sums.late > 0));
     for row in rows {

@@ -60,6 +60,10 @@ section! {
         rule: Option<Admission> = named::<Admission>().decides("§3.3, §10"),
         /// Which jobs are planned again.
         displaced: Option<DisplacedJobs> = named::<DisplacedJobs>().decides("A2, A3, AMB-2"),
+        /// Which jobs may be stopped for a reservation.
+        preemptible_percent: Given<f64> = real().from(0.0).to(100.0)
+            .note(": how many of the jobs may be stopped for a reservation, under the rules truncate and requeue")
+            .default_is("0"),
         /// How long a job may wait before it is not pushed away any more.
         starvation_guard_hours: Given<f64> = real().from(0.0)
             .note(" hours of waiting after which a job is not pushed away any more (default: never)")

@@ -11,14 +11,16 @@ use super::{
     Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
 };
 use crate::actors::{SimulationError, simulate_reserving_cluster};
-use crate::inputs::{InputError, Inputs};
+use crate::failures::{FailureSource, FailureTrace};
+use crate::inputs::{FailureRequest, InputError, Inputs};
 use crate::keys::problem::Problems;
 use crate::scheduling::reserving::{
-    RequestVerdict, ReservationOutcome, ReservingSettings, reservation_measures,
+    PREEMPTIBLE_STREAM, ReservationOutcome, ReservingSettings, preemptible_jobs,
+    reservation_measures,
 };
 use crate::studies::SimulationSpec;
 use crate::tables::Definition;
-use crate::units::{Nodes, Seconds};
+use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::{Job, RequestSettings, ReservationRequest, StartRule};
 pub use bookahead_engine::studies::reservations::*;
 
@@ -33,6 +35,10 @@ pub struct ReservingSimulation {
     pub jobs: Arc<[Job]>,
     /// Requests for reservations, in order of submission with ids 0, 1, 2, …
     pub requests: Arc<[ReservationRequest]>,
+    /// Which jobs, by id, may be stopped for a reservation.
+    pub preemptible: Arc<[bool]>,
+    /// Node failures.
+    pub failures: Arc<FailureTrace>,
 }
 
 impl Simulation for ReservingSimulation {
@@ -42,12 +48,15 @@ impl Simulation for ReservingSimulation {
             &self.machine,
             &self.jobs,
             &self.requests,
+            &self.preemptible,
+            &self.failures,
             keep_outcomes,
         )?;
         Ok(SimulationResult {
             measured: reservation_measures(self.nodes, &run.metrics, &run.totals),
             metrics: run.metrics,
             outcomes: run.jobs,
+            node_events: run.node_events,
             rows: StudyRows::Reservations(Box::new(Rows(run.reservations))),
             ..SimulationResult::default()
         })
@@ -56,8 +65,21 @@ impl Simulation for ReservingSimulation {
 
 impl LabStudy for ReservationsStudy {
     fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
-        let workload = inputs.workload(spec)?;
-        inputs.battery(&workload, spec).map(drop)
+        let (jobs, requests) = jobs_and_requests(self, spec, inputs)?;
+        failures(spec, inputs, &jobs, &requests).map(drop)
+    }
+
+    fn failures_hash(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Option<String>, Arc<InputError>> {
+        // A machine without failures keeps the identity that it had before there were any.
+        if spec.failures.source == FailureSource::None {
+            return Ok(None);
+        }
+        let (jobs, requests) = jobs_and_requests(self, spec, inputs)?;
+        Ok(Some(failures(spec, inputs, &jobs, &requests)?.content_hash()))
     }
 
     fn simulation(
@@ -65,17 +87,14 @@ impl LabStudy for ReservationsStudy {
         spec: &SimulationSpec,
         inputs: &Inputs,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
-        let jobs = inputs.battery(&*inputs.workload(spec)?, spec)?;
-        let (jobs, requests) = match &self.requests {
-            None => (jobs, Arc::from([])),
-            Some(requests) => {
-                let mixed = inputs.jobs_and_requests(spec, requests, &jobs);
-                (mixed.jobs.into(), mixed.requests.into())
-            }
-        };
+        let (jobs, requests) = jobs_and_requests(self, spec, inputs)?;
+        let percent = self.machine.preemptible_percent;
+        let mut draws = inputs.seed(spec).stream(PREEMPTIBLE_STREAM);
         Ok(Box::new(ReservingSimulation {
             nodes: spec.workload.nodes,
             machine: self.machine.clone(),
+            preemptible: preemptible_jobs(jobs.len(), percent, &mut draws),
+            failures: failures(spec, inputs, &jobs, &requests)?,
             jobs,
             requests,
         }))
@@ -93,7 +112,7 @@ impl LabStudy for ReservationsStudy {
         };
         let kept = asked
             .iter()
-            .filter(|outcome| outcome.verdict == RequestVerdict::Granted);
+            .filter(|outcome| !outcome.verdict.is_rejected());
         let reservations = kept.filter_map(|outcome| {
             Some(Held {
                 kind: "reservations",
@@ -110,6 +129,61 @@ impl LabStudy for ReservationsStudy {
                 .collect(),
         }])
     }
+}
+
+/// The jobs of a simulation, and the requests that are made from them.
+fn jobs_and_requests(
+    study: &ReservationsStudy,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+) -> Result<(Arc<[Job]>, Arc<[ReservationRequest]>), Arc<InputError>> {
+    let jobs = inputs.battery(&*inputs.workload(spec)?, spec)?;
+    Ok(match &study.requests {
+        None => (jobs, Arc::from([])),
+        Some(requests) => {
+            let mixed = inputs.jobs_and_requests(spec, requests, &jobs);
+            (mixed.jobs.into(), mixed.requests.into())
+        }
+    })
+}
+
+/// The failures that the machine meets until the last of its jobs and reservations is over: twice the time of a packed machine after the
+/// last submission, and the longest of them.
+fn failures(
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+    jobs: &[Job],
+    requests: &[ReservationRequest],
+) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+    if spec.failures.source == FailureSource::None {
+        return Ok(Arc::default());
+    }
+    let nodes = spec.workload.nodes;
+    let fits = |asked: &Nodes| *asked <= nodes;
+    let jobs = jobs.iter().filter(|job| fits(&job.nodes));
+    let requests = requests.iter().filter(|request| fits(&request.nodes));
+    let (mut last, mut longest, mut area) = (Seconds::ZERO, Seconds::ZERO, NodeSeconds(0));
+    for (from, span, width) in jobs
+        .map(|job| (job.submit, job.estimate, job.nodes))
+        .chain(requests.map(|request| {
+            let from = request.wanted.earliest();
+            (from, request.duration, request.nodes)
+        }))
+    {
+        last = last.max(from);
+        longest = longest.max(span);
+        area += width.for_span(span);
+    }
+    let packed = Seconds(area.0 / i64::from(nodes.0.max(1)));
+    let workload_key = inputs.workload_key(&spec.workload);
+    inputs.failures_of(&FailureRequest {
+        settings: &spec.failures,
+        nodes,
+        horizon: last + packed * 2 + longest + Seconds::HOUR,
+        seed: spec.seed,
+        workload_key: &workload_key,
+        replication: spec.replication,
+    })
 }
 
 impl FileStudy for ReservationsStudy {
@@ -176,6 +250,7 @@ fn reserving(tables: &RawTables, problems: &mut Problems) -> Option<ReservingSet
     let (raw, planning) = (&tables.admission, &tables.planning);
     let guard = raw.starvation_guard_hours().limited(|hours| hours <= 1e6);
     let guard = guard.checked(problems)?.map(Seconds::from_hours);
+    let preemptible = raw.preemptible_percent().or_default(problems);
     Some(ReservingSettings {
         order: planning.order.unwrap_or_default(),
         backfilling: planning.backfilling.unwrap_or_default(),
@@ -185,5 +260,6 @@ fn reserving(tables: &RawTables, problems: &mut Problems) -> Option<ReservingSet
         early_end: raw.early_end.unwrap_or_default(),
         same_instant: raw.same_instant.unwrap_or_default(),
         displacement: raw.displacement.unwrap_or_default(),
+        preemptible_percent: preemptible?,
     })
 }

@@ -112,7 +112,7 @@ const OUTCOMES: Outcomes = Outcomes {
     reservations: Some(
         "SELECT q.simulation, q.request, NULL, 1, NULL, q.trace_number, q.user, q.nodes, q.asked_at, q.earliest, NULL,
             q.duration, q.runtime,
-            CASE WHEN q.granted THEN 'granted' WHEN q.verdict = 'cancelled' THEN 'cancelled' ELSE 'rejected' END,
+            CASE WHEN q.verdict = 'lost' THEN 'lost' WHEN q.granted THEN 'granted' WHEN q.verdict = 'cancelled' THEN 'cancelled' ELSE 'rejected' END,
             q.verdict, NULL, q.start, q.\"end\", q.price_su, NULL
          FROM v_reservation q",
     ),

@@ -1,6 +1,6 @@
 //! What each event does to the machine: arrivals, ends, requests, and what is granted.
 
-use super::{Event, OpenReservation, ReservingMachine, SubmissionWindow};
+use super::{Event, Holder, OpenReservation, ReservingMachine, SubmissionWindow};
 use crate::scheduling::outcome::Verdict;
 use crate::scheduling::reserving::admission::{Decision, decide};
 use crate::scheduling::reserving::outcome::ReservationOutcome;
@@ -26,7 +26,11 @@ impl ReservingMachine {
             self.finish(id, Verdict::DroppedTooWide);
             return;
         }
-        let waiting = Waiting::from(&open.job);
+        self.enqueue(Waiting::from(&open.job));
+    }
+
+    /// Puts a job into the queue, at its place in the order of planning.
+    pub(super) fn enqueue(&mut self, waiting: Waiting) {
         let key = self.settings.order.key(&waiting);
         let place_in_queue = self
             .queue
@@ -44,18 +48,23 @@ impl ReservingMachine {
         }
     }
 
-    pub(super) fn end_job(&mut self, id: JobId) {
-        let Some(open) = self.jobs.get(&id) else {
+    pub(super) fn end_job(&mut self, id: JobId, version: u32) {
+        let Some(open) = self.jobs.get(&id).filter(|open| open.version == version) else {
             return;
         };
         let (job, start) = (&open.job, open.start.unwrap_or(self.now));
-        let (nodes, expected) = (job.nodes, start + job.estimate);
+        if self.now < start + job.runtime.min(job.estimate) {
+            self.preempt(id);
+            return;
+        }
+        let (nodes, expected) = (job.nodes, open.planned_end(start));
         let verdict = if job.runtime <= job.estimate {
             Verdict::SuccessfulFinished
         } else {
             Verdict::SuccessfulFullGrant
         };
         self.in_use -= nodes.0;
+        self.give_back(Holder::Job(id));
         self.totals.busy += nodes.for_span(self.now - start);
         self.unsettled = true;
         if self.now < expected {
@@ -63,6 +72,26 @@ impl ReservingMachine {
             self.forget_plan();
         }
         self.finish(id, verdict);
+    }
+
+    /// Starts a reservation at its time, or loses it where nodes are down.
+    pub(super) fn start_reservation(&mut self, id: RequestId) {
+        let Some(open) = self.reservations.get(&id) else {
+            return;
+        };
+        let nodes = open.outcome.request.nodes;
+        if !self.take(Holder::Reservation(id), nodes) {
+            self.lose_reservation(id);
+            return;
+        }
+        if let Some(open) = self.reservations.get_mut(&id) {
+            open.running = true;
+            self.in_use += nodes.0;
+            debug_assert!(
+                self.in_use <= self.nodes.0,
+                "a reservation finds its nodes free"
+            );
+        }
     }
 
     pub(super) fn end_reservation(&mut self, id: RequestId) {
@@ -83,6 +112,7 @@ impl ReservingMachine {
             }
         }
         self.unsettled = true;
+        self.give_back(Holder::Reservation(id));
         if let Some(mut open) = self.reservations.remove(&id) {
             open.outcome.end = Some(self.now);
             self.last_end = self.last_end.max(self.now);
@@ -100,6 +130,7 @@ impl ReservingMachine {
             start,
             price,
             offers,
+            stopped,
         } = decide(self, &request);
         let mut outcome = ReservationOutcome {
             verdict,
@@ -108,7 +139,7 @@ impl ReservingMachine {
             ..OpenReservation::asked(request).outcome
         };
         match start {
-            Some(start) => self.grant(start, outcome),
+            Some(start) => self.grant(start, outcome, &stopped),
             None => {
                 outcome.price = None;
                 self.close(outcome);
@@ -116,14 +147,23 @@ impl ReservingMachine {
         }
     }
 
-    /// Blocks what was granted, and plans the queue around it.
-    pub(super) fn grant(&mut self, start: Seconds, mut outcome: ReservationOutcome) {
+    /// Blocks what was granted, and plans the queue around it; running jobs that are in the way end at its start.
+    pub(super) fn grant(
+        &mut self,
+        start: Seconds,
+        mut outcome: ReservationOutcome,
+        stopped: &[JobId],
+    ) {
         let request = &outcome.request;
         let (id, nodes, end) = (request.id, request.nodes, start + request.duration);
         let use_ends = start + request.runtime.min(request.duration);
-        let moves = self.settings.admission.moves();
+        let preempts = self.settings.admission.preempts();
+        let moves = self.settings.admission.moves() || preempts;
         let before = (moves && self.settings.displacement == Displacement::Record)
             .then(|| self.planned().0.to_vec());
+        for job in stopped {
+            self.cut(*job, start);
+        }
         self.fixed.reserve(start, end, nodes.0);
         match (&mut self.plan, moves) {
             // It was granted beside the plan: nobody moves.
@@ -138,6 +178,8 @@ impl ReservingMachine {
             }
             (Some(_), true) => match self.settings.displaced {
                 DisplacedJobs::ReplanAll => self.plan = None,
+                // Whom the rule does not let give way keeps the plan's place, which is planned in order.
+                DisplacedJobs::OnlyOverlapping if preempts => self.plan = None,
                 DisplacedJobs::OnlyOverlapping => self.replan_displaced(start, end, nodes),
             },
         }

@@ -1,6 +1,6 @@
 //! Planning anew when something changed, and starting what is due.
 
-use super::{Event, ReservingMachine};
+use super::{Event, Holder, ReservingMachine};
 use crate::scheduling::reserving::queue_plan::{Backfilling, QueueOrder, Waiting, due_now, place};
 use crate::scheduling::reserving::settings::DisplacedJobs;
 use crate::units::{Nodes, Seconds};
@@ -136,10 +136,13 @@ impl ReservingMachine {
         };
         open.start = Some(now);
         let end = now + open.job.runtime.min(open.job.estimate);
+        let version = open.version;
+        let found = self.take(Holder::Job(waiting.job), waiting.nodes);
+        debug_assert!(found, "a job finds nodes that are up");
         self.in_use += waiting.nodes.0;
         debug_assert!(self.in_use <= self.nodes.0, "a job finds its nodes free");
         self.fixed
             .reserve(now, now + waiting.estimate, waiting.nodes.0);
-        self.push(end, Event::JobEnds(waiting.job));
+        self.push(end, Event::JobEnds(waiting.job, version));
     }
 }

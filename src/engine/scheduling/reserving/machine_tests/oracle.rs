@@ -9,25 +9,39 @@ use crate::scheduling::reserving::{
 };
 
 /// The obvious twin: free nodes for every second, the whole queue planned anew at every second.
-struct Oracle {
-    free: Vec<i32>,
+pub(super) struct Oracle {
+    pub(super) free: Vec<i32>,
 }
 
+/// Where a job is planned that no second has room for.
+pub(super) const NEVER: i64 = i64::MAX;
+
 impl Oracle {
-    fn fits(&self, from: i64, length: i64, nodes: u32) -> bool {
+    pub(super) fn fits(&self, from: i64, length: i64, nodes: u32) -> bool {
         (from..from + length).all(|time| self.free[time as usize] >= nodes as i32)
     }
 
-    fn take(&mut self, from: i64, length: i64, nodes: u32) {
-        for time in from..from + length {
-            self.free[time as usize] -= nodes as i32;
+    pub(super) fn take(&mut self, from: i64, length: i64, nodes: u32) {
+        self.change(from, length, -(nodes as i32));
+    }
+
+    pub(super) fn give(&mut self, from: i64, length: i64, nodes: u32) {
+        self.change(from, length, nodes as i32);
+    }
+
+    fn change(&mut self, from: i64, length: i64, nodes: i32) {
+        if from < NEVER {
+            for time in from..from + length {
+                self.free[time as usize] += nodes;
+            }
         }
     }
 
     fn earliest(&self, from: i64, length: i64, nodes: u32) -> i64 {
-        (from..)
+        let last = self.free.len() as i64 - length;
+        (from..last)
             .find(|&start| self.fits(start, length, nodes))
-            .unwrap()
+            .unwrap_or(NEVER)
     }
 }
 
@@ -38,6 +52,65 @@ struct Fixed {
     start: i64,
     until: i64,
     nodes: u32,
+}
+
+/// The whole queue planned at `time`, second by second: what is left free, and planned starts ([`NEVER`] where nothing will ever do).
+pub(super) fn plan_slowly(
+    settings: &ReservingSettings,
+    jobs: &[Job],
+    time: i64,
+    mut oracle: Oracle,
+    waiting: &[usize],
+) -> (Oracle, Vec<i64>) {
+    let mut waiting = waiting.to_vec();
+    waiting.sort_by_key(|&index| settings.order.key(&Waiting::from(&jobs[index])));
+    let mut starts = vec![NEVER; jobs.len()];
+    match settings.backfilling {
+        Backfilling::Conservative | Backfilling::None => {
+            let mut from = time;
+            for index in waiting {
+                let job = &jobs[index];
+                let start = oracle.earliest(from, job.estimate.0, job.nodes.0);
+                oracle.take(start, job.estimate.0, job.nodes.0);
+                starts[index] = start;
+                if settings.backfilling == Backfilling::None {
+                    from = start;
+                }
+            }
+        }
+        Backfilling::Aggressive => {
+            let mut clock = time;
+            while !waiting.is_empty() && clock < oracle.free.len() as i64 / 2 {
+                while let Some(&head) = waiting.first() {
+                    let job = &jobs[head];
+                    if !oracle.fits(clock, job.estimate.0, job.nodes.0) {
+                        break;
+                    }
+                    oracle.take(clock, job.estimate.0, job.nodes.0);
+                    starts[head] = clock;
+                    waiting.remove(0);
+                }
+                if let Some(&head) = waiting.first() {
+                    let job = &jobs[head];
+                    let shadow = oracle.earliest(clock, job.estimate.0, job.nodes.0);
+                    oracle.take(shadow, job.estimate.0, job.nodes.0);
+                    waiting.retain(|&index| {
+                        let other = &jobs[index];
+                        if index == head || !oracle.fits(clock, other.estimate.0, other.nodes.0)
+                        {
+                            return true;
+                        }
+                        oracle.take(clock, other.estimate.0, other.nodes.0);
+                        starts[index] = clock;
+                        false
+                    });
+                    oracle.give(shadow, job.estimate.0, job.nodes.0);
+                }
+                clock += 1;
+            }
+        }
+    }
+    (oracle, starts)
 }
 
 /// Starts of jobs and granted starts of requests, second by second.
@@ -91,58 +164,8 @@ fn simulate_slowly(
         }
         oracle
     };
-    let plan = |time: i64, mut oracle: Oracle, waiting: &[usize]| {
-        let mut waiting = waiting.to_vec();
-        waiting.sort_by_key(|&index| settings.order.key(&Waiting::from(&jobs[index])));
-        let mut starts = vec![i64::MAX; jobs.len()];
-        match settings.backfilling {
-            Backfilling::Conservative | Backfilling::None => {
-                let mut from = time;
-                for index in waiting {
-                    let job = &jobs[index];
-                    let start = oracle.earliest(from, job.estimate.0, job.nodes.0);
-                    oracle.take(start, job.estimate.0, job.nodes.0);
-                    starts[index] = start;
-                    if settings.backfilling == Backfilling::None {
-                        from = start;
-                    }
-                }
-            }
-            Backfilling::Aggressive => {
-                let mut clock = time;
-                while !waiting.is_empty() {
-                    while let Some(&head) = waiting.first() {
-                        let job = &jobs[head];
-                        if !oracle.fits(clock, job.estimate.0, job.nodes.0) {
-                            break;
-                        }
-                        oracle.take(clock, job.estimate.0, job.nodes.0);
-                        starts[head] = clock;
-                        waiting.remove(0);
-                    }
-                    if let Some(&head) = waiting.first() {
-                        let job = &jobs[head];
-                        let shadow = oracle.earliest(clock, job.estimate.0, job.nodes.0);
-                        oracle.take(shadow, job.estimate.0, job.nodes.0);
-                        waiting.retain(|&index| {
-                            let other = &jobs[index];
-                            if index == head || !oracle.fits(clock, other.estimate.0, other.nodes.0)
-                            {
-                                return true;
-                            }
-                            oracle.take(clock, other.estimate.0, other.nodes.0);
-                            starts[index] = clock;
-                            false
-                        });
-                        for moment in shadow..shadow + job.estimate.0 {
-                            oracle.free[moment as usize] += job.nodes.0 as i32;
-                        }
-                    }
-                    clock += 1;
-                }
-            }
-        }
-        (oracle, starts)
+    let plan = |time: i64, oracle: Oracle, waiting: &[usize]| {
+        plan_slowly(settings, jobs, time, oracle, waiting)
     };
     for time in 0..END as i64 / 2 {
         let waiting = |started: &[Option<i64>]| -> Vec<usize> {
@@ -181,7 +204,7 @@ fn simulate_slowly(
 }
 
 prop_compose! {
-    fn jobs()(shapes in prop::collection::vec((0_i64..40, 1_u32..=6, 1_i64..20, 1_i64..25), 1..24)) -> Vec<Job> {
+    pub(super) fn jobs()(shapes in prop::collection::vec((0_i64..40, 1_u32..=6, 1_i64..20, 1_i64..25), 1..24)) -> Vec<Job> {
         let mut shapes = shapes;
         shapes.sort();
         (0..).zip(shapes)
@@ -191,7 +214,7 @@ prop_compose! {
 }
 
 prop_compose! {
-    fn requests()(shapes in prop::collection::vec((0_i64..40, 1_u32..=6, 1_i64..15, 1_i64..15, 0_i64..40), 0..14))
+    pub(super) fn requests()(shapes in prop::collection::vec((0_i64..40, 1_u32..=6, 1_i64..15, 1_i64..15, 0_i64..40), 0..14))
         -> Vec<ReservationRequest> {
         let mut shapes = shapes;
         shapes.sort();
@@ -204,7 +227,7 @@ prop_compose! {
     }
 }
 
-fn policies() -> impl Strategy<Value = ReservingSettings> {
+pub(super) fn policies() -> impl Strategy<Value = ReservingSettings> {
     (
         prop::sample::select(vec![QueueOrder::Fcfs, QueueOrder::Sjf, QueueOrder::Ljf]),
         prop::sample::select(vec![
