@@ -113,6 +113,8 @@ pub struct MarketInputs {
     pub failures: Vec<FailureTrace>,
     /// Decides between equal quotes.
     pub ties: Stream,
+    /// Whether the outcome of every job is kept.
+    pub keep_outcomes: bool,
 }
 
 /// What became of a market.
@@ -143,6 +145,8 @@ pub struct ProviderResult {
     pub gain: f64,
     /// What the broker believed its failure rate to be after each decided promise.
     pub believed: Vec<f64>,
+    /// The outcomes of its jobs, numbered as they came to it; empty unless asked for.
+    pub outcomes: Vec<JobOutcome>,
 }
 
 impl ProviderResult {
@@ -204,7 +208,7 @@ pub fn simulate_market(settings: &MarketSettings, mut inputs: MarketInputs) -> O
         offers.clear();
         for (number, provider) in providers.iter_mut().enumerate() {
             provider.machine.settle(job.submit);
-            customers += provider.learn(settings);
+            customers += provider.learn(settings, inputs.keep_outcomes);
             if let Some(quote) = provider.machine.quote_job(job) {
                 offers.push(provider.offer(number, job, &quote, settings));
             }
@@ -227,7 +231,7 @@ pub fn simulate_market(settings: &MarketSettings, mut inputs: MarketInputs) -> O
         {
             provider.machine.advance(next + Seconds(1));
         }
-        customers += provider.learn(settings);
+        customers += provider.learn(settings, inputs.keep_outcomes);
     }
     Some(result(settings, &inputs.jobs, providers, customers))
 }
@@ -254,6 +258,7 @@ fn providers(settings: &MarketSettings, inputs: &MarketInputs) -> Option<Vec<Pro
                 revenue: 0.0,
                 gain: 0.0,
                 believed: Vec::new(),
+                outcomes: Vec::new(),
             },
         }
     };
@@ -292,12 +297,16 @@ impl Provider {
     }
 
     /// Reads the outcomes since the last time, and says what they were worth to customers.
-    fn learn(&mut self, settings: &MarketSettings) -> f64 {
+    fn learn(&mut self, settings: &MarketSettings, keep_outcomes: bool) -> f64 {
         let outcomes = self.machine.take_outcomes();
-        outcomes
+        let worth = outcomes
             .iter()
             .map(|outcome| self.decided(outcome, settings))
-            .sum()
+            .sum();
+        if keep_outcomes {
+            self.result.outcomes.extend(outcomes);
+        }
+        worth
     }
 
     fn decided(&mut self, outcome: &JobOutcome, settings: &MarketSettings) -> f64 {

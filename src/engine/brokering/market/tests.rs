@@ -67,6 +67,7 @@ fn inputs(jobs: u32, seed: u64) -> MarketInputs {
         estimates: Some(Arc::new(model)),
         failures: Vec::new(),
         ties: random::stream(seed, "market", 0, "ties"),
+        keep_outcomes: true,
     }
 }
 
@@ -225,6 +226,7 @@ fn knowledge_begins_where_the_belief_stays_near_the_truth() {
         revenue: 0.0,
         gain: 0.0,
         believed: vec![0.5, 0.26, 0.2, 0.25],
+        outcomes: Vec::new(),
     };
     assert_eq!(result.known_after(0.02), Some(3));
     assert_eq!(result.known_after(0.06), Some(1));
@@ -252,6 +254,7 @@ proptest! {
         prop_assert_eq!(&first, &simulate_market(&settings, inputs(150, seed)).unwrap());
         for provider in &first.providers {
             prop_assert_eq!(provider.believed.len() as u64, provider.jobs);
+            prop_assert_eq!(provider.outcomes.len() as u64, provider.jobs);
             prop_assert!(provider.gain <= provider.revenue);
             prop_assert!(provider.believed.iter().all(|belief| (0.0..=1.0).contains(belief)));
         }

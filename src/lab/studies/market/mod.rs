@@ -5,9 +5,9 @@ mod keys;
 use std::sync::Arc;
 
 use self::keys::RawTables;
-use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult};
+use super::{Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult};
 use crate::actors::SimulationError;
-use crate::brokering::market::{MarketInputs, MarketSettings, simulate_market};
+use crate::brokering::market::{MarketInputs, MarketSettings, ProviderResult, simulate_market};
 use crate::failures::{FailureSource, FailureTrace, NodeEvent, SurvivalModel};
 use crate::inputs::{InputError, Inputs};
 use crate::keys::problem::Problems;
@@ -63,31 +63,60 @@ impl LabStudy for MarketStudy {
         spec: &SimulationSpec,
         inputs: &Inputs,
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
-        let workload = inputs.workload(spec)?;
-        let estimates = match &spec.estimates {
-            Some(settings) => Some(inputs.model(spec, &workload, settings)?),
-            None => None,
-        };
-        let nodes = spec.workload.nodes;
-        let mut settings = self.settings.clone();
-        if spec.failures.source == FailureSource::None {
-            // Nothing fails, and providers know.
-            let reliability = &mut settings.policy.reliability;
-            reliability.survival = SurvivalModel::Poisson { rate_per_hour: 0.0 };
-            reliability.failure_rate_per_hour = 0.0;
-        }
-        let all = failures(self, spec, inputs)?;
-        Ok(Box::new(MarketSimulation {
-            inputs: MarketInputs {
-                nodes,
-                jobs: inputs.battery(&workload, spec)?,
-                estimates,
-                failures: by_cluster(&all, nodes, settings.clusters),
-                ties: inputs.seed(spec).stream(TIES),
-            },
-            settings,
-        }))
+        Ok(Box::new(with_inputs(self, spec, inputs)?))
     }
+
+    /// The clusters, simulated once more: the result does not say which job ran where.
+    fn machines(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+        _result: &SimulationResult,
+    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
+        let mut market = with_inputs(self, spec, inputs)?;
+        market.inputs.keep_outcomes = true;
+        let run = simulate_market(&market.settings, market.inputs);
+        let providers = run.map_or_else(Vec::new, |run| run.providers);
+        let machine = |(number, provider): (usize, &ProviderResult)| MachineUse {
+            name: format!("cluster {number}"),
+            nodes: spec.workload.nodes,
+            held: Held::by_jobs(&provider.outcomes).collect(),
+        };
+        Ok(providers.iter().enumerate().map(machine).collect())
+    }
+}
+
+/// The market with everything that it reads.
+fn with_inputs(
+    study: &MarketStudy,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+) -> Result<MarketSimulation, Arc<InputError>> {
+    let workload = inputs.workload(spec)?;
+    let estimates = match &spec.estimates {
+        Some(settings) => Some(inputs.model(spec, &workload, settings)?),
+        None => None,
+    };
+    let nodes = spec.workload.nodes;
+    let mut settings = study.settings.clone();
+    if spec.failures.source == FailureSource::None {
+        // Nothing fails, and providers know.
+        let reliability = &mut settings.policy.reliability;
+        reliability.survival = SurvivalModel::Poisson { rate_per_hour: 0.0 };
+        reliability.failure_rate_per_hour = 0.0;
+    }
+    let all = failures(study, spec, inputs)?;
+    Ok(MarketSimulation {
+        inputs: MarketInputs {
+            nodes,
+            jobs: inputs.battery(&workload, spec)?,
+            estimates,
+            failures: by_cluster(&all, nodes, settings.clusters),
+            ties: inputs.seed(spec).stream(TIES),
+            keep_outcomes: false,
+        },
+        settings,
+    })
 }
 
 /// The failures of all clusters, whose nodes are numbered one cluster after the other.
