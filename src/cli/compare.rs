@@ -300,13 +300,13 @@ fn table(rows: &[&Row<'_>], by: Option<&str>) -> io::Result<()> {
     headings.extend([
         Heading::new("measure", false),
         Heading::new("pairs", true),
-        Heading::new("equal", true),
+        Heading::new("equal", true).dispensable(3),
         Heading::new("n", true),
         Heading::new("first", true),
         Heading::new("second", true),
         Heading::new("difference ± 95 %", true),
-        Heading::new("largest", true),
-        Heading::new("at point of the first run", false),
+        Heading::new("largest", true).dispensable(1),
+        Heading::new("at point of the first run", false).dispensable(2),
     ]);
     let mut out = io::stdout().lock();
     let mut drawn = Aligned::new(&mut out, headings, screen());

@@ -340,12 +340,22 @@ fn ended(result: Result<ExitCode, impl std::error::Error>) -> ExitCode {
 /// A line for people on standard error. That nobody can read it (a closed pipe, a full disk) changes nothing about what was
 /// done: `eprintln!` would panic.
 fn say(line: impl std::fmt::Display) {
-    let _ = writeln!(io::stderr().lock(), "{}", printable(&line.to_string()));
+    let line = line.to_string();
+    let line = printable(&line);
+    let line = match io::stderr().is_terminal().then(aligned::screen).flatten() {
+        Some(screen) => listing::fitted(&line, screen),
+        None => line.into_owned(),
+    };
+    let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
 /// Text for people on standard output.
 fn print(text: &str) -> io::Result<()> {
-    io::stdout().lock().write_all(printable(text).as_bytes())
+    let text = printable(text);
+    match aligned::screen() {
+        Some(screen) => io::stdout().lock().write_all(listing::fitted(&text, screen).as_bytes()),
+        None => io::stdout().lock().write_all(text.as_bytes()),
+    }
 }
 
 /// Standard error as a place to write that never fails, as [`say`].

@@ -447,19 +447,20 @@ impl Session<'_> {
                 missing => format!("; not found: {}", missing.join(", ")),
             };
             let runs = trace.runs.len();
-            let words = format!("{count} findings, {runs} configurations{state}");
+            let plural = |count: usize, what: &str| match count {
+                1 => format!("1 {what}"),
+                _ => format!("{count} {what}s"),
+            };
+            let words = format!(
+                "{}, {}{state}",
+                plural(*count, "finding"),
+                plural(runs, "configuration")
+            );
             (trace.name.clone(), vec![words])
         });
         let rows: Vec<(String, Vec<String>)> = rows.collect();
         super::listing::names(&mut text, &rows);
-        self.output.write_all(text.as_bytes())?;
-        if self.args.paper.is_some() {
-            writeln!(
-                self.output,
-                "\n--list --all lists every configuration and every finding"
-            )?;
-        }
-        Ok(())
+        Ok(self.output.write_all(text.as_bytes())?)
     }
 
     /// The first part of a list: the paper, and its traces with the files that they need and how many findings there are of each.

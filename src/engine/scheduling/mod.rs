@@ -19,6 +19,7 @@ mod overbooking_2008;
 mod policy;
 pub mod predicted_queue;
 mod promising;
+mod queue;
 mod queueing;
 pub mod registry;
 pub mod reserving;
@@ -28,6 +29,8 @@ mod shortening;
 mod slot_statistics;
 mod slot_study;
 pub mod stream;
+#[cfg(test)]
+mod template;
 mod virtual_reservation;
 mod virtual_study;
 
@@ -37,7 +40,9 @@ pub use client::{
 };
 pub use cluster::{Allocation, Cluster, ClusterMachine, Phase};
 pub use counted::Counted;
-pub use direct::{Replay, learn_from_batteries, replay, simulate, simulate_clients};
+pub use direct::{
+    Replay, learn_from_batteries, replay, simulate, simulate_clients, simulate_policy,
+};
 pub use hardware::Hardware;
 pub use learned::Learned;
 pub use mapped::Mapped;
@@ -50,7 +55,8 @@ pub use overbooking_2008::{
 };
 pub use policy::{Policy, WindowQuote};
 pub use promising::{PromisingRule, UnderestimatorRule};
-pub use queueing::Queueing;
+pub use queue::{Queue, QueuePass, QueuePolicy, Waiting};
+pub use queueing::{Easy, FirstCome};
 pub use settings::{
     Acceptance, CalibrationMethod, CalibrationSettings, Convolution, CrashRule, DownHorizon,
     EarlyStart, FailedStartRule, PROBABILITY_TOLERANCE, Placing, PolicySettings, PredecessorRule,
