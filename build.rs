@@ -14,17 +14,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         if !folder.join("paper.toml").is_file() {
             continue;
         }
-        writeln!(list, "(r\"{}\", &[", name(&folder))?;
-        for file in sorted(&folder)? {
-            if file
-                .extension()
-                .is_some_and(|extension| extension == "toml")
-            {
-                let path = file.display();
-                writeln!(list, "(r\"{}\", include_str!(r\"{path}\")),", name(&file))?;
-            }
+        let files = sorted(&folder)?;
+        let ending = |file: &Path, ending: &str| file.to_string_lossy().ends_with(ending);
+        writeln!(list, "BuiltIn {{ name: r\"{}\", files: &[", name(&folder))?;
+        for file in files.iter().filter(|file| ending(file, ".toml")) {
+            let path = file.display();
+            writeln!(list, "(r\"{}\", include_str!(r\"{path}\")),", name(file))?;
         }
-        list.push_str("]),\n");
+        list.push_str("], points: &[\n");
+        for file in files.iter().filter(|file| ending(file, ".csv.gz")) {
+            let (path, stem) = (file.display(), name(Path::new(&name(file))));
+            writeln!(list, "(r\"{stem}\", include_bytes!(r\"{path}\")),")?;
+        }
+        list.push_str("] },\n");
     }
     list.push_str("]\n");
     fs::write(Path::new(&env::var("OUT_DIR")?).join("papers.rs"), list)?;

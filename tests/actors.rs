@@ -31,6 +31,7 @@ fn every_strategy_gives_the_same_outcomes_through_actors_and_without_them() {
         learn_from: LearningJobs::Before,
         overrun: Overrun::Clamp,
         minimum_class_size: 1,
+        ..EstimateSettings::default()
     };
     let estimates = Arc::new(EstimateModel::learn(&jobs, &settings).expect("there are jobs"));
     for strategy in STRATEGIES {

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
+use base64::Engine as _;
 use serde_json::{Value, json};
 
 use crate::support::program::{folder, run};
@@ -172,10 +173,10 @@ fn the_report_opens_from_a_file_sorts_filters_tells_values_and_fits() {
     browser.size(1366, 768);
     browser.open(&page);
 
-    // The first screen says what was run, what came out, and whether to trust it.
-    for id in ["what", "outcome", "trust"] {
+    // The first screen says what came out, and shows it.
+    for id in ["said", "headline"] {
         let bottom = browser.ask(&format!(
-            "document.getElementById('{id}').getBoundingClientRect().bottom"
+            "document.querySelector('#{id} dl, #{id} svg').getBoundingClientRect().bottom"
         ));
         assert!(
             bottom
@@ -237,6 +238,29 @@ fn the_report_opens_from_a_file_sorts_filters_tells_values_and_fits() {
     choose("acceptance.pof_max", "");
     assert_eq!(browser.ask(shown), 20);
 
+    // Filtering acts on curves, too, and so does the legend; the address of the page says it.
+    let curves =
+        "[...document.querySelectorAll('#headline .series:not(.gone)')].map(s => s.dataset.s)";
+    choose("scheduling.strategy", "heuristic-overbooking");
+    assert_eq!(browser.ask(curves), json!(["heuristic-overbooking"]));
+    choose("scheduling.strategy", "");
+    let key = "document.querySelector('#headline .key[data-s=heuristic-overbooking]')";
+    browser.ask(&format!(
+        "{key}.dispatchEvent(new MouseEvent('click', {{ bubbles: true }}))"
+    ));
+    let shown_curves = browser.ask(curves);
+    assert!(
+        !shown_curves.as_array().expect("names").is_empty()
+            && !shown_curves.to_string().contains("heuristic-overbooking"),
+        "{shown_curves}"
+    );
+    assert_eq!(browser.ask("location.hash"), "#hide=heuristic-overbooking");
+    browser.ask("location.reload()");
+    assert_eq!(browser.ask(curves), shown_curves);
+    browser.ask(&format!(
+        "{key}.dispatchEvent(new MouseEvent('click', {{ bubbles: true }}))"
+    ));
+
     // Values under the keyboard's focus, and what is behind a mark.
     let mark = "document.querySelector('#figure-gain-by-acceptance-pof-max .m')";
     browser.ask(&format!("{mark}.focus()"));
@@ -247,6 +271,16 @@ fn the_report_opens_from_a_file_sorts_filters_tells_values_and_fits() {
         tip.as_str()
             .is_some_and(|tip| tip.contains("pof_max") && tip.contains("n = 4")),
         "{tip}"
+    );
+    // A strategy says how much more it earns than its baseline, replication by replication.
+    let compared = browser.ask(
+        "document.querySelector('#headline .series[data-s=heuristic-overbooking] .m').dataset.t",
+    );
+    assert!(
+        compared
+            .as_str()
+            .is_some_and(|text| text.contains("against heuristic-planning, paired")),
+        "{compared}"
     );
     browser.ask(&format!(
         "{mark}.dispatchEvent(new MouseEvent('click', {{ bubbles: true }}))"
@@ -304,6 +338,124 @@ fn the_report_opens_from_a_file_sorts_filters_tells_values_and_fits() {
         .filter(|url| url.starts_with("http") || url.starts_with("ws"))
         .collect();
     assert!(fetched.is_empty(), "{fetched:?}");
+}
+
+/// What a page must keep at every width, alone in its folder.
+fn assert_is_whole_and_fits(browser: &Browser, page: &Path, name: &str) {
+    browser.open(page);
+    for (width, height) in [(1400, 900), (820, 1180), (390, 844)] {
+        browser.size(width, height);
+        let over = browser
+            .ask("document.documentElement.scrollWidth - document.documentElement.clientWidth");
+        assert_eq!(over, 0, "{name} at {width} pixels");
+    }
+    let dead = browser.ask(
+        "[...document.querySelectorAll('[href], [src]')].map(e => e.getAttribute('href') ?? e.getAttribute('src'))
+         .filter(to => !to.startsWith('data:') && !(to.startsWith('#') && document.getElementById(to.slice(1))))",
+    );
+    assert_eq!(dead, json!([]), "{name}");
+    let cdp = |command: &str, parameters: Value| {
+        browser.call(
+            "POST",
+            "/goog/cdp/execute",
+            &json!({ "cmd": command, "params": parameters }),
+        )
+    };
+    let dark = json!({ "features": [{ "name": "prefers-color-scheme", "value": "dark" }] });
+    cdp("Emulation.setEmulatedMedia", dark);
+    // The page is told of it a moment later.
+    let is_dark = (0..200).any(|_| {
+        std::thread::sleep(Duration::from_millis(10));
+        browser.ask("document.documentElement.dataset.theme") == "dark"
+    });
+    assert!(is_dark, "{name}");
+    cdp("Emulation.setEmulatedMedia", json!({ "features": [] }));
+    let printed = cdp("Page.printToPDF", json!({}));
+    let printed = printed["data"].as_str().unwrap_or_default();
+    // "%PDF-" as it is sent.
+    assert!(printed.starts_with("JVBERi0"), "{name}: {printed:.40}");
+    let complaints = browser.log("browser");
+    assert!(complaints.is_empty(), "{name}: {complaints:?}");
+}
+
+#[test]
+fn the_report_of_every_study_is_whole_on_its_own_and_fits_every_screen() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let experiments = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens/experiments");
+    for entry in std::fs::read_dir(experiments).expect("experiments") {
+        let file = entry.expect("an entry").path();
+        let name = file
+            .file_stem()
+            .expect("a name")
+            .to_string_lossy()
+            .into_owned();
+        let folder = tempfile::tempdir().expect("a folder");
+        let output = Command::new(env!("CARGO_BIN_EXE_bookahead"))
+            .args(["run", "--quiet", "--store", "s.db", "--report", "report"])
+            .arg(&file)
+            .current_dir(folder.path())
+            .output()
+            .expect("it starts");
+        assert!(output.status.success(), "{name}: {output:?}");
+        let alone = folder.path().join("alone.html");
+        std::fs::rename(folder.path().join("report/index.html"), &alone).expect("a page");
+        std::fs::remove_dir_all(folder.path().join("report")).expect("a folder");
+        assert_is_whole_and_fits(&browser, &alone, &name);
+        let answer = browser.ask("document.querySelectorAll('#said dd').length");
+        assert!(answer.as_u64() >= Some(2), "{name}: {answer}");
+        // Of each quantity one situation is seen.
+        let seen = browser.ask(
+            "[...document.querySelectorAll('.panels')].map(p => p.querySelectorAll('figure:not([hidden])').length)",
+        );
+        let seen = seen.as_array().expect("numbers").clone();
+        assert!(seen.iter().all(|seen| seen == 1), "{name}: {seen:?}");
+    }
+}
+
+/// The first screen of the quick start's report. With `BOOKAHEAD_PAGES=write` the pictures of the README are made again.
+#[test]
+fn the_first_screen_of_the_quick_start_says_which_strategy_which_threshold_and_how_sure() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let folder = tempfile::tempdir().expect("a folder");
+    let output = Command::new(env!("CARGO_BIN_EXE_bookahead"))
+        .args(["run", "--quiet", "--store", "s.db", "--report", "report"])
+        .arg(root.join("configs/quickstart.toml"))
+        .current_dir(folder.path())
+        .output()
+        .expect("it starts");
+    assert!(output.status.success(), "{output:?}");
+    for (width, height) in [(1400, 900), (390, 844)] {
+        browser.size(width, height);
+        browser.open(&folder.path().join("report/index.html"));
+        let questions =
+            browser.ask("[...document.querySelectorAll('#said dt')].map(q => q.textContent)");
+        assert_eq!(
+            questions,
+            json!(["Which strategy?", "Which pof_max?", "How sure?"])
+        );
+        let bottom = browser.ask("document.querySelector('#said').getBoundingClientRect().bottom");
+        assert!(
+            bottom.as_f64() < Some(f64::from(height)),
+            "{width}: {bottom}"
+        );
+        let top =
+            browser.ask("document.querySelector('#headline svg').getBoundingClientRect().top");
+        assert!(top.as_f64() < Some(f64::from(height)), "{width}: {top}");
+        if std::env::var("BOOKAHEAD_PAGES").is_ok_and(|wish| wish == "write") {
+            let picture = browser.call("GET", "/screenshot", &Value::Null);
+            let picture = base64::engine::general_purpose::STANDARD
+                .decode(picture.as_str().expect("a picture"))
+                .expect("base 64");
+            let file = root.join(format!("docs/images/report-{width}.png"));
+            std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
+            std::fs::write(file, picture).expect("written");
+        }
+    }
 }
 
 #[test]

@@ -65,6 +65,7 @@ fn model(family: ClassFamily, learning: &[Job]) -> Arc<EstimateModel> {
         learn_from: LearningJobs::Before,
         overrun: Overrun::Clamp,
         minimum_class_size: 1,
+        ..EstimateSettings::default()
     };
     Arc::new(EstimateModel::learn(learning, &settings).expect("there are jobs"))
 }

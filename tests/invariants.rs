@@ -318,6 +318,39 @@ proptest! {
     }
 
     #[test]
+    fn without_node_failures_a_percentile_gives_the_schedule_of_the_pof_test_at_what_is_left(
+        case in case(Kind::NoFailures), percentile in 0.1_f64..99.9,
+    ) {
+        for strategy in ["comprehensive-overbooking", "heuristic-overbooking"] {
+            let mut settings = Case { failure_rate: 0.0, ..case.clone() }.settings(strategy);
+            settings.acceptance = Acceptance::Percentile { percentile };
+            let by_percentile = case.simulate(&settings);
+            settings.acceptance = Acceptance::Pof { maximum: 1.0 - percentile / 100.0 };
+            prop_assert_eq!(&by_percentile, &case.simulate(&settings), "{}", strategy);
+        }
+    }
+
+    #[test]
+    fn a_rule_that_keeps_the_whole_estimate_never_overbooks(
+        case in case(Kind::NoFailures), sigmas in 0.0_f64..3.0,
+    ) {
+        // Where one of a class's jobs took all of its estimate, the 100th percentile is the estimate.
+        let case = Case { history: vec![5, 100], ..case };
+        for strategy in STRATEGIES.iter().filter(|strategy| strategy.overbooks) {
+            let mut settings = case.settings(strategy.name);
+            for rule in [
+                Acceptance::Percentile { percentile: 100.0 },
+                Acceptance::Maximum { sigmas, percentile: 100.0 },
+            ] {
+                settings.acceptance = rule;
+                let overbooked = |outcome: &JobOutcome| outcome.promise.is_some_and(|promise| promise.overbooked);
+                let (_, outcomes) = case.simulate(&settings);
+                prop_assert!(!outcomes.iter().any(overbooked), "{}: {:?}", strategy.name, rule);
+            }
+        }
+    }
+
+    #[test]
     fn gain_is_linear_in_the_penalty_ratio(case in either(), ratio in 0.0_f64..10.0) {
         for strategy in STRATEGIES {
             let (metrics, _) = run(&case, strategy.name);

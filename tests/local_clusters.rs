@@ -119,6 +119,7 @@ fn what_was_probed_as_free_can_be_reserved_at_once_among_real_jobs() {
                     exact_limits: false,
                     backfill: true,
                 },
+                degrees: false,
             };
             machine.settle(now);
             let answer = machine.probe(now, &probe);

@@ -58,6 +58,7 @@ fn model() -> Arc<EstimateModel> {
         learn_from: LearningJobs::Before,
         overrun: Overrun::Clamp,
         minimum_class_size: 1,
+        ..EstimateSettings::default()
     };
     Arc::new(EstimateModel::learn(&learning, &settings).expect("ten learning jobs"))
 }
@@ -113,6 +114,7 @@ fn pof(machine: &mut OverbookingMachine, now: i64, order: &PartOrder) -> Option<
         parts: vec![order.nodes],
         starts: vec![order.start],
         filters: COUNTING,
+        degrees: false,
     };
     let answer = machine.probe(Seconds(now), &probe);
     answer.offered.first().map(|offered| offered.pof)
@@ -194,6 +196,7 @@ fn a_part_over_two_tails_costs_its_price_and_risks_that_both_last() {
         parts: vec![Nodes(4), Nodes(2)],
         starts: vec![Seconds(600), Seconds(1_000)],
         filters: COUNTING,
+        degrees: false,
     };
     let costs: Vec<f64> = cluster
         .probe(Seconds(250), &probe)
@@ -622,6 +625,7 @@ fn on_an_excerpt(jobs: &[Job], excerpt: usize, pof_max: f64) -> (u32, f64, u32) 
         learn_from: LearningJobs::Before,
         overrun: Overrun::Clamp,
         minimum_class_size: 1,
+        ..EstimateSettings::default()
     };
     let model = EstimateModel::learn(&jobs[first - 20_000..first], &settings)
         .expect("20,000 learning jobs");
@@ -666,6 +670,7 @@ fn on_an_excerpt(jobs: &[Job], excerpt: usize, pof_max: f64) -> (u32, f64, u32) 
             parts: vec![Nodes(nodes)],
             starts: (0..20).map(|step| Seconds(now + 600 * step)).collect(),
             filters: COUNTING,
+            degrees: false,
         };
         let offer = cluster.probe(Seconds(now), &probe).offered.first().copied();
         promised.push(offer.map_or(0.0, |offer| offer.pof));

@@ -66,6 +66,7 @@ static BATTERY: LazyLock<Battery> = LazyLock::new(|| {
         learn_from: LearningJobs::Before,
         overrun: Overrun::Clamp,
         minimum_class_size: 1,
+        ..EstimateSettings::default()
     };
     let estimates = EstimateModel::learn(&workload.learning, &settings).expect("learning jobs");
     eprintln!("battery: {}", workload.label);

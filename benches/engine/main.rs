@@ -4,6 +4,7 @@ mod batteries;
 mod estimates;
 mod nodes;
 mod plans;
+mod predictions;
 
 fn main() {
     divan::main();

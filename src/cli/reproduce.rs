@@ -339,10 +339,10 @@ struct Session<'s> {
 
 impl Session<'_> {
     fn is_chosen(&self, trace: &PaperTrace) -> bool {
-        self.args
-            .trace
-            .as_deref()
-            .is_none_or(|name| name == trace.name)
+        match &self.args.trace {
+            Some(name) => *name == trace.name,
+            None => self.args.list || !trace.on_request,
+        }
     }
 
     /// Why a trace cannot be run; `None` where it can. Where it was asked for by name that is an error.
@@ -411,6 +411,9 @@ impl Session<'_> {
     fn write_card(&self, folder: &Path, card: &ScoreCard) -> Result<(), ReproduceError> {
         let json = serde_json::to_string_pretty(&card.records()).map_err(io::Error::from)?;
         self.write_file(folder, "score-card.md", &card.markdown())?;
+        for (name, drawing) in card.drawings() {
+            self.write_file(folder, &name, &drawing)?;
+        }
         self.write_file(folder, "score-card.json", &(json + "\n"))
     }
 

@@ -1,10 +1,11 @@
-//! `bookahead trace info|estimates|convert|synthesize`: look at a trace and at its estimates, write a cleaned and scaled one, or let
-//! a model write one.
+//! `bookahead trace info|estimates|failures|convert|synthesize`: look at a trace, at its estimates or at a table of failures, write a
+//! cleaned and scaled trace, or let a model write one.
 //!
 //! Data goes to standard output, messages to standard error. Every error is wrong use or bad input: exit code 2.
 
 mod describe;
 mod estimates;
+mod failures;
 
 use bookahead_engine::printable::printable;
 use std::fmt::Write as _;
@@ -17,6 +18,7 @@ use miette::{IntoDiagnostic, miette};
 
 use self::describe::{describe, describe_cleaning};
 use self::estimates::{EstimatesArguments, estimates};
+use self::failures::{FailuresArguments, failures};
 use crate::units::Nodes;
 use crate::workload::swf::{SwfHeader, SwfRecord, write_trace};
 use crate::workload::{
@@ -38,6 +40,9 @@ enum TraceCommand {
     /// Show how much of their estimates jobs use, by class, and which attributes tell that apart
     #[command(after_help = estimates::HELP)]
     Estimates(EstimatesArguments),
+    /// Show what a table of node failures says: rates, causes, fitted distributions, hours, and failures that follow failures
+    #[command(after_help = failures::HELP)]
+    Failures(FailuresArguments),
     /// Write a cleaned and scaled trace, its header kept
     Convert(ConvertArguments),
     /// Write a trace that a model generates
@@ -193,6 +198,7 @@ fn answer(arguments: &TraceArguments, folder: &TraceFolder) -> miette::Result<An
     match &arguments.command {
         TraceCommand::Info(arguments) => info(arguments, folder),
         TraceCommand::Estimates(arguments) => estimates(arguments, folder),
+        TraceCommand::Failures(arguments) => failures(arguments),
         TraceCommand::Convert(arguments) => convert(arguments, folder),
         TraceCommand::Synthesize(arguments) => synthesize(arguments),
     }

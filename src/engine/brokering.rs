@@ -17,6 +17,7 @@ mod grid;
 #[cfg(test)]
 mod interleaving_tests;
 mod listed;
+pub mod market;
 pub mod measures;
 pub mod messages;
 mod network;
@@ -51,7 +52,7 @@ pub use outcome::{
 pub use search::{Search, SearchCounts, SearchRules, Step};
 pub use settings::{
     CoReservationSettings, GridFailureSettings, MessageSettings, RiskChoice, RiskSettings,
-    SearchSettings, StartCap,
+    SearchSettings, SecondThoughts, SortBy, StartCap,
 };
 pub use site::Site;
 pub use starts::{candidate_starts, rigid_candidates, unprobed_candidates};

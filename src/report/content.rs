@@ -1,8 +1,10 @@
 //! What a report shows, whatever the form: read from the store once, and folded.
 
 use super::analysis::Analysis;
+use super::answer::{Statement, statements};
 use super::calibration::{Calibration, calibration};
 use super::figure::Figure;
+use super::figures::paired::Pairs;
 use super::figures::{curves, distributions, simulator, studies};
 use super::section::{ClaimsSection, PlanSection, ReportError, ReportExtras};
 use super::table::Table;
@@ -25,6 +27,8 @@ pub(super) struct Content<'e> {
     /// What cleaning dropped of the workloads.
     pub(super) losses: Vec<RecordLoss>,
     pub(super) what: Table,
+    /// What came out, in a few sentences.
+    pub(super) statements: Vec<Statement>,
     pub(super) best: Table,
     /// What each axis does alone, in brief, where there are several.
     pub(super) each_axis: Option<Table>,
@@ -63,10 +67,11 @@ impl<'e> Content<'e> {
             points: &points,
             analysis: &analysis,
         })?;
+        let pairs = Pairs::new(&points);
         let (over_axes, left_out) = if analysis.is_study() {
-            studies(&analysis, hash)
+            studies(&analysis, &pairs, hash)
         } else {
-            curves(&analysis, hash)
+            curves(&analysis, &pairs, hash)
         };
         let mut calibration = calibration(&store.calibration(run.id)?, &points, &analysis, hash);
         let mut figures = views.first_figures;
@@ -105,6 +110,7 @@ impl<'e> Content<'e> {
         let shown_first = [&mut best].into_iter().chain(&mut each_axis);
         mark_incomplete(&run, of_means.chain(shown_first), &mut figures);
         Ok(Self {
+            statements: statements(&analysis, &pairs, &run, &figures),
             what: run_table(&run, &analysis),
             simulator: simulator(&store.simulator_times(run.id)?, hash),
             plans: views

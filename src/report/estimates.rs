@@ -330,13 +330,7 @@ fn density(label: &str, name: &str, classes: &[Class]) -> Figure {
             let percents = from..(from + GROUP).min(RATIO_BINS);
             let jobs: u64 = percents.map(|percent| own.count(percent)).sum();
             let share = jobs as f64 / own.samples() as f64;
-            Mark {
-                x: from as f64,
-                mean: share,
-                low: share,
-                high: share,
-                count: jobs,
-            }
+            Mark::value(from as f64, share, jobs)
         });
         Marks::Curve(places.collect())
     });

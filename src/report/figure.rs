@@ -155,6 +155,8 @@ pub struct Series {
     pub rank: usize,
     /// Its marks.
     pub marks: Marks,
+    /// The series that its marks are compared with ([`Mark::paired`]).
+    pub reference: Option<String>,
 }
 
 impl Series {
@@ -164,6 +166,7 @@ impl Series {
             label: label.into(),
             rank,
             marks,
+            reference: None,
         }
     }
 }
@@ -202,6 +205,32 @@ pub struct Mark {
     pub high: f64,
     /// How many values it is made of: replications, or jobs.
     pub count: u64,
+    /// How much more it is than the mark of the reference series at the same place, replication by replication.
+    pub paired: Option<Paired>,
+}
+
+impl Mark {
+    /// A value without an interval.
+    #[must_use]
+    pub fn value(x: f64, value: f64, count: u64) -> Self {
+        Self {
+            x,
+            mean: value,
+            low: value,
+            high: value,
+            count,
+            paired: None,
+        }
+    }
+}
+
+/// A mean difference over the replications that two settings share.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Paired {
+    /// The mean difference.
+    pub mean: f64,
+    /// Ends of its 95 % interval; `None` with a single replication.
+    pub interval: Option<(f64, f64)>,
 }
 
 /// Five quantiles of a distribution at a place.

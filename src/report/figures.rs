@@ -3,8 +3,9 @@
 pub(super) mod bars;
 mod curves;
 pub(super) mod distributions;
-mod drawn;
+pub(super) mod drawn;
 pub(super) mod lines;
+pub(super) mod paired;
 mod simulator;
 pub(super) mod situations;
 mod studies;
@@ -33,11 +34,34 @@ pub(super) fn number(value: &AxisValue) -> Option<f64> {
 const FEWEST_VALUES: usize = 3;
 /// More situations than this over an axis are left to the tables.
 const MOST_PANELS: usize = 24;
+/// Over the other axes fewer are worth looking at.
+const MOST_FURTHER_PANELS: usize = 3;
 
 /// Whether curves are drawn over an axis.
 fn is_numeric(analysis: &Analysis, axis: usize) -> bool {
     let values = &analysis.axes[axis].values;
     values.len() >= FEWEST_VALUES && values.iter().all(|value| number(value).is_some())
+}
+
+/// The axes that curves are drawn over, the main one first.
+fn horizontal(analysis: &Analysis, free: &[usize]) -> Vec<usize> {
+    let mut numeric: Vec<usize> = free
+        .iter()
+        .copied()
+        .filter(|axis| is_numeric(analysis, *axis))
+        .collect();
+    // The last of the longest: files list what varies fastest last.
+    numeric.reverse();
+    numeric.sort_by_key(|axis| std::cmp::Reverse(analysis.axes[*axis].values.len()));
+    if numeric.is_empty() {
+        let longest = free
+            .iter()
+            .copied()
+            .rev()
+            .max_by_key(|axis| analysis.axes[*axis].values.len());
+        numeric.extend(longest);
+    }
+    numeric
 }
 
 /// The scale of an axis of the sweep.
@@ -58,18 +82,13 @@ pub(super) fn mark(x: f64, estimate: &Estimate) -> Mark {
         low: estimate.low().unwrap_or(estimate.mean),
         high: estimate.high().unwrap_or(estimate.mean),
         count: u64::from(estimate.count),
+        paired: None,
     }
 }
 
 /// One value, of one simulation.
 pub(super) fn single(x: f64, value: f64) -> Mark {
-    Mark {
-        x,
-        mean: value,
-        low: value,
-        high: value,
-        count: 1,
-    }
+    Mark::value(x, value, 1)
 }
 
 /// A mean with one standard deviation at a place.

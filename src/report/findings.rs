@@ -14,6 +14,7 @@ mod evaluate;
 mod explanations;
 mod file;
 mod paired;
+mod points;
 mod quantity;
 mod readings;
 pub mod tables;
@@ -22,7 +23,7 @@ mod verdict;
 mod words;
 mod zipped;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +33,7 @@ pub use evaluate::{FindingResult, Judged, evaluate};
 pub use explanations::{Audit, Explanation, audit, explain, parse_explanations};
 pub use file::{FindingsError, parse};
 pub use paired::Paired;
+pub use points::{PublishedPoints, Scatter};
 use quantity::Quantity;
 pub use readings::{ALL_READINGS, READINGS, Reading, parse_readings};
 pub use verdict::Verdict;
@@ -54,9 +56,23 @@ pub struct FindingsFile {
     pub cells: Option<tables::Layout>,
     /// The tolerances of quantities of tables, with the reason for each.
     pub tolerances: Vec<tables::ToleranceRule>,
+    /// Files of published points by their stems, as far as checks name them: read by whoever knows the folder.
+    pub published: BTreeMap<String, PublishedPoints>,
 }
 
 impl FindingsFile {
+    /// The stems of the files of published points that its checks name.
+    #[must_use]
+    pub fn point_files(&self) -> BTreeSet<String> {
+        let checks = self.findings.iter().map(|finding| &finding.check);
+        checks
+            .filter_map(|check| match check {
+                Check::Points(check) => Some(check.points.clone()),
+                _ => None,
+            })
+            .collect()
+    }
+
     /// The run that a name stands for: that of a configuration, where the name is that of a derived or paired run.
     #[must_use]
     pub fn made_of<'n>(&'n self, run: &'n str) -> &'n str {
@@ -169,6 +185,8 @@ pub enum Check {
     Compare(CompareCheck),
     /// A quantity of a table's cell has about this value.
     Cell(tables::CellCheck),
+    /// Many published points and the measured ones stand in the same order.
+    Points(PointsCheck),
 }
 
 /// A value for each axis that is fixed, by the axis's dotted key.
@@ -212,6 +230,8 @@ pub enum Tolerance {
     Range {
         /// Half a unit of the last digit that was printed; 0 for a number that was not rounded.
         rounding: f64,
+        /// By which share of themselves the least and the greatest are moved outwards.
+        widened: f64,
     },
 }
 
@@ -221,9 +241,28 @@ impl Tolerance {
     pub fn width(self, published: f64) -> f64 {
         match self {
             Self::Relative(share) => share * published.abs(),
-            Self::Absolute(width) | Self::Range { rounding: width } => width,
+            Self::Absolute(width)
+            | Self::Range {
+                rounding: width, ..
+            } => width,
         }
     }
+}
+
+/// Many published points and the measured ones stand in the same order: a rank correlation (Spearman's) that is high enough.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PointsCheck {
+    /// The stem of the configuration.
+    pub run: String,
+    /// What is measured.
+    pub measure: String,
+    /// The stem of the file of published points (see [`PublishedPoints`]).
+    pub points: String,
+    /// Its column of published numbers.
+    pub column: String,
+    /// The lowest rank correlation that holds; `None` where it is held out.
+    pub at_least: Option<f64>,
 }
 
 /// Every cell of a selection lies between bounds.
@@ -319,6 +358,9 @@ pub struct CompareCheck {
     pub filter: Where,
     /// The share of pairs that may fail, 0 to below 1.
     pub exceptions: f64,
+    /// The share of the paired replications in which a pair must hold; `None` where their mean is judged.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replications: Option<f64>,
 }
 
 /// A curve in a comparison.

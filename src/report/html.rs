@@ -3,17 +3,19 @@
 //! The figures are those of the SVG files, drawn by the same code; the script adds behaviour and computes nothing. What
 //! depends on the machine and the clock stands in `run.md`, which the page names.
 
+mod figures;
 mod trust;
 
 use bookahead_engine::printable::printable;
 use maud::{Markup, PreEscaped, html};
 
 use super::content::{Content, shortfall};
-use super::figure::{Figure, Section};
+use super::figure::Section;
 use super::section::PlanSection;
 use super::svg;
 use super::table::{Cell, Table, value_text};
 use super::tables::missing;
+pub(super) use figures::Panels;
 
 /// Rows of one table in the page; all are in its CSV and Parquet files.
 const MOST_ROWS: usize = 2_000;
@@ -97,16 +99,11 @@ impl Content<'_> {
 
     fn head(&self) -> Markup {
         let run = &self.run;
-        let (outcome, most) = match &self.each_axis {
-            Some(table) => (table, 2 * MOST_OUTCOMES),
-            None => (&self.best, MOST_OUTCOMES),
-        };
-        let rows = outcome.rows.len();
         html! {
             header { "\n"
                 div.bar {
                     h1 { (run.name) }
-                    button id="theme" type="button" aria-label="light or dark" { "◐" }
+                    button id="theme" type="button" aria-label="light or dark" { "light or dark" }
                 } "\n"
                 @if !run.description.trim().is_empty() {
                     p.lead { (run.description.trim()) } "\n"
@@ -114,23 +111,18 @@ impl Content<'_> {
                 @if let Some(banner) = shortfall(run) {
                     p.banner role="alert" { (banner) } "\n"
                 }
-                div.cards { "\n"
-                    section.card id="what" {
-                        h2 { "What was run" }
-                        dl { "\n" @for (key, value) in self.facts() { dt { (key) } dd { (value) } "\n" } } "\n"
-                        p.note { "When, where and how long: " a href="run.md" { "run.md" } } "\n"
-                    } "\n"
-                    section class="card wide" id="outcome" {
-                        h2 { "What came out" } "\n"
-                        (plain_table(outcome, most))
-                        @if rows > most {
-                            p.note {
-                                "The first " (most) " of " (rows) " rows; " a href={ "#" (outcome.name) } { "all of them" } "."
-                            } "\n"
-                        } @else if outcome.name != self.best.name {
-                            p.note { "Each axis alone, in the mean over the others. " a href="#best" { "Every combination" } "." } "\n"
+                div id="answer" { "\n"
+                    section.card id="said" {
+                        h2 { "What came out" }
+                        dl { "\n"
+                            @for statement in &self.statements {
+                                dt { (statement.question) } dd { (statement.answer) } "\n"
+                            }
                         }
                     } "\n"
+                    @if let Some(headline) = self.panels().first() {
+                        section id="headline" { (headline.html(!self.analysis.is_study())) } "\n"
+                    }
                     section.card id="trust" {
                         h2 { "Can I trust it?" } "\n"
                         ul { "\n"
@@ -140,11 +132,45 @@ impl Content<'_> {
                         }
                     } "\n"
                 } "\n"
+                (self.cards())
                 nav aria-label="sections" {
                     @for (id, title) in self.contents() { a href={ "#" (id) } { (title) } " " }
                 } "\n"
             } "\n"
         }
+    }
+
+    fn cards(&self) -> Markup {
+        let (outcome, most) = match &self.each_axis {
+            Some(table) => (table, 2 * MOST_OUTCOMES),
+            None => (&self.best, MOST_OUTCOMES),
+        };
+        let rows = outcome.rows.len();
+        html! {
+            div.cards { "\n"
+                section class="card wide" id="outcome" {
+                    h2 { (outcome.title) } "\n"
+                    (plain_table(outcome, most))
+                    @if rows > most {
+                        p.note {
+                            "The first " (most) " of " (rows) " rows; " a href={ "#" (outcome.name) } { "all of them" } "."
+                        } "\n"
+                    } @else if outcome.name != self.best.name {
+                        p.note { "Each axis alone, in the mean over the others. " a href="#best" { "Every combination" } "." } "\n"
+                    }
+                } "\n"
+                section class="card wide" id="what" {
+                    h2 { "What was run" }
+                    dl { "\n" @for (key, value) in self.facts() { dt { (key) } dd { (value) } "\n" } } "\n"
+                    p.note { "When, where and how long: " code { "run.md" } " in the report's folder." } "\n"
+                } "\n"
+            } "\n"
+        }
+    }
+
+    /// All figures of the page, the first of them that of the headline.
+    fn panels(&self) -> Vec<Panels<'_>> {
+        Panels::of(&self.figures)
     }
 
     fn facts(&self) -> Vec<(String, String)> {
@@ -230,17 +256,16 @@ impl Content<'_> {
         }
     }
 
-    fn by_section(&self) -> Vec<(Section, Vec<&Figure>)> {
-        let mut sections: Vec<(Section, Vec<&Figure>)> = Vec::new();
-        let mut figures: Vec<&Figure> = self.figures.iter().collect();
-        figures.sort_by_key(|figure| figure.section);
-        for figure in figures {
-            match sections
-                .last_mut()
-                .filter(|(section, _)| *section == figure.section)
-            {
-                Some((_, members)) => members.push(figure),
-                None => sections.push((figure.section, vec![figure])),
+    /// The figures below the headline, by section.
+    fn by_section(&self) -> Vec<(Section, Vec<Panels<'_>>)> {
+        let mut sections: Vec<(Section, Vec<Panels<'_>>)> = Vec::new();
+        let mut panels: Vec<Panels<'_>> = self.panels().into_iter().skip(1).collect();
+        panels.sort_by_key(|panels| panels.figures[0].section);
+        for panels in panels {
+            let section = panels.figures[0].section;
+            match sections.last_mut().filter(|(known, _)| *known == section) {
+                Some((_, members)) => members.push(panels),
+                None => sections.push((section, vec![panels])),
             }
         }
         sections
@@ -249,14 +274,23 @@ impl Content<'_> {
     fn sections(&self) -> Markup {
         let sections = self.by_section();
         let room = MOST_FIGURES / sections.len().max(1);
-        let body = |kind: Section, figures: &[&Figure]| {
+        let body = |kind: Section, members: &[Panels<'_>]| {
+            let figures: usize = members.iter().map(|panels| panels.figures.len()).sum();
+            let mut shown = 0;
+            let fitting = members.iter().take_while(|panels| {
+                let is_first = shown == 0;
+                shown += panels.figures.len();
+                is_first || shown <= room
+            });
+            let fitting: Vec<&Panels<'_>> = fitting.collect();
+            let drawn: usize = fitting.iter().map(|panels| panels.figures.len()).sum();
             html! {
                 div.figures { "\n"
-                    @for figure in figures.iter().take(room) { (figure_html(figure, self.analysis.is_study())) }
+                    @for panels in fitting { (panels.html(!self.analysis.is_study())) }
                 } "\n"
-                @if figures.len() > room {
+                @if figures > drawn {
                     p.note {
-                        (figures.len() - room) " more figures are in the folder " a href="plots/" { "plots" } "."
+                        (figures - drawn) " more figures are in the folder " code { "plots" } " beside this page."
                     } "\n"
                 }
                 @if let (Section::Calibration, Some(calibration)) = (kind, &self.calibration) {
@@ -268,7 +302,7 @@ impl Content<'_> {
             }
         };
         html! {
-            @for (kind, figures) in sections { (section(id_of(kind), kind.title(), body(kind, &figures))) }
+            @for (kind, members) in sections { (section(id_of(kind), kind.title(), body(kind, &members))) }
         }
     }
 }
@@ -308,30 +342,14 @@ fn plan_html(plan: &PlanSection) -> Markup {
         figure.plan {
             figcaption { h3 { (plan.title) } }
             div.scroll { (PreEscaped(&plan.svg)) }
-            p.note { (plan.note) " " a href=(plan.page) { "Open it alone, to zoom" } }
+            p.note { (plan.note) " " (save("svg", "plan")) " A page that zooms: " code { (plan.page) } " in the report's folder." }
         } "\n"
     }
 }
 
-pub(super) fn figure_html(figure: &Figure, is_study: bool) -> Markup {
-    let given: serde_json::Map<String, serde_json::Value> = figure
-        .given
-        .iter()
-        .map(|(key, value)| (key.clone(), value.clone().into()))
-        .collect();
-    let file = |ending: &str| format!("plots/{}.{ending}", figure.name);
-    html! {
-        figure id={ "figure-" (figure.name) } data-given=(serde_json::Value::Object(given)) data-x=(figure.x.title) { "\n"
-            figcaption { h3 { (figure.title) } } "\n"
-            div.scroll { (PreEscaped(svg::inline(figure))) } "\n"
-            p.note {
-                (figure.note) " " a href=(file("svg")) { "SVG" } " · " a href=(file("csv")) { "CSV" }
-            } "\n"
-            (sql_html(&figure.sql))
-            // The script looks for the points behind a mark by its strategy, which the marks of a study do not name.
-            @if !is_study { p.behind hidden {} "\n" }
-        } "\n"
-    }
+/// A button that saves what it stands beside as a file of this kind.
+fn save(kind: &str, name: &str) -> Markup {
+    html! { button.save type="button" data-kind=(kind) data-name=(name) { (kind.to_uppercase()) } }
 }
 
 fn sql_html(sql: &str) -> Markup {
@@ -344,7 +362,6 @@ fn sql_html(sql: &str) -> Markup {
 
 /// A table that sorts and filters.
 pub(super) fn table_html(table: &Table) -> Markup {
-    let file = |ending: &str| format!("tables/{}.{ending}", table.name);
     let rows = table.rows.len();
     html! {
         @if rows == 0 {
@@ -366,11 +383,12 @@ pub(super) fn table_html(table: &Table) -> Markup {
             } "\n"
             @if rows > MOST_ROWS {
                 p.note {
-                    "The first " (MOST_ROWS) " of " (rows) " rows; all are in " a href=(file("csv")) { (file("csv")) } "."
+                    "The first " (MOST_ROWS) " of " (rows) " rows; all are in the report's folder."
                 } "\n"
             }
             p.note {
-                (table.note) " " a href=(file("csv")) { "CSV" } " · " a href=(file("parquet")) { "Parquet" }
+                (table.note) " " (save("csv", &table.name))
+                " All digits: " code { "tables/" (table.name) ".parquet" } " in the report's folder."
             } "\n"
         }
         (sql_html(&table.sql))
@@ -380,7 +398,7 @@ pub(super) fn table_html(table: &Table) -> Markup {
 pub(super) fn plain_table(table: &Table, most: usize) -> Markup {
     html! {
         div.scroll {
-            table {
+            table.stacks {
                 thead {
                     tr {
                         @for (index, column) in table.columns.iter().enumerate() {
@@ -405,8 +423,8 @@ fn rows_html(table: &Table, most: usize) -> Markup {
             tr {
                 @for (cell, column) in row.iter().zip(&table.columns) {
                     @match value(cell) {
-                        Some(value) => td.n data-v=(rounded(value)) { (column.text(cell)) },
-                        None => td { (column.text(cell)) },
+                        Some(value) => td.n data-l=(column.title) data-v=(rounded(value)) { (column.text(cell)) },
+                        None => td data-l=(column.title) { (column.text(cell)) },
                     }
                 }
             } "\n"

@@ -7,6 +7,7 @@
 //! Everything is a function of the run's content; what depends on the machine and the clock is in `run.md` alone.
 
 mod analysis;
+mod answer;
 mod calibration;
 pub mod comparison;
 mod content;

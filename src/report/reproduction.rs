@@ -9,6 +9,7 @@ mod judgements;
 mod paper_page;
 mod record;
 mod recorded;
+mod scatter;
 mod sections;
 mod side_by_side;
 mod tables;
@@ -17,6 +18,7 @@ mod tally;
 pub use paper_page::{Dimension, PaperPage, SummaryFigure, TraceOnPage};
 pub use record::Record;
 pub use recorded::recorded;
+pub use scatter::drawing;
 pub use side_by_side::SideBySide;
 pub use tally::{Tallies, Tally};
 

@@ -17,6 +17,8 @@ use marks::{Pen, dashes};
 pub(super) use scale::{Axis, round_ticks, time_step};
 
 const WIDTH: f64 = 760.0;
+/// In a page, where two stand beside each other, or one on a phone.
+const PAGE_WIDTH: f64 = 520.0;
 const LEFT: f64 = 84.0;
 const RIGHT: f64 = 32.0;
 const TOP: f64 = 44.0;
@@ -73,12 +75,12 @@ pub(super) fn style_with(plain: &str, rule: impl Fn(usize, &str) -> String) -> S
 
 /// A whole SVG file.
 pub(super) fn file(figure: &Figure) -> String {
-    draw(figure, Place::File(&style("")))
+    draw(figure, &[figure], Place::File(&style("")))
 }
 
-/// The `<svg>` element of a page that has the styles.
-pub(super) fn inline(figure: &Figure) -> String {
-    draw(figure, Place::Page)
+/// The `<svg>` element of a page that has the styles, with scales that all of `panels` share.
+pub(super) fn inline(figure: &Figure, panels: &[&Figure]) -> String {
+    draw(figure, panels, Place::Interactive)
 }
 
 /// The class number of a series: a strategy has the same colour in every figure.
@@ -100,30 +102,41 @@ fn lines_before(figure: &Figure, index: usize) -> usize {
     if line(index) { before.count() } else { 0 }
 }
 
-fn draw(figure: &Figure, place: Place<'_>) -> String {
+fn draw(figure: &Figure, panels: &[&Figure], place: Place<'_>) -> String {
+    let (width, places) = match place {
+        Place::Interactive => (PAGE_WIDTH, 6.0),
+        Place::File(_) | Place::Page => (WIDTH, 9.0),
+    };
     let names = || figure.series.iter().map(|series| series.label.as_str());
     let bottom = TOP + PLOT_HEIGHT;
     let picture = Picture {
         title: &figure.title,
         class: "",
-        size: (WIDTH, bottom + 62.0 + legend_height(names(), WIDTH)),
+        size: (width, bottom + 62.0 + legend_height(names(), width)),
         left: LEFT,
-        right: WIDTH - RIGHT,
+        right: width - RIGHT,
         top: TOP,
         bottom,
     };
     let mut canvas = Canvas::new(picture, place);
     let (xs, ys) = extent(figure);
     if xs.is_empty() || ys.is_empty() {
-        let middle = (WIDTH / 2.0, TOP + PLOT_HEIGHT / 2.0);
+        let middle = (width / 2.0, TOP + PLOT_HEIGHT / 2.0);
         canvas.text(middle, "soft", "middle", "no data");
         return canvas.finish();
     }
+    let (mut all_xs, mut all_ys) = (xs, ys);
+    for panel in panels {
+        let (xs, ys) = extent(panel);
+        all_xs.extend(xs);
+        all_ys.extend(ys);
+    }
+    let (xs, ys) = (all_xs, all_ys);
     let from_zero = figure
         .series
         .iter()
         .any(|series| matches!(series.marks, Marks::Bars(_) | Marks::Steps(_)));
-    let x = Axis::new(&figure.x, &xs, (LEFT, WIDTH - RIGHT), 9.0, false, false);
+    let x = Axis::new(&figure.x, &xs, (LEFT, width - RIGHT), places, false, false);
     let y = Axis::new(&figure.y, &ys, (bottom, TOP), 6.0, true, from_zero);
     let side = |axis: &Axis, title, has_grid| Side {
         ticks: axis.ticks().collect(),
@@ -136,7 +149,8 @@ fn draw(figure: &Figure, place: Place<'_>) -> String {
     );
     let offset = marks::Offsets::new(figure, &x);
     for (index, series) in figure.series.iter().enumerate() {
-        let (shift, width) = offset.of(index);
+        let (shift, room) = offset.of(index);
+        canvas.begin("class=\"series\"", &series.label);
         Pen {
             canvas: &mut canvas,
             figure,
@@ -146,9 +160,11 @@ fn draw(figure: &Figure, place: Place<'_>) -> String {
             x: &x,
             y: &y,
             shift,
-            width,
+            width: room,
+            edge: width,
         }
         .draw();
+        canvas.end();
     }
     let swatches = figure.series.iter().enumerate();
     let swatches = swatches.map(|(index, series)| {
@@ -249,6 +265,7 @@ mod tests {
                 label: "a & b".to_owned(),
                 rank: 1,
                 marks,
+                reference: None,
             }],
             note: String::new(),
             sql: String::new(),
@@ -256,13 +273,7 @@ mod tests {
     }
 
     fn mark(x: f64, mean: f64) -> Mark {
-        Mark {
-            x,
-            mean,
-            low: mean,
-            high: mean,
-            count: 3,
-        }
+        Mark::value(x, mean, 3)
     }
 
     #[test]
@@ -329,7 +340,9 @@ mod tests {
             ScaleKind::Linear,
             Marks::Curve(vec![mark(1.0, 2.0), mark(2.0, 3.0)]),
         );
-        assert!(file(&figure).contains("<style>") && !inline(&figure).contains("<style>"));
-        assert!(inline(&figure).contains("class=\"s1\""));
+        assert!(
+            file(&figure).contains("<style>") && !inline(&figure, &[&figure]).contains("<style>")
+        );
+        assert!(inline(&figure, &[&figure]).contains("class=\"s1\""));
     }
 }

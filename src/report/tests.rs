@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use rusqlite::Connection;
 
 use super::figure::{Figure, Marks};
+use super::figures::paired::Pairs;
 use super::figures::studies;
 use super::views::{self, Reported, Shown};
 use super::{Analysis, Cell, Csv, Table, TableFormat, Terminal, best_table, summary_table, write};
@@ -156,8 +157,9 @@ fn viewed(path: &Path) -> Shown {
 fn over_axes(path: &Path) -> (Vec<Figure>, usize) {
     let store = Store::open_read_only(path).unwrap();
     let run = store.run(&RunSelector::Latest).unwrap();
-    let analysis = Analysis::new(&store.points(run.id).unwrap()).unwrap();
-    studies(&analysis, &run.configuration_hash)
+    let points = store.points(run.id).unwrap();
+    let analysis = Analysis::new(&points).unwrap();
+    studies(&analysis, &Pairs::new(&points), &run.configuration_hash)
 }
 
 fn values(figure: &Figure) -> Vec<f64> {

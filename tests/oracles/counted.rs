@@ -123,8 +123,21 @@ impl Twin {
         1.0 - available * executable * survives
     }
 
-    fn accepts(&self, pof: f64) -> bool {
-        self.threshold.accepts(pof)
+    fn accepts(&self, machine: &SlowMachine, job: usize, length: i64, pof: f64) -> bool {
+        let estimate = machine.estimate(job) as f64;
+        let times: Vec<(f64, f64)> = (0..=100)
+            .map(|percent: usize| {
+                let before = percent
+                    .checked_sub(1)
+                    .map_or(0.0, |before| self.cdf[before]);
+                (
+                    estimate * percent as f64 / 100.0,
+                    self.cdf[percent] - before,
+                )
+            })
+            .filter(|&(_, share)| share > 0.0)
+            .collect();
+        super::accepts(self.threshold, pof, &times, length as f64)
     }
 
     fn place_overbooked(&self, machine: &SlowMachine, job: usize) -> Option<(Slot, f64)> {
@@ -140,7 +153,7 @@ impl Twin {
             let length = free[at..].iter().take_while(|&&free| free >= width).count() as i64;
             let end = machine.deadline(job).min(start + length);
             let pof = self.pof(machine, job, end - start);
-            if self.accepts(pof) {
+            if self.accepts(machine, job, end - start, pof) {
                 return Some((Slot { start, end }, pof));
             }
         }
@@ -383,6 +396,13 @@ proptest! {
         case in case(Kind::Failures), knobs in knobs(),
     ) {
         compare(&case, &with_knobs(&case, "heuristic-overbooking", knobs))?;
+    }
+
+    #[test]
+    fn heuristic_overbooking_agrees_with_its_oracle_under_rules_of_time(
+        case in prop_oneof![case(Kind::NoFailures), case(Kind::Failures)], acceptance in super::rule_of_time(),
+    ) {
+        compare(&case, &PolicySettings { acceptance, ..case.settings("heuristic-overbooking") })?;
     }
 
     #[test]

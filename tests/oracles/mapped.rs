@@ -232,7 +232,15 @@ impl Twin {
             let available = (1.0 / (1.0 + self.failure_rate / self.repair_rate)).powf(width);
             let survives = (-self.failure_rate * width * length / 3_600.0).exp();
             let pof = 1.0 - available * executable * survives;
-            if self.threshold.accepts(pof) {
+            // Every start with every run time, also those that no window has room for.
+            let mut times: Vec<(f64, f64)> = Vec::new();
+            for (second, &begins) in (0..).zip(&density).filter(|(_, begins)| **begins > 0.0) {
+                for (length, &share) in (0..).zip(&runtime).filter(|(_, share)| **share > 0.0) {
+                    times.push(((second - from + length) as f64, begins * share));
+                }
+            }
+            times.sort_by(|one, other| one.0.total_cmp(&other.0));
+            if super::accepts(self.threshold, pof, &times, (end - from) as f64) {
                 let reservation = Reservation {
                     job,
                     nodes,
@@ -495,6 +503,13 @@ proptest! {
     ) {
         let settings = PolicySettings { hold_for_overbooked: true, ..case.settings("comprehensive-overbooking") };
         compare(&case, &settings)?;
+    }
+
+    #[test]
+    fn comprehensive_overbooking_agrees_with_its_oracle_under_rules_of_time(
+        case in prop_oneof![case(Kind::NoFailures), case(Kind::Failures)], acceptance in super::rule_of_time(),
+    ) {
+        compare(&case, &PolicySettings { acceptance, ..case.settings("comprehensive-overbooking") })?;
     }
 
     #[test]

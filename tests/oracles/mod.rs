@@ -10,7 +10,7 @@ mod queueing;
 mod slow_machine;
 pub mod workloads;
 
-use bookahead::scheduling::{CrashRule, FailedStartRule, JobOutcome, Retry};
+use bookahead::scheduling::{Acceptance, CrashRule, FailedStartRule, JobOutcome, Retry};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestCaseError, TestCaseResult};
 
@@ -45,6 +45,49 @@ fn agree(engine: &[JobOutcome], twin: &[Fate]) -> TestCaseResult {
     } else {
         Err(TestCaseError::fail(differences.join("\n")))
     }
+}
+
+/// Whether a slot is accepted whose job takes one of these times (value, probability; in ascending order) and has this room.
+fn accepts(rule: Acceptance, pof: f64, times: &[(f64, f64)], room: f64) -> bool {
+    let within = |time: f64| time <= room + 1e-9;
+    let mean_sigma = |sigmas: f64| {
+        let mean: f64 = times.iter().map(|(time, share)| time * share).sum();
+        let square: f64 = times.iter().map(|(time, share)| time * time * share).sum();
+        within(mean + sigmas * (square - mean * mean).max(0.0).sqrt())
+    };
+    let percentile = |percent: f64| {
+        let mut sum = 0.0;
+        let reached = times.iter().find(|&&(_, share)| {
+            sum += share;
+            sum >= percent / 100.0 - 1e-9
+        });
+        reached.is_some_and(|&(time, _)| within(time))
+    };
+    match rule {
+        Acceptance::Pof { .. } | Acceptance::Risk { .. } => rule.accepts(pof),
+        Acceptance::MeanSigma { sigmas } => mean_sigma(sigmas),
+        Acceptance::Percentile {
+            percentile: percent,
+        } => percentile(percent),
+        Acceptance::Maximum {
+            sigmas,
+            percentile: percent,
+        } => mean_sigma(sigmas) && percentile(percent),
+    }
+}
+
+fn rule_of_time() -> impl Strategy<Value = Acceptance> {
+    let (sigmas, percentile) = (0.0_f64..2.5, 1.0_f64..100.0);
+    prop_oneof![
+        sigmas
+            .clone()
+            .prop_map(|sigmas| Acceptance::MeanSigma { sigmas }),
+        percentile
+            .clone()
+            .prop_map(|percentile| Acceptance::Percentile { percentile }),
+        (sigmas, percentile)
+            .prop_map(|(sigmas, percentile)| Acceptance::Maximum { sigmas, percentile }),
+    ]
 }
 
 /// 256 cases a property, or as many as `PROPTEST_CASES` asks for; nothing is written beside the sources.

@@ -115,6 +115,7 @@ impl Case {
             learn_from: LearningJobs::Before,
             overrun: Overrun::Clamp,
             minimum_class_size: 1,
+            ..EstimateSettings::default()
         };
         let model = EstimateModel::learn(&learning, &rules).expect("there are learning jobs");
         replay(

@@ -74,6 +74,7 @@ pub fn run(
             learn_from: bookahead::estimates::LearningJobs::Before,
             overrun: bookahead::estimates::Overrun::Clamp,
             minimum_class_size: 1,
+            ..bookahead::estimates::EstimateSettings::default()
         };
         let model = bookahead::estimates::EstimateModel::learn(learning, &settings);
         std::sync::Arc::new(model.expect("there are learning jobs"))

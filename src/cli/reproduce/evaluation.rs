@@ -21,7 +21,11 @@ pub(super) fn reproduce(
     paper: &Paper,
 ) -> Result<Ending, ReproduceError> {
     let file = paper.configuration(FINDINGS)?;
-    let findings = findings::parse(&file.origin(), &file.text, Some(&known_measures()))?;
+    let mut findings = findings::parse(&file.origin(), &file.text, Some(&known_measures()))?;
+    for stem in findings.point_files() {
+        let points = paper.points(&stem)?;
+        findings.published.insert(stem, points);
+    }
     let explanations = match paper.optional(EXPLANATIONS)? {
         Some(file) => findings::parse_explanations(&file.origin(), &file.text)?,
         None => Vec::new(),

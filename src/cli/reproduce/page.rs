@@ -7,7 +7,7 @@ use super::evaluation::{Evaluation, not_tested};
 use super::paper::JOINT;
 use super::{PaperTrace, ReproduceError, Session, names};
 use crate::report::findings::{FindingsFile, Reading};
-use crate::report::reproduction::{PaperPage, ScoreCard, TraceOnPage, recorded};
+use crate::report::reproduction::{PaperPage, ScoreCard, TraceOnPage, drawing, recorded};
 
 impl Evaluation<'_> {
     /// Writes the page of the default reading; traces without a score card are said to be missing.
@@ -104,8 +104,15 @@ fn on_page(
         ("report".to_owned(), format!("{name}/index.html")),
     ];
     let links = all.into_iter().chain(reports);
+    let drawings = own.findings.iter().filter_map(|finding| {
+        let to = format!("{name}/{}", drawing(finding)?);
+        Some((finding.statement.clone(), to))
+    });
     Ok(TraceOnPage {
         card,
+        drawings: drawings
+            .filter(|(_, to)| folder.join(to).exists())
+            .collect(),
         is_measured,
         links: links.filter(|(_, to)| folder.join(to).exists()).collect(),
     })

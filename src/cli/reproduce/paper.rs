@@ -10,6 +10,7 @@
 //! files = ["CTC-SP2-1996-3.1-cln.swf"]    # of the archive; none for a model workload
 //! remark = "What every card must say."    # optional
 //! runs = ["ctc-load", "ctc-order"]        # configurations beside this file; the first one's report is that of the trace
+//! on_request = true                       # optional: takes so long that it is run only where `--trace` names it
 //!
 //! [[summary]]                             # optional: a summary figure of the paper, drawn on its page
 //! figure = "6.26"
@@ -28,19 +29,33 @@
 //! copied into the program; those below `configs/` of the current folder come before them.
 
 use std::fs;
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
 use super::names;
-use crate::report::findings::READINGS;
+use crate::report::findings::{PublishedPoints, READINGS};
 use crate::report::reproduction::SummaryFigure;
 
-/// Every paper of the repository: its name, and stem and text of its files.
-const BUILT_IN: &[(&str, &[(&str, &str)])] = include!(concat!(env!("OUT_DIR"), "/papers.rs"));
+/// A paper of the repository.
+#[derive(Debug)]
+struct BuiltIn {
+    name: &'static str,
+    /// Stem and text of its TOML files.
+    files: &'static [(&'static str, &'static str)],
+    /// Stem and content of its compressed files of published points.
+    points: &'static [(&'static str, &'static [u8])],
+}
+
+/// Every paper of the repository.
+const BUILT_IN: &[BuiltIn] = include!(concat!(env!("OUT_DIR"), "/papers.rs"));
 
 /// The stem of the file that says what a paper is.
 pub const PAPER: &str = "paper";
+
+/// No file of published points is larger, in bytes of text.
+const LONGEST_POINTS: u64 = 1 << 26;
 
 /// The stem of the file of findings.
 pub const FINDINGS: &str = "findings";
@@ -81,6 +96,9 @@ pub struct PaperTrace {
     /// The stems of the configurations that are run, which findings name as `run`; the first one's report is that of the
     /// trace. Other files of the folder are run by hand.
     pub runs: Vec<String>,
+    /// Whether it is run only where it is asked for by name.
+    #[serde(default)]
+    pub on_request: bool,
 }
 
 #[derive(Deserialize)]
@@ -196,10 +214,7 @@ pub enum PaperError {
 /// The names of all papers, sorted: those of the program and those below `configs/` of `root`.
 #[must_use]
 pub fn paper_names(root: &Path) -> Vec<String> {
-    let mut found: Vec<String> = BUILT_IN
-        .iter()
-        .map(|(name, _)| (*name).to_owned())
-        .collect();
+    let mut found: Vec<String> = BUILT_IN.iter().map(|paper| paper.name.to_owned()).collect();
     let folders = fs::read_dir(root.join("configs")).into_iter().flatten();
     for folder in folders.flatten() {
         let has_paper = folder.path().join(format!("{PAPER}.toml")).is_file();
@@ -215,8 +230,8 @@ pub fn paper_names(root: &Path) -> Vec<String> {
 enum Folder {
     /// Below the current folder.
     Own(PathBuf),
-    /// In the program: stem and text of each.
-    BuiltIn(&'static [(&'static str, &'static str)]),
+    /// In the program.
+    BuiltIn(&'static BuiltIn),
 }
 
 impl Paper {
@@ -227,10 +242,10 @@ impl Paper {
     /// When there is none, or its file is wrong: names the file, the line, the key and what to do.
     pub fn read(root: &Path, name: &str) -> Result<Self, PaperError> {
         let own = root.join("configs").join(name);
-        let copies = BUILT_IN.iter().find(|(known, _)| *known == name);
+        let copies = BUILT_IN.iter().find(|known| known.name == name);
         let is_name = Path::new(name).components().count() == 1 && name != "..";
         let files = match copies {
-            Some((_, files)) if !own.is_dir() => Folder::BuiltIn(files),
+            Some(paper) if !own.is_dir() => Folder::BuiltIn(paper),
             Some(_) => Folder::Own(own),
             None if is_name && own.join(format!("{PAPER}.toml")).is_file() => Folder::Own(own),
             None => {
@@ -363,15 +378,15 @@ impl Paper {
                     fs::read_to_string(&path).map(|text| read(Some(path), text)),
                 )
             }
-            Folder::BuiltIn(files) => {
-                let copy = files.iter().find(|(known, _)| *known == stem);
+            Folder::BuiltIn(paper) => {
+                let copy = paper.files.iter().find(|(known, _)| *known == stem);
                 let found = copy.map(|(_, text)| read(None, (*text).to_owned()));
                 let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
                 (format!("{stem}.toml").into(), found.ok_or_else(missing))
             }
         };
         found.map_err(|source| {
-            let is_copied = BUILT_IN.iter().any(|(known, _)| *known == self.name);
+            let is_copied = BUILT_IN.iter().any(|known| known.name == self.name);
             let help = if is_copied {
                 format!(
                     "restore it, or run in a folder without configs/{}/ to use the copies in the program",
@@ -392,9 +407,44 @@ impl Paper {
     pub fn optional(&self, stem: &str) -> Result<Option<Configuration>, PaperError> {
         let is_there = match &self.files {
             Folder::Own(folder) => folder.join(format!("{stem}.toml")).exists(),
-            Folder::BuiltIn(files) => files.iter().any(|(known, _)| *known == stem),
+            Folder::BuiltIn(paper) => paper.files.iter().any(|(known, _)| *known == stem),
         };
         is_there.then(|| self.configuration(stem)).transpose()
+    }
+
+    /// Reads a file of published points, `STEM.csv.gz`.
+    ///
+    /// # Errors
+    ///
+    /// When it cannot be read or is none.
+    pub fn points(&self, stem: &str) -> Result<PublishedPoints, PaperError> {
+        let path = match &self.files {
+            Folder::Own(folder) => folder.join(format!("{stem}.csv.gz")),
+            Folder::BuiltIn(_) => format!("{stem}.csv.gz").into(),
+        };
+        let content = match &self.files {
+            Folder::Own(_) => fs::read(&path),
+            Folder::BuiltIn(paper) => {
+                let copy = paper.points.iter().find(|(known, _)| *known == stem);
+                let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);
+                copy.map(|(_, content)| content.to_vec())
+                    .ok_or_else(missing)
+            }
+        };
+        let read = |content: Vec<u8>| {
+            let mut text = String::new();
+            flate2::read::GzDecoder::new(&*content)
+                .take(LONGEST_POINTS)
+                .read_to_string(&mut text)?;
+            PublishedPoints::parse(&text).map_err(std::io::Error::other)
+        };
+        content
+            .and_then(read)
+            .map_err(|source| PaperError::Unreadable {
+                path,
+                help: "findings name it as `points`".to_owned(),
+                source,
+            })
     }
 
     /// The stems of all its experiment files, sorted: what is run and what is run by hand.
@@ -418,7 +468,10 @@ impl Paper {
                     .filter_map(|name| Some(name.strip_suffix(".toml")?.to_owned()))
                     .collect()
             }
-            Folder::BuiltIn(files) => files.iter().map(|(stem, _)| (*stem).to_owned()).collect(),
+            Folder::BuiltIn(paper) => {
+                let stems = paper.files.iter().map(|(stem, _)| (*stem).to_owned());
+                stems.collect()
+            }
         };
         stems.retain(|stem| ![PAPER, FINDINGS, EXPLANATIONS, READINGS].contains(&stem.as_str()));
         stems.sort();

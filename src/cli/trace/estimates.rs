@@ -171,6 +171,7 @@ impl Log<'_> {
                     overrun,
                     learn_from: LearningJobs::Before,
                     minimum_class_size: 1,
+                    ..EstimateSettings::default()
                 };
                 RatioCounts::by_class(self.jobs, &settings)
             }
@@ -207,7 +208,8 @@ impl Log<'_> {
 /// Columns that every screen has.
 const WIDTH: usize = 80;
 
-fn drawn(table: &Table) -> miette::Result<String> {
+/// A table as text for a screen.
+pub(super) fn drawn(table: &Table) -> miette::Result<String> {
     let mut text = Vec::new();
     let terminal = Terminal {
         width: u16::try_from(WIDTH).ok(),

@@ -308,3 +308,36 @@ fn estimates_of_broken_logs_are_errors_that_say_why() {
         assert!(error.contains(part), "{error}");
     }
 }
+
+#[test]
+fn failures_are_counted_by_system_cause_and_hour() {
+    let folder = tempfile::tempdir().unwrap();
+    let input = folder.path().join("failures.csv");
+    std::fs::write(
+        &input,
+        "System,nodes,nodenumz,Prob Started,Prob Fixed,Hardware,Software\n\
+         5,3,0,1/1/2000 9:00,1/1/2000 9:30,CPU,\n\
+         5,3,1,1/3/2000 9:30,1/3/2000 10:30,,Kernel\n\
+         5,3,1,1/3/2000 9:50,,,\n\
+         5,3,,1/3/2000 9:50,,,\n",
+    )
+    .unwrap();
+    let input = input.display().to_string();
+    let text = run(&["failures", &input]).unwrap().data;
+    for part in [
+        "failures     3\n",
+        "left out     1 rows",
+        "hardware",
+        "none named",
+        "the node itself",
+    ] {
+        assert!(text.contains(part), "{part} is missing in:\n{text}");
+    }
+    let json = run(&["failures", &input, "--json"]).unwrap().data;
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["hours"][9], 3);
+    assert_eq!(json["weekdays"][0], 2);
+    assert_eq!(json["systems"][0]["failures"], 3);
+    let error = run(&["failures", &input, "--systems", "7"]).unwrap_err();
+    assert!(error.to_string().contains("no failures of system 7"));
+}

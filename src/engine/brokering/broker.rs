@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use self::process::Process;
 use super::messages::{Answer, Instruction};
-use super::{CoOutcome, CoReservationSettings, RiskSettings, SearchSettings};
+use super::{CoOutcome, CoReservationSettings, RiskSettings, SearchSettings, SecondThoughts};
 use crate::random::StreamSeed;
 use crate::scheduling::local::ClusterId;
 use crate::units::{Nodes, Seconds};
@@ -43,6 +43,8 @@ pub enum Wait {
     Order(u32),
     /// The cancellation of this order.
     Cancel(u32),
+    /// Nothing: a renegotiable request is issued anew.
+    Renegotiation,
 }
 
 /// What every process goes by.
@@ -54,6 +56,7 @@ struct Rules {
     latency: Seconds,
     timeout: Seconds,
     renegotiate: bool,
+    second_thoughts: Option<SecondThoughts>,
     risk: Option<RiskSettings>,
     seed: StreamSeed,
 }
@@ -77,6 +80,7 @@ impl Broker {
                 latency: settings.messages.latency,
                 timeout: settings.messages.timeout,
                 renegotiate: settings.renegotiate,
+                second_thoughts: settings.second_thoughts,
                 risk: settings.risk.clone(),
                 seed,
             },

@@ -173,13 +173,21 @@ fn check(situation: &Situation, run: &GridRun, said: &[Said]) {
         if settings.renegotiate && outcome.replaced_parts < outcome.lost_parts {
             assert!((parts.len() as u32) < r, "{outcome:?}");
         }
+        if let Some(first) = outcome.first_start
+            && outcome.lost_parts == 0
+            && settings.search.algorithm.row().order != Order::Value
+        {
+            // Who goes by the start never gets a later one for an earlier one.
+            assert!(outcome.start <= Some(first), "{outcome:?}");
+        }
         let messages = outcome.messages;
         if settings.messages.loss == 0.0 && settings.failures.is_none() && messages.timed_out == 0 {
             // §10.3, 2 to 4.
             let expected = if is_granted { r } else { 0 };
             assert_eq!(messages.granted - messages.cancelled, expected);
             assert_eq!(parts.len() as u32, expected);
-            assert!(f64::from(messages.reservation_step()) <= outcome.worst_case);
+            let once = outcome.renegotiations == 0;
+            assert!(!once || f64::from(messages.reservation_step()) <= outcome.worst_case);
             assert_eq!((messages.repeated, outcome.lost_parts), (0, 0));
             if outcome.verdict == CoVerdict::NoCandidate {
                 assert_eq!(messages.reservation_step(), 0);
@@ -188,6 +196,7 @@ fn check(situation: &Situation, run: &GridRun, said: &[Said]) {
                 && situation.jitter == Seconds::ZERO
                 && settings.search.algorithm.row().probes
                 && is_granted
+                && once
             {
                 assert_eq!(messages.reservation_step(), r, "nobody came between");
             }
@@ -203,7 +212,9 @@ fn try_out(numbers: std::ops::Range<u64>) {
     for number in numbers.clone() {
         let situation = situation(number);
         let (run, said) = run(&situation);
-        let checked = std::panic::catch_unwind(|| check(&situation, &run, &said));
+        let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            check(&situation, &run, &said)
+        }));
         assert!(checked.is_ok(), "in situation {number}");
         for outcome in &run.requests {
             granted += u64::from(outcome.verdict == CoVerdict::Granted);
@@ -228,6 +239,32 @@ fn nothing_leaks_in_1000_random_interleavings_with_failures_and_lost_messages() 
 #[ignore = "nightly: minutes"]
 fn nothing_leaks_in_100000_random_interleavings_with_failures_and_lost_messages() {
     try_out(1_000..101_000);
+}
+
+#[test]
+fn nothing_leaks_where_requests_are_issued_anew_while_they_hold_parts() {
+    let (mut renegotiated, mut improved) = (0, 0);
+    for number in 0..600 {
+        let mut situation = situation(number);
+        situation.settings.second_thoughts = Some(SecondThoughts {
+            share_percent: if number % 3 == 0 { 50.0 } else { 100.0 },
+            every: Seconds(3 + number as i64 % 17),
+        });
+        let (run, said) = run(&situation);
+        let checked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+            check(&situation, &run, &said)
+        }));
+        assert!(checked.is_ok(), "in situation {number}");
+        for outcome in &run.requests {
+            renegotiated += outcome.renegotiations;
+            improved += outcome.improvements;
+            assert!(outcome.improvements <= outcome.renegotiations);
+        }
+    }
+    assert!(
+        renegotiated > 500 && improved > 20,
+        "{renegotiated} {improved}"
+    );
 }
 
 #[test]

@@ -15,7 +15,8 @@ pub struct CoOutcome {
     pub verdict: CoVerdict,
     /// When the client had its answer.
     pub answered: Seconds,
-    /// The common start, where it was granted (the first one, if it was renegotiated).
+    /// The common start, where it was granted (the first one, if parts were lost and sought anew; the last one of a renegotiable
+    /// request).
     pub start: Option<Seconds>,
     /// The cluster of each part, in the order of [`CoRequest::parts`]; empty where it was not granted. After a renegotiation,
     /// where the parts are in the end.
@@ -44,6 +45,12 @@ pub struct CoOutcome {
     pub lost_parts: u32,
     /// Parts that were found elsewhere after they were lost.
     pub replaced_parts: u32,
+    /// The common start that was granted first; `None` where it was not granted, or is negotiated once.
+    pub first_start: Option<Seconds>,
+    /// How often it was issued anew after that.
+    pub renegotiations: u32,
+    /// How often that gave something better.
+    pub improvements: u32,
     /// Every order to reserve a part, in the order in which they were sent.
     pub attempts: Vec<CoAttempt>,
 }
@@ -76,7 +83,7 @@ pub struct CoAttempt {
 pub enum AttemptFate {
     /// It was reserved, and stayed so.
     Reserved,
-    /// It was reserved, and taken back because another part could not be had.
+    /// It was reserved, and taken back because another part could not be had, or for a better reservation.
     Cancelled,
     /// It was reserved, and the cluster lost it.
     Lost,

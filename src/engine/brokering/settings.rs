@@ -20,9 +20,22 @@ pub struct CoReservationSettings {
     pub failures: Option<GridFailureSettings>,
     /// Whether a part that a cluster lost is asked for anew elsewhere (§9, 4).
     pub renegotiate: bool,
+    /// Clients that go on looking for something better after they were granted; `None` where everybody negotiates once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub second_thoughts: Option<SecondThoughts>,
     /// Clusters that overbook, and a broker that weighs their risk; `None` for clusters that keep what they promise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub risk: Option<RiskSettings>,
+}
+
+/// Requests of two classes (§7.3): most are negotiated once; a renegotiable one is issued anew every so often until what it holds
+/// starts, and the worse of two reservations is given back.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct SecondThoughts {
+    /// How many requests are renegotiable, in percent: each is drawn on its own with this probability.
+    pub share_percent: f64,
+    /// How long after one negotiation the next one begins.
+    pub every: Seconds,
 }
 
 /// How candidates are made and searched (§3).
@@ -30,6 +43,9 @@ pub struct CoReservationSettings {
 pub struct SearchSettings {
     /// The algorithm.
     pub algorithm: Algorithm,
+    /// Whether the algorithm orders candidates, or how far they reserve their clusters.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sort_by: SortBy,
     /// `minsize`, the least time between candidate starts.
     pub minimum_step: Seconds,
     /// `max_zeitfenster`, the most candidate starts.
@@ -48,6 +64,7 @@ impl Default for SearchSettings {
     fn default() -> Self {
         Self {
             algorithm: Algorithm::default(),
+            sort_by: SortBy::default(),
             minimum_step: Seconds(300),
             maximum_starts: 20,
             start_cap: StartCap::default(),
@@ -56,6 +73,21 @@ impl Default for SearchSettings {
             cost_tolerance: 0.0,
         }
     }
+}
+
+/// What decides which complete candidate is tried first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SortBy {
+    /// The algorithm: chance, the start, or the client's preference.
+    #[default]
+    Algorithm,
+    /// The least sum over its parts of the degree to which their clusters would be reserved meanwhile (§7.1, extension).
+    ReservationDegree,
+}
+
+fn is_default(sort_by: &SortBy) -> bool {
+    *sort_by == SortBy::default()
 }
 
 /// How many candidate starts there are (Q1).

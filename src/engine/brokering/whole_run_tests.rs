@@ -319,3 +319,90 @@ fn sixty_four_clusters_with_two_weeks_of_jobs_each_take_less_than_a_minute() {
         assert_eq!(run.jobs.len(), 128_000);
     }
 }
+
+/// Two clusters of 10 CPUs; a job of 9 CPUs blocks each until 1,000 s by its limit and ends at 300 s.
+fn blocked_until_early_ends() -> GridInputs {
+    let mut inputs = empty_clusters(2, 10, vec![request(0, 10, (10, 5_000), 100, &[5, 5])]);
+    for (id, cluster) in (0..).zip(&mut inputs.clusters) {
+        cluster.jobs = Arc::new([Job {
+            id: JobId(id),
+            trace_number: 0,
+            submit: Seconds(0),
+            release: Seconds(0),
+            estimate: Seconds(1_000),
+            runtime: Seconds(300),
+            deadline: Seconds::FAR,
+            nodes: Nodes(9),
+            user: None,
+            application: None,
+            kind: JobKind::Flexible,
+        }]);
+    }
+    inputs
+}
+
+#[test]
+fn a_renegotiable_request_starts_earlier_once_jobs_in_front_have_ended_early() {
+    // Starts every 490 s from 10 s on: 1,480 s is the first behind the limits. Issued anew at 210 s they are counted from there, and 1,190 s is
+    // better; at 410 s the jobs have ended, and the first start is taken at once.
+    let mut settings = settings(Algorithm::A2Sorted);
+    settings.search.minimum_step = Seconds(490);
+    let once = simulate_grid(
+        &blocked_until_early_ends(),
+        &settings,
+        &StreamSeed::default(),
+    )
+    .unwrap();
+    assert_eq!(only(&once).start, Some(Seconds(1_480)));
+    assert_eq!(
+        (only(&once).renegotiations, only(&once).first_start),
+        (0, None)
+    );
+    settings.second_thoughts = Some(SecondThoughts {
+        share_percent: 100.0,
+        every: Seconds(200),
+    });
+    let run = simulate_grid(
+        &blocked_until_early_ends(),
+        &settings,
+        &StreamSeed::default(),
+    )
+    .unwrap();
+    let outcome = only(&run);
+    assert_eq!(outcome.start, Some(Seconds(410)));
+    assert_eq!(outcome.first_start, Some(Seconds(1_480)));
+    assert_eq!((outcome.renegotiations, outcome.improvements), (2, 2));
+    // Two parts each time, and the two before given back.
+    assert_eq!(
+        (outcome.messages.granted, outcome.messages.cancelled),
+        (6, 4)
+    );
+    let kept: usize = run
+        .parts
+        .iter()
+        .flatten()
+        .filter(|part| part.gone.is_none())
+        .count();
+    assert_eq!(kept, 2);
+}
+
+#[test]
+fn the_least_reserved_clusters_are_taken_first_where_degrees_count() {
+    // Four empty clusters of 10, 20, 40 and 80 CPUs: 5 CPUs are the smallest share of the largest two, whatever is drawn.
+    let mut inputs = empty_clusters(4, 10, vec![request(0, 0, (0, 100), 100, &[5, 5])]);
+    for (cluster, nodes) in inputs.clusters.iter_mut().zip([10, 20, 40, 80]) {
+        cluster.nodes = Nodes(nodes);
+    }
+    for seed in 0..20 {
+        let mut settings = settings(Algorithm::A2);
+        settings.search.sort_by = SortBy::ReservationDegree;
+        let seed = StreamSeed {
+            seed,
+            ..StreamSeed::default()
+        };
+        let run = simulate_grid(&inputs, &settings, &seed).unwrap();
+        let mut clusters = only(&run).clusters.clone();
+        clusters.sort_unstable();
+        assert_eq!(clusters, [ClusterId(2), ClusterId(3)], "{seed:?}");
+    }
+}

@@ -52,6 +52,14 @@ impl Attributes {
         }
     }
 
+    /// Of a pair of attributes: the first class of both, and how many classes the second attribute has.
+    pub(super) fn columns(&self) -> Option<(usize, usize)> {
+        match self {
+            Self::Two(first, second) => Some((1 + first.len(), second.len())),
+            Self::None | Self::One(_) => None,
+        }
+    }
+
     /// The label of each class, by its index.
     fn labels(&self) -> Vec<String> {
         let mut labels = vec!["all jobs".to_owned()];
@@ -254,6 +262,8 @@ pub(super) struct Counted<'j> {
     pub(super) history: UserHistory,
     /// The usable jobs, each with its percent.
     pub(super) usable: Vec<(&'j Job, usize)>,
+    /// Most specific class and percent of each usable job.
+    pub(super) sequence: Vec<(u16, u8)>,
     pub(super) counts: RatioCounts,
 }
 
@@ -284,13 +294,18 @@ impl<'j> Counted<'j> {
             });
         }
         let mut counts = vec![[0; RATIO_BINS]; labels.len()];
+        let mut sequence = Vec::with_capacity(usable.len());
         for (&(job, bin), &last) in usable.iter().zip(&last) {
-            counts[attributes.classify(job, last)][bin] += 1;
+            let class = attributes.classify(job, last);
+            counts[class][bin] += 1;
+            // There are at most u16::MAX classes, and bins are at most 100.
+            sequence.push((class as u16, bin as u8));
         }
         Ok(Self {
             attributes,
             history,
             usable,
+            sequence,
             counts: RatioCounts { labels, counts },
         })
     }
@@ -347,6 +362,7 @@ mod tests {
             learn_from: LearningJobs::Before,
             overrun: Overrun::Clamp,
             minimum_class_size: 1,
+            ..EstimateSettings::default()
         }
     }
 

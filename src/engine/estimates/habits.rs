@@ -135,6 +135,7 @@ mod tests {
             learn_from: LearningJobs::Before,
             overrun,
             minimum_class_size,
+            ..EstimateSettings::default()
         };
         EstimateModel::learn(jobs, &settings).unwrap()
     }

@@ -5,11 +5,13 @@
 //! [`joint_density`] says when the job's predecessors have all ended; [`probability_executable`] whether it ends in its
 //! window; and [`Convolver::complete`] makes the [`CompletionDistribution`] that its successors see.
 //! [`RatioCounts`] says how well an attribute tells estimates apart.
-//! [`Calibrator`] learns how often that comes true, [`UserHistory`] what users' last jobs took.
+//! [`Calibrator`] learns how often that comes true, [`UserHistory`] what users' last jobs took. [`ClassStatistics`] are classes that go on
+//! learning, [`PredictedRuntimes`] what a predictor makes of the same jobs, [`PromiseBalance`] how much riskier promises were than said.
 //! [`probability_of_room`] says whether jobs in front of a fixed window have ended at its start.
 //! [`Habits`] knows single users and applications, for the algorithm of 2008.
 //! How long jobs wait in a queue is another matter: [`WaitPredictor`] learns it from the waits before.
 
+mod balance;
 mod binomial;
 mod calibration;
 mod classes;
@@ -20,13 +22,17 @@ mod habits;
 mod history;
 mod joint;
 mod model;
+mod moments;
+mod predicted;
 mod ratio;
 mod room;
 mod runtime_steps;
 mod settings;
+mod statistics;
 mod wait_calibration;
 mod waits;
 
+pub use balance::PromiseBalance;
 pub use calibration::{CalibrationMethod, CalibrationSettings, Calibrator};
 pub use classes::{
     ARCHIVE_RUNTIME_BORDERS_SECONDS, ARMINIUS_RUNTIME_BORDERS_SECONDS, ARMINIUS_WORKERS,
@@ -41,10 +47,16 @@ pub use joint::{
     joint_cdf_at, joint_density, probability_executable, probability_executable_together,
 };
 pub use model::{ClassSummary, EstimateError, EstimateModel};
-pub use ratio::{RATIO_BINS, RatioDistribution};
+pub use moments::{Moments, wait_moments};
+pub use predicted::{PredictedRuntime, PredictedRuntimes};
+pub use ratio::{RATIO_BINS, RatioDistribution, RatioRange};
 pub use room::{Tail, probability_of_room};
 pub use runtime_steps::RuntimeSteps;
-pub use settings::{Binning, ClassFamily, EstimateSettings, LearningJobs, Overrun};
+pub use settings::{
+    Binning, ClassFamily, Combining, CombiningSettings, EstimateSettings, Learning, LearningJobs,
+    LearningSettings, Overrun, PredictionSettings,
+};
+pub use statistics::{ClassStatistics, RunEnd};
 pub use wait_calibration::{BoundCoverage, CalibrationBin, WAIT_CALIBRATION_BINS, WaitCalibration};
 pub use waits::{
     PredictionBasis, PredictionRule, WAIT_NODE_BORDERS, WAIT_WALLTIME_BORDERS, WaitPredictor,

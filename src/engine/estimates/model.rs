@@ -4,7 +4,10 @@ use std::sync::Arc;
 
 use super::counts::{Attributes, Counted, RatioCounts};
 use super::habits::Habits;
-use super::{EstimateSettings, RatioDistribution, UserHistory};
+use super::{
+    ClassStatistics, EstimateSettings, Learning, PredictedRuntimes, RatioDistribution, UserHistory,
+};
+use crate::predictions::PREDICTORS;
 use crate::workload::Job;
 
 /// The learned statistics of a workload: one ratio distribution a class and one for all jobs.
@@ -22,6 +25,10 @@ pub struct EstimateModel {
     /// What the users' last learning jobs took.
     history: UserHistory,
     habits: Habits,
+    /// Where statistics begin that go on learning.
+    statistics: Option<ClassStatistics>,
+    /// Where predictions begin that bound what is booked.
+    predicted: Option<PredictedRuntimes>,
 }
 
 /// One class of the model, for reports.
@@ -68,6 +75,15 @@ pub enum EstimateError {
          single family, or `all`, for anything else"
     )]
     Pair,
+    /// A predictor that nobody wrote.
+    #[error(
+        "there is no predictor `{name}`; registered are: {}",
+        predictor_names()
+    )]
+    NoPredictor {
+        /// Its name.
+        name: String,
+    },
     /// More classes than a class index can count.
     #[error(
         "{classes} classes are too many, at most 65535 are possible; use fewer borders or a smaller `top`"
@@ -78,8 +94,15 @@ pub enum EstimateError {
     },
 }
 
+/// The registered predictors, for people.
+fn predictor_names() -> String {
+    let names: Vec<&str> = PREDICTORS.iter().map(|known| known.name).collect();
+    names.join(", ")
+}
+
 impl EstimateModel {
-    /// Learns from the jobs before the evaluated ones (spec §3.5.3); the model is never updated afterwards.
+    /// Learns from the jobs before the evaluated ones (spec §3.5.3). The model itself is never updated afterwards; what goes on learning
+    /// begins with [`Self::statistics`] and [`Self::predicted`].
     ///
     /// # Errors
     ///
@@ -89,6 +112,7 @@ impl EstimateModel {
             attributes,
             history,
             usable,
+            sequence,
             counts: RatioCounts { labels, mut counts },
         } = Counted::count(jobs, settings)?;
         let fallbacks = attributes.fallbacks();
@@ -100,36 +124,29 @@ impl EstimateModel {
             }
         }
 
-        let general = RatioDistribution::from_counts(counts[0])
-            .ok_or(EstimateError::NoUsableJob { jobs: jobs.len() })?;
-        let minimum = u64::from(settings.minimum_class_size);
+        let statistics = ClassStatistics::learn(&attributes, &sequence, settings);
+        // There are at most u16::MAX classes.
         let mut classes: Vec<ClassSummary> = Vec::with_capacity(counts.len());
         let mut effective: Vec<u16> = Vec::with_capacity(counts.len());
         let mut distributions: Vec<Arc<RatioDistribution>> = Vec::with_capacity(counts.len());
-        let by_class = labels.into_iter().zip(fallbacks).zip(counts);
-        for (index, ((label, fallback), counts)) in by_class.enumerate() {
-            let own = if index == 0 {
-                Some(general.clone())
-            } else {
-                RatioDistribution::from_counts(counts).filter(|own| own.samples() >= minimum)
-            };
-            // Fallbacks come before the classes that fall back to them, and there are at most u16::MAX classes.
-            let target = if own.is_some() {
-                index as u16
-            } else {
-                effective[fallback]
-            };
+        for (index, (label, counts)) in labels.into_iter().zip(counts).enumerate() {
+            let (target, own) = statistics
+                .distribution(index as u16)
+                .ok_or(EstimateError::NoUsableJob { jobs: jobs.len() })?;
             classes.push(ClassSummary {
                 label,
                 samples: counts.iter().sum(),
-                falls_back_to: own.is_none().then_some(target),
+                falls_back_to: (usize::from(target) != index).then_some(target),
             });
             effective.push(target);
-            distributions.push(match own {
-                Some(own) => Arc::new(own),
-                None => Arc::clone(&distributions[usize::from(target)]),
+            // What a class falls back to comes before it.
+            distributions.push(match distributions.get(usize::from(target)) {
+                Some(known) => Arc::clone(known),
+                None => Arc::new(own),
             });
         }
+        let learns = settings.learning.rule != Learning::Static;
+        let predicted = settings.prediction.as_ref();
         Ok(Self {
             attributes,
             classes,
@@ -137,7 +154,30 @@ impl EstimateModel {
             distributions,
             history,
             habits: Habits::learn(usable, settings),
+            statistics: learns.then_some(statistics),
+            predicted: predicted
+                .map(|prediction| PredictedRuntimes::learn(jobs, prediction))
+                .transpose()?,
         })
+    }
+
+    /// The most specific class of a job, whatever there is of it.
+    #[must_use]
+    pub fn class_of(&self, job: &Job, history: &UserHistory) -> u16 {
+        // There are at most u16::MAX classes.
+        self.attributes.classify(job, history.last_ratio(job.user)) as u16
+    }
+
+    /// The statistics of the classes where they go on learning; `None` where they do not.
+    #[must_use]
+    pub fn statistics(&self) -> Option<&ClassStatistics> {
+        self.statistics.as_ref()
+    }
+
+    /// The predictions that bound what is booked, where there are any.
+    #[must_use]
+    pub fn predicted(&self) -> Option<&PredictedRuntimes> {
+        self.predicted.as_ref()
     }
 
     /// The distribution that belongs to a job, and the index of its class.
@@ -219,6 +259,7 @@ mod tests {
             learn_from: LearningJobs::Before,
             overrun: Overrun::Clamp,
             minimum_class_size: 1,
+            ..EstimateSettings::default()
         }
     }
 

@@ -3,6 +3,8 @@
 //! Purely empirical and discrete: 101 bins, no fitting. Counting is exact integer arithmetic, so the same jobs give the
 //! same bins on every machine.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Binning, Overrun};
 use crate::units::Seconds;
 use crate::workload::Job;
@@ -13,10 +15,31 @@ pub const RATIO_BINS: usize = 101;
 /// An empirical distribution of runtime ÷ estimate over the bins 0…100 %, learned from at least one job.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RatioDistribution {
-    counts: [u64; RATIO_BINS],
-    samples: u64,
+    /// How many jobs it was learned from, or what is left of them where counts age: above 0.
+    weight: f64,
+    mean_ratio: f64,
     probabilities: [f64; RATIO_BINS],
     cumulative: [f64; RATIO_BINS],
+}
+
+/// A range of ratios in whole percents, both ends included, and how likely its distribution says that a job ends in it.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct RatioRange {
+    /// The smallest ratio.
+    pub low: u8,
+    /// The largest ratio.
+    pub high: u8,
+    /// P(low ≤ X ≤ high), in `[0, 1]`. As ratios are whole percents, it is more than what was asked for, by up to what lies on the ends.
+    pub probability: f64,
+}
+
+impl RatioRange {
+    /// Whether a job that ran so long in truth ends in the range. Who outlasts the estimate counts as 100 %.
+    #[must_use]
+    pub fn contains(&self, runtime: Seconds, estimate: Seconds) -> bool {
+        ratio_bin(runtime, estimate, Binning::Round, Overrun::Clamp)
+            .is_some_and(|bin| (usize::from(self.low)..=usize::from(self.high)).contains(&bin))
+    }
 }
 
 impl RatioDistribution {
@@ -53,24 +76,94 @@ impl RatioDistribution {
     /// The distribution with these numbers of samples a bin; `None` if all are 0.
     #[must_use]
     pub fn from_counts(counts: [u64; RATIO_BINS]) -> Option<Self> {
-        let samples: u64 = counts.iter().sum();
-        if samples == 0 {
+        Self::from_observations(&counts.map(|count| count as f64), &[0.0; RATIO_BINS])
+    }
+
+    /// The distribution of jobs of which `ended[i]` ended after i % of their estimates and `cut[i]` were stopped there, so that all that
+    /// is known is that they needed at least as much; `None` if there are none.
+    ///
+    /// The product-limit estimator (Kaplan and Meier 1958): of what is left at i %, the share `ended[i] ÷ (all that ended or were cut
+    /// at i % or later)` ends there. What is left beyond the last job that ended lies at 100 %, as no job gets more. Without cut jobs
+    /// these are the relative frequencies.
+    #[must_use]
+    pub fn from_observations(ended: &[f64; RATIO_BINS], cut: &[f64; RATIO_BINS]) -> Option<Self> {
+        let weight: f64 = ended.iter().sum::<f64>() + cut.iter().sum::<f64>();
+        if weight <= 0.0 {
             return None;
         }
         let mut probabilities = [0.0; RATIO_BINS];
         let mut cumulative = [0.0; RATIO_BINS];
-        let mut below = 0;
-        for (bin, &count) in counts.iter().enumerate() {
-            below += count;
-            probabilities[bin] = count as f64 / samples as f64;
-            cumulative[bin] = below as f64 / samples as f64;
+        let is_cut = cut.iter().any(|&cut| cut > 0.0);
+        if is_cut {
+            let mut at_risk = weight;
+            let mut left = 1.0;
+            for bin in 0..RATIO_BINS - 1 {
+                if ended[bin] > 0.0 {
+                    probabilities[bin] = left * (ended[bin] / at_risk).min(1.0);
+                    left -= probabilities[bin];
+                }
+                at_risk -= ended[bin] + cut[bin];
+                cumulative[bin] = 1.0 - left;
+            }
+            probabilities[RATIO_BINS - 1] = left;
+        } else {
+            let mut below = 0.0;
+            for (bin, &count) in ended.iter().enumerate() {
+                below += count;
+                probabilities[bin] = count / weight;
+                cumulative[bin] = below / weight;
+            }
         }
+        // Whatever rounding left of aged counts.
+        cumulative[RATIO_BINS - 1] = 1.0;
+        let mean_ratio = if is_cut {
+            percents(&probabilities) / 100.0
+        } else {
+            percents(ended) / (100.0 * weight)
+        };
         Some(Self {
-            counts,
-            samples,
+            weight,
+            mean_ratio,
             probabilities,
             cumulative,
         })
+    }
+
+    /// The mean of two distributions by their weights, `(w₁·P₁ + w₂·P₂) ÷ (w₁ + w₂)`, which weighs as much as both; the weights are
+    /// above 0.
+    #[must_use]
+    pub fn mixed(&self, weight: f64, other: &Self, other_weight: f64) -> Self {
+        let whole = weight + other_weight;
+        let mix = |own: &[f64; RATIO_BINS], others: &[f64; RATIO_BINS]| {
+            std::array::from_fn(|bin| (weight * own[bin] + other_weight * others[bin]) / whole)
+        };
+        let mut mixed = Self {
+            weight: whole,
+            mean_ratio: (weight * self.mean_ratio + other_weight * other.mean_ratio) / whole,
+            probabilities: mix(&self.probabilities, &other.probabilities),
+            cumulative: mix(&self.cumulative, &other.cumulative),
+        };
+        mixed.cumulative[RATIO_BINS - 1] = 1.0;
+        mixed
+    }
+
+    /// From the smallest ratio that at least `low` of the jobs do not pass to the smallest that at least `high` do not pass, both in
+    /// `[0, 1]`.
+    #[must_use]
+    pub fn range(&self, low: f64, high: f64) -> RatioRange {
+        let quantile = |share: f64| {
+            self.cumulative
+                .partition_point(|&cumulative| cumulative < share)
+                .min(RATIO_BINS - 1)
+        };
+        let (low, high) = (quantile(low), quantile(high));
+        let below = low.checked_sub(1).map_or(0.0, |bin| self.cumulative[bin]);
+        RatioRange {
+            // Bins are at most 100.
+            low: low as u8,
+            high: high as u8,
+            probability: self.cumulative[high] - below,
+        }
     }
 
     /// Probability that a job ends after exactly `percent` % of its estimate; 0 above 100.
@@ -100,24 +193,35 @@ impl RatioDistribution {
         }
     }
 
-    /// How many jobs are in bin `percent`; 0 above 100.
+    /// How many jobs are in bin `percent`, the nearest whole number where they aged or were cut; 0 above 100.
     #[must_use]
     pub fn count(&self, percent: usize) -> u64 {
-        self.counts.get(percent).copied().unwrap_or(0)
+        (self.pdf(percent) * self.weight).round() as u64
     }
 
-    /// Number of samples N, at least 1.
+    /// Number of samples N, the nearest whole number where they aged.
     #[must_use]
     pub fn samples(&self) -> u64 {
-        self.samples
+        self.weight.round() as u64
+    }
+
+    /// Number of samples N, or what is left of them where they aged: above 0.
+    #[must_use]
+    pub fn weight(&self) -> f64 {
+        self.weight
     }
 
     /// Mean of the binned ratios, in `[0, 1]`.
     #[must_use]
     pub fn mean_ratio(&self) -> f64 {
-        let weighted: u64 = (0..).zip(self.counts).map(|(bin, count)| bin * count).sum();
-        weighted as f64 / (100.0 * self.samples as f64)
+        self.mean_ratio
     }
+}
+
+/// Sum of the bins by their weights.
+fn percents(weights: &[f64; RATIO_BINS]) -> f64 {
+    let weighted = (0_u8..).zip(weights);
+    weighted.map(|(bin, weight)| f64::from(bin) * weight).sum()
 }
 
 /// The bin of one job in exact integer arithmetic (spec §15.2); `None` if the job is not usable.

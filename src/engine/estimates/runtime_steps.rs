@@ -22,7 +22,7 @@ impl RuntimeSteps {
         let hundred_steps = 100 * i128::from(step.0.max(1));
         let mut entries: Vec<(u32, f64)> = Vec::with_capacity(RATIO_BINS);
         let mut cumulative = Vec::with_capacity(RATIO_BINS);
-        for bin in (0..RATIO_BINS).filter(|&bin| ratios.count(bin) > 0) {
+        for bin in (0..RATIO_BINS).filter(|&bin| ratios.pdf(bin) > 0.0) {
             let end = (bin as i128 * estimate + hundred_steps - 1) / hundred_steps;
             let end = u32::try_from(end).unwrap_or(u32::MAX);
             match entries.last_mut() {

@@ -27,7 +27,10 @@ use super::{FailureError, FailureTrace, NodeRates, Outage};
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::input_file;
 
+mod log;
 mod parse;
+
+pub use log::{Cause, FailureLog, FailureRecord};
 
 /// The failures of the chosen systems, parsed once and replayed for any machine, offset and horizon.
 #[derive(Clone, Debug, PartialEq)]

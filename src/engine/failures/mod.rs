@@ -3,15 +3,23 @@
 //! Two things that must not be mixed up: the planner's *picture* of reliability ([`SurvivalModel`], [`availability`]) and
 //! the failures that *happen* ([`FailureTrace`], made by [`prepare`] from a model or from a recorded table).
 
+mod analysis;
 mod error;
+mod fits;
 mod lanl;
+mod node_rates;
+mod pattern;
 mod prepare;
 mod settings;
 mod survival;
 mod trace;
 
+pub use analysis::{CauseCount, FailureAnalysis, FollowUps, SystemFailures, Whose, analyse};
 pub use error::FailureError;
-pub use lanl::{LanlSystem, LanlTable, find_table};
+pub use fits::{Fit, fit};
+pub use lanl::{Cause, FailureLog, FailureRecord, LanlSystem, LanlTable, find_table};
+pub use node_rates::{by_reliability, learn_node_rates};
+pub use pattern::{Bursts, EarlyFailures, FailurePattern};
 pub use prepare::{FailureFolder, prepare, prepare_with_table, read_table};
 pub use settings::{FailureSettings, FailureSource};
 pub use survival::{

@@ -5,9 +5,11 @@
 
 use std::path::PathBuf;
 
-use super::{FailureError, FailureSettings, FailureSource, FailureTrace, LanlTable, find_table};
+use super::{
+    FailureError, FailureSettings, FailureSource, FailureTrace, LanlTable, find_table, pattern,
+};
 use crate::random;
-use crate::units::{Nodes, Seconds};
+use crate::units::{NodeIndex, Nodes, Seconds};
 
 /// Where tables of failures are looked for, after the name as it stands (BOOKAHEAD_FAILURES).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -94,14 +96,18 @@ pub fn prepare_with_table(
         FailureSource::Generated {
             survival,
             repair_rate_per_hour,
+            pattern,
         } => {
-            let stream_of = |node: crate::units::NodeIndex| {
-                let name = format!("failures/node/{}", node.0);
-                random::stream(seed, workload_key, replication, &name)
-            };
+            let stream = |name: String| random::stream(seed, workload_key, replication, &name);
+            let stream_of = |node: NodeIndex| stream(format!("failures/node/{}", node.0));
+            let burst_of = |node: NodeIndex| stream(format!("failures/burst/{}", node.0));
             let until = (offset + horizon.min(Seconds::FAR)).max(Seconds::ZERO);
-            let trace =
-                FailureTrace::generate(survival, *repair_rate_per_hour, nodes, until, stream_of)?;
+            let model = (survival, *repair_rate_per_hour);
+            let trace = if pattern.is_plain() {
+                FailureTrace::generate(model.0, model.1, nodes, until, stream_of)?
+            } else {
+                pattern::generate(model, pattern, nodes, until, stream_of, burst_of)?
+            };
             Ok(trace.starting_at(offset))
         }
     }
@@ -120,6 +126,7 @@ mod tests {
                     scale_hours: 20.0,
                 },
                 repair_rate_per_hour: 0.4333,
+                pattern: crate::failures::FailurePattern::default(),
             },
             offset: Seconds(offset),
         }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::SurvivalModel;
+use super::{FailurePattern, SurvivalModel};
 use crate::units::Seconds;
 
 /// Everything that determines the failures of a simulation, apart from seed, workload and replication.
@@ -34,5 +34,8 @@ pub enum FailureSource {
         survival: SurvivalModel,
         /// μ, repairs per hour.
         repair_rate_per_hour: f64,
+        /// When failures come, beside the model; left out where it is plain.
+        #[serde(default, skip_serializing_if = "FailurePattern::is_plain")]
+        pattern: FailurePattern,
     },
 }

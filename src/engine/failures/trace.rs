@@ -40,7 +40,7 @@ pub struct FailureTrace {
 }
 
 /// More outages than this in one simulation (about 100 MB of events) are a wrong rate or a wrong horizon, not a study.
-const MOST_OUTAGES: usize = 2_000_000;
+pub(super) const MOST_OUTAGES: usize = 2_000_000;
 
 impl FailureTrace {
     /// A hash of all events, as 32 hexadecimal digits.
@@ -88,7 +88,7 @@ impl FailureTrace {
                 [event(start, false), event(end, true)]
             })
             .collect();
-        events.sort_unstable_by_key(order);
+        events.sort_unstable_by_key(order_of_events);
         Ok(Self { events })
     }
 
@@ -117,14 +117,14 @@ impl FailureTrace {
             } else {
                 down.insert(event.node)
             };
-            if !alternates || previous.is_some_and(|previous| previous >= order(event)) {
+            if !alternates || previous.is_some_and(|previous| previous >= order_of_events(event)) {
                 return Err(FailureError::EventOrder {
                     index,
                     node: event.node,
                     time: event.time,
                 });
             }
-            previous = Some(order(event));
+            previous = Some(order_of_events(event));
         }
         Ok(())
     }
@@ -175,6 +175,25 @@ impl FailureTrace {
         Self::from_outages(outages)
     }
 
+    /// The same failures where node `order[i]` has the number `i`; nodes that the order does not name keep their number.
+    #[must_use]
+    pub fn renumbered(&self, order: &[NodeIndex]) -> Self {
+        let mut numbers: std::collections::BTreeMap<NodeIndex, NodeIndex> = Default::default();
+        for (number, &node) in (0..).map(NodeIndex).zip(order) {
+            numbers.insert(node, number);
+        }
+        let mut events: Vec<NodeEvent> = self
+            .events
+            .iter()
+            .map(|event| NodeEvent {
+                node: numbers.get(&event.node).copied().unwrap_or(event.node),
+                ..*event
+            })
+            .collect();
+        events.sort_unstable_by_key(order_of_events);
+        Self { events }
+    }
+
     /// The same failures seen by a simulation that starts at `offset` of this trace's clock: earlier events are left out,
     /// and nodes that are down at `offset` fail at time 0. A negative offset is a lead-in before the first of them.
     #[must_use]
@@ -204,12 +223,12 @@ impl FailureTrace {
 }
 
 /// Time, repairs before failures, node.
-fn order(event: &NodeEvent) -> (Seconds, bool, NodeIndex) {
+fn order_of_events(event: &NodeEvent) -> (Seconds, bool, NodeIndex) {
     (event.time, !event.up, event.node)
 }
 
 /// A drawn span in whole seconds, at least one, at most [`Seconds::FAR`].
-fn whole_seconds(hours: f64) -> Seconds {
+pub(super) fn whole_seconds(hours: f64) -> Seconds {
     let seconds = libm::ceil(hours * 3_600.0);
     if seconds < Seconds::FAR.0 as f64 {
         Seconds((seconds as i64).max(1))

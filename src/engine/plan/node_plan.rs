@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::{NodeSet, Profile};
 use crate::units::{Nodes, Seconds};
-use crate::workload::JobId;
+use crate::workload::{Job, JobId};
 
 /// A reservation of concrete nodes on `[start, end)`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -241,6 +241,34 @@ impl NodePlan {
             return Some((remaining, same_start[0].start));
         }
         Some((remaining.lowest(nodes)?, Seconds::FAR))
+    }
+
+    /// The longest time that a job can have in one piece before its deadline, at most its estimate, on the nodes that stay free
+    /// longest; of equal ones the earliest. Of a start now only nodes in `usable` are used.
+    #[must_use]
+    pub fn longest_gap(&self, job: &Job, now: Seconds, usable: &NodeSet) -> Option<Reservation> {
+        let from = now.max(job.release);
+        let starts = self.candidate_starts(from, job.deadline - Seconds(1));
+        let mut longest: Option<Reservation> = None;
+        for start in starts {
+            let Some((nodes, next)) = self.longest_free(start, job.nodes, Some((now, usable)))
+            else {
+                continue;
+            };
+            let end = next.min(job.deadline).min(start + job.estimate);
+            if longest
+                .as_ref()
+                .is_none_or(|best| end - start > best.end - best.start)
+            {
+                longest = Some(Reservation {
+                    job: job.id,
+                    nodes,
+                    start,
+                    end,
+                });
+            }
+        }
+        longest
     }
 
     /// The earliest start of a reservation after `after` on any of `nodes`, other than `except`'s, or [`Seconds::FAR`].

@@ -22,7 +22,7 @@ pub(super) const BY_SUBMISSION: NamedPredictor = NamedPredictor {
 };
 
 /// Run times of the last and the second last ended job of each user.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct ByTermination {
     users: Vec<[Option<i64>; 2]>,
 }
@@ -45,10 +45,14 @@ impl Predictor for ByTermination {
         let [last, before] = &mut self.users[user];
         *before = last.replace((end - start).0);
     }
+
+    fn boxed(&self) -> Box<dyn Predictor> {
+        Box::new(self.clone())
+    }
 }
 
 /// Place in the order of submission and run time of the ended jobs that were submitted last, the last one first.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct BySubmission {
     users: Vec<[Option<(u32, i64)>; 2]>,
 }
@@ -75,6 +79,10 @@ impl Predictor for BySubmission {
         } else if before.is_none_or(|before| before.0 < ended.0) {
             *before = Some(ended);
         }
+    }
+
+    fn boxed(&self) -> Box<dyn Predictor> {
+        Box::new(self.clone())
     }
 }
 

@@ -33,7 +33,7 @@ impl Mean {
     }
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct CategoryMean {
     similar: HashMap<(UserIndex, Seconds), Mean>,
     users: HashMap<UserIndex, Mean>,
@@ -54,6 +54,10 @@ impl Predictor for CategoryMean {
             .entry(submission.user)
             .or_default()
             .add(end - start);
+    }
+
+    fn boxed(&self) -> Box<dyn Predictor> {
+        Box::new(self.clone())
     }
 }
 

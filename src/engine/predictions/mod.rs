@@ -41,7 +41,7 @@ pub struct Submission {
 }
 
 /// Predicts how long jobs will run from what happened so far.
-pub trait Predictor: Send {
+pub trait Predictor: Send + Sync {
     /// The prediction for a job that is submitted now, at least one second.
     fn predict(&mut self, submission: &Submission) -> Seconds;
 
@@ -50,6 +50,9 @@ pub trait Predictor: Send {
 
     /// The job has ended: only now it is known how long it ran.
     fn ended(&mut self, _submission: &Submission, _start: Seconds, _end: Seconds) {}
+
+    /// Another one that knows the same.
+    fn boxed(&self) -> Box<dyn Predictor>;
 }
 
 /// A registered predictor.

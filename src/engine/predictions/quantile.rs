@@ -34,7 +34,7 @@ const FEWEST_JOBS: usize = 20;
 const STEP: f64 = 0.01;
 
 /// The last shares of a class: in order of time, and in order of size.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Shares {
     recent: VecDeque<f64>,
     sorted: Vec<f64>,
@@ -64,6 +64,7 @@ impl Shares {
     }
 }
 
+#[derive(Clone)]
 struct Quantiles {
     /// The share of jobs that shall end within their prediction.
     wanted: f64,
@@ -113,6 +114,10 @@ impl Predictor for Quantiles {
             // Not bounded: a level beyond 1 predicts the request, and what it owes to earlier misses is not forgotten.
             self.level += step;
         }
+    }
+
+    fn boxed(&self) -> Box<dyn Predictor> {
+        Box::new(self.clone())
     }
 }
 

@@ -21,10 +21,15 @@ pub(super) const DOUBLE_REQUEST: NamedPredictor = NamedPredictor {
     build: Build::Sees(|_| Box::new(Multiple(2))),
 };
 
+#[derive(Clone)]
 struct Multiple(i64);
 
 impl Predictor for Multiple {
     fn predict(&mut self, submission: &Submission) -> Seconds {
         submission.request * self.0
+    }
+
+    fn boxed(&self) -> Box<dyn Predictor> {
+        Box::new(self.clone())
     }
 }

@@ -6,12 +6,16 @@
 
 mod events;
 mod jobs;
+mod progress;
+mod rest;
 mod windows;
 
 use self::events::Event;
 use self::jobs::JobTable;
 pub use self::jobs::Phase;
+use self::progress::RunEnd;
 use super::agenda::Agenda;
+use super::checkpoint::Checkpointing;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, Promise, SimulationMetrics, Verdict, WorkCounters};
 use super::policy::Policy;
@@ -32,8 +36,10 @@ impl ClusterMachine {
     /// An idle cluster of `nodes` nodes, all up, at time 0.
     #[must_use]
     pub fn new(nodes: Nodes, policy: Box<dyn Policy>) -> Self {
+        let mut cluster = Cluster::new(nodes);
+        cluster.checkpointing = policy.checkpointing();
         Self {
-            cluster: Cluster::new(nodes),
+            cluster,
             policy,
             told: 0,
         }
@@ -176,8 +182,11 @@ impl ClusterMachine {
             }
             Event::Start(job, _) => self.policy.start_due(cluster, job),
             Event::End(job, _) => {
-                cluster.end(job);
-                self.policy.ended(cluster, job);
+                if cluster.end(job) {
+                    self.policy.ended(cluster, job);
+                } else {
+                    self.policy.stopped(cluster, job);
+                }
             }
             Event::GiveUp(job, _) => self.policy.give_up_due(cluster, job),
             Event::Cancellation(job) => {
@@ -218,6 +227,8 @@ pub struct Cluster {
     pub work: WorkCounters,
     /// Which nodes jobs held and when, where somebody wants to know.
     allocations: Option<Vec<Allocation>>,
+    /// How jobs save their work; `None` where they do not.
+    checkpointing: Option<Checkpointing>,
 }
 
 /// Nodes that a job held from a start to its end, its kill, or the failure of one of them: one attempt.
@@ -252,6 +263,7 @@ impl Cluster {
             cancelled: Vec::new(),
             work: WorkCounters::default(),
             allocations: None,
+            checkpointing: None,
         }
     }
 
@@ -311,10 +323,15 @@ impl Cluster {
         self.jobs.get(job).start
     }
 
-    /// The longest that the job may hold its nodes: its estimate, or what it was promised where that is more.
+    /// The longest that the job may hold its nodes: its estimate, or what it was promised where that is more; what is left of it
+    /// with its checkpoints, where it saves its work.
     #[must_use]
     pub fn longest_run(&self, job: JobId) -> Seconds {
-        self.jobs.get(job).longest_run()
+        let record = self.jobs.get(job);
+        match self.checkpoints_of(job) {
+            Some(checkpointing) => record.progress.need(checkpointing, &record.job),
+            None => record.longest_run(),
+        }
     }
 
     /// Records the promise given to a job, and the estimate class that was used for it.
@@ -368,6 +385,9 @@ impl Cluster {
         record.phase = Phase::Running;
         record.start = Some(now);
         record.nodes = Some(nodes);
+        if let Some(checkpointing) = self.checkpointing.filter(|_| !record.job.is_reservation()) {
+            record.progress.begin(&checkpointing, now);
+        }
         self.schedule_end(job, window_end);
     }
 
@@ -386,9 +406,12 @@ impl Cluster {
         self.schedule(give_up.max(self.now), Event::GiveUp(job, version));
     }
 
-    /// Lets an accepted job fail, which no longer runs: by its nodes if one ever crashed under it, else because it could not start.
+    /// Lets an accepted job fail, which no longer runs: by the end of its window if it was stopped there last, else by its nodes if
+    /// one ever crashed under it, else because it could not start.
     pub fn fail(&mut self, job: JobId) {
-        let verdict = if self.jobs.get(job).node_failures > 0 {
+        let verdict = if self.jobs.get(job).progress.was_stopped {
+            Verdict::FailedOverbooked
+        } else if self.jobs.get(job).node_failures > 0 {
             Verdict::FailedNodes
         } else {
             Verdict::FailedUnstartable
@@ -401,7 +424,8 @@ impl Cluster {
         if self.phase(job) == Phase::Running {
             self.vacate(job, false);
         }
-        self.jobs.close(job, Verdict::DroppedNoSlot, None);
+        let saves = self.checkpointing.is_some();
+        self.jobs.close(job, Verdict::DroppedNoSlot, None, saves);
     }
 
     /// Whether the job waits for its first start.
@@ -423,10 +447,18 @@ impl Cluster {
     }
 
     fn schedule_end(&mut self, job: JobId, window_end: Seconds) {
+        let checkpointing = self.checkpoints_of(job).copied();
         let record = self.jobs.get_mut(job);
-        // Running jobs always have a start; the fallback keeps the state machine total.
-        let start = record.start.unwrap_or(self.now);
-        let end = (start + record.job.runtime.min(record.longest_run())).min(window_end);
+        let end = match checkpointing {
+            Some(checkpointing) => record
+                .progress
+                .end_in(&checkpointing, &record.job, window_end),
+            None => {
+                // Running jobs always have a start; the fallback keeps the state machine total.
+                let start = record.start.unwrap_or(self.now);
+                (start + record.job.runtime.min(record.longest_run())).min(window_end)
+            }
+        };
         record.version += 1;
         let version = record.version;
         self.schedule(end, Event::End(job, version));
@@ -445,7 +477,11 @@ impl Cluster {
         }
     }
 
-    fn end(&mut self, job: JobId) {
+    /// Ends a run; says whether its job has ended with it. A job that saves its work and has time left goes on later.
+    fn end(&mut self, job: JobId) -> bool {
+        if let Some(checkpointing) = self.checkpoints_of(job).copied() {
+            return self.end_run(job, &checkpointing);
+        }
         let record = self.jobs.get(job);
         let ran = self.now - record.start.unwrap_or(self.now);
         let verdict = if ran >= record.job.runtime {
@@ -457,6 +493,7 @@ impl Cluster {
         };
         self.vacate(job, false);
         self.finish(job, verdict, Some(self.now));
+        true
     }
 
     /// Frees the nodes of a running job and counts what it used.
@@ -492,7 +529,14 @@ impl Cluster {
         let victim = self.occupant[node.0 as usize];
         if let Some(job) = victim {
             self.vacate(job, true);
+            let rhythm = self
+                .checkpoints_of(job)
+                .map(|checkpointing| checkpointing.rhythm(self.job(job).nodes));
+            let now = self.now;
             let record = self.jobs.get_mut(job);
+            if let Some(rhythm) = rhythm {
+                record.progress.leave(rhythm, now, RunEnd::Crashed);
+            }
             record.node_failures += 1;
             record.phase = Phase::Disabled;
             record.version += 1;
@@ -508,7 +552,8 @@ impl Cluster {
     }
 
     fn finish(&mut self, job: JobId, verdict: Verdict, end: Option<Seconds>) {
-        let outcome = self.jobs.close(job, verdict, end);
+        let saves = self.checkpoints_of(job).is_some();
+        let outcome = self.jobs.close(job, verdict, end, saves);
         let first = self.first_submit.get_or_insert(outcome.job.submit);
         *first = (*first).min(outcome.job.submit);
         if let Some(end) = end {

@@ -15,16 +15,19 @@
 //! what it leaves.
 
 mod best_slot;
+mod resume;
 mod windows;
 
 use std::sync::Arc;
 
 use self::best_slot::best_slot;
+use super::acceptance::Tested;
+use super::checkpoint::Checkpointing;
 use super::cluster::Cluster;
 use super::hardware::Hardware;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, Promise, SuccessFactors, Verdict};
-use super::policy::{Policy, WindowQuote};
+use super::policy::{JobQuote, Policy, WindowQuote};
 use super::settings::{DownHorizon, Placing, PolicySettings, Recovery, ReplanPasses, Retry};
 use crate::estimates::{EstimateModel, RatioDistribution};
 use crate::plan::{Fit, Profile};
@@ -89,6 +92,9 @@ impl Slot {
     }
 }
 
+/// The class of a job and its distribution.
+type OwnRatios = (u16, Arc<RatioDistribution>);
+
 /// A slot that a new job may be given.
 struct Candidate {
     start: Seconds,
@@ -108,7 +114,7 @@ impl Counted {
     ) -> Self {
         Self {
             overbooks,
-            after_crash: settings.crash.recovery(overbooks),
+            after_crash: settings.after_crash(overbooks),
             after_failed_start: settings.failed_start.recovery(overbooks),
             hardware: Hardware::new(settings.reliability.clone()),
             settings: settings.clone(),
@@ -152,7 +158,7 @@ impl Counted {
     }
 
     /// The slot for a new job, or `None` to drop it.
-    fn place(&self, cluster: &mut Cluster, job: &Job) -> (Option<Candidate>, Option<u16>) {
+    fn place(&self, cluster: &mut Cluster, job: &Job) -> (Option<Candidate>, Option<OwnRatios>) {
         let from = cluster.now().max(job.release);
         if self.settings.placing == Placing::NearBestFit && !self.settings.test_full_length {
             if let Some(start) = self.earliest_full(job, from) {
@@ -162,13 +168,11 @@ impl Counted {
                 return (None, None);
             }
         }
-        let (class, distribution) = match self.learned.lookup(job) {
-            Some((class, distribution)) if self.overbooks => {
-                (Some(class), Some(distribution.as_ref()))
-            }
-            _ => (None, None),
-        };
-        let mut slots = self.acceptable(cluster, job, from, distribution);
+        let own = self.own_ratios(cluster.as_submitted(job));
+        let distribution = own
+            .as_ref()
+            .map(|(_, distribution)| Arc::clone(distribution));
+        let mut slots = self.acceptable(cluster, job, from, distribution.as_deref());
         let chosen = match self.settings.placing {
             Placing::FirstFit => slots.next(),
             Placing::NearBestFit => {
@@ -200,7 +204,12 @@ impl Counted {
                 })
             }
         };
-        (chosen, class)
+        (chosen, own)
+    }
+
+    /// The class of a job and its distribution; `None` for strategies that do not overbook.
+    fn own_ratios(&self, job: &Job) -> Option<OwnRatios> {
+        self.overbooks.then(|| self.learned.lookup(job)).flatten()
     }
 
     fn earliest_full(&self, job: &Job, from: Seconds) -> Option<Seconds> {
@@ -232,6 +241,7 @@ impl Counted {
     ) -> impl Iterator<Item = Candidate> + 'a {
         let nodes = job.nodes.0;
         let available = self.hardware.available(job.nodes);
+        let least = self.learned.least_slot(job.id);
         let first = (self.profile.free_at(from) >= nodes as i32).then_some(from);
         let mut last = from;
         let mut pending = first;
@@ -250,12 +260,14 @@ impl Counted {
             }
             let length = (end - start).min(job.estimate);
             let overbooked = length < job.estimate;
-            if overbooked && !self.overbooks {
+            if overbooked && (!self.overbooks || length < least) {
                 return None;
             }
             let executable = match distribution {
                 _ if !overbooked => 1.0,
-                Some(distribution) => distribution.cdf_at(length, job.estimate),
+                Some(distribution) => {
+                    cluster.executable(job, distribution, start, start + length)
+                }
                 None => 0.0,
             };
             let success = SuccessFactors {
@@ -266,11 +278,20 @@ impl Counted {
             let tested = overbooked || self.settings.test_full_length;
             if tested {
                 cluster.work.pof_evaluations += 1;
-                if !self
-                    .settings
-                    .acceptance
-                    .accepts(self.learned.promised(&success))
-                {
+                let rule = self.learned.rule(self.settings.acceptance);
+                let pof = self.learned.promised(&success);
+                let passes = match distribution {
+                    _ if !overbooked => rule.accepts_full_length(pof),
+                    Some(distribution) => rule.passes(Tested {
+                        pof,
+                        executable,
+                        time: || distribution.moments(),
+                        room: length.0 as f64 / job.estimate.0 as f64,
+                    }),
+                    // Without statistics nobody is expected to end early.
+                    None => false,
+                };
+                if !passes {
                     return None;
                 }
             }
@@ -350,7 +371,7 @@ impl Counted {
     fn extend_windows(&mut self, cluster: &mut Cluster) {
         for slot in &mut self.running {
             let limit = (slot.start + slot.estimate).min(slot.deadline);
-            if slot.end >= limit {
+            if slot.end >= limit || cluster.is_closing(slot.job) {
                 continue;
             }
             let end = self.profile.first_below(slot.end, slot.nodes).min(limit);
@@ -368,7 +389,7 @@ impl Counted {
         let mut index = 0;
         while index < self.waiting.len() {
             let waiting = self.waiting[index];
-            match self.slot_for_restart(&waiting, now) {
+            match self.slot_for_restart(cluster, &waiting, now) {
                 Some((start, end)) => {
                     self.waiting.remove(index);
                     let slot = waiting.slot;
@@ -379,9 +400,17 @@ impl Counted {
         }
     }
 
-    fn slot_for_restart(&self, waiting: &Waiting, now: Seconds) -> Option<(Seconds, Seconds)> {
+    fn slot_for_restart(
+        &self,
+        cluster: &mut Cluster,
+        waiting: &Waiting,
+        now: Seconds,
+    ) -> Option<(Seconds, Seconds)> {
         let slot = &waiting.slot;
         let from = now.max(slot.release);
+        if waiting.recovery == Recovery::Short && cluster.checkpoints_of(slot.job).is_some() {
+            return self.slot_for_rest(cluster, slot, from);
+        }
         if waiting.recovery == Recovery::Short {
             return best_slot(&self.profile, slot, from, slot.deadline - Seconds(1));
         }
@@ -426,9 +455,9 @@ fn probability(slot: &Candidate) -> f64 {
 
 impl Policy for Counted {
     fn arrived(&mut self, cluster: &mut Cluster, id: JobId) {
-        self.learned.submitted();
+        let job = cluster.to_plan(id);
+        self.learned.submitted(&job);
         self.refresh_for(cluster);
-        let job = cluster.job(id).clone();
         if let Some((start, end)) = job.fixed_window() {
             if self.profile.min_free(start, end) >= job.nodes.0 as i32 {
                 cluster.promise_reservation(id);
@@ -438,11 +467,12 @@ impl Policy for Counted {
             }
             return;
         }
-        let (chosen, class) = self.place(cluster, &job);
+        let (chosen, own) = self.place(cluster, &job);
         let Some(slot) = chosen else {
             cluster.drop(id, Verdict::DroppedNoSlot);
             return;
         };
+        let own = own.or_else(|| self.own_ratios(cluster.job(id)));
         cluster.promise(
             id,
             Promise {
@@ -453,9 +483,12 @@ impl Policy for Counted {
                 calibrated_pof: self
                     .learned
                     .calibrated(slot.success.as_ref().filter(|_| slot.overbooked)),
+                ratios: own
+                    .as_ref()
+                    .map(|(_, distribution)| Learned::range(distribution)),
                 predecessors: 0,
             },
-            class.filter(|_| slot.overbooked),
+            own.map(|(class, _)| class).filter(|_| slot.overbooked),
         );
         self.enter(cluster, Slot::of(&job, slot.start, slot.end));
     }
@@ -496,6 +529,17 @@ impl Policy for Counted {
         self.replan(cluster);
     }
 
+    fn stopped(&mut self, cluster: &mut Cluster, job: JobId) {
+        self.refresh_for(cluster);
+        self.displace(cluster, job, Recovery::Short);
+        self.retry_waiting(cluster);
+        self.compress(cluster);
+    }
+
+    fn checkpointing(&self) -> Option<Checkpointing> {
+        self.settings.checkpointing()
+    }
+
     fn node_failed(&mut self, cluster: &mut Cluster, node: NodeIndex, victim: Option<JobId>) {
         self.nodes_failed(cluster, &[(node, victim)]);
     }
@@ -507,11 +551,7 @@ impl Policy for Counted {
     fn nodes_failed(&mut self, cluster: &mut Cluster, failed: &[(NodeIndex, Option<JobId>)]) {
         self.refresh_for(cluster);
         for job in failed.iter().filter_map(|&(_, victim)| victim) {
-            if let Some(place) = self.running.iter().position(|slot| slot.job == job) {
-                let slot = self.running.remove(place);
-                self.profile.release(cluster.now(), slot.end, slot.nodes);
-                self.disable(cluster, slot, self.after_crash);
-            }
+            self.displace(cluster, job, self.after_crash);
         }
         self.replan(cluster);
     }
@@ -524,6 +564,20 @@ impl Policy for Counted {
 
     fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
         self.withdraw(cluster, job);
+    }
+
+    fn quote_job(&mut self, cluster: &mut Cluster, job: &Job) -> Option<JobQuote> {
+        self.refresh_for(cluster);
+        let slot = self.place(cluster, job).0?;
+        let success = slot.success.unwrap_or_else(|| SuccessFactors {
+            available: self.hardware.available(job.nodes),
+            executable: 1.0,
+            survives: self.hardware.survives(job.nodes, slot.end - slot.start),
+        });
+        Some(
+            self.learned
+                .quote(slot.start, slot.end, slot.overbooked, &success),
+        )
     }
 
     fn sells_windows(&self) -> bool {

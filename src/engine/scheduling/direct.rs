@@ -71,12 +71,12 @@ pub fn learn_from_batteries(
     for (jobs, failures) in batteries {
         let mut policy = (strategy.build)(nodes, settings, estimates.cloned());
         if let Some(learned) = learned.take() {
-            policy.resume(learned);
+            policy.resume(learned.for_next_battery());
         }
         let machine = run_to_end(ClusterMachine::new(nodes, policy), jobs, failures);
         learned = machine.learned().cloned();
     }
-    learned
+    learned.map(Learned::for_next_battery)
 }
 
 /// A simulation with everything that can be seen of it.

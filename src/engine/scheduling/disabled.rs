@@ -44,7 +44,7 @@ impl DisabledJobs {
     /// No job yet, under the rules of `settings`, which may depend on whether the policy overbooks.
     pub(super) fn new(settings: &PolicySettings, overbooks: bool) -> Self {
         Self {
-            after_crash: settings.crash.recovery(overbooks),
+            after_crash: settings.after_crash(overbooks),
             after_failed_start: settings.failed_start.recovery(overbooks),
             retry: settings.retry,
             jobs: BTreeMap::new(),
@@ -71,7 +71,7 @@ impl DisabledJobs {
         if recovery == Recovery::None {
             return Err(nodes);
         }
-        let asked = cluster.job(job);
+        let asked = cluster.to_plan(job);
         let give_up = recovery.give_up(cluster.now(), asked.estimate, asked.deadline);
         cluster.disable(job, give_up);
         self.jobs.insert(job, Disabled { nodes, recovery });
@@ -99,7 +99,7 @@ impl DisabledJobs {
         }
         let needed = match recovery {
             Recovery::Short => Seconds(1),
-            Recovery::None | Recovery::Full => cluster.job(job).estimate,
+            Recovery::None | Recovery::Full => cluster.to_plan(job).estimate,
         };
         if latest_end(cluster, plan, job, nodes) - cluster.now() < needed {
             return None;

@@ -15,20 +15,24 @@
 
 mod completions;
 mod fixed;
+mod resume;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::completions::{Completions, Expected, Question};
+use super::acceptance::Tested;
+use super::checkpoint::Checkpointing;
 use super::cluster::{Cluster, Phase};
 use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
 use super::hardware::Hardware;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, Promise, SuccessFactors, Verdict};
-use super::policy::Policy;
-use super::settings::{EarlyStart, Placing, PolicySettings, PredecessorRule};
+use super::policy::{JobQuote, Policy};
+use super::settings::{EarlyStart, Placing, PolicySettings, PredecessorRule, Recovery, Retry};
 use crate::estimates::{
-    CompletionDistribution, EstimateModel, RuntimeSteps, probability_executable,
-    probability_executable_together,
+    CompletionDistribution, EstimateModel, Moments, RatioRange, RuntimeSteps,
+    probability_executable, probability_executable_together, wait_moments,
 };
 use crate::plan::{NodePlan, NodeSet, Reservation};
 use crate::units::{NodeIndex, Nodes, Seconds};
@@ -45,6 +49,8 @@ pub struct Mapped {
     /// Completion-time distributions of the jobs with an open reservation.
     completions: Completions,
     disabled: DisabledJobs,
+    /// Jobs that go on from what they saved as soon as there is a gap for them, wherever that is.
+    displaced: BTreeMap<JobId, Recovery>,
 }
 
 /// A slot on concrete nodes that a new job may be given.
@@ -70,6 +76,7 @@ struct Gap {
 /// A job's own runtime distribution, looked up once a submission.
 struct OwnRuntime {
     class: u16,
+    ratios: RatioRange,
     steps: RuntimeSteps,
 }
 
@@ -95,6 +102,7 @@ impl Mapped {
             plan: NodePlan::new(nodes),
             completions: Completions::new(settings.convolution),
             disabled: DisabledJobs::new(settings, overbooks),
+            displaced: BTreeMap::new(),
         }
     }
 
@@ -108,13 +116,17 @@ impl Mapped {
     }
 
     /// The job's own runtime distribution; `None` for strategies that do not overbook.
-    fn own_runtime(&self, job: &Job) -> Option<OwnRuntime> {
+    fn own_runtime(&self, cluster: &Cluster, job: &Job) -> Option<OwnRuntime> {
         if !self.overbooks {
             return None;
         }
-        let (class, distribution) = self.learned.lookup(job)?;
-        let steps = RuntimeSteps::new(distribution, job.estimate, self.settings.time_step);
-        Some(OwnRuntime { class, steps })
+        let (class, distribution) = self.learned.lookup(cluster.as_submitted(job))?;
+        let steps = cluster.runtime_steps(job, &distribution, self.settings.time_step);
+        Some(OwnRuntime {
+            class,
+            ratios: Learned::range(&distribution),
+            steps,
+        })
     }
 
     fn place(
@@ -179,7 +191,6 @@ impl Mapped {
         from: Seconds,
         with_full: bool,
     ) -> impl Iterator<Item = Candidate> + 'a {
-        let available = self.hardware.available(job.nodes);
         self.plan
             .candidate_starts(from, job.deadline - Seconds(1))
             .into_iter()
@@ -192,11 +203,14 @@ impl Mapped {
                             .first_full(&[start], job.nodes, job.estimate, usable)
                 {
                     let success = SuccessFactors {
-                        available,
+                        available: self.hardware.available_on(&nodes),
                         executable: 1.0,
-                        survives: self.hardware.survives(job.nodes, job.estimate),
+                        survives: self.hardware.survives_on(&nodes, job.estimate),
                     };
-                    if self.settings.test_full_length && !self.accepts(&success) {
+                    let pof = self.learned.promised(&success);
+                    if self.settings.test_full_length
+                        && !(self.learned.rule(self.settings.acceptance)).accepts_full_length(pof)
+                    {
                         return None;
                     }
                     return Some(Candidate {
@@ -218,46 +232,58 @@ impl Mapped {
                     start,
                     end: job.deadline.min(next),
                 };
-                self.overbooked(cluster, job, own?, gap, available)
+                self.overbooked(cluster, job, own?, gap)
             })
     }
 
-    /// The overbooked slot in a gap, if it passes the acceptance test; its nodes are `available` with this probability.
+    /// The overbooked slot in a gap, if it passes the acceptance test.
     fn overbooked(
         &self,
         cluster: &mut Cluster,
         job: &Job,
         own: &OwnRuntime,
         gap: Gap,
-        available: f64,
     ) -> Option<Candidate> {
         let length = gap.end - gap.start;
-        if length <= Seconds::ZERO || length >= job.estimate {
+        let is_too_short = length <= Seconds::ZERO || length < self.learned.least_slot(job.id);
+        if is_too_short || length >= job.estimate {
             // A full-length slot on these nodes has been offered as such, or does not count as overbooked.
             return None;
         }
-        let survives = self.hardware.survives(job.nodes, length);
+        let available = self.hardware.available_on(&gap.nodes);
+        let survives = self.hardware.survives_on(&gap.nodes, length);
+        let done_by = cluster.done_by(job.id, gap.start, gap.end);
         // The predecessors cannot help more than by ending at once: most slots are ruled out without their distributions.
-        let steps = (gap.end - gap.from).0 / own.steps.step().0;
+        let steps = (done_by - gap.from).0 / own.steps.step().0;
         let within = own
             .steps
             .cdf_at_steps(u32::try_from(steps).unwrap_or(u32::MAX));
         let at_best = available * within * survives;
-        if !self
-            .settings
-            .acceptance
-            .accepts(self.learned.promised_for(1.0 - at_best))
-        {
+        let rule = self.learned.rule(self.settings.acceptance);
+        let room = (gap.end - gap.from).0 as f64;
+        let runs = || own.steps.moments();
+        if !rule.passes(Tested {
+            pof: self.learned.promised_for(1.0 - at_best),
+            executable: within,
+            time: runs,
+            room,
+        }) {
             return None;
         }
         cluster.work.pof_evaluations += 1;
         let predecessors = self.plan.predecessors(&gap.nodes, gap.from, gap.start);
         let success = SuccessFactors {
             available,
-            executable: self.executable(cluster, job, own, &predecessors, &gap),
+            executable: self.executable(cluster, job, own, &predecessors, &gap, done_by),
             survives,
         };
-        self.accepts(&success).then_some(Candidate {
+        let passes = rule.passes(Tested {
+            pof: self.learned.promised(&success),
+            executable: success.executable,
+            time: || self.wait(cluster, &predecessors, &gap, own).plus(runs()),
+            room,
+        });
+        passes.then_some(Candidate {
             nodes: gap.nodes,
             start: gap.start,
             end: gap.end,
@@ -267,10 +293,24 @@ impl Mapped {
         })
     }
 
-    fn accepts(&self, success: &SuccessFactors) -> bool {
-        self.settings
-            .acceptance
-            .accepts(self.learned.promised(success))
+    /// How long a job waits for its predecessors after its earliest start.
+    fn wait(
+        &self,
+        cluster: &Cluster,
+        predecessors: &[JobId],
+        gap: &Gap,
+        own: &OwnRuntime,
+    ) -> Moments {
+        if self.settings.predecessors == PredecessorRule::Planned {
+            return Moments {
+                mean: (gap.start - gap.from).0 as f64,
+                variance: 0.0,
+            };
+        }
+        let distributions = self.distributions(cluster, predecessors);
+        let distributions: Vec<&CompletionDistribution> =
+            distributions.iter().map(AsRef::as_ref).collect();
+        wait_moments(&distributions, gap.from, gap.start, own.steps.step())
     }
 
     fn executable(
@@ -280,10 +320,9 @@ impl Mapped {
         own: &OwnRuntime,
         predecessors: &[JobId],
         gap: &Gap,
+        end: Seconds,
     ) -> f64 {
-        let &Gap {
-            from, start, end, ..
-        } = gap;
+        let &Gap { from, start, .. } = gap;
         if self.settings.predecessors == PredecessorRule::Planned {
             return probability_executable(&[], &own.steps, start, start, end);
         }
@@ -352,6 +391,29 @@ impl Mapped {
         self.completions.ask(job.id, question);
     }
 
+    /// Enters a job into the plan.
+    fn enter(
+        &mut self,
+        cluster: &mut Cluster,
+        job: &Job,
+        own: Option<OwnRuntime>,
+        slot: Candidate,
+    ) {
+        if let Some(own) = own {
+            self.remember_completion(cluster, job, own.steps, &slot);
+        }
+        self.plan.insert(Reservation {
+            job: job.id,
+            nodes: slot.nodes,
+            start: slot.start,
+            end: slot.end,
+        });
+        if slot.overbooked && self.settings.hold_for_overbooked {
+            self.plan.hold(job.id);
+        }
+        cluster.plan(job.id, slot.start);
+    }
+
     /// Starts planned jobs whose nodes have become free, in order of planned start (spec §3.14.4).
     fn start_early(&mut self, cluster: &mut Cluster, freed: &NodeSet) {
         if !self.releases_early {
@@ -415,26 +477,9 @@ impl Mapped {
                 self.begin_anew(cluster, job);
             }
         }
-    }
-
-    /// A restarted job runs from now, from scratch: what was expected of it at acceptance is void.
-    fn begin_anew(&mut self, cluster: &mut Cluster, id: JobId) {
-        let job = cluster.job(id).clone();
-        let Some(own) = self.own_runtime(&job) else {
-            return;
-        };
-        let Some(end) = self.plan.reservation(id).map(|reservation| reservation.end) else {
-            return;
-        };
-        cluster.work.convolutions += 1;
-        let question = Question {
-            predecessors: Vec::new(),
-            from: cluster.now(),
-            start: cluster.now(),
-            end,
-            steps: own.steps,
-        };
-        self.completions.ask(id, question);
+        if occasion == Occasion::Repair || self.settings.retry == Retry::Events {
+            self.retry_displaced(cluster);
+        }
     }
 }
 
@@ -444,22 +489,20 @@ fn probability(slot: &Candidate) -> f64 {
 
 impl Policy for Mapped {
     fn arrived(&mut self, cluster: &mut Cluster, id: JobId) {
-        self.learned.submitted();
+        let job = cluster.to_plan(id);
+        self.learned.submitted(&job);
         self.refresh(cluster.now());
-        let job = cluster.job(id).clone();
         if let Some(window) = job.fixed_window() {
             self.reserve(cluster, &job, window);
             return;
         }
-        let own = self.own_runtime(&job);
+        let own = self.own_runtime(cluster, &job);
         let Some(slot) = self.place(cluster, &job, own.as_ref()) else {
             cluster.drop(id, Verdict::DroppedNoSlot);
             return;
         };
         let class = own.as_ref().map(|own| own.class);
-        if let Some(own) = own {
-            self.remember_completion(cluster, &job, own.steps, &slot);
-        }
+        let ratios = own.as_ref().map(|own| own.ratios);
         cluster.promise(
             id,
             Promise {
@@ -470,20 +513,12 @@ impl Policy for Mapped {
                 calibrated_pof: self
                     .learned
                     .calibrated(slot.success.as_ref().filter(|_| slot.overbooked)),
+                ratios,
                 predecessors: slot.predecessors.len() as u32,
             },
             class.filter(|_| slot.overbooked),
         );
-        self.plan.insert(Reservation {
-            job: id,
-            nodes: slot.nodes,
-            start: slot.start,
-            end: slot.end,
-        });
-        if slot.overbooked && self.settings.hold_for_overbooked {
-            self.plan.hold(id);
-        }
-        cluster.plan(id, slot.start);
+        self.enter(cluster, &job, own, slot);
     }
 
     fn start_due(&mut self, cluster: &mut Cluster, job: JobId) {
@@ -518,12 +553,28 @@ impl Policy for Mapped {
         }
     }
 
+    fn stopped(&mut self, cluster: &mut Cluster, job: JobId) {
+        let freed = self.plan.remove(job);
+        self.completions.remove(job);
+        self.retry_disabled(cluster, Occasion::NodesFreed);
+        self.wait_for_gap(cluster, job, Recovery::Short);
+        if let Some(reservation) = freed {
+            self.start_early(cluster, &reservation.nodes);
+        }
+    }
+
+    fn checkpointing(&self) -> Option<Checkpointing> {
+        self.settings.checkpointing()
+    }
+
     fn node_failed(&mut self, cluster: &mut Cluster, _node: NodeIndex, victim: Option<JobId>) {
         if let Some(job) = victim
             && let Some(nodes) = cluster.nodes_of(job).cloned()
         {
             if cluster.is_reservation(job) {
                 self.lose(cluster, job, &nodes);
+            } else if cluster.checkpoints_of(job).is_some() {
+                self.displace(cluster, job, &nodes);
             } else {
                 self.disable(cluster, job, nodes, Cause::Crash);
             }
@@ -548,6 +599,21 @@ impl Policy for Mapped {
         }
     }
 
+    fn quote_job(&mut self, cluster: &mut Cluster, job: &Job) -> Option<JobQuote> {
+        self.refresh(cluster.now());
+        let own = self.own_runtime(cluster, job);
+        let slot = self.place(cluster, job, own.as_ref())?;
+        let success = slot.success.unwrap_or_else(|| SuccessFactors {
+            available: self.hardware.available_on(&slot.nodes),
+            executable: 1.0,
+            survives: (self.hardware).survives_on(&slot.nodes, slot.end - slot.start),
+        });
+        Some(
+            self.learned
+                .quote(slot.start, slot.end, slot.overbooked, &success),
+        )
+    }
+
     fn decided(&mut self, outcome: &JobOutcome) {
         self.learned.decided(outcome);
     }
@@ -562,6 +628,7 @@ impl Policy for Mapped {
 
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
         let bound = self.disabled.remove(job);
+        self.displaced.remove(&job);
         let nodes = bound.unwrap_or_else(|| NodeSet::empty(cluster.nodes()));
         self.lose(cluster, job, &nodes);
     }

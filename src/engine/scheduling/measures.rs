@@ -101,6 +101,11 @@ impl Measured {
         self.0.iter().copied()
     }
 
+    /// Adds everything that was measured elsewhere.
+    pub fn extend(&mut self, others: &Self) {
+        self.0.extend(others.iter());
+    }
+
     /// A value by name.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<f64> {

@@ -3,7 +3,9 @@
 //! A policy is one file that implements [`Policy`] and one line in [`registry`]. It plans; the [`ClusterMachine`] carries out
 //! what was planned, in the order of events, and writes down what became of every job.
 
+mod acceptance;
 mod agenda;
+mod checkpoint;
 mod client;
 mod cluster;
 mod counted;
@@ -18,6 +20,7 @@ mod outcome;
 mod overbooking_2008;
 mod policy;
 pub mod predicted_queue;
+mod promises;
 mod promising;
 mod queue;
 mod queueing;
@@ -34,7 +37,12 @@ mod template;
 mod virtual_reservation;
 mod virtual_study;
 
+pub use acceptance::{Acceptance, PROBABILITY_TOLERANCE};
 pub(crate) use agenda::Agenda;
+pub use checkpoint::{
+    CheckpointInterval, CheckpointPayer, CheckpointSettings, CheckpointTotals, Checkpointing,
+    Execution, GapEnd, ResumeRule, Rhythm, daly_interval, young_interval,
+};
 pub use client::{
     ClientSettings, ClientTies, ClosedLoop, Decision, Dependencies, Follows, Orders, REACTION,
 };
@@ -48,18 +56,20 @@ pub use learned::Learned;
 pub use mapped::Mapped;
 pub use outcome::{
     JobOutcome, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters, fixed_measures,
+    measure_intervals,
 };
 pub use overbooking_2008::{
     AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,
     is_promising, longer_duration, overbookable_time, place_shortened, shortened_duration,
 };
-pub use policy::{Policy, WindowQuote};
+pub use policy::{JobQuote, Policy, WindowQuote};
+pub use promises::{PromisedStart, promise_measures};
 pub use promising::{PromisingRule, UnderestimatorRule};
 pub use queue::{Queue, QueuePass, QueuePolicy, Waiting};
 pub use queueing::{Easy, FirstCome};
 pub use settings::{
-    Acceptance, CalibrationMethod, CalibrationSettings, Convolution, CrashRule, DownHorizon,
-    EarlyStart, FailedStartRule, PROBABILITY_TOLERANCE, Placing, PolicySettings, PredecessorRule,
+    CalibrationMethod, CalibrationSettings, Convolution, CrashRule, DownHorizon, EarlyStart,
+    FailedStartRule, NodeKnowledge, NodeOrder, Placing, PolicySettings, PredecessorRule,
     Reliability, ReplanPasses, Retry, SurvivalForm,
 };
 pub use shortening::Shortening;

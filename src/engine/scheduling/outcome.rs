@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::checkpoint::{CheckpointTotals, Execution};
+use crate::estimates::RatioRange;
 use crate::scheduling::measures::Measured;
 use crate::units::{Coins, NodeSeconds, Seconds};
 use crate::workload::Job;
@@ -25,10 +27,13 @@ pub struct JobOutcome {
     pub start: Option<Seconds>,
     /// When it ended for good (success, kill, or the moment it was given up); `None` if it was dropped.
     pub end: Option<Seconds>,
-    /// How often it was started again after a node failure.
+    /// How often it was started again: after a node failure, and where jobs save their work after the end of a window.
     pub restarts: u32,
     /// How many failures hit nodes while it held them.
     pub node_failures: u32,
+    /// What its runs added up to; `None` where jobs do not save their work, or it never ran.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub execution: Option<Execution>,
 }
 
 impl JobOutcome {
@@ -50,6 +55,7 @@ impl JobOutcome {
             end: ran.map(|(_, end)| end),
             restarts: 0,
             node_failures: 0,
+            execution: None,
         }
     }
 }
@@ -69,6 +75,10 @@ pub struct Promise {
     /// earlier promises came true; `None` where nothing was corrected.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub calibrated_pof: Option<f64>,
+    /// Nine tenths of the distribution of how much of its estimate the job would need, as it was known at acceptance: from the 5 % to
+    /// the 95 % quantile. `None` where the policy asks for no distribution.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratios: Option<RatioRange>,
     /// Number of distinct direct predecessors that entered the joint distribution (comprehensive approach).
     pub predecessors: u32,
 }
@@ -83,6 +93,7 @@ impl Promise {
             overbooked: false,
             success: None,
             calibrated_pof: None,
+            ratios: None,
             predecessors: 0,
         }
     }
@@ -228,7 +239,7 @@ pub struct SimulationMetrics {
     pub failed_nodes: u64,
     /// Failed because the job could not start.
     pub failed_unstartable: u64,
-    /// Restarts after node failures.
+    /// Restarts after node failures, and where jobs save their work after ends of windows.
     pub restarts: u64,
     /// Fees of successful jobs, `Σ n·x`.
     pub fees: NodeSeconds,
@@ -236,7 +247,7 @@ pub struct SimulationMetrics {
     pub forfeited: NodeSeconds,
     /// Node-time in which a job ran (including runs that were lost).
     pub busy: NodeSeconds,
-    /// Node-time of successful runs.
+    /// Node-time of successful runs; of jobs that save their work, what they computed and did not lose.
     pub useful: NodeSeconds,
     /// From the first submission to the last end.
     pub makespan: Seconds,
@@ -248,10 +259,13 @@ pub struct SimulationMetrics {
     pub started: u64,
     /// Σ n·ω·(response/ω) over successful jobs, i.e. Σ n·response: numerator of the slowdown weighted by area.
     pub weighted_response: NodeSeconds,
-    /// Σ n·(time held by the last run) over successful jobs: its denominator.
+    /// Σ n·(time held by the last run, or by all where work is saved) over successful jobs: its denominator.
     pub weighted_run: NodeSeconds,
     /// What the policy did to get there.
     pub work: WorkCounters,
+    /// What jobs that save their work did.
+    #[serde(default)]
+    pub checkpoints: CheckpointTotals,
 }
 
 impl SimulationMetrics {
@@ -261,10 +275,48 @@ impl SimulationMetrics {
         Coins(self.fees.coins().0 - ratio * self.forfeited.coins().0)
     }
 
+    /// The totals of two clusters side by side: sums, and the longer makespan.
+    #[must_use]
+    pub fn beside(&self, other: &Self) -> Self {
+        Self {
+            submitted: self.submitted + other.submitted,
+            accepted: self.accepted + other.accepted,
+            dropped: self.dropped + other.dropped,
+            dropped_too_wide: self.dropped_too_wide + other.dropped_too_wide,
+            overbooked: self.overbooked + other.overbooked,
+            successful: self.successful + other.successful,
+            failed: self.failed + other.failed,
+            failed_overbooked: self.failed_overbooked + other.failed_overbooked,
+            failed_nodes: self.failed_nodes + other.failed_nodes,
+            failed_unstartable: self.failed_unstartable + other.failed_unstartable,
+            restarts: self.restarts + other.restarts,
+            fees: self.fees + other.fees,
+            forfeited: self.forfeited + other.forfeited,
+            busy: self.busy + other.busy,
+            useful: self.useful + other.useful,
+            makespan: self.makespan.max(other.makespan),
+            capacity: self.capacity + other.capacity,
+            wait_total: self.wait_total + other.wait_total,
+            started: self.started + other.started,
+            weighted_response: self.weighted_response + other.weighted_response,
+            weighted_run: self.weighted_run + other.weighted_run,
+            checkpoints: self.checkpoints.beside(&other.checkpoints),
+            work: WorkCounters {
+                pof_evaluations: self.work.pof_evaluations + other.work.pof_evaluations,
+                convolutions: self.work.convolutions + other.work.convolutions,
+                replans: self.work.replans + other.work.replans,
+                moves: self.work.moves + other.work.moves,
+            },
+        }
+    }
+
     /// Adds one outcome to the totals that do not depend on the machine.
     pub fn count(&mut self, outcome: &JobOutcome) {
         self.submitted += 1;
         self.restarts += u64::from(outcome.restarts);
+        if let Some(execution) = &outcome.execution {
+            self.checkpoints.count(outcome, execution);
+        }
         if let Some(start) = outcome.start {
             self.started += 1;
             self.wait_total += start - outcome.job.release;
@@ -276,8 +328,12 @@ impl SimulationMetrics {
             Verdict::SuccessfulFinished | Verdict::SuccessfulFullGrant => {
                 self.fees += fee;
                 if let (Some(start), Some(end)) = (outcome.start, outcome.end) {
-                    self.useful += outcome.job.nodes.for_span(end - start);
-                    self.weighted_run += outcome.job.nodes.for_span(end - start);
+                    let (useful, held) = match &outcome.execution {
+                        Some(execution) => (execution.useful, execution.held()),
+                        None => (end - start, end - start),
+                    };
+                    self.useful += outcome.job.nodes.for_span(useful);
+                    self.weighted_run += outcome.job.nodes.for_span(held);
                     self.weighted_response += outcome.job.nodes.for_span(end - outcome.job.release);
                 }
             }
@@ -299,6 +355,27 @@ impl SimulationMetrics {
         }
     }
 }
+
+/// How well the distributions that jobs had at their acceptance describe how long they take: the share of decided jobs whose real run time
+/// lies between their 5 % and 95 % quantiles, killed or not, beside the share that the distributions promise and how wide they are.
+/// Rejected jobs and fixed reservations have no such distribution; empty where nobody has.
+pub fn measure_intervals(outcomes: &[JobOutcome], measured: &mut Measured) {
+    let (mut jobs, mut within, mut promised, mut width) = (0_u64, 0_u64, 0.0, 0.0);
+    for outcome in outcomes {
+        if let Some(ratios) = outcome.promise.and_then(|promise| promise.ratios) {
+            let job = &outcome.job;
+            jobs += 1;
+            within += u64::from(ratios.contains(job.runtime, job.estimate));
+            promised += ratios.probability;
+            width += f64::from(ratios.high - ratios.low);
+        }
+    }
+    let jobs = jobs as f64;
+    measured.add_ratio("interval_90_coverage_percent", 100.0 * within as f64, jobs);
+    measured.add_ratio("interval_90_promised_percent", 100.0 * promised, jobs);
+    measured.add_ratio("interval_90_width_percent", width, jobs);
+}
+
 /// What fixed reservations among the jobs of a cluster did, beside the totals that count both; empty where there were none.
 #[must_use]
 pub fn fixed_measures(outcomes: &[JobOutcome]) -> Measured {

@@ -1,11 +1,12 @@
 //! The trait that one file implements for each policy.
 
+use super::checkpoint::Checkpointing;
 use super::cluster::Cluster;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, SuccessFactors};
-use super::settings::PROBABILITY_TOLERANCE;
+use super::acceptance::PROBABILITY_TOLERANCE;
 use crate::units::{NodeIndex, Nodes, Seconds};
-use crate::workload::JobId;
+use crate::workload::{Job, JobId};
 
 /// A scheduling policy: it plans, the [`Cluster`] carries out.
 ///
@@ -42,6 +43,17 @@ pub trait Policy: Send {
 
     /// A job ended: by itself, at its estimate, or killed at the end of its window.
     fn ended(&mut self, cluster: &mut Cluster, job: JobId);
+
+    /// A job that saves its work was stopped at the end of its window, and has time left: its nodes are idle, and it must be
+    /// planned again, disabled or failed.
+    fn stopped(&mut self, cluster: &mut Cluster, job: JobId) {
+        cluster.fail(job);
+    }
+
+    /// How jobs save their work; `None` where they do not.
+    fn checkpointing(&self) -> Option<Checkpointing> {
+        None
+    }
 
     /// A node went down, with the job that ran on it. The victim must be planned again, disabled or failed.
     fn node_failed(&mut self, cluster: &mut Cluster, node: NodeIndex, victim: Option<JobId>);
@@ -84,6 +96,12 @@ pub trait Policy: Send {
     /// Goes on from what was learned before, in the place of what it knows.
     fn resume(&mut self, _learned: Learned) {}
 
+    /// What a flexible job would be promised if it arrived now; `None` when it would be dropped, or when the policy quotes nothing. Asking
+    /// brings the plan to now, as every event does, and changes nothing else.
+    fn quote_job(&mut self, _cluster: &mut Cluster, _job: &Job) -> Option<JobQuote> {
+        None
+    }
+
     /// Whether the policy sells windows: whether [`Policy::quote_window`] ever answers.
     fn sells_windows(&self) -> bool {
         false
@@ -114,6 +132,19 @@ pub trait Policy: Send {
 
     /// All events of this instant are done (queueing policies schedule here).
     fn settled(&mut self, _cluster: &mut Cluster) {}
+}
+
+/// What a policy would promise a job.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JobQuote {
+    /// Planned start.
+    pub start: Seconds,
+    /// Planned end.
+    pub end: Seconds,
+    /// Whether the slot is shorter than the estimate.
+    pub overbooked: bool,
+    /// The probability of failure as it would be promised, calibrated where promises are. That of a slot at full length is the one of its nodes.
+    pub pof: f64,
 }
 
 /// What a policy can promise of a window of nodes and time that may be sold over the tails of jobs.

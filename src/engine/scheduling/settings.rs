@@ -2,9 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::acceptance::Acceptance;
+use super::checkpoint::{CheckpointSettings, Checkpointing};
 use super::promising::{PromisingRule, UnderestimatorRule, is_default};
 pub use crate::estimates::{CalibrationMethod, CalibrationSettings, Convolution};
-use crate::failures::SurvivalModel;
+use crate::failures::{NodeRates, SurvivalModel};
 use crate::units::Seconds;
 
 /// Everything that determines how a policy plans. Ambiguity numbers (A-nn) are those of spec `overbooking.md` §13.
@@ -53,6 +55,9 @@ pub struct PolicySettings {
     pub user_factor: f64,
     /// How promised probabilities follow from computed ones (default: they are the computed ones).
     pub calibration: CalibrationSettings,
+    /// Whether the security factor S follows what earlier promises were worth ([`crate::estimates::PromiseBalance`]; default no).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub adapt_security_factor: bool,
     /// Whether planned jobs start early when a predecessor ends early, for node-mapped strategies (the strategy's own rule
     /// by default: only comprehensive overbooking does; spec §14.3 asks for the ablation).
     pub early_start: EarlyStart,
@@ -63,6 +68,38 @@ pub struct PolicySettings {
     /// What the algorithm of 2008 does for users whose jobs mostly outlast their estimates (spec §3.1.6).
     #[serde(default, skip_serializing_if = "is_default")]
     pub underestimators: UnderestimatorRule,
+    /// Which node is taken of several that are equally free (A-06).
+    #[serde(default, skip_serializing_if = "NodeOrder::is_index")]
+    pub node_order: NodeOrder,
+    /// How jobs save their work; `None` where they do not (A-31).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub checkpoint: Option<CheckpointSettings>,
+}
+
+impl PolicySettings {
+    /// How many batteries are run before the simulated one, to learn what promises are worth; 0 where nothing asks for that.
+    #[must_use]
+    pub fn promise_batteries(&self) -> u32 {
+        let asks = self.calibration.method != CalibrationMethod::None || self.adapt_security_factor;
+        if asks {
+            self.calibration.batteries_before
+        } else {
+            0
+        }
+    }
+
+    /// How jobs save their work, with the failure rate that the planner believes in.
+    #[must_use]
+    pub fn checkpointing(&self) -> Option<Checkpointing> {
+        let rate = self.reliability.failure_rate_per_hour;
+        self.checkpoint
+            .map(|settings| Checkpointing::new(settings, rate))
+    }
+
+    /// What a job needs to go on after a crash.
+    pub(super) fn after_crash(&self, overbooks: bool) -> Recovery {
+        self.crash.recovery(overbooks, self.checkpoint.is_some())
+    }
 }
 
 impl Default for PolicySettings {
@@ -86,9 +123,12 @@ impl Default for PolicySettings {
             hold_for_overbooked: false,
             user_factor: 0.0,
             calibration: CalibrationSettings::default(),
+            adapt_security_factor: false,
             early_start: EarlyStart::Strategy,
             promising: PromisingRule::default(),
             underestimators: UnderestimatorRule::default(),
+            node_order: NodeOrder::default(),
+            checkpoint: None,
         }
     }
 }
@@ -110,48 +150,7 @@ pub enum Placing {
     BestOpportunity,
 }
 
-/// When an overbooked slot is acceptable (spec §3.4).
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case", tag = "test")]
-pub enum Acceptance {
-    /// Accept iff PoF < `maximum`.
-    Pof {
-        /// PoF_max, in `[0, 1]`.
-        maximum: f64,
-    },
-    /// Accept iff PoS · fee > PoF · (`penalty_ratio` · fee) · `security_factor`.
-    Risk {
-        /// Penalty ÷ fee, ρ ≥ 0.
-        penalty_ratio: f64,
-        /// S ≥ 0.
-        security_factor: f64,
-    },
-}
-
-/// Strict comparisons of probabilities keep this distance (A-04), so that `1 − 0.8` does not pass `< 0.2`.
-pub const PROBABILITY_TOLERANCE: f64 = 1e-12;
-
-impl Acceptance {
-    /// The PoF below which a slot is accepted: PoF_max, or 1 / (1 + ρ·S) (spec §3.4.4).
-    #[must_use]
-    pub fn threshold(self) -> f64 {
-        match self {
-            Self::Pof { maximum } => maximum,
-            Self::Risk {
-                penalty_ratio,
-                security_factor,
-            } => 1.0 / (1.0 + penalty_ratio * security_factor),
-        }
-    }
-
-    /// Whether a slot with this probability of failure is accepted: strictly below the threshold, by 1e-12 (A-04).
-    #[must_use]
-    pub fn accepts(self, pof: f64) -> bool {
-        pof < self.threshold() - PROBABILITY_TOLERANCE
-    }
-}
-
-/// The planner's picture of node reliability, common to all nodes (A-06).
+/// The planner's picture of node reliability, common to all nodes unless rates of each were learned (A-06).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reliability {
     /// Survival of one node over a run (spec §3.10).
@@ -162,6 +161,57 @@ pub struct Reliability {
     pub repair_rate_per_hour: f64,
     /// `survival` or, only to show the error of the printed formulas, `literal` (A-02).
     pub form: SurvivalForm,
+    /// What is known of single nodes (A-06); left out where it is nothing.
+    #[serde(default, skip_serializing_if = "NodeKnowledge::is_common")]
+    pub nodes: NodeKnowledge,
+}
+
+/// What a planner knows of the reliability of single nodes (A-06, spec §3.3.1 of the thesis).
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "kind")]
+pub enum NodeKnowledge {
+    /// Nothing: all have the common rates.
+    #[default]
+    Common,
+    /// Rates of each, learned from the failures before the simulation starts ([`crate::failures::learn_node_rates`]). Only a plan
+    /// that binds jobs to nodes reads them.
+    Learned {
+        /// How many failures the common rates weigh.
+        prior_failures: f64,
+        /// The rates, filled in from the failure log when a simulation is prepared; no setting.
+        #[serde(skip)]
+        rates: Option<std::sync::Arc<[NodeRates]>>,
+    },
+}
+
+impl NodeKnowledge {
+    /// Whether nothing is known of single nodes.
+    #[must_use]
+    pub fn is_common(&self) -> bool {
+        *self == Self::Common
+    }
+}
+
+/// In which order nodes are numbered, and so which of several equal ones is taken: the one with the lowest number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "by")]
+pub enum NodeOrder {
+    /// As their failures number them.
+    #[default]
+    Index,
+    /// The most reliable first, by the failures before the simulation starts.
+    Reliability {
+        /// How many failures the common rates weigh.
+        prior_failures: f64,
+    },
+}
+
+impl NodeOrder {
+    /// Whether nodes keep their numbers.
+    #[must_use]
+    pub fn is_index(&self) -> bool {
+        *self == Self::Index
+    }
 }
 
 impl Default for Reliability {
@@ -173,6 +223,7 @@ impl Default for Reliability {
             failure_rate_per_hour: 1.2904e-4,
             repair_rate_per_hour: 0.4333,
             form: SurvivalForm::Survival,
+            nodes: NodeKnowledge::Common,
         }
     }
 }
@@ -223,12 +274,13 @@ pub enum ReplanPasses {
     FixedPoint,
 }
 
-/// What becomes of a job that loses a node while it runs (A-31). It has lost its progress in any case.
+/// What becomes of a job that loses a node while it runs (A-31). It has lost all progress that it did not save.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CrashRule {
     /// What the thesis says in its evaluation: "the non-overbooking approaches fail if one of their resources fails. The
-    /// overbooking strategies … can therefore restart jobs": final without overbooking, else any time that is left will do.
+    /// overbooking strategies … can therefore restart jobs": final without overbooking, else any time that is left will do. Where jobs
+    /// save their work, they go on without overbooking, too, where all of the rest fits.
     #[default]
     Strategy,
     /// The job has failed.
@@ -280,19 +332,20 @@ impl Recovery {
 }
 
 impl CrashRule {
-    /// The rule without reference to the strategy.
+    /// The rule without reference to the strategy, where jobs save their work or not.
     #[must_use]
-    pub fn written_out(self, overbooks: bool) -> Self {
-        match self.recovery(overbooks) {
+    pub fn written_out(self, overbooks: bool, saves: bool) -> Self {
+        match self.recovery(overbooks, saves) {
             Recovery::None => Self::Final,
             Recovery::Full => Self::RestartFull,
             Recovery::Short => Self::RestartShort,
         }
     }
 
-    pub(super) fn recovery(self, overbooks: bool) -> Recovery {
+    pub(super) fn recovery(self, overbooks: bool, saves: bool) -> Recovery {
         match self {
             Self::Strategy if overbooks => Recovery::Short,
+            Self::Strategy if saves => Recovery::Full,
             Self::Strategy | Self::Final => Recovery::None,
             Self::Restart => FailedStartRule::Strategy.recovery(overbooks),
             Self::RestartFull => Recovery::Full,
@@ -344,35 +397,4 @@ pub enum EarlyStart {
     Yes,
     /// Keep every reservation until its planned end.
     No,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn one_minus_four_fifths_is_not_below_a_fifth() {
-        assert!(!Acceptance::Pof { maximum: 0.2 }.accepts(1.0 - 0.8));
-        assert!(Acceptance::Pof { maximum: 0.2 }.accepts(0.199));
-    }
-
-    #[test]
-    fn risk_thresholds_are_those_of_section_3_4_4() {
-        for (security_factor, ratio, expected) in [
-            (1.0, 0.5, 0.666_667),
-            (1.0, 4.0, 0.2),
-            (2.0, 0.5, 0.5),
-            (2.0, 1.0, 0.333_333),
-            (2.0, 4.0, 0.111_111),
-            (4.0, 1.0, 0.2),
-            (4.0, 2.0, 0.111_111),
-            (4.0, 4.0, 0.058_824),
-        ] {
-            let test = Acceptance::Risk {
-                penalty_ratio: ratio,
-                security_factor,
-            };
-            assert!((test.threshold() - expected).abs() < 5e-7);
-        }
-    }
 }

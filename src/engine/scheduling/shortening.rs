@@ -7,7 +7,7 @@
 //!   nodes comes first (a); else the nodes that stay free longest are taken, shortened (b) or on top of the
 //!   predecessors (c). The order is that of the listing, so the placing strategies of the dissertation do not apply.
 //! * **Promising** is a job whose class has a mean ratio below 1 / (1 + maxPoF), or whose user or application says so
-//!   ([`PromisingRule`]); without statistics none is. maxPoF is [`super::Acceptance::threshold`].
+//!   ([`PromisingRule`]); without statistics none is. maxPoF is [`Acceptance::shortening`].
 //! * **Underestimators** may be planned more than their estimate ([`UnderestimatorRule::MoreTime`]): at full length only, first at
 //!   the longer duration, and at the estimate where no slot takes that. Such a job is killed at the end of what it was promised;
 //!   its fee is that of its estimate, and it has kept its contract's side once the estimate was granted.
@@ -34,11 +34,14 @@
 
 mod fixed;
 mod judgement;
+mod resume;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::judgement::Judgement;
+use super::acceptance::Acceptance;
+use super::checkpoint::Checkpointing;
 use super::cluster::{Cluster, Phase};
 use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
 use super::outcome::{Promise, Verdict};
@@ -48,7 +51,7 @@ use super::overbooking_2008::{
 };
 use super::policy::Policy;
 use super::promising::{PromisingRule, UnderestimatorRule};
-use super::settings::{EarlyStart, PolicySettings};
+use super::settings::{EarlyStart, PolicySettings, Recovery, Retry};
 use crate::estimates::EstimateModel;
 use crate::plan::{NodePlan, NodeSet, Reservation};
 use crate::units::{NodeIndex, Nodes, Seconds};
@@ -56,7 +59,7 @@ use crate::workload::{Job, JobId};
 
 /// Conservative backfilling with shortened durations (Birkenheuer et al. 2008).
 pub struct Shortening {
-    max_pof: f64,
+    acceptance: Acceptance,
     starts_early: bool,
     promising: PromisingRule,
     underestimators: UnderestimatorRule,
@@ -65,6 +68,9 @@ pub struct Shortening {
     /// The jobs with an open reservation.
     bookings: BTreeMap<JobId, Booking>,
     disabled: DisabledJobs,
+    /// Jobs that go on from what they saved as soon as there is a gap for them, wherever that is.
+    displaced: BTreeMap<JobId, Recovery>,
+    settings: PolicySettings,
 }
 
 /// What the plan holds for one job.
@@ -115,7 +121,7 @@ impl Shortening {
         estimates: Option<Arc<EstimateModel>>,
     ) -> Self {
         Self {
-            max_pof: settings.acceptance.threshold(),
+            acceptance: settings.acceptance,
             starts_early: settings.early_start != EarlyStart::No,
             promising: settings.promising,
             underestimators: settings.underestimators,
@@ -123,6 +129,8 @@ impl Shortening {
             plan: NodePlan::new(nodes),
             bookings: BTreeMap::new(),
             disabled: DisabledJobs::new(settings, true),
+            displaced: BTreeMap::new(),
+            settings: settings.clone(),
         }
     }
 
@@ -154,11 +162,11 @@ impl Shortening {
                 predecessors: Vec::new(),
             };
             let search = |anchor: &AnchorPoint| {
-                place_shortened(std::slice::from_ref(anchor), &request, self.max_pof)
+                place_shortened(std::slice::from_ref(anchor), &request, judged.max_pof)
             };
             let placement = search(&anchor).or_else(|| {
                 // As much must be gained that even the shortened duration ends in time.
-                let needed = start + shortened_duration(job.estimate, self.max_pof)
+                let needed = start + shortened_duration(job.estimate, judged.max_pof)
                     - slot_end.min(job.deadline);
                 anchor.predecessors = self.direct_predecessors(&nodes, from, start, needed)?;
                 search(&anchor)
@@ -371,8 +379,7 @@ impl Shortening {
     fn run(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet) {
         let now = cluster.now();
         let end = latest_end(cluster, &self.plan, job, &nodes);
-        let asked = cluster.job(job);
-        let booking = self.book(asked, nodes.clone(), now, now, end);
+        let booking = self.book(cluster, job, nodes.clone(), now, now, end);
         self.bookings.insert(job, booking);
         self.enter(job, now);
         self.hold_lead_ins(cluster, &nodes);
@@ -381,23 +388,28 @@ impl Shortening {
 
     fn book(
         &self,
-        job: &Job,
+        cluster: &Cluster,
+        job: JobId,
         nodes: NodeSet,
         nominal: Seconds,
         start: Seconds,
         end: Seconds,
     ) -> Booking {
-        let shortened = if self.judge(job).promising {
-            shortened_duration(job.estimate, self.max_pof)
+        let estimate = cluster.to_plan(job).estimate;
+        // What is usual says nothing of what is left of a job that goes on.
+        let is_new = cluster.saved(job) == Seconds::ZERO;
+        let judged = self.judge(cluster, job);
+        let shortened = if is_new && judged.promising {
+            shortened_duration(estimate, judged.max_pof)
         } else {
-            job.estimate
+            estimate
         };
         Booking {
             nodes,
             nominal,
             start,
             end,
-            estimate: job.estimate,
+            estimate,
             shortened,
         }
     }
@@ -416,18 +428,21 @@ impl Shortening {
                 self.run(cluster, job, nodes);
             }
         }
+        if occasion == Occasion::Repair || self.settings.retry == Retry::Events {
+            self.retry_displaced(cluster);
+        }
     }
 }
 
 impl Policy for Shortening {
     fn arrived(&mut self, cluster: &mut Cluster, id: JobId) {
         self.forget_before(cluster.now());
-        let job = cluster.job(id).clone();
+        let job = cluster.to_plan(id);
         if let Some(window) = job.fixed_window() {
             self.reserve(cluster, &job, window);
             return;
         }
-        let judged = self.judge(&job);
+        let judged = self.judge(cluster, id);
         let Some(slot) = self.place(cluster, &job, judged) else {
             cluster.drop(id, Verdict::DroppedNoSlot);
             return;
@@ -441,12 +456,13 @@ impl Policy for Shortening {
                 overbooked,
                 success: None,
                 calibrated_pof: None,
+                ratios: judged.ratios,
                 predecessors: slot.predecessors,
             },
             judged.class.filter(|_| overbooked),
         );
         let nominal = slot.placement.start;
-        let booking = self.book(&job, slot.nodes, nominal, slot.anchor, slot.end);
+        let booking = self.book(cluster, id, slot.nodes, nominal, slot.anchor, slot.end);
         self.bookings.insert(id, booking);
         self.enter(id, cluster.now());
         cluster.plan(id, nominal);
@@ -481,12 +497,27 @@ impl Policy for Shortening {
         }
     }
 
+    fn stopped(&mut self, cluster: &mut Cluster, job: JobId) {
+        let freed = self.release(cluster, job);
+        self.retry_disabled(cluster, Occasion::NodesFreed);
+        self.wait_for_gap(cluster, job, Recovery::Short);
+        if let Some(nodes) = freed {
+            self.start_waiting(cluster, &nodes);
+        }
+    }
+
+    fn checkpointing(&self) -> Option<Checkpointing> {
+        self.settings.checkpointing()
+    }
+
     fn node_failed(&mut self, cluster: &mut Cluster, _node: NodeIndex, victim: Option<JobId>) {
         if let Some(job) = victim
             && let Some(nodes) = cluster.nodes_of(job).cloned()
         {
             if cluster.is_reservation(job) {
                 self.lose(cluster, job, Some(nodes));
+            } else if cluster.checkpoints_of(job).is_some() {
+                self.displace(cluster, job, nodes);
             } else {
                 self.disable(cluster, job, nodes, Cause::Crash);
             }
@@ -502,6 +533,7 @@ impl Policy for Shortening {
 
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
         let bound = self.disabled.remove(job);
+        self.displaced.remove(&job);
         self.lose(cluster, job, bound);
     }
 

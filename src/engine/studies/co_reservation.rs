@@ -5,7 +5,8 @@ pub mod measures;
 use serde::{Deserialize, Serialize, Serializer};
 
 use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, spec_format};
-use crate::brokering::{CoReservationSettings, Order, Repair};
+use crate::brokering::{CoReservationSettings, Order, Repair, SortBy};
+use crate::estimates::LearningSettings;
 use crate::units::Seconds;
 use crate::workload::{
     ClusterSettings, CoRequestSettings, FurtherParts, Preference, TemplateSelection,
@@ -69,6 +70,11 @@ impl Study for CoReservationStudy {
         if self.settings.risk.is_none() {
             *common.estimates = None;
         }
+        if let Some(estimates) = common.estimates {
+            estimates.normalise(true);
+            // No battery is run before.
+            estimates.learning.batteries_before = LearningSettings::default().batteries_before;
+        }
         let settings = &mut self.settings;
         let default = CoReservationSettings::default();
         if settings.failures.is_none() && settings.risk.is_none() {
@@ -96,10 +102,15 @@ impl Study for CoReservationStudy {
                 settings.search = default.search;
                 settings.messages = default.messages;
                 settings.renegotiate = false;
+                settings.second_thoughts = None;
             }
             Some(requests) => {
                 let row = settings.search.algorithm.row();
-                if row.order != Order::Value {
+                if !row.probes {
+                    settings.search.sort_by = default.search.sort_by;
+                }
+                let by_degree = settings.search.sort_by == SortBy::ReservationDegree;
+                if row.order != Order::Value || by_degree {
                     requests.preference = Preference::default();
                 }
                 if row.repair != Repair::BestFirst {

@@ -136,6 +136,8 @@ macro_rules! for_each_study {
             Provisioning(provisioning::ProvisioningStudy),
             /// A queue that plans with predicted run times (Tsafrir et al. 2007; Gaussier et al. 2015).
             PredictedQueue(predicted_queue::PredictedQueueStudy),
+            /// Clusters that quote price and risk of single jobs, and a broker that delegates them.
+            Market(market::MarketStudy),
         }
     };
 }

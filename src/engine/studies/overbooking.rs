@@ -6,12 +6,15 @@ pub(super) mod measures;
 
 use super::reservations::with_copies;
 use super::{CommonSettings, JOB_BYTES, SimulationSpec, Study, jobs_of};
+use crate::estimates::EstimateSettings;
+use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::registry::{self, PlanKind, Strategy};
 use crate::scheduling::{
-    Acceptance, CalibrationMethod, CalibrationSettings, ClientSettings, DownHorizon, Placing,
-    PolicySettings, Reliability,
+    CalibrationMethod, CalibrationSettings, CheckpointInterval, CheckpointSettings, ClientSettings,
+    DownHorizon, NodeKnowledge, NodeOrder, Placing, PolicySettings, Reliability,
 };
-use crate::workload::RequestSettings;
+use crate::units::Seconds;
+use crate::workload::{ReleaseSettings, RequestSettings};
 
 /// None: where a policy is named, it is simulated on a cluster.
 pub const STRATEGY: Option<super::Strategy> = None;
@@ -28,13 +31,17 @@ pub struct OverbookingStudy {
         skip_serializing_if = "Option::is_none"
     )]
     pub requests: Option<RequestSettings>,
+    /// Jobs that may not start at their submission; `None` where all may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub releases: Option<ReleaseSettings>,
     /// How users react to what becomes of their jobs.
     #[serde(default, skip_serializing_if = "ClientSettings::is_open_loop")]
     pub client: ClientSettings,
 }
 
 impl Study for OverbookingStudy {
-    /// For a strategy that overbooks, a risk test becomes the PoF test with the same threshold. A strategy that does not
+    /// For a strategy that overbooks, a risk test becomes the PoF test with the same threshold; a rule of time does not test slots
+    /// of full length. A strategy that does not
     /// overbook reads no estimates and no time step; acceptance only where full-length slots are tested too, the planner's
     /// reliability only there and where the placing compares probabilities, and 1/μ where [`DownHorizon::Mttr`] asks for it.
     fn normalise(&mut self, common: CommonSettings<'_>) {
@@ -42,6 +49,7 @@ impl Study for OverbookingStudy {
             .requests
             .take()
             .filter(|requests| requests.share_percent != 0.0);
+        self.releases = self.releases.take().filter(|releases| !releases.is_none());
         self.client = std::mem::take(&mut self.client).normalised();
         let given = std::mem::take(common.scheduling);
         let strategy = registry::strategy(&given.strategy);
@@ -50,15 +58,21 @@ impl Study for OverbookingStudy {
             Some(strategy) => read_by(strategy, given),
             None => given,
         };
+        let computes = computes_probabilities(strategy);
+        let adapts = computes && policy.adapt_security_factor;
         let policy = PolicySettings {
-            calibration: calibration_read(strategy, policy.calibration),
+            calibration: calibration_read(computes, adapts, policy.calibration),
+            adapt_security_factor: adapts,
             ..policy
         };
+        let policy = nodes_read(strategy, common.failures, policy);
+        if let Some(estimates) = common.estimates {
+            estimates.normalise(computes);
+        }
         *common.scheduling = if overbooks {
             PolicySettings {
-                acceptance: Acceptance::Pof {
-                    maximum: policy.acceptance.threshold(),
-                },
+                acceptance: policy.acceptance.normalised(),
+                test_full_length: policy.test_full_length && !policy.acceptance.is_of_time(),
                 ..policy
             }
         } else {
@@ -74,11 +88,7 @@ impl Study for OverbookingStudy {
     fn work(&self, simulation: &SimulationSpec) -> f64 {
         let policy = &simulation.scheduling;
         // What is learned from is simulated first.
-        let batteries = match policy.calibration.method {
-            CalibrationMethod::None => 1.0,
-            _ if simulation.workload.whole.is_some() => 1.0,
-            _ => 1.0 + f64::from(policy.calibration.batteries_before),
-        };
+        let batteries = 1.0 + f64::from(Self::batteries_before(simulation));
         // Overbooked plans hold more jobs the higher the threshold is.
         let plans = 0.75 + 0.5 * policy.acceptance.threshold();
         self.jobs(simulation) * batteries * plans * per_job(policy)
@@ -120,10 +130,30 @@ fn per_job(policy: &PolicySettings) -> f64 {
 }
 
 impl OverbookingStudy {
+    /// How many batteries are run before the simulated one, to learn from them: promises also from those that the statistics know already,
+    /// the statistics only from those after their learning jobs.
+    #[must_use]
+    pub fn batteries_before(simulation: &SimulationSpec) -> u32 {
+        if simulation.workload.whole.is_some() {
+            return 0;
+        }
+        let of_promises = simulation.scheduling.promise_batteries();
+        let of_statistics = simulation
+            .estimates
+            .as_ref()
+            .map_or(0, EstimateSettings::batteries_before);
+        of_promises.max(of_statistics.min(simulation.replication))
+    }
+
     /// Jobs and requests of a simulation.
     fn jobs(&self, simulation: &SimulationSpec) -> f64 {
         jobs_of(&simulation.workload) * with_copies(self.requests.as_ref())
     }
+}
+
+/// Whether intervals of checkpoints follow from the failure rate.
+fn needs_rate(checkpoint: Option<&CheckpointSettings>) -> bool {
+    checkpoint.is_some_and(|settings| !matches!(settings.interval, CheckpointInterval::Fixed(_)))
 }
 
 /// Of a policy that does not overbook.
@@ -133,10 +163,9 @@ fn without_overbooking(strategy: Option<&Strategy>, policy: PolicySettings) -> P
         policy.placing,
         Placing::HighestPos | Placing::BestOpportunity
     );
-    let acceptance = if policy.test_full_length {
-        Acceptance::Pof {
-            maximum: policy.acceptance.threshold(),
-        }
+    let test_full_length = policy.test_full_length && !policy.acceptance.is_of_time();
+    let acceptance = if test_full_length {
+        policy.acceptance.normalised()
     } else {
         default.acceptance
     };
@@ -148,11 +177,18 @@ fn without_overbooking(strategy: Option<&Strategy>, policy: PolicySettings) -> P
             default.reliability.repair_rate_per_hour
         }
     };
+    let failure_rate_per_hour = if needs_rate(policy.checkpoint.as_ref()) {
+        policy.reliability.failure_rate_per_hour
+    } else {
+        default.reliability.failure_rate_per_hour
+    };
     PolicySettings {
-        reliability: if policy.test_full_length || compares {
+        test_full_length,
+        reliability: if test_full_length || compares {
             policy.reliability
         } else {
             Reliability {
+                failure_rate_per_hour,
                 repair_rate_per_hour,
                 ..default.reliability
             }
@@ -171,12 +207,15 @@ fn without_overbooking(strategy: Option<&Strategy>, policy: PolicySettings) -> P
 fn read_by(strategy: &Strategy, policy: PolicySettings) -> PolicySettings {
     let default = PolicySettings::default();
     let recovering = PolicySettings {
-        crash: policy.crash.written_out(strategy.overbooks),
+        crash: policy
+            .crash
+            .written_out(strategy.overbooks, policy.checkpoint.is_some()),
         failed_start: policy.failed_start.written_out(strategy.overbooks),
         ..policy
     };
     let policy = match strategy.plan {
         PlanKind::Queue => PolicySettings {
+            checkpoint: None,
             crash: default.crash,
             failed_start: default.failed_start,
             retry: default.retry,
@@ -212,18 +251,47 @@ fn read_by(strategy: &Strategy, policy: PolicySettings) -> PolicySettings {
     }
 }
 
-/// Only strategies that compute probabilities calibrate them, and without a method nothing shapes it.
-fn calibration_read(
+/// Rates of single nodes are read where jobs are bound to nodes, and there is something to learn from where failures came before the
+/// simulation starts.
+fn nodes_read(
     strategy: Option<&Strategy>,
+    failures: &FailureSettings,
+    mut policy: PolicySettings,
+) -> PolicySettings {
+    let is_seen = failures.source != FailureSource::None && failures.offset > Seconds::ZERO;
+    if !is_seen {
+        policy.node_order = NodeOrder::Index;
+    }
+    if !is_seen || strategy.is_some_and(|strategy| strategy.plan != PlanKind::Mapped) {
+        policy.reliability.nodes = NodeKnowledge::Common;
+    }
+    policy
+}
+
+/// Whether a strategy computes probabilities of failure.
+fn computes_probabilities(strategy: Option<&Strategy>) -> bool {
+    strategy.is_none_or(|strategy| {
+        strategy.overbooks && matches!(strategy.plan, PlanKind::Mapped | PlanKind::Counted)
+    })
+}
+
+/// Only strategies that compute probabilities calibrate them, and without a method nothing shapes it; a security factor that adapts
+/// only looks back over its half-life, on what the batteries before teach.
+fn calibration_read(
+    computes: bool,
+    adapts: bool,
     calibration: CalibrationSettings,
 ) -> CalibrationSettings {
-    let computes = strategy.is_none_or(|strategy| {
-        strategy.overbooks && matches!(strategy.plan, PlanKind::Mapped | PlanKind::Counted)
-    });
+    let default = CalibrationSettings::default();
     if computes && calibration.method != CalibrationMethod::None {
         calibration
+    } else if adapts {
+        CalibrationSettings {
+            minimum_jobs: default.minimum_jobs,
+            ..calibration
+        }
     } else {
-        CalibrationSettings::default()
+        default
     }
 }
 

@@ -17,6 +17,7 @@ mod job_stream;
 mod logged;
 pub mod lublin_feitelson;
 mod prepare;
+mod releases;
 mod reservations;
 mod settings;
 mod site;
@@ -45,6 +46,7 @@ pub use job::{Job, JobId, JobKind};
 pub use job_stream::{Demand, JobStream, JobStreamError};
 pub use logged::{JobLog, LoggedJob, job_log};
 pub use prepare::{Workload, load, prepare, prepare_parsed};
+pub use releases::ReleaseSettings;
 pub use reservations::{
     LeadRounding, MixedWorkload, RequestDuration, RequestId, RequestOrigin, RequestSettings,
     ReservationRequest, StartRule, WantedStart, generate_requests,

@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::estimates::{EstimateModel, EstimateSettings};
-use crate::failures::{FailureSource, FailureTrace, LanlTable};
+use crate::failures::{FailureSettings, FailureSource, FailureTrace, LanlTable};
 use crate::random::StreamSeed;
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::workflows::{Negatives, Workflow};
@@ -401,15 +401,62 @@ impl Inputs {
         replication: u32,
         later: Seconds,
     ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+        self.failures_until(
+            spec,
+            spec.workload.nodes,
+            replication,
+            later + horizon(jobs, spec.workload.nodes),
+        )
+    }
+
+    /// The failures that these jobs meet on a machine, or on several together, with so many nodes.
+    pub(crate) fn failures_on(
+        &self,
+        spec: &SimulationSpec,
+        jobs: &[Job],
+        nodes: Nodes,
+    ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+        // As if all jobs were on one machine of the workload's size: none lasts longer on several.
+        let horizon = horizon(jobs, spec.workload.nodes);
+        self.failures_until(spec, nodes, spec.replication, horizon)
+    }
+
+    fn failures_until(
+        &self,
+        spec: &SimulationSpec,
+        nodes: Nodes,
+        replication: u32,
+        horizon: Seconds,
+    ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
         if spec.failures.source == FailureSource::None {
             return Ok(Arc::default());
         }
-        let nodes = spec.workload.nodes;
         let workload_key = self.sources.workload_key(&spec.workload);
         self.failures_of(&FailureRequest {
             settings: &spec.failures,
             nodes,
-            horizon: horizon(jobs, nodes) + later,
+            horizon,
+            seed: spec.seed,
+            workload_key: &workload_key,
+            replication,
+        })
+    }
+
+    /// The failures before the simulation starts: those of its failure clock from 0 to the offset.
+    pub(crate) fn failures_before(
+        &self,
+        spec: &SimulationSpec,
+        replication: u32,
+    ) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+        let settings = FailureSettings {
+            offset: Seconds::ZERO,
+            ..spec.failures.clone()
+        };
+        let workload_key = self.sources.workload_key(&spec.workload);
+        self.failures_of(&FailureRequest {
+            settings: &settings,
+            nodes: spec.workload.nodes,
+            horizon: spec.failures.offset,
             seed: spec.seed,
             workload_key: &workload_key,
             replication,

@@ -2,9 +2,21 @@
 
 use serde::Deserialize;
 
-use super::declaration::{Given, Key, Section, integer, integers, named, one_of, section};
+use super::declaration::{
+    Given, Key, Section, integer, integer_within, integers, named, one_of, real, section,
+};
 use super::field::Field;
-use crate::estimates::{Binning, ClassTable, LearningJobs, Overrun};
+use crate::estimates::{Binning, ClassTable, Combining, Learning, LearningJobs, Overrun};
+use crate::predictions::PREDICTORS;
+
+/// Nobody, and the names of predictors.
+fn predictors() -> Vec<&'static str> {
+    let named = PREDICTORS.iter().map(|predictor| predictor.name);
+    std::iter::once(NOBODY).chain(named).collect()
+}
+
+/// Who predicts where nobody does.
+pub(crate) const NOBODY: &str = "none";
 
 section! {
     /// The statistics of user estimates.
@@ -35,5 +47,32 @@ section! {
         overrun: Option<Overrun> = named::<Overrun>().decides("A-08"),
         /// The smallest class whose statistics are used.
         minimum_class_size: Given<u32> = integer(1).default_is("1").decides("A-10"),
+        /// Whether and how statistics go on learning from jobs that were decided.
+        learning: Option<Learning> = named::<Learning>(),
+        /// How many jobs of a class count in a window.
+        window_jobs: Given<u32> = integer(1)
+            .words("a whole number of jobs of a class of 1 or more, for learning = \"window\"")
+            .default_is("500"),
+        /// After how many further jobs of its class a job weighs half.
+        half_life_jobs: Given<f64> = real().from(1.0)
+            .note(" jobs of a class, for learning = \"aged\"")
+            .default_is("250"),
+        /// How many batteries are run before, to learn from.
+        learning_batteries: Given<u32> = integer_within(0, 20)
+            .refused("", "batteries are too many")
+            .words("0 to 20 batteries between the learning jobs and the simulated one")
+            .default_is("5"),
+        /// How the distributions of a class and of wider classes are combined.
+        combine: Option<Combining> = named::<Combining>(),
+        /// How many jobs the wider class counts as.
+        wider_class_jobs: Given<f64> = real().above(0.0)
+            .note(" jobs, for combine = \"weighted\"")
+            .default_is("20"),
+        /// Who predicts run times: no slot is booked that is shorter.
+        prediction: Given<String> = one_of(predictors)
+            .note(": who predicts how long a job will run; no shorter slot is booked")
+            .default_is("none"),
+        /// Of predictions by quantiles: the share of jobs that shall end within them.
+        prediction_quantile: Given<f64> = real().above(0.0).below(1.0).default_is("0.9"),
     }
 }

@@ -47,6 +47,27 @@ section! {
         repair_rate_per_hour: Given<f64> = real().above(0.0)
             .note(" repairs an hour")
             .default_is("0.4333"),
+        /// How many failures follow a failure that the model draws.
+        burst_followers: Given<f64> = real().from(0.0).to(100.0)
+            .note(" on the average")
+            .default_is("0.0"),
+        /// How long after it they come.
+        burst_delay_hours: Given<f64> = real().above(0.0)
+            .note(" hours on the average")
+            .default_is("1.0"),
+        /// How many of them hit the same node; the others hit any.
+        burst_same_node: Given<f64> = real().from(0.0).to(1.0)
+            .note(", a share")
+            .default_is("0.5"),
+        /// The rate by hour of the day, from the hour after time 0 of the failure clock on; scaled to the mean 1.
+        hour_factors: Given<Vec<f64>> = reals().from(0.0)
+            .words("24 factors of 0 or more, not all 0"),
+        /// How much more a machine of age 0 fails, as a share of the rate that remains.
+        early_excess: Given<f64> = real().from(0.0).default_is("0.0"),
+        /// In which age that has fallen to its 1/e.
+        early_decay_hours: Given<f64> = real().above(0.0)
+            .note(" hours")
+            .default_is("4383.0"),
     }
 }
 
@@ -84,5 +105,11 @@ section! {
             .decides("A-01"),
         /// Whether survival is computed right, or as it is printed.
         form: Option<SurvivalForm> = named::<SurvivalForm>().decides("A-02"),
+        /// Whether each node has rates of its own, learned from the failures before the simulation starts.
+        nodes: Given<String> = one_of(|| vec!["common", "learned"]).default_is("common").decides("A-06"),
+        /// Which of several equally free nodes is taken: the one with the lowest number, or the most reliable one.
+        node_order: Given<String> = one_of(|| vec!["index", "reliability"]).default_is("index"),
+        /// How many failures the common rates weigh where rates of nodes are learned.
+        prior_failures: Given<f64> = real().above(0.0).default_is("1.0"),
     }
 }

@@ -8,8 +8,9 @@ use super::declaration::{
 use super::field::Field;
 use crate::scheduling::registry::STRATEGIES;
 use crate::scheduling::{
-    CalibrationMethod, Convolution, CrashRule, DownHorizon, EarlyStart, FailedStartRule, Placing,
-    PredecessorRule, PromisingRule, ReplanPasses, Retry, UnderestimatorRule,
+    CalibrationMethod, CheckpointPayer, Convolution, CrashRule, DownHorizon, EarlyStart,
+    FailedStartRule, GapEnd, Placing, PredecessorRule, PromisingRule, ReplanPasses, ResumeRule,
+    Retry, UnderestimatorRule,
 };
 use bookahead_engine::studies;
 
@@ -70,12 +71,21 @@ section! {
     /// When an overbooked slot is accepted, and the accounting.
     ACCEPTANCE = "acceptance", RawAcceptance {
         /// The test that an overbooked slot has to pass.
-        test: Given<String> = one_of(|| vec!["pof", "risk"]).default_is("pof"),
+        test: Given<String> = one_of(|| vec!["pof", "risk", "mean-sigma", "percentile", "maximum"])
+            .default_is("pof"),
         /// The probability of failure up to which a slot is accepted.
         pof_max: Given<f64> = real().from(0.0).to(1.0)
             .words("a probability from 0 to 1")
             .default_is("0.2")
             .decides("A-04"),
+        /// How many standard deviations above the mean must fit.
+        sigmas: Given<f64> = real().from(0.0)
+            .note(" standard deviations above the mean must fit, with mean-sigma and maximum")
+            .default_is("1"),
+        /// Which percentile must fit.
+        percentile: Given<f64> = real().from(0.0).to(100.0)
+            .note(" %: this percentile must fit, with percentile and maximum")
+            .default_is("80"),
         /// How promises follow from computed probabilities.
         calibration: Option<CalibrationMethod> = named::<CalibrationMethod>(),
         /// After how many jobs a count weighs half.
@@ -97,6 +107,8 @@ section! {
         security_factor: Given<f64> = real().from(0.0)
             .note(" (default: the strategy's own)")
             .decides("§3.4.3"),
+        /// Whether S follows what earlier promises were worth.
+        adapt_security_factor: Option<bool> = flag("false"),
         /// What makes a job promising for the algorithm of 2008.
         promising: Option<PromisingRule> = named::<PromisingRule>()
             .note(": whose statistics let overbooking-2008 shorten a job")
@@ -105,5 +117,30 @@ section! {
         underestimators: Option<UnderestimatorRule> = named::<UnderestimatorRule>()
             .note(": what overbooking-2008 plans for users whose jobs mostly outlast their estimates")
             .decides("§3.1.6"),
+    }
+}
+
+section! {
+    /// Whether jobs save their work, so that one which is stopped or loses a node goes on from there.
+    CHECKPOINT = "checkpoint", RawCheckpoint {
+        /// How much a job computes between two checkpoints.
+        interval: Given<String> = one_of(|| vec!["none", "fixed", "young", "daly"])
+            .note(": no checkpoints at all, or one after each so much work")
+            .default_is("none")
+            .decides("A-31"),
+        /// The fixed interval.
+        interval_seconds: Given<i64> = integer_within(1, 1 << 40)
+            .note(" seconds of work")
+            .default_is("3600"),
+        /// How long a job stands still while it writes a checkpoint.
+        cost_seconds: Given<i64> = integer_within(0, 1 << 30).note(" seconds").default_is("60"),
+        /// How long a job reads a checkpoint before it goes on.
+        restart_seconds: Given<i64> = integer_within(0, 1 << 30).note(" seconds").default_is("60"),
+        /// Whose time checkpoints take.
+        payer: Option<CheckpointPayer> = named::<CheckpointPayer>(),
+        /// What is done when a window ends before the job in it.
+        gap_end: Option<GapEnd> = named::<GapEnd>(),
+        /// In which gaps a job goes on that was stopped.
+        resume: Option<ResumeRule> = named::<ResumeRule>(),
     }
 }

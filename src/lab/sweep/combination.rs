@@ -39,6 +39,7 @@ pub(super) fn resolved<'i>(
         raw.scheduling.as_ref(),
         &raw.acceptance,
         &raw.reliability,
+        &raw.checkpoint,
         problems,
     );
     let requests = studies::requests(&raw.studies, problems);

@@ -153,6 +153,7 @@ impl<'i> Document<'i> {
             scheduling: self.section("scheduling", values, problems),
             acceptance: self.optional("acceptance", values, problems),
             reliability: self.optional("reliability", values, problems),
+            checkpoint: self.optional("checkpoint", values, problems),
             studies: StudyTables::read(&mut Reading {
                 document: self,
                 values,

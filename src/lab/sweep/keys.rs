@@ -24,6 +24,7 @@ const COMMON: &[Section] = &[
     scheduling::SCHEDULING,
     scheduling::ACCEPTANCE,
     failures::RELIABILITY,
+    scheduling::CHECKPOINT,
 ];
 
 /// Every table with keys, in the order of the documentation.

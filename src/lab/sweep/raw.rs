@@ -10,7 +10,7 @@ use toml::Spanned;
 pub use crate::keys::declaration::Given;
 pub use crate::keys::estimates::RawEstimates;
 pub use crate::keys::failures::{RawFailures, RawReliability};
-pub use crate::keys::scheduling::{RawAcceptance, RawScheduling};
+pub use crate::keys::scheduling::{RawAcceptance, RawCheckpoint, RawScheduling};
 pub use crate::keys::workload::{RawHeader, RawWorkload};
 use crate::studies::StudyTables;
 
@@ -31,6 +31,8 @@ pub struct RawExperiment {
     pub acceptance: RawAcceptance,
     /// `[reliability]`.
     pub reliability: RawReliability,
+    /// `[checkpoint]`.
+    pub checkpoint: RawCheckpoint,
     /// The tables of studies.
     pub(crate) studies: StudyTables,
 }

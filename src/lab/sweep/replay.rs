@@ -123,7 +123,7 @@ pub fn replay_point(
     if spec.workload.whole.is_some() && spec.workload.laxity < 1.0 {
         return Err(ReplayError::Streamed);
     }
-    let inputs = Inputs::new(InputSources::new(folders), true);
+    let inputs = Inputs::new(InputSources::new(folders), true).keeping_samples(true);
     let mut sweep = Sweep {
         name: String::new(),
         description: String::new(),

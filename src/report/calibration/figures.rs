@@ -108,13 +108,7 @@ impl Drawing<'_> {
                 Series::new(label, rank, Marks::Points(marks))
             })
             .collect();
-        let end = |at: f64| Mark {
-            x: at,
-            mean: at,
-            low: at,
-            high: at,
-            count: 0,
-        };
+        let end = |at: f64| Mark::value(at, at, 0);
         series.push(Series::new(
             "as promised",
             6,
@@ -159,12 +153,8 @@ impl Drawing<'_> {
                             .bins()
                             .iter()
                             .enumerate()
-                            .map(|(bin, counts)| Mark {
-                                x: bin as f64,
-                                mean: counts.jobs as f64,
-                                low: counts.jobs as f64,
-                                high: counts.jobs as f64,
-                                count: counts.jobs,
+                            .map(|(bin, counts)| {
+                                Mark::value(bin as f64, counts.jobs as f64, counts.jobs)
                             })
                             .collect(),
                     ),
@@ -217,13 +207,7 @@ impl Drawing<'_> {
                 else {
                     continue;
                 };
-                promised.push(Mark {
-                    x,
-                    mean: scores.predicted,
-                    low: scores.predicted,
-                    high: scores.predicted,
-                    count: scores.jobs,
-                });
+                promised.push(Mark::value(x, scores.predicted, scores.jobs));
                 failed.push(mark(x, &scores.failed, scores.jobs));
             }
             for (what, rank, mut marks) in [
@@ -274,5 +258,6 @@ fn mark(x: f64, share: &Estimate, jobs: u64) -> Mark {
         low: share.low().unwrap_or(share.mean).max(0.0),
         high: share.high().unwrap_or(share.mean).min(1.0),
         count: jobs,
+        paired: None,
     }
 }

@@ -48,6 +48,8 @@ pub(super) fn figures(comparison: &Comparison<'_>) -> Drawn {
     };
     let layout = Layout::new(comparison.runs);
     let situations = layout.situations(comparison.runs);
+    // The first figure in which the runs coincide: where they do in all, it says so better than no figure.
+    let mut same: Option<(&Quantity, &Situation, Vec<Series>)> = None;
     for (rank, quantity) in comparison.main.iter().enumerate() {
         let most = if rank == 0 {
             MOST_PANELS.0
@@ -59,6 +61,9 @@ pub(super) fn figures(comparison: &Comparison<'_>) -> Drawn {
             let series = layout.curves(comparison.runs, quantity, &situation.0);
             if series.len() < 2 || coincide(&series) {
                 drawn.coinciding += 1;
+                if series.len() > 1 && same.is_none() {
+                    same = Some((quantity, situation, series));
+                }
                 continue;
             }
             shown += 1;
@@ -92,6 +97,15 @@ pub(super) fn figures(comparison: &Comparison<'_>) -> Drawn {
                 drawn.figures.push(figure);
             }
         }
+    }
+    if drawn.figures.is_empty()
+        && let Some((quantity, situation, series)) = same
+    {
+        let mut figure = layout.figure(quantity, situation, series);
+        figure.sql = sql::curves(comparison, quantity, layout.axis.as_deref(), &situation.1);
+        figure.note = format!("The runs coincide here. {}", figure.note);
+        drawn.figures.push(figure);
+        drawn.coinciding -= 1;
     }
     drawn
 }

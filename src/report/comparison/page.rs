@@ -10,7 +10,7 @@ use super::figures::{Drawn, figures};
 use super::{ComparedRun, Comparison, tables};
 use crate::report::figure::Figure;
 use crate::report::format::{Markdown, TableFormat as _, html as inert};
-use crate::report::html::{document, figure_html, plain_table, script, section, table_html};
+use crate::report::html::{Panels, document, plain_table, script, section, table_html};
 use crate::report::section::ReportError;
 use crate::report::svg;
 use crate::report::table::Table;
@@ -120,7 +120,7 @@ impl Content {
             header { "\n"
                 div.bar {
                     h1 { (self.title) }
-                    button id="theme" type="button" aria-label="light or dark" { "◐" }
+                    button id="theme" type="button" aria-label="light or dark" { "light or dark" }
                 } "\n"
                 @for answer in &self.answers { p.answer { (answer) } "\n" }
                 div.cards { "\n"
@@ -148,7 +148,7 @@ impl Content {
     fn figures(&self) -> Markup {
         html! {
             div.figures { "\n"
-                @for figure in self.drawn.figures.iter().take(MOST_FIGURES) { (figure_html(figure, true)) }
+                @for panels in Panels::of(self.drawn.figures.iter().take(MOST_FIGURES)) { (panels.html(false)) }
             } "\n"
             @for note in self.figure_notes() { p.note { (note) } "\n" }
         }

@@ -3,47 +3,57 @@
 use std::collections::BTreeMap;
 
 use super::drawn::{Drawn, drawn};
+use super::paired::{Line, Pairs};
 use super::{
-    MOST_PANELS, axis_scale, condition, file_name, given, is_numeric, mark, number, titled,
+    MOST_FURTHER_PANELS, MOST_PANELS, axis_scale, condition, file_name, given, horizontal,
+    is_numeric, mark, number, titled,
 };
 use crate::report::analysis::{Analysis, STRATEGY_AXIS, strategy_rank};
-use crate::report::figure::{Figure, Mark, Marks, Scale, ScaleKind, Series};
+use crate::report::figure::{Figure, Marks, Scale, ScaleKind, Series};
 use crate::report::tables::short;
+use crate::scheduling::registry;
 
-type Panels<'a> = BTreeMap<Vec<Option<u32>>, BTreeMap<(usize, &'a str), Vec<Mark>>>;
+/// Lines by rank and name of their strategies.
+type Curves<'a> = BTreeMap<(usize, &'a str), Line<'a>>;
+type Panels<'a> = BTreeMap<Vec<Option<u32>>, Curves<'a>>;
 
-/// One figure for every quantity, axis and combination of the other axes, as many as are worth looking at; and how many were
-/// left out.
+/// For every quantity a figure over the axis with the most numbers in every situation, and over further axes where that gives few;
+/// and how many were left out.
 pub(in crate::report) fn curves(
     analysis: &Analysis,
+    pairs: &Pairs<'_>,
     configuration_hash: &str,
 ) -> (Vec<Figure>, usize) {
     let mut figures = Vec::new();
     let mut left_out = 0;
-    let strategies = analysis
-        .axes
-        .iter()
-        .filter(|axis| axis.key != STRATEGY_AXIS && axis.values.len() > 1)
-        .count();
+    let free: Vec<usize> = (0..analysis.axes.len())
+        .filter(|axis| analysis.axes[*axis].key != STRATEGY_AXIS)
+        .filter(|axis| analysis.axes[*axis].values.len() > 1)
+        .collect();
+    let mut over = horizontal(analysis, &free);
+    let further = free.iter().filter(|axis| !over.contains(axis));
+    over.extend(further.copied().collect::<Vec<_>>());
     for quantity in &drawn(analysis, configuration_hash) {
-        if strategies == 0 {
+        if free.is_empty() {
             figures.extend(by_strategy(analysis, quantity));
             continue;
         }
-        for axis in 0..analysis.axes.len() {
-            if analysis.axes[axis].key == STRATEGY_AXIS || analysis.axes[axis].values.len() < 2 {
-                continue;
-            }
+        for (rank, axis) in over.iter().copied().enumerate() {
             let panels = panels(analysis, axis, quantity);
             // Axes that were swept together leave one value of this axis in every situation.
             let panels: Panels<'_> = panels
                 .into_iter()
                 .filter(|(_, curves)| curves.values().any(|marks| marks.len() > 1))
                 .collect();
+            // Further axes are drawn completely or not at all: three of eleven situations would be an accident.
+            if rank > 0 && panels.len() > MOST_FURTHER_PANELS {
+                left_out += panels.len();
+                continue;
+            }
             left_out += panels.len().saturating_sub(MOST_PANELS);
             let alone = panels.len() == 1;
             for (number, (places, curves)) in panels.into_iter().take(MOST_PANELS).enumerate() {
-                let mut figure = figure(analysis, axis, &places, curves, quantity);
+                let mut figure = figure(analysis, axis, &places, &curves, (quantity, pairs));
                 if !alone {
                     figure.name = format!("{}-{}", figure.name, number + 1);
                 }
@@ -85,7 +95,10 @@ fn panels<'a>(analysis: &'a Analysis, axis: usize, quantity: &Drawn) -> Panels<'
             .or_default()
             .entry((strategy_rank(strategy), strategy))
             .or_default()
-            .push(mark(x, &estimate));
+            .push((mark(x, &estimate), combination));
+    }
+    for line in panels.values_mut().flat_map(BTreeMap::values_mut) {
+        line.sort_by(|(mark, _), (other, _)| mark.x.total_cmp(&other.x));
     }
     panels
 }
@@ -94,25 +107,27 @@ fn figure(
     analysis: &Analysis,
     axis: usize,
     places: &[Option<u32>],
-    curves: BTreeMap<(usize, &str), Vec<Mark>>,
-    quantity: &Drawn,
+    curves: &Curves<'_>,
+    (quantity, pairs): (&Drawn, &Pairs<'_>),
 ) -> Figure {
     let key = &analysis.axes[axis].key;
     let given = given(analysis, &others(analysis, axis), places);
     let numeric = is_numeric(analysis, axis);
     let series = curves
-        .into_iter()
-        .map(|((rank, strategy), mut marks)| {
-            marks.sort_by(|mark, other| mark.x.total_cmp(&other.x));
-            Series::new(
-                strategy,
-                rank,
-                if numeric {
-                    Marks::Curve(marks)
-                } else {
-                    Marks::Bars(marks)
-                },
-            )
+        .iter()
+        .map(|((rank, strategy), line)| {
+            let baseline = registry::strategy(strategy).and_then(|known| known.baseline);
+            let beside = baseline.and_then(|name| curves.get(&(strategy_rank(name), name)));
+            let marks = pairs.marks(quantity, line, beside.map_or(&[], Vec::as_slice));
+            let marks = if numeric {
+                Marks::Curve(marks)
+            } else {
+                Marks::Bars(marks)
+            };
+            Series {
+                reference: baseline.map(str::to_owned),
+                ..Series::new(*strategy, *rank, marks)
+            }
         })
         .collect();
     Figure {

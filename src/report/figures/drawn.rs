@@ -6,14 +6,14 @@ use crate::report::figure::{Scale, Section};
 use crate::report::sql::this_run;
 use crate::report::statistics::Estimate;
 use crate::scheduling::measures::Topic;
-use crate::store::{METRICS, Shown};
+use crate::store::{METRICS, PointColumns, Shown};
 
 /// A quantity that is drawn.
-pub(super) struct Drawn {
+pub(in crate::report) struct Drawn {
     /// Its column in `from`, and the beginning of the names of its figures.
-    pub(super) key: String,
+    pub(in crate::report) key: String,
     /// Its heading, with the unit.
-    pub(super) title: String,
+    pub(in crate::report) title: String,
     pub(super) section: Section,
     /// What stands behind FROM in a query: a table with the columns `strategy`, `axes` and `key`, one row a point of the run.
     pub(super) from: String,
@@ -28,13 +28,23 @@ enum Value {
 }
 
 impl Drawn {
-    pub(super) fn estimate(&self, combination: &Combination) -> Option<Estimate> {
+    pub(in crate::report) fn estimate(&self, combination: &Combination) -> Option<Estimate> {
         match self.value {
             Value::Metric(index, 1.0) => combination.estimates[index],
             Value::Metric(index, factor) => {
                 combination.estimates[index].map(|estimate| estimate.scaled(factor))
             }
             Value::Measure(index) => combination.measured[index],
+        }
+    }
+
+    /// Its value at a point.
+    pub(super) fn value(&self, points: &PointColumns, point: usize) -> Option<f64> {
+        match self.value {
+            Value::Metric(index, factor) => {
+                Some(factor * points.metrics[METRICS[index].name][point]?)
+            }
+            Value::Measure(index) => points.measures[index].values[point],
         }
     }
 
@@ -131,7 +141,7 @@ impl Drawn {
 }
 
 /// Everything that is drawn of a run, in the order of the tables. What was measured to be 0 throughout is left to the tables.
-pub(super) fn drawn(analysis: &Analysis, configuration_hash: &str) -> Vec<Drawn> {
+pub(in crate::report) fn drawn(analysis: &Analysis, configuration_hash: &str) -> Vec<Drawn> {
     let measures = (0..analysis.measures.len())
         .filter(|index| analysis.measures[*index].topic != Topic::Detail)
         // It stands beside the makespan of plans.

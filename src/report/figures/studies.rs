@@ -5,15 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::drawn::{Drawn, drawn};
 use super::lines::{Lines, MOST_LINES, free_axes};
+use super::paired::{Line, Pairs};
 use super::{
-    MOST_PANELS, axis_scale, condition, file_name, given, is_numeric, mark, number, spread, titled,
+    MOST_FURTHER_PANELS, MOST_PANELS, axis_scale, condition, file_name, given, horizontal,
+    is_numeric, mark, number, spread, titled,
 };
 use crate::report::analysis::{Analysis, Combination};
 use crate::report::figure::{Figure, Mark, Marks, Series};
 use crate::report::tables::short;
-
-/// Over the other axes fewer are worth looking at.
-const MOST_FURTHER_PANELS: usize = 3;
 
 const NOTE: &str = "Means over replications with 95 % intervals (Student's t).";
 const NOTE_DEVIATION: &str = "Means over submissions; bars are one standard deviation up and down.";
@@ -23,6 +22,7 @@ const BEST_EFFORT: &str = "best effort";
 /// were left out.
 pub(in crate::report) fn studies(
     analysis: &Analysis,
+    pairs: &Pairs<'_>,
     configuration_hash: &str,
 ) -> (Vec<Figure>, usize) {
     let free = free_axes(analysis);
@@ -36,7 +36,7 @@ pub(in crate::report) fn studies(
     for quantity in &drawn(analysis, configuration_hash) {
         for layout in &layouts {
             let beside = quantity.best_effort(analysis, configuration_hash);
-            let (drawn, more) = layout.figures(analysis, quantity, beside.as_ref());
+            let (drawn, more) = layout.figures(analysis, pairs, quantity, beside.as_ref());
             figures.extend(drawn);
             left_out += more;
         }
@@ -44,29 +44,8 @@ pub(in crate::report) fn studies(
     (figures, left_out)
 }
 
-/// The axes that curves are drawn over, the main one first.
-fn horizontal(analysis: &Analysis, free: &[usize]) -> Vec<usize> {
-    let mut numeric: Vec<usize> = free
-        .iter()
-        .copied()
-        .filter(|axis| is_numeric(analysis, *axis))
-        .collect();
-    // The last of the longest: files list what varies fastest last.
-    numeric.reverse();
-    numeric.sort_by_key(|axis| std::cmp::Reverse(analysis.axes[*axis].values.len()));
-    if numeric.is_empty() {
-        let longest = free
-            .iter()
-            .copied()
-            .rev()
-            .max_by_key(|axis| analysis.axes[*axis].values.len());
-        numeric.extend(longest);
-    }
-    numeric
-}
-
 /// Marks by place in the legend and label.
-type Curves<'l> = BTreeMap<(usize, &'l str), Vec<Mark>>;
+type Curves<'l> = BTreeMap<(usize, &'l str), Line<'l>>;
 
 /// One horizontal axis, the lines over it, and the axes that tell figures apart.
 struct Layout {
@@ -114,6 +93,7 @@ impl Layout {
     fn figures(
         &self,
         analysis: &Analysis,
+        pairs: &Pairs<'_>,
         quantity: &Drawn,
         beside: Option<&Drawn>,
     ) -> (Vec<Figure>, usize) {
@@ -133,7 +113,7 @@ impl Layout {
             .map(|(number, (places, lines))| {
                 let others = others.as_mut().and_then(|others| others.remove(&places));
                 let beside = beside.zip(others);
-                let mut figure = self.figure(analysis, quantity, &places, lines, beside);
+                let mut figure = self.figure(analysis, (quantity, pairs), &places, &lines, beside);
                 if !alone {
                     figure.name = format!("{}-{}", figure.name, number + 1);
                 }
@@ -168,10 +148,13 @@ impl Layout {
                 .entry(self.lines.of(combination))
                 .or_default()
                 .push(if quantity.shows_deviation() {
-                    spread(x, &estimate)
+                    (spread(x, &estimate), combination)
                 } else {
-                    mark(x, &estimate)
+                    (mark(x, &estimate), combination)
                 });
+        }
+        for line in panels.values_mut().flat_map(BTreeMap::values_mut) {
+            line.sort_by(|(mark, _), (other, _)| mark.x.total_cmp(&other.x));
         }
         panels
     }
@@ -189,16 +172,26 @@ impl Layout {
     fn figure(
         &self,
         analysis: &Analysis,
-        quantity: &Drawn,
+        (quantity, pairs): (&Drawn, &Pairs<'_>),
         places: &[Option<u32>],
-        lines: Curves<'_>,
+        lines: &Curves<'_>,
         beside: Option<(&Drawn, Curves<'_>)>,
     ) -> Figure {
         let axis = &analysis.axes[self.axis];
         let given = given(analysis, &self.panels, places);
+        let first = lines.iter().next();
         let mut series: Vec<Series> = lines
-            .into_iter()
-            .map(|((rank, label), marks)| self.series(quantity, label.to_owned(), rank, marks))
+            .iter()
+            .enumerate()
+            .map(|(number, ((rank, label), line))| {
+                let reference = first.filter(|_| number > 0);
+                let beside = reference.map_or(&[][..], |(_, line)| line.as_slice());
+                let marks = pairs.marks(quantity, line, beside);
+                Series {
+                    reference: reference.map(|((_, label), _)| (*label).to_owned()),
+                    ..self.series(quantity, (*label).to_owned(), *rank, marks)
+                }
+            })
             .collect();
         let mut sql = self.sql(analysis, quantity, &given);
         if let Some((quantity, lines)) = beside {
@@ -212,6 +205,7 @@ impl Layout {
                 None => {
                     series.extend(lines.into_iter().map(|((rank, label), marks)| {
                         let label = format!("{BEST_EFFORT}, {label}");
+                        let marks = marks.into_iter().map(|(mark, _)| mark).collect();
                         self.series(quantity, label, first + rank, marks)
                     }));
                 }
@@ -238,8 +232,7 @@ impl Layout {
         }
     }
 
-    fn series(&self, quantity: &Drawn, label: String, rank: usize, mut marks: Vec<Mark>) -> Series {
-        marks.sort_by(|mark, other| mark.x.total_cmp(&other.x));
+    fn series(&self, quantity: &Drawn, label: String, rank: usize, marks: Vec<Mark>) -> Series {
         Series::new(
             label,
             rank,
@@ -315,7 +308,7 @@ ORDER BY {4}value;",
 /// The marks of all lines where they are the same at every place.
 fn common(lines: &Curves<'_>) -> Option<Vec<Mark>> {
     let mut found: Vec<Mark> = Vec::new();
-    for mark in lines.values().flatten() {
+    for (mark, _) in lines.values().flatten() {
         match found.iter().find(|known| known.x == mark.x) {
             None => found.push(*mark),
             Some(known) => {

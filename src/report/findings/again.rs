@@ -75,6 +75,7 @@ fn runs(check: &mut Check) -> Vec<&mut String> {
         Check::Value(check) => vec![&mut check.run],
         Check::Bound(check) => vec![&mut check.run],
         Check::Trend(check) => vec![&mut check.run],
+        Check::Points(check) => vec![&mut check.run],
         Check::Compare(check) => vec![&mut check.left.run, &mut check.right.run],
         Check::Cell(check) => check.runs.iter_mut().collect(),
     }

@@ -199,6 +199,23 @@ fn judge(finding: &Finding, check: &CompareCheck, at: Place, pair: &Pair) -> Jud
     if !held && !value.is_nan() {
         detail.push_str(&format!(", {problem}"));
     }
+    let (margin, held) = match check.replications.zip(check.relation) {
+        Some((wanted, relation)) => {
+            let holds = |(left, right): &(f64, f64)| {
+                let value = match check.by {
+                    Contrast::Difference(_) => left - right,
+                    Contrast::Ratio(_) => left / right,
+                };
+                let rounding = ROUNDING * left.abs().max(right.abs()).max(bound.abs());
+                relation.judge(value, bound, check.tolerance, rounding).1
+            };
+            let (kept, all) = pair.replications(holds);
+            detail.push_str(&format!(", in {kept} of {all} replications"));
+            let share = kept as f64 / all.max(1) as f64;
+            (share - wanted, all > 0 && share >= wanted - ROUNDING)
+        }
+        None => (margin, held),
+    };
     Judged {
         at,
         value,

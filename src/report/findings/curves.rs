@@ -268,6 +268,12 @@ impl Pair {
         u32::try_from(self.samples.len()).unwrap_or(u32::MAX)
     }
 
+    /// In how many of the replications that both have something holds, and how many these are.
+    pub(super) fn replications(&self, holds: impl Fn(&(f64, f64)) -> bool) -> (usize, usize) {
+        let kept = self.samples.iter().filter(|pair| holds(pair)).count();
+        (kept, self.samples.len())
+    }
+
     /// left − right: the mean, and half of its 95 % interval over pairs.
     pub(super) fn difference(&self) -> (f64, Option<f64>) {
         let half = half_width(self.samples.iter().map(|(left, right)| left - right));

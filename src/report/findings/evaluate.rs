@@ -11,8 +11,9 @@ use super::tables::{CellCheck, Expected, Found, Second, Tables};
 use super::words::{Place, counted, number, quantity, share};
 use super::zipped::WithZipped;
 use super::{
-    BoundCheck, Check, Finding, FindingsFile, Near, Tolerance, ValueCheck, Verdict, Where,
+    BoundCheck, Check, Finding, FindingsFile, Near, Scatter, Tolerance, ValueCheck, Verdict, Where,
 };
+use crate::sweep::Axis;
 
 /// A finding beside what was measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,6 +38,8 @@ pub struct FindingResult {
     pub found: Option<Found>,
     /// The second verdict, where the finding has one of its own (see [`tables`](super::tables)).
     pub second: Option<Second>,
+    /// Published and measured points, where the finding is about many.
+    pub scatter: Option<Scatter>,
 }
 
 impl FindingResult {
@@ -59,6 +62,7 @@ impl FindingResult {
             judged: Vec::new(),
             found: None,
             second: None,
+            scatter: None,
         }
     }
 
@@ -156,6 +160,18 @@ pub fn evaluate(
                 Check::Bound(check) => bound(&sources, finding, check),
                 Check::Trend(check) => super::trend::trend(&sources, finding, check),
                 Check::Compare(check) => super::compare::compare(&sources, finding, check),
+                Check::Points(check) => {
+                    let published = file.published.get(&check.points);
+                    match super::points::points(&sources, check, published) {
+                        Ok((survey, scatter)) => {
+                            return FindingResult {
+                                scatter: Some(scatter),
+                                ..survey.result(finding)
+                            };
+                        }
+                        Err(why) => Err(why),
+                    }
+                }
                 Check::Cell(check) => match &mut tables {
                     Some(tables) => return tables.judge(finding, check),
                     None => Err("the file has no `[cells]`".to_owned()),
@@ -202,6 +218,18 @@ impl<'m> Sources<'m> {
         Field::new(self.curves, (run, measure), cells, at, filter)
     }
 
+    /// The axes of a run, and its cells of a measure.
+    pub(super) fn cells(
+        &self,
+        run: &str,
+        measure: &str,
+    ) -> Result<(&[Axis], &[CurveCell]), String> {
+        let axes = self.curves.axes(run);
+        let axes = axes.ok_or_else(|| format!("run `{run}` was not made"))?;
+        let cells = self.cells.get(&(run.to_owned(), measure.to_owned()));
+        Ok((axes, cells.map_or(&[][..], Vec::as_slice)))
+    }
+
     pub(super) fn has_axis(&self, run: &str, key: &str) -> bool {
         self.curves
             .axes(run)
@@ -225,8 +253,8 @@ fn value(sources: &Sources<'_>, finding: &Finding, check: &ValueCheck) -> Result
             return (f64::NAN, true, String::new());
         };
         let published = expected.value;
-        if let Tolerance::Range { rounding } = expected.tolerance {
-            return among(cell, published, rounding);
+        if let Tolerance::Range { rounding, widened } = expected.tolerance {
+            return among(cell, published, (rounding, widened));
         }
         let width = expected.tolerance.width(published);
         let away = (mean - published).abs();
@@ -243,22 +271,34 @@ fn value(sources: &Sources<'_>, finding: &Finding, check: &ValueCheck) -> Result
         )
     });
     survey.line = survey.range(finding);
-    let is_range = |near: Near| matches!(near.tolerance, Tolerance::Range { .. });
-    if check.expected.is_some_and(is_range)
-        && let Some((low, high)) = field.cell(&vec![0; field.axes.len()]).and_then(extremes)
+    if let Some(Near {
+        value: published,
+        tolerance: Tolerance::Range { widened, .. },
+    }) = check.expected
+        && let Some(cell) = field.cell(&vec![0; field.axes.len()])
+        && let Some((low, high)) = extremes(cell)
     {
-        survey
-            .line
-            .push_str(&format!(", from {} to {}", number(low), number(high)));
+        let range = format!(", from {} to {}", number(low), number(high));
+        survey.line.push_str(&range);
+        if widened > 0.0 {
+            let below = cell.samples.iter().filter(|(_, value)| *value < published);
+            let share = below.count() as f64 / cell.samples.len() as f64;
+            let share = number((share * 100.0).round());
+            survey
+                .line
+                .push_str(&format!("; {share} % of them below the published number"));
+        }
     }
     Ok(survey)
 }
 
-/// Judges whether a published number lies among the replications of a cell, up to its printed digits.
-fn among(cell: &CurveCell, published: f64, printed: f64) -> (f64, bool, String) {
+/// Judges whether a published number lies among the replications of a cell, up to its printed digits and the share by which their
+/// range is widened.
+fn among(cell: &CurveCell, published: f64, (printed, widened): (f64, f64)) -> (f64, bool, String) {
     let Some((low, high)) = extremes(cell) else {
         return (f64::NAN, false, "its replications are not known".to_owned());
     };
+    let (low, high) = (low - widened * low.abs(), high + widened * high.abs());
     let margin = (published - low).min(high - published) + printed;
     let rounding = ROUNDING * low.abs().max(high.abs()).max(published.abs());
     (
@@ -395,7 +435,7 @@ impl Survey {
         let failed = self.judged.iter().filter(|judged| !judged.held).count();
         let total = self.judged.len() + self.missing.len();
         let exceptions = match &finding.check {
-            Check::Value(_) | Check::Cell(_) => 0.0,
+            Check::Value(_) | Check::Cell(_) | Check::Points(_) => 0.0,
             Check::Bound(check) => check.exceptions,
             Check::Trend(check) => check.exceptions,
             Check::Compare(check) => check.exceptions,

@@ -10,7 +10,8 @@ use serde::Deserialize;
 
 use super::{
     BoundCheck, Check, CompareCheck, Contrast, Derived, Finding, FindingsFile, Fixed, Near, Paired,
-    Provenance, Relation, Side, Tolerance, TrendCheck, ValueCheck, Where, Zipped, again, tables,
+    PointsCheck, Provenance, Relation, Side, Tolerance, TrendCheck, ValueCheck, Where, Zipped,
+    again, tables,
 };
 use crate::studies::measures::ClusterMeasureName;
 
@@ -135,6 +136,7 @@ pub fn parse(
         derived: raw.derived,
         paired: raw.paired,
         zipped: raw.zipped,
+        ..FindingsFile::default()
     };
     for rule in &raw.again {
         again::repeat(&mut parsed, rule).map_err(|problem| FindingsError::Finding {
@@ -189,6 +191,7 @@ struct RawFinding {
     bound: Option<BoundCheck>,
     trend: Option<TrendCheck>,
     compare: Option<RawCompare>,
+    points: Option<PointsCheck>,
 }
 
 #[derive(Deserialize)]
@@ -203,6 +206,7 @@ struct RawValue {
     relative: Option<f64>,
     within: Option<Within>,
     rounding: Option<f64>,
+    widened: Option<f64>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -225,6 +229,7 @@ struct RawCompare {
     filter: Where,
     #[serde(default)]
     exceptions: f64,
+    replications: Option<f64>,
 }
 
 /// One finding; the error is the problem alone.
@@ -238,14 +243,16 @@ fn finding(table: toml::Table, measures: Option<&[&str]>) -> Result<Finding, Str
     if raw.statement.trim().is_empty() {
         return Err("`statement` is empty; it says in one sentence what is claimed".to_owned());
     }
-    let check = match (raw.value, raw.bound, raw.trend, raw.compare) {
-        (Some(value), None, None, None) => Check::Value(value.resolve(raw.held_out)?),
-        (None, Some(bound), None, None) => Check::Bound(bound.resolve(raw.held_out)?),
-        (None, None, Some(trend), None) => Check::Trend(trend.resolve(raw.held_out)?),
-        (None, None, None, Some(compare)) => Check::Compare(compare.resolve(raw.held_out)?),
+    let check = match (raw.value, raw.bound, raw.trend, raw.compare, raw.points) {
+        (Some(value), None, None, None, None) => Check::Value(value.resolve(raw.held_out)?),
+        (None, Some(bound), None, None, None) => Check::Bound(bound.resolve(raw.held_out)?),
+        (None, None, Some(trend), None, None) => Check::Trend(trend.resolve(raw.held_out)?),
+        (None, None, None, Some(compare), None) => Check::Compare(compare.resolve(raw.held_out)?),
+        (None, None, None, None, Some(points)) => Check::Points(points.resolve(raw.held_out)?),
         _ => {
             return Err(
-                "give exactly one of the tables `value`, `bound`, `trend` and `compare`".to_owned(),
+                "give exactly one of the tables `value`, `bound`, `trend`, `compare` and `points`"
+                    .to_owned(),
             );
         }
     };
@@ -281,6 +288,7 @@ impl Check {
             Self::Value(check) => vec![(&check.run, &check.measure)],
             Self::Bound(check) => vec![(&check.run, &check.measure)],
             Self::Trend(check) => vec![(&check.run, &check.measure)],
+            Self::Points(check) => vec![(&check.run, &check.measure)],
             Self::Compare(check) => vec![
                 (&check.left.run, &check.left.measure),
                 (&check.right.run, &check.right.measure),
@@ -300,19 +308,23 @@ impl RawValue {
             ("tolerance", self.tolerance),
             ("relative", self.relative),
             ("rounding", self.rounding),
+            ("widened", self.widened),
         ];
         let expected = if held_out {
             nothing_published(&numbers)?;
             None
         } else {
-            if self.rounding.is_some() && self.within.is_none() {
-                return Err("`rounding` goes with `within` only".to_owned());
+            for (name, number) in [("rounding", self.rounding), ("widened", self.widened)] {
+                if number.is_some() && self.within.is_none() {
+                    return Err(format!("`{name}` goes with `within` only"));
+                }
             }
             let tolerance = match (self.tolerance, self.relative, self.within) {
                 (Some(width), None, None) => Tolerance::Absolute(not_negative("tolerance", width)?),
                 (None, Some(share), None) => Tolerance::Relative(not_negative("relative", share)?),
                 (None, None, Some(Within::Range)) => Tolerance::Range {
                     rounding: not_negative("rounding", self.rounding.unwrap_or(0.0))?,
+                    widened: not_negative("widened", self.widened.unwrap_or(0.0))?,
                 },
                 _ => {
                     return Err(
@@ -388,6 +400,7 @@ impl RawCompare {
             ("by", self.by),
             ("ratio", self.ratio),
             ("tolerance", self.tolerance),
+            ("replications", self.replications),
         ];
         if held_out {
             nothing_published(&numbers)?;
@@ -429,7 +442,25 @@ impl RawCompare {
             for_each: self.for_each,
             filter,
             exceptions: share(self.exceptions)?,
+            replications: match self.replications {
+                Some(part) if !(0.0..=1.0).contains(&part) => {
+                    return Err("`replications` is a share of them, 0 to 1".to_owned());
+                }
+                part => part,
+            },
         })
+    }
+}
+
+impl PointsCheck {
+    /// The check itself, where it can be one.
+    fn resolve(self, held_out: bool) -> Result<Self, String> {
+        match self.at_least {
+            number if held_out => nothing_published(&[("at_least", number)])?,
+            Some(low) if (-1.0..=1.0).contains(&low) => {}
+            _ => return Err("`at_least` is a rank correlation, -1 to 1".to_owned()),
+        }
+        Ok(self)
     }
 }
 

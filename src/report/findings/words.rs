@@ -171,8 +171,19 @@ pub(super) fn expected(finding: &Finding) -> String {
                     format!("{left} / {right} {sign} {}{near}", number(ratio))
                 }
             };
-            statement + &quantified("cells", &check.filter, check.exceptions)
+            let lasting = match check.replications {
+                Some(share) => format!(
+                    ", in at least {} % of the replications",
+                    number(share * 100.0)
+                ),
+                None => String::new(),
+            };
+            statement + &lasting + &quantified("cells", &check.filter, check.exceptions)
         }
+        Check::Points(check) => match check.at_least {
+            Some(low) => format!("rank correlation at least {}", number(low)),
+            None => String::new(),
+        },
     }
 }
 
@@ -182,7 +193,11 @@ fn near(near: Near) -> String {
         Tolerance::Absolute(0.0) | Tolerance::Relative(0.0) => format!("{value} exactly"),
         Tolerance::Absolute(width) => format!("{value} ± {}", number(width)),
         Tolerance::Relative(share) => format!("{value} ± {} %", number(share * 100.0)),
-        Tolerance::Range { .. } => format!("{value} among the replications"),
+        Tolerance::Range { widened: 0.0, .. } => format!("{value} among the replications"),
+        Tolerance::Range { widened, .. } => {
+            let percent = number(widened * 100.0);
+            format!("{value} among the replications, whose range is widened by {percent} %")
+        }
     }
 }
 

@@ -36,17 +36,52 @@
     }));
   }
 
-  // Filtering: rows by the columns that are axes, figures by what they are fixed at, marks by their strategy.
+  // What is shown: rows and curves by the values of axes, one situation of each quantity, series by their legend. It stands in the
+  // address of the page, so that a link shows the same.
   const form = document.getElementById("filters");
-  const filter = () => {
-    const wanted = [...form.querySelectorAll("select")].filter((select) => select.value !== "")
-      .map((select) => [select.dataset.axis, select.value]);
+  const state = new URLSearchParams(location.hash.includes("=") ? location.hash.slice(1) : "");
+  const remember = () => {
+    const text = state.toString();
+    history.replaceState(null, "", text ? `#${text}` : location.pathname + location.search);
+  };
+  const filters = form ? [...form.querySelectorAll("select")] : [];
+  const words = (series) => series.dataset.s.split(", ");
+  const place = (mark) => (mark.dataset.t.split("\n")[1] ?? "").replace(/^.*?: /, "");
+  const same = (text, choice) => text === choice || Number(text.replaceAll(",", "")) === Number(choice);
+  // Whether a name has one of the values of an axis in it, and whether it has the wanted one.
+  const speaks = (series, filter) => {
+    const short = filter.parentElement.firstChild.textContent.trim();
+    const has = (choice) => words(series).some((word) => word === choice || word === `${short} ${choice}`);
+    const is = [...filter.options].some((option) => option.value !== "" && has(option.value));
+    return !is || has(filter.value);
+  };
+  const situation = (panels) => {
+    const figures = [...panels.querySelectorAll("figure[data-given]")];
+    const selects = [...panels.querySelectorAll(".choose select")];
+    for (const select of selects) {
+      const wanted = state.get(select.dataset.axis) ?? state.get(`at ${select.dataset.axis}`);
+      if (wanted !== null && [...select.options].some((option) => option.value === wanted)) select.value = wanted;
+    }
+    const fits = (figure) => selects.filter((select) => JSON.parse(figure.dataset.given)[select.dataset.axis] === select.value).length;
+    const last = state.get("last");
+    const best = figures.map((figure) => {
+      const chosen = selects.find((select) => select.dataset.axis === last);
+      const first = chosen && JSON.parse(figure.dataset.given)[last] === chosen.value ? selects.length : 0;
+      return [first + fits(figure), figure];
+    }).sort((a, b) => b[0] - a[0])[0][1];
+    for (const figure of figures) figure.hidden = figure !== best;
+    const given = JSON.parse(best.dataset.given);
+    for (const select of selects) select.value = given[select.dataset.axis];
+  };
+  const apply = () => {
+    const wanted = filters.filter((select) => select.value !== "");
+    const hidden = new Set(state.getAll("hide"));
     let rows = 0, figures = 0;
     for (const table of document.querySelectorAll("table.sorts")) {
       const keys = [...table.tHead.rows[0].cells].map((cell) => cell.dataset.key);
-      const tests = wanted.map(([axis, choice]) => {
-        const name = axis === "scheduling.strategy" ? "strategy" : axis;
-        return [keys.indexOf(name), choice];
+      const tests = wanted.map((select) => {
+        const name = select.dataset.axis === "scheduling.strategy" ? "strategy" : select.dataset.axis;
+        return [keys.indexOf(name), select.value];
       }).filter(([column]) => column >= 0);
       for (const row of table.tBodies[0].rows) {
         row.hidden = !tests.every(([column, choice]) => row.cells[column].textContent.trim() === choice);
@@ -54,18 +89,90 @@
       }
     }
     for (const figure of document.querySelectorAll("figure[data-given]")) {
-      const given = JSON.parse(figure.dataset.given);
-      figure.hidden = !wanted.every(([axis, choice]) => given[axis] === undefined || given[axis] === choice);
-      figures += figure.hidden ? 0 : 1;
+      if (!figure.closest(".panels")) {
+        const given = JSON.parse(figure.dataset.given);
+        figure.hidden = !wanted.every((select) => given[select.dataset.axis] === undefined || given[select.dataset.axis] === select.value);
+      }
+      for (const series of figure.querySelectorAll(".series, .key")) {
+        const off = hidden.has(series.dataset.s);
+        const out = off || !wanted.every((select) => speaks(series, select));
+        series.classList.toggle(series.matches(".key") ? "off" : "gone", out);
+        if (series.matches(".key")) series.setAttribute("aria-pressed", String(!off));
+      }
+      const over = wanted.find((select) => select.dataset.axis === figure.dataset.x);
+      for (const mark of figure.querySelectorAll(".m"))
+        mark.classList.toggle("dim", over !== undefined && !same(place(mark), over.value));
     }
-    document.getElementById("shown").textContent =
-      wanted.length ? `${rows} rows, ${figures} figures` : "";
+    document.querySelectorAll(".panels").forEach(situation);
+    for (const figure of document.querySelectorAll("figure[data-given]")) figures += figure.hidden ? 0 : 1;
+    const shown = document.getElementById("shown");
+    if (shown) shown.textContent = wanted.length ? `${rows} rows, ${figures} figures` : "";
   };
+  for (const select of filters) {
+    const wanted = state.get(select.dataset.axis);
+    if (wanted !== null && [...select.options].some((option) => option.value === wanted)) select.value = wanted;
+    select.addEventListener("change", () => {
+      if (select.value === "") state.delete(select.dataset.axis); else state.set(select.dataset.axis, select.value);
+      state.delete("last");
+      remember();
+      apply();
+    });
+  }
   if (form) {
-    form.addEventListener("change", filter);
-    form.addEventListener("reset", () => setTimeout(filter));
+    form.addEventListener("reset", () => setTimeout(() => { [...state.keys()].forEach((key) => state.delete(key)); remember(); apply(); }));
     form.addEventListener("submit", (event) => event.preventDefault());
   }
+  for (const select of document.querySelectorAll(".choose select"))
+    select.addEventListener("change", () => {
+      state.set(`at ${select.dataset.axis}`, select.value);
+      state.set("last", select.dataset.axis);
+      const filter = filters.find((other) => other.dataset.axis === select.dataset.axis);
+      if (filter && filter.value !== "") { filter.value = ""; state.delete(select.dataset.axis); }
+      remember();
+      apply();
+    });
+  const toggle = (key) => {
+    const hidden = new Set(state.getAll("hide"));
+    if (!hidden.delete(key.dataset.s)) hidden.add(key.dataset.s);
+    state.delete("hide");
+    hidden.forEach((name) => state.append("hide", name));
+    remember();
+    apply();
+  };
+  const legend = (event) => event.target.closest ? event.target.closest(".key") : null;
+  document.addEventListener("click", (event) => { const key = legend(event); if (key) toggle(key); });
+  document.addEventListener("keydown", (event) => {
+    const key = legend(event);
+    if (key && (event.key === "Enter" || event.key === " ")) { event.preventDefault(); toggle(key); }
+  });
+  apply();
+
+  // Saving: a figure as it is seen, data as they stand in the page.
+  const keep = (name, type, text) => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type }));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  };
+  const drawing = (svg) => {
+    const copy = svg.cloneNode(true), style = document.createElementNS("http://www.w3.org/2000/svg", "style");
+    const rules = [...document.styleSheets].flatMap((sheet) => [...sheet.cssRules]).map((rule) => rule.cssText);
+    style.textContent = rules.filter((rule) => rule.startsWith("figure .")).map((rule) => rule.slice(7)).join("\n") + ".gone{display:none}.off{opacity:.35}";
+    copy.prepend(style);
+    return new XMLSerializer().serializeToString(copy);
+  };
+  const field = (text) => /[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  const rows = (table) => [...table.rows].map((row) => [...row.cells]
+    .map((cell) => field(cell.dataset.v ?? cell.dataset.key ?? cell.textContent.trim())).join(",")).join("\n") + "\n";
+  document.addEventListener("click", (event) => {
+    const button = event.target.closest ? event.target.closest(".save") : null;
+    if (!button) return;
+    const { kind, name } = button.dataset, figure = button.closest("figure");
+    if (kind === "svg") keep(`${name}.svg`, "image/svg+xml", drawing(figure.querySelector("svg")));
+    else if (figure) keep(`${name}.csv`, "text/csv", button.parentElement.querySelector("pre").textContent);
+    else keep(`${name}.csv`, "text/csv", rows(document.getElementById(`table-${name}`)));
+  });
 
   // Values under the pointer, a finger or the keyboard's focus.
   const tip = document.getElementById("tip");

@@ -30,6 +30,8 @@ pub struct TraceOnPage {
     pub is_measured: bool,
     /// Its card and reports: what they are called, and where they are, relative to the page.
     pub links: Vec<(String, String)>,
+    /// Drawings of its findings: what is claimed, and where they are, relative to the page.
+    pub drawings: Vec<(String, String)>,
 }
 
 /// The page of a paper.
@@ -170,6 +172,11 @@ impl<'p> PaperPage<'p> {
             text.push('.');
         }
         text
+    }
+
+    /// The drawings of all traces.
+    fn drawings(&self) -> impl Iterator<Item = &'p (String, String)> {
+        self.traces.iter().flat_map(|trace| &trace.drawings)
     }
 
     /// The misses that nothing explains.
@@ -362,6 +369,12 @@ impl<'p> PaperPage<'p> {
             }
             line(&mut page, &format!("{}\n", figure.note()));
             markdown(&mut page, &figure.grid());
+        }
+        if self.drawings().next().is_some() {
+            line(&mut page, "## Measured against published\n");
+        }
+        for (claim, to) in self.drawings() {
+            line(&mut page, &format!("{0}\n\n![{0}]({to})\n", inert(claim)));
         }
         let open = self.unexplained();
         if !open.is_empty() {

@@ -170,7 +170,7 @@ fn cell<'a>(
     let (kind, width) = match check.tolerance {
         Tolerance::Relative(share) => ("relative", share),
         Tolerance::Absolute(width) => ("absolute", width),
-        Tolerance::Range { rounding } => ("range", rounding),
+        Tolerance::Range { rounding, .. } => ("range", rounding),
     };
     CellRecord {
         id: &finding.id,

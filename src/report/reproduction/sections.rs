@@ -79,6 +79,11 @@ impl ScoreCard {
                 line(page, &format!("| {} |", cells.join(" | ")));
             }
             page.push('\n');
+            for result in results.iter().filter(|result| result.scatter.is_some()) {
+                if let Some(name) = super::drawing(&result.finding) {
+                    line(page, &format!("![{}]({name})\n", result.finding.statement));
+                }
+            }
             let mut noted = false;
             for result in results {
                 if let Some(note) = &result.finding.note {

@@ -22,6 +22,8 @@ pub(in crate::report) enum Place<'s> {
     File(&'s str),
     /// In a page, which has the styles and a heading.
     Page,
+    /// The same, with lines that the page's script shows and hides.
+    Interactive,
 }
 
 /// What a picture is called, how large it is, and which part of it has the axes around it.
@@ -57,6 +59,7 @@ pub(in crate::report) enum Swatch {
 pub(in crate::report) struct Canvas<'p> {
     svg: String,
     picture: Picture<'p>,
+    is_interactive: bool,
 }
 
 impl fmt::Write for Canvas<'_> {
@@ -71,7 +74,7 @@ impl<'p> Canvas<'p> {
         let title = escape(picture.title);
         let top = match place {
             Place::File(_) => 0.0,
-            Place::Page => HEADING_HEIGHT,
+            Place::Page | Place::Interactive => HEADING_HEIGHT,
         };
         let class = match picture.class {
             "" => String::new(),
@@ -82,7 +85,11 @@ impl<'p> Canvas<'p> {
              font-family=\"system-ui,sans-serif\" font-size=\"12\" role=\"img\" aria-label=\"{title}\">\n",
             height - top
         );
-        let mut canvas = Self { svg, picture };
+        let mut canvas = Self {
+            svg,
+            picture,
+            is_interactive: matches!(place, Place::Interactive),
+        };
         if let Place::File(style) = place {
             let _ = writeln!(
                 canvas,
@@ -148,6 +155,10 @@ impl<'p> Canvas<'p> {
         let places = legend_places(names.iter().copied(), self.picture.size.0);
         for ((swatch, name), (left, line)) in swatches.into_iter().zip(&names).zip(places) {
             let top = top + LEGEND_LINE * line as f64;
+            self.begin(
+                "class=\"key\" role=\"button\" tabindex=\"0\" aria-pressed=\"true\"",
+                name,
+            );
             let _ = match swatch {
                 Swatch::Line(class, before) => writeln!(
                     self,
@@ -163,6 +174,21 @@ impl<'p> Canvas<'p> {
                 ),
             };
             self.text((left + 26.0, top), "ink", "start", name);
+            self.end();
+        }
+    }
+
+    /// Begins what belongs to a series, for the page's script …
+    pub(in crate::report) fn begin(&mut self, attributes: &str, series: &str) {
+        if self.is_interactive {
+            let _ = writeln!(self, "<g {attributes} data-s=\"{}\">", escape(series));
+        }
+    }
+
+    /// … and ends it.
+    pub(in crate::report) fn end(&mut self) {
+        if self.is_interactive {
+            let _ = writeln!(self, "</g>");
         }
     }
 

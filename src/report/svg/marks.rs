@@ -84,6 +84,8 @@ pub(super) struct Pen<'d, 'p> {
     pub(super) shift: f64,
     /// … and how wide they are.
     pub(super) width: f64,
+    /// Where the picture ends on the right.
+    pub(super) edge: f64,
 }
 
 impl Pen<'_, '_> {
@@ -113,7 +115,8 @@ impl Pen<'_, '_> {
             }
             Marks::Named(marks) => {
                 for (number, (mark, name)) in marks.iter().enumerate() {
-                    let label = free_label(self.at(mark), name, &self.labels_before(number));
+                    let label =
+                        free_label(self.at(mark), name, self.edge, &self.labels_before(number));
                     self.ring(mark, name, label);
                 }
             }
@@ -156,7 +159,7 @@ impl Pen<'_, '_> {
         let points = path(upper.chain(lower));
         let _ = writeln!(
             self.canvas,
-            "<polygon class=\"f{}\" fill-opacity=\"0.16\" points=\"{points}\"/>",
+            "<polygon class=\"band f{}\" fill-opacity=\"0.16\" points=\"{points}\"/>",
             self.class
         );
     }
@@ -186,7 +189,7 @@ impl Pen<'_, '_> {
 
     fn dots(&mut self, marks: &[Mark]) {
         for mark in marks {
-            self.dot(mark.x, mark.mean, 3.2, &mean_words(mark));
+            self.dot(mark.x, mark.mean, 3.2, &self.mean_words(mark));
         }
     }
 
@@ -201,6 +204,24 @@ impl Pen<'_, '_> {
         );
     }
 
+    /// A mean with its interval, and its difference from the reference.
+    fn mean_words(&self, mark: &Mark) -> String {
+        let words = mean_words(mark);
+        match (mark.paired, &self.series.reference) {
+            (Some(paired), Some(reference)) => {
+                let interval = paired.interval.map_or_else(String::new, |(low, high)| {
+                    format!(" [{}, {}]", short_number(low), short_number(high))
+                });
+                format!(
+                    "{words}\n{}{}{interval} against {reference}, paired",
+                    if paired.mean > 0.0 { "+" } else { "" },
+                    short_number(paired.mean)
+                )
+            }
+            _ => words,
+        }
+    }
+
     /// The names of the rings that are drawn before ring `number`.
     fn labels_before(&self, number: usize) -> Vec<Label> {
         let mut labels: Vec<Label> = Vec::new();
@@ -209,7 +230,7 @@ impl Pen<'_, '_> {
             if let Marks::Named(marks) = &other.marks {
                 let count = if is_last { number } else { marks.len() };
                 for (mark, name) in &marks[..count] {
-                    labels.push(free_label(self.at(mark), name, &labels));
+                    labels.push(free_label(self.at(mark), name, self.edge, &labels));
                 }
             }
             if is_last {
@@ -250,7 +271,7 @@ impl Pen<'_, '_> {
 
     fn bar(&mut self, mark: &Mark) {
         let ((place, top), zero) = (self.at(mark), self.y.at(0.0));
-        let words = words_of(self.figure, self.series, mark.x, &mean_words(mark));
+        let words = words_of(self.figure, self.series, mark.x, &self.mean_words(mark));
         self.canvas.rectangle(
             &format!("class=\"f{} m\" tabindex=\"0\" {words}", self.class),
             (place - self.width / 2.0, top.min(zero)),
@@ -312,7 +333,7 @@ impl Label {
 }
 
 /// To the right of a ring, or to its left where there is no room, and where other names leave room.
-fn free_label((at, top): (f64, f64), name: &str, others: &[Label]) -> Label {
+fn free_label((at, top): (f64, f64), name: &str, edge: f64, others: &[Label]) -> Label {
     let width = text_width(name);
     let beside = |is_right: bool, down: f64| Label {
         x: if is_right { at + 9.0 } else { at - 9.0 },
@@ -320,7 +341,7 @@ fn free_label((at, top): (f64, f64), name: &str, others: &[Label]) -> Label {
         width,
         is_right,
     };
-    let right = at + 16.0 + width < super::WIDTH;
+    let right = at + 16.0 + width < edge;
     // Above and below the middle of the ring, then farther away.
     let places = [-6.0, 15.0, -19.0, 28.0].map(|down| beside(right, down));
     let free = |label: &&Label| !others.iter().any(|other| other.overlaps(label));

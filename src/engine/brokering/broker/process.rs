@@ -2,6 +2,7 @@
 
 mod plan;
 mod promised;
+mod renegotiation;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -128,6 +129,9 @@ impl Process {
                 waiting_after: 0,
                 lost_parts: 0,
                 replaced_parts: 0,
+                first_start: None,
+                renegotiations: 0,
+                improvements: 0,
                 attempts: Vec::new(),
                 request,
             },
@@ -214,6 +218,7 @@ impl Process {
                 self.send_cancel(rules, now, order, cluster, effects);
                 self.cancelled(rules, now, order, Some(cluster), effects);
             }
+            Wait::Renegotiation => self.renegotiate(rules, now, effects),
         }
     }
 
@@ -486,6 +491,12 @@ impl Process {
                 self.outcome.verdict = verdict;
                 if is_complete {
                     self.promise(rules, &held);
+                    self.think_again(rules, now, effects);
+                }
+            }
+            Purpose::Better => {
+                if is_complete {
+                    self.keep_the_better(rules, now, held, effects);
                 }
             }
             Purpose::Anew => {

@@ -37,6 +37,7 @@ fn ran(job: &Job, start: i64) -> JobOutcome {
         end: Some(Seconds(start) + job.runtime),
         restarts: 0,
         node_failures: 0,
+        execution: None,
     }
 }
 
@@ -76,6 +77,9 @@ fn outcome(request: CoRequest, verdict: CoVerdict, start: Option<i64>) -> CoOutc
         waiting_after: 0,
         lost_parts: 0,
         replaced_parts: 0,
+        first_start: None,
+        renegotiations: 0,
+        improvements: 0,
         attempts: Vec::new(),
         verdict,
         request,

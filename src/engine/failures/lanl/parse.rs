@@ -57,13 +57,14 @@ pub(super) fn rows_by_system(
 }
 
 /// How many lines may be titles before the header.
-const HEADER_LINES: u64 = 20;
+pub(super) const HEADER_LINES: u64 = 20;
 
 /// Nodes of a system at most: each has a list of its outages, whether it has any or not.
 const MOST_NODES: u32 = 1_000_000;
 
 /// Names of the columns that are used, as [`Columns`] holds them.
-const COLUMN_NAMES: [&str; 5] = ["System", "nodes", "nodenumz", "Prob Started", "Prob Fixed"];
+pub(super) const COLUMN_NAMES: [&str; 5] =
+    ["System", "nodes", "nodenumz", "Prob Started", "Prob Fixed"];
 
 /// Positions of the columns.
 struct Columns {
@@ -249,7 +250,7 @@ impl SystemRows {
 }
 
 /// The first column that the would-be header lacks.
-fn header_error(record: &csv::ByteRecord, file: &Path, lines: u64) -> FailureError {
+pub(super) fn header_error(record: &csv::ByteRecord, file: &Path, lines: u64) -> FailureError {
     let has = |name: &str| {
         record
             .iter()

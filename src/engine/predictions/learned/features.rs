@@ -17,9 +17,8 @@ const DAY_SECONDS: i64 = 86_400;
 const WEEK_SECONDS: i64 = 604_800;
 
 /// All features of a job.
-pub(super) const fn features() -> usize {
-    BASE_FEATURES + IN_PRODUCTS * (IN_PRODUCTS - 1) / 2 + (BASE_FEATURES - 1)
-}
+pub(super) const FEATURES: usize =
+    BASE_FEATURES + IN_PRODUCTS * (IN_PRODUCTS - 1) / 2 + (BASE_FEATURES - 1);
 
 /// Which base features are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -138,25 +137,26 @@ pub(super) fn base_features(
     }
     for (place, period) in [(14, DAY_SECONDS), (16, WEEK_SECONDS)] {
         let angle = TAU * now.0.rem_euclid(period) as f64 / period as f64;
-        (features[place + 1], features[place]) = (libm::sin(angle), libm::cos(angle));
+        (features[place + 1], features[place]) = libm::sincos(angle);
     }
     features[18] = nodes;
     features
 }
 
 /// The base features, then the products of two different ones, then the squares; into `all`, which has room for them.
-pub(super) fn expand(base: &[f64; BASE_FEATURES], all: &mut [f64]) {
-    all[..BASE_FEATURES].copy_from_slice(base);
-    let mut place = BASE_FEATURES;
+pub(super) fn expand(base: &[f64; BASE_FEATURES], all: &mut [f64; FEATURES]) {
+    let (own, mut rest) = all.split_at_mut(BASE_FEATURES);
+    own.copy_from_slice(base);
     for first in 1..IN_PRODUCTS {
-        for second in first + 1..=IN_PRODUCTS {
-            all[place] = base[first] * base[second];
-            place += 1;
+        let others = &base[first + 1..=IN_PRODUCTS];
+        let (products, after) = rest.split_at_mut(others.len());
+        for (product, other) in products.iter_mut().zip(others) {
+            *product = base[first] * other;
         }
+        rest = after;
     }
-    for feature in &base[1..] {
-        all[place] = feature * feature;
-        place += 1;
+    for (square, feature) in rest.iter_mut().zip(&base[1..]) {
+        *square = feature * feature;
     }
 }
 
@@ -197,10 +197,24 @@ mod tests {
         }
     }
 
+    /// Both at once are those of the two functions alone, to the last bit, at every second of a day and of a week.
+    #[test]
+    fn sine_and_cosine_at_once_are_those_of_the_functions_alone() {
+        for period in [DAY_SECONDS, WEEK_SECONDS] {
+            for second in 0..period {
+                let angle = TAU * second as f64 / period as f64;
+                let alone = (libm::sin(angle), libm::cos(angle));
+                let (sine, cosine) = libm::sincos(angle);
+                assert_eq!(sine.to_bits(), alone.0.to_bits(), "{angle}");
+                assert_eq!(cosine.to_bits(), alone.1.to_bits(), "{angle}");
+            }
+        }
+    }
+
     #[test]
     fn there_are_157_features() {
-        assert_eq!(features(), 157);
-        let mut all = vec![0.0; features()];
+        assert_eq!(FEATURES, 157);
+        let mut all = [0.0; FEATURES];
         let base: [f64; BASE_FEATURES] = std::array::from_fn(|place| place as f64 + 1.0);
         expand(&base, &mut all);
         assert_eq!(all[19], 2.0 * 3.0);

@@ -10,7 +10,7 @@ pub use regression::OnlineRegression;
 
 use serde::{Deserialize, Serialize};
 
-use self::features::{BASE_FEATURES, UserPast, base_features, expand};
+use self::features::{BASE_FEATURES, FEATURES, UserPast, base_features, expand};
 use super::{Build, NamedPredictor, Predictor, Reads, Submission};
 use crate::units::Seconds;
 
@@ -35,6 +35,7 @@ pub struct LearnedSettings {
 }
 
 /// The predictor.
+#[derive(Clone)]
 struct Learned {
     settings: LearnedSettings,
     regression: OnlineRegression,
@@ -46,20 +47,19 @@ struct Learned {
     /// The place of each job.
     places: Vec<u32>,
     /// Room for all features of one job.
-    expanded: Vec<f64>,
+    expanded: [f64; FEATURES],
 }
 
 impl Learned {
     fn new(settings: LearnedSettings) -> Self {
-        let features = features::features();
         Self {
             settings,
-            regression: OnlineRegression::new(features, settings.loss),
+            regression: OnlineRegression::new(FEATURES, settings.loss),
             users: Vec::new(),
             kept: Vec::new(),
             free: Vec::new(),
             places: Vec::new(),
-            expanded: vec![0.0; features],
+            expanded: [0.0; FEATURES],
         }
     }
 
@@ -106,6 +106,10 @@ impl Predictor for Learned {
         let nodes = f64::from(submission.nodes.0);
         let weight = self.settings.weight.of(runtime, nodes);
         self.regression.learn(&self.expanded, runtime, weight);
+    }
+
+    fn boxed(&self) -> Box<dyn Predictor> {
+        Box::new(self.clone())
     }
 }
 

@@ -62,7 +62,8 @@ impl OnlineRegression {
             scale: scales,
             gradients,
         } = &mut self.coefficients;
-        // Two passes: the first is bound by the order of its two sums, which run side by side; the second has none.
+        // Two passes: the first is bound by the order of its two sums, which run side by side, so that telling apart what is larger
+        // costs nothing; the second has none and is bound by its quotients and roots.
         let (mut value, mut norm) = (0.0, 0.0);
         for ((feature, scale), coefficient) in features.iter().zip(&mut *scales).zip(&mut *weights)
         {

@@ -114,6 +114,7 @@ fn policy(strategy: &Registered, jobs: &[Job]) -> (PolicySettings, Option<Arc<Es
         learn_from: LearningJobs::Before,
         overrun: Overrun::Clamp,
         minimum_class_size: 1,
+        ..EstimateSettings::default()
     };
     let policy = PolicySettings {
         strategy: strategy.name.to_owned(),

@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 
+use super::progress::Progress;
 use crate::plan::NodeSet;
 use crate::scheduling::outcome::{JobOutcome, Promise, Verdict};
 use crate::units::Seconds;
@@ -33,6 +34,8 @@ pub(super) struct JobRecord {
     pub(super) nodes: Option<NodeSet>,
     pub(super) restarts: u32,
     pub(super) node_failures: u32,
+    /// What it saved, where jobs save their work.
+    pub(super) progress: Progress,
     /// Raised whenever the job's pending event is replaced, so that the old one is stale.
     pub(super) version: u32,
 }
@@ -70,6 +73,7 @@ impl JobTable {
             nodes: None,
             restarts: 0,
             node_failures: 0,
+            progress: Progress::default(),
             version: 0,
         });
     }
@@ -96,6 +100,7 @@ impl JobTable {
         job: JobId,
         verdict: Verdict,
         end: Option<Seconds>,
+        saves: bool,
     ) -> JobOutcome {
         let record = self.get_mut(job);
         record.phase = Phase::Done;
@@ -109,6 +114,7 @@ impl JobTable {
             end,
             restarts: record.restarts,
             node_failures: record.node_failures,
+            execution: (saves && record.start.is_some()).then_some(record.progress.execution),
         };
         self.open -= 1;
         while self

@@ -1,7 +1,7 @@
 //! What somebody outside may ask and do between events: windows that are sold, nodes that are struck.
 
 use super::{ClusterMachine, Phase};
-use crate::scheduling::policy::WindowQuote;
+use crate::scheduling::policy::{JobQuote, WindowQuote};
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{Job, JobId};
 
@@ -19,6 +19,16 @@ impl ClusterMachine {
     #[must_use]
     pub fn sells_windows(&self) -> bool {
         self.policy.sells_windows()
+    }
+
+    /// What the policy would promise this job if it arrived now ([`crate::scheduling::Policy::quote_job`]); `None` for a job that is wider than the
+    /// cluster.
+    #[must_use]
+    pub fn quote_job(&mut self, job: &Job) -> Option<JobQuote> {
+        if job.nodes > self.cluster.nodes {
+            return None;
+        }
+        self.policy.quote_job(&mut self.cluster, job)
     }
 
     /// What the policy can promise now of `nodes` nodes on `[start, end)` ([`crate::scheduling::Policy::quote_window`]); `None` for a window that

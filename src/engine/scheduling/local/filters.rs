@@ -59,6 +59,32 @@ impl FilterCounts {
     }
 }
 
+/// What parts hold from `start` on for `duration`, in CPU-seconds.
+pub(super) fn held<'a>(
+    parts: impl Iterator<Item = &'a PartOrder>,
+    start: Seconds,
+    duration: Seconds,
+) -> i64 {
+    let end = start + duration;
+    parts
+        .map(|part| {
+            let overlap = end.min(part.start + part.duration) - start.max(part.start);
+            part.nodes.for_span(overlap.max(Seconds::ZERO)).0
+        })
+        .sum()
+}
+
+/// The expected reservation degree (§7.1 of the thesis): the mean share of a machine that is reserved over the interval of a part of
+/// `nodes` CPUs, beside others that hold so many CPU-seconds of it.
+pub(super) fn reservation_degree(
+    held: i64,
+    machine: Nodes,
+    duration: Seconds,
+    nodes: Nodes,
+) -> f64 {
+    (held + nodes.for_span(duration).0) as f64 / machine.for_span(duration).0.max(1) as f64
+}
+
 impl LocalSettings {
     /// Whether `parts` and a further one of `nodes` CPUs from `start` on would hold no more than their share of a machine over its
     /// interval, on average (§9, 1).
@@ -73,13 +99,7 @@ impl LocalSettings {
         let Some(quota) = self.quota else {
             return true;
         };
-        let end = start + duration;
-        let held: i64 = parts
-            .map(|part| {
-                let overlap = end.min(part.start + part.duration) - start.max(part.start);
-                part.nodes.for_span(overlap.max(Seconds::ZERO)).0
-            })
-            .sum();
+        let held = held(parts, start, duration);
         let asked = nodes.for_span(duration).0;
         let most = quota * machine.for_span(duration).0 as f64;
         // A share such as 0.7 is not exact in binary; whole CPU-seconds are.

@@ -67,6 +67,7 @@ fn query(duration: i64, parts: &[u32], starts: &[i64], filters: ProbeFilters) ->
         parts: parts.iter().map(|&nodes| Nodes(nodes)).collect(),
         starts: starts.iter().map(|&start| Seconds(start)).collect(),
         filters,
+        degrees: true,
     }
 }
 

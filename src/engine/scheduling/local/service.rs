@@ -27,6 +27,8 @@ pub struct Probe {
     pub starts: Vec<Seconds>,
     /// By which rules.
     pub filters: ProbeFilters,
+    /// Whether the answer says how far the cluster would be reserved.
+    pub degrees: bool,
 }
 
 /// An admitted TR candidate: a part at a start on the cluster that answered (step 7).
@@ -40,6 +42,9 @@ pub struct OfferedPart {
     pub cost: f64,
     /// The probability that the part is not there when it starts, in `[0, 1]`; 0 on clusters that do not overbook.
     pub pof: f64,
+    /// The mean share of the cluster's CPUs that parts would hold over the part's interval, this one included, in `[0, 1]`; 0 where
+    /// it was not asked for.
+    pub degree: f64,
 }
 
 /// The answer to a [`Probe`].

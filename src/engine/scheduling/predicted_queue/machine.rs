@@ -6,7 +6,7 @@ use std::collections::BinaryHeap;
 use super::outcome::PredictedOutcome;
 use super::planned_ends::PlannedEnds;
 use super::waiting::{Room, Waiting, WaitingJobs};
-use super::{BackfillOrder, PredictedQueueSettings, QueueJob, QueueRules};
+use super::{BackfillOrder, ComparedReservation, PredictedQueueSettings, QueueJob, QueueRules};
 use crate::predictions::{Build, Correction, Corrector, Predictor, predictor};
 use crate::units::{Nodes, Seconds};
 
@@ -42,6 +42,7 @@ pub(super) fn simulate_with(
         rules: settings.rules,
         corrector: settings.corrector,
         backfill: settings.backfill,
+        compared: settings.reservation,
         predictor,
         now: Seconds::ZERO,
         free: nodes.0,
@@ -77,8 +78,10 @@ struct JobState {
     steps: u32,
     /// Its prediction has expired and stays.
     overdue: bool,
-    /// The first start that it was promised as the first of the queue.
+    /// The start that it was promised as the first of the queue.
     reserved: Option<Seconds>,
+    /// When it was promised that.
+    reserved_at: Option<Seconds>,
     /// When the prediction was made, and the sum of those before times their spans: for the accuracy of predictions that change.
     predicted_at: Seconds,
     predicted_before: i128,
@@ -96,6 +99,7 @@ struct Machine<'j> {
     rules: QueueRules,
     corrector: Corrector,
     backfill: BackfillOrder,
+    compared: ComparedReservation,
     /// `None` where the run time itself is known.
     predictor: Option<Box<dyn Predictor>>,
     now: Seconds,
@@ -210,13 +214,42 @@ impl Machine<'_> {
                 predicted: prediction.0,
             };
             *arrived += 1;
+            // Who starts at once does not wait first.
+            if self.starts_at_once(waiting) {
+                self.start(waiting);
+                continue;
+            }
             self.waiting.push(waiting, self.now);
-            if self.reservation.is_some() && self.waiting.is_first_come() {
-                self.try_newcomer(waiting);
-            } else if !self.waits_for_others(waiting) {
+            let is_settled = self.reservation.is_some() && self.waiting.is_first_come();
+            if !is_settled && !self.waits_for_others(waiting) {
                 self.pass();
             }
         }
+    }
+
+    /// Whether a new job starts without a pass: nobody waits and it fits; or nothing has become better since the last pass, so that only
+    /// the new job can start, and it takes nothing from the first of the queue.
+    fn starts_at_once(&mut self, newcomer: Waiting) -> bool {
+        if newcomer.nodes > self.free {
+            return false;
+        }
+        if self.waiting.len() == 0 {
+            return true;
+        }
+        if !self.waiting.is_first_come() {
+            return false;
+        }
+        let Some(reservation) = &mut self.reservation else {
+            return false;
+        };
+        let ends_in_time = self.now + Seconds(newcomer.predicted) <= reservation.start;
+        if !ends_in_time {
+            if newcomer.nodes > reservation.extra {
+                return false;
+            }
+            reservation.extra -= newcomer.nodes;
+        }
+        true
     }
 
     /// Gaussier et al. 2015 run no pass after a submission in order of submission if the new job does not fit itself, even if
@@ -226,22 +259,6 @@ impl Machine<'_> {
             && self.waiting.is_first_come()
             && self.backfill == BackfillOrder::Queue
             && newcomer.nodes > self.free
-    }
-
-    /// Nothing has become better since the last pass, so only the new job can start.
-    fn try_newcomer(&mut self, newcomer: Waiting) {
-        let Some(reservation) = &mut self.reservation else {
-            return;
-        };
-        let ends_in_time = self.now + Seconds(newcomer.predicted) <= reservation.start;
-        if newcomer.nodes > self.free || !(ends_in_time || newcomer.nodes <= reservation.extra) {
-            return;
-        }
-        if !ends_in_time {
-            reservation.extra -= newcomer.nodes;
-        }
-        let place = self.waiting.place_of(newcomer);
-        self.start(place);
     }
 
     /// Ends all jobs that end now, in the order of their starts, with a pass after each.
@@ -280,7 +297,12 @@ impl Machine<'_> {
             if head.nodes > self.free {
                 break head;
             }
-            self.start(place);
+            let submit = self.jobs[head.job as usize].submission.submit;
+            if self.compared == ComparedReservation::EveryFirst && submit < self.now {
+                self.reserve(head.job, self.now);
+            }
+            self.waiting.remove(place);
+            self.start(head);
         };
         let free = self.free + self.overdue;
         let (start, mut extra) = if free >= head.nodes {
@@ -290,7 +312,7 @@ impl Machine<'_> {
             let room = self.ends.room_for(head.nodes, free, self.now);
             room.unwrap_or((Seconds::FAR, 0))
         };
-        self.states[head.job as usize].reserved.get_or_insert(start);
+        self.reserve(head.job, start);
         let mut from = 0;
         while self.waiting.len() > 1 {
             let room = Room {
@@ -305,7 +327,8 @@ impl Machine<'_> {
             if candidate.predicted > room.span {
                 extra -= candidate.nodes;
             }
-            self.start(place);
+            self.waiting.remove(place);
+            self.start(candidate);
             from = place;
         }
         // Where scores change while jobs wait, the next pass may find another one first.
@@ -313,9 +336,16 @@ impl Machine<'_> {
             (!self.waiting.changes_by_itself()).then_some(Reservation { start, extra });
     }
 
-    fn start(&mut self, place: usize) {
-        let Waiting { job, nodes, .. } = self.waiting.at(place);
-        self.waiting.remove(place);
+    fn reserve(&mut self, job: u32, start: Seconds) {
+        let state = &mut self.states[job as usize];
+        let compared = self.compared.of(state.reserved, start);
+        if compared != state.reserved {
+            state.reserved = compared;
+            state.reserved_at = Some(self.now);
+        }
+    }
+
+    fn start(&mut self, Waiting { job, nodes, .. }: Waiting) {
         let runtime = self.jobs[job as usize].runtime;
         let state = &mut self.states[job as usize];
         state.start = self.now;
@@ -352,6 +382,7 @@ impl Machine<'_> {
                 mean_prediction_seconds: (state.predicted_before + last) as f64 / span as f64,
                 expiries: state.expiries,
                 reserved: state.reserved,
+                reserved_at: state.reserved_at,
             }
         };
         self.jobs.iter().zip(&self.states).map(outcome).collect()

@@ -18,7 +18,7 @@ mod waiting;
 pub use machine::{UnknownPredictor, simulate_predicted_queue};
 pub use orders::{BackfillOrder, QUEUE_ORDERS, QueueOrder};
 pub use outcome::{PredictedOutcome, QueueTotals, accuracy, bounded_slowdown};
-pub use promises::{KeptReservations, Spans};
+pub use promises::{ComparedReservation, KeptReservations, Spans};
 pub use streamed::PredictedStream;
 
 use serde::{Deserialize, Serialize};
@@ -27,7 +27,9 @@ use std::collections::HashMap;
 
 use crate::predictions::{Corrector, PredictorSettings, Submission, UserIndex};
 use crate::scheduling::measures::Measured;
-use crate::scheduling::{JobOutcome, Promise, SimulationMetrics, Verdict};
+use crate::scheduling::{
+    JobOutcome, Promise, PromisedStart, SimulationMetrics, Verdict, promise_measures,
+};
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
 
@@ -44,6 +46,9 @@ pub struct PredictedQueueSettings {
     pub backfill: BackfillOrder,
     /// Rules in which the publications differ.
     pub rules: QueueRules,
+    /// Which reservation of a job is compared with its start.
+    #[serde(default, skip_serializing_if = "ComparedReservation::is_first")]
+    pub reservation: ComparedReservation,
     /// What the predictor is told.
     #[serde(flatten)]
     pub told: PredictorSettings,
@@ -57,6 +62,7 @@ impl Default for PredictedQueueSettings {
             order: QueueOrder::default(),
             backfill: BackfillOrder::default(),
             rules: QueueRules::default(),
+            reservation: ComparedReservation::default(),
             told: PredictorSettings::default(),
         }
     }
@@ -159,20 +165,27 @@ pub fn queue_measures(
         measured.add("delay_median_minutes", kept.delay.median_minutes);
         measured.add("delay_deviation_minutes", kept.delay.deviation_minutes);
     }
+    let promised: Vec<PromisedStart> = outcomes
+        .iter()
+        .zip(&counted)
+        .filter_map(|(outcome, counts)| counts.then(|| promises::promised_start(outcome))?)
+        .collect();
+    measured.extend(&promise_measures(totals.jobs as usize, &promised));
     measured
 }
 
-/// The outcomes of all jobs as every study has them, and their totals. The promise of a job is the reservation that it got as the first
-/// of the queue; jobs wider than the machine are dropped.
+/// The outcomes of all jobs as every study has them, none where they are not to be kept, and their totals. The promise of a job is the
+/// reservation that it got as the first of the queue; jobs wider than the machine are dropped.
 #[must_use]
 pub fn job_outcomes(
     jobs: &[Job],
     outcomes: &[PredictedOutcome],
     machine: Nodes,
+    keep: bool,
 ) -> (Vec<JobOutcome>, SimulationMetrics) {
     let mut metrics = SimulationMetrics::default();
     let mut ran = outcomes.iter();
-    let mut all = Vec::with_capacity(jobs.len());
+    let mut all = Vec::with_capacity(if keep { jobs.len() } else { 0 });
     for job in jobs {
         let outcome = (job.nodes <= machine).then(|| ran.next()).flatten();
         let verdict = match outcome {
@@ -194,12 +207,15 @@ pub fn job_outcomes(
             end: outcome.map(|outcome| outcome.end),
             restarts: 0,
             node_failures: 0,
+            execution: None,
         };
         metrics.count(&outcome);
         if let (Some(start), Some(end)) = (outcome.start, outcome.end) {
             metrics.busy += job.nodes.for_span(end - start);
         }
-        all.push(outcome);
+        if keep {
+            all.push(outcome);
+        }
     }
     let first = jobs.first().map_or(Seconds::ZERO, |job| job.submit);
     let last = outcomes.iter().map(|outcome| outcome.end).max();

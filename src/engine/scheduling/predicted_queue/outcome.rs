@@ -16,8 +16,11 @@ pub struct PredictedOutcome {
     pub mean_prediction_seconds: f64,
     /// How often its prediction expired.
     pub expiries: u32,
-    /// The first start that it was promised as the first of the queue; `None` where it never was that and waited.
+    /// The start that it was promised as the first of the queue (see [`ComparedReservation`](super::ComparedReservation)); `None` where it
+    /// was promised none.
     pub reserved: Option<Seconds>,
+    /// When it was promised that.
+    pub reserved_at: Option<Seconds>,
 }
 
 /// τ: shorter run times count as so many seconds in slowdowns.

@@ -1,7 +1,40 @@
 //! How well reservations were kept: the start that the first of the queue was promised against the real one (Tsafrir et al. 2007; spec
 //! `prediction.md`, section 4, A-09).
 
+use serde::{Deserialize, Serialize};
+
 use super::{PredictedOutcome, QueueJob};
+use crate::scheduling::PromisedStart;
+use crate::units::Seconds;
+
+/// Which reservation of a job is compared with its start. None of them changes a schedule.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ComparedReservation {
+    /// The first one that it gets as the first of a queue that does not fit.
+    #[default]
+    First,
+    /// The last one before its start.
+    Last,
+    /// The first one, and of a job that has waited and starts as soon as it is the first of the queue that start: it was kept.
+    EveryFirst,
+}
+
+impl ComparedReservation {
+    /// Whether it is the default, which specifications leave out.
+    #[must_use]
+    pub fn is_first(&self) -> bool {
+        *self == Self::First
+    }
+
+    /// What is kept of a new reservation and those before it.
+    pub(super) fn of(self, before: Option<Seconds>, start: Seconds) -> Option<Seconds> {
+        match self {
+            Self::Last => Some(start),
+            Self::First | Self::EveryFirst => before.or(Some(start)),
+        }
+    }
+}
 
 /// A distribution of spans in minutes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -72,6 +105,15 @@ impl KeptReservations {
             difference: Spans::of(differences.iter().map(|span| span.abs()).collect(), counted),
         }
     }
+}
+
+/// What the first of the queue was promised; `None` of a job that never waited as the first.
+pub(super) fn promised_start(outcome: &PredictedOutcome) -> Option<PromisedStart> {
+    Some(PromisedStart {
+        given: outcome.reserved_at?,
+        promised: outcome.reserved?,
+        start: Some(outcome.start),
+    })
 }
 
 #[cfg(test)]

@@ -58,6 +58,37 @@ fn the_order_of_candidates_decides_who_is_backfilled() {
     assert!((mean_bounded_slowdown(&VECTOR_5, &shortest) - 1.836).abs() < 1e-9);
 }
 
+/// A and E run for 10 and 5 s of the 100 and 200 that they ask for; B needs all nodes, G and H half of them each.
+const RESERVED: [Given; 5] = [
+    (0, 2, 10, 100),
+    (0, 2, 5, 200),
+    (1, 4, 5, 5),
+    (2, 2, 8, 500),
+    (3, 2, 8, 500),
+];
+
+#[test]
+fn which_reservation_is_compared_changes_no_start() {
+    let reserved = |reservation| {
+        let settings = PredictedQueueSettings {
+            rules: QueueRules::Tsafrir2007,
+            reservation,
+            ..PredictedQueueSettings::default()
+        };
+        assert_eq!(starts(&RESERVED, 4, &settings), [0, 0, 10, 15, 15]);
+        let outcomes = simulate_predicted_queue(&jobs(&RESERVED), Nodes(4), &settings).unwrap();
+        let reserved = |outcome: &PredictedOutcome| Some(outcome.reserved?.0);
+        outcomes.iter().map(reserved).collect::<Vec<_>>()
+    };
+    // B is promised the planned end of E, and when E has ended that of A; G when B has started; H starts as soon as it is the first.
+    let first = [None, None, Some(200), Some(15), None];
+    assert_eq!(reserved(ComparedReservation::First), first);
+    let last = [None, None, Some(100), Some(15), None];
+    assert_eq!(reserved(ComparedReservation::Last), last);
+    let every = [None, None, Some(200), Some(15), Some(15)];
+    assert_eq!(reserved(ComparedReservation::EveryFirst), every);
+}
+
 /// Jobs A to D of vectors 6 and 7: A's prediction expires at 30.
 const VECTOR_6: [Given; 4] = [
     (0, 2, 100, 200),
@@ -95,6 +126,10 @@ struct Listed(Vec<Seconds>);
 impl crate::predictions::Predictor for Listed {
     fn predict(&mut self, submission: &Submission) -> Seconds {
         self.0[submission.index as usize]
+    }
+
+    fn boxed(&self) -> Box<dyn crate::predictions::Predictor> {
+        Box::new(Self(self.0.clone()))
     }
 }
 

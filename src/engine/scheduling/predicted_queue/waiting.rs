@@ -74,8 +74,8 @@ impl WaitingJobs {
         self.order == QueueOrder::Fcfs
     }
 
-    /// Enters a job; returns its place among the candidates.
-    pub(super) fn push(&mut self, waiting: Waiting, submit: Seconds) -> usize {
+    /// Enters a job.
+    pub(super) fn push(&mut self, waiting: Waiting, submit: Seconds) {
         let scored = |predicted: i64, nodes: u32, beginning: Seconds| Scored {
             predicted: predicted as f64,
             nodes: f64::from(nodes),
@@ -104,21 +104,6 @@ impl WaitingJobs {
             self.scores.insert(place, score);
             self.submits.insert(place, submit.0);
         }
-        place
-    }
-
-    /// Where a job stands that waits.
-    pub(super) fn place_of(&self, waiting: Waiting) -> usize {
-        let from = match self.backfill {
-            BackfillOrder::ShortestFirst => {
-                let shorter = |predicted: &i64| *predicted < waiting.predicted;
-                self.predicted.partition_point(shorter)
-            }
-            BackfillOrder::Queue => 0,
-        };
-        let jobs = &self.jobs[from..];
-        let place = jobs.iter().position(|job| *job == waiting.job);
-        place.map_or(self.jobs.len(), |place| from + place)
     }
 
     pub(super) fn at(&self, place: usize) -> Waiting {

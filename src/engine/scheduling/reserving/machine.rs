@@ -342,6 +342,7 @@ impl ReservingMachine {
             end,
             restarts: 0,
             node_failures: 0,
+            execution: None,
         };
         self.totals.count(&outcome);
         self.job_outcomes.push(outcome);

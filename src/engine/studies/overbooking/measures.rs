@@ -1,10 +1,14 @@
-//! What closed loops of clients do. A policy has the metrics of its jobs beside it, and with reservations the measures of their study.
+//! How well statistics of estimates describe the jobs that were accepted, what closed loops of clients do, and what checkpoints do. A
+//! policy has the metrics of its jobs beside it, and with reservations the measures of their study.
 
 use crate::scheduling::measures::{Measure, Topic, measure};
 
 /// What it measures, in the order of tables.
 #[rustfmt::skip]
 pub const MEASURES: &[Measure] = &[
+    measure("interval_90_coverage_percent", "%", "Accepted jobs within nine tenths of their distribution (%)", 2, Topic::Overbooking),
+    measure("interval_90_promised_percent", "%", "How many would be by their distributions (%)", 2, Topic::Detail),
+    measure("interval_90_width_percent", "%", "Width of nine tenths of their distribution (% of the estimate)", 2, Topic::Detail),
     measure("resubmissions", "", "Submissions after a rejection or failure", 0, Topic::Jobs),
     measure("cancellations", "", "Jobs taken back before their start", 0, Topic::Jobs),
     measure("first_rejected_percent", "%", "Jobs rejected at their first submission (%)", 2, Topic::Jobs),
@@ -12,4 +16,11 @@ pub const MEASURES: &[Measure] = &[
     measure("finally_successful_percent", "%", "Jobs successful in the end (%)", 2, Topic::Jobs),
     measure("followers_percent", "%", "Jobs that follow another one (%)", 2, Topic::Detail),
     measure("followers_shift_hours", "h", "How much later than in the log they are submitted (h)", 3, Topic::Detail),
+    measure("stops_at_window_end", "", "Jobs stopped at the end of a window", 0, Topic::Jobs),
+    measure("resumed_from_checkpoint", "", "Runs that went on from a checkpoint", 0, Topic::Jobs),
+    measure("kept_after_interruption", "", "Promises kept after an interruption", 0, Topic::Jobs),
+    measure("work_node_hours", "node h", "Work of successful jobs (node h)", 1, Topic::Machine),
+    measure("lost_work_node_hours", "node h", "Work done in vain (node h)", 1, Topic::Machine),
+    measure("checkpoint_node_hours", "node h", "Checkpoints written (node h)", 1, Topic::Machine),
+    measure("restart_node_hours", "node h", "Checkpoints read (node h)", 1, Topic::Machine),
 ];

@@ -23,4 +23,16 @@ pub const MEASURES: &[Measure] = &[
     measure("delay_minutes", "min", "Mean delay behind the reservation (min)", 1, Topic::Predictions),
     measure("delay_median_minutes", "min", "Median delay behind the reservation (min)", 1, Topic::Detail),
     measure("delay_deviation_minutes", "min", "Standard deviation of delays (min)", 1, Topic::Detail),
+    // Of plans, too: a policy that promises starts has them.
+    measure("promised_percent", "%", "Jobs that waited with a promised start (%)", 1, Topic::Predictions),
+    measure("promise_ahead_seconds", "s", "Promised start behind the moment of the promise (s)", 0, Topic::Detail),
+    measure("promise_error_seconds", "s", "Mean of |start − promised start| (s)", 0, Topic::Predictions),
+    measure("promise_error_median_seconds", "s", "Median of |start − promised start| (s)", 0, Topic::Detail),
+    measure("promise_error_p90_seconds", "s", "90 % quantile of |start − promised start| (s)", 0, Topic::Detail),
+    measure("promise_late_percent", "%", "Promised jobs that started later (%)", 2, Topic::Predictions),
+    measure("promise_late_seconds", "s", "Mean delay of those that started later (s)", 0, Topic::Predictions),
+    measure("promise_margin_p90_seconds", "s", "Time behind the promise by which nine of ten have started (s)", 0, Topic::Detail),
+    measure("promise_early_percent", "%", "Promised jobs that started earlier (%)", 1, Topic::Detail),
+    measure("promise_early_seconds", "s", "Mean lead of those that started earlier (s)", 0, Topic::Detail),
+    measure("promise_unstarted_percent", "%", "Promised jobs that never started (%)", 2, Topic::Detail),
 ];

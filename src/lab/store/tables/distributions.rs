@@ -3,7 +3,6 @@
 //!
 //! A bin is a sixteenth of a decade: a quantile that is read off the counts is at most 15.5 % above the bin's lower edge.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
 use rusqlite::{Connection, params};
@@ -65,10 +64,11 @@ impl Distributions {
         }
         let mut insert = connection
             .prepare_cached("INSERT INTO simulation_width VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
-        for (width, sums) in &distributions.widths {
+        let widths = distributions.widths.iter().enumerate();
+        for (width, sums) in widths.filter(|(_, sums)| sums.jobs > 0) {
             insert.execute(params![
                 simulation,
-                width,
+                width as i64,
                 sums.jobs as i64,
                 sums.successful as i64,
                 sums.failed as i64,
@@ -260,8 +260,25 @@ pub(in crate::store) fn bins() -> impl Iterator<Item = (f64, f64)> {
     std::iter::once((0.0, 0.0)).chain(EDGES.windows(2).map(|pair| (pair[0], pair[1])))
 }
 
+/// `FIRST_EDGES[e]`: how many edges are at most 2^e.
+static FIRST_EDGES: LazyLock<[usize; 31]> = LazyLock::new(|| {
+    std::array::from_fn(|exponent| {
+        let power = (1_u64 << exponent) as f64;
+        EDGES.partition_point(|edge| *edge <= power)
+    })
+});
+
 pub(in crate::store) fn bin(value: f64) -> usize {
-    EDGES.partition_point(|edge| *edge <= value).min(BINS)
+    if value.is_nan() || value < 1.0 {
+        return 0;
+    }
+    // The exponent of the number leaves five edges at most.
+    let exponent = (value.to_bits() >> 52) as usize - 1023;
+    let Some(first) = FIRST_EDGES.get(exponent) else {
+        return BINS;
+    };
+    let within = EDGES[*first..].iter().take_while(|edge| **edge <= value);
+    (first + within.count()).min(BINS)
 }
 
 /// Predicted against realised failures of overbooked jobs by bin of the prediction: bin i, from 1, holds predictions above
@@ -293,9 +310,12 @@ struct WidthSums {
 }
 
 /// The class of widths of a job: i holds what needs more than half of 2^i nodes and at most all of them.
-fn width_class(nodes: Nodes) -> u32 {
-    u64::from(nodes.0).next_power_of_two().trailing_zeros()
+fn width_class(nodes: Nodes) -> usize {
+    u64::from(nodes.0).next_power_of_two().trailing_zeros() as usize
 }
+
+/// Classes of widths that there can be.
+const WIDTHS: usize = 33;
 
 /// The distributions of one simulation.
 #[derive(Clone, Debug, PartialEq)]
@@ -304,7 +324,7 @@ pub(in crate::store) struct Distributions {
     /// response ÷ run of successful jobs that ran at least a second.
     histograms: [Vec<u32>; 2],
     /// By the class of widths.
-    widths: BTreeMap<u32, WidthSums>,
+    widths: [WidthSums; WIDTHS],
     /// By the probability of failure that was promised.
     promised: CalibrationBins,
     /// The same jobs by the probability before its calibration.
@@ -317,7 +337,7 @@ impl Default for Distributions {
     fn default() -> Self {
         Self {
             histograms: std::array::from_fn(|_| vec![0; BINS + 1]),
-            widths: BTreeMap::new(),
+            widths: [WidthSums::default(); WIDTHS],
             promised: CalibrationBins::default(),
             raw: CalibrationBins::default(),
             calibrated: false,
@@ -338,10 +358,7 @@ impl Distributions {
     /// Counts one more outcome.
     pub(in crate::store) fn count(&mut self, outcome: &JobOutcome) {
         let release = outcome.job.release;
-        let sums = self
-            .widths
-            .entry(width_class(outcome.job.nodes))
-            .or_default();
+        let sums = &mut self.widths[width_class(outcome.job.nodes)];
         sums.jobs += 1;
         sums.successful += u64::from(outcome.verdict.is_successful());
         sums.failed += u64::from(outcome.verdict.is_failed());
@@ -413,6 +430,15 @@ mod tests {
             assert!(low <= value && value < high, "{value}: {low} to {high}");
         }
         assert_eq!((bin(0.0), bin(0.5), bin(1e12)), (0, 0, BINS));
+        assert_eq!((bin(-1.0), bin(f64::NAN)), (0, 0));
+        let searched = |value: f64| EDGES.partition_point(|edge| *edge <= value).min(BINS);
+        let near_edges = EDGES
+            .iter()
+            .flat_map(|edge| [edge.next_down(), *edge, edge.next_up()]);
+        let powers = (0..40).map(|exponent| f64::from(exponent).exp2());
+        for value in near_edges.chain(powers).chain([1e300, f64::INFINITY]) {
+            assert_eq!(bin(value), searched(value), "{value}");
+        }
         assert!(edges[2..].iter().all(|(low, high)| high / low < 1.155));
     }
 }

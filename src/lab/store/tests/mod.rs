@@ -7,6 +7,7 @@ mod documents;
 mod generations;
 mod opening;
 mod outcomes;
+mod promises;
 mod provisioning;
 mod round_trip;
 mod versions;

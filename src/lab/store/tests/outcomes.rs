@@ -28,7 +28,7 @@ fn jobs_at(threshold: f64) -> u32 {
 
 /// A run of two thresholds, two penalty ratios and two replications in which each simulation is shown by a point of each ratio, and
 /// those without overbooking by points of all thresholds, too. Jobs of replication 1 are others than those of replication 0.
-fn policies(path: &Path, name: &str, workload: &str) -> RunId {
+pub(super) fn policies(path: &Path, name: &str, workload: &str) -> RunId {
     let thresholds = [0.1, 0.2];
     let ratios = [1.0, 2.0];
     let mut run = record(
@@ -75,7 +75,7 @@ fn policies(path: &Path, name: &str, workload: &str) -> RunId {
 }
 
 /// The rows that a documented question gives, as it stands.
-fn answers(store: &Store, number: usize) -> Vec<Vec<Value>> {
+pub(super) fn answers(store: &Store, number: usize) -> Vec<Vec<Value>> {
     let mut statement = store
         .connection
         .prepare(documented_query(number))
@@ -89,14 +89,14 @@ fn answers(store: &Store, number: usize) -> Vec<Vec<Value>> {
         .unwrap_or_else(|error| panic!("query {number}: {error}"))
 }
 
-fn integer(value: &Value) -> i64 {
+pub(super) fn integer(value: &Value) -> i64 {
     match value {
         Value::Integer(value) => *value,
         other => panic!("{other:?} is no whole number"),
     }
 }
 
-fn number(value: &Value) -> f64 {
+pub(super) fn number(value: &Value) -> f64 {
     match value {
         Value::Real(value) => *value,
         Value::Integer(value) => *value as f64,
@@ -104,19 +104,19 @@ fn number(value: &Value) -> f64 {
     }
 }
 
-fn string(value: &Value) -> String {
+pub(super) fn string(value: &Value) -> String {
     match value {
         Value::Text(value) => value.clone(),
         other => panic!("{other:?} is no text"),
     }
 }
 
-fn close(one: f64, other: f64) -> bool {
+pub(super) fn close(one: f64, other: f64) -> bool {
     (one - other).abs() <= 1e-9 * other.abs().max(1.0)
 }
 
 /// Jobs of the simulations with overbooking, of both replications, at these thresholds.
-fn overbooking(thresholds: &[f64]) -> Vec<JobOutcome> {
+pub(super) fn overbooking(thresholds: &[f64]) -> Vec<JobOutcome> {
     let simulations = thresholds
         .iter()
         .flat_map(|threshold| (0..2).map(|replication| jobs_at(*threshold) + 10 * replication));

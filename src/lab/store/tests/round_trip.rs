@@ -5,7 +5,7 @@ use rusqlite::Row;
 use super::{count, folder};
 use crate::failures::NodeEvent;
 use crate::scheduling::{
-    JobOutcome, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters,
+    CheckpointTotals, JobOutcome, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters,
 };
 use crate::store::fixtures::{
     axis, finished, outcome, point, record, result, spec, text, write_run,
@@ -35,6 +35,7 @@ fn read_outcome(row: &Row<'_>) -> rusqlite::Result<JobOutcome> {
                 }),
             },
             calibrated_pof: row.get("calibrated_pof")?,
+            ratios: None,
             predecessors: row.get("predecessors")?,
         }),
     };
@@ -60,6 +61,7 @@ fn read_outcome(row: &Row<'_>) -> rusqlite::Result<JobOutcome> {
         end: after(row.get("end")?),
         restarts: row.get("restarts")?,
         node_failures: row.get("node_failures")?,
+        execution: None,
     })
 }
 
@@ -147,6 +149,7 @@ fn every_field_of_a_simulation_comes_back_as_it_went_in() {
                 started: number("started")?,
                 weighted_response: NodeSeconds(row.get("weighted_response")?),
                 weighted_run: NodeSeconds(row.get("weighted_run")?),
+                checkpoints: CheckpointTotals::default(),
                 work: WorkCounters {
                     pof_evaluations: number("pof_evaluations")?,
                     convolutions: number("convolutions")?,

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::brokering::{Algorithm, StartCap};
+use crate::brokering::{Algorithm, SortBy, StartCap};
 use crate::keys::declaration::{
     Given, Key, ReadTable, Section, Table, Tables, flag, integer, integer_within, named, names_of,
     one_of, real, section, tables,
@@ -148,6 +148,10 @@ section! {
             .default_is("20"),
         /// Whether w is kept to the letter.
         start_cap: Option<StartCap> = named::<StartCap>().decides("Q1"),
+        /// What decides which candidate is tried first.
+        sort_by: Option<SortBy> = named::<SortBy>()
+            .note(": what decides which candidate is tried first, for algorithms that probe")
+            .decides("§7.1"),
         /// Whether refusals are remembered.
         memoise: Option<bool> = flag("false")
             .note(": a refused candidate is not tried again for its request"),
@@ -165,6 +169,16 @@ section! {
         renegotiate: Option<bool> = flag("false")
             .note(": a part that a cluster lost is asked for anew elsewhere")
             .decides("§9, 4"),
+        /// How many requests are renegotiable.
+        renegotiable_percent: Given<f64> = real().from(0.0).to(100.0)
+            .note(": requests that are issued anew until they start, and give back the worse of two reservations")
+            .default_is("0")
+            .decides("§9, 3"),
+        /// How often a renegotiable request is issued anew.
+        renegotiate_every_minutes: Given<f64> = real().above(0.0)
+            .note(" minutes from one negotiation of a renegotiable request to the next")
+            .default_is("60")
+            .decides("§9, 3"),
         /// How long a message takes.
         latency_seconds: Given<u32> = integer_within(0, 86_400)
             .note(": how long a message, or its answer, takes")

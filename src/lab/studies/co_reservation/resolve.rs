@@ -10,7 +10,7 @@ use super::keys::{RawBroker, RawClusters, RawGridFailures, RawLocal, RawRisk, Ra
 use super::resolve_requests::requests;
 use crate::brokering::{
     Algorithm, CoReservationSettings, GridFailureSettings, MessageSettings, RiskChoice,
-    RiskSettings, SearchSettings,
+    RiskSettings, SearchSettings, SecondThoughts, SortBy,
 };
 use crate::keys::declaration::Table;
 use crate::keys::problem::{ProblemKind, Problems};
@@ -66,19 +66,36 @@ fn settings(raw: &RawTables, problems: &mut Problems) -> Option<CoReservationSet
     let broker = &raw.broker;
     let search = search(broker, problems);
     let messages = messages(broker, problems);
+    let second_thoughts = second_thoughts(broker, problems);
     let local = local(&raw.local, problems);
     let failures = failures(&raw.grid_failures, problems);
     let risk = match &raw.risk.place {
         None => Some(None),
         Some(_) => risk(&raw.risk, problems).map(Some),
     };
+    let (search, risk) = (search?, risk?);
+    if search.sort_by == SortBy::ReservationDegree
+        && risk
+            .as_ref()
+            .is_some_and(|risk| risk.choice == RiskChoice::ExpectedCost)
+    {
+        problems.add(
+            ProblemKind::Conflict,
+            "broker.sort_by",
+            raw.risk.place.clone().unwrap_or(0..0),
+            "candidates cannot be ordered by reservation degree and by expected cost at once",
+            "set `risk.choice = \"limit\"`, or leave `broker.sort_by` out",
+        );
+        return None;
+    }
     Some(CoReservationSettings {
-        search: search?,
+        search,
         messages: messages?,
         local: local?,
         failures: failures?,
         renegotiate: broker.renegotiate().is_on(),
-        risk: risk?,
+        second_thoughts: second_thoughts?,
+        risk,
     })
 }
 
@@ -113,6 +130,7 @@ fn search(raw: &RawBroker, problems: &mut Problems) -> Option<SearchSettings> {
     let cost_tolerance = raw.cost_tolerance().or_default(problems);
     Some(SearchSettings {
         algorithm: algorithm?,
+        sort_by: raw.sort_by.unwrap_or_default(),
         minimum_step: Seconds(i64::from(step?)),
         maximum_starts: starts?,
         start_cap: raw.start_cap.unwrap_or_default(),
@@ -148,6 +166,20 @@ fn messages(raw: &RawBroker, problems: &mut Problems) -> Option<MessageSettings>
         timeout,
         loss: loss? / 100.0,
     })
+}
+
+/// The inner `None` where everybody negotiates once.
+fn second_thoughts(raw: &RawBroker, problems: &mut Problems) -> Option<Option<SecondThoughts>> {
+    let share_percent = raw.renegotiable_percent().or_default(problems);
+    let every = raw
+        .renegotiate_every_minutes()
+        .limited(|minutes| (1.0..=1e6).contains(&minutes))
+        .or_default(problems);
+    let settings = SecondThoughts {
+        share_percent: share_percent?,
+        every: Seconds((every? * 60.0).round() as i64),
+    };
+    Some((settings.share_percent > 0.0).then_some(settings))
 }
 
 fn local(raw: &RawLocal, problems: &mut Problems) -> Option<LocalSettings> {

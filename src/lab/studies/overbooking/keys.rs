@@ -1,4 +1,4 @@
-//! Keys of the users of a cluster.
+//! Keys of the users of a cluster, and of when their jobs may start.
 
 use serde::Deserialize;
 
@@ -9,7 +9,22 @@ use crate::keys::field::Field;
 use crate::scheduling::Dependencies;
 
 tables! {
+    releases: RawReleases = RELEASES,
     client: RawClient = CLIENT,
+}
+
+section! {
+    /// Jobs that may not start at their submission; by default all may.
+    RELEASES = "releases", RawReleases {
+        /// How many jobs are released later than they are submitted.
+        share_percent: Given<f64> = real().from(0.0).to(100.0)
+            .note(": jobs that are released later than they are submitted; their deadlines move with the release")
+            .default_is("0"),
+        /// How long after its submission a job is released.
+        spread_hours: Given<f64> = real().from(0.0)
+            .note(" hours: release times are uniform up to so long after the submission")
+            .default_is("24"),
+    }
 }
 
 section! {

@@ -1,10 +1,11 @@
 //! A policy on one cluster.
 
 mod keys;
+mod node_rates;
 
 use std::sync::Arc;
 
-use self::keys::RawClient;
+use self::keys::{RawClient, RawReleases};
 use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, Starter};
 use crate::actors::{SimulationError, simulate_cluster, simulate_cluster_and_clients};
 use crate::estimates::EstimateModel;
@@ -13,14 +14,15 @@ use crate::inputs::{InputError, Inputs, PreparedWorkload};
 use crate::keys::problem::Problems;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::{
-    CalibrationMethod, ClientSettings, ClientTies, ClosedLoop, ClusterMachine, Dependencies,
-    PolicySettings, fixed_measures, learn_from_batteries, registry,
+    ClientSettings, ClientTies, ClosedLoop, ClusterMachine, Dependencies, PolicySettings,
+    PromisedStart, fixed_measures, learn_from_batteries, measure_intervals, promise_measures,
+    registry,
 };
 use crate::studies::SimulationSpec;
 use crate::tables::{Definition, Outcomes};
 use crate::units::{Nodes, Seconds};
-use crate::workload::Job;
 use crate::workload::battery::battery_before;
+use crate::workload::{Job, ReleaseSettings};
 pub use bookahead_engine::studies::overbooking::*;
 
 /// None of its own.
@@ -38,7 +40,7 @@ pub struct PolicySimulation {
     pub policy: PolicySettings,
     /// The jobs in order of submission, with ids 0, 1, 2, …
     pub jobs: Arc<[Job]>,
-    /// Batteries that a calibrated policy runs first, the earliest first, to learn how often its promises are kept.
+    /// Batteries that a policy that learns runs first, the earliest first.
     pub before: Vec<Battery>,
     /// Learned statistics, where the policy uses them.
     pub estimates: Option<Arc<EstimateModel>>,
@@ -75,9 +77,16 @@ impl Simulation for PolicySimulation {
         };
         let (run, of_clients) = run.ok_or_else(|| SimulationError::Unfinished(name.clone()))?;
         let mut measured = fixed_measures(&run.outcomes);
-        for (name, value) in of_clients.iter() {
-            measured.add(name, value);
-        }
+        measure_intervals(&run.outcomes, &mut measured);
+        measured.extend(&of_clients);
+        measured.extend(&run.metrics.checkpoints.measures());
+        let accepted = run.metrics.accepted as usize;
+        let promised: Vec<PromisedStart> = run
+            .outcomes
+            .iter()
+            .filter_map(PromisedStart::of_plan)
+            .collect();
+        measured.extend(&promise_measures(accepted, &promised));
         Ok(SimulationResult {
             metrics: run.metrics,
             measured,
@@ -95,7 +104,9 @@ impl LabStudy for OverbookingStudy {
         spec: &SimulationSpec,
         inputs: &Inputs,
     ) -> Result<Option<String>, Arc<InputError>> {
-        Ok(Some(failures(self, spec, inputs)?.content_hash()))
+        let met = failures(self, spec, inputs)?.content_hash();
+        let seen = node_rates::seen_hash(spec, inputs)?;
+        Ok(Some(met + &seen))
     }
 
     fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
@@ -123,19 +134,15 @@ impl LabStudy for OverbookingStudy {
     }
 }
 
-/// The batteries that a calibrated policy learns from before its own, the earliest first, each with its failures: those of
-/// the replications before, and before the first one the end of what estimates are learned from.
+/// The batteries that a policy learns from before its own, the earliest first, each with its failures: those of the replications
+/// before, and, for what promises are worth, before the first one the end of what estimates are learned from.
 fn batteries_before(
     spec: &SimulationSpec,
     inputs: &Inputs,
     workload: &PreparedWorkload,
 ) -> Result<Vec<Battery>, Arc<InputError>> {
-    let calibration = &spec.scheduling.calibration;
-    if calibration.method == CalibrationMethod::None || spec.workload.whole.is_some() {
-        return Ok(Vec::new());
-    }
     let mut batteries = Vec::new();
-    for back in (1..=calibration.batteries_before).rev() {
+    for back in (1..=OverbookingStudy::batteries_before(spec)).rev() {
         let (jobs, replication) = match spec.replication.checked_sub(back) {
             Some(earlier) => (workload.batteries.get(earlier as usize).cloned(), earlier),
             None => {
@@ -153,6 +160,7 @@ fn batteries_before(
         };
         if let Some(jobs) = jobs {
             let failures = inputs.failures_with(spec, &jobs, replication)?;
+            let failures = node_rates::renumbered(spec, inputs, failures)?;
             batteries.push((jobs, failures));
         }
     }
@@ -167,12 +175,19 @@ fn jobs(
     workload: &PreparedWorkload,
 ) -> Result<Arc<[Job]>, Arc<InputError>> {
     let jobs = inputs.battery(workload, spec)?;
-    Ok(match &study.requests {
+    let jobs: Arc<[Job]> = match &study.requests {
         None => jobs,
         Some(requests) => inputs
             .jobs_and_requests(spec, requests, &jobs)
             .into_jobs()
             .into(),
+    };
+    Ok(match &study.releases {
+        None => jobs,
+        Some(releases) => {
+            let mut draws = inputs.seed(spec).stream(ReleaseSettings::STREAM);
+            releases.applied(&jobs, &mut draws)
+        }
     })
 }
 
@@ -233,9 +248,12 @@ fn with_inputs(
     let ties = ties(study, spec, inputs, &jobs)?;
     Ok(PolicySimulation {
         nodes: spec.workload.nodes,
-        policy: spec.scheduling.clone(),
+        policy: node_rates::knowing_nodes(spec, inputs)?,
         before: batteries_before(spec, inputs, &workload)?,
-        failures: failures_of(study, spec, inputs, &jobs, ties.as_deref())?,
+        failures: {
+            let failures = failures_of(study, spec, inputs, &jobs, ties.as_deref())?;
+            node_rates::renumbered(spec, inputs, failures)?
+        },
         clients: ties.map(|ties| ClosedLoop::new(study.client.clone(), jobs.clone(), ties)),
         jobs,
         estimates: match &spec.estimates {
@@ -287,9 +305,23 @@ impl FileStudy for OverbookingStudy {
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
         Some(Self {
             requests: asked.requests.cloned(),
+            releases: releases(&asked.tables.overbooking.releases, problems)?,
             client: client(&asked.tables.overbooking.client, problems)?,
         })
     }
+}
+
+fn releases(raw: &RawReleases, problems: &mut Problems) -> Option<Option<ReleaseSettings>> {
+    let share_percent = raw.share_percent().or_default(problems);
+    let spread = raw
+        .spread_hours()
+        .limited(|hours| hours <= 1e4)
+        .or_default(problems);
+    let settings = ReleaseSettings {
+        share_percent: share_percent?,
+        spread: Seconds::from_hours(spread?),
+    };
+    Some((!settings.is_none()).then_some(settings))
 }
 
 fn client(raw: &RawClient, problems: &mut Problems) -> Option<ClientSettings> {

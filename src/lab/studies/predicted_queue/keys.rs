@@ -7,7 +7,9 @@ use crate::keys::declaration::{
 };
 use crate::keys::field::Field;
 use crate::predictions::{Corrector, Features, PREDICTORS, SampleWeight};
-use crate::scheduling::predicted_queue::{BackfillOrder, QueueOrder, QueueRules};
+use crate::scheduling::predicted_queue::{
+    BackfillOrder, ComparedReservation, QueueOrder, QueueRules,
+};
 
 /// The names of predictors.
 fn predictors() -> Vec<&'static str> {
@@ -34,6 +36,8 @@ section! {
         quantile: Given<f64> = real().above(0.0).below(1.0).default_is("0.9"),
         /// The publication whose rules for events of one second, expired predictions and overruns hold.
         rules: Option<QueueRules> = named::<QueueRules>().decides("A-01, A-02, A-04"),
+        /// Which reservation of a job is compared with its start.
+        reservation: Option<ComparedReservation> = named::<ComparedReservation>().decides("A-09"),
     }
 }
 

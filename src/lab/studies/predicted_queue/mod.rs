@@ -37,11 +37,11 @@ impl Simulation for PredictedQueueSimulation {
         let rules = self.settings.rules;
         let jobs = queue_jobs(&self.jobs, self.nodes, rules);
         let outcomes = simulate_predicted_queue(&jobs, self.nodes, &self.settings)?;
-        let (all, metrics) = job_outcomes(&self.jobs, &outcomes, self.nodes);
+        let (kept, metrics) = job_outcomes(&self.jobs, &outcomes, self.nodes, keep_outcomes);
         Ok(SimulationResult {
             metrics,
             measured: queue_measures(&jobs, &outcomes, rules),
-            outcomes: if keep_outcomes { all } else { Vec::new() },
+            outcomes: kept,
             ..SimulationResult::default()
         })
     }
@@ -117,6 +117,7 @@ impl FileStudy for PredictedQueueStudy {
                 order: raw.order.unwrap_or_default(),
                 backfill: raw.backfill.unwrap_or_default(),
                 rules: raw.rules.unwrap_or_default(),
+                reservation: raw.reservation.unwrap_or_default(),
                 told: PredictorSettings {
                     quantile: quantile?,
                     learned: LearnedSettings {

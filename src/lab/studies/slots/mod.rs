@@ -7,15 +7,12 @@ use std::sync::Arc;
 
 use self::keys::RawSlots;
 pub use self::tables::SlotRows as Rows;
-use super::{
-    Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
-};
+use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, Starter, StudyRows};
 use crate::actors::{SimulationError, simulate_advertising_machine};
 use crate::inputs::{InputError, Inputs};
 use crate::keys::problem::Problems;
 use crate::plan::SlotRules;
-use crate::scheduling::reserving::{ReservingSettings, simulate_reserving};
-use crate::scheduling::{SlotSource, SlotStudySettings, simulate_slots};
+use crate::scheduling::SlotStudySettings;
 use crate::studies::SimulationSpec;
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
@@ -67,45 +64,6 @@ impl LabStudy for SlotsStudy {
             jobs: inputs.battery(&*inputs.workload(spec)?, spec)?,
             keep_samples: inputs.keep_samples,
         }))
-    }
-
-    /// Its jobs, scheduled once more: what was advertised beside them is no use of the machine.
-    fn machines(
-        &self,
-        spec: &SimulationSpec,
-        inputs: &Inputs,
-        _result: &SimulationResult,
-    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
-        let nodes = spec.workload.nodes;
-        let jobs = inputs.battery(&*inputs.workload(spec)?, spec)?;
-        let held = match self.settings.source {
-            SlotSource::FreeRectangles => {
-                let rules = self.settings.rules;
-                let run = simulate_slots(&jobs, nodes, rules, self.settings.sample_period);
-                let placed = jobs.iter().zip(run.starts);
-                placed
-                    .filter_map(|(job, start)| {
-                        let start = start?;
-                        Some(Held {
-                            kind: Held::JOBS,
-                            start,
-                            end: start + job.runtime.min(job.estimate).max(Seconds(1)),
-                            nodes: job.nodes,
-                        })
-                    })
-                    .collect()
-            }
-            SlotSource::Plan => {
-                let machine = ReservingSettings::default();
-                let run = simulate_reserving(nodes, &machine, &jobs, &[]);
-                Held::by_jobs(&run.jobs).collect()
-            }
-        };
-        Ok(vec![MachineUse {
-            name: "machine".to_owned(),
-            nodes,
-            held,
-        }])
     }
 }
 

@@ -18,8 +18,8 @@ use crate::keys::field::Field;
 use crate::keys::problem::Problems;
 use crate::random::StreamSeed;
 use crate::scheduling::measures::Measured;
-use crate::scheduling::reserving::{ReservingSettings, simulate_reserving};
-use crate::scheduling::{VirtualStudySettings, check_span};
+use crate::scheduling::reserving::ReservingSettings;
+use crate::scheduling::{JobOutcome, VirtualStudySettings, check_span};
 use crate::studies::SimulationSpec;
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
@@ -88,16 +88,17 @@ impl LabStudy for VirtualReservationsStudy {
     fn machines(
         &self,
         spec: &SimulationSpec,
-        inputs: &Inputs,
-        _result: &SimulationResult,
+        _inputs: &Inputs,
+        result: &SimulationResult,
     ) -> Result<Vec<MachineUse>, Arc<InputError>> {
-        let nodes = spec.workload.nodes;
-        let jobs = inputs.battery(&*inputs.workload(spec)?, spec)?;
-        let run = simulate_reserving(nodes, &self.settings.reserving, &jobs, &[]);
+        let jobs: &[JobOutcome] = match &result.rows {
+            StudyRows::VirtualReservations(rows) => &rows.background,
+            _ => &[],
+        };
         Ok(vec![MachineUse {
             name: "machine".to_owned(),
-            nodes,
-            held: Held::by_jobs(&run.jobs).collect(),
+            nodes: spec.workload.nodes,
+            held: Held::by_jobs(jobs).collect(),
         }])
     }
 }

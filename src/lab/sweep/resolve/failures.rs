@@ -1,6 +1,8 @@
 //! `[failures]`: where node failures come from, and survival models.
 
-use crate::failures::{FailureSettings, FailureSource, SurvivalModel};
+use crate::failures::{
+    Bursts, EarlyFailures, FailurePattern, FailureSettings, FailureSource, SurvivalModel,
+};
 use crate::keys::field::Field;
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::sweep::raw::{Given, RawFailures, RawReliability};
@@ -46,6 +48,7 @@ pub(crate) fn failures(raw: &RawFailures, problems: &mut Problems) -> Option<Fai
     let offset = raw.offset_hours().or_default(problems);
     let model = survival(&SurvivalKeys::of_failures(raw), problems);
     let repair = raw.repair_rate_per_hour().or_default(problems);
+    let pattern = pattern(raw, problems);
     let source = match raw.source().name(problems)? {
         "lanl" => {
             let systems = raw.systems().or_default();
@@ -65,6 +68,7 @@ pub(crate) fn failures(raw: &RawFailures, problems: &mut Problems) -> Option<Fai
         "generated" => FailureSource::Generated {
             survival: model?,
             repair_rate_per_hour: repair?,
+            pattern: pattern?,
         },
         _ => FailureSource::None,
     };
@@ -74,6 +78,43 @@ pub(crate) fn failures(raw: &RawFailures, problems: &mut Problems) -> Option<Fai
         Seconds::from_hours(offset?)
     };
     Some(FailureSettings { source, offset })
+}
+
+/// When drawn failures come. Parts that change nothing are left out, so that they do not tell simulations apart.
+fn pattern(raw: &RawFailures, problems: &mut Problems) -> Option<FailurePattern> {
+    let mean_followers = raw.burst_followers().or_default(problems);
+    let delay_hours = raw.burst_delay_hours().or_default(problems);
+    let same_node = raw.burst_same_node().or_default(problems);
+    let excess = raw.early_excess().or_default(problems);
+    let decay_hours = raw.early_decay_hours().or_default(problems);
+    let given = raw.hour_factors.as_ref();
+    let mut factors = given.map_or_else(Vec::new, |factors| factors.get_ref().clone());
+    let mean = factors.iter().sum::<f64>() / 24.0;
+    let are_factors = factors.len() == 24 && mean.is_finite() && mean > 0.0;
+    if !factors.is_empty() && !(are_factors && factors.iter().all(|factor| *factor >= 0.0)) {
+        (raw.hour_factors()).refuse("these are not 24 factors of 0 or more, not all 0", problems);
+        return None;
+    }
+    for factor in &mut factors {
+        *factor /= mean;
+    }
+    if factors.iter().all(|factor| (factor - 1.0).abs() < 1e-12) {
+        factors.clear();
+    }
+    let bursts = Bursts {
+        mean_followers: mean_followers?,
+        delay_hours: delay_hours?,
+        same_node: same_node?,
+    };
+    let early = EarlyFailures {
+        excess: excess?,
+        decay_hours: decay_hours?,
+    };
+    Some(FailurePattern {
+        bursts: (bursts.mean_followers > 0.0).then_some(bursts),
+        hour_factors: factors,
+        early: (early.excess > 0.0).then_some(early),
+    })
 }
 
 pub(super) fn survival(raw: &SurvivalKeys<'_>, problems: &mut Problems) -> Option<SurvivalModel> {

@@ -1,4 +1,4 @@
-//! `[scheduling]`, `[acceptance]` and `[reliability]`: the policy and what it promises.
+//! `[scheduling]`, `[acceptance]`, `[reliability]` and `[checkpoint]`: the policy, what it promises, and how jobs save their work.
 
 use std::ops::Range;
 
@@ -7,9 +7,12 @@ use toml::Spanned;
 use super::failures::{SurvivalKeys, survival};
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::registry::{self, Strategy};
-use crate::scheduling::{Acceptance, CalibrationSettings, PolicySettings, Reliability};
+use crate::scheduling::{
+    Acceptance, CalibrationSettings, CheckpointInterval, CheckpointSettings, NodeKnowledge,
+    NodeOrder, PolicySettings, Reliability, UnderestimatorRule,
+};
 use crate::studies;
-use crate::sweep::raw::{RawAcceptance, RawReliability, RawScheduling};
+use crate::sweep::raw::{RawAcceptance, RawCheckpoint, RawReliability, RawScheduling};
 use crate::units::Seconds;
 
 /// The policy and the penalty ratio of the accounting.
@@ -17,6 +20,7 @@ pub(crate) fn policy(
     scheduling: Option<&Spanned<RawScheduling>>,
     acceptance: &RawAcceptance,
     reliability: &RawReliability,
+    checkpoint: &RawCheckpoint,
     problems: &mut Problems,
 ) -> Option<(PolicySettings, f64)> {
     let default = PolicySettings::default();
@@ -35,9 +39,11 @@ pub(crate) fn policy(
     };
     let time_step = raw.time_step_seconds().or_default(problems);
     let (test, ratio) = acceptance_test(acceptance, strategy, problems);
+    let node_order = node_order(reliability, problems);
     let reliability = planner_reliability(reliability, problems);
     let calibration = calibration(acceptance, problems);
     let user_factor = raw.user_factor().or_default(problems);
+    let checkpoint = checkpoints(checkpoint, acceptance, problems);
     let policy = PolicySettings {
         strategy: strategy?.name.to_owned(),
         placing: raw.placing.unwrap_or_default(),
@@ -57,9 +63,12 @@ pub(crate) fn policy(
         hold_for_overbooked: raw.hold_for_overbooked().is_on(),
         user_factor: user_factor?,
         calibration: calibration?,
+        adapt_security_factor: acceptance.adapt_security_factor().is_on(),
         early_start: raw.early_start.unwrap_or_default(),
         promising: acceptance.promising.unwrap_or_default(),
         underestimators: acceptance.underestimators.unwrap_or_default(),
+        node_order: node_order?,
+        checkpoint: checkpoint?,
     };
     Some((policy, ratio?))
 }
@@ -99,6 +108,8 @@ fn acceptance_test(
     problems: &mut Problems,
 ) -> (Option<Acceptance>, Option<f64>) {
     let maximum = raw.pof_max().or_default(problems);
+    let sigmas = raw.sigmas().or_default(problems);
+    let percentile = raw.percentile().or_default(problems);
     let ratio = raw.penalty_ratio().or_default(problems);
     let own = strategy.map_or(1.0, |strategy| strategy.security_factor);
     let factor = raw.security_factor().or(own, problems);
@@ -109,6 +120,11 @@ fn acceptance_test(
                 penalty_ratio,
                 security_factor,
             }),
+        "mean-sigma" => sigmas.map(|sigmas| Acceptance::MeanSigma { sigmas }),
+        "percentile" => percentile.map(|percentile| Acceptance::Percentile { percentile }),
+        "maximum" => sigmas
+            .zip(percentile)
+            .map(|(sigmas, percentile)| Acceptance::Maximum { sigmas, percentile }),
         _ => maximum.map(|maximum| Acceptance::Pof { maximum }),
     });
     (test, ratio)
@@ -135,5 +151,50 @@ fn planner_reliability(raw: &RawReliability, problems: &mut Problems) -> Option<
         failure_rate_per_hour: failure?,
         repair_rate_per_hour: repair?,
         form: raw.form.unwrap_or_default(),
+        nodes: match raw.nodes().name(problems)? {
+            "learned" => NodeKnowledge::Learned {
+                prior_failures: raw.prior_failures().or_default(problems)?,
+                rates: None,
+            },
+            _ => NodeKnowledge::Common,
+        },
     })
+}
+
+fn node_order(raw: &RawReliability, problems: &mut Problems) -> Option<NodeOrder> {
+    Some(match raw.node_order().name(problems)? {
+        "reliability" => NodeOrder::Reliability {
+            prior_failures: raw.prior_failures().or_default(problems)?,
+        },
+        _ => NodeOrder::Index,
+    })
+}
+
+fn checkpoints(
+    raw: &RawCheckpoint,
+    acceptance: &RawAcceptance,
+    problems: &mut Problems,
+) -> Option<Option<CheckpointSettings>> {
+    let seconds = raw.interval_seconds().or_default(problems);
+    let cost = raw.cost_seconds().or_default(problems);
+    let restart = raw.restart_seconds().or_default(problems);
+    let interval = match raw.interval().name(problems)? {
+        "fixed" => CheckpointInterval::Fixed(Seconds(seconds?)),
+        "young" => CheckpointInterval::Young,
+        "daly" => CheckpointInterval::Daly,
+        _ => return Some(None),
+    };
+    if acceptance.underestimators == Some(UnderestimatorRule::MoreTime) {
+        let message = "with checkpoints nobody is planned more than the estimate";
+        raw.interval().refuse(message, problems);
+        return None;
+    }
+    Some(Some(CheckpointSettings {
+        interval,
+        cost: Seconds(cost?),
+        restart: Seconds(restart?),
+        payer: raw.payer.unwrap_or_default(),
+        gap_end: raw.gap_end.unwrap_or_default(),
+        resume: raw.resume.unwrap_or_default(),
+    }))
 }

@@ -366,3 +366,58 @@ fn cells_without_a_value_leave_open_what_they_could_decide() {
         "none of its cells has a value",
     );
 }
+
+#[test]
+fn a_range_of_replications_may_be_widened_and_says_how_many_lie_below() {
+    let curves =
+        Curves::default()
+            .run("main", &[])
+            .cell("main", "rejected", &[], &[10.0, 12.0, 14.0, 20.0]);
+    let value = |expected: f64, more: &str| {
+        format!(
+            "[finding.value]\nrun = \"main\"\nmeasure = \"rejected\"\nexpected = {expected}\nwithin = \"range\"\n{more}"
+        )
+    };
+    // Widened by a twentieth: 9.5 to 21.
+    let found = judge(&value(20.9, "widened = 0.05"), &curves);
+    assert_eq!(found.verdict, Verdict::Held);
+    let line = "from 10 to 20; 100 % of them below the published number";
+    assert!(found.measured.ends_with(line), "{}", found.measured);
+    let found = judge(&value(21.1, "widened = 0.05"), &curves);
+    assert!(matches!(found.verdict, Verdict::Missed(_)), "{found:?}");
+    let found = judge(&value(20.9, ""), &curves);
+    assert!(matches!(found.verdict, Verdict::Missed(_)), "{found:?}");
+    assert!(
+        found.measured.ends_with("from 10 to 20"),
+        "{}",
+        found.measured
+    );
+}
+
+#[test]
+fn a_comparison_may_be_asked_of_a_share_of_the_paired_replications() {
+    // Below in three of four, although the means say the reverse.
+    let rule = |name: &str| [("scheduling.rule", AxisValue::Text(name.to_owned()))];
+    let rules = ["reject", "move"].map(|name| AxisValue::Text(name.to_owned()));
+    let curves = Curves::default()
+        .run("grid", &[("scheduling.rule", rules.to_vec())])
+        .cell("grid", "rejected", &rule("reject"), &[1.0, 1.0, 1.0, 99.0])
+        .cell("grid", "rejected", &rule("move"), &[2.0, 2.0, 2.0, 2.0]);
+    let found = judge(
+        &compare("relation = \"<\"\nratio = 1\nreplications = 0.75"),
+        &curves,
+    );
+    assert_eq!(found.verdict, Verdict::Held, "{found:?}");
+    assert!(
+        found.measured.contains("in 3 of 4 replications"),
+        "{}",
+        found.measured
+    );
+    let found = judge(
+        &compare("relation = \"<\"\nratio = 1\nreplications = 0.8"),
+        &curves,
+    );
+    assert!(matches!(found.verdict, Verdict::Missed(_)), "{found:?}");
+    let found = judge(&compare("relation = \"<\"\nratio = 1"), &curves);
+    assert!(matches!(found.verdict, Verdict::Missed(_)), "{found:?}");
+}

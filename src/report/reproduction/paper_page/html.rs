@@ -31,7 +31,7 @@ impl PaperPage<'_> {
                 header { "\n"
                     div.bar {
                         h1 { (self.paper()) ": which claims hold" } "\n"
-                        button id="theme" type="button" aria-label="light or dark" { "◐" }
+                        button id="theme" type="button" aria-label="light or dark" { "light or dark" }
                     } "\n"
                     p.lead { (self.title()) ". Made by " code { (self.command) } " from the score cards of its traces." } "\n"
                     p.headline { (self.headline()) } "\n"
@@ -44,6 +44,7 @@ impl PaperPage<'_> {
                         @for (number, figure) in self.figures.iter().enumerate() {
                             a href={ "#summary-" (number) } { (figure.name()) } " "
                         }
+                        @if self.drawings().next().is_some() { a href="#points" { "Measured against published" } " " }
                     } "\n"
                 } "\n"
                 main { "\n"
@@ -70,6 +71,19 @@ impl PaperPage<'_> {
                             } "\n"
                             p.note { (figure.note()) } "\n"
                             details { summary { "As a table" } (table(&figure.grid(), 3)) } "\n"
+                        } "\n"
+                    }
+                    @if self.drawings().next().is_some() {
+                        section id="points" {
+                            h2 { "Measured against published" } "\n"
+                            div.panels { "\n"
+                                @for (claim, to) in self.drawings() {
+                                    figure {
+                                        img src=(to) alt=(claim) loading="lazy"; "\n"
+                                        figcaption { (claim) }
+                                    } "\n"
+                                }
+                            } "\n"
                         } "\n"
                     }
                     (self.open_html())

@@ -19,11 +19,13 @@ fn traces() -> Vec<TraceOnPage> {
             card: measured,
             is_measured: true,
             links,
+            drawings: vec![("The order is kept.".to_owned(), "ctc/order.svg".to_owned())],
         },
         TraceOnPage {
             card: missing,
             is_measured: false,
             links: Vec::new(),
+            drawings: Vec::new(),
         },
     ]
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use super::super::Rules;
 use crate::brokering::{
-    Algorithm, Candidate, Order, RiskChoice, SearchRules, candidate_starts, rigid_candidates,
-    unprobed_candidates,
+    Algorithm, Candidate, Order, RiskChoice, SearchRules, SortBy, candidate_starts,
+    rigid_candidates, unprobed_candidates,
 };
 use crate::random::Stream;
 use crate::scheduling::local::{ClusterId, OfferedPart, PartOrder, Probe};
@@ -33,6 +33,8 @@ pub(super) enum Purpose {
     Replace,
     /// Everything was given back and is sought anew.
     Anew,
+    /// Everything is held, and something better is sought.
+    Better,
 }
 
 impl Plan {
@@ -64,6 +66,14 @@ impl Plan {
             plan.starts.clear();
         }
         plan
+    }
+
+    /// The whole request once more, within what is left of its window, while what it holds stays reserved.
+    pub(super) fn better(rules: &Rules, now: Seconds, request: &CoRequest) -> Self {
+        Self {
+            purpose: Purpose::Better,
+            ..Self::anew(rules, now, request)
+        }
     }
 
     /// A lost part elsewhere: at the common `start` if it can still be had, else what is left of it as soon as it can be had; `None`
@@ -103,6 +113,7 @@ impl Plan {
             parts: self.nodes(request),
             starts: self.starts.clone(),
             filters: rules.search.algorithm.filters(),
+            degrees: rules.search.sort_by == SortBy::ReservationDegree,
         }
     }
 
@@ -191,15 +202,18 @@ fn lead(rules: &Rules) -> Seconds {
         }
 }
 
-/// What a cluster offers, as the search sees it: ordered by price, or by price + PoF × penalty where risk is weighed.
+/// What a cluster offers, as the search sees it: ordered by price, by price + PoF × penalty where risk is weighed, or by how far the
+/// cluster would be reserved.
 pub(super) fn candidate(rules: &Rules, cluster: ClusterId, offered: OfferedPart) -> Candidate {
     let OfferedPart {
         part,
         start,
         cost,
         pof,
+        degree,
     } = offered;
     let expected = match &rules.risk {
+        _ if rules.search.sort_by == SortBy::ReservationDegree => degree,
         Some(risk) if risk.choice == RiskChoice::ExpectedCost => {
             cost + pof * risk.penalty_ratio * cost
         }
@@ -215,25 +229,23 @@ pub(super) fn candidate(rules: &Rules, cluster: ClusterId, offered: OfferedPart)
     }
 }
 
-/// The row of the algorithm. A broker that weighs risk takes the least expected cost first; under A5 the client's weights apply
-/// to it.
+/// The row of the algorithm. A broker that balances reservations takes the least sum of degrees first, whatever the client prefers.
+/// One that weighs risk takes the least expected cost first; under A5 the client's weights apply to it.
 pub(super) fn search_rules(rules: &Rules, request: &CoRequest) -> SearchRules {
     let row = rules.search.algorithm.row();
     let choice = rules.risk.as_ref().map(|risk| risk.choice);
+    let by_degree = row.probes && rules.search.sort_by == SortBy::ReservationDegree;
     let by_expected_cost = choice == Some(RiskChoice::ExpectedCost) && row.order != Order::Value;
-    let cheapest = Preference {
+    let least_first = by_degree || by_expected_cost;
+    let least = Preference {
         cost_weight: 1.0,
         start_weight: 0.0,
     };
     SearchRules {
-        order: if by_expected_cost {
-            Order::Value
-        } else {
-            row.order
-        },
+        order: if least_first { Order::Value } else { row.order },
         repair: row.repair,
-        preference: if by_expected_cost {
-            cheapest
+        preference: if least_first {
+            least
         } else {
             request.preference
         },
@@ -308,6 +320,7 @@ mod tests {
             latency: Seconds::ZERO,
             timeout: Seconds(60),
             renegotiate: false,
+            second_thoughts: None,
             risk: None,
             seed: StreamSeed::default(),
         }

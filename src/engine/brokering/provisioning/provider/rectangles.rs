@@ -232,6 +232,7 @@ impl RectangleSite {
             end: start.map(|_| self.now),
             restarts: 0,
             node_failures: 0,
+            execution: None,
         });
     }
 

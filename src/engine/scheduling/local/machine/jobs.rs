@@ -139,6 +139,7 @@ impl LocalMachine {
             end,
             restarts: open.restarts,
             node_failures: open.node_failures,
+            execution: None,
         };
         self.metrics.count(&outcome);
         self.job_outcomes.push(outcome);

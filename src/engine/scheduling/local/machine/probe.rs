@@ -2,7 +2,7 @@
 
 use super::LocalMachine;
 use crate::scheduling::local::backlog::{Backlog, PartWork, job_work};
-use crate::scheduling::local::filters::{Fairness, Room};
+use crate::scheduling::local::filters::{Fairness, Room, held, reservation_degree};
 use crate::scheduling::local::{
     BacklogWork, FilterCounts, NextEventSource, OfferedPart, Probe, ProbeAnswer,
 };
@@ -26,6 +26,7 @@ impl LocalMachine {
                 is_harmless: end < next_event,
             };
             let mut cost_of_one = None;
+            let mut held_by_parts = None;
             for (part, &nodes) in (0_u16..).zip(&probe.parts) {
                 if nodes > self.nodes {
                     continue;
@@ -46,11 +47,21 @@ impl LocalMachine {
                     self.settings
                         .cost_of_one(self.cluster, start, probe.duration)
                 });
+                let degree = if probe.degrees {
+                    let reserved = *held_by_parts.get_or_insert_with(|| {
+                        let parts = self.parts.values().map(|part| &part.order);
+                        held(parts, start, probe.duration)
+                    });
+                    reservation_degree(reserved, self.nodes, probe.duration, nodes)
+                } else {
+                    0.0
+                };
                 offered.push(OfferedPart {
                     part,
                     start,
                     cost: f64::from(nodes.0) * one,
                     pof: 0.0,
+                    degree,
                 });
             }
         }

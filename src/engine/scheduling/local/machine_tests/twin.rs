@@ -243,8 +243,9 @@ impl Twin {
         self.up && start.0 >= self.now && Self::fits(&self.visible(), start.0, duration.0, nodes)
     }
 
-    fn quota(&self, start: Seconds, duration: Seconds, nodes: Nodes) -> bool {
-        let held: i64 = (start.0..(start + duration).0)
+    /// What a further part and those that are promised hold, second by second.
+    fn held(&self, start: Seconds, duration: Seconds, nodes: Nodes) -> i64 {
+        (start.0..(start + duration).0)
             .map(|second| {
                 let covers = |order: &PartOrder| {
                     order.start.0 <= second && second < (order.start + order.duration).0
@@ -255,7 +256,11 @@ impl Twin {
                         .map(|(order, _)| i64::from(order.nodes.0))
                         .sum::<i64>()
             })
-            .sum();
+            .sum()
+    }
+
+    fn quota(&self, start: Seconds, duration: Seconds, nodes: Nodes) -> bool {
+        let held = self.held(start, duration, nodes);
         self.settings
             .quota
             .is_none_or(|quota| held as f64 <= quota * (self.capacity() * duration.0) as f64 + 1e-6)
@@ -366,6 +371,12 @@ impl Twin {
                     start,
                     cost: f64::from(nodes.0) * rates,
                     pof: 0.0,
+                    degree: if probe.degrees {
+                        self.held(start, probe.duration, nodes) as f64
+                            / (self.capacity() * probe.duration.0).max(1) as f64
+                    } else {
+                        0.0
+                    },
                 });
             }
         }

@@ -3,7 +3,7 @@
 use super::{Open, OverbookingMachine};
 use crate::scheduling::Phase;
 use crate::scheduling::local::backlog::{Backlog, PartWork, job_work};
-use crate::scheduling::local::filters::{Fairness, Room};
+use crate::scheduling::local::filters::{Fairness, Room, held, reservation_degree};
 use crate::scheduling::local::{
     BacklogWork, FilterCounts, NextEventSource, OfferedPart, Probe, ProbeAnswer,
 };
@@ -52,6 +52,13 @@ impl OverbookingMachine {
                 if !admitted {
                     continue;
                 }
+                let degree = if probe.degrees {
+                    let reserved =
+                        held(self.parts().map(|(_, order)| order), start, probe.duration);
+                    reservation_degree(reserved, self.nodes, probe.duration, nodes)
+                } else {
+                    0.0
+                };
                 answer.offered.push(OfferedPart {
                     part,
                     start,
@@ -59,6 +66,7 @@ impl OverbookingMachine {
                         .settings
                         .partial_cost(self.cluster, start, probe.duration, nodes),
                     pof: quote.map_or(1.0, |quote| quote.success.pof()),
+                    degree,
                 });
             }
         }

@@ -19,6 +19,7 @@ fn model(jobs: &[Job]) -> Arc<EstimateModel> {
         learn_from: LearningJobs::Before,
         overrun: Overrun::Clamp,
         minimum_class_size: 1,
+        ..EstimateSettings::default()
     };
     Arc::new(EstimateModel::learn(jobs, &settings).unwrap())
 }

@@ -1,0 +1,303 @@
+//! Checkpoints: what a job writes while it runs, what that costs, and what is left of its work when it is stopped.
+//!
+//! A run computes `interval` seconds, writes a checkpoint for `cost` seconds, and so on until it has done its work; behind the last
+//! stretch of work nothing is written. A run that goes on from a checkpoint reads it first, for `restart` seconds. What a run has
+//! done counts once it is written.
+
+use serde::{Deserialize, Serialize};
+
+use super::measures::Measured;
+use super::outcome::JobOutcome;
+use crate::units::{NodeSeconds, Nodes, Seconds};
+use crate::workload::Job;
+
+/// Longer than any job: an interval that never ends.
+const NEVER: Seconds = Seconds(1 << 40);
+
+/// `[checkpoint]`: whether and how jobs save their work.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CheckpointSettings {
+    /// How much a job computes between two checkpoints.
+    pub interval: CheckpointInterval,
+    /// C: how long a job stands still while it writes one.
+    pub cost: Seconds,
+    /// R: how long a job reads one before it goes on.
+    pub restart: Seconds,
+    /// Whose time checkpoints take.
+    pub payer: CheckpointPayer,
+    /// What is done when a window ends before the job in it.
+    pub gap_end: GapEnd,
+    /// In which gaps a job goes on.
+    pub resume: ResumeRule,
+}
+
+/// How much a job computes between two checkpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckpointInterval {
+    /// So much, whatever the job.
+    Fixed(Seconds),
+    /// Young's approximation, [`young_interval`].
+    Young,
+    /// Daly's estimate of higher order, [`daly_interval`].
+    Daly,
+}
+
+/// Whose time checkpoints take. Work that is done twice and restarts are the provider's in any case.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum CheckpointPayer {
+    /// The provider's: a job gets its whole estimate for its work and its checkpoints on top of it, at the same fee.
+    #[default]
+    Provider,
+    /// The customer's: a job that is not interrupted gets its estimate for its work and its checkpoints together.
+    Customer,
+}
+
+/// What is done when a window ends before the job in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GapEnd {
+    /// The end is known, so a checkpoint is written just before it.
+    #[default]
+    Checkpoint,
+    /// Nothing: what was computed since the last checkpoint is lost.
+    Kill,
+}
+
+/// In which gaps a job goes on that was stopped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ResumeRule {
+    /// Where all of the rest fits; else in the first gap whose probability of failure passes the test of new jobs; else in the
+    /// longest, as the promise stands. In no gap where more is read and written than computed.
+    #[default]
+    Any,
+    /// Not in the longest, where it does not pass the test.
+    Tested,
+}
+
+/// Young's first-order optimum, √(2·C·M), in the unit of its arguments: C what a checkpoint costs, M the mean time between
+/// failures of the job (Young 1974).
+#[must_use]
+pub fn young_interval(cost: f64, mean_time_to_failure: f64) -> f64 {
+    libm::sqrt(2.0 * cost * mean_time_to_failure)
+}
+
+/// Daly's optimum of higher order for the time computed between two checkpoints,
+/// `√(2CM) · (1 + ⅓·√(C/2M) + ⅑·C/2M) − C` for C < 2M, else M (Daly 2006, equation 37).
+#[must_use]
+pub fn daly_interval(cost: f64, mean_time_to_failure: f64) -> f64 {
+    if cost >= 2.0 * mean_time_to_failure {
+        return mean_time_to_failure;
+    }
+    let ratio = cost / (2.0 * mean_time_to_failure);
+    young_interval(cost, mean_time_to_failure) * (1.0 + libm::sqrt(ratio) / 3.0 + ratio / 9.0)
+        - cost
+}
+
+/// Checkpoints on a cluster: the settings, and the failure rate from which intervals follow.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Checkpointing {
+    settings: CheckpointSettings,
+    /// λ of the planner, per node-hour.
+    failure_rate_per_hour: f64,
+}
+
+impl Checkpointing {
+    /// Checkpoints on nodes that the planner takes to fail at this rate.
+    #[must_use]
+    pub fn new(settings: CheckpointSettings, failure_rate_per_hour: f64) -> Self {
+        Self {
+            settings,
+            failure_rate_per_hour,
+        }
+    }
+
+    /// The settings.
+    #[must_use]
+    pub fn settings(&self) -> &CheckpointSettings {
+        &self.settings
+    }
+
+    /// When a job on so many nodes writes: M = 1 / (n·λ), in whole seconds, at least one.
+    #[must_use]
+    pub fn rhythm(&self, nodes: Nodes) -> Rhythm {
+        let cost = self.settings.cost;
+        let by = |formula: fn(f64, f64) -> f64| {
+            let rate = self.failure_rate_per_hour * f64::from(nodes.0) / 3_600.0;
+            let seconds = formula(cost.0 as f64, 1.0 / rate);
+            if seconds < NEVER.0 as f64 {
+                Seconds(libm::round(seconds) as i64)
+            } else {
+                NEVER
+            }
+        };
+        let interval = match self.settings.interval {
+            CheckpointInterval::Fixed(interval) => interval,
+            CheckpointInterval::Young => by(young_interval),
+            CheckpointInterval::Daly => by(daly_interval),
+        };
+        Rhythm {
+            interval: interval.clamp(Seconds(1), NEVER),
+            cost,
+        }
+    }
+
+    /// How much work a job is granted: its whole estimate, or what is done in it beside the checkpoints.
+    #[must_use]
+    pub fn granted(&self, job: &Job) -> Seconds {
+        match self.settings.payer {
+            CheckpointPayer::Provider => job.estimate,
+            CheckpointPayer::Customer => self.rhythm(job.nodes).work_in(job.estimate),
+        }
+    }
+
+    /// How long a job reads before it goes on from this much saved work.
+    #[must_use]
+    pub fn reads(&self, saved: Seconds) -> Seconds {
+        if saved > Seconds::ZERO {
+            self.settings.restart
+        } else {
+            Seconds::ZERO
+        }
+    }
+}
+
+/// When a job writes checkpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rhythm {
+    /// τ, at least 1 s.
+    pub interval: Seconds,
+    /// C.
+    pub cost: Seconds,
+}
+
+impl Rhythm {
+    /// How long a run takes for so much work, `w + C · (⌈w/τ⌉ − 1)`.
+    #[must_use]
+    pub fn held_for(self, work: Seconds) -> Seconds {
+        if work <= Seconds::ZERO {
+            return Seconds::ZERO;
+        }
+        let writes = (work.0 - 1) / self.interval.0;
+        work + Seconds(self.cost.0 * writes)
+    }
+
+    /// How much a run has computed after so long.
+    #[must_use]
+    pub fn work_in(self, held: Seconds) -> Seconds {
+        let held = held.max(Seconds::ZERO);
+        let cycle = self.interval.0 + self.cost.0;
+        Seconds(held.0 / cycle * self.interval.0 + (held.0 % cycle).min(self.interval.0))
+    }
+
+    /// How much of it is written.
+    #[must_use]
+    pub fn saved_in(self, held: Seconds) -> Seconds {
+        let held = held.max(Seconds::ZERO);
+        Seconds(held.0 / (self.interval.0 + self.cost.0) * self.interval.0)
+    }
+}
+
+/// What all runs of a job added up to. The time on its nodes is `useful + lost + written + read`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Execution {
+    /// Work that counts: written, or done by the run that ended by itself.
+    pub useful: Seconds,
+    /// Work that was done and not written when the job was stopped.
+    pub lost: Seconds,
+    /// Time in which checkpoints were written, or begun to be written.
+    pub written: Seconds,
+    /// Time in which checkpoints were read.
+    pub read: Seconds,
+    /// How often it was stopped at the end of a window.
+    pub stops: u32,
+    /// How often it went on from a checkpoint.
+    pub resumed: u32,
+}
+
+impl Execution {
+    /// All time on nodes.
+    #[must_use]
+    pub fn held(&self) -> Seconds {
+        self.useful + self.lost + self.written + self.read
+    }
+}
+
+/// What checkpoints did in a simulation, over all accepted jobs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckpointTotals {
+    /// Jobs that ran and might have saved their work.
+    pub jobs: u64,
+    /// Ends of windows at which a job was stopped.
+    pub stops: u64,
+    /// Runs that went on from a checkpoint.
+    pub resumed: u64,
+    /// Successful jobs that were stopped or lost a node before.
+    pub kept: u64,
+    /// Work of successful jobs.
+    pub work: NodeSeconds,
+    /// Work that was not written when its job was stopped, and all that of jobs which failed in the end.
+    pub lost: NodeSeconds,
+    /// Time in which checkpoints were written.
+    pub written: NodeSeconds,
+    /// Time in which they were read.
+    pub read: NodeSeconds,
+}
+
+impl CheckpointTotals {
+    /// The totals of two clusters together.
+    #[must_use]
+    pub fn beside(&self, other: &Self) -> Self {
+        Self {
+            jobs: self.jobs + other.jobs,
+            stops: self.stops + other.stops,
+            resumed: self.resumed + other.resumed,
+            kept: self.kept + other.kept,
+            work: self.work + other.work,
+            lost: self.lost + other.lost,
+            written: self.written + other.written,
+            read: self.read + other.read,
+        }
+    }
+
+    pub(super) fn count(&mut self, outcome: &JobOutcome, execution: &Execution) {
+        let nodes = outcome.job.nodes;
+        let is_successful = outcome.verdict.is_successful();
+        let was_interrupted = execution.stops > 0 || outcome.node_failures > 0;
+        self.jobs += 1;
+        self.stops += u64::from(execution.stops);
+        self.resumed += u64::from(execution.resumed);
+        self.kept += u64::from(was_interrupted && is_successful);
+        // What a job did that failed in the end is of no use to anybody.
+        let end = if is_successful {
+            &mut self.work
+        } else {
+            &mut self.lost
+        };
+        *end += nodes.for_span(execution.useful);
+        self.lost += nodes.for_span(execution.lost);
+        self.written += nodes.for_span(execution.written);
+        self.read += nodes.for_span(execution.read);
+    }
+
+    /// The measures of the study; none where no job saves its work.
+    #[must_use]
+    pub fn measures(&self) -> Measured {
+        let mut measured = Measured::default();
+        if self.jobs > 0 {
+            measured.add("stops_at_window_end", self.stops as f64);
+            measured.add("resumed_from_checkpoint", self.resumed as f64);
+            measured.add("kept_after_interruption", self.kept as f64);
+            measured.add("work_node_hours", self.work.coins().0);
+            measured.add("lost_work_node_hours", self.lost.coins().0);
+            measured.add("checkpoint_node_hours", self.written.coins().0);
+            measured.add("restart_node_hours", self.read.coins().0);
+        }
+        measured
+    }
+}
+
+#[cfg(test)]
+mod tests;

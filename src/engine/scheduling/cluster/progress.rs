@@ -1,0 +1,183 @@
+//! How far a job is that saves its work: what its runs do until they end, are stopped or lose a node.
+
+use super::{Cluster, Phase};
+use crate::scheduling::checkpoint::{Checkpointing, Execution, GapEnd, Rhythm};
+use crate::scheduling::outcome::Verdict;
+use crate::units::Seconds;
+use crate::workload::{Job, JobId};
+
+/// The saved work of a job, and its run.
+#[derive(Debug, Default)]
+pub(super) struct Progress {
+    /// Work that a next run need not do.
+    pub(super) saved: Seconds,
+    pub(super) execution: Execution,
+    /// It was stopped at the end of a window last, and not by a node.
+    pub(super) was_stopped: bool,
+    run: Run,
+}
+
+/// A run from its start to its next planned event.
+#[derive(Debug, Default)]
+struct Run {
+    start: Seconds,
+    /// When it has read its checkpoint.
+    from: Seconds,
+    /// When it begins to write the checkpoint for the end of its window; `None` where none is planned.
+    stop: Option<Seconds>,
+    /// Whether it will have done its work by then.
+    finishes: bool,
+}
+
+/// How a run ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RunEnd {
+    /// Its work is done.
+    Done,
+    /// Its window is over.
+    Stopped,
+    /// It lost a node.
+    Crashed,
+}
+
+/// When a run that computes from `from` on begins to write the checkpoint for the end of its window, if it does: where its
+/// window is too short for all of the `rest`, something can be saved, and there is time to go on before `latest`.
+fn stop_before(
+    checkpointing: &Checkpointing,
+    rhythm: Rhythm,
+    from: Seconds,
+    rest: Seconds,
+    window_end: Seconds,
+    latest: Seconds,
+) -> Option<Seconds> {
+    let settings = checkpointing.settings();
+    let stop = window_end - rhythm.cost;
+    let is_written = settings.gap_end == GapEnd::Checkpoint
+        && window_end < from + rhythm.held_for(rest)
+        && stop > from
+        && window_end + settings.restart < latest;
+    is_written.then_some(stop)
+}
+
+impl Progress {
+    /// How much of what it is granted the job has not yet saved.
+    pub(super) fn rest(&self, checkpointing: &Checkpointing, job: &Job) -> Seconds {
+        (checkpointing.granted(job) - self.saved).max(Seconds::ZERO)
+    }
+
+    /// How long the job holds its nodes at most, in one run.
+    pub(super) fn need(&self, checkpointing: &Checkpointing, job: &Job) -> Seconds {
+        let rest = self.rest(checkpointing, job);
+        checkpointing.reads(self.saved) + checkpointing.rhythm(job.nodes).held_for(rest)
+    }
+
+    /// By when a run in this window must have done its work: before the checkpoint for the end of the window.
+    pub(super) fn done_by(
+        &self,
+        checkpointing: &Checkpointing,
+        job: &Job,
+        start: Seconds,
+        window_end: Seconds,
+    ) -> Seconds {
+        let from = start + checkpointing.reads(self.saved);
+        let (rhythm, rest) = (
+            checkpointing.rhythm(job.nodes),
+            self.rest(checkpointing, job),
+        );
+        stop_before(checkpointing, rhythm, from, rest, window_end, job.deadline)
+            .unwrap_or(window_end)
+    }
+
+    /// A run begins.
+    pub(super) fn begin(&mut self, checkpointing: &Checkpointing, now: Seconds) {
+        self.execution.resumed += u32::from(self.saved > Seconds::ZERO);
+        self.run = Run {
+            start: now,
+            from: now + checkpointing.reads(self.saved),
+            ..Run::default()
+        };
+    }
+
+    /// When the run ends in this window.
+    pub(super) fn end_in(
+        &mut self,
+        checkpointing: &Checkpointing,
+        job: &Job,
+        window_end: Seconds,
+    ) -> Seconds {
+        let rhythm = checkpointing.rhythm(job.nodes);
+        let granted = checkpointing.granted(job);
+        let from = self.run.from;
+        let rest = self.rest(checkpointing, job);
+        let work = job.runtime.min(granted) - self.saved;
+        self.run.stop = stop_before(checkpointing, rhythm, from, rest, window_end, job.deadline);
+        let done = from + rhythm.held_for(work);
+        self.run.finishes = done <= self.run.stop.unwrap_or(window_end);
+        if self.run.finishes { done } else { window_end }
+    }
+
+    /// Whether the run ends because its work is done.
+    pub(super) fn finishes(&self) -> bool {
+        self.run.finishes
+    }
+
+    /// Whether the checkpoint for the end of the window is being written: the window is not changed any more.
+    pub(super) fn is_closing(&self, now: Seconds) -> bool {
+        self.run.stop.is_some_and(|stop| now >= stop)
+    }
+
+    /// The run is over: what it did is counted, and what of it was written is kept.
+    pub(super) fn leave(&mut self, rhythm: Rhythm, now: Seconds, end: RunEnd) {
+        let run = &self.run;
+        let read = run.from.min(now) - run.start;
+        let computing = run.stop.map_or(now, |stop| stop.min(now)) - run.from;
+        let work = rhythm.work_in(computing);
+        let is_written = match end {
+            RunEnd::Done => true,
+            RunEnd::Stopped => run.stop.is_some(),
+            RunEnd::Crashed => false,
+        };
+        let kept = if is_written {
+            work
+        } else {
+            rhythm.saved_in(computing)
+        };
+        self.saved += kept;
+        let total = &mut self.execution;
+        total.useful += kept;
+        total.lost += work - kept;
+        total.read += read;
+        total.written += (now - run.start) - read - work;
+        total.stops += u32::from(end == RunEnd::Stopped);
+        self.was_stopped = end == RunEnd::Stopped;
+    }
+}
+
+impl Cluster {
+    /// Ends the run of a job that saves its work; says whether the job has ended with it.
+    pub(super) fn end_run(&mut self, job: JobId, checkpointing: &Checkpointing) -> bool {
+        self.vacate(job, false);
+        let now = self.now;
+        let record = self.jobs.get_mut(job);
+        let rhythm = checkpointing.rhythm(record.job.nodes);
+        let verdict = if record.progress.finishes() {
+            record.progress.leave(rhythm, now, RunEnd::Done);
+            if record.job.runtime <= checkpointing.granted(&record.job) {
+                Verdict::SuccessfulFinished
+            } else {
+                Verdict::SuccessfulFullGrant
+            }
+        } else {
+            record.progress.leave(rhythm, now, RunEnd::Stopped);
+            record.nodes = None;
+            if now + checkpointing.reads(record.progress.saved) < record.job.deadline {
+                record.phase = Phase::Disabled;
+                record.version += 1;
+                return false;
+            }
+            Verdict::FailedOverbooked
+        };
+        self.finish(job, verdict, Some(now));
+        true
+    }
+}

@@ -1,0 +1,83 @@
+//! Jobs that save their work, lost their nodes and go on elsewhere.
+
+use super::{Booking, Shortening};
+use crate::plan::{NodeSet, Reservation};
+use crate::scheduling::checkpoint::ResumeRule;
+use crate::scheduling::cluster::Cluster;
+use crate::scheduling::settings::Recovery;
+use crate::workload::JobId;
+
+impl Shortening {
+    /// A node failed under a job that saves its work.
+    pub(super) fn displace(&mut self, cluster: &mut Cluster, job: JobId, nodes: NodeSet) {
+        let recovery = self.settings.after_crash(true);
+        if recovery == Recovery::None {
+            self.lose(cluster, job, Some(nodes));
+            return;
+        }
+        self.release(cluster, job);
+        self.wait_for_gap(cluster, job, recovery);
+        self.start_waiting(cluster, &nodes);
+    }
+
+    /// Plans the rest of a job that holds nothing, now or as soon as there is a gap.
+    pub(super) fn wait_for_gap(&mut self, cluster: &mut Cluster, job: JobId, recovery: Recovery) {
+        if !self.plan_rest(cluster, job, recovery) {
+            let asked = cluster.to_plan(job);
+            let give_up = recovery.give_up(cluster.now(), asked.estimate, asked.deadline);
+            cluster.disable(job, give_up);
+            self.displaced.insert(job, recovery);
+        }
+    }
+
+    /// Looks again for gaps for those that wait for any, in order of job id.
+    pub(super) fn retry_displaced(&mut self, cluster: &mut Cluster) {
+        let waiting: Vec<(JobId, Recovery)> = self
+            .displaced
+            .iter()
+            .map(|(&job, &recovery)| (job, recovery))
+            .collect();
+        for (job, recovery) in waiting {
+            if self.plan_rest(cluster, job, recovery) {
+                self.displaced.remove(&job);
+            }
+        }
+    }
+
+    /// All of the rest at once, or as much of it as any gap holds: what is usual for a new job says nothing of a rest.
+    fn plan_rest(&mut self, cluster: &mut Cluster, id: JobId, recovery: Recovery) -> bool {
+        self.forget_before(cluster.now());
+        let job = cluster.to_plan(id);
+        let whole = self
+            .place_full(cluster, &job, job.estimate)
+            .map(|slot| Reservation {
+                job: id,
+                nodes: slot.nodes,
+                start: slot.anchor,
+                end: slot.end,
+            });
+        let found = whole.or_else(|| {
+            let settings = *cluster.checkpoints_of(id)?.settings();
+            if recovery != Recovery::Short || settings.resume == ResumeRule::Tested {
+                return None;
+            }
+            let gap = self.plan.longest_gap(&job, cluster.now(), cluster.up())?;
+            cluster.is_worth(id, gap.end - gap.start).then_some(gap)
+        });
+        let Some(found) = found else {
+            return false;
+        };
+        let booking = Booking {
+            nodes: found.nodes,
+            nominal: found.start,
+            start: found.start,
+            end: found.end,
+            estimate: job.estimate,
+            shortened: job.estimate,
+        };
+        self.bookings.insert(id, booking);
+        self.enter(id, cluster.now());
+        cluster.plan(id, found.start);
+        true
+    }
+}

@@ -1,0 +1,190 @@
+//! A market over clusters.
+
+mod keys;
+
+use std::sync::Arc;
+
+use self::keys::RawTables;
+use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult};
+use crate::actors::SimulationError;
+use crate::brokering::market::{MarketInputs, MarketSettings, simulate_market};
+use crate::failures::{FailureSource, FailureTrace, NodeEvent, SurvivalModel};
+use crate::inputs::{InputError, Inputs};
+use crate::keys::problem::Problems;
+use crate::scheduling::{Acceptance, PolicySettings, Reliability, registry};
+use crate::studies::SimulationSpec;
+use crate::units::{NodeIndex, Nodes};
+pub use bookahead_engine::studies::market::*;
+
+/// None of its own.
+pub type Rows = ();
+
+/// Names the stream that decides between equal quotes.
+const TIES: &str = "market/ties";
+
+/// A market with everything that it reads.
+struct MarketSimulation {
+    settings: MarketSettings,
+    inputs: MarketInputs,
+}
+
+impl Simulation for MarketSimulation {
+    fn run(&self, _keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
+        let run = simulate_market(&self.settings, self.inputs.clone()).ok_or_else(|| {
+            SimulationError::UnknownStrategy(self.settings.policy.strategy.clone())
+        })?;
+        Ok(SimulationResult {
+            metrics: run.metrics,
+            measured: run.measured,
+            ..SimulationResult::default()
+        })
+    }
+}
+
+impl LabStudy for MarketStudy {
+    fn failures_hash(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Option<String>, Arc<InputError>> {
+        Ok(Some(failures(self, spec, inputs)?.content_hash()))
+    }
+
+    fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
+        let workload = inputs.workload(spec)?;
+        if let Some(settings) = &spec.estimates {
+            inputs.model(spec, &workload, settings)?;
+        }
+        failures(self, spec, inputs).map(drop)
+    }
+
+    fn simulation(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
+        let workload = inputs.workload(spec)?;
+        let estimates = match &spec.estimates {
+            Some(settings) => Some(inputs.model(spec, &workload, settings)?),
+            None => None,
+        };
+        let nodes = spec.workload.nodes;
+        let mut settings = self.settings.clone();
+        if spec.failures.source == FailureSource::None {
+            // Nothing fails, and providers know.
+            let reliability = &mut settings.policy.reliability;
+            reliability.survival = SurvivalModel::Poisson { rate_per_hour: 0.0 };
+            reliability.failure_rate_per_hour = 0.0;
+        }
+        let all = failures(self, spec, inputs)?;
+        Ok(Box::new(MarketSimulation {
+            inputs: MarketInputs {
+                nodes,
+                jobs: inputs.battery(&workload, spec)?,
+                estimates,
+                failures: by_cluster(&all, nodes, settings.clusters),
+                ties: inputs.seed(spec).stream(TIES),
+            },
+            settings,
+        }))
+    }
+}
+
+/// The failures of all clusters, whose nodes are numbered one cluster after the other.
+fn failures(
+    study: &MarketStudy,
+    spec: &SimulationSpec,
+    inputs: &Inputs,
+) -> Result<Arc<FailureTrace>, Arc<InputError>> {
+    let workload = inputs.workload(spec)?;
+    let jobs = inputs.battery(&workload, spec)?;
+    let nodes = spec
+        .workload
+        .nodes
+        .0
+        .saturating_mul(study.settings.clusters);
+    inputs.failures_on(spec, &jobs, Nodes(nodes))
+}
+
+fn by_cluster(all: &FailureTrace, nodes: Nodes, clusters: u32) -> Vec<FailureTrace> {
+    let mut each = vec![FailureTrace::default(); clusters as usize];
+    for event in &all.events {
+        if let Some(own) = each.get_mut((event.node.0 / nodes.0.max(1)) as usize) {
+            own.events.push(NodeEvent {
+                node: NodeIndex(event.node.0 % nodes.0.max(1)),
+                ..*event
+            });
+        }
+    }
+    each
+}
+
+impl FileStudy for MarketStudy {
+    type Tables = RawTables;
+
+    const OWNER: Option<&str> = Some("this table belongs to the market over clusters");
+
+    fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        let raw = &asked.tables.market.market;
+        let clusters = raw.clusters().or_default(problems);
+        let strategy = raw.policy().name(problems).and_then(registry::strategy);
+        let pof_max = raw.pof_max().or_default(problems);
+        let value = raw.value().or_default(problems);
+        let damage = raw.damage().or_default(problems);
+        let penalty = raw.penalty().or_default(problems);
+        let discount = raw.discount().or_default(problems);
+        let optimists = raw.optimists().or_default(problems);
+        let optimism = raw.optimism().or_default(problems);
+        let prior_failures = raw.prior_failures().or_default(problems);
+        let half_life_jobs = raw.half_life_jobs().or_default(problems);
+        Some(Self {
+            settings: MarketSettings {
+                clusters: u32::try_from(clusters?).ok()?,
+                policy: PolicySettings {
+                    strategy: strategy?.name.to_owned(),
+                    acceptance: Acceptance::Pof { maximum: pof_max? },
+                    reliability: Reliability::default(),
+                    ..PolicySettings::default()
+                },
+                rule: raw.rule.unwrap_or_default(),
+                value: value?,
+                damage: damage?,
+                penalty: penalty?,
+                discount: discount?,
+                optimists: optimists?,
+                optimism: optimism?,
+                prior_failures: prior_failures?,
+                half_life_jobs: half_life_jobs?,
+            },
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::units::Seconds;
+
+    #[test]
+    fn each_cluster_meets_the_failures_of_its_own_nodes() {
+        let event = |time, node| NodeEvent {
+            time: Seconds(time),
+            node: NodeIndex(node),
+            up: false,
+        };
+        let all = FailureTrace {
+            events: vec![event(1, 0), event(2, 9), event(3, 5), event(4, 99)],
+        };
+        let each = by_cluster(&all, Nodes(4), 3);
+        let seen: Vec<Vec<(i64, u32)>> = each
+            .iter()
+            .map(|own| {
+                own.events
+                    .iter()
+                    .map(|event| (event.time.0, event.node.0))
+                    .collect()
+            })
+            .collect();
+        assert_eq!(seen, [vec![(1, 0)], vec![(3, 1)], vec![(2, 1)]]);
+    }
+}

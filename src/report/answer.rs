@@ -1,0 +1,352 @@
+//! What came out, in a few sentences: which strategy, which threshold, how sure; of a study how its first quantity changes.
+
+use super::analysis::{Analysis, Combination, TUNED_AXES};
+use super::figure::{Figure, Mark, Marks};
+use super::figures::drawn::{Drawn, drawn};
+use super::figures::paired::Pairs;
+use super::figures::words;
+use super::statistics::Estimate;
+use super::svg::{place_name, short_number};
+use super::table::{grouped, value_text};
+use super::tables::short;
+use crate::scheduling::registry;
+use crate::store::RunSummary;
+
+/// A question that a reader has, and what the run says to it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Statement {
+    pub(super) question: String,
+    pub(super) answer: String,
+}
+
+impl Statement {
+    fn new(question: impl Into<String>, answer: impl Into<String>) -> Self {
+        Self {
+            question: question.into(),
+            answer: answer.into(),
+        }
+    }
+}
+
+/// The answer of a run with these figures.
+pub(super) fn statements(
+    analysis: &Analysis,
+    pairs: &Pairs<'_>,
+    run: &RunSummary,
+    figures: &[Figure],
+) -> Vec<Statement> {
+    if analysis.is_study() {
+        return study(figures, run);
+    }
+    let Some(gain) = drawn(analysis, &run.configuration_hash).into_iter().next() else {
+        return Vec::new();
+    };
+    let mut situations: Vec<Vec<&Combination>> = Vec::new();
+    let given = analysis.given_axes();
+    let places =
+        |of: &Combination| -> Vec<_> { given.iter().map(|axis| of.places[*axis]).collect() };
+    for combination in analysis.best() {
+        match situations
+            .last_mut()
+            .filter(|known| places(known[0]) == places(combination))
+        {
+            Some(known) => known.push(combination),
+            None => situations.push(vec![combination]),
+        }
+    }
+    for situation in &mut situations {
+        situation.sort_by(|one, other| other.gain().total_cmp(&one.gain()));
+    }
+    let asked = Asked {
+        analysis,
+        pairs,
+        gain,
+    };
+    match situations.as_slice() {
+        [] => Vec::new(),
+        [only] => asked.one(only, run),
+        several => asked.several(several, run),
+    }
+}
+
+/// What is asked of strategies that earn money.
+struct Asked<'a> {
+    analysis: &'a Analysis,
+    pairs: &'a Pairs<'a>,
+    gain: Drawn,
+}
+
+impl Asked<'_> {
+    /// Strategies at their best, the one with the highest gain first.
+    fn one(&self, ranked: &[&Combination], run: &RunSummary) -> Vec<Statement> {
+        let best = ranked[0];
+        let Some(gain) = best.estimates[0] else {
+            return Vec::new();
+        };
+        let mut text = format!(
+            "{} earns most: {} VC a replication{}.",
+            best.strategy,
+            grouped(gain.mean, 0),
+            interval(&gain)
+        );
+        if let Some(percent) = best.additional.and_then(|additional| additional.percent) {
+            let baseline = registry::strategy(&best.strategy).and_then(|known| known.baseline);
+            text.push_str(&format!(
+                " That is {} % more than {}.",
+                grouped(percent, 1),
+                baseline.unwrap_or("its baseline")
+            ));
+        }
+        if let Some(next) = ranked.get(1) {
+            text.push_str(&self.beside(best, next));
+        }
+        let mut found = vec![Statement::new("Which strategy?", text)];
+        found.extend(self.threshold(best));
+        found.push(self.sure(run));
+        found
+    }
+
+    /// Whether the second is told apart from the first.
+    fn beside(&self, best: &Combination, next: &Combination) -> String {
+        match self.pairs.difference(&self.gain, best, next) {
+            Some(difference) if is_told_apart(&difference) => format!(
+                " The next, {}, earns {} VC less{}, paired by replication.",
+                next.strategy,
+                grouped(difference.mean, 0),
+                interval(&difference)
+            ),
+            Some(difference) if difference.half_width.is_some() => format!(
+                " It is not told apart from {} (paired difference {} VC{}).",
+                next.strategy,
+                grouped(difference.mean, 0),
+                interval(&difference)
+            ),
+            Some(difference) => format!(
+                " The next, {}, earns {} VC less in the one replication.",
+                next.strategy,
+                grouped(difference.mean, 0)
+            ),
+            None => String::new(),
+        }
+    }
+
+    /// At which value of the axes that a provider sets, and which other values do as well.
+    fn threshold(&self, best: &Combination) -> Option<Statement> {
+        let tuned: Vec<usize> = (self.analysis.tuned_axes().into_iter())
+            .filter(|axis| self.analysis.axes[*axis].values.len() > 1)
+            .collect();
+        let overbooks = registry::strategy(&best.strategy).is_none_or(|known| known.overbooks);
+        let [axis] = tuned[..] else {
+            return None;
+        };
+        let key = short(&self.analysis.axes[axis].key);
+        let question = format!("Which {key}?");
+        if !overbooks {
+            return Some(Statement::new(
+                question,
+                format!(
+                    "None: {} does not overbook, and no value of {key} earned more.",
+                    best.strategy
+                ),
+            ));
+        }
+        let value =
+            |of: &Combination| (self.analysis.value(of, axis)).map_or_else(String::new, value_text);
+        let same = |other: &&Combination| {
+            other.strategy == best.strategy
+                && other.places[axis] != best.places[axis]
+                && (0..other.places.len())
+                    .all(|at| at == axis || other.places[at] == best.places[at])
+        };
+        let open: Vec<String> = (self.analysis.combinations.iter())
+            .filter(same)
+            .filter(|other| {
+                (self.pairs.difference(&self.gain, best, other))
+                    .is_none_or(|difference| !is_told_apart(&difference))
+            })
+            .map(value)
+            .collect();
+        let mut text = format!("{} earns most at {}", best.strategy, value(best));
+        match open.as_slice() {
+            [] => text.push_str("; every other value earns less."),
+            open => text.push_str(&format!(
+                "; not told apart from it: {} (paired 95 % intervals).",
+                open.join(", ")
+            )),
+        }
+        let values = &self.analysis.axes[axis].values;
+        let is_edge = [values.first(), values.last()].contains(&self.analysis.value(best, axis));
+        if is_edge {
+            text.push_str(" It is at the end of the range, so the best may lie beyond.");
+        }
+        Some(Statement::new(question, text))
+    }
+
+    /// Which strategy earns most in how many situations, and at which values.
+    fn several(&self, situations: &[Vec<&Combination>], run: &RunSummary) -> Vec<Statement> {
+        let mut wins: Vec<(&str, usize, usize)> = Vec::new();
+        let mut at: Vec<u32> = Vec::new();
+        let tuned = self.analysis.tuned_axes();
+        for ranked in situations {
+            let apart = ranked.get(1).is_some_and(|next| {
+                (self.pairs.difference(&self.gain, ranked[0], next))
+                    .is_some_and(|difference| is_told_apart(&difference))
+            });
+            let name = ranked[0].strategy.as_str();
+            match wins.iter_mut().find(|(known, ..)| *known == name) {
+                Some((_, count, surely)) => {
+                    *count += 1;
+                    *surely += usize::from(apart);
+                }
+                None => wins.push((name, 1, usize::from(apart))),
+            }
+            if registry::strategy(name).is_none_or(|known| known.overbooks) {
+                at.extend(tuned.first().and_then(|axis| ranked[0].places[*axis]));
+            }
+        }
+        wins.sort_by_key(|(_, count, _)| std::cmp::Reverse(*count));
+        let each: Vec<String> = (wins.iter())
+            .map(|(name, count, surely)| {
+                format!(
+                    "{name} earns most in {count} of {} situations, told apart from the next in {surely}",
+                    situations.len()
+                )
+            })
+            .collect();
+        let mut found = vec![Statement::new(
+            "Which strategy?",
+            format!("{}.", each.join("; ")),
+        )];
+        if let (Some(axis), Some(least), Some(most)) =
+            (tuned.first(), at.iter().min(), at.iter().max())
+        {
+            let axis = &self.analysis.axes[*axis];
+            let value = |place: u32| value_text(&axis.values[place as usize]);
+            let text = if least == most {
+                format!("{} in every situation.", value(*least))
+            } else {
+                format!(
+                    "From {} to {}, by situation: choose one above the figure.",
+                    value(*least),
+                    value(*most)
+                )
+            };
+            found.push(Statement::new(format!("Which {}?", short(&axis.key)), text));
+        }
+        found.push(self.sure(run));
+        found
+    }
+
+    fn sure(&self, run: &RunSummary) -> Statement {
+        let tuned: usize = (self.analysis.axes.iter())
+            .filter(|axis| TUNED_AXES.contains(&axis.key.as_str()))
+            .map(|axis| axis.values.len())
+            .product();
+        let mut text = replications(run);
+        if tuned > 1 {
+            text.push_str(&format!(
+                " The best of {tuned} settings is shown on the replications that chose it, so its gain is somewhat too high."
+            ));
+        }
+        Statement::new("How sure?", text)
+    }
+}
+
+fn replications(run: &RunSummary) -> String {
+    match run.replications {
+        1 => "One replication: there are no intervals, and differences may be chance.".to_owned(),
+        count => format!(
+            "{count} replications; 95 % intervals of means over them (Student's t){}.",
+            if run.points_done < run.points {
+                ", as far as there are results"
+            } else {
+                ""
+            }
+        ),
+    }
+}
+
+/// How the first quantity of a study changes along its lines.
+fn study(figures: &[Figure], run: &RunSummary) -> Vec<Statement> {
+    let sure = Statement::new("How sure?", replications(run));
+    let headline = figures
+        .iter()
+        .find(|figure| !ends_of_lines(figure).is_empty());
+    let Some(figure) = headline else {
+        return vec![sure];
+    };
+    let mut lines = ends_of_lines(figure);
+    let more = lines.len().saturating_sub(MOST_LINES);
+    lines.truncate(MOST_LINES);
+    if more > 0 {
+        lines.push(format!("{more} more in the figure"));
+    }
+    let situation = match figure.given.as_slice() {
+        [] => String::new(),
+        given => format!(" ({})", words(given)),
+    };
+    vec![
+        Statement::new(
+            format!(
+                "{} by {}{situation}",
+                figure.y.title,
+                short(&figure.x.title)
+            ),
+            format!("{}.", lines.join("; ")),
+        ),
+        sure,
+    ]
+}
+
+/// The first and the last mark of every line, in words.
+fn ends_of_lines(figure: &Figure) -> Vec<String> {
+    let at = |mark: &Mark| {
+        let interval = if mark.high > mark.low {
+            format!(" [{}, {}]", short_number(mark.low), short_number(mark.high))
+        } else {
+            String::new()
+        };
+        format!(
+            "{}{interval} at {}",
+            short_number(mark.mean),
+            place_name(&figure.x, mark.x)
+        )
+    };
+    (figure.series.iter())
+        .filter_map(|series| {
+            let (Marks::Curve(marks) | Marks::Whiskers(marks) | Marks::Bars(marks)) = &series.marks
+            else {
+                return None;
+            };
+            let (first, last) = (marks.first()?, marks.last()?);
+            let label = if figure.series.len() == 1 {
+                String::new()
+            } else {
+                format!("{}: ", series.label)
+            };
+            Some(if marks.len() == 1 {
+                format!("{label}{}", at(first))
+            } else {
+                format!("{label}{}, {}", at(first), at(last))
+            })
+        })
+        .collect()
+}
+
+/// Lines of a figure that are put into words.
+const MOST_LINES: usize = 4;
+
+/// Whether the 95 % interval of a difference leaves 0 out.
+fn is_told_apart(difference: &Estimate) -> bool {
+    difference
+        .half_width
+        .is_some_and(|half| difference.mean.abs() > half)
+}
+
+/// ` [1,200, 1,400]`, or nothing with a single replication.
+fn interval(estimate: &Estimate) -> String {
+    match (estimate.low(), estimate.high()) {
+        (Some(low), Some(high)) => format!(" [{}, {}]", grouped(low, 0), grouped(high, 0)),
+        _ => String::new(),
+    }
+}

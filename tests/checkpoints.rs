@@ -1,0 +1,313 @@
+//! Jobs that save their work: what must hold of every planning strategy, against a twin that watches every second of every run.
+
+use bookahead::scheduling::registry::{PlanKind, STRATEGIES};
+use bookahead::scheduling::{
+    Allocation, CheckpointInterval, CheckpointPayer, CheckpointSettings, Execution, GapEnd,
+    JobOutcome, PolicySettings, Replay, ResumeRule, Verdict,
+};
+use bookahead::units::Seconds;
+use bookahead::workload::Job;
+use proptest::prelude::*;
+
+use crate::oracles::config;
+use crate::oracles::workloads::{Case, Kind, case, job, mixed};
+
+prop_compose! {
+    fn checkpoints()(
+        interval in prop_oneof![3 => (1_i64..40).prop_map(|seconds| CheckpointInterval::Fixed(Seconds(seconds))),
+            1 => Just(CheckpointInterval::Young), 1 => Just(CheckpointInterval::Daly)],
+        cost in 0_i64..6,
+        restart in 0_i64..6,
+        payer in prop_oneof![Just(CheckpointPayer::Provider), Just(CheckpointPayer::Customer)],
+        gap_end in prop_oneof![2 => Just(GapEnd::Checkpoint), 1 => Just(GapEnd::Kill)],
+        resume in prop_oneof![2 => Just(ResumeRule::Any), 1 => Just(ResumeRule::Tested)],
+    ) -> CheckpointSettings {
+        CheckpointSettings { interval, cost: Seconds(cost), restart: Seconds(restart), payer, gap_end, resume }
+    }
+}
+
+fn either() -> impl Strategy<Value = Case> {
+    prop_oneof![
+        case(Kind::NoFailures),
+        case(Kind::Failures),
+        mixed(Kind::Failures)
+    ]
+}
+
+fn settings(case: &Case, strategy: &str, checkpoint: CheckpointSettings) -> PolicySettings {
+    PolicySettings {
+        checkpoint: Some(checkpoint),
+        ..case.settings(strategy)
+    }
+}
+
+fn planning() -> impl Iterator<Item = &'static str> {
+    STRATEGIES
+        .iter()
+        .filter(|strategy| strategy.plan != PlanKind::Queue)
+        .map(|strategy| strategy.name)
+}
+
+/// A job second by second.
+struct Watched {
+    interval: i64,
+    cost: i64,
+    granted: i64,
+    runs: Execution,
+}
+
+impl Watched {
+    fn new(job: &Job, settings: &PolicySettings) -> Self {
+        let checkpointing = settings.checkpointing().expect("jobs save their work");
+        let rhythm = checkpointing.rhythm(job.nodes);
+        let mut watched = Self {
+            interval: rhythm.interval.0,
+            cost: rhythm.cost.0,
+            granted: job.estimate.0,
+            runs: Execution::default(),
+        };
+        if checkpointing.settings().payer == CheckpointPayer::Customer {
+            let (mut work, mut held) = (0, 0);
+            while held < job.estimate.0 {
+                (work, held) = (work + 1, held + 1);
+                if work % watched.interval == 0 {
+                    held += watched.cost;
+                }
+            }
+            watched.granted = work;
+        }
+        watched
+    }
+
+    /// One run on the job's nodes; says whether all work is done at its end.
+    fn run(
+        &mut self,
+        job: &Job,
+        settings: &CheckpointSettings,
+        run: &Allocation,
+        ends: bool,
+    ) -> bool {
+        let saved = self.runs.useful.0;
+        let restart = if saved > 0 { settings.restart.0 } else { 0 };
+        self.runs.resumed += u32::from(saved > 0);
+        let rest = self.granted - saved;
+        let all = restart + rest + self.cost * ((rest - 1).max(0) / self.interval);
+        let length = run.end.0 - run.start.0;
+        // The end of a window is known to the policy alone; a run that reached it shows where it was.
+        let stop = length - self.cost;
+        let closes = !run.lost
+            && !ends
+            && settings.gap_end == GapEnd::Checkpoint
+            && length < all
+            && stop > restart
+            && run.end.0 + settings.restart.0 < job.deadline.0;
+        let target = job.runtime.0.min(self.granted) - saved;
+        let (mut computed, mut written, mut writing) = (0, 0, 0);
+        for second in 0..length {
+            if second < restart {
+                self.runs.read += Seconds(1);
+            } else if closes && second >= stop {
+                self.runs.written += Seconds(1);
+            } else if writing > 0 {
+                self.runs.written += Seconds(1);
+                writing -= 1;
+                if writing == 0 {
+                    written = computed;
+                }
+            } else {
+                computed += 1;
+                if computed % self.interval == 0 && (!ends || computed < target) {
+                    writing = self.cost;
+                    if writing == 0 {
+                        written = computed;
+                    }
+                }
+            }
+        }
+        let kept = if closes || ends { computed } else { written };
+        self.runs.useful += Seconds(kept);
+        self.runs.lost += Seconds(computed - kept);
+        self.runs.stops += u32::from(!run.lost && !ends);
+        computed == target && ends
+    }
+}
+
+/// What all runs of a job come to if they are watched; `None` where the last one does not end as its outcome says.
+fn watched(
+    outcome: &JobOutcome,
+    settings: &PolicySettings,
+    runs: &[&Allocation],
+) -> Option<Execution> {
+    let checkpoint = settings.checkpoint.as_ref()?;
+    let mut twin = Watched::new(&outcome.job, settings);
+    let last = runs.len().checked_sub(1)?;
+    for (at, run) in runs.iter().enumerate() {
+        let ends = at == last && outcome.verdict.is_successful();
+        if twin.run(&outcome.job, checkpoint, run, ends) != ends {
+            return None;
+        }
+    }
+    Some(twin.runs)
+}
+
+fn never_twice(nodes: u32, replay: &Replay) -> bool {
+    let mut free_from = vec![Seconds::ZERO; nodes as usize];
+    let mut runs: Vec<&Allocation> = replay.allocations.iter().collect();
+    runs.sort_by_key(|run| (run.start, run.end));
+    runs.iter().all(|run| {
+        run.nodes.iter().all(|node| {
+            let before = std::mem::replace(&mut free_from[node.0 as usize], run.end);
+            before <= run.start
+        })
+    })
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    #[test]
+    fn every_run_saves_what_a_twin_sees_saved_and_no_node_is_used_twice(case in either(), checkpoint in checkpoints()) {
+        for strategy in planning() {
+            let settings = settings(&case, strategy, checkpoint);
+            let replay = case.replay(&settings);
+            prop_assert!(never_twice(case.nodes, &replay), "{}", strategy);
+            for outcome in &replay.outcomes {
+                let job = &outcome.job;
+                let runs: Vec<&Allocation> = replay.allocations.iter().filter(|run| run.job == job.id).collect();
+                for run in &runs {
+                    prop_assert!(run.start >= job.release && run.end <= job.deadline, "{}: {:?}", strategy, run);
+                    prop_assert_eq!(run.nodes.count(), job.nodes);
+                }
+                prop_assert!(runs.windows(2).all(|pair| pair[0].end <= pair[1].start));
+                if job.is_reservation() || runs.is_empty() {
+                    prop_assert!(outcome.execution.is_none(), "{}: {:?}", strategy, outcome);
+                    continue;
+                }
+                let expected = watched(outcome, &settings, &runs);
+                prop_assert_eq!(outcome.execution, expected, "{}: {:?} {:?}", strategy, outcome, runs);
+                let execution = outcome.execution.unwrap_or_default();
+                let held = runs.iter().fold(Seconds::ZERO, |sum, run| sum + (run.end - run.start));
+                prop_assert_eq!(execution.held(), held);
+                if outcome.verdict.is_successful() {
+                    let granted = Watched::new(job, &settings).granted;
+                    prop_assert_eq!(execution.useful.0, job.runtime.0.min(granted), "{}", strategy);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_promise_is_one_outcome_however_often_the_job_is_interrupted(case in either(), checkpoint in checkpoints()) {
+        for strategy in planning() {
+            let (metrics, outcomes) = case.simulate(&settings(&case, strategy, checkpoint));
+            prop_assert_eq!(outcomes.len(), case.jobs.len());
+            prop_assert!(outcomes.windows(2).all(|pair| pair[0].job.id < pair[1].job.id));
+            let fees = |wanted: fn(Verdict) -> bool| {
+                outcomes.iter().filter(|outcome| wanted(outcome.verdict)).map(|outcome| outcome.job.fee().0).sum::<i64>()
+            };
+            prop_assert_eq!(metrics.fees.0, fees(Verdict::is_successful));
+            prop_assert_eq!(metrics.forfeited.0, fees(Verdict::is_failed));
+            for outcome in outcomes.iter().filter(|outcome| !outcome.verdict.is_dropped()) {
+                prop_assert!(outcome.promise.is_some(), "{}", strategy);
+            }
+        }
+    }
+
+    #[test]
+    fn without_interruptions_free_checkpoints_change_nothing(case in case(Kind::NoFailures), interval in 1_i64..50) {
+        let checkpoint = CheckpointSettings {
+            interval: CheckpointInterval::Fixed(Seconds(interval)),
+            cost: Seconds(0),
+            restart: Seconds(0),
+            payer: CheckpointPayer::Provider,
+            gap_end: GapEnd::Checkpoint,
+            resume: ResumeRule::Any,
+        };
+        for strategy in ["conservative-backfilling", "heuristic-planning"] {
+            let plain = case.replay(&case.settings(strategy));
+            let saving = case.replay(&settings(&case, strategy, checkpoint));
+            prop_assert_eq!(&plain.allocations, &saving.allocations);
+            let verdicts = |replay: &Replay| replay.outcomes.iter().map(|outcome| outcome.verdict).collect::<Vec<_>>();
+            prop_assert_eq!(verdicts(&plain), verdicts(&saving));
+        }
+    }
+}
+
+/// Two nodes; job 0 holds both for 50 of 100 seconds; job 1 gets the gap of 60 seconds before the reservation of job 2, and needs 80.
+fn interrupted() -> Case {
+    let reservation = job(1, [0, 60, 40, 40, 100, 2]).into_reservation(Seconds(60));
+    Case {
+        nodes: 2,
+        jobs: vec![
+            reservation_first(reservation),
+            job(1, [1, 1, 100, 80, 220, 2]),
+        ],
+        failures: bookahead::failures::FailureTrace::default(),
+        history: vec![50, 50, 50, 100],
+        threshold: 0.5,
+        failure_rate: 0.0,
+        mean_time_to_repair: 100,
+    }
+}
+
+fn reservation_first(mut reservation: Job) -> Job {
+    reservation.id = bookahead::workload::JobId(0);
+    reservation
+}
+
+#[test]
+fn an_overbooked_job_goes_on_behind_the_reservation_that_ended_its_gap() {
+    let mut case = interrupted();
+    // Behind the reservation it is 100; the full 100 s would end at 200, so that only a deadline before that makes a gap worth it.
+    case.jobs[1].deadline = Seconds(190);
+    let checkpoint = CheckpointSettings {
+        interval: CheckpointInterval::Fixed(Seconds(1_000)),
+        cost: Seconds(4),
+        restart: Seconds(3),
+        payer: CheckpointPayer::Provider,
+        gap_end: GapEnd::Checkpoint,
+        resume: ResumeRule::Any,
+    };
+    for strategy in [
+        "comprehensive-overbooking",
+        "heuristic-overbooking",
+        "overbooking-2008",
+    ] {
+        let mut settings = settings(&case, strategy, checkpoint);
+        settings.reliability.failure_rate_per_hour = 0.0;
+        if strategy == "overbooking-2008" {
+            // d' = 100 / 1.8 = 56 s, which the gap of 59 holds.
+            settings.acceptance = bookahead::scheduling::Acceptance::Pof { maximum: 0.8 };
+            case.history = vec![40, 40, 40, 60];
+        }
+        let replay = case.replay(&settings);
+        let outcome = &replay.outcomes[1];
+        assert_eq!(
+            outcome.verdict,
+            Verdict::SuccessfulFinished,
+            "{strategy}: {outcome:?}"
+        );
+        // From 1 to 56 it computes 55 s, writes until 60; from 100 it reads until 103 and computes the other 25 s.
+        let runs = outcome.execution.expect("it ran");
+        assert_eq!(
+            (runs.useful.0, runs.lost.0, runs.written.0, runs.read.0),
+            (80, 0, 4, 3),
+            "{strategy}"
+        );
+        assert_eq!(
+            (runs.stops, runs.resumed, outcome.restarts),
+            (1, 1, 1),
+            "{strategy}"
+        );
+        assert_eq!(outcome.end, Some(Seconds(128)), "{strategy}");
+        let lost = case.replay(&PolicySettings {
+            checkpoint: None,
+            ..settings
+        });
+        assert_eq!(
+            lost.outcomes[1].verdict,
+            Verdict::FailedOverbooked,
+            "{strategy}"
+        );
+    }
+}
