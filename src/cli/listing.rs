@@ -73,7 +73,9 @@ pub(super) fn fitted(text: &str, screen: usize) -> String {
             let gap_end = behind.chars().take_while(|letter| *letter == ' ').count();
             lead + bare.trim_start()[..gap].chars().count() + gap_end
         });
-        let indent = column.filter(|column| *column <= screen / 3).unwrap_or(lead + 2);
+        let indent = column
+            .filter(|column| *column <= screen / 3)
+            .unwrap_or(lead + 2);
         let begin: String = bare.chars().take(indent).collect();
         let (first, rest) = match column {
             Some(column) if column == indent => (begin, bare.chars().skip(indent).collect()),
@@ -100,7 +102,8 @@ mod tests {
 
     #[test]
     fn long_lines_go_on_below_their_second_column() {
-        let text = "run   3\naxes  one, two, three and four of them\nno columns but so many words\n";
+        let text =
+            "run   3\naxes  one, two, three and four of them\nno columns but so many words\n";
         assert_eq!(
             fitted(text, 22),
             "run   3\naxes  one, two, three\n      and four of them\nno columns but so many\n  words\n"

@@ -222,16 +222,17 @@ fn command() -> clap::Command {
         ("run", strategies::after_help()),
         ("compare", metrics::in_words()),
     ];
-    added
-        .into_iter()
-        .fold(Cli::command(), |command, (name, words)| {
+    added.into_iter().fold(
+        completions::completed(Cli::command()),
+        |command, (name, words)| {
             command.mut_subcommand(name, |command| {
                 let before = command.get_after_help().map(ToString::to_string);
                 command.after_help(
                     before.map_or(words.clone(), |before| format!("{before}\n\n{words}")),
                 )
             })
-        })
+        },
+    )
 }
 
 /// Parses the arguments (the first is the program's name), does what they say, and returns the exit code.
@@ -353,7 +354,9 @@ fn say(line: impl std::fmt::Display) {
 fn print(text: &str) -> io::Result<()> {
     let text = printable(text);
     match aligned::screen() {
-        Some(screen) => io::stdout().lock().write_all(listing::fitted(&text, screen).as_bytes()),
+        Some(screen) => io::stdout()
+            .lock()
+            .write_all(listing::fitted(&text, screen).as_bytes()),
         None => io::stdout().lock().write_all(text.as_bytes()),
     }
 }

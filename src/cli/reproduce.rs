@@ -33,7 +33,7 @@ use crate::sweep::{OutcomeDetail, SweepOptions};
 #[derive(Args, Clone, Debug)]
 pub struct ReproduceArgs {
     /// The paper; `--list` shows which there are
-    #[arg(required_unless_present = "list", add = clap_complete::ArgValueCandidates::new(super::completions::papers))]
+    #[arg(required_unless_present = "list")]
     pub paper: Option<String>,
     /// List papers and their traces instead of running anything; of one paper its readings, too
     #[arg(long)]
