@@ -247,3 +247,56 @@ fn completions_are_the_runs_of_the_store_and_the_axes_and_names_that_there_are()
         assert!(script.contains("COMPLETE"), "{shell}: {script}");
     }
 }
+
+#[test]
+fn the_policy_of_the_documentation_is_the_one_that_is_compiled_and_tested() {
+    let page = include_str!("../docs/policy.md");
+    let template = include_str!("../src/engine/scheduling/template.rs");
+    let (_, rest) = page.split_once("```rust\n").expect("an example");
+    let (example, _) = rest.split_once("```").expect("it ends");
+    let (code, tests) = template.split_once("#[cfg(test)]").expect("it has tests");
+    assert_eq!(example.trim_end(), code.trim_end());
+    assert!(example.lines().count() <= 50, "fifty lines");
+    assert!(tests.contains("#[test]"));
+}
+
+#[test]
+fn simulate_knows_every_registered_policy() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let simulate = |policy: &str| {
+        let arguments = [
+            "simulate",
+            "--model",
+            "lublin-feitelson",
+            "--jobs",
+            "300",
+            "--nodes",
+            "64",
+            "--policy",
+            policy,
+            "--json",
+        ];
+        output(program(folder.path(), &arguments))
+    };
+    let waits = |policy: &str| {
+        let done = simulate(policy);
+        assert!(done.status.success(), "{policy}: {}", text(&done.stderr));
+        let answer: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
+        answer["mean_wait_seconds"].clone()
+    };
+    assert_eq!(waits("easy"), waits("easy-backfilling"));
+    assert_eq!(waits("conservative"), waits("heuristic-planning"));
+    for policy in STRATEGIES {
+        if policy.overbooks {
+            let refused = simulate(policy.name);
+            assert_eq!(refused.status.code(), Some(2));
+            assert!(
+                text(&refused.stderr).contains("bookahead init"),
+                "{}",
+                policy.name
+            );
+        } else {
+            assert!(waits(policy.name).is_number(), "{}", policy.name);
+        }
+    }
+}

@@ -18,6 +18,8 @@ const NARROWEST: usize = 6;
 pub(super) struct Heading {
     pub(super) title: String,
     pub(super) right: bool,
+    /// Where a row does not fit the screen, columns are left out, the highest number first; 0 is never left out.
+    dispensable: u8,
 }
 
 impl Heading {
@@ -25,13 +27,22 @@ impl Heading {
         Self {
             title: title.into(),
             right,
+            dispensable: 0,
+        }
+    }
+
+    /// The same column, left out where there is no room: before those with lower numbers.
+    pub(super) fn dispensable(self, dispensable: u8) -> Self {
+        Self {
+            dispensable,
+            ..self
         }
     }
 }
 
 /// An aligned table under way.
 ///
-/// On a screen the widest columns of text are cut, with `…` at the end of a cut cell, until a row fits. Numbers are never
+/// On a screen dispensable columns are left out, then the widest columns of text are cut, with `…` at the end of a cut cell, until a row fits. Numbers are never
 /// cut: where even that does not fit, every cell gets a line of its own. Elsewhere nothing is cut.
 pub(super) struct Aligned<'a> {
     target: &'a mut dyn Write,
@@ -40,6 +51,8 @@ pub(super) struct Aligned<'a> {
     widths: Option<Vec<usize>>,
     screen: Option<usize>,
     cut: bool,
+    /// Which columns are shown.
+    kept: Vec<bool>,
     /// So wide that every cell gets a line of its own: how many rows were written like that.
     unfolded: Option<usize>,
 }
@@ -53,6 +66,7 @@ impl<'a> Aligned<'a> {
     ) -> Self {
         Self {
             target,
+            kept: vec![true; headings.len()],
             headings,
             waiting: Vec::new(),
             widths: None,
@@ -64,7 +78,10 @@ impl<'a> Aligned<'a> {
 
     /// Adds a row: as many cells as there are headings.
     pub(super) fn push(&mut self, row: Vec<String>) -> io::Result<()> {
-        let row: Vec<String> = row.into_iter().map(one_line).collect();
+        let mut row: Vec<String> = row.into_iter().map(one_line).collect();
+        if self.widths.is_some() {
+            retain(&mut row, &self.kept);
+        }
         if self.unfolded.is_some() {
             return self.unfold(&row);
         }
@@ -94,7 +111,7 @@ impl<'a> Aligned<'a> {
     }
 
     fn begin(&mut self) -> io::Result<()> {
-        let rows = std::mem::take(&mut self.waiting);
+        let mut rows = std::mem::take(&mut self.waiting);
         let mut widths: Vec<usize> = self
             .headings
             .iter()
@@ -108,6 +125,10 @@ impl<'a> Aligned<'a> {
             })
             .collect();
         if let Some(screen) = self.screen {
+            self.leave_out(&mut widths, screen);
+            for row in &mut rows {
+                retain(row, &self.kept);
+            }
             let right: Vec<bool> = self.headings.iter().map(|heading| heading.right).collect();
             if !fit(&mut widths, &right, screen) && !rows.is_empty() {
                 self.unfolded = Some(0);
@@ -130,6 +151,29 @@ impl<'a> Aligned<'a> {
         }
         self.widths = Some(widths);
         self.target.flush()
+    }
+
+    /// Leaves dispensable columns out until the others fit, or none is left.
+    fn leave_out(&mut self, widths: &mut Vec<usize>, screen: usize) {
+        let shown = |kept: &[bool], widths: &[usize]| {
+            let shown: Vec<usize> = widths
+                .iter()
+                .zip(kept)
+                .filter_map(|(width, kept)| kept.then_some(*width))
+                .collect();
+            shown.iter().sum::<usize>() + GAP.len() * shown.len().saturating_sub(1)
+        };
+        while shown(&self.kept, widths) > screen {
+            let next = (0..widths.len())
+                .filter(|at| self.kept[*at] && self.headings[*at].dispensable > 0)
+                .max_by_key(|at| self.headings[*at].dispensable);
+            let Some(next) = next else {
+                break;
+            };
+            self.kept[next] = false;
+        }
+        retain(widths, &self.kept);
+        retain(&mut self.headings, &self.kept);
     }
 
     /// A row with a line for each cell.
@@ -171,6 +215,12 @@ impl<'a> Aligned<'a> {
             .collect();
         cells.join(GAP).trim_end().to_owned()
     }
+}
+
+/// Keeps what is shown of a row.
+fn retain<T>(row: &mut Vec<T>, kept: &[bool]) {
+    let mut kept = kept.iter();
+    row.retain(|_| kept.next().is_none_or(|kept| *kept));
 }
 
 /// Takes from the widest columns of text until all columns fit; `false` where that is not enough.
@@ -268,6 +318,25 @@ mod tests {
         let (text, cut) = drawn(Some(12), &[["abcdefgh", "1234567890"]]);
         assert_eq!(text, "── row 1\nname  abcdefgh\nn     1234567890\n");
         assert!(!cut);
+    }
+
+    #[test]
+    fn what_is_dispensable_is_left_out_before_anything_is_cut() {
+        let mut out = Vec::new();
+        let headings = vec![
+            Heading::new("name", false),
+            Heading::new("hash", false).dispensable(2),
+            Heading::new("took", true).dispensable(1),
+        ];
+        let mut table = Aligned::new(&mut out, headings, Some(16));
+        for _ in 0..2 {
+            let row = ["experiment", "941fea7a", "0.2"];
+            table.push(row.map(str::to_owned).to_vec()).unwrap();
+        }
+        assert!(!table.finish().unwrap());
+        let text = String::from_utf8(out).unwrap();
+        let rows = "experiment   0.2\n".repeat(2);
+        assert_eq!(text, format!("name        took\n──────────  ────\n{rows}"));
     }
 
     #[test]

@@ -43,7 +43,7 @@ Examples:
   bookahead compare quickstart last-year.db:quickstart --exit-code")]
 pub struct CompareArguments {
     /// The runs: each is compared with the first
-    #[arg(value_name = "RUN", required = true, num_args = 2.., add = clap_complete::ArgValueCandidates::new(super::completions::runs))]
+    #[arg(value_name = "RUN", required = true, num_args = 2..)]
     pub runs: Vec<String>,
     /// The store of the runs that do not name another one
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
@@ -52,10 +52,10 @@ pub struct CompareArguments {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Only this measure (may be given several times; `bookahead metrics` lists them) [default: all that differ, and the gain]
-    #[arg(long, value_name = "NAME", value_parser = measure, add = clap_complete::ArgValueCandidates::new(super::completions::measures))]
+    #[arg(long, value_name = "NAME", value_parser = measure)]
     pub metric: Vec<String>,
     /// Apart for each value of this axis
-    #[arg(long, value_name = "AXIS", add = clap_complete::ArgValueCandidates::new(super::completions::axes))]
+    #[arg(long, value_name = "AXIS")]
     pub by: Option<String>,
     /// Exit with 1 when something differs
     #[arg(long)]
@@ -300,13 +300,13 @@ fn table(rows: &[&Row<'_>], by: Option<&str>) -> io::Result<()> {
     headings.extend([
         Heading::new("measure", false),
         Heading::new("pairs", true),
-        Heading::new("equal", true),
+        Heading::new("equal", true).dispensable(3),
         Heading::new("n", true),
         Heading::new("first", true),
         Heading::new("second", true),
         Heading::new("difference ± 95 %", true),
-        Heading::new("largest", true),
-        Heading::new("at point of the first run", false),
+        Heading::new("largest", true).dispensable(1),
+        Heading::new("at point of the first run", false).dispensable(2),
     ]);
     let mut out = io::stdout().lock();
     let mut drawn = Aligned::new(&mut out, headings, screen());

@@ -6,7 +6,7 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use clap_complete::engine::CompletionCandidate;
+use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::Shells;
 
 use crate::store::Store;
@@ -56,6 +56,34 @@ pub(super) fn answer(arguments: &[OsString], command: fn() -> clap::Command) -> 
         .unwrap_or(false)
 }
 
+/// What completes the arguments of commands: the command, the argument, and its candidates.
+const CANDIDATES: &[(&str, &str, fn() -> Vec<CompletionCandidate>)] = &[
+    ("report", "run", runs),
+    ("show", "run", runs),
+    ("export", "run", runs),
+    ("gantt", "run", runs),
+    ("compare", "runs", runs),
+    ("compare", "metric", measures),
+    ("compare", "by", axes),
+    ("init", "study", studies),
+    ("keys", "table", tables_and_keys),
+    ("metrics", "text", measures),
+    ("reproduce", "paper", papers),
+];
+
+/// The command line with what completes its arguments.
+pub(super) fn completed(command: clap::Command) -> clap::Command {
+    CANDIDATES
+        .iter()
+        .fold(command, |command, (name, argument, candidates)| {
+            command.mut_subcommand(name, |command| {
+                command.mut_arg(argument, |argument| {
+                    argument.add(ArgValueCandidates::new(*candidates))
+                })
+            })
+        })
+}
+
 /// The store that the line under way names: candidates are asked for without it.
 fn store() -> Option<Store> {
     let words: Vec<OsString> = std::env::args_os().collect();
@@ -75,7 +103,7 @@ fn candidate(name: impl Into<OsString>, about: &str) -> CompletionCandidate {
 }
 
 /// The runs of the store at hand, by number and by name, newest first.
-pub(super) fn runs() -> Vec<CompletionCandidate> {
+fn runs() -> Vec<CompletionCandidate> {
     let mut runs = store()
         .and_then(|store| store.runs().ok())
         .unwrap_or_default();
@@ -95,28 +123,28 @@ pub(super) fn runs() -> Vec<CompletionCandidate> {
 }
 
 /// The axes of all runs of the store at hand.
-pub(super) fn axes() -> Vec<CompletionCandidate> {
+fn axes() -> Vec<CompletionCandidate> {
     let axes = store().and_then(|store| store.axis_keys().ok());
     let axes = axes.unwrap_or_default();
     axes.into_iter().map(CompletionCandidate::new).collect()
 }
 
 /// Studies and policies.
-pub(super) fn studies() -> Vec<CompletionCandidate> {
+fn studies() -> Vec<CompletionCandidate> {
     beginnings()
         .map(|known| candidate(known.name, &known.about))
         .collect()
 }
 
 /// Tables and keys of experiment files.
-pub(super) fn tables_and_keys() -> Vec<CompletionCandidate> {
+fn tables_and_keys() -> Vec<CompletionCandidate> {
     let tables = keys::sections().map(|section| candidate(section.path, section.about));
     let keys = keys::all().map(|key| candidate(key.path, key.about));
     tables.chain(keys).collect()
 }
 
 /// Measures.
-pub(super) fn measures() -> Vec<CompletionCandidate> {
+fn measures() -> Vec<CompletionCandidate> {
     super::metrics::all()
         .into_iter()
         .map(|(name, _, meaning)| candidate(name, &meaning))
@@ -124,7 +152,7 @@ pub(super) fn measures() -> Vec<CompletionCandidate> {
 }
 
 /// Papers.
-pub(super) fn papers() -> Vec<CompletionCandidate> {
+fn papers() -> Vec<CompletionCandidate> {
     super::reproduce::paper_names(std::path::Path::new(""))
         .into_iter()
         .map(CompletionCandidate::new)

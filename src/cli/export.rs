@@ -22,7 +22,7 @@ Examples:
   bookahead export 3 --format csv --out - | head")]
 pub struct ExportArguments {
     /// The number of a run, the name of an experiment (its last run), or `latest`
-    #[arg(value_name = "RUN|latest", add = clap_complete::ArgValueCandidates::new(super::completions::runs))]
+    #[arg(value_name = "RUN|latest")]
     pub run: RunSelector,
     /// The store to read
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]

@@ -16,7 +16,7 @@ use crate::units::Seconds;
 #[derive(Clone, Debug, clap::Args)]
 pub struct GanttArguments {
     /// The number of a run, the name of an experiment (its last run), or `latest`
-    #[arg(value_name = "RUN|latest", add = clap_complete::ArgValueCandidates::new(super::completions::runs))]
+    #[arg(value_name = "RUN|latest")]
     pub run: RunSelector,
     /// The point's place in the sweep, from 0 (`show RUN --points` lists them) [default: the point with the highest gain of the
     /// first strategy]

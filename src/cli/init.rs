@@ -10,7 +10,7 @@ use crate::sweep::{beginnings, keys, starter};
 #[derive(Clone, Debug, clap::Args)]
 pub struct InitArguments {
     /// The study, or the policy; `bookahead strategies` says what each is
-    #[arg(value_name = "STUDY", add = clap_complete::ArgValueCandidates::new(super::completions::studies))]
+    #[arg(value_name = "STUDY")]
     pub study: String,
     /// A file instead of standard output; one that exists is not replaced
     #[arg(long, value_name = "FILE")]

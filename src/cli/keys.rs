@@ -14,7 +14,7 @@ Examples:
   bookahead keys load              every key with this in its name")]
 pub struct KeysArguments {
     /// A table, a key, or a part of names of keys
-    #[arg(value_name = "TABLE", add = clap_complete::ArgValueCandidates::new(super::completions::tables_and_keys))]
+    #[arg(value_name = "TABLE")]
     pub table: Option<String>,
 }
 

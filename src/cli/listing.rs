@@ -54,11 +54,62 @@ fn options(width: usize) -> textwrap::Options<'static> {
     textwrap::Options::new(width)
         .break_words(false)
         .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+}
+
+/// Text for people on a screen of so many columns: lines that are longer go on below, where their second column begins.
+pub(super) fn fitted(text: &str, screen: usize) -> String {
+    let mut fitted = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        let bare = line.trim_end_matches('\n');
+        if bare.chars().count() <= screen || bare.starts_with(['{', '[', '"']) {
+            fitted.push_str(line);
+            continue;
+        }
+        let lead = bare.chars().take_while(|letter| *letter == ' ').count();
+        // `label   words`: the words begin after two spaces or more.
+        let column = bare.trim_start().find("  ").map(|gap| {
+            let behind = &bare.trim_start()[gap..];
+            let gap_end = behind.chars().take_while(|letter| *letter == ' ').count();
+            lead + bare.trim_start()[..gap].chars().count() + gap_end
+        });
+        let indent = column
+            .filter(|column| *column <= screen / 3)
+            .unwrap_or(lead + 2);
+        let begin: String = bare.chars().take(indent).collect();
+        let (first, rest) = match column {
+            Some(column) if column == indent => (begin, bare.chars().skip(indent).collect()),
+            _ => (" ".repeat(lead), bare.trim_start().to_owned()),
+        };
+        let below = " ".repeat(indent);
+        let options = options(screen)
+            .initial_indent(&first)
+            .subsequent_indent(&below);
+        for piece in textwrap::wrap(&rest, options) {
+            fitted.push_str(&piece);
+            fitted.push('\n');
+        }
+        if !line.ends_with('\n') {
+            fitted.pop();
+        }
+    }
+    fitted
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_lines_go_on_below_their_second_column() {
+        let text =
+            "run   3\naxes  one, two, three and four of them\nno columns but so many words\n";
+        assert_eq!(
+            fitted(text, 22),
+            "run   3\naxes  one, two, three\n      and four of them\nno columns but so many\n  words\n"
+        );
+        assert_eq!(fitted(text, 80), text);
+    }
 
     #[test]
     fn words_stand_beside_their_name_and_long_names_above_theirs() {

@@ -16,7 +16,7 @@ Examples:
   bookahead compare 3 4 --metric mean_wait")]
 pub struct MetricsArguments {
     /// Only those with this in their name
-    #[arg(value_name = "TEXT", add = clap_complete::ArgValueCandidates::new(super::completions::measures))]
+    #[arg(value_name = "TEXT")]
     pub text: Option<String>,
 }
 

@@ -222,16 +222,17 @@ fn command() -> clap::Command {
         ("run", strategies::after_help()),
         ("compare", metrics::in_words()),
     ];
-    added
-        .into_iter()
-        .fold(Cli::command(), |command, (name, words)| {
+    added.into_iter().fold(
+        completions::completed(Cli::command()),
+        |command, (name, words)| {
             command.mut_subcommand(name, |command| {
                 let before = command.get_after_help().map(ToString::to_string);
                 command.after_help(
                     before.map_or(words.clone(), |before| format!("{before}\n\n{words}")),
                 )
             })
-        })
+        },
+    )
 }
 
 /// Parses the arguments (the first is the program's name), does what they say, and returns the exit code.
@@ -340,12 +341,24 @@ fn ended(result: Result<ExitCode, impl std::error::Error>) -> ExitCode {
 /// A line for people on standard error. That nobody can read it (a closed pipe, a full disk) changes nothing about what was
 /// done: `eprintln!` would panic.
 fn say(line: impl std::fmt::Display) {
-    let _ = writeln!(io::stderr().lock(), "{}", printable(&line.to_string()));
+    let line = line.to_string();
+    let line = printable(&line);
+    let line = match io::stderr().is_terminal().then(aligned::screen).flatten() {
+        Some(screen) => listing::fitted(&line, screen),
+        None => line.into_owned(),
+    };
+    let _ = writeln!(io::stderr().lock(), "{line}");
 }
 
 /// Text for people on standard output.
 fn print(text: &str) -> io::Result<()> {
-    io::stdout().lock().write_all(printable(text).as_bytes())
+    let text = printable(text);
+    match aligned::screen() {
+        Some(screen) => io::stdout()
+            .lock()
+            .write_all(listing::fitted(&text, screen).as_bytes()),
+        None => io::stdout().lock().write_all(text.as_bytes()),
+    }
 }
 
 /// Standard error as a place to write that never fails, as [`say`].

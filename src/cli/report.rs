@@ -11,7 +11,7 @@ use crate::sweep::InputFolders;
 #[derive(Clone, Debug, clap::Args)]
 pub struct ReportArguments {
     /// The number of a run, the name of an experiment (its last run), or `latest`
-    #[arg(value_name = "RUN|latest", add = clap_complete::ArgValueCandidates::new(super::completions::runs))]
+    #[arg(value_name = "RUN|latest")]
     pub run: RunSelector,
     /// The store to read
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]

@@ -33,7 +33,7 @@ use crate::sweep::{OutcomeDetail, SweepOptions};
 #[derive(Args, Clone, Debug)]
 pub struct ReproduceArgs {
     /// The paper; `--list` shows which there are
-    #[arg(required_unless_present = "list", add = clap_complete::ArgValueCandidates::new(super::completions::papers))]
+    #[arg(required_unless_present = "list")]
     pub paper: Option<String>,
     /// List papers and their traces instead of running anything; of one paper its readings, too
     #[arg(long)]
@@ -450,19 +450,20 @@ impl Session<'_> {
                 missing => format!("; not found: {}", missing.join(", ")),
             };
             let runs = trace.runs.len();
-            let words = format!("{count} findings, {runs} configurations{state}");
+            let plural = |count: usize, what: &str| match count {
+                1 => format!("1 {what}"),
+                _ => format!("{count} {what}s"),
+            };
+            let words = format!(
+                "{}, {}{state}",
+                plural(*count, "finding"),
+                plural(runs, "configuration")
+            );
             (trace.name.clone(), vec![words])
         });
         let rows: Vec<(String, Vec<String>)> = rows.collect();
         super::listing::names(&mut text, &rows);
-        self.output.write_all(text.as_bytes())?;
-        if self.args.paper.is_some() {
-            writeln!(
-                self.output,
-                "\n--list --all lists every configuration and every finding"
-            )?;
-        }
-        Ok(())
+        Ok(self.output.write_all(text.as_bytes())?)
     }
 
     /// The first part of a list: the paper, and its traces with the files that they need and how many findings there are of each.

@@ -56,21 +56,23 @@ pub fn execute(arguments: &RunsArguments) -> Result<(), LookError> {
 
 fn print(runs: &[RunSummary], now: i64) -> io::Result<()> {
     let headings = [
-        ("Run", true),
-        ("Name", false),
-        ("State", false),
-        ("Done", true),
-        ("Failed", true),
-        ("Of", true),
-        ("Took", true),
-        ("Configuration", false),
-        ("Hash", false),
-        ("Version", false),
-        ("Began", false),
+        ("Run", true, 0),
+        ("Name", false, 0),
+        ("State", false, 0),
+        ("Done", true, 0),
+        ("Failed", true, 0),
+        ("Of", true, 0),
+        ("Took", true, 1),
+        ("Configuration", false, 2),
+        ("Hash", false, 3),
+        ("Version", false, 4),
+        ("Began", false, 0),
     ];
-    let headings = headings.map(|(title, right)| Heading::new(title, right));
+    let headings: Vec<Heading> = headings
+        .map(|(title, right, dispensable)| Heading::new(title, right).dispensable(dispensable))
+        .into();
     let mut out = io::stdout().lock();
-    let mut table = Aligned::new(&mut out, headings.into(), screen());
+    let mut table = Aligned::new(&mut out, headings, screen());
     for run in runs {
         table.push(vec![
             run.id.0.to_string(),

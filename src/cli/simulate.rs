@@ -15,6 +15,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
@@ -25,9 +26,10 @@ use self::source::{Jobs, Source};
 use self::stored::StoredJobs;
 use crate::predictions::UserIndex;
 use crate::scheduling::predicted_queue::{PredictedStream, UnknownPredictor};
+use crate::scheduling::registry::{self, STRATEGIES};
 use crate::scheduling::stream::{
-    ConservativeStream, EasyStream, ExactStream, ReservationStream, StreamRequest, StreamScheduler,
-    StreamTotals,
+    ConservativeStream, EasyStream, ExactStream, RegisteredStream, ReservationStream,
+    StreamRequest, StreamScheduler, StreamTotals,
 };
 use crate::store::StoreError;
 use crate::units::{Nodes, Seconds};
@@ -40,7 +42,7 @@ pub struct SimulateArguments {
     #[arg(required_unless_present = "model")]
     trace: Option<String>,
     /// The policy
-    #[arg(long, value_enum)]
+    #[arg(long, value_parser = PolicyName::parser())]
     policy: PolicyName,
     #[command(flatten)]
     predictions: PredictionArguments,
@@ -78,24 +80,83 @@ pub struct SimulateArguments {
 }
 
 /// Policies of `--policy`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PolicyName {
-    /// First come, first served with backfilling that does not delay the first of the queue
+    /// First come, first served with backfilling that does not delay the first of the queue.
     Easy,
-    /// A plan for every job; with users' estimates planned anew at every early end
+    /// A plan for every job; with users' estimates planned anew at every early end.
     Conservative,
-    /// Every job asks for a fixed start, --lead after its submission, and gets it or nothing
+    /// Every job asks for a fixed start, --lead after its submission, and gets it or nothing.
     Reservations,
+    /// Any policy of the registry, by its name.
+    Registered(&'static str),
 }
 
 impl PolicyName {
+    /// Those that stream jobs at constant memory, with what they are.
+    const STREAMED: [(Self, &'static str); 3] = [
+        (
+            Self::Easy,
+            "First come, first served with backfilling that does not delay the first of the queue",
+        ),
+        (
+            Self::Conservative,
+            "A plan for every job; with users' estimates planned anew at every early end",
+        ),
+        (
+            Self::Reservations,
+            "Every job asks for a fixed start, --lead after its submission, and gets it or nothing",
+        ),
+    ];
+
     fn name(self) -> &'static str {
         match self {
             Self::Easy => "easy",
             Self::Conservative => "conservative",
             Self::Reservations => "reservations",
+            Self::Registered(name) => name,
         }
+    }
+
+    /// What it is called in answers.
+    fn words(self) -> &'static str {
+        match self {
+            Self::Easy => "EASY backfilling",
+            Self::Conservative => "conservative backfilling",
+            Self::Reservations => "fixed starts",
+            Self::Registered(name) => name,
+        }
+    }
+
+    /// All of them, with what is said of each.
+    fn all() -> impl Iterator<Item = (Self, String)> {
+        let streamed = Self::STREAMED.map(|(policy, about)| (policy, about.to_owned()));
+        let registered = STRATEGIES.iter().map(|strategy| {
+            let about = match strategy.overbooks {
+                true => "it plans with statistics: use an experiment (`bookahead init`)",
+                false => "keeps all jobs in memory",
+            };
+            let about = format!("{}; {about}", strategy.summary);
+            (Self::Registered(strategy.name), about)
+        });
+        streamed.into_iter().chain(registered)
+    }
+
+    /// Reads its name.
+    fn parser() -> impl TypedValueParser<Value = Self> {
+        let names =
+            Self::all().map(|(policy, about)| PossibleValue::new(policy.name()).help(about));
+        PossibleValuesParser::new(names.collect::<Vec<_>>()).map(|name| {
+            let mut all = Self::all().map(|(policy, _)| policy);
+            let found = all.find(|policy| policy.name() == name);
+            found.unwrap_or(Self::Easy)
+        })
+    }
+}
+
+impl Serialize for PolicyName {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
     }
 }
 
@@ -194,6 +255,14 @@ pub enum SimulateError {
         /// The policy.
         policy: &'static str,
     },
+    /// A policy that overbooks.
+    #[error(
+        "--policy {policy} overbooks: it needs statistics of earlier jobs, deadlines and a price of failures, which an experiment has; `bookahead init {policy} > mine.toml` writes one"
+    )]
+    NoStatistics {
+        /// The policy.
+        policy: &'static str,
+    },
     /// A predictor that does not exist.
     #[error(transparent)]
     Predictor(#[from] UnknownPredictor),
@@ -263,6 +332,11 @@ fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answe
         return Err(SimulateError::NoPredictions {
             policy: arguments.policy.name(),
         });
+    }
+    if let PolicyName::Registered(name) = arguments.policy
+        && registry::strategy(name).is_some_and(|strategy| strategy.overbooks)
+    {
+        return Err(SimulateError::NoStatistics { policy: name });
     }
     let (machine, factor) = match arguments.load {
         None => (source.machine()?, None),
@@ -339,6 +413,9 @@ fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answe
         }
         (None, PolicyName::Reservations, _) => {
             run.work_off(ReservationStream::new(machine, lead), jobs)
+        }
+        (None, PolicyName::Registered(name), _) => {
+            run.work_off(RegisteredStream::new(machine, name), jobs)
         }
     }?;
     if run.demand.jobs == run.too_wide {

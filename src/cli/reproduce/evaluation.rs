@@ -464,6 +464,12 @@ fn list(
         if let Some(readings) = readings.filter(|_| session.args.paper.is_some()) {
             list_readings(session, readings)?;
         }
+        if session.args.paper.is_some() {
+            writeln!(
+                session.output,
+                "\n--list --all lists every configuration and every finding"
+            )?;
+        }
         return Ok(());
     }
     session.list_traces(paper, &counted)?;
@@ -497,16 +503,20 @@ fn list_readings(session: &mut Session<'_>, readings: &Readings) -> Result<(), R
         session.output,
         "\nreadings (--reading NAME, or all of them: --reading all)"
     )?;
-    for reading in readings.all() {
-        let name = if reading.is_default {
-            format!("{} (default)", reading.name)
-        } else {
-            reading.name.clone()
+    let rows = readings.all().iter().map(|reading| {
+        let name = match reading.is_default {
+            true => format!("{} (default)", reading.name),
+            false => reading.name.clone(),
         };
-        writeln!(session.output, "  {name:18} {}", reading.summary.trim())?;
-        if let Some(settings) = reading.settings() {
-            writeln!(session.output, "    sets {settings}")?;
-        }
-    }
+        let sets = reading
+            .settings()
+            .map(|settings| format!("sets {settings}"));
+        let mut words = vec![reading.summary.trim().to_owned()];
+        words.extend(sets);
+        (name, words)
+    });
+    let mut text = String::new();
+    crate::cli::listing::names(&mut text, &rows.collect::<Vec<_>>());
+    session.output.write_all(text.as_bytes())?;
     Ok(())
 }

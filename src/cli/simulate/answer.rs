@@ -102,11 +102,7 @@ impl Answer {
     }
 
     pub(super) fn text(&self) -> String {
-        let policy = match self.policy {
-            PolicyName::Easy => "EASY backfilling",
-            PolicyName::Conservative => "conservative backfilling",
-            PolicyName::Reservations => "fixed starts",
-        };
+        let policy = self.policy.words();
         let estimates = match self.estimates {
             Estimates::User => "users' estimates",
             Estimates::Perfect => "perfect estimates",

@@ -75,11 +75,7 @@ impl ScheduleFile {
             });
         }
         let mut header = source.header();
-        let policy = match arguments.policy {
-            PolicyName::Easy => "EASY backfilling",
-            PolicyName::Conservative => "conservative backfilling",
-            PolicyName::Reservations => "fixed starts",
-        };
+        let policy = arguments.policy.words();
         let estimates = match arguments.estimates {
             Estimates::User => "users' estimates",
             Estimates::Perfect => "estimates equal to run times",

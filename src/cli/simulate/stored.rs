@@ -167,6 +167,7 @@ fn specification(source: &Source, arguments: &SimulateArguments, shape: &Shape) 
         (None, PolicyName::Conservative | PolicyName::Reservations) => {
             ("heuristic-planning", policy_alone())
         }
+        (None, PolicyName::Registered(name)) => (name, policy_alone()),
     };
     SimulationSpec {
         workload: WorkloadSettings {

@@ -7,6 +7,7 @@ use super::cluster::{Allocation, ClusterMachine};
 use super::learned::Learned;
 use super::measures::Measured;
 use super::outcome::{JobOutcome, SimulationMetrics};
+use super::policy::Policy;
 use super::registry;
 use super::settings::PolicySettings;
 use crate::estimates::EstimateModel;
@@ -27,6 +28,18 @@ pub fn simulate(
     let machine = machine_of(nodes, settings, estimates, None)?;
     let machine = run_to_end(machine, jobs, failures);
     Some(result_of(machine))
+}
+
+/// As [`simulate`], with a policy that need not be registered.
+#[must_use]
+pub fn simulate_policy(
+    nodes: Nodes,
+    policy: Box<dyn Policy>,
+    jobs: &[Job],
+    failures: &FailureTrace,
+) -> (SimulationMetrics, Vec<JobOutcome>) {
+    let machine = ClusterMachine::new(nodes, policy);
+    result_of(run_to_end(machine, jobs, failures))
 }
 
 /// As [`simulate`], with clients whose submissions follow from what becomes of them; and what these did.

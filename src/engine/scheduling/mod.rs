@@ -22,6 +22,7 @@ mod policy;
 pub mod predicted_queue;
 mod promises;
 mod promising;
+mod queue;
 mod queueing;
 pub mod registry;
 pub mod reserving;
@@ -31,6 +32,8 @@ mod shortening;
 mod slot_statistics;
 mod slot_study;
 pub mod stream;
+#[cfg(test)]
+mod template;
 mod virtual_reservation;
 mod virtual_study;
 
@@ -45,7 +48,9 @@ pub use client::{
 };
 pub use cluster::{Allocation, Cluster, ClusterMachine, Phase};
 pub use counted::Counted;
-pub use direct::{Replay, learn_from_batteries, replay, simulate, simulate_clients};
+pub use direct::{
+    Replay, learn_from_batteries, replay, simulate, simulate_clients, simulate_policy,
+};
 pub use hardware::Hardware;
 pub use learned::Learned;
 pub use mapped::Mapped;
@@ -60,7 +65,8 @@ pub use overbooking_2008::{
 pub use policy::{Policy, WindowQuote};
 pub use promises::{PromisedStart, promise_measures};
 pub use promising::{PromisingRule, UnderestimatorRule};
-pub use queueing::Queueing;
+pub use queue::{Queue, QueuePass, QueuePolicy, Waiting};
+pub use queueing::{Easy, FirstCome};
 pub use settings::{
     CalibrationMethod, CalibrationSettings, Convolution, CrashRule, DownHorizon, EarlyStart,
     FailedStartRule, NodeKnowledge, NodeOrder, Placing, PolicySettings, PredecessorRule,

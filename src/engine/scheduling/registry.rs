@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Counted, Mapped, Policy, PolicySettings, Queueing, Shortening};
+use super::{Counted, Easy, FirstCome, Mapped, Policy, PolicySettings, Queue, Shortening};
 use crate::estimates::EstimateModel;
 use crate::units::Nodes;
 
@@ -50,7 +50,7 @@ pub const STRATEGIES: &[Strategy] = &[
         security_factor: 1.0,
         baseline: None,
         plan: PlanKind::Queue,
-        build: |_, _, _| Box::new(Queueing::new(false)),
+        build: |_, _, _| Box::new(Queue::of(FirstCome)),
     },
     Strategy {
         name: "easy-backfilling",
@@ -59,7 +59,7 @@ pub const STRATEGIES: &[Strategy] = &[
         security_factor: 1.0,
         baseline: None,
         plan: PlanKind::Queue,
-        build: |_, _, _| Box::new(Queueing::new(true)),
+        build: |_, _, _| Box::new(Queue::of(Easy)),
     },
     Strategy {
         name: "conservative-backfilling",

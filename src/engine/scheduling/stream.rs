@@ -11,6 +11,7 @@
 //! | [`ConservativeStream`] | `heuristic-planning` |
 //! | [`ExactStream`] | `heuristic-planning` where every estimate is exact |
 //! | [`ReservationStream`] | fixed reservations under `heuristic-planning` |
+//! | [`RegisteredStream`] | any strategy; it keeps all jobs |
 //!
 //! Memory holds the plan and the jobs in the system, however long the trace is. Events of one second come in the order of the
 //! cluster: ends, starts, arrivals.
@@ -22,6 +23,7 @@ mod exact;
 mod failed;
 mod floors;
 mod planned;
+mod registered;
 mod reservations;
 mod summaries;
 #[cfg(test)]
@@ -32,6 +34,7 @@ mod waiting;
 pub use conservative::ConservativeStream;
 pub use easy::EasyStream;
 pub use exact::ExactStream;
+pub use registered::RegisteredStream;
 pub use reservations::ReservationStream;
 pub use totals::StreamTotals;
 

@@ -94,7 +94,7 @@ fn bands(columns: &[Column], screen: usize) -> Vec<Band<'_>> {
         return vec![Band::within(all, screen)];
     }
     let names = columns.iter().take_while(|column| !column.right).count();
-    let (names, others) = all.split_at(names);
+    let (names, others) = all.split_at(names.max(1).min(all.len()));
     let mut bands = Vec::new();
     let mut band = names.to_vec();
     for &column in others {

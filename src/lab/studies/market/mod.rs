@@ -5,7 +5,7 @@ mod keys;
 use std::sync::Arc;
 
 use self::keys::RawTables;
-use super::{Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult};
+use super::{Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter};
 use crate::actors::SimulationError;
 use crate::brokering::market::{MarketInputs, MarketSettings, ProviderResult, simulate_market};
 use crate::failures::{FailureSource, FailureTrace, NodeEvent, SurvivalModel};
@@ -152,6 +152,25 @@ impl FileStudy for MarketStudy {
     type Tables = RawTables;
 
     const OWNER: Option<&str> = Some("this table belongs to the market over clusters");
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.jobs", "2000"),
+            ("workload.nodes", "32"),
+            ("workload.battery_jobs", "400"),
+            ("workload.target_load", "8.0"),
+            ("failures.source", r#""generated""#),
+            ("market.clusters", "4"),
+            ("market.optimists", "0.5"),
+        ],
+        axes: &[
+            (
+                "market.rule",
+                r#"["reputation", "promised", "cheapest", "random"]"#,
+            ),
+            ("market.pof_max", "[0.2, 0.4]"),
+        ],
+    };
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
         let raw = &asked.tables.market.market;
