@@ -82,7 +82,8 @@ impl Learned {
             && let Some(promise) = &outcome.promise
             && let Some(computed) = promise.raw_pof().filter(|_| promise.overbooked)
         {
-            calibrator.decided(computed, outcome.verdict.is_failed());
+            let is_broken = outcome.verdict.is_failed() || outcome.late.is_some();
+            calibrator.decided(computed, is_broken);
         }
     }
 }

@@ -17,6 +17,7 @@ mod mapped;
 pub mod measures;
 mod outcome;
 mod overbooking_2008;
+mod penalty;
 mod policy;
 pub mod predicted_queue;
 mod promising;
@@ -53,6 +54,7 @@ pub use overbooking_2008::{
     AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,
     is_promising, longer_duration, overbookable_time, place_shortened, shortened_duration,
 };
+pub use penalty::{Late, LateTotals, PenaltyFunction, PenaltySettings};
 pub use policy::{Policy, WindowQuote};
 pub use promising::{PromisingRule, UnderestimatorRule};
 pub use queueing::Queueing;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::{CheckpointSettings, Checkpointing};
+use super::penalty::PenaltySettings;
 use super::promising::{PromisingRule, UnderestimatorRule, is_default};
 pub use crate::estimates::{CalibrationMethod, CalibrationSettings, Convolution};
 use crate::failures::SurvivalModel;
@@ -67,6 +68,9 @@ pub struct PolicySettings {
     /// How jobs save their work; `None` where they do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<CheckpointSettings>,
+    /// How the penalty grows with the lateness of a job; `None` where a job that misses its deadline owes all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub penalty: Option<PenaltySettings>,
 }
 
 impl PolicySettings {
@@ -109,6 +113,7 @@ impl Default for PolicySettings {
             promising: PromisingRule::default(),
             underestimators: UnderestimatorRule::default(),
             checkpoint: None,
+            penalty: None,
         }
     }
 }

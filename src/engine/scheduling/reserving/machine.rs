@@ -343,6 +343,7 @@ impl ReservingMachine {
             restarts: 0,
             node_failures: 0,
             execution: None,
+            late: None,
         };
         self.totals.count(&outcome);
         self.job_outcomes.push(outcome);

@@ -76,7 +76,9 @@ impl Simulation for PolicySimulation {
         let (run, of_clients) = run.ok_or_else(|| SimulationError::Unfinished(name.clone()))?;
         let mut measured = fixed_measures(&run.outcomes);
         let of_checkpoints = run.metrics.checkpoints.measures();
-        for (name, value) in of_clients.iter().chain(of_checkpoints.iter()) {
+        let of_late = run.metrics.late.measures();
+        let beside = of_clients.iter().chain(of_checkpoints.iter());
+        for (name, value) in beside.chain(of_late.iter()) {
             measured.add(name, value);
         }
         Ok(SimulationResult {
