@@ -251,6 +251,14 @@ impl NodePlan {
         let starts = self.candidate_starts(from, job.deadline - Seconds(1));
         let mut longest: Option<Reservation> = None;
         for start in starts {
+            // No longer than enough nodes are free, whichever they are: most starts end here.
+            let at_most = self.counted.first_below(start, job.nodes.0) - start;
+            if longest
+                .as_ref()
+                .is_some_and(|best| at_most <= best.end - best.start)
+            {
+                continue;
+            }
             let Some((nodes, next)) = self.longest_free(start, job.nodes, Some((now, usable)))
             else {
                 continue;

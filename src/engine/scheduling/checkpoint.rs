@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::measures::Measured;
 use super::outcome::JobOutcome;
+use super::promising::is_default;
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::Job;
 
@@ -29,6 +30,41 @@ pub struct CheckpointSettings {
     pub gap_end: GapEnd,
     /// In which gaps a job goes on.
     pub resume: ResumeRule,
+    /// What the memory of a suspended job costs, in virtual coins a node-hour; read with [`GapEnd::Suspend`] only.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub memory_price: f64,
+}
+
+impl CheckpointSettings {
+    /// Without what is not read.
+    #[must_use]
+    pub fn normalised(self) -> Self {
+        match self.gap_end {
+            GapEnd::Suspend => self,
+            GapEnd::Checkpoint | GapEnd::Kill => Self {
+                memory_price: 0.0,
+                ..self
+            },
+        }
+    }
+
+    /// How long a job stands still before the end of a window that is too short.
+    #[must_use]
+    pub fn closing(&self) -> Seconds {
+        match self.gap_end {
+            GapEnd::Checkpoint => self.cost,
+            GapEnd::Kill | GapEnd::Suspend => Seconds::ZERO,
+        }
+    }
+
+    /// How long a job that is stopped at the end of a window reads afterwards, if all that it did is kept.
+    #[must_use]
+    pub fn reopening(&self) -> Seconds {
+        match self.gap_end {
+            GapEnd::Checkpoint | GapEnd::Kill => self.restart,
+            GapEnd::Suspend => Seconds::ZERO,
+        }
+    }
 }
 
 /// How much a job computes between two checkpoints.
@@ -63,6 +99,9 @@ pub enum GapEnd {
     Checkpoint,
     /// Nothing: what was computed since the last checkpoint is lost.
     Kill,
+    /// The job is suspended: its state is kept in memory, which costs no time but money, until it goes on. A node that fails under it
+    /// afterwards takes it back to its last checkpoint.
+    Suspend,
 }
 
 /// In which gaps a job goes on that was stopped.
@@ -213,8 +252,14 @@ pub struct Execution {
     pub read: Seconds,
     /// How often it was stopped at the end of a window.
     pub stops: u32,
-    /// How often it went on from a checkpoint.
+    /// How often it went on from what it had saved.
     pub resumed: u32,
+    /// Time in which it was suspended.
+    #[serde(default)]
+    pub suspended: Seconds,
+    /// What that cost, in node-seconds at the price of one coin a node-hour.
+    #[serde(default)]
+    pub rent: NodeSeconds,
 }
 
 impl Execution {
@@ -244,6 +289,12 @@ pub struct CheckpointTotals {
     pub written: NodeSeconds,
     /// Time in which they were read.
     pub read: NodeSeconds,
+    /// Memory that suspended jobs held.
+    #[serde(default)]
+    pub suspended: NodeSeconds,
+    /// What that cost.
+    #[serde(default)]
+    pub rent: NodeSeconds,
 }
 
 impl CheckpointTotals {
@@ -280,6 +331,8 @@ impl CheckpointTotals {
         self.lost += nodes.for_span(execution.lost);
         self.written += nodes.for_span(execution.written);
         self.read += nodes.for_span(execution.read);
+        self.suspended += nodes.for_span(execution.suspended);
+        self.rent += execution.rent;
     }
 
     /// The measures of the study; none where no job saves its work.
@@ -294,6 +347,8 @@ impl CheckpointTotals {
             measured.add("lost_work_node_hours", self.lost.coins().0);
             measured.add("checkpoint_node_hours", self.written.coins().0);
             measured.add("restart_node_hours", self.read.coins().0);
+            measured.add("suspended_node_hours", self.suspended.coins().0);
+            measured.add("memory_rent_vc", self.rent.coins().0);
         }
         measured
     }

@@ -18,6 +18,7 @@ use super::agenda::Agenda;
 use super::checkpoint::Checkpointing;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, Promise, SimulationMetrics, Verdict, WorkCounters};
+use super::penalty::PenaltySettings;
 use super::policy::Policy;
 use crate::failures::NodeEvent;
 use crate::plan::NodeSet;
@@ -38,6 +39,7 @@ impl ClusterMachine {
     pub fn new(nodes: Nodes, policy: Box<dyn Policy>) -> Self {
         let mut cluster = Cluster::new(nodes);
         cluster.checkpointing = policy.checkpointing();
+        cluster.penalty = policy.penalty();
         Self {
             cluster,
             policy,
@@ -229,6 +231,8 @@ pub struct Cluster {
     allocations: Option<Vec<Allocation>>,
     /// How jobs save their work; `None` where they do not.
     checkpointing: Option<Checkpointing>,
+    /// How the penalty grows with lateness; `None` where a deadline is the end.
+    penalty: Option<PenaltySettings>,
 }
 
 /// Nodes that a job held from a start to its end, its kill, or the failure of one of them: one attempt.
@@ -264,6 +268,7 @@ impl Cluster {
             work: WorkCounters::default(),
             allocations: None,
             checkpointing: None,
+            penalty: None,
         }
     }
 
@@ -448,11 +453,14 @@ impl Cluster {
 
     fn schedule_end(&mut self, job: JobId, window_end: Seconds) {
         let checkpointing = self.checkpoints_of(job).copied();
+        let latest = self.last_end(job);
         let record = self.jobs.get_mut(job);
         let end = match checkpointing {
-            Some(checkpointing) => record
-                .progress
-                .end_in(&checkpointing, &record.job, window_end),
+            Some(checkpointing) => {
+                record
+                    .progress
+                    .end_in(&checkpointing, &record.job, window_end, latest)
+            }
             None => {
                 // Running jobs always have a start; the fallback keeps the state machine total.
                 let start = record.start.unwrap_or(self.now);
@@ -529,13 +537,14 @@ impl Cluster {
         let victim = self.occupant[node.0 as usize];
         if let Some(job) = victim {
             self.vacate(job, true);
-            let rhythm = self
-                .checkpoints_of(job)
-                .map(|checkpointing| checkpointing.rhythm(self.job(job).nodes));
+            let checkpointing = self.checkpoints_of(job).copied();
             let now = self.now;
             let record = self.jobs.get_mut(job);
-            if let Some(rhythm) = rhythm {
-                record.progress.leave(rhythm, now, RunEnd::Crashed);
+            if let Some(checkpointing) = checkpointing {
+                let nodes = record.job.nodes;
+                record
+                    .progress
+                    .leave(&checkpointing, nodes, now, RunEnd::Crashed);
             }
             record.node_failures += 1;
             record.phase = Phase::Disabled;
@@ -552,8 +561,16 @@ impl Cluster {
     }
 
     fn finish(&mut self, job: JobId, verdict: Verdict, end: Option<Seconds>) {
-        let saves = self.checkpoints_of(job).is_some();
-        let outcome = self.jobs.close(job, verdict, end, saves);
+        let checkpointing = self.checkpoints_of(job).copied();
+        if let Some(checkpointing) = &checkpointing {
+            let now = self.now;
+            self.jobs.get_mut(job).close_memory(checkpointing, now);
+        }
+        let saves = checkpointing.is_some();
+        let mut outcome = self.jobs.close(job, verdict, end, saves);
+        if let (Some(penalty), Some(end), true) = (&self.penalty, end, verdict.is_successful()) {
+            outcome.late = penalty.late(end - outcome.job.deadline);
+        }
         let first = self.first_submit.get_or_insert(outcome.job.submit);
         *first = (*first).min(outcome.job.submit);
         if let Some(end) = end {

@@ -27,6 +27,7 @@ use super::cluster::Cluster;
 use super::hardware::Hardware;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, JobQuote, Promise, SuccessFactors, Verdict};
+use super::penalty::PenaltySettings;
 use super::policy::{Policy, WindowQuote};
 use super::settings::{DownHorizon, Placing, PolicySettings, Recovery, ReplanPasses, Retry};
 use crate::estimates::{EstimateModel, RatioDistribution};
@@ -488,7 +489,9 @@ impl Policy for Counted {
             },
             own.map(|(class, _)| class).filter(|_| slot.overbooked),
         );
-        self.enter(cluster, Slot::of(&job, slot.start, slot.end));
+        let deadline = cluster.latest_end(id);
+        let booked = Slot::of(&job, slot.start, slot.end);
+        self.enter(cluster, Slot { deadline, ..booked });
     }
 
     fn start_due(&mut self, cluster: &mut Cluster, job: JobId) {
@@ -536,6 +539,10 @@ impl Policy for Counted {
 
     fn checkpointing(&self) -> Option<Checkpointing> {
         self.settings.checkpointing()
+    }
+
+    fn penalty(&self) -> Option<PenaltySettings> {
+        self.settings.penalty.clone()
     }
 
     fn node_failed(&mut self, cluster: &mut Cluster, node: NodeIndex, victim: Option<JobId>) {

@@ -122,7 +122,7 @@ pub(super) fn latest_end(
     nodes: &NodeSet,
 ) -> Seconds {
     (cluster.now() + cluster.longest_run(job))
-        .min(cluster.job(job).deadline)
+        .min(cluster.latest_end(job))
         .min(plan.next_start_on(nodes, cluster.now(), job))
 }
 

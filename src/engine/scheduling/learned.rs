@@ -189,12 +189,12 @@ impl Learned {
             }
         }
         if let Some(promise) = outcome.promise.filter(|promise| promise.overbooked) {
-            let failed = outcome.verdict.is_failed();
+            let is_broken = outcome.verdict.is_failed() || outcome.late.is_some();
             if let (Some(calibrator), Some(computed)) = (&mut self.calibrator, promise.raw_pof()) {
-                calibrator.decided(computed, failed);
+                calibrator.decided(computed, is_broken);
             }
             if let (Some(balance), Some(promised)) = (&mut self.balance, promise.pof()) {
-                balance.decided(promised, failed);
+                balance.decided(promised, is_broken);
             }
         }
     }

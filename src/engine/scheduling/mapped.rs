@@ -28,6 +28,7 @@ use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
 use super::hardware::Hardware;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, JobQuote, Promise, SuccessFactors, Verdict};
+use super::penalty::PenaltySettings;
 use super::policy::Policy;
 use super::settings::{EarlyStart, Placing, PolicySettings, PredecessorRule, Recovery, Retry};
 use crate::estimates::{
@@ -565,6 +566,10 @@ impl Policy for Mapped {
 
     fn checkpointing(&self) -> Option<Checkpointing> {
         self.settings.checkpointing()
+    }
+
+    fn penalty(&self) -> Option<PenaltySettings> {
+        self.settings.penalty.clone()
     }
 
     fn node_failed(&mut self, cluster: &mut Cluster, _node: NodeIndex, victim: Option<JobId>) {

@@ -18,6 +18,7 @@ mod mapped;
 pub mod measures;
 mod outcome;
 mod overbooking_2008;
+mod penalty;
 mod policy;
 pub mod predicted_queue;
 mod promises;
@@ -62,6 +63,7 @@ pub use overbooking_2008::{
     AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,
     is_promising, longer_duration, overbookable_time, place_shortened, shortened_duration,
 };
+pub use penalty::{Late, LateTotals, PenaltyFunction, PenaltySettings};
 pub use policy::{Policy, WindowQuote};
 pub use promises::{PromisedStart, promise_measures};
 pub use promising::{PromisingRule, UnderestimatorRule};

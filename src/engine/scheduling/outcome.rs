@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::checkpoint::{CheckpointTotals, Execution};
+use super::penalty::{Late, LateTotals};
 use crate::estimates::RatioRange;
 use crate::scheduling::measures::Measured;
 use crate::units::{Coins, NodeSeconds, Seconds};
@@ -34,6 +35,9 @@ pub struct JobOutcome {
     /// What its runs added up to; `None` where jobs do not save their work, or it never ran.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execution: Option<Execution>,
+    /// How late it ended, where that is no failure.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub late: Option<Late>,
 }
 
 impl JobOutcome {
@@ -56,6 +60,7 @@ impl JobOutcome {
             restarts: 0,
             node_failures: 0,
             execution: None,
+            late: None,
         }
     }
 }
@@ -254,9 +259,9 @@ pub struct SimulationMetrics {
     pub failed_unstartable: u64,
     /// Restarts after node failures, and where jobs save their work after ends of windows.
     pub restarts: u64,
-    /// Fees of successful jobs, `Σ n·x`.
+    /// Fees of successful jobs, `Σ n·x`, less what late ones got back and what the memory of suspended ones cost.
     pub fees: NodeSeconds,
-    /// Fees of failed jobs, `Σ n·x`: the penalties at penalty ratio 1.
+    /// Fees of failed jobs, `Σ n·x`, and the part of it that late ones owe: the penalties at penalty ratio 1.
     pub forfeited: NodeSeconds,
     /// Node-time in which a job ran (including runs that were lost).
     pub busy: NodeSeconds,
@@ -279,6 +284,9 @@ pub struct SimulationMetrics {
     /// What jobs that save their work did.
     #[serde(default)]
     pub checkpoints: CheckpointTotals,
+    /// Jobs that ended late where that is no failure.
+    #[serde(default)]
+    pub late: LateTotals,
 }
 
 impl SimulationMetrics {
@@ -329,6 +337,7 @@ impl SimulationMetrics {
         self.restarts += u64::from(outcome.restarts);
         if let Some(execution) = &outcome.execution {
             self.checkpoints.count(outcome, execution);
+            self.fees.0 -= execution.rent.0;
         }
         if let Some(start) = outcome.start {
             self.started += 1;
@@ -340,6 +349,11 @@ impl SimulationMetrics {
             Verdict::DroppedTooWide => self.dropped_too_wide += 1,
             Verdict::SuccessfulFinished | Verdict::SuccessfulFullGrant => {
                 self.fees += fee;
+                if let Some(late) = &outcome.late {
+                    let (owed, returned) = self.late.count(late, fee);
+                    self.fees.0 -= returned.0;
+                    self.forfeited += owed;
+                }
                 if let (Some(start), Some(end)) = (outcome.start, outcome.end) {
                     let (useful, held) = match &outcome.execution {
                         Some(execution) => (execution.useful, execution.held()),

@@ -5,6 +5,7 @@ use super::checkpoint::Checkpointing;
 use super::cluster::Cluster;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, JobQuote, SuccessFactors};
+use super::penalty::PenaltySettings;
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{Job, JobId};
 
@@ -52,6 +53,11 @@ pub trait Policy: Send {
 
     /// How jobs save their work; `None` where they do not.
     fn checkpointing(&self) -> Option<Checkpointing> {
+        None
+    }
+
+    /// How the penalty grows with the lateness of a job; `None` where all is owed at once.
+    fn penalty(&self) -> Option<PenaltySettings> {
         None
     }
 

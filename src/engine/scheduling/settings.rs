@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::acceptance::Acceptance;
 use super::checkpoint::{CheckpointSettings, Checkpointing};
+use super::penalty::PenaltySettings;
 use super::promising::{PromisingRule, UnderestimatorRule, is_default};
 pub use crate::estimates::{CalibrationMethod, CalibrationSettings, Convolution};
 use crate::failures::{NodeRates, SurvivalModel};
@@ -74,6 +75,9 @@ pub struct PolicySettings {
     /// How jobs save their work; `None` where they do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<CheckpointSettings>,
+    /// How the penalty grows with the lateness of a job; `None` where a job that misses its deadline owes all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub penalty: Option<PenaltySettings>,
 }
 
 impl PolicySettings {
@@ -129,6 +133,7 @@ impl Default for PolicySettings {
             underestimators: UnderestimatorRule::default(),
             node_order: NodeOrder::default(),
             checkpoint: None,
+            penalty: None,
         }
     }
 }

@@ -49,6 +49,7 @@ use super::overbooking_2008::{
     AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,
     place_shortened, shortened_duration,
 };
+use super::penalty::PenaltySettings;
 use super::policy::Policy;
 use super::promising::{PromisingRule, UnderestimatorRule};
 use super::settings::{EarlyStart, PolicySettings, Recovery, Retry};
@@ -508,6 +509,10 @@ impl Policy for Shortening {
 
     fn checkpointing(&self) -> Option<Checkpointing> {
         self.settings.checkpointing()
+    }
+
+    fn penalty(&self) -> Option<PenaltySettings> {
+        self.settings.penalty.clone()
     }
 
     fn node_failed(&mut self, cluster: &mut Cluster, _node: NodeIndex, victim: Option<JobId>) {

@@ -216,6 +216,7 @@ fn read_by(strategy: &Strategy, policy: PolicySettings) -> PolicySettings {
     let policy = match strategy.plan {
         PlanKind::Queue => PolicySettings {
             checkpoint: None,
+            penalty: None,
             crash: default.crash,
             failed_start: default.failed_start,
             retry: default.retry,
@@ -227,6 +228,10 @@ fn read_by(strategy: &Strategy, policy: PolicySettings) -> PolicySettings {
             early_start: default.early_start,
             ..recovering
         },
+    };
+    let policy = PolicySettings {
+        checkpoint: policy.checkpoint.map(CheckpointSettings::normalised),
+        ..policy
     };
     let policy = match strategy.plan {
         PlanKind::Shortened => policy,

@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::declaration::{
-    Given, Key, Section, flag, integer, integer_within, named, one_of, real, section,
+    Given, Key, Section, flag, integer, integer_within, named, one_of, real, reals, section,
 };
 use super::field::Field;
 use crate::scheduling::registry::STRATEGIES;
@@ -142,5 +142,35 @@ section! {
         gap_end: Option<GapEnd> = named::<GapEnd>(),
         /// In which gaps a job goes on that was stopped.
         resume: Option<ResumeRule> = named::<ResumeRule>(),
+        /// What the memory of a suspended job costs.
+        memory_price: Given<f64> = real().from(0.0)
+            .note(r#" virtual coins a node-hour, for gap_end = "suspend""#)
+            .default_is("0"),
+    }
+}
+
+section! {
+    /// How the penalty grows with the lateness of a job.
+    PENALTY = "penalty", RawPenalty {
+        /// Which share of the penalty a late job owes.
+        function: Given<String> = one_of(|| vec!["all-or-nothing", "linear", "stepwise"])
+            .note(": how it grows with the lateness")
+            .default_is("all-or-nothing"),
+        /// The lateness at which all of it is owed.
+        full_after_hours: Given<f64> = real().above(0.0)
+            .note(r#" hours after the deadline, for function = "linear""#)
+            .default_is("1"),
+        /// Up to which lateness the shares are owed.
+        step_hours: Given<Vec<f64>> = reals().above(0.0)
+            .words(r#"ascending hours after the deadline, for function = "stepwise""#)
+            .default_is("[1.0]"),
+        /// The shares up to these latenesses.
+        step_shares: Given<Vec<f64>> = reals().from(0.0).below(1.0)
+            .words("ascending shares of the penalty, one for each of step_hours; beyond the last all is owed")
+            .default_is("[0.5]"),
+        /// Which share of the fee is paid back with the full penalty.
+        refund: Given<f64> = real().from(0.0).to(1.0)
+            .note(": share of the fee that is paid back where the full penalty is owed")
+            .default_is("1"),
     }
 }

@@ -40,6 +40,7 @@ pub(super) fn resolved<'i>(
         &raw.acceptance,
         &raw.reliability,
         &raw.checkpoint,
+        &raw.penalty,
         problems,
     );
     let requests = studies::requests(&raw.studies, problems);

@@ -154,6 +154,7 @@ impl<'i> Document<'i> {
             acceptance: self.optional("acceptance", values, problems),
             reliability: self.optional("reliability", values, problems),
             checkpoint: self.optional("checkpoint", values, problems),
+            penalty: self.optional("penalty", values, problems),
             studies: StudyTables::read(&mut Reading {
                 document: self,
                 values,

@@ -25,6 +25,7 @@ const COMMON: &[Section] = &[
     scheduling::ACCEPTANCE,
     failures::RELIABILITY,
     scheduling::CHECKPOINT,
+    scheduling::PENALTY,
 ];
 
 /// Every table with keys, in the order of the documentation.

@@ -10,7 +10,7 @@ use toml::Spanned;
 pub use crate::keys::declaration::Given;
 pub use crate::keys::estimates::RawEstimates;
 pub use crate::keys::failures::{RawFailures, RawReliability};
-pub use crate::keys::scheduling::{RawAcceptance, RawCheckpoint, RawScheduling};
+pub use crate::keys::scheduling::{RawAcceptance, RawCheckpoint, RawPenalty, RawScheduling};
 pub use crate::keys::workload::{RawHeader, RawWorkload};
 use crate::studies::StudyTables;
 
@@ -33,6 +33,8 @@ pub struct RawExperiment {
     pub reliability: RawReliability,
     /// `[checkpoint]`.
     pub checkpoint: RawCheckpoint,
+    /// `[penalty]`.
+    pub penalty: RawPenalty,
     /// The tables of studies.
     pub(crate) studies: StudyTables,
 }

@@ -38,6 +38,7 @@ fn ran(job: &Job, start: i64) -> JobOutcome {
         restarts: 0,
         node_failures: 0,
         execution: None,
+        late: None,
     }
 }
 

@@ -31,6 +31,7 @@ fn settings(interval: CheckpointInterval, cost: i64, restart: i64) -> Checkpoint
         payer: CheckpointPayer::Provider,
         gap_end: GapEnd::Checkpoint,
         resume: ResumeRule::Any,
+        memory_price: 0.0,
     }
 }
 

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 
 use super::progress::Progress;
 use crate::plan::NodeSet;
+use crate::scheduling::checkpoint::Checkpointing;
 use crate::scheduling::outcome::{JobOutcome, Promise, Verdict};
-use crate::units::Seconds;
+use crate::units::{NodeSeconds, Seconds};
 use crate::workload::{Job, JobId};
 
 /// Where a job stands.
@@ -45,6 +46,15 @@ impl JobRecord {
     pub(super) fn longest_run(&self) -> Seconds {
         let promised = self.promise.map(|promise| promise.end - promise.start);
         promised.map_or(self.job.estimate, |length| length.max(self.job.estimate))
+    }
+
+    /// The job is over: its memory is paid, to the node-second.
+    pub(super) fn close_memory(&mut self, checkpointing: &Checkpointing, now: Seconds) {
+        self.progress.wake(now);
+        let execution = &mut self.progress.execution;
+        let held = self.job.nodes.for_span(execution.suspended).0 as f64;
+        let rent = libm::round(held * checkpointing.settings().memory_price);
+        execution.rent = NodeSeconds(rent as i64);
     }
 }
 
@@ -114,6 +124,7 @@ impl JobTable {
             end,
             restarts: record.restarts,
             node_failures: record.node_failures,
+            late: None,
             execution: (saves && record.start.is_some()).then_some(record.progress.execution),
         };
         self.open -= 1;

@@ -3,7 +3,7 @@
 use super::{Cluster, Phase};
 use crate::scheduling::checkpoint::{Checkpointing, Execution, GapEnd, Rhythm};
 use crate::scheduling::outcome::Verdict;
-use crate::units::Seconds;
+use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, JobId};
 
 /// The saved work of a job, and its run.
@@ -11,6 +11,10 @@ use crate::workload::{Job, JobId};
 pub(super) struct Progress {
     /// Work that a next run need not do.
     pub(super) saved: Seconds,
+    /// How much of it is written and outlives a failure: all, unless it was suspended since.
+    written: Seconds,
+    /// Since when it is suspended.
+    suspended: Option<Seconds>,
     pub(super) execution: Execution,
     /// It was stopped at the end of a window last, and not by a node.
     pub(super) was_stopped: bool,
@@ -40,7 +44,7 @@ pub(super) enum RunEnd {
     Crashed,
 }
 
-/// When a run that computes from `from` on begins to write the checkpoint for the end of its window, if it does: where its
+/// When a run that computes from `from` on stops for the end of its window, to write or to be suspended, if it does: where its
 /// window is too short for all of the `rest`, something can be saved, and there is time to go on before `latest`.
 fn stop_before(
     checkpointing: &Checkpointing,
@@ -51,11 +55,11 @@ fn stop_before(
     latest: Seconds,
 ) -> Option<Seconds> {
     let settings = checkpointing.settings();
-    let stop = window_end - rhythm.cost;
-    let is_written = settings.gap_end == GapEnd::Checkpoint
+    let stop = window_end - settings.closing();
+    let is_written = settings.gap_end != GapEnd::Kill
         && window_end < from + rhythm.held_for(rest)
         && stop > from
-        && window_end + settings.restart < latest;
+        && window_end + settings.reopening() < latest;
     is_written.then_some(stop)
 }
 
@@ -65,10 +69,25 @@ impl Progress {
         (checkpointing.granted(job) - self.saved).max(Seconds::ZERO)
     }
 
+    /// How long the job reads before it goes on: not at all while its state is in memory.
+    pub(super) fn reads(&self, checkpointing: &Checkpointing) -> Seconds {
+        match self.suspended {
+            Some(_) => Seconds::ZERO,
+            None => checkpointing.reads(self.saved),
+        }
+    }
+
+    /// The memory of a suspended job is free again.
+    pub(super) fn wake(&mut self, now: Seconds) {
+        if let Some(since) = self.suspended.take() {
+            self.execution.suspended += now - since;
+        }
+    }
+
     /// How long the job holds its nodes at most, in one run.
     pub(super) fn need(&self, checkpointing: &Checkpointing, job: &Job) -> Seconds {
         let rest = self.rest(checkpointing, job);
-        checkpointing.reads(self.saved) + checkpointing.rhythm(job.nodes).held_for(rest)
+        self.reads(checkpointing) + checkpointing.rhythm(job.nodes).held_for(rest)
     }
 
     /// By when a run in this window must have done its work: before the checkpoint for the end of the window.
@@ -78,14 +97,14 @@ impl Progress {
         job: &Job,
         start: Seconds,
         window_end: Seconds,
+        latest: Seconds,
     ) -> Seconds {
-        let from = start + checkpointing.reads(self.saved);
+        let from = start + self.reads(checkpointing);
         let (rhythm, rest) = (
             checkpointing.rhythm(job.nodes),
             self.rest(checkpointing, job),
         );
-        stop_before(checkpointing, rhythm, from, rest, window_end, job.deadline)
-            .unwrap_or(window_end)
+        stop_before(checkpointing, rhythm, from, rest, window_end, latest).unwrap_or(window_end)
     }
 
     /// A run begins.
@@ -93,9 +112,10 @@ impl Progress {
         self.execution.resumed += u32::from(self.saved > Seconds::ZERO);
         self.run = Run {
             start: now,
-            from: now + checkpointing.reads(self.saved),
+            from: now + self.reads(checkpointing),
             ..Run::default()
         };
+        self.wake(now);
     }
 
     /// When the run ends in this window.
@@ -104,13 +124,14 @@ impl Progress {
         checkpointing: &Checkpointing,
         job: &Job,
         window_end: Seconds,
+        latest: Seconds,
     ) -> Seconds {
         let rhythm = checkpointing.rhythm(job.nodes);
         let granted = checkpointing.granted(job);
         let from = self.run.from;
         let rest = self.rest(checkpointing, job);
         let work = job.runtime.min(granted) - self.saved;
-        self.run.stop = stop_before(checkpointing, rhythm, from, rest, window_end, job.deadline);
+        self.run.stop = stop_before(checkpointing, rhythm, from, rest, window_end, latest);
         let done = from + rhythm.held_for(work);
         self.run.finishes = done <= self.run.stop.unwrap_or(window_end);
         if self.run.finishes { done } else { window_end }
@@ -127,29 +148,45 @@ impl Progress {
     }
 
     /// The run is over: what it did is counted, and what of it was written is kept.
-    pub(super) fn leave(&mut self, rhythm: Rhythm, now: Seconds, end: RunEnd) {
+    pub(super) fn leave(
+        &mut self,
+        checkpointing: &Checkpointing,
+        nodes: Nodes,
+        now: Seconds,
+        end: RunEnd,
+    ) {
+        let rhythm = checkpointing.rhythm(nodes);
         let run = &self.run;
         let read = run.from.min(now) - run.start;
         let computing = run.stop.map_or(now, |stop| stop.min(now)) - run.from;
         let work = rhythm.work_in(computing);
-        let is_written = match end {
+        let written = rhythm.saved_in(computing);
+        let is_kept = match end {
             RunEnd::Done => true,
             RunEnd::Stopped => run.stop.is_some(),
             RunEnd::Crashed => false,
         };
-        let kept = if is_written {
-            work
-        } else {
-            rhythm.saved_in(computing)
+        if written > Seconds::ZERO {
+            self.written = self.saved + written;
+        }
+        let before = self.saved;
+        self.saved = match end {
+            RunEnd::Crashed => self.written,
+            _ if is_kept => before + work,
+            _ => before + written,
         };
-        self.saved += kept;
         let total = &mut self.execution;
-        total.useful += kept;
-        total.lost += work - kept;
+        total.useful += self.saved - before;
+        total.lost += work - (self.saved - before);
         total.read += read;
         total.written += (now - run.start) - read - work;
         total.stops += u32::from(end == RunEnd::Stopped);
         self.was_stopped = end == RunEnd::Stopped;
+        if is_kept && self.was_stopped && checkpointing.settings().gap_end == GapEnd::Suspend {
+            self.suspended = Some(now);
+        } else if is_kept {
+            self.written = self.saved;
+        }
     }
 }
 
@@ -158,19 +195,23 @@ impl Cluster {
     pub(super) fn end_run(&mut self, job: JobId, checkpointing: &Checkpointing) -> bool {
         self.vacate(job, false);
         let now = self.now;
+        let latest = self.last_end(job);
         let record = self.jobs.get_mut(job);
-        let rhythm = checkpointing.rhythm(record.job.nodes);
         let verdict = if record.progress.finishes() {
-            record.progress.leave(rhythm, now, RunEnd::Done);
+            record
+                .progress
+                .leave(checkpointing, record.job.nodes, now, RunEnd::Done);
             if record.job.runtime <= checkpointing.granted(&record.job) {
                 Verdict::SuccessfulFinished
             } else {
                 Verdict::SuccessfulFullGrant
             }
         } else {
-            record.progress.leave(rhythm, now, RunEnd::Stopped);
+            record
+                .progress
+                .leave(checkpointing, record.job.nodes, now, RunEnd::Stopped);
             record.nodes = None;
-            if now + checkpointing.reads(record.progress.saved) < record.job.deadline {
+            if now + record.progress.reads(checkpointing) < latest {
                 record.phase = Phase::Disabled;
                 record.version += 1;
                 return false;

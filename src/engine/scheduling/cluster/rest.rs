@@ -8,7 +8,7 @@ use crate::workload::{Job, JobId};
 
 impl Cluster {
     /// The job as it has to be planned: in the place of its estimate stands how long it holds its nodes at most if it is not
-    /// interrupted, so that of a job which saves its work the rest is planned, with its checkpoints.
+    /// interrupted, so that of a job which saves its work the rest is planned, with its checkpoints; its deadline is [`Self::latest_end`].
     #[must_use]
     pub fn to_plan(&self, job: JobId) -> Job {
         let record = self.jobs.get(job);
@@ -16,6 +16,7 @@ impl Cluster {
         if let Some(checkpointing) = self.checkpoints_of(job) {
             asked.estimate = record.progress.need(checkpointing, &record.job);
         }
+        asked.deadline = self.latest_end(job);
         asked
     }
 
@@ -24,6 +25,26 @@ impl Cluster {
     #[must_use]
     pub fn as_submitted<'j>(&'j self, job: &'j Job) -> &'j Job {
         self.jobs.find(job.id).map_or(job, |record| &record.job)
+    }
+
+    /// Until when the job may hold nodes: until its deadline, and once it was promised a slot for as long after it as it pays to end
+    /// late.
+    #[must_use]
+    pub fn latest_end(&self, job: JobId) -> Seconds {
+        let record = self.jobs.get(job);
+        match record.promise {
+            Some(_) => self.last_end(job),
+            None => record.job.deadline,
+        }
+    }
+
+    /// The same for a job of which it is not asked whether it was promised anything.
+    pub(super) fn last_end(&self, job: JobId) -> Seconds {
+        let job = self.job(job);
+        match &self.penalty {
+            Some(penalty) if !job.is_reservation() => job.deadline + penalty.longest(),
+            _ => job.deadline,
+        }
     }
 
     /// How the job saves its work; `None` where it does not. Fixed reservations do not: they have no other window to go on in.
@@ -52,9 +73,10 @@ impl Cluster {
         match self.checkpoints_of(job) {
             Some(checkpointing) => {
                 let record = self.jobs.get(job);
+                let latest = self.last_end(job);
                 record
                     .progress
-                    .done_by(checkpointing, &record.job, start, window_end)
+                    .done_by(checkpointing, &record.job, start, window_end, latest)
             }
             None => window_end,
         }
@@ -76,7 +98,8 @@ impl Cluster {
         };
         let record = self.jobs.get(job);
         let saved = record.progress.saved;
-        let computes = self.done_by(job, start, window_end) - start - checkpointing.reads(saved);
+        let computes =
+            self.done_by(job, start, window_end) - start - record.progress.reads(checkpointing);
         let done = saved + checkpointing.rhythm(record.job.nodes).work_in(computes);
         if done >= checkpointing.granted(&record.job) {
             return 1.0;
@@ -101,9 +124,10 @@ impl Cluster {
         };
         let record = self.jobs.get(job);
         let until = self.done_by(job, self.now, self.now + length);
-        let computes = until - self.now - checkpointing.reads(record.progress.saved);
+        let computes = until - self.now - record.progress.reads(checkpointing);
         let settings = checkpointing.settings();
-        checkpointing.rhythm(record.job.nodes).work_in(computes) > settings.cost + settings.restart
+        checkpointing.rhythm(record.job.nodes).work_in(computes)
+            > settings.closing() + settings.reopening()
     }
 
     /// How long the rest of a job holds its nodes, on time steps, given the work that it has saved: bins of the class at or below
@@ -121,7 +145,7 @@ impl Cluster {
         };
         let record = self.jobs.get(job);
         let saved = record.progress.saved;
-        let reads = checkpointing.reads(saved);
+        let reads = record.progress.reads(checkpointing);
         let rhythm = checkpointing.rhythm(record.job.nodes);
         let granted = checkpointing.granted(&record.job);
         let mut weights: Vec<(u32, f64)> = Vec::with_capacity(RATIO_BINS);

@@ -1,7 +1,7 @@
 //! Jobs that save their work, lost their nodes and go on elsewhere.
 
 use super::completions::Question;
-use super::{Candidate, Mapped, OwnRuntime};
+use super::{Candidate, Mapped};
 use crate::plan::NodeSet;
 use crate::scheduling::checkpoint::ResumeRule;
 use crate::scheduling::cluster::Cluster;
@@ -49,10 +49,10 @@ impl Mapped {
     fn plan_rest(&mut self, cluster: &mut Cluster, id: JobId, recovery: Recovery) -> bool {
         self.refresh(cluster.now());
         let job = cluster.to_plan(id);
-        let own = self.own_runtime(cluster, &job);
-        let Some(slot) = self.slot_for_rest(cluster, &job, own.as_ref(), recovery) else {
+        let Some(slot) = self.slot_for_rest(cluster, &job, recovery) else {
             return false;
         };
+        let own = self.own_runtime(cluster, &job);
         self.enter(cluster, &job, own, slot);
         true
     }
@@ -63,7 +63,6 @@ impl Mapped {
         &self,
         cluster: &mut Cluster,
         job: &Job,
-        own: Option<&OwnRuntime>,
         recovery: Recovery,
     ) -> Option<Candidate> {
         let from = cluster.now().max(job.release);
@@ -92,8 +91,9 @@ impl Mapped {
         if !cluster.is_worth(job.id, gap.end - gap.start) {
             return None;
         }
+        let own = self.own_runtime(cluster, job);
         let tested = self
-            .acceptable(cluster, job, own, from, false)
+            .acceptable(cluster, job, own.as_ref(), from, false)
             .find(|slot| slot.overbooked);
         if tested.is_some() || settings.resume == ResumeRule::Tested {
             return tested;

@@ -208,6 +208,7 @@ pub fn job_outcomes(
             restarts: 0,
             node_failures: 0,
             execution: None,
+            late: None,
         };
         metrics.count(&outcome);
         if let (Some(start), Some(end)) = (outcome.start, outcome.end) {

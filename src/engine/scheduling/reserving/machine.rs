@@ -413,6 +413,7 @@ impl ReservingMachine {
             restarts,
             node_failures,
             execution: None,
+            late: None,
         };
         self.totals.count(&outcome);
         self.job_outcomes.push(outcome);

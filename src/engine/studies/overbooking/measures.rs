@@ -22,5 +22,11 @@ pub const MEASURES: &[Measure] = &[
     measure("work_node_hours", "node h", "Work of successful jobs (node h)", 1, Topic::Machine),
     measure("lost_work_node_hours", "node h", "Work done in vain (node h)", 1, Topic::Machine),
     measure("checkpoint_node_hours", "node h", "Checkpoints written (node h)", 1, Topic::Machine),
+    measure("suspended_node_hours", "node h", "Memory of suspended jobs (node h)", 1, Topic::Machine),
+    measure("memory_rent_vc", "VC", "What it cost (VC)", 1, Topic::Money),
+    measure("late_jobs", "", "Jobs that ended late", 0, Topic::Jobs),
+    measure("lateness_hours", "h", "Mean lateness of late jobs (h)", 3, Topic::Jobs),
+    measure("late_forfeited_vc", "VC", "Penalties of late jobs at ratio 1 (VC)", 1, Topic::Money),
+    measure("refunds_vc", "VC", "Fees paid back to late jobs (VC)", 1, Topic::Money),
     measure("restart_node_hours", "node h", "Checkpoints read (node h)", 1, Topic::Machine),
 ];

@@ -5,7 +5,8 @@ use rusqlite::Row;
 use super::{count, folder};
 use crate::failures::NodeEvent;
 use crate::scheduling::{
-    CheckpointTotals, JobOutcome, Promise, SimulationMetrics, SuccessFactors, Verdict, WorkCounters,
+    CheckpointTotals, JobOutcome, LateTotals, Promise, SimulationMetrics, SuccessFactors, Verdict,
+    WorkCounters,
 };
 use crate::store::fixtures::{
     axis, finished, outcome, point, record, result, spec, text, write_run,
@@ -62,6 +63,7 @@ fn read_outcome(row: &Row<'_>) -> rusqlite::Result<JobOutcome> {
         restarts: row.get("restarts")?,
         node_failures: row.get("node_failures")?,
         execution: None,
+        late: None,
     })
 }
 
@@ -150,6 +152,7 @@ fn every_field_of_a_simulation_comes_back_as_it_went_in() {
                 weighted_response: NodeSeconds(row.get("weighted_response")?),
                 weighted_run: NodeSeconds(row.get("weighted_run")?),
                 checkpoints: CheckpointTotals::default(),
+                late: LateTotals::default(),
                 work: WorkCounters {
                     pof_evaluations: number("pof_evaluations")?,
                     convolutions: number("convolutions")?,

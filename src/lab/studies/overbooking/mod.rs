@@ -80,6 +80,7 @@ impl Simulation for PolicySimulation {
         measure_intervals(&run.outcomes, &mut measured);
         measured.extend(&of_clients);
         measured.extend(&run.metrics.checkpoints.measures());
+        measured.extend(&run.metrics.late.measures());
         let accepted = run.metrics.accepted as usize;
         let promised: Vec<PromisedStart> = run
             .outcomes

@@ -158,3 +158,64 @@ fn pof_and_risk_runs_with_one_threshold_and_one_ratio_share_their_points() {
         .count();
     assert_eq!(shared, 3);
 }
+
+#[test]
+fn without_checkpoints_no_specification_has_changed_and_with_them_only_intervals_that_ask_read_the_failure_rate()
+ {
+    let plain = sweep(PAPER);
+    for spec in &plain.simulations {
+        let text = canonical_json(spec).expect("JSON");
+        assert!(
+            !text.contains("checkpoint") && !text.contains("penalty"),
+            "{text}"
+        );
+    }
+    let unread = "[checkpoint]\ncost_seconds = 5\ngap_end = \"kill\"\n[penalty]\nrefund = 0.5\n";
+    assert_eq!(
+        sweep(&format!("{PAPER}{unread}")).simulations,
+        plain.simulations
+    );
+    let rates = "[[axis]]\nkey = \"reliability.failure_rate_per_hour\"\nvalues = [1e-4, 1e-3]\n";
+    let simulations = |interval: &str| {
+        let table = format!("[checkpoint]\ninterval = \"{interval}\"\n");
+        sweep(&format!("{PAPER}{rates}{table}")).simulations.len()
+    };
+    // Two strategies that overbook for each rate; the others once, or for each rate where the interval follows from it.
+    assert_eq!(
+        (simulations("fixed"), simulations("daly")),
+        (2 * 2 + 2, 2 * 2 + 2 * 2)
+    );
+    let memory = "[checkpoint]\ninterval = \"daly\"\n[[axis]]\nkey = \"checkpoint.memory_price\"\nvalues = [0.0, 0.1]\n";
+    let suspended = memory.replace("\"daly\"", "\"daly\"\ngap_end = \"suspend\"");
+    assert_eq!(sweep(&format!("{PAPER}{memory}")).simulations.len(), 4);
+    assert_eq!(sweep(&format!("{PAPER}{suspended}")).simulations.len(), 8);
+}
+
+#[test]
+fn steps_of_a_penalty_and_their_shares_must_fit_together() {
+    for (keys, wrong) in [
+        (
+            "step_hours = [2.0, 1.0]\nstep_shares = [0.1, 0.2]",
+            "step_hours",
+        ),
+        (
+            "step_hours = [1.0, 2.0]\nstep_shares = [0.1]",
+            "step_shares",
+        ),
+        (
+            "step_hours = [1.0, 2.0]\nstep_shares = [0.2, 0.1]",
+            "step_shares",
+        ),
+        ("step_hours = []\nstep_shares = []", "step_hours"),
+    ] {
+        let text = format!("{PAPER}[penalty]\nfunction = \"stepwise\"\n{keys}\n");
+        let said = parse(&text).expect_err("steps that do not fit").to_string();
+        assert!(said.contains(wrong), "{said}");
+    }
+    let more_time =
+        "[checkpoint]\ninterval = \"daly\"\n[acceptance]\nunderestimators = \"more-time\"\n";
+    let said = parse(&format!("{PAPER}{more_time}"))
+        .expect_err("both")
+        .to_string();
+    assert!(said.contains("nobody is planned more"), "{said}");
+}

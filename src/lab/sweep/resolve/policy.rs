@@ -1,4 +1,5 @@
-//! `[scheduling]`, `[acceptance]`, `[reliability]` and `[checkpoint]`: the policy, what it promises, and how jobs save their work.
+//! `[scheduling]`, `[acceptance]`, `[reliability]`, `[checkpoint]` and `[penalty]`: the policy, what it promises, how jobs save their work,
+//! and what those owe that end late.
 
 use std::ops::Range;
 
@@ -9,10 +10,10 @@ use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::registry::{self, Strategy};
 use crate::scheduling::{
     Acceptance, CalibrationSettings, CheckpointInterval, CheckpointSettings, NodeKnowledge,
-    NodeOrder, PolicySettings, Reliability, UnderestimatorRule,
+    NodeOrder, PenaltyFunction, PenaltySettings, PolicySettings, Reliability, UnderestimatorRule,
 };
 use crate::studies;
-use crate::sweep::raw::{RawAcceptance, RawCheckpoint, RawReliability, RawScheduling};
+use crate::sweep::raw::{RawAcceptance, RawCheckpoint, RawPenalty, RawReliability, RawScheduling};
 use crate::units::Seconds;
 
 /// The policy and the penalty ratio of the accounting.
@@ -21,6 +22,7 @@ pub(crate) fn policy(
     acceptance: &RawAcceptance,
     reliability: &RawReliability,
     checkpoint: &RawCheckpoint,
+    penalty: &RawPenalty,
     problems: &mut Problems,
 ) -> Option<(PolicySettings, f64)> {
     let default = PolicySettings::default();
@@ -44,6 +46,7 @@ pub(crate) fn policy(
     let calibration = calibration(acceptance, problems);
     let user_factor = raw.user_factor().or_default(problems);
     let checkpoint = checkpoints(checkpoint, acceptance, problems);
+    let penalty = late_penalty(penalty, problems);
     let policy = PolicySettings {
         strategy: strategy?.name.to_owned(),
         placing: raw.placing.unwrap_or_default(),
@@ -69,6 +72,7 @@ pub(crate) fn policy(
         underestimators: acceptance.underestimators.unwrap_or_default(),
         node_order: node_order?,
         checkpoint: checkpoint?,
+        penalty: penalty?,
     };
     Some((policy, ratio?))
 }
@@ -178,6 +182,7 @@ fn checkpoints(
     let seconds = raw.interval_seconds().or_default(problems);
     let cost = raw.cost_seconds().or_default(problems);
     let restart = raw.restart_seconds().or_default(problems);
+    let memory_price = raw.memory_price().or_default(problems);
     let interval = match raw.interval().name(problems)? {
         "fixed" => CheckpointInterval::Fixed(Seconds(seconds?)),
         "young" => CheckpointInterval::Young,
@@ -196,5 +201,49 @@ fn checkpoints(
         payer: raw.payer.unwrap_or_default(),
         gap_end: raw.gap_end.unwrap_or_default(),
         resume: raw.resume.unwrap_or_default(),
+        memory_price: memory_price?,
+    }))
+}
+
+fn late_penalty(raw: &RawPenalty, problems: &mut Problems) -> Option<Option<PenaltySettings>> {
+    /// From a second to a century or so.
+    fn is_lateness(hours: f64) -> bool {
+        (1.0 / 3_600.0..=1e6).contains(&hours)
+    }
+    let full_after = raw
+        .full_after_hours()
+        .limited(is_lateness)
+        .or_default(problems);
+    let refund = raw.refund().or_default(problems);
+    let hours = raw.step_hours().or_default();
+    let shares = raw.step_shares().or_default();
+    let ascends = |values: &[f64]| values.windows(2).all(|pair| pair[0] < pair[1]);
+    let function = match raw.function().name(problems)? {
+        "linear" => PenaltyFunction::Linear {
+            full_after: Seconds::from_hours(full_after?),
+        },
+        "stepwise" => {
+            if hours.is_empty() || !ascends(&hours) || !hours.iter().copied().all(is_lateness) {
+                let message = "this list is empty, does not ascend, or begins below a second";
+                raw.step_hours().refuse(message, problems);
+                return None;
+            }
+            let are_shares = shares.iter().all(|share| (0.0..1.0).contains(share));
+            if shares.len() != hours.len() || !ascends(&shares) || !are_shares {
+                let message =
+                    "these are not as many ascending shares below 1 as step_hours has steps";
+                raw.step_shares().refuse(message, problems);
+                return None;
+            }
+            let bounds = hours.into_iter().map(Seconds::from_hours);
+            PenaltyFunction::Stepwise {
+                steps: bounds.zip(shares).collect(),
+            }
+        }
+        _ => return Some(None),
+    };
+    Some(Some(PenaltySettings {
+        function,
+        refund: refund?,
     }))
 }

@@ -233,6 +233,7 @@ impl RectangleSite {
             restarts: 0,
             node_failures: 0,
             execution: None,
+            late: None,
         });
     }
 

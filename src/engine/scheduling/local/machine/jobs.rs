@@ -140,6 +140,7 @@ impl LocalMachine {
             restarts: open.restarts,
             node_failures: open.node_failures,
             execution: None,
+            late: None,
         };
         self.metrics.count(&outcome);
         self.job_outcomes.push(outcome);
