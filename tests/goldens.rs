@@ -91,6 +91,8 @@ fn every_shipped_configuration_resolves_to_the_specifications_it_had() {
     files_below(&configs, &mut files);
     files.sort();
     let mut lines = String::new();
+    // Papers have files of published points beside their configurations.
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
     for path in files {
         let source = fs::read_to_string(&path).expect("readable");
         if !source.contains("[experiment]") {

@@ -27,6 +27,13 @@ fn the_copies_in_the_program_are_the_files_of_the_folder() {
                 assert!(file.path.is_some() && copy.path.is_none());
             }
         }
+        let findings = own.configuration(FINDINGS).unwrap();
+        let findings = crate::report::findings::parse(FINDINGS, &findings.text, None).unwrap();
+        for stem in findings.point_files() {
+            let points = own.points(&stem).unwrap();
+            assert_eq!(points, copied.points(&stem).unwrap(), "{stem}");
+            assert_ne!(points, PublishedPoints::default());
+        }
     }
 }
 

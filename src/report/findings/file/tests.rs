@@ -41,7 +41,7 @@ fn every_refusal_names_the_file_the_line_the_finding_and_the_problem() {
         ),
         (
             String::new(),
-            "give exactly one of the tables `value`, `bound`, `trend` and `compare`",
+            "give exactly one of the tables `value`, `bound`, `trend`, `compare` and `points`",
         ),
         (
             format!("{BOUND}at_least = 1\n{TREND}direction = \"rises\""),
@@ -96,6 +96,18 @@ fn every_refusal_names_the_file_the_line_the_finding_and_the_problem() {
         (
             format!("{VALUE}expected = 1\nwithin = \"range\"\nrounding = -0.5"),
             "`rounding` must be a finite number, 0 or more",
+        ),
+        (
+            format!("{VALUE}expected = 1\ntolerance = 1\nwidened = 0.05"),
+            "`widened` goes with `within` only",
+        ),
+        (
+            format!("{COMPARE}relation = \">\"\nreplications = 1.5"),
+            "`replications` is a share of them, 0 to 1",
+        ),
+        (
+            "[finding.points]\nrun = \"main\"\nmeasure = \"rejected\"\npoints = \"p\"\ncolumn = \"c\"\nat_least = 2".to_owned(),
+            "`at_least` is a rank correlation, -1 to 1",
         ),
         (format!("{VALUE}tolerance = 1"), "`expected` is missing"),
         (
