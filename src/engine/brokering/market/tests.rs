@@ -179,18 +179,21 @@ fn gains_add_up_to_what_the_promises_were_worth() {
 }
 
 #[test]
-fn a_broker_with_a_memory_comes_nearer_to_the_truth_than_what_liars_say() {
-    let (mut believed, mut said) = (0.0, 0.0);
-    for seed in 0..5 {
-        let run = run(&settings(DelegationRule::Reputation), seed);
-        let liars = run.providers.iter().filter(|one| one.optimism < 1.0);
-        for liar in liars {
-            let truth = liar.failure_rate();
-            believed += (liar.believed.last().unwrap() - truth).abs();
-            said += (liar.promised / liar.jobs as f64 - truth).abs();
-        }
+fn what_is_believed_in_the_end_errs_by_what_was_said_divided_by_its_weight() {
+    let settings = settings(DelegationRule::Reputation);
+    let run = run(&settings, 3);
+    for provider in &run.providers {
+        assert!(provider.jobs > 20 && provider.promised > 0.0);
+        // Q / N · (k + F) / (k + Q) − F / N = (Q / N − F / N) · k / (k + Q).
+        let truth = provider.failure_rate();
+        let said = provider.promised / provider.jobs as f64 - truth;
+        let believed = provider.believed.last().unwrap() - truth;
+        let weight = settings.prior_failures / (settings.prior_failures + provider.promised);
+        assert!(
+            (believed - said * weight).abs() < 1e-9,
+            "{believed} and {said}"
+        );
     }
-    assert!(believed < said / 2.0, "{believed} and {said}");
 }
 
 #[test]
