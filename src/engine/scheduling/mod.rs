@@ -55,8 +55,8 @@ pub use promising::{PromisingRule, UnderestimatorRule};
 pub use queueing::Queueing;
 pub use settings::{
     CalibrationMethod, CalibrationSettings, Convolution, CrashRule, DownHorizon, EarlyStart,
-    FailedStartRule, Placing, PolicySettings, PredecessorRule,
-    Reliability, ReplanPasses, Retry, SurvivalForm,
+    FailedStartRule, Placing, PolicySettings, PredecessorRule, Reliability, ReplanPasses, Retry,
+    SurvivalForm,
 };
 pub use shortening::Shortening;
 pub use slot_statistics::{Quantiles, SlotRun, SlotSample, SlotStatistics, simulate_slots};

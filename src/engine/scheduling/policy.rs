@@ -1,9 +1,9 @@
 //! The trait that one file implements for each policy.
 
+use super::acceptance::PROBABILITY_TOLERANCE;
 use super::cluster::Cluster;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, SuccessFactors};
-use super::acceptance::PROBABILITY_TOLERANCE;
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::JobId;
 
