@@ -25,9 +25,10 @@ p AS MATERIALIZED (
 pairs AS (
     SELECT a.run, a.log, a.strategy, a.ratio, a.rule, a.setting, b.rule AS other, b.setting AS other_setting, count(*) AS n,
         avg(b.gain - a.gain) AS gain,
-        sqrt(max(0.0, (avg((b.gain - a.gain) * (b.gain - a.gain)) - avg(b.gain - a.gain) * avg(b.gain - a.gain)) / (count(*) - 1))) AS gain_error,
+        (avg((b.gain - a.gain) * (b.gain - a.gain)) - avg(b.gain - a.gain) * avg(b.gain - a.gain)) / (count(*) - 1) AS gain_error_squared,
         avg(b.failed - a.failed) AS failed,
-        sqrt(max(0.0, (avg((b.failed - a.failed) * (b.failed - a.failed)) - avg(b.failed - a.failed) * avg(b.failed - a.failed)) / (count(*) - 1))) AS failed_error
+        (avg((b.failed - a.failed) * (b.failed - a.failed)) - avg(b.failed - a.failed) * avg(b.failed - a.failed)) / (count(*) - 1)
+            AS failed_error_squared
     FROM p a
     JOIN p b ON b.run = a.run AND b.strategy = a.strategy AND b.ratio = a.ratio AND b.replication = a.replication AND b.rule <> a.rule
     GROUP BY a.run, a.strategy, a.ratio, a.rule, a.setting, b.rule, b.setting
@@ -35,7 +36,10 @@ pairs AS (
 dominated AS (
     SELECT run, strategy, ratio, rule, setting, count(*) AS by_others, group_concat(DISTINCT other) AS rules
     FROM pairs
-    WHERE gain - 2.093 * gain_error >= -1e-6 AND failed + 2.093 * failed_error <= 1e-6 AND (gain > 1e-6 OR failed < -1e-6)
+    -- 4.3807 is the square of 2.093: an interval does not reach 0 from above where the mean's square exceeds so many squared errors.
+    WHERE gain >= -1e-6 AND gain * gain >= 4.3807 * gain_error_squared - 1e-9
+        AND failed <= 1e-9 AND failed * failed >= 4.3807 * failed_error_squared - 1e-12
+        AND (gain > 1e-6 OR failed < -1e-9)
     GROUP BY run, strategy, ratio, rule, setting
 )
 SELECT p.log, p.strategy, p.ratio, p.rule, p.setting, count(*) AS batteries, round(avg(p.gain)) AS gain, round(avg(p.failed), 1) AS failed,
