@@ -164,11 +164,15 @@ impl Store {
         take: Take<'_>,
     ) -> Result<(), QueryError> {
         check(sql)?;
+        // Where this changes, SQLite forgets all temporary views: so it comes first.
+        self.connection
+            .execute_batch("PRAGMA temp_store = FILE")
+            .map_err(|error| self.error("asking", error))?;
         self.axis_columns()?;
         // The file is open read-only; this also refuses temporary tables and changes that a function might make.
         self.connection
             .execute_batch(&format!(
-                "PRAGMA query_only = ON; PRAGMA temp_store = FILE; PRAGMA hard_heap_limit = {MOST_MEMORY_BYTES}"
+                "PRAGMA query_only = ON; PRAGMA hard_heap_limit = {MOST_MEMORY_BYTES}"
             ))
             .and_then(|()| {
                 self.connection

@@ -18,10 +18,13 @@ use crate::studies::{STARTED, StartedStudy};
 /// Characters of a line of comments.
 const WIDTH: usize = 110;
 
+/// How often a first experiment is repeated, as a number and as it stands in the file.
+const REPLICATIONS: (u32, &str) = (3, "3");
+
 /// What all first experiments set.
 const COMMON: &[(&str, &str)] = &[
     ("experiment.seed", "1"),
-    ("experiment.replications", "3"),
+    ("experiment.replications", REPLICATIONS.1),
     ("workload.model", "\"lublin-feitelson\""),
     ("workload.jobs", "1500"),
     ("workload.nodes", "64"),
@@ -263,12 +266,12 @@ fn simulated(
     value: Option<&str>,
 ) -> Option<Vec<(String, u64)>> {
     let Some(value) = value else {
-        return simulations(document, combinations, text)
+        return simulations(document, combinations, REPLICATIONS.0, text)
             .into_iter()
             .collect();
     };
     let changed = document.changed(key.path, Some(&node_of(value, 0..0)?));
-    simulations(&changed, combinations, text)
+    simulations(&changed, combinations, REPLICATIONS.0, text)
         .into_iter()
         .collect()
 }
@@ -371,8 +374,8 @@ mod tests {
         let text = starter("heuristic-overbooking").unwrap();
         assert!(text.contains("#laxity = 2"), "{text}");
         assert!(
-            !text.contains("security_factor"),
-            "the risk test is not chosen"
+            !text.contains("calibration_half_life_jobs"),
+            "no calibration is chosen"
         );
         assert!(!text.contains("[queue]"), "another study's table");
     }

@@ -31,7 +31,7 @@ pub(super) fn warn(
 ) {
     let nodes = nodes_of(dimensions);
     let combinations = sampled(dimensions, &nodes);
-    let simulations = |document: &Document<'_>| simulations(document, &combinations, text);
+    let simulations = |document: &Document<'_>| simulations(document, &combinations, 1, text);
     let is_on_axis = |path: &str| {
         let keys = dimensions.iter().flat_map(|dimension| &dimension.keys);
         keys.into_iter().any(|key| key.path == path)
@@ -101,12 +101,13 @@ pub(super) fn sampled<'n, 'i>(
 pub(super) fn simulations(
     document: &Document<'_>,
     combinations: &[Combination<'_, '_>],
+    replications: u32,
     text: &str,
 ) -> Vec<Option<(String, u64)>> {
     let mut scratch = Problems::new("", text);
     let each = combinations.iter();
     each.map(|values| {
-        let (spec, ratio) = resolved(document, values, 1, 1, &mut scratch)?;
+        let (spec, ratio) = resolved(document, values, replications, 1, &mut scratch)?;
         Some((canonical_json(&spec).ok()?, ratio.to_bits()))
     })
     .collect()
