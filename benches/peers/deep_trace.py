@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A trace with a deep queue: users who submit blocks of equal jobs to a large machine, 77 % of them of one processor.
+"""A trace with a deep queue: users who submit blocks of equal jobs to a large machine, three quarters of them of one processor.
 
 176 users, of whom few submit most; a submission is one job or a block of up to some hundred that ask for the same; limits are round
 numbers, and most jobs end long before them.
