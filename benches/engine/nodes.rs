@@ -17,13 +17,13 @@ const NODES: [u32; 5] = [100, 1_000, 10_000, 100_000, 1_000_000];
 /// Offered load by run times.
 const LOAD: f64 = 0.85;
 
-fn exponential(stream: &mut Stream, mean: f64) -> f64 {
+pub fn exponential(stream: &mut Stream, mean: f64) -> f64 {
     -mean * (1.0 - stream.random::<f64>()).ln()
 }
 
 /// Poisson arrivals, 1, 2, 4 … 32 nodes, exponential run times of an hour, estimates one to five times as long; so many that
 /// the largest machine fills.
-fn requests(nodes: u32) -> Vec<StreamRequest> {
+pub fn requests(nodes: u32) -> Vec<StreamRequest> {
     let mut stream = stream(1, "engine-bench", nodes, "nodes");
     let mut submit = 0.0;
     (0..u64::from(nodes.max(100_000)))

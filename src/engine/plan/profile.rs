@@ -316,6 +316,120 @@ impl Profile {
         if inside { Ok(start) } else { Err(longest) }
     }
 
+    /// What [`Profile::earliest_fit`] says of a job with a start of its own, where it is known that whoever starts so that it ends, or
+    /// comes to its own start, at `near` or before, does not fit: only the plan around `near` and behind it is searched. `near` is not
+    /// behind `fit.latest`, and no nodes are down.
+    ///
+    /// # Errors
+    /// Where there is no such start, for how long at most the nodes are free around `near` and behind it.
+    pub fn earliest_fit_around(&self, near: Seconds, fit: Fit) -> Result<Seconds, Seconds> {
+        let wanted = fit.nodes as i32;
+        let own_start = fit.own_start.unwrap_or(Seconds::FAR);
+        let mut position = self.locate(near.max(fit.from));
+        let mut longest = Seconds::ZERO;
+        let mut start = if self.count(position) >= wanted {
+            self.run_start(position, wanted).max(fit.from)
+        } else {
+            match self.next_at_least(position, wanted, fit.latest) {
+                Some(found) => {
+                    position = found;
+                    self.start(found)
+                }
+                None => return Err(longest),
+            }
+        };
+        loop {
+            let end = (start + fit.duration).min(own_start);
+            let Some(below) = self.next_below(position, wanted, end) else {
+                return Ok(start);
+            };
+            longest = longest.max(self.start(below) - start);
+            match self.next_at_least(below, wanted, fit.latest) {
+                Some(found) => {
+                    position = found;
+                    start = self.start(found);
+                }
+                None => return Err(longest),
+            }
+        }
+    }
+
+    /// When the stretch with at least so many free nodes began that this segment belongs to.
+    fn run_start(&self, position: Position, wanted: i32) -> Seconds {
+        let Position {
+            mut block,
+            mut index,
+        } = position;
+        loop {
+            let found = &self.blocks[block];
+            let bar = wanted - found.shift;
+            while index > 0 && found.free[index - 1] >= bar {
+                index -= 1;
+            }
+            if index > 0 || block == 0 {
+                return found.times[index];
+            }
+            let before = &self.blocks[block - 1];
+            if before.free[before.free.len() - 1] + before.shift < wanted {
+                return found.first;
+            }
+            block -= 1;
+            index = before.free.len() - 1;
+        }
+    }
+
+    /// The first segment behind this one that has at least so many free nodes and begins at `latest` or before.
+    fn next_at_least(&self, position: Position, wanted: i32, latest: Seconds) -> Option<Position> {
+        let mut index = position.index + 1;
+        for (block, found) in self.blocks.iter().enumerate().skip(position.block) {
+            if found.first > latest {
+                return None;
+            }
+            if found.max >= wanted {
+                let bar = wanted - found.shift;
+                let times = &found.times[..];
+                let free = &found.free[..times.len()];
+                while index < times.len() {
+                    if times[index] > latest {
+                        return None;
+                    }
+                    if free[index] >= bar {
+                        return Some(Position { block, index });
+                    }
+                    index += 1;
+                }
+            }
+            index = 0;
+        }
+        None
+    }
+
+    /// The first segment behind this one that has fewer free nodes and begins before `end`.
+    fn next_below(&self, position: Position, wanted: i32, end: Seconds) -> Option<Position> {
+        let mut index = position.index + 1;
+        for (block, found) in self.blocks.iter().enumerate().skip(position.block) {
+            if block > position.block && found.first >= end {
+                return None;
+            }
+            if found.min < wanted {
+                let bar = wanted - found.shift;
+                let times = &found.times[..];
+                let free = &found.free[..times.len()];
+                while index < times.len() {
+                    if times[index] >= end {
+                        return None;
+                    }
+                    if free[index] < bar {
+                        return Some(Position { block, index });
+                    }
+                    index += 1;
+                }
+            }
+            index = 0;
+        }
+        None
+    }
+
     /// Breakpoints and counts, for tests and drawings.
     pub fn segments(&self) -> impl Iterator<Item = (Seconds, i32)> + '_ {
         self.blocks.iter().flat_map(|block| {

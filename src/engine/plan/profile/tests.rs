@@ -96,6 +96,41 @@ proptest! {
 
 proptest! {
     #[test]
+    fn a_search_around_a_time_finds_what_a_whole_one_finds_behind_it(
+        taken in prop::collection::vec((0_i64..SPAN, 1_i64..60, 1_u32..=4), 0..400),
+        from in 0_i64..SPAN,
+        gap in 1_i64..200,
+        ahead in -5_i64..200,
+        nodes in 1_u32..=10,
+        duration in 1_i64..50,
+    ) {
+        let mut profile = Profile::new(10, Seconds::ZERO);
+        for (start, length, nodes) in taken {
+            let (start, end) = (Seconds(start), Seconds(start + length));
+            if profile.is_free(start, end, nodes) {
+                profile.reserve(start, end, nodes);
+            }
+        }
+        let own_start = Seconds(from + gap);
+        let fit = Fit {
+            from: Seconds(from),
+            latest: own_start - Seconds(1),
+            nodes,
+            duration: Seconds(duration),
+            own_start: Some(own_start),
+        };
+        let near = Seconds(from + ahead).min(fit.latest);
+        let whole = profile.earliest_fit_or_longest(fit);
+        match whole {
+            Ok(start) if (start + fit.duration).min(own_start) <= near => {}
+            Ok(start) => prop_assert_eq!(profile.earliest_fit_around(near, fit), Ok(start)),
+            Err(longest) => prop_assert!(
+                profile.earliest_fit_around(near, fit).is_err_and(|around| around <= longest)
+            ),
+        }
+    }
+
+    #[test]
     fn a_time_that_is_taken_out_brings_the_rest_forward(
         changes in prop::collection::vec((0_i64..SPAN, 1_i64..60, -6_i32..=6), 0..400),
         cuts in prop::collection::vec((0_i64..SPAN, 0_i64..80), 1..4),

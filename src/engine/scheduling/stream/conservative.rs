@@ -9,6 +9,13 @@
 //! A deep queue mostly moves as one: once some jobs have moved by the same time, and everybody else who is in front of the rest has ended before it,
 //! the rest finds in front of it just what it found that much later, so nobody behind can start earlier than that much earlier, unless in
 //! what lies before. All are moved at once then (`shift_all`), and the pass goes on with what lies before.
+//!
+//! Who moves gives back nodes behind the start of everybody looked at so far, mostly far behind: until the pass comes to them they change
+//! nothing. So what was searched in vain stays known ([`Failed`]), and a search begins at the first nodes given back since. Neighbours of the
+//! same start, nodes and estimate find one after the other what the first one found, as long as it lasts, and move as one.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 use super::ends::Ends;
 use super::failed::Failed;
@@ -26,7 +33,11 @@ pub struct ConservativeStream {
     plans: u64,
     due: Vec<(u64, StreamRequest)>,
     failed: Failed,
+    /// Times in which jobs that moved gave nodes back, behind the start of the job that is looked at.
+    given: BinaryHeap<Reverse<(Seconds, Seconds)>>,
     moves: Vec<Move>,
+    /// When the last running job will have used up its estimate, where that is known.
+    latest_end: Option<Seconds>,
     /// How often the rest of a plan moved at once.
     #[cfg(test)]
     pub(super) shifts: usize,
@@ -50,6 +61,12 @@ struct Move {
 const ALIKE: usize = 4;
 const LEFT: usize = 8;
 
+/// For so many jobs in front of the rest, all of which are asked, one more must have moved.
+const ASKED: usize = 64;
+
+/// Of so many first jobs it is not remembered where they moved to: the way to there is short.
+const UNNOTED: usize = 32;
+
 impl ConservativeStream {
     /// An empty machine.
     #[must_use]
@@ -61,7 +78,9 @@ impl ConservativeStream {
             plans: 0,
             due: Vec::new(),
             failed: Failed::default(),
+            given: BinaryHeap::new(),
             moves: Vec::new(),
+            latest_end: None,
             #[cfg(test)]
             shifts: 0,
         }
@@ -77,6 +96,9 @@ impl ConservativeStream {
                 return;
             }
             while let Some((_, tail)) = self.running.pop_until(now) {
+                if self.latest_end == Some(tail.until) {
+                    self.latest_end = None;
+                }
                 if tail.until > now {
                     self.free.release(now, tail.until, tail.nodes);
                     if self.planned.next_start().is_some() {
@@ -101,6 +123,7 @@ impl ConservativeStream {
                 until: now + request.estimate,
                 nodes: request.nodes.0,
             };
+            self.latest_end = self.latest_end.map(|latest| latest.max(tail.until));
             self.running.push(now + request.runtime, tail);
             listener.started(&request, now);
         }
@@ -108,71 +131,84 @@ impl ConservativeStream {
 
     /// Puts every planned job back at its earliest start, after something became free from `now` to `freed`.
     fn pull_forward(&mut self, now: Seconds, freed: Seconds) {
-        let mut freed_to = freed;
         self.free.forget_before(now);
-        self.failed.clear();
+        self.failed.clear(now);
+        self.given.clear();
         self.moves.clear();
-        // Who wants more than ever is free there finds nothing; not known before somebody found nothing, nor when somebody
-        // has moved.
+        // Until then something became free that the job that is looked at can use; what else did begins behind its start.
+        let mut open_to = freed;
+        // Who wants more than ever is free there finds nothing; not known before somebody found nothing, nor when more was opened.
         let mut most = i32::MAX;
         let mut chain = Chain::default();
         let mut next = self.planned.first();
-        while let Some(place) = self.planned.next_candidate(next, most, &self.failed) {
+        let noted_from = next + UNNOTED;
+        while next < self.planned.past() {
+            let first = self.planned.start(next);
+            while let Some(&Reverse((from, to))) = self.given.peek()
+                && from < first
+            {
+                self.given.pop();
+                self.failed.opened(from);
+                open_to = open_to.max(to);
+                most = i32::MAX;
+            }
+            let past = match self.given.peek() {
+                Some(Reverse((from, _))) => self.planned.past_of(next, *from),
+                None => self.planned.past(),
+            };
+            let Some(place) = self.planned.next_candidate(next, past, most, &self.failed) else {
+                next = past;
+                continue;
+            };
             next = place + 1;
             let old_start = self.planned.start(place);
             let StreamRequest {
                 nodes, estimate, ..
             } = *self.planned.request(place);
-            let latest = old_start.min(freed_to) - Seconds(1);
-            let from = self.failed.tried_until(nodes, estimate).max(now);
-            if from > latest {
+            let latest = old_start.min(open_to) - Seconds(1);
+            let near = self.failed.tried_until(nodes, estimate);
+            if near > latest {
                 continue;
             }
-            let start = match self.free.earliest_fit_or_longest(Fit {
-                from,
+            let fit = Fit {
+                from: now,
                 latest,
                 nodes: nodes.0,
                 duration: estimate,
                 own_start: Some(old_start),
-            }) {
+            };
+            let start = match self.free.earliest_fit_around(near, fit) {
                 Ok(start) => start,
                 Err(longest) => {
                     let until = latest + Seconds(1);
-                    // What was not searched now holds nobody who wants as much as this one.
-                    let least = if from == now {
-                        longest + Seconds(1)
-                    } else {
-                        estimate
-                    };
-                    self.failed.note(nodes, least, until, until == freed_to);
+                    // What was not searched now holds nobody who wants as much as whoever searched it.
+                    let least = self.failed.tried_with(nodes, estimate);
+                    let least = least.max(longest + Seconds(1)).min(estimate);
+                    self.failed.note(nodes, least, until, until == open_to);
                     if most == i32::MAX {
-                        most = self.free.max_free(now, freed_to);
+                        most = self.free.max_free(now, open_to);
                     }
                     continue;
                 }
             };
-            let (end, old_end) = (start + estimate, old_start + estimate);
-            // What it holds before and after stays as it is.
-            let given_from = end.max(old_start);
-            self.free.reserve(start, end.min(old_start), nodes.0);
-            self.free.release(given_from, old_end, nodes.0);
-            freed_to = freed_to.max(old_end);
-            self.failed.clear();
-            most = i32::MAX;
-            let number = (place < chain.numbered_from).then(|| {
-                self.plans += 1;
-                self.plans
-            });
-            self.planned.set_start(place, start, number);
+            next = place + self.move_alike(place, start, &chain);
+            if place >= noted_from {
+                self.failed.note(nodes, estimate, start, false);
+            }
             let by = old_start - start;
-            self.moves.push(Move { place, by });
-            if chain.goes_on(by) && self.planned.past() - next >= LEFT {
+            let asked = (next - self.planned.first()) / ASKED;
+            if chain.goes_on(by, next - place) >= ALIKE.max(asked)
+                && self.planned.past() - next >= LEFT
+            {
                 let first = self.planned.start(next);
                 if first >= chain.not_before {
-                    chain.not_before = self.differs_until(&chain, next).max(freed);
+                    chain.not_before = self.differs_until(&mut chain, next, first).max(freed);
                     if first >= chain.not_before {
                         self.shift_all(&mut chain, next);
-                        freed_to = first - by;
+                        self.failed.clear(now);
+                        self.given.clear();
+                        open_to = first - by;
+                        most = i32::MAX;
                     }
                 }
             }
@@ -182,20 +218,67 @@ impl ConservativeStream {
         }
     }
 
-    /// From when on the plan without the jobs from place `next` on is what it was `chain.by` later, before those of the chain moved.
-    fn differs_until(&self, chain: &Chain, next: usize) -> Seconds {
+    /// Moves a job to an earlier start, with those behind that are like it as far as the nodes go. Returns how many moved.
+    fn move_alike(&mut self, place: usize, start: Seconds, chain: &Chain) -> usize {
+        let old_start = self.planned.start(place);
+        let StreamRequest {
+            nodes, estimate, ..
+        } = *self.planned.request(place);
+        let (end, old_end) = (start + estimate, old_start + estimate);
+        // What it holds before and after stays as it is.
+        let taken_to = end.min(old_start);
+        let given_from = end.max(old_start);
+        let mut count = self.planned.alike(place);
+        if count > 1 {
+            // What the first one gives back lies behind the start of the others: they find what it found, as long as it lasts.
+            let free = self.free.min_free(start, taken_to).unsigned_abs();
+            count = count.min((free / nodes.0) as usize);
+        }
+        let taken = nodes.0 * count as u32;
+        self.free.reserve(start, taken_to, taken);
+        self.free.release(given_from, old_end, taken);
+        self.given.push(Reverse((given_from, old_end)));
+        let by = old_start - start;
+        for place in place..place + count {
+            let number = (place < chain.numbered_from).then(|| {
+                self.plans += 1;
+                self.plans
+            });
+            self.planned.set_start(place, start, number);
+            self.moves.push(Move { place, by });
+        }
+        count
+    }
+
+    /// From when on the plan without the jobs from place `next` on is what it was `chain.by` later, before those of the chain moved. Where
+    /// that is behind `first`, any earlier time that is behind it as well.
+    fn differs_until(&mut self, chain: &mut Chain, next: usize, first: Seconds) -> Seconds {
+        let running = self.latest_end() + chain.by;
+        if running > first {
+            return running;
+        }
         let mut moves = self.moves[chain.moves_from..].iter().peekable();
-        let mut until = Seconds::ZERO;
+        let mut until = running;
         for place in self.planned.first()..next {
             let moved = moves.next_if(|moved| moved.place == place);
             let by = moved.map_or(Seconds::ZERO, |moved| moved.by);
             if by != chain.by {
                 let end = self.planned.start(place) + self.planned.request(place).estimate;
-                until = until.max(end + by.max(chain.by));
+                if end + by.max(chain.by) > until {
+                    until = end + by.max(chain.by);
+                    chain.last_other = (end, by);
+                }
             }
         }
-        let running = self.running.iter().map(|tail| tail.until + chain.by);
-        running.fold(until, Seconds::max)
+        until
+    }
+
+    /// When the last running job will have used up its estimate.
+    fn latest_end(&mut self) -> Seconds {
+        let ends = || self.running.iter().map(|tail| tail.until);
+        *self
+            .latest_end
+            .get_or_insert_with(|| ends().fold(Seconds::ZERO, Seconds::max))
     }
 
     /// Moves all jobs from place `next` on by as much as those of the chain moved.
@@ -237,6 +320,8 @@ struct Chain {
     numbered_from: usize,
     /// Moves before this one belong to the plan that the chain began with.
     moves_from: usize,
+    /// Of a job in front that did not move like others of a chain: its end, and by how much it moved.
+    last_other: (Seconds, Seconds),
 }
 
 impl Default for Chain {
@@ -247,19 +332,24 @@ impl Default for Chain {
             not_before: Seconds::ZERO,
             numbered_from: usize::MAX,
             moves_from: 0,
+            last_other: (Seconds::ZERO, Seconds::ZERO),
         }
     }
 }
 
 impl Chain {
-    /// Counts a job that moved; whether the chain is long.
-    fn goes_on(&mut self, by: Seconds) -> bool {
+    /// Counts jobs that moved; how long the chain is.
+    fn goes_on(&mut self, by: Seconds, jobs: usize) -> usize {
         if self.by == by {
-            self.length += 1;
+            self.length += jobs;
         } else {
-            (self.by, self.length, self.not_before) = (by, 1, Seconds::ZERO);
+            (self.by, self.length, self.not_before) = (by, jobs, Seconds::ZERO);
+            let (end, other_by) = self.last_other;
+            if other_by != by {
+                self.not_before = end + by.max(other_by);
+            }
         }
-        self.length >= ALIKE
+        self.length
     }
 }
 
@@ -287,6 +377,7 @@ impl StreamScheduler for ConservativeStream {
                 until: now + request.estimate,
                 nodes: request.nodes.0,
             };
+            self.latest_end = self.latest_end.map(|latest| latest.max(tail.until));
             self.running.push(now + request.runtime, tail);
             listener.started(&request, now);
             return;

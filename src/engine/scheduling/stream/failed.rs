@@ -3,12 +3,21 @@
 use super::planned::cut;
 use crate::units::{Nodes, Seconds};
 
-/// Who found no earlier start since somebody last moved. Whoever wants at least as much for at least as long, and was planned later,
-/// finds none there either.
+/// Searches that are remembered, with those that found something: what lies before that.
+const KNOWN: usize = 8;
+
+/// Who found no earlier start. Whoever wants at least as much for at least as long, and was planned later, finds none there either;
+/// once somebody who moved gave nodes back, that is known only of starts that do not reach behind the first of them.
 #[derive(Debug)]
 pub(super) struct Failed {
-    known: [FailedTry; 6],
-    count: usize,
+    /// Nodes and estimates of those who tried, cut to 32 bits; [`NOBODY`] where there is none.
+    nodes: [i32; KNOWN],
+    estimates: [i32; KNOWN],
+    /// Nobody who wants as much has to try what does not reach behind this time, counted from `now`.
+    reached: [i32; KNOWN],
+    /// Who was replaced last, in turn.
+    oldest: usize,
+    now: Seconds,
     /// The narrowest and the shortest of those who tried everything: nodes and estimate, cut to 32 bits.
     least: [(i32, i32); 2],
 }
@@ -16,28 +25,26 @@ pub(super) struct Failed {
 /// Nobody wants so much.
 const NOBODY: (i32, i32) = (i32::MAX, i32::MAX);
 
-/// So many nodes for so long cannot be had before `until`.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct FailedTry {
-    pub(super) nodes: Nodes,
-    pub(super) estimate: Seconds,
-    pub(super) until: Seconds,
-}
-
 impl Default for Failed {
     fn default() -> Self {
         Self {
-            known: [FailedTry::default(); 6],
-            count: 0,
+            nodes: [NOBODY.0; KNOWN],
+            estimates: [NOBODY.1; KNOWN],
+            reached: [0; KNOWN],
+            oldest: 0,
+            now: Seconds::ZERO,
             least: [NOBODY; 2],
         }
     }
 }
 
 impl Failed {
-    pub(super) fn clear(&mut self) {
-        self.count = 0;
-        self.least = [NOBODY; 2];
+    /// Forgets all; nobody will start before `now`.
+    pub(super) fn clear(&mut self, now: Seconds) {
+        *self = Self {
+            now,
+            ..Self::default()
+        };
     }
 
     /// Whether somebody who wants so much can still find something; estimates that were cut to 32 bits can.
@@ -50,42 +57,69 @@ impl Failed {
         left
     }
 
-    /// No start before this one has to be tried.
+    /// No start has to be tried that does not reach behind this time.
+    #[inline]
     pub(super) fn tried_until(&self, nodes: Nodes, estimate: Seconds) -> Seconds {
-        let smaller = self.known[..self.count]
-            .iter()
-            .filter(|other| other.nodes <= nodes && other.estimate <= estimate);
-        smaller.fold(Seconds::ZERO, |until, other| until.max(other.until))
+        let (nodes, estimate) = (cut(i64::from(nodes.0)), cut(estimate.0));
+        let mut latest = 0;
+        for place in 0..KNOWN {
+            let wants_less = (self.nodes[place] <= nodes) & (self.estimates[place] <= estimate);
+            let reached = if wants_less { self.reached[place] } else { 0 };
+            latest = reached.max(latest);
+        }
+        self.now + Seconds(i64::from(latest))
+    }
+
+    /// From which estimate on nobody of so many nodes has to try what [`Failed::tried_until`] excludes.
+    pub(super) fn tried_with(&self, nodes: Nodes, estimate: Seconds) -> Seconds {
+        let until = self.tried_until(nodes, estimate);
+        let (nodes, estimate) = (cut(i64::from(nodes.0)), cut(estimate.0));
+        let place = (0..KNOWN).find(|&place| {
+            self.nodes[place] <= nodes
+                && self.estimates[place] <= estimate
+                && self.now + Seconds(i64::from(self.reached[place])) == until
+        });
+        place.map_or(Seconds::ZERO, |place| {
+            Seconds(i64::from(self.estimates[place]))
+        })
+    }
+
+    /// Notes that those who are looked at from now on have what was given back from `from` on.
+    pub(super) fn opened(&mut self, from: Seconds) {
+        let from = cut((from - self.now).0);
+        for reached in &mut self.reached {
+            *reached = from.min(*reached);
+        }
+        self.least = [NOBODY; 2];
     }
 
     /// Notes that nothing was found before `until`; `all` says that nobody else has to try later ones.
     pub(super) fn note(&mut self, nodes: Nodes, estimate: Seconds, until: Seconds, all: bool) {
-        let new = FailedTry {
-            nodes,
-            estimate,
-            until,
-        };
+        let (nodes, estimate) = (cut(i64::from(nodes.0)), cut(estimate.0));
+        let reached = cut((until - self.now).0);
+        if nodes == NOBODY.0 || estimate == NOBODY.1 {
+            return;
+        }
         if all {
-            let bar = (cut(i64::from(nodes.0)), cut(estimate.0));
-            if bar.0 < self.least[0].0 {
-                self.least[0] = bar;
+            if nodes < self.least[0].0 {
+                self.least[0] = (nodes, estimate);
             }
-            if bar.1 < self.least[1].1 {
-                self.least[1] = bar;
+            if estimate < self.least[1].1 {
+                self.least[1] = (nodes, estimate);
             }
         }
-        // The new one takes the place of one that says less.
-        let known = &mut self.known[..self.count];
-        let less = known.iter().position(|other| {
-            nodes <= other.nodes && estimate <= other.estimate && until >= other.until
+        // The new one takes the place of one that says less, else that of each in turn.
+        let says_less = |place: &usize| {
+            (nodes <= self.nodes[*place])
+                & (estimate <= self.estimates[*place])
+                & (reached >= self.reached[*place])
+        };
+        let place = (0..KNOWN).find(says_less).unwrap_or_else(|| {
+            self.oldest = (self.oldest + 1) % KNOWN;
+            self.oldest
         });
-        match less {
-            Some(place) => known[place] = new,
-            None if self.count < self.known.len() => {
-                self.known[self.count] = new;
-                self.count += 1;
-            }
-            None => {}
-        }
+        self.nodes[place] = nodes;
+        self.estimates[place] = estimate;
+        self.reached[place] = reached;
     }
 }

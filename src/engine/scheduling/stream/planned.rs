@@ -7,6 +7,9 @@ use crate::units::Seconds;
 /// Jobs that are compared together, without a branch.
 const TOGETHER: usize = 16;
 
+/// Jobs that are searched before it is asked again what the next one can use.
+const NEAR: usize = 64;
+
 /// Started jobs that are kept before they are forgotten together.
 const STARTED: usize = 64;
 
@@ -124,29 +127,70 @@ impl PlannedJobs {
         self.first = 0;
     }
 
-    /// The first place at `from` or behind that wants at most `most` nodes and that those who failed leave out.
+    /// A place behind `from` such that nobody from `from` on and before it starts after `time`; never far behind, so that it is found fast.
+    /// The job at `from` does not start after `time`.
+    pub(super) fn past_of(&self, from: usize, time: Seconds) -> usize {
+        let past = self.past().min(from + NEAR);
+        let starts = &self.starts[from..past];
+        if starts.last().is_none_or(|start| *start <= time) {
+            return past;
+        }
+        from + starts.partition_point(|start| *start <= time)
+    }
+
+    /// How many places from this one on have the same start, nodes and estimate.
+    pub(super) fn alike(&self, place: usize) -> usize {
+        let StreamRequest {
+            nodes, estimate, ..
+        } = *self.request(place);
+        let is_alike = |other: &usize| {
+            let other = *other;
+            self.starts[other] == self.starts[place]
+                && self.nodes[other] == self.nodes[place]
+                && self.request(other).nodes == nodes
+                && self.request(other).estimate == estimate
+        };
+        1 + (place + 1..self.past()).take_while(is_alike).count()
+    }
+
+    /// The first place in `from..past` that wants at most `most` nodes and that those who failed leave out.
     #[inline]
-    pub(super) fn next_candidate(&self, from: usize, most: i32, failed: &Failed) -> Option<usize> {
-        let (nodes, estimate) = (*self.nodes.get(from)?, self.estimates[from]);
+    pub(super) fn next_candidate(
+        &self,
+        from: usize,
+        past: usize,
+        most: i32,
+        failed: &Failed,
+    ) -> Option<usize> {
+        if from >= past {
+            return None;
+        }
+        let (nodes, estimate) = (self.nodes[from], self.estimates[from]);
         if nodes <= most && failed.leaves_out(nodes, estimate) != 0 {
             return Some(from);
         }
-        self.candidate_behind(from + 1, most, failed)
+        self.candidate_behind(from + 1, past, most, failed)
     }
 
-    fn candidate_behind(&self, mut from: usize, most: i32, failed: &Failed) -> Option<usize> {
+    fn candidate_behind(
+        &self,
+        mut from: usize,
+        past: usize,
+        most: i32,
+        failed: &Failed,
+    ) -> Option<usize> {
         let may_move = |(&nodes, &estimate): (&i32, &i32)| {
             i32::from(nodes <= most) & failed.leaves_out(nodes, estimate)
         };
-        while from < self.past() {
-            let past = (from + TOGETHER).min(self.past());
-            let (nodes, estimates) = (&self.nodes[from..past], &self.estimates[from..past]);
+        while from < past {
+            let end = (from + TOGETHER).min(past);
+            let (nodes, estimates) = (&self.nodes[from..end], &self.estimates[from..end]);
             let each = || nodes.iter().zip(estimates);
             if each().fold(0, |any, job| any | may_move(job)) != 0 {
                 let index = each().position(|job| may_move(job) != 0)?;
                 return Some(from + index);
             }
-            from = past;
+            from = end;
         }
         None
     }

@@ -119,6 +119,36 @@ fn deep_requests() -> impl Strategy<Value = Vec<StreamRequest>> {
     })
 }
 
+/// Blocks of equal jobs, most of one node, submitted at once: the queue is some hundred deep, and neighbours are alike.
+fn blocks_of_requests() -> impl Strategy<Value = Vec<StreamRequest>> {
+    let block = (
+        1_usize..16,
+        0_usize..8,
+        0_usize..5,
+        0_i64..25,
+        any::<[u8; 16]>(),
+    );
+    (1_i64..30, prop::collection::vec(block, 4..24)).prop_map(|(unit, blocks)| {
+        let mut submit = 0;
+        let mut requests = Vec::new();
+        for (size, width, length, gap, early) in blocks {
+            submit += if gap < 20 { 0 } else { gap };
+            let estimate = [1, unit, 2 * unit, 3 * unit + 1, 7 * unit][length];
+            requests.extend(early[..size].iter().zip(requests.len() as u64..).map(
+                |(early, index)| StreamRequest {
+                    index,
+                    submit: Seconds(submit),
+                    nodes: Nodes([1, 1, 1, 1, 2, 3, 4, 7][width]),
+                    user: UserIndex(0),
+                    estimate: Seconds(estimate),
+                    runtime: Seconds((estimate * i64::from(*early) / 255).max(1)),
+                },
+            ));
+        }
+        requests
+    })
+}
+
 fn exact(requests: &[StreamRequest]) -> Vec<StreamRequest> {
     requests
         .iter()
@@ -301,6 +331,12 @@ proptest! {
         prop_assert_eq!(&fast, &slow_conservative(&requests));
         let fast = run(EasyStream::new(MACHINE), &requests);
         prop_assert_eq!(&fast, &slow_easy(&requests));
+    }
+
+    #[test]
+    fn blocks_of_equal_jobs_move_as_one_by_one(requests in blocks_of_requests()) {
+        let fast = run(ConservativeStream::new(MACHINE), &requests);
+        prop_assert_eq!(&fast, &slow_conservative(&requests));
     }
 
     #[test]
