@@ -11,9 +11,7 @@ mod pricing;
 mod queue_plan;
 mod settings;
 
-pub use direct::{
-    ReservingRun, reservation_measures, simulate_reserving, simulate_reserving_with,
-};
+pub use direct::{ReservingRun, reservation_measures, simulate_reserving, simulate_reserving_with};
 pub use machine::ReservingMachine;
 pub use outcome::{JobSums, RequestVerdict, ReservationOutcome, ReservationTotals};
 pub use pricing::{Offer, PriceSheet};

@@ -79,7 +79,9 @@ impl LabStudy for ReservationsStudy {
             return Ok(None);
         }
         let (jobs, requests) = jobs_and_requests(self, spec, inputs)?;
-        Ok(Some(failures(spec, inputs, &jobs, &requests)?.content_hash()))
+        Ok(Some(
+            failures(spec, inputs, &jobs, &requests)?.content_hash(),
+        ))
     }
 
     fn simulation(
@@ -163,12 +165,12 @@ fn failures(
     let jobs = jobs.iter().filter(|job| fits(&job.nodes));
     let requests = requests.iter().filter(|request| fits(&request.nodes));
     let (mut last, mut longest, mut area) = (Seconds::ZERO, Seconds::ZERO, NodeSeconds(0));
-    for (from, span, width) in jobs
-        .map(|job| (job.submit, job.estimate, job.nodes))
-        .chain(requests.map(|request| {
-            let from = request.wanted.earliest();
-            (from, request.duration, request.nodes)
-        }))
+    for (from, span, width) in
+        jobs.map(|job| (job.submit, job.estimate, job.nodes))
+            .chain(requests.map(|request| {
+                let from = request.wanted.earliest();
+                (from, request.duration, request.nodes)
+            }))
     {
         last = last.max(from);
         longest = longest.max(span);

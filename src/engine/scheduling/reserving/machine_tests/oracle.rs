@@ -96,8 +96,7 @@ pub(super) fn plan_slowly(
                     oracle.take(shadow, job.estimate.0, job.nodes.0);
                     waiting.retain(|&index| {
                         let other = &jobs[index];
-                        if index == head || !oracle.fits(clock, other.estimate.0, other.nodes.0)
-                        {
+                        if index == head || !oracle.fits(clock, other.estimate.0, other.nodes.0) {
                             return true;
                         }
                         oracle.take(clock, other.estimate.0, other.nodes.0);
