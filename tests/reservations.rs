@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::sync::Arc;
 
 use assert_cmd::Command;
 use proptest::prelude::*;
@@ -282,6 +283,8 @@ proptest! {
             machine: settings,
             jobs: mixed.jobs.into(),
             requests: mixed.requests.into(),
+            preemptible: Arc::default(),
+            failures: Arc::default(),
         };
         let actors = simulation.run(true).unwrap();
         prop_assert_eq!(actors.metrics, direct.metrics);

@@ -310,6 +310,8 @@ impl CheckpointTotals {
             lost: self.lost + other.lost,
             written: self.written + other.written,
             read: self.read + other.read,
+            suspended: self.suspended + other.suspended,
+            rent: self.rent + other.rent,
         }
     }
 

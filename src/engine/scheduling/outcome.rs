@@ -322,6 +322,7 @@ impl SimulationMetrics {
             weighted_response: self.weighted_response + other.weighted_response,
             weighted_run: self.weighted_run + other.weighted_run,
             checkpoints: self.checkpoints.beside(&other.checkpoints),
+            late: self.late.beside(&other.late),
             work: WorkCounters {
                 pof_evaluations: self.work.pof_evaluations + other.work.pof_evaluations,
                 convolutions: self.work.convolutions + other.work.convolutions,

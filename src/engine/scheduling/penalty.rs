@@ -99,6 +99,17 @@ pub struct LateTotals {
 }
 
 impl LateTotals {
+    /// The totals of two clusters together.
+    #[must_use]
+    pub fn beside(&self, other: &Self) -> Self {
+        Self {
+            jobs: self.jobs + other.jobs,
+            lateness: self.lateness + other.lateness,
+            penalties: self.penalties + other.penalties,
+            refunds: self.refunds + other.refunds,
+        }
+    }
+
     /// Counts a late job with this fee; what of it is owed at penalty ratio 1 and what is paid back, each rounded to node-seconds.
     pub(super) fn count(&mut self, late: &Late, fee: NodeSeconds) -> (NodeSeconds, NodeSeconds) {
         let part = |share: f64| NodeSeconds(libm::round(fee.0 as f64 * share) as i64);

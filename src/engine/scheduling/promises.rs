@@ -169,6 +169,7 @@ mod tests {
             end: None,
             restarts: 0,
             execution: None,
+            late: None,
             node_failures: 0,
         }
     }
