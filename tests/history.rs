@@ -236,7 +236,7 @@ fn independent_runs_of_the_same_configuration_are_equal_bit_by_bit_and_a_moved_n
     assert_eq!(moved.status.code(), Some(1), "{moved:?}");
     let said = String::from_utf8_lossy(&moved.stdout).into_owned();
     assert!(
-        said.contains("THEY DIFFER in 3 of 27 measures: booked, fees, gain"),
+        said.contains("THEY DIFFER in 3 of 41 measures: booked, fees, gain"),
         "{said}"
     );
 }
@@ -385,7 +385,7 @@ fn a_wrong_question_is_shown_with_the_place_and_near_names() {
         said.contains("near names: ") && said.contains("gain"),
         "{said}"
     );
-    assert!(refused(&["sql", "SELECT * FROM points"]).contains("near names: point"));
+    assert!(refused(&["sql", "SELECT * FROM v_pointz"]).contains("near names: v_point"));
     // SQLite would take an unknown name in double quotes for a text.
     let said = refused(&["sql", "SELECT \"gian\" FROM v_point"]);
     assert!(

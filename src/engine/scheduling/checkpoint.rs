@@ -7,7 +7,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::measures::Measured;
-use super::outcome::JobOutcome;
 use super::promising::is_default;
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::Job;
@@ -315,10 +314,15 @@ impl CheckpointTotals {
         }
     }
 
-    pub(super) fn count(&mut self, outcome: &JobOutcome, execution: &Execution) {
-        let nodes = outcome.job.nodes;
-        let is_successful = outcome.verdict.is_successful();
-        let was_interrupted = execution.stops > 0 || outcome.node_failures > 0;
+    /// Counts a job on so many nodes.
+    pub(super) fn count(
+        &mut self,
+        nodes: Nodes,
+        is_successful: bool,
+        node_failures: u32,
+        execution: &Execution,
+    ) {
+        let was_interrupted = execution.stops > 0 || node_failures > 0;
         self.jobs += 1;
         self.stops += u64::from(execution.stops);
         self.resumed += u64::from(execution.resumed);

@@ -15,6 +15,7 @@
 
 mod completions;
 mod fixed;
+mod likely;
 mod resume;
 
 use std::collections::BTreeMap;
@@ -261,7 +262,7 @@ impl Mapped {
             .cdf_at_steps(u32::try_from(steps).unwrap_or(u32::MAX));
         let at_best = available * within * survives;
         let rule = self.learned.rule(self.settings.acceptance);
-        let room = (gap.end - gap.from).0 as f64;
+        let room = (done_by - gap.from).0 as f64;
         let runs = || own.steps.moments();
         if !rule.passes(Tested {
             pof: self.learned.promised_for(1.0 - at_best),
@@ -292,70 +293,6 @@ impl Mapped {
             success: Some(success),
             predecessors,
         })
-    }
-
-    /// How long a job waits for its predecessors after its earliest start.
-    fn wait(
-        &self,
-        cluster: &Cluster,
-        predecessors: &[JobId],
-        gap: &Gap,
-        own: &OwnRuntime,
-    ) -> Moments {
-        if self.settings.predecessors == PredecessorRule::Planned {
-            return Moments {
-                mean: (gap.start - gap.from).0 as f64,
-                variance: 0.0,
-            };
-        }
-        let distributions = self.distributions(cluster, predecessors);
-        let distributions: Vec<&CompletionDistribution> =
-            distributions.iter().map(AsRef::as_ref).collect();
-        wait_moments(&distributions, gap.from, gap.start, own.steps.step())
-    }
-
-    fn executable(
-        &self,
-        cluster: &Cluster,
-        job: &Job,
-        own: &OwnRuntime,
-        predecessors: &[JobId],
-        gap: &Gap,
-        end: Seconds,
-    ) -> f64 {
-        let &Gap { from, start, .. } = gap;
-        if self.settings.predecessors == PredecessorRule::Planned {
-            return probability_executable(&[], &own.steps, start, start, end);
-        }
-        let distributions = self.distributions(cluster, predecessors);
-        let distributions: Vec<&CompletionDistribution> =
-            distributions.iter().map(AsRef::as_ref).collect();
-        let apart = probability_executable(&distributions, &own.steps, from, start, end);
-        let share = self.settings.user_factor;
-        let is_alike = |&other: &JobId| job.user.is_some() && cluster.job(other).user == job.user;
-        if share == 0.0 || !predecessors.iter().any(is_alike) {
-            return apart;
-        }
-        let together =
-            probability_executable_together(&distributions, &own.steps, from, start, end);
-        (1.0 - share) * apart + share * together
-    }
-
-    /// The distributions of predecessors, those of running ones conditioned on not having ended yet where that is asked
-    /// for.
-    fn distributions(&self, cluster: &Cluster, jobs: &[JobId]) -> Vec<Arc<CompletionDistribution>> {
-        jobs.iter()
-            .filter_map(|&job| {
-                let distribution = self.completions.distribution(job)?;
-                let is_conditioned =
-                    self.settings.condition_on_elapsed && cluster.phase(job) == Phase::Running;
-                Some(if is_conditioned {
-                    Arc::new(distribution.conditioned_on_running_at(cluster.now()))
-                } else {
-                    distribution
-                })
-            })
-            .collect()
     }
 
     /// Stores the completion-time distribution that the successors of a newly accepted job will ask for.

@@ -337,7 +337,12 @@ impl SimulationMetrics {
         self.submitted += 1;
         self.restarts += u64::from(outcome.restarts);
         if let Some(execution) = &outcome.execution {
-            self.checkpoints.count(outcome, execution);
+            self.checkpoints.count(
+                outcome.job.nodes,
+                outcome.verdict.is_successful(),
+                outcome.node_failures,
+                execution,
+            );
             self.fees.0 -= execution.rent.0;
         }
         if let Some(start) = outcome.start {

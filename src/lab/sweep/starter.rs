@@ -344,7 +344,7 @@ mod tests {
             let text = starter(&name).unwrap();
             let mut table = "";
             let mut tried = 0;
-            for line in text.lines() {
+            for (number, line) in text.lines().enumerate() {
                 if let Some(path) = line.trim_start_matches('#').strip_prefix('[') {
                     table = path.trim_end_matches(']');
                 }
@@ -354,9 +354,18 @@ mod tests {
                 else {
                     continue;
                 };
-                let changed = text
-                    .replace(&format!("#[{table}]\n"), &format!("[{table}]\n"))
-                    .replace(&format!("\n{line}\n"), &format!("\n{setting}\n"));
+                // The same line may stand in several tables.
+                let header = format!("#[{table}]");
+                let lines = text.lines().enumerate().map(|(place, other)| {
+                    if place == number {
+                        setting
+                    } else if other == header {
+                        &other[1..]
+                    } else {
+                        other
+                    }
+                });
+                let changed = lines.collect::<Vec<_>>().join("\n");
                 let read = Experiment::parse(&name, &changed, None);
                 assert!(
                     read.is_ok(),

@@ -113,18 +113,28 @@ pub(super) fn simulations(
     .collect()
 }
 
-/// The rows of each dimension that are looked at: all names, the first and the last of numbers; of the first names only where that are
-/// still too many.
+/// The rows of each dimension that are looked at: all names (of values that are swept together each set of names once), the first and the
+/// last of numbers; of the first names only where that are still too many.
 fn thinned(dimensions: &[Dimension]) -> Vec<Vec<usize>> {
     let mut rows = vec![Vec::new()];
     for dimension in dimensions {
-        let is_name = |row: &usize| {
-            let mut cells = dimension.rows[*row].iter();
-            cells.any(|cell| matches!(cell.value, super::spec::AxisValue::Text(_)))
-        };
         let last = dimension.rows.len().saturating_sub(1);
-        let mut chosen: Vec<usize> = (0..=last)
-            .filter(|row| *row == 0 || *row == last || is_name(row))
+        let mut known: Vec<Vec<&str>> = Vec::new();
+        let mut is_new = |row: usize| {
+            let cells = dimension.rows[row].iter();
+            let names = cells.filter_map(|cell| match &cell.value {
+                super::spec::AxisValue::Text(name) => Some(name.as_str()),
+                _ => None,
+            });
+            let names: Vec<&str> = names.collect();
+            let is_new = !names.is_empty() && !known.contains(&names);
+            known.push(names);
+            is_new
+        };
+        let mut chosen: Vec<usize> = (0..dimension.rows.len().max(1))
+            .filter(|row| {
+                (dimension.rows.len() > *row && is_new(*row)) || *row == 0 || *row == last
+            })
             .collect();
         if rows.len() * chosen.len() > MOST_COMBINATIONS {
             chosen.truncate((MOST_COMBINATIONS / rows.len()).max(1));

@@ -306,7 +306,9 @@ impl Machine<'_> {
         };
         let free = self.free + self.overdue;
         let (start, mut extra) = if free >= head.nodes {
-            (self.now, free - head.nodes)
+            // Whoever is planned to end in this very second counts as ended, too, though it is not known yet whether it does.
+            let due = self.ends.due(self.now);
+            (self.now, free + due - head.nodes)
         } else {
             // A job that is not wider than the machine fits when all have ended.
             let room = self.ends.room_for(head.nodes, free, self.now);

@@ -33,6 +33,12 @@ impl PlannedEnds {
         nodes
     }
 
+    /// Nodes of jobs that are planned to have ended by `now`.
+    pub(super) fn due(&self, now: Seconds) -> u32 {
+        let due = self.ends.iter().rev().take_while(|end| end.0 <= now.0);
+        due.map(|end| end.1).sum()
+    }
+
     /// The earliest planned end, not before `now`, by which `free` and what ends until then are at least `wanted`; and how many more
     /// there are then. `None` where they never are.
     pub(super) fn room_for(&self, wanted: u32, free: u32, now: Seconds) -> Option<(Seconds, u32)> {

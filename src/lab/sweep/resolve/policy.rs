@@ -194,6 +194,13 @@ fn checkpoints(
         raw.interval().refuse(message, problems);
         return None;
     }
+    let test = acceptance.test.as_ref().map(|test| test.get_ref().as_str());
+    if matches!(test, Some("mean-sigma" | "percentile" | "maximum")) {
+        let message =
+            "tests of time know nothing of work that was saved: choose the test pof or risk";
+        raw.interval().refuse(message, problems);
+        return None;
+    }
     Some(Some(CheckpointSettings {
         interval,
         cost: Seconds(cost?),
