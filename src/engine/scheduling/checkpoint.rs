@@ -7,7 +7,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::measures::Measured;
-use super::outcome::JobOutcome;
 use super::promising::is_default;
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::Job;
@@ -298,10 +297,15 @@ pub struct CheckpointTotals {
 }
 
 impl CheckpointTotals {
-    pub(super) fn count(&mut self, outcome: &JobOutcome, execution: &Execution) {
-        let nodes = outcome.job.nodes;
-        let is_successful = outcome.verdict.is_successful();
-        let was_interrupted = execution.stops > 0 || outcome.node_failures > 0;
+    /// Adds a job that ran on so many nodes, successful or not, and was hit by so many failures.
+    pub(super) fn count(
+        &mut self,
+        execution: &Execution,
+        nodes: Nodes,
+        is_successful: bool,
+        node_failures: u32,
+    ) {
+        let was_interrupted = execution.stops > 0 || node_failures > 0;
         self.jobs += 1;
         self.stops += u64::from(execution.stops);
         self.resumed += u64::from(execution.resumed);

@@ -282,7 +282,10 @@ impl SimulationMetrics {
         self.submitted += 1;
         self.restarts += u64::from(outcome.restarts);
         if let Some(execution) = &outcome.execution {
-            self.checkpoints.count(outcome, execution);
+            let is_successful = outcome.verdict.is_successful();
+            let nodes = outcome.job.nodes;
+            self.checkpoints
+                .count(execution, nodes, is_successful, outcome.node_failures);
             self.fees.0 -= execution.rent.0;
         }
         if let Some(start) = outcome.start {
