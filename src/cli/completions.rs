@@ -56,8 +56,11 @@ pub(super) fn answer(arguments: &[OsString], command: fn() -> clap::Command) -> 
         .unwrap_or(false)
 }
 
-/// What completes the arguments of commands: the command, the argument, and its candidates.
-const CANDIDATES: &[(&str, &str, fn() -> Vec<CompletionCandidate>)] = &[
+/// A command, one of its arguments, and what completes it.
+type Completed = (&'static str, &'static str, fn() -> Vec<CompletionCandidate>);
+
+/// What completes the arguments of commands.
+const CANDIDATES: &[Completed] = &[
     ("report", "run", runs),
     ("show", "run", runs),
     ("export", "run", runs),

@@ -104,7 +104,8 @@ pub fn execute(arguments: &StrategiesArguments) -> Result<(), LookError> {
         .collect();
     names(&mut text, &rows);
     let corrector = |at: usize| serde_json::to_value(CORRECTORS[at].0).unwrap_or_default();
-    let chosen: [(&str, &str, Vec<(String, Vec<String>)>); 3] = [
+    type Rows = Vec<(String, Vec<String>)>;
+    let chosen: [(&str, &str, Rows); 3] = [
         (
             "Algorithms of a broker",
             "broker.algorithm",

@@ -30,7 +30,7 @@ use super::learned::Learned;
 use super::outcome::{JobOutcome, JobQuote, Promise, SuccessFactors, Verdict};
 use super::penalty::PenaltySettings;
 use super::policy::{Policy, WindowQuote};
-use super::settings::{DownHorizon, Placing, PolicySettings, Recovery, ReplanPasses, Retry};
+use super::settings::{DownHorizon, Placing, PolicySettings, Recovery, Retry};
 use crate::estimates::{EstimateModel, RatioDistribution};
 use crate::plan::{Fit, Profile};
 use crate::units::{NodeIndex, Nodes, Seconds};

@@ -31,11 +31,8 @@ use super::learned::Learned;
 use super::outcome::{JobOutcome, JobQuote, Promise, SuccessFactors, Verdict};
 use super::penalty::PenaltySettings;
 use super::policy::Policy;
-use super::settings::{EarlyStart, Placing, PolicySettings, PredecessorRule, Recovery, Retry};
-use crate::estimates::{
-    CompletionDistribution, EstimateModel, Moments, RatioRange, RuntimeSteps,
-    probability_executable, probability_executable_together, wait_moments,
-};
+use super::settings::{EarlyStart, Placing, PolicySettings, Recovery, Retry};
+use crate::estimates::{EstimateModel, RatioRange, RuntimeSteps};
 use crate::plan::{NodePlan, NodeSet, Reservation};
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{Job, JobId};

@@ -155,6 +155,9 @@ fn measured(keys: &[(&str, usize)], cells: &[CurveCell]) -> BTreeMap<Vec<String>
     cells.iter().filter_map(one).collect()
 }
 
+/// What is published of a point, or measured.
+type Side = fn(&(f64, f64)) -> f64;
+
 /// One line: the correlation, how far measured numbers are from the published ones, and where the best of either side stands on the
 /// other.
 fn describe(points: &[(f64, f64)], correlation: f64, unpublished: usize) -> String {
@@ -169,14 +172,13 @@ fn describe(points: &[(f64, f64)], correlation: f64, unpublished: usize) -> Stri
         number(quantile(0.05)),
         number(quantile(0.95)),
     );
-    let sides: [fn(&(f64, f64)) -> f64; 2] = [|point| point.0, |point| point.1];
-    let least = |side: fn(&(f64, f64)) -> f64| {
+    let sides: [Side; 2] = [|point| point.0, |point| point.1];
+    let least = |side: Side| {
         let found = points.iter().min_by(|a, b| side(a).total_cmp(&side(b)));
         found.copied().unwrap_or_default()
     };
-    let rank = |side: fn(&(f64, f64)) -> f64, value: f64| {
-        1 + points.iter().filter(|point| side(point) < value).count()
-    };
+    let rank =
+        |side: Side, value: f64| 1 + points.iter().filter(|point| side(point) < value).count();
     let best_published = least(sides[0]);
     let best_measured = least(sides[1]);
     text.push_str(&format!(

@@ -159,8 +159,7 @@ fn shortened(name: &str, names: usize, width: f64) -> String {
     };
     let break_after = name
         .char_indices()
-        .filter(|(at, letter)| "- ,".contains(*letter) && *at > 0 && *at < room)
-        .last();
+        .rfind(|(at, letter)| "- ,".contains(*letter) && *at > 0 && *at < room);
     match break_after {
         Some((at, _)) if name.chars().count() > room => {
             let (first, second) = name.split_at(at + 1);

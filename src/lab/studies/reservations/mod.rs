@@ -133,12 +133,15 @@ impl LabStudy for ReservationsStudy {
     }
 }
 
+/// Jobs of a workload, and the requests beside them.
+type JobsAndRequests = (Arc<[Job]>, Arc<[ReservationRequest]>);
+
 /// The jobs of a simulation, and the requests that are made from them.
 fn jobs_and_requests(
     study: &ReservationsStudy,
     spec: &SimulationSpec,
     inputs: &Inputs,
-) -> Result<(Arc<[Job]>, Arc<[ReservationRequest]>), Arc<InputError>> {
+) -> Result<JobsAndRequests, Arc<InputError>> {
     let jobs = inputs.battery(&*inputs.workload(spec)?, spec)?;
     Ok(match &study.requests {
         None => (jobs, Arc::from([])),

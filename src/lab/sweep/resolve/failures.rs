@@ -91,7 +91,7 @@ fn pattern(raw: &RawFailures, problems: &mut Problems) -> Option<FailurePattern>
     let mut factors = given.map_or_else(Vec::new, |factors| factors.get_ref().clone());
     let mean = factors.iter().sum::<f64>() / 24.0;
     let are_factors = factors.len() == 24 && mean.is_finite() && mean > 0.0;
-    if !factors.is_empty() && !(are_factors && factors.iter().all(|factor| *factor >= 0.0)) {
+    if !(factors.is_empty() || are_factors && factors.iter().all(|factor| *factor >= 0.0)) {
         (raw.hour_factors()).refuse("these are not 24 factors of 0 or more, not all 0", problems);
         return None;
     }
