@@ -220,3 +220,32 @@ fn a_step_that_fails_or_leaves_rows_that_refer_to_nothing_changes_nothing() {
         VERSIONS.require_current(&file, &path).unwrap();
     }
 }
+
+#[test]
+fn a_store_of_version_8_gets_the_verdicts_and_measures_that_came_later() {
+    let folder = folder();
+    let path = folder.path().join("store.db");
+    write_run(&path, &record("kept", vec![], 0), vec![]);
+    let mut file = Connection::open(&path).unwrap();
+    file.execute_batch(
+        "DELETE FROM request_verdict WHERE name = 'lost';
+         DELETE FROM measure WHERE name = 'promise_error_seconds';
+         PRAGMA user_version = 8",
+    )
+    .unwrap();
+    VERSIONS.bring_forward(&mut file, &path).unwrap();
+    assert_eq!(
+        count(
+            &file,
+            "SELECT count(*) FROM request_verdict WHERE name = 'lost'"
+        ),
+        1
+    );
+    assert_eq!(
+        count(
+            &file,
+            "SELECT count(*) FROM measure WHERE name = 'promise_error_seconds'"
+        ),
+        1
+    );
+}
