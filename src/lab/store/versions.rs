@@ -211,19 +211,15 @@ impl Versions<'_> {
         path: &Path,
     ) -> Result<Option<i32>, StoreError> {
         let sql = |error| StoreError::from_sql(path, "reading its version", error);
-        let pragma = |name: &str| -> Result<i32, StoreError> {
-            connection
-                .query_row(&format!("PRAGMA {name}"), [], |row| row.get(0))
-                .map_err(sql)
-        };
-        let empty = connection
+        // One statement sees one state of the file: another program may be making its tables.
+        let (empty, application, found): (bool, i32, i32) = connection
             .query_row(
-                "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema)",
+                "SELECT NOT EXISTS (SELECT 1 FROM sqlite_schema), application_id, user_version
+                 FROM pragma_application_id, pragma_user_version",
                 [],
-                |row| row.get(0),
+                |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
             )
             .map_err(sql)?;
-        let (application, found) = (pragma("application_id")?, pragma("user_version")?);
         let path = path.to_owned();
         let supported = self.current();
         if empty && application == 0 && found == 0 {

@@ -210,3 +210,19 @@ fn a_run_of_more_points_than_can_be_is_refused() {
     let error = store.run(&crate::store::RunSelector::Latest).unwrap_err();
     assert!(error.to_string().contains("out of range"), "{error}");
 }
+
+#[test]
+fn several_programs_that_make_one_new_store_at_once_all_open_it() {
+    let folder = folder();
+    for round in 0..20 {
+        let path = folder.path().join(format!("{round}.db"));
+        std::thread::scope(|scope| {
+            let opening: Vec<_> = (0..4)
+                .map(|_| scope.spawn(|| Store::open(&path).map(drop)))
+                .collect();
+            for opened in opening {
+                opened.join().unwrap().unwrap();
+            }
+        });
+    }
+}
