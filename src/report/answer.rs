@@ -168,7 +168,9 @@ impl Asked<'_> {
             .collect();
         let mut text = format!("{} earns most at {}", best.strategy, value(best));
         match open.as_slice() {
-            [] => text.push_str("; every other value earns less."),
+            [] => {
+                text.push_str("; every other value earns less, each by its paired 95 % interval.")
+            }
             open => text.push_str(&format!(
                 "; not told apart from it: {} (paired 95 % intervals).",
                 open.join(", ")

@@ -18,7 +18,6 @@ mod fixed;
 mod likely;
 mod resume;
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use self::completions::{Completions, Expected, Question};
@@ -26,6 +25,7 @@ use super::acceptance::Tested;
 use super::checkpoint::Checkpointing;
 use super::cluster::{Cluster, Phase};
 use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
+use super::displaced::DisplacedJobs;
 use super::hardware::Hardware;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, JobQuote, Promise, SuccessFactors, Verdict};
@@ -49,7 +49,7 @@ pub struct Mapped {
     completions: Completions,
     disabled: DisabledJobs,
     /// Jobs that go on from what they saved as soon as there is a gap for them, wherever that is.
-    displaced: BTreeMap<JobId, Recovery>,
+    displaced: DisplacedJobs,
 }
 
 /// A slot on concrete nodes that a new job may be given.
@@ -101,7 +101,7 @@ impl Mapped {
             plan: NodePlan::new(nodes),
             completions: Completions::new(settings.convolution),
             disabled: DisabledJobs::new(settings, overbooks),
-            displaced: BTreeMap::new(),
+            displaced: DisplacedJobs::default(),
         }
     }
 
@@ -128,6 +128,25 @@ impl Mapped {
         })
     }
 
+    /// The first slot from `from` on that is as long as the estimate.
+    fn first_full(&self, cluster: &Cluster, job: &Job, from: Seconds) -> Option<Candidate> {
+        let starts = self
+            .plan
+            .candidate_starts(from, job.deadline - job.estimate);
+        let usable = Some((cluster.now(), cluster.up()));
+        let found = self
+            .plan
+            .first_full(&starts, job.nodes, job.estimate, usable);
+        found.map(|(start, nodes)| Candidate {
+            nodes,
+            start,
+            end: start + job.estimate,
+            overbooked: false,
+            success: None,
+            predecessors: Vec::new(),
+        })
+    }
+
     fn place(
         &self,
         cluster: &mut Cluster,
@@ -136,26 +155,10 @@ impl Mapped {
     ) -> Option<Candidate> {
         let from = cluster.now().max(job.release);
         if self.settings.placing == Placing::NearBestFit && !self.settings.test_full_length {
-            let starts = self
-                .plan
-                .candidate_starts(from, job.deadline - job.estimate);
-            let usable = Some((cluster.now(), cluster.up()));
-            if let Some((start, nodes)) =
-                self.plan
-                    .first_full(&starts, job.nodes, job.estimate, usable)
-            {
-                return Some(Candidate {
-                    nodes,
-                    start,
-                    end: start + job.estimate,
-                    overbooked: false,
-                    success: None,
-                    predecessors: Vec::new(),
-                });
-            }
-            return self
-                .acceptable(cluster, job, own, from, false)
-                .find(|slot| slot.overbooked);
+            return self.first_full(cluster, job, from).or_else(|| {
+                self.acceptable(cluster, job, own, from, false)
+                    .find(|slot| slot.overbooked)
+            });
         }
         match self.settings.placing {
             Placing::FirstFit => self.acceptable(cluster, job, own, from, true).next(),
@@ -567,7 +570,7 @@ impl Policy for Mapped {
 
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
         let bound = self.disabled.remove(job);
-        self.displaced.remove(&job);
+        self.displaced.remove(job);
         let nodes = bound.unwrap_or_else(|| NodeSet::empty(cluster.nodes()));
         self.lose(cluster, job, &nodes);
     }

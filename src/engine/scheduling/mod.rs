@@ -11,6 +11,7 @@ mod cluster;
 mod counted;
 mod direct;
 mod disabled;
+mod displaced;
 mod hardware;
 mod learned;
 pub mod local;

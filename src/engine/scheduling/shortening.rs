@@ -44,6 +44,7 @@ use super::acceptance::Acceptance;
 use super::checkpoint::Checkpointing;
 use super::cluster::{Cluster, Phase};
 use super::disabled::{Cause, DisabledJobs, Occasion, latest_end};
+use super::displaced::DisplacedJobs;
 use super::outcome::{Promise, Verdict};
 use super::overbooking_2008::{
     AnchorPoint, AnchorPredecessor, PlacementKind, ShortenedPlacement, ShorteningRequest,
@@ -70,7 +71,7 @@ pub struct Shortening {
     bookings: BTreeMap<JobId, Booking>,
     disabled: DisabledJobs,
     /// Jobs that go on from what they saved as soon as there is a gap for them, wherever that is.
-    displaced: BTreeMap<JobId, Recovery>,
+    displaced: DisplacedJobs,
     settings: PolicySettings,
 }
 
@@ -130,7 +131,7 @@ impl Shortening {
             plan: NodePlan::new(nodes),
             bookings: BTreeMap::new(),
             disabled: DisabledJobs::new(settings, true),
-            displaced: BTreeMap::new(),
+            displaced: DisplacedJobs::default(),
             settings: settings.clone(),
         }
     }
@@ -538,7 +539,7 @@ impl Policy for Shortening {
 
     fn give_up_due(&mut self, cluster: &mut Cluster, job: JobId) {
         let bound = self.disabled.remove(job);
-        self.displaced.remove(&job);
+        self.displaced.remove(job);
         self.lose(cluster, job, bound);
     }
 

@@ -25,23 +25,15 @@ impl Mapped {
     /// Plans the rest of a job that holds nothing, now or as soon as there is a gap.
     pub(super) fn wait_for_gap(&mut self, cluster: &mut Cluster, job: JobId, recovery: Recovery) {
         if !self.plan_rest(cluster, job, recovery) {
-            let asked = cluster.to_plan(job);
-            let give_up = recovery.give_up(cluster.now(), asked.estimate, asked.deadline);
-            cluster.disable(job, give_up);
-            self.displaced.insert(job, recovery);
+            self.displaced.wait(cluster, job, recovery);
         }
     }
 
     /// Looks again for gaps for those that wait for any, in order of job id.
     pub(super) fn retry_displaced(&mut self, cluster: &mut Cluster) {
-        let waiting: Vec<(JobId, Recovery)> = self
-            .displaced
-            .iter()
-            .map(|(&job, &recovery)| (job, recovery))
-            .collect();
-        for (job, recovery) in waiting {
+        for (job, recovery) in self.displaced.waiting() {
             if self.plan_rest(cluster, job, recovery) {
-                self.displaced.remove(&job);
+                self.displaced.remove(job);
             }
         }
     }
@@ -66,22 +58,9 @@ impl Mapped {
         recovery: Recovery,
     ) -> Option<Candidate> {
         let from = cluster.now().max(job.release);
-        let usable = Some((cluster.now(), cluster.up()));
-        let starts = self
-            .plan
-            .candidate_starts(from, job.deadline - job.estimate);
-        if let Some((start, nodes)) = self
-            .plan
-            .first_full(&starts, job.nodes, job.estimate, usable)
-        {
-            return Some(Candidate {
-                nodes,
-                start,
-                end: start + job.estimate,
-                overbooked: false,
-                success: None,
-                predecessors: Vec::new(),
-            });
+        let whole = self.first_full(cluster, job, from);
+        if whole.is_some() {
+            return whole;
         }
         if recovery != Recovery::Short {
             return None;

@@ -23,23 +23,15 @@ impl Shortening {
     /// Plans the rest of a job that holds nothing, now or as soon as there is a gap.
     pub(super) fn wait_for_gap(&mut self, cluster: &mut Cluster, job: JobId, recovery: Recovery) {
         if !self.plan_rest(cluster, job, recovery) {
-            let asked = cluster.to_plan(job);
-            let give_up = recovery.give_up(cluster.now(), asked.estimate, asked.deadline);
-            cluster.disable(job, give_up);
-            self.displaced.insert(job, recovery);
+            self.displaced.wait(cluster, job, recovery);
         }
     }
 
     /// Looks again for gaps for those that wait for any, in order of job id.
     pub(super) fn retry_displaced(&mut self, cluster: &mut Cluster) {
-        let waiting: Vec<(JobId, Recovery)> = self
-            .displaced
-            .iter()
-            .map(|(&job, &recovery)| (job, recovery))
-            .collect();
-        for (job, recovery) in waiting {
+        for (job, recovery) in self.displaced.waiting() {
             if self.plan_rest(cluster, job, recovery) {
-                self.displaced.remove(&job);
+                self.displaced.remove(job);
             }
         }
     }
