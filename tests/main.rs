@@ -26,6 +26,7 @@ mod learning_statistics;
 mod local_clusters;
 mod oracles;
 mod overbooked_parts;
+mod packaging;
 #[cfg(target_os = "linux")]
 mod peers;
 mod predicted_queues;
@@ -36,6 +37,7 @@ mod reproduce_curves;
 mod reproduce_own_paper;
 mod reproduce_readings;
 mod reservations;
+mod scripts;
 mod shards;
 #[cfg(target_os = "linux")]
 mod shares_on_engines;

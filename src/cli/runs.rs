@@ -3,11 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
-use serde_json::json;
-
 use super::aligned::{Aligned, Heading, screen};
-use super::screen::{LookError, age, now, print_json, span};
-use crate::report::moment;
+use super::screen::{LookError, age, now, print_json, run_json, span, took};
 use crate::store::{RunSummary, Store};
 
 /// Lists the runs of a store, newest first.
@@ -91,15 +88,6 @@ fn print(runs: &[RunSummary], now: i64) -> io::Result<()> {
     table.finish().map(|_| ())
 }
 
-/// Milliseconds from begin to end, or to now for a run under way; `None` for one that died at an unknown moment.
-pub(super) fn took(run: &RunSummary, now: i64) -> Option<i64> {
-    match run.ended {
-        Some(ended) => Some(ended - run.started),
-        None if run.state == "running" => Some(now - run.started),
-        None => None,
-    }
-}
-
 /// The first eight digits of a hash.
 pub(super) fn short(hash: &str) -> &str {
     hash.get(..8).unwrap_or(hash)
@@ -111,31 +99,4 @@ pub(super) fn version(run: &RunSummary) -> String {
         Some(commit) => format!("{} ({})", run.program_version, short(commit)),
         None => run.program_version.clone(),
     }
-}
-
-/// A run as JSON.
-pub(super) fn run_json(run: &RunSummary, now: i64) -> serde_json::Value {
-    json!({
-        "run": run.id.0,
-        "name": run.name,
-        "description": run.description,
-        "state": run.state,
-        "points": run.points,
-        "points_done": run.points_done,
-        "points_failed": run.points_failed,
-        "points_missing": run.points.saturating_sub(run.points_done + run.points_failed),
-        "replications": run.replications,
-        "seed": run.seed,
-        "source": run.source,
-        "configuration_hash": run.configuration_hash,
-        "program_version": run.program_version,
-        "program_commit": run.program_commit,
-        "result_format": run.result_format,
-        "machine_cores": run.machine_cores,
-        "machine_os": run.machine_os,
-        "started_utc": moment(run.started),
-        "ended_utc": run.ended.map(moment),
-        "duration_seconds": took(run, now).map(|took| took as f64 / 1_000.0),
-        "simulation_seconds": run.simulation_seconds,
-    })
 }

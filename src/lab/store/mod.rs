@@ -41,7 +41,7 @@ pub use crate::sweep::{EarlierWork, SimulationProgress};
 pub use aggregates::{Bin, CalibrationRow, MissingPoint, PofKind, Quantity, SimulatorRow};
 pub use curves::CurveSamples;
 pub use error::StoreError;
-pub use export::{Export, ExportKind, ExportType};
+pub use export::{Export, ExportKind, ExportRows, ExportType};
 pub use grid::{ClusterValues, CoRequestRow, GridCalendar, UseRow};
 pub use history::{JobDetail, MeasuredPoint, PlaceDetail, UnfinishedPoint};
 pub use measures::{MeasureColumn, ReservationCounts};
@@ -49,7 +49,7 @@ pub use merge::{MergeError, MergeOptions, MergeSummary, MergedRun};
 pub use metrics::{METRICS, Metric, Shown, names as metric_names};
 pub use open::Store;
 pub use paired::{PAIRED_MEASURES, PairedRequests};
-pub use query::{QueryError, SqlValue};
+pub use query::{Parameter, QueryError, SqlValue};
 pub use read::{AxisColumn, FailedPoint, PointColumns, RunSelector, RunSummary};
 pub use record::{
     FailedSimulation, FinishedSimulation, OutcomeDetail, RecordLoss, RunId, RunInput, RunRecord,
