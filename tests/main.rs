@@ -36,6 +36,7 @@ mod reproduce_curves;
 mod reproduce_own_paper;
 mod reproduce_readings;
 mod reservations;
+mod serve;
 mod shards;
 #[cfg(target_os = "linux")]
 mod shares_on_engines;

@@ -133,7 +133,7 @@ fn answered(arguments: &SqlArguments, store: &Store, question: &str) -> Result<(
 }
 
 /// Writes the answer; returns whether cells were cut.
-fn answer(
+pub(super) fn answer(
     store: &Store,
     question: &str,
     format: RowFormat,
