@@ -39,29 +39,18 @@ impl Browser {
             );
             return None;
         }
-        let mut driver = match Command::new("chromedriver")
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-        {
-            Ok(driver) => driver,
+        // The port that it finds free may be taken by the next one that starts: then it says none.
+        let started = (0..5).find_map(|_| match Self::drive() {
+            Ok(found) => found.map(Ok),
+            Err(error) => Some(Err(error)),
+        });
+        let (driver, port) = match started.expect("the driver says its port") {
+            Ok(started) => started,
             Err(error) => {
                 println!("skipped: chromedriver cannot be started: {error}");
                 return None;
             }
         };
-        let mut lines = BufReader::new(driver.stdout.take().expect("it is piped")).lines();
-        let port = lines
-            .by_ref()
-            .map_while(Result::ok)
-            .find_map(|line| {
-                let (_, port) = line.split_once("successfully on port ")?;
-                port.trim_end_matches('.').parse().ok()
-            })
-            .expect("the driver says its port");
-        // A driver whose words nobody hears would stop.
-        std::thread::spawn(move || lines.for_each(drop));
         let profile = tempfile::tempdir().expect("a folder");
         let mut browser = Self {
             driver,
@@ -87,6 +76,27 @@ impl Browser {
             .unwrap_or_else(|| panic!("no session: {answer}"))
             .to_owned();
         Some(browser)
+    }
+
+    /// Starts the driver; `None` where it ends at once.
+    fn drive() -> std::io::Result<Option<(Child, u16)>> {
+        let mut driver = Command::new("chromedriver")
+            .arg("--port=0")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let mut lines = BufReader::new(driver.stdout.take().expect("it is piped")).lines();
+        let port = lines.by_ref().map_while(Result::ok).find_map(|line| {
+            let (_, port) = line.split_once("successfully on port ")?;
+            port.trim_end_matches('.').parse().ok()
+        });
+        let Some(port) = port else {
+            driver.wait()?;
+            return Ok(None);
+        };
+        // A driver whose words nobody hears would stop.
+        std::thread::spawn(move || lines.for_each(drop));
+        Ok(Some((driver, port)))
     }
 
     fn send(&self, method: &str, path: &str, body: &Value) -> Value {

@@ -12,9 +12,9 @@ use crate::sweep::Interrupt;
 /// Rows that are drawn again and again; older runs do not change.
 const MOST_ROWS: usize = 15;
 
-/// Between two looks: a second, and so long that looking takes a hundredth of the time at most, however large the store is.
+/// Between two looks: a second, and so long that looking takes a fiftieth of the time at most, however large the store is.
 pub(in crate::cli) fn pace(took: Duration) -> Duration {
-    Duration::from_secs(1).max(took.saturating_mul(100))
+    Duration::from_secs(1).max(took.saturating_mul(50))
 }
 
 /// Watches until nothing runs (`Ok(false)`) or until Ctrl-C (`Ok(true)`).
@@ -46,6 +46,7 @@ pub(super) fn watch(path: &Path) -> Result<bool, LookError> {
         let until = began + pace(took);
         while Instant::now() < until {
             if wish.is_requested() {
+                crate::cli::say("watching was interrupted; what runs goes on");
                 return Ok(true);
             }
             std::thread::sleep(Duration::from_millis(50));
@@ -147,6 +148,6 @@ mod tests {
     #[test]
     fn a_large_store_is_looked_at_less_often() {
         assert_eq!(pace(Duration::from_millis(3)), Duration::from_secs(1));
-        assert_eq!(pace(Duration::from_millis(50)), Duration::from_secs(5));
+        assert_eq!(pace(Duration::from_millis(100)), Duration::from_secs(5));
     }
 }

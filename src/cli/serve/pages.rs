@@ -61,6 +61,10 @@ pub(super) fn runs(
             p { "No runs: " code { "bookahead run CONFIG --store " (store.display()) } " makes one." } "\n"
         }
         form action="/compare" id="runs" data-live=[is_first.then_some("")] {
+            p.tools {
+                button type="submit" id="compare" { "Compare the ticked runs" } " "
+                span.note id="live" role="status" { (live(running)) }
+            } "\n"
             div.scroll {
                 table.stacks {
                     thead {
@@ -72,10 +76,6 @@ pub(super) fn runs(
                     } "\n"
                     tbody { "\n" @for run in runs { (run_row(run, now)) } }
                 }
-            } "\n"
-            p.tools {
-                button type="submit" id="compare" { "Compare the ticked runs" } " "
-                span.note id="live" role="status" { (live(running)) }
             } "\n"
             p.note { "Each run is compared with the oldest of the ticked ones, as by " code { "bookahead compare" } "." } "\n"
             @if let Some(last) = runs.last().filter(|_| older > 0) {
@@ -125,8 +125,10 @@ pub(super) fn run_row(run: &RunProgress, now: i64) -> Markup {
             td data-l="Name" { a href={ "/runs/" (number) } { (run.name) } }
             td data-l="State" { span.state.(class) { (run.state) } }
             td.n data-l="Points" {
-                progress max=(run.points.max(1)) value=(run.points_done) aria-label={ "points of run " (number) } {} " "
-                span.done { (run.points_done) } " of " (run.points)
+                span {
+                    progress max=(run.points.max(1)) value=(run.points_done) aria-label={ "points of run " (number) } {} " "
+                    span.done { (run.points_done) } " of " (run.points)
+                }
             }
             td.n data-l="Failed" { (run.points_failed) }
             td.n data-l="Took" { (took.map_or("–".to_owned(), span)) }

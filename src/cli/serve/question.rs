@@ -56,10 +56,7 @@ pub(super) async fn answer(
     let path = served.store.clone();
     let open = move || Ok(Store::open_read_only(&path)?);
     if worked.is_some() || question.is_empty() {
-        let tables = served
-            .work
-            .ask(open, |store| Ok(store.table_names()?))
-            .await?;
+        let tables = in_background(move || Ok(open()?.table_names()?)).await?;
         return Ok(page(&question, &html! {}, &tables).into_response());
     }
     let asked_for = question.clone();
