@@ -38,6 +38,7 @@ mod reproduce_own_paper;
 mod reproduce_readings;
 mod reservations;
 mod scripts;
+mod serve;
 mod shards;
 #[cfg(target_os = "linux")]
 mod shares_on_engines;

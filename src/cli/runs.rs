@@ -1,17 +1,23 @@
 //! `bookahead runs`: what is in a store.
 
+mod watch;
+
 use std::io;
 use std::path::PathBuf;
+use std::process::ExitCode;
 
 use super::aligned::{Aligned, Heading, screen};
 use super::screen::{LookError, age, now, print_json, run_json, span, took};
 use crate::store::{RunSummary, Store};
+use crate::sweep::INTERRUPTED;
+pub(super) use watch::pace;
 
 /// Lists the runs of a store, newest first.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Examples:
   bookahead runs
   bookahead runs --json | jq '.[0].points_done'
+  bookahead runs --watch                         until nothing runs; `bookahead serve` shows more, in a browser
   bookahead runs --shards data/night.shards      how far the shares of one experiment are")]
 pub struct RunsArguments {
     /// The store to read
@@ -23,6 +29,9 @@ pub struct RunsArguments {
     /// A JSON array, for scripts
     #[arg(long)]
     pub json: bool,
+    /// Show the runs as they progress, until nothing runs or until Ctrl-C; a line for each change where the output is no terminal
+    #[arg(long, conflicts_with_all = ["json", "shards"])]
+    pub watch: bool,
 }
 
 /// Prints the list.
@@ -30,7 +39,18 @@ pub struct RunsArguments {
 /// # Errors
 ///
 /// When the store cannot be read.
-pub fn execute(arguments: &RunsArguments) -> Result<(), LookError> {
+pub fn execute(arguments: &RunsArguments) -> Result<ExitCode, LookError> {
+    if arguments.watch {
+        let is_stopped = watch::watch(&arguments.store)?;
+        return Ok(match is_stopped {
+            true => ExitCode::from(u8::try_from(INTERRUPTED).unwrap_or(2)),
+            false => ExitCode::SUCCESS,
+        });
+    }
+    list(arguments).map(|()| ExitCode::SUCCESS)
+}
+
+fn list(arguments: &RunsArguments) -> Result<(), LookError> {
     if let Some(folder) = &arguments.shards {
         return super::shares::print(folder, arguments.json);
     }

@@ -109,9 +109,11 @@ pub enum RowFormat {
 }
 
 /// A question with what is put in the place of its parameters.
-struct Question<'a> {
-    text: &'a str,
-    parameters: &'a [Parameter],
+pub(super) struct Question<'a> {
+    /// The question.
+    pub(super) text: &'a str,
+    /// The values of its parameters.
+    pub(super) parameters: &'a [Parameter],
 }
 
 /// Answers the question.
@@ -192,7 +194,7 @@ fn answered(arguments: &SqlArguments, store: &Store, question: &str) -> Result<(
 }
 
 /// Writes the answer; returns whether cells were cut.
-fn answer(
+pub(super) fn answer(
     store: &Store,
     question: &Question<'_>,
     format: RowFormat,

@@ -19,6 +19,7 @@ mod metrics;
 mod open;
 mod paired;
 mod processes;
+mod progress;
 mod query;
 mod read;
 mod record;
@@ -49,6 +50,7 @@ pub use merge::{MergeError, MergeOptions, MergeSummary, MergedRun};
 pub use metrics::{METRICS, Metric, Shown, names as metric_names};
 pub use open::Store;
 pub use paired::{PAIRED_MEASURES, PairedRequests};
+pub use progress::{RunProgress, StoreStamp};
 pub use query::{Parameter, QueryError, SqlValue};
 pub use read::{AxisColumn, FailedPoint, PointColumns, RunSelector, RunSummary};
 pub use record::{
