@@ -532,6 +532,7 @@ impl Policy for Mapped {
 
     fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
         self.disabled.remove(job);
+        self.displaced.remove(job);
         self.completions.remove(job);
         let freed = self.plan.remove(job);
         cluster.withdraw(job);
@@ -554,6 +555,10 @@ impl Policy for Mapped {
             self.learned
                 .quote(slot.start, slot.end, slot.overbooked, &success),
         )
+    }
+
+    fn quote_rest(&mut self, cluster: &mut Cluster, job: JobId) -> Option<JobQuote> {
+        self.promised_rest(cluster, job)
     }
 
     fn decided(&mut self, outcome: &JobOutcome) {
