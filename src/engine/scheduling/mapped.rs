@@ -107,7 +107,8 @@ impl Mapped {
 
     fn refresh(&mut self, now: Seconds) {
         self.plan.forget_before(now);
-        if self.completions.len() > self.plan.reservations().len() {
+        // Nobody asks for those of jobs that have left the plan: they may stay for a while.
+        if self.completions.len() > 2 * self.plan.reservations().len() + 64 {
             let (plan, disabled) = (&self.plan, &self.disabled);
             self.completions
                 .retain(|job| disabled.contains(job) || plan.reservation(job).is_some());

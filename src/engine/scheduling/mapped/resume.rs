@@ -25,6 +25,7 @@ impl Mapped {
 
     /// Plans the rest of a job that holds nothing, now or as soon as there is a gap.
     pub(super) fn wait_for_gap(&mut self, cluster: &mut Cluster, job: JobId, recovery: Recovery) {
+        self.refresh(cluster.now());
         if !self.plan_rest(cluster, job, recovery) {
             self.displaced.wait(cluster, job, recovery);
         }
@@ -32,7 +33,11 @@ impl Mapped {
 
     /// Looks again for gaps for those that wait for any, in order of job id.
     pub(super) fn retry_displaced(&mut self, cluster: &mut Cluster) {
-        for (job, recovery) in self.displaced.waiting() {
+        let waiting = self.displaced.waiting();
+        if !waiting.is_empty() {
+            self.refresh(cluster.now());
+        }
+        for (job, recovery) in waiting {
             if self.plan_rest(cluster, job, recovery) {
                 self.displaced.remove(job);
             }
@@ -40,7 +45,6 @@ impl Mapped {
     }
 
     fn plan_rest(&mut self, cluster: &mut Cluster, id: JobId, recovery: Recovery) -> bool {
-        self.refresh(cluster.now());
         let job = cluster.to_plan(id);
         let Some(slot) = self.slot_for_rest(cluster, &job, recovery) else {
             return false;
