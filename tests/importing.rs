@@ -1,7 +1,7 @@
 //! Logs of other programs, from the file to a simulation: a small invented machine of 8 nodes, as `sacct` would print it.
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Output;
 
 use bookahead::workload::ParsedTrace;
@@ -9,7 +9,17 @@ use bookahead::workload::ParsedTrace;
 use crate::support::program::{folder, output, program, text};
 
 const JOBS: &str = include_str!("importing/jobs.txt");
-const EXPECTED: &str = include_str!("importing/jobs.swf");
+
+/// A file that is read when the tests run, so that it can be written by one of them.
+fn file(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/importing")
+        .join(name)
+}
+
+fn expected() -> String {
+    fs::read_to_string(file("jobs.swf")).expect("the expected trace")
+}
 
 fn run(place: &Path, arguments: &[&str]) -> Output {
     let output = output(program(place, arguments));
@@ -38,11 +48,14 @@ fn a_log_of_sacct_becomes_the_expected_trace_and_everything_runs_on_it() {
     let written = fs::read_to_string(place.path().join("jobs.swf")).unwrap();
     let version = format!("bookahead {}", env!("CARGO_PKG_VERSION"));
     if std::env::var_os("BOOKAHEAD_GOLDENS").is_some() {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/importing/jobs.swf");
-        fs::write(file, written.replace(&version, "bookahead VERSION")).unwrap();
+        fs::write(
+            file("jobs.swf"),
+            written.replace(&version, "bookahead VERSION"),
+        )
+        .unwrap();
         return;
     }
-    assert_eq!(written, EXPECTED.replace("bookahead VERSION", &version));
+    assert_eq!(written, expected().replace("bookahead VERSION", &version));
     // Names are in the map and nowhere else.
     let said = text(&said.stdout) + &text(&said.stderr);
     for name in ["ada", "grace", "physics"] {
@@ -67,11 +80,11 @@ fn a_log_of_sacct_becomes_the_expected_trace_and_everything_runs_on_it() {
         assert_eq!(figures["nodes"], 8, "the header names the machine");
         assert_eq!(figures["started"], 7);
     }
-    let experiment = fs::read_to_string(
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/importing/experiment.toml"),
+    fs::copy(
+        file("experiment.toml"),
+        place.path().join("experiment.toml"),
     )
     .unwrap();
-    fs::write(place.path().join("experiment.toml"), experiment).unwrap();
     let mut command = program(place.path(), &["run", "experiment.toml", "--quiet"]);
     command.env("BOOKAHEAD_TRACES", place.path());
     let done = output(command);
@@ -102,7 +115,7 @@ fn the_map_of_names_is_for_its_owner_alone_also_where_a_file_was_there() {
 #[test]
 fn an_imported_trace_goes_to_batsim_and_comes_back_as_it_was() {
     let place = folder();
-    let swf = EXPECTED.replace("bookahead VERSION", "bookahead");
+    let swf = expected().replace("bookahead VERSION", "bookahead");
     fs::write(place.path().join("jobs.swf"), swf).unwrap();
     for format in ["batsim-json", "batsim4-json"] {
         run(
@@ -213,4 +226,49 @@ fn a_table_is_read_with_a_mapping_of_its_own_or_one_that_is_there_by_name() {
     );
     assert!(error.contains("Mars/Olympus"), "{error}");
     assert!(!place.path().join("x.swf").exists());
+}
+
+#[test]
+fn a_parquet_file_in_the_layout_of_pm100_is_read_and_a_damaged_one_refused() {
+    let place = folder();
+    let bytes = crate::fuzz::formats::table_as_parquet();
+    fs::write(place.path().join("jobs.parquet"), &bytes).unwrap();
+    let arguments = [
+        "trace",
+        "import",
+        "jobs.parquet",
+        "--mapping",
+        "pm100",
+        "--out",
+        "jobs.swf",
+    ];
+    run(place.path(), &arguments);
+    let trace = ParsedTrace::read(&place.path().join("jobs.swf")).unwrap();
+    assert_eq!(trace.header.unix_start_time(), Some(1_600_000_000));
+    // Rows one second apart: limits of 120 and 121 minutes, 2 and 3 nodes, the second cancelled.
+    let rows: Vec<_> = (trace.records.iter())
+        .map(|record| {
+            let times = (
+                record.submit,
+                record.wait,
+                record.run,
+                record.requested_time,
+            );
+            (
+                times,
+                record.allocated_processors,
+                record.status,
+                record.user,
+            )
+        })
+        .collect();
+    assert_eq!(rows[0], ((0, 100, 3_600, 7_200), 2, 1, 1));
+    assert_eq!(rows[1], ((1, 100, 3_601, 7_260), 3, 5, 2));
+    fs::write(
+        place.path().join("jobs.parquet"),
+        &bytes[..bytes.len() - 20],
+    )
+    .unwrap();
+    let error = refusal(place.path(), &arguments);
+    assert!(error.contains("jobs.parquet"), "{error}");
 }

@@ -223,7 +223,7 @@ const BATSIM: &str = r#"{"nb_res": 4, "description": "; MaxProcs: 4\n; Note: x",
  "c": {"type": "DelayProfile", "delay": 60}}}"#;
 
 /// Two jobs in the layout of PM100.
-fn table_as_parquet() -> Vec<u8> {
+pub fn table_as_parquet() -> Vec<u8> {
     use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
     let names = [
         "submit_time",
