@@ -383,8 +383,9 @@ impl Collector {
         }
         if lost > 0 {
             header.note(&format!(
-                "earlier attempts that are not in this file held {} processor-hours",
-                lost / 3_600
+                "earlier attempts that are not in this file held {:.2} processor-hours",
+                // For people: a double is near enough.
+                lost as f64 / 3_600.0
             ));
         }
         if !self.states.is_empty() {
@@ -545,13 +546,13 @@ mod tests {
         assert_eq!(records, [(7, 0, 520, 50), (8, 100, 0, 60)]);
         assert_eq!(trace.findings.of(Finding::EarlierAttempt), 2);
         assert_eq!(trace.findings.of(Finding::FirstSubmission), 1);
-        // 4 · (100 + 200) = 1,200 processor-seconds are not an hour.
+        // 4 · (100 + 200) = 1,200 processor-seconds are a third of an hour.
         assert!(
             trace
                 .header
                 .lines
                 .iter()
-                .any(|line| line.contains("held 0 processor-hours"))
+                .any(|line| line.contains("held 0.33 processor-hours"))
         );
     }
 
