@@ -244,6 +244,18 @@ fn record(
             };
         }
         extra_fields!(take);
+        for quantity in [
+            &mut record.wait,
+            &mut record.allocated_processors,
+            &mut record.requested_processors,
+            &mut record.requested_time,
+            &mut record.think_time,
+        ] {
+            if *quantity > LATEST {
+                findings.count(Finding::BadNumber, row);
+                *quantity = -1;
+            }
+        }
     }
     Some(record)
 }

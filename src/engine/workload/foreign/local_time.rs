@@ -131,11 +131,18 @@ impl LocalTimes {
         let at = |offset: Offset| local - i64::from(offset.seconds());
         match self.offsets(local) {
             Some(AmbiguousOffset::Unambiguous { offset }) => moment(at(offset)),
-            Some(AmbiguousOffset::Fold { before, after }) => ReadTime::Twice {
-                first: at(before),
-                second: at(after),
+            Some(AmbiguousOffset::Fold { before, after }) => {
+                match (moment(at(before)), moment(at(after))) {
+                    (ReadTime::At(first), ReadTime::At(second)) => {
+                        ReadTime::Twice { first, second }
+                    }
+                    (outside, _) => outside,
+                }
+            }
+            Some(AmbiguousOffset::Gap { before, .. }) => match moment(at(before)) {
+                ReadTime::At(at) => ReadTime::Skipped(at),
+                outside => outside,
             },
-            Some(AmbiguousOffset::Gap { before, .. }) => ReadTime::Skipped(at(before)),
             None => ReadTime::Invalid,
         }
     }
@@ -328,6 +335,8 @@ mod tests {
             "yesterday",
             "2024-01-01T00:00:00x",
             "99999999999",
+            "4024-10-27T02:30:00",
+            "4024-03-31T02:30:00",
             "2024-01-01T00:00:00+1",
         ] {
             assert_eq!(times.read(text.as_bytes()), ReadTime::Invalid, "{text}");
