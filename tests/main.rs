@@ -21,6 +21,7 @@ mod gantt;
 mod golden_scenarios;
 mod goldens;
 mod history;
+mod importing;
 mod invariants;
 mod learning_statistics;
 mod local_clusters;
