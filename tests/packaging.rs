@@ -137,4 +137,15 @@ fn the_version_is_the_same_wherever_it_is_written() {
             .lines()
             .any(|line| line == format!("version: {VERSION}"))
     );
+    let releases: Vec<String> = read("CHANGELOG.md")
+        .lines()
+        .filter_map(|line| line.strip_prefix("## "))
+        .map(str::to_owned)
+        .collect();
+    assert!(
+        releases
+            .iter()
+            .any(|heading| heading.split(' ').next() == Some(VERSION)),
+        "{releases:?}"
+    );
 }

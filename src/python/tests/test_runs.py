@@ -21,7 +21,10 @@ from conftest import ROOT, experiment
 import bookahead
 
 
-def test_a_dictionary_and_its_file_are_the_same_points(small: bookahead.Run, tmp_path: Path) -> None:
+def test_a_dictionary_and_its_file_are_the_same_points(
+    small: bookahead.Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     file = tmp_path / "small.toml"
     file.write_text(tomli_w.dumps(experiment()))
     of_file = bookahead.run(file, store=tmp_path / "store.db", workers=1)
