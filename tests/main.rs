@@ -23,6 +23,7 @@ mod goldens;
 mod history;
 mod invariants;
 mod learning_statistics;
+mod links;
 mod local_clusters;
 mod oracles;
 mod overbooked_parts;
