@@ -79,5 +79,5 @@ fn on_signal(wish: &Interrupt) {
         std::process::exit(INTERRUPTED);
     }
     wish.request();
-    tracing::warn!("stopping after the simulations under way; once more stops at once");
+    tracing::warn!("stopping after the simulations under way; press Ctrl-C again to stop at once");
 }

@@ -197,7 +197,7 @@ impl Chosen {
         if section.path == "workload" {
             comment(
                 text,
-                "For a log write `trace = \"CTC-SP2-1996-3.1-cln.swf\"` in the place of `model` and `jobs`: `bookahead traces` says \
+                "For a log write `trace = \"CTC-SP2-1996-3.1-cln.swf\"` instead of `model` and `jobs`: `bookahead traces` says \
                  which logs are at hand.",
             );
         }

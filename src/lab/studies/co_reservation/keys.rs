@@ -69,7 +69,7 @@ section! {
             .decides("Q45"),
         /// The probability with which a template becomes a request.
         chance: Given<f64> = real().above(0.0).to(1.0)
-            .note(": the probability with which each template becomes a request, in the place of count")
+            .note(": the probability with which each template becomes a request, instead of count")
             .decides("Q45"),
         /// The work of all requests together.
         total_cpu_seconds: Given<u32> = integer(0)
@@ -93,7 +93,7 @@ section! {
             .decides("Q35"),
         /// One lead for all requests.
         lead_seconds: Given<u32> = integer(0)
-            .note(", in the place of lead_factor (early-two, early-three: 30)"),
+            .note(", instead of lead_factor (early-two, early-three: 30)"),
         /// The slack, as a multiple of the duration.
         slack_factor: Given<f64> = real().from(0.0).to(1000.0)
             .note(": how far the start may be moved, as a multiple of the duration (rw1, rw2: 6; rw3: 3)"),
@@ -103,7 +103,7 @@ section! {
             .default_is("24"),
         /// One slack for all requests.
         slack_seconds: Given<u32> = integer(0)
-            .note(", in the place of slack_factor (early-two, early-three: 21600)"),
+            .note(", instead of slack_factor (early-two, early-three: 21600)"),
         /// Which requests are left out.
         drop_every: Given<u32> = integer(0)
             .words("0 for none (default), or 2 or more: every so many-th request is left out (early-three: 3)")
@@ -118,7 +118,7 @@ section! {
             .default_is("6"),
         /// α, the weight of the cost, with 1 − α as that of the start.
         alpha: Given<f64> = real().from(0.0).to(1.0)
-            .note(": α, what cost counts for a5, and 1 − α what an early start counts, in the place of cost_weight and start_weight"),
+            .note(": α, what cost counts for a5, and 1 − α what an early start counts, instead of cost_weight and start_weight"),
         /// α, the weight of the cost; the thesis calls it k.
         cost_weight: Given<f64> = real().from(0.0).to(1.0)
             .note(": α (k in the thesis), what cost counts for a5")
