@@ -4,8 +4,6 @@ use std::io::{self, Write};
 
 use bookahead_engine::printable::printable;
 
-use super::listing::fitted;
-
 /// Rows that are looked at before the widths are decided.
 const SAMPLE: usize = 500;
 
@@ -208,9 +206,21 @@ impl<'a> Aligned<'a> {
         for (heading, text) in self.headings.iter().zip(row) {
             let title = one_line(heading.title.clone());
             let room = " ".repeat(widest.saturating_sub(length(&title)));
-            let line = format!("{title}{room}{GAP}{text}\n");
-            let line = fitted(&line, self.screen.unwrap_or(usize::MAX));
-            self.target.write_all(line.as_bytes())?;
+            let first = format!("{title}{room}{GAP}");
+            let screen = self.screen.unwrap_or(usize::MAX);
+            if length(&first) + length(text) <= screen {
+                writeln!(self.target, "{first}{text}")?;
+                continue;
+            }
+            let below = " ".repeat(length(&first));
+            let options = textwrap::Options::new(screen)
+                .break_words(false)
+                .word_splitter(textwrap::WordSplitter::NoHyphenation)
+                .initial_indent(&first)
+                .subsequent_indent(&below);
+            for line in textwrap::wrap(text, options) {
+                writeln!(self.target, "{}", line.trim_end())?;
+            }
         }
         Ok(())
     }

@@ -41,6 +41,7 @@ impl io::Write for AboveBar {
         let text = String::from_utf8_lossy(bytes);
         let options = textwrap::Options::new(screen)
             .break_words(false)
+            .word_splitter(textwrap::WordSplitter::NoHyphenation)
             .subsequent_indent("      ");
         let wrapped: String = text
             .lines()

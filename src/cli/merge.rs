@@ -115,10 +115,11 @@ fn same_file(one: &Path, other: &Path) -> bool {
 }
 
 fn say(summary: &MergeSummary, out: &Path, inputs: usize) {
+    let stores = if inputs == 1 { "store" } else { "stores" };
     for run in &summary.runs {
         let missing = run.points - run.points_done - run.points_failed;
         let mut line = format!(
-            "run {} in {}: `{}` from {inputs} stores, {} simulations added, {} already there; {} of {} points done",
+            "run {} in {}: `{}` from {inputs} {stores}, {} simulations added, {} already there; {} of {} points done",
             run.run.0,
             out.display(),
             run.name,

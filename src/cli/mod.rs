@@ -53,12 +53,12 @@ file; 130 interrupted, everything finished so far kept.
 Data goes to standard output, messages to standard error; NO_COLOR is obeyed.
 
 Examples:
-  bookahead init heuristic-overbooking > my.toml a first experiment
-  bookahead run my.toml                          what is done is not run again
-  bookahead runs                                 what is in the store
-  bookahead show latest --points                 progress, failures, missing points
-  bookahead compare 1 2                          what a change did
-  bookahead sql \"SELECT * FROM v_run\"            any other question")]
+  bookahead init heuristic-overbooking > my.toml  a first experiment
+  bookahead run my.toml                           what is done is not run again
+  bookahead runs                                  what is in the store
+  bookahead show latest --points                  progress, failures, missing points
+  bookahead compare 1 2                           what a change did
+  bookahead sql \"SELECT * FROM v_run\"             any other question")]
 struct Cli {
     #[command(subcommand)]
     command: Command,

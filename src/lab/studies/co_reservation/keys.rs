@@ -97,7 +97,7 @@ section! {
         /// The slack, as a multiple of the duration.
         slack_factor: Given<f64> = real().from(0.0).to(1000.0)
             .note(": how far the start may be moved, as a multiple of the duration (rw1, rw2: 6; rw3: 3)"),
-        /// The most that a slack by factor comes to.
+        /// The upper limit of a slack that is given as a factor.
         slack_limit_hours: Given<f64> = real().from(0.0)
             .note(": the most that slack_factor gives")
             .default_is("24"),
@@ -165,7 +165,7 @@ section! {
             .note(": how much dearer than the best a5 keeps a part")
             .default_is("0")
             .decides("Q27"),
-        /// Whether lost parts are asked for anew.
+        /// Whether lost parts are requested again.
         renegotiate: Option<bool> = flag("false")
             .note(": a part that a cluster lost is asked for anew elsewhere")
             .decides("§9, 4"),
@@ -184,7 +184,7 @@ section! {
             .note(": how long a message, or its answer, takes")
             .default_is("0")
             .decides("Q24"),
-        /// How long an answer is waited for.
+        /// How long the broker waits for an answer.
         timeout_seconds: Given<u32> = integer_within(1, 1_000_000)
             .words("more than two latencies, at most 1000000: how long an answer is waited for (default: 60, or four latencies if that is more)"),
         /// Messages that are lost.
@@ -205,7 +205,7 @@ section! {
         planned_visible: Option<bool> = flag("true")
             .note(": places that the scheduler keeps for waiting jobs block parts")
             .decides("Q12"),
-        /// How much of a running job is backlog.
+        /// How much of a running job counts as backlog.
         backlog_work: Option<BacklogWork> = named::<BacklogWork>()
             .words(r#""full" (default) or "remaining""#)
             .decides("Q9"),
@@ -216,7 +216,7 @@ section! {
             .note(": a factor on the accuracy in backlog times")
             .default_is("1")
             .decides("§9, 6"),
-        /// What the next event is reckoned from.
+        /// From when the next event is counted.
         next_event: Option<NextEventSource> = named::<NextEventSource>().decides("Q13"),
         /// The most that parts may hold of a cluster.
         quota_percent: Given<f64> = real().above(0.0).to(100.0)

@@ -111,7 +111,7 @@ section! {
         latency_seconds: Given<f64> = real().from(0.0)
             .note(" seconds for each transfer between two sites")
             .default_is("150"),
-        /// What mean transfer times are taken over.
+        /// Over which pairs of resources mean transfer times are taken.
         transfer_mean: Option<TransferMean> = named::<TransferMean>().decides("AMB-24e"),
     }
 }
