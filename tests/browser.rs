@@ -3,163 +3,14 @@
 //! Needs `chromium` and `chromedriver` (`BOOKAHEAD_CHROMIUM` names another browser); without them the test says that it was
 //! skipped.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::time::Duration;
 
-use base64::Engine as _;
 use serde_json::{Value, json};
 
+use crate::support::browser::Browser;
 use crate::support::program::{folder, run};
-
-/// A browser behind its driver, spoken to in the words of WebDriver.
-struct Browser {
-    driver: Child,
-    port: u16,
-    session: String,
-    _profile: tempfile::TempDir,
-}
-
-impl Drop for Browser {
-    fn drop(&mut self) {
-        // A driver that is gone already must not hide what failed before.
-        let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            self.call("DELETE", "", &Value::Null)
-        }));
-        let _ = self.driver.kill();
-        let _ = self.driver.wait();
-    }
-}
-
-impl Browser {
-    /// `None` where there is none.
-    fn start() -> Option<Self> {
-        let binary =
-            std::env::var("BOOKAHEAD_CHROMIUM").unwrap_or_else(|_| "/usr/bin/chromium".to_owned());
-        if !Path::new(&binary).exists() {
-            println!(
-                "skipped: no browser at {binary}; install chromium and chromium-driver, or set BOOKAHEAD_CHROMIUM"
-            );
-            return None;
-        }
-        let mut driver = match Command::new("chromedriver")
-            .arg("--port=0")
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-        {
-            Ok(driver) => driver,
-            Err(error) => {
-                println!("skipped: chromedriver cannot be started: {error}");
-                return None;
-            }
-        };
-        let mut lines = BufReader::new(driver.stdout.take().expect("it is piped")).lines();
-        let port = lines
-            .by_ref()
-            .map_while(Result::ok)
-            .find_map(|line| {
-                let (_, port) = line.split_once("successfully on port ")?;
-                port.trim_end_matches('.').parse().ok()
-            })
-            .expect("the driver says its port");
-        // A driver whose words nobody hears would stop.
-        std::thread::spawn(move || lines.for_each(drop));
-        let profile = tempfile::tempdir().expect("a folder");
-        let mut browser = Self {
-            driver,
-            port,
-            session: String::new(),
-            _profile: profile,
-        };
-        let options = json!({ "capabilities": { "alwaysMatch": {
-            "goog:loggingPrefs": { "browser": "ALL", "performance": "ALL" },
-            "goog:chromeOptions": {
-                "binary": binary,
-                "args": [
-                    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-                    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-                    "--window-size=1366,768", "--force-device-scale-factor=1",
-                    format!("--user-data-dir={}", browser._profile.path().display()),
-                ],
-            },
-        }}});
-        let answer = browser.send("POST", "/session", &options);
-        browser.session = answer["sessionId"]
-            .as_str()
-            .unwrap_or_else(|| panic!("no session: {answer}"))
-            .to_owned();
-        Some(browser)
-    }
-
-    fn send(&self, method: &str, path: &str, body: &Value) -> Value {
-        let body = if body.is_null() {
-            "{}".to_owned()
-        } else {
-            body.to_string()
-        };
-        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("the driver listens");
-        stream
-            .set_read_timeout(Some(Duration::from_secs(60)))
-            .expect("a time-out");
-        write!(
-            stream,
-            "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1:{}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
-             Connection: close\r\n\r\n{body}",
-            self.port,
-            body.len()
-        )
-        .expect("sent");
-        let mut reader = BufReader::new(stream);
-        let mut length = 0;
-        loop {
-            let mut line = String::new();
-            reader.read_line(&mut line).expect("a head");
-            if line.trim().is_empty() {
-                break;
-            }
-            if let Some(value) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-                length = value.trim().parse().expect("a length");
-            }
-        }
-        let mut content = vec![0; length];
-        reader.read_exact(&mut content).expect("an answer");
-        let answer: Value = serde_json::from_slice(&content).expect("JSON");
-        answer["value"].clone()
-    }
-
-    fn call(&self, method: &str, path: &str, body: &Value) -> Value {
-        self.send(method, &format!("/session/{}{path}", self.session), body)
-    }
-
-    fn open(&self, page: &Path) {
-        let url = format!("file://{}", page.display());
-        self.call("POST", "/url", &json!({ "url": url }));
-    }
-
-    /// The value of an expression in the page.
-    fn ask(&self, expression: &str) -> Value {
-        let body = json!({ "script": format!("return ({expression});"), "args": [] });
-        let answer = self.call("POST", "/execute/sync", &body);
-        assert!(answer.get("error").is_none(), "{expression}: {answer}");
-        answer
-    }
-
-    fn log(&self, kind: &str) -> Vec<Value> {
-        let log = self.call("POST", "/se/log", &json!({ "type": kind }));
-        log.as_array()
-            .unwrap_or_else(|| panic!("no log: {log}"))
-            .clone()
-    }
-
-    fn size(&self, width: u32, height: u32) {
-        let body = json!({ "cmd": "Emulation.setDeviceMetricsOverride", "params": {
-            "width": width, "height": height, "deviceScaleFactor": 1, "mobile": false } });
-        self.call("POST", "/goog/cdp/execute", &body);
-    }
-}
 
 #[test]
 fn the_report_opens_from_a_file_sorts_filters_tells_values_and_fits() {
@@ -447,13 +298,9 @@ fn the_first_screen_of_the_quick_start_says_which_strategy_which_threshold_and_h
             browser.ask("document.querySelector('#headline svg').getBoundingClientRect().top");
         assert!(top.as_f64() < Some(f64::from(height)), "{width}: {top}");
         if std::env::var("BOOKAHEAD_PAGES").is_ok_and(|wish| wish == "write") {
-            let picture = browser.call("GET", "/screenshot", &Value::Null);
-            let picture = base64::engine::general_purpose::STANDARD
-                .decode(picture.as_str().expect("a picture"))
-                .expect("base 64");
             let file = root.join(format!("docs/images/report-{width}.png"));
             std::fs::create_dir_all(file.parent().expect("a folder")).expect("a folder");
-            std::fs::write(file, picture).expect("written");
+            std::fs::write(file, browser.picture()).expect("written");
         }
     }
 }

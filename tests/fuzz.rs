@@ -1,6 +1,6 @@
 //! Files that once broke something: they must not again. New ones come from `cargo run --release --example fuzz`.
 
-mod formats;
+pub(crate) mod formats;
 
 use std::fs;
 use std::path::Path;

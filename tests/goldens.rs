@@ -150,12 +150,13 @@ fn stores_and_reports_of_every_study_hold_the_rows_and_files_they_held() {
                 digest(&rows.join("\n"))
             );
         }
+        // Reports name the version of the program, which a release alone changes; in a compressed table it may be in two pieces.
         for (name, content) in report(&path.join("golden-report")) {
             let _ = writeln!(
                 reports,
                 "{study}\t{}\t{}",
                 name.display(),
-                digest(&text(&content))
+                digest(&text(&content).replace(env!("CARGO_PKG_VERSION"), "0.1.0"))
             );
         }
     }

@@ -21,12 +21,14 @@ mod gantt;
 mod golden_scenarios;
 mod goldens;
 mod history;
+mod importing;
 mod invariants;
 mod learning_statistics;
 mod links;
 mod local_clusters;
 mod oracles;
 mod overbooked_parts;
+mod packaging;
 #[cfg(target_os = "linux")]
 mod peers;
 mod predicted_queues;
@@ -37,6 +39,8 @@ mod reproduce_curves;
 mod reproduce_own_paper;
 mod reproduce_readings;
 mod reservations;
+mod scripts;
+mod serve;
 mod shards;
 #[cfg(target_os = "linux")]
 mod shares_on_engines;

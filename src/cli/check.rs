@@ -9,7 +9,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::listing::{names, paragraph};
-use super::run::{RunError, ended, show};
+use super::run::{RunError, ended_for, show};
 use super::screen::print_json;
 use crate::sweep::{Experiment, InputFolders, Sweep, SweepOptions, shown, while_working};
 use crate::workload::{TraceFolder, WorkloadSource};
@@ -17,7 +17,7 @@ use crate::workload::{TraceFolder, WorkloadSource};
 /// Arguments of `bookahead check`.
 #[derive(Args, Clone, Debug)]
 pub struct CheckArguments {
-    /// The experiment file (TOML)
+    /// The experiment file (TOML); `-` reads it from standard input
     pub config: PathBuf,
     /// The database, to see what is done already
     #[arg(long, value_name = "FILE", default_value = super::STORE)]
@@ -35,7 +35,7 @@ pub struct CheckArguments {
 
 /// Checks the file, finds and reads its inputs, makes what simulations read, and says what a run would do.
 pub fn check(arguments: &CheckArguments) -> ExitCode {
-    ended(carry_out(arguments).map(|()| 0))
+    ended_for(arguments.json, carry_out(arguments).map(|()| 0))
 }
 
 fn carry_out(arguments: &CheckArguments) -> Result<(), RunError> {

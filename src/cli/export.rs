@@ -1,5 +1,6 @@
 //! `bookahead export RUN`: a run as files for Polars, pandas, DuckDB or a spreadsheet.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,7 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use super::aligned::for_terminal;
 use super::screen::{LookError, WholeFile, csv_error, interrupt_on_ctrl_c};
 use crate::report::{ColumnKind, ParquetRows};
-use crate::store::{Export, ExportKind, ExportType, RunSelector, SqlValue, Store};
+use crate::store::{Export, ExportKind, ExportRows, ExportType, RunSelector, SqlValue, Store};
 
 /// Writes the rows of a run as Parquet or CSV: its points, jobs, reservations, workflows or any other kind.
 #[derive(Clone, Debug, clap::Args)]
@@ -19,6 +20,7 @@ rows of the others to points. Rows are streamed: memory does not grow with the r
 Examples:
   bookahead export latest --format parquet
   bookahead export 3 --format parquet --what jobs --out jobs.parquet
+  bookahead export 3 --format parquet --what jobs --point 1-8 --where \"overbooked AND outcome = 'failed'\"
   bookahead export 3 --format csv --out - | head")]
 pub struct ExportArguments {
     /// The number of a run, the name of an experiment (its last run), or `latest`
@@ -33,6 +35,12 @@ pub struct ExportArguments {
     /// Which rows to export: one of these kinds, or a table or view by its name (`bookahead sql --tables`)
     #[arg(long, value_parser = kinds(), default_value = "points")]
     pub what: &'static ExportKind,
+    /// Only rows of the points at these places, such as 3 or 1-8,12 (`place` of the points)
+    #[arg(long, value_name = "PLACES", value_parser = places)]
+    pub point: Option<BTreeSet<u64>>,
+    /// Only rows for which this holds: a condition in SQL on columns of the export, a dotted one in double quotes
+    #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
+    pub condition: Option<String>,
     /// The file, or a folder for it; `-` is standard output [default: run-N-points.parquet and so on in this folder]
     #[arg(long, value_name = "FILE|DIR")]
     pub out: Option<PathBuf>,
@@ -45,6 +53,30 @@ pub enum ExportFormat {
     Parquet,
     /// Comma-separated values with a header; missing values are empty, flags are true and false.
     Csv,
+}
+
+/// More places than a question names.
+const MOST_PLACES: usize = 1_000_000;
+
+/// Places of points: numbers and ranges between commas.
+fn places(text: &str) -> Result<BTreeSet<u64>, String> {
+    let wrong = || "allowed are places and ranges of them, such as 3 or 1-8,12".to_owned();
+    let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong());
+    let mut places = BTreeSet::new();
+    for part in text.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last) = (number(first)?, number(last)?);
+        if first > last {
+            return Err(wrong());
+        }
+        places.extend((first..=last).take(MOST_PLACES + 1));
+        if places.len() > MOST_PLACES {
+            return Err(format!(
+                "more than {MOST_PLACES} places: leave --point out for all"
+            ));
+        }
+    }
+    Ok(places)
 }
 
 fn kinds() -> impl TypedValueParser<Value = &'static ExportKind> {
@@ -98,7 +130,17 @@ pub fn execute(arguments: &ExportArguments) -> Result<(), LookError> {
         }
     );
     interrupt_on_ctrl_c(&store);
-    let export = store.export(run.id, arguments.what)?;
+    let rows = ExportRows {
+        places: arguments.point.clone(),
+        condition: arguments.condition.clone(),
+    };
+    let export = store.export(run.id, arguments.what, &rows)?;
+    if arguments.point.is_some() && !export.of_points {
+        return Err(LookError::Use(format!(
+            "rows of {} belong to no single point: leave --point out",
+            arguments.what.name
+        )));
+    }
     let about = format!("run {} of {}", run.id.0, run.name);
     let on_terminal =
         arguments.out.as_deref() == Some(Path::new("-")) && io::stdout().is_terminal();

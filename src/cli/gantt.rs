@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::report::gantt::Gantt;
 use crate::report::{PlanSection, Profile};
-use crate::store::{ReplaySource, RunSelector, Store, StoreError};
+use crate::store::{ReplaySource, RunId, RunSelector, Store, StoreError};
 use crate::studies;
 use crate::sweep::{InputFolders, ReplayError, ReplayedPlan, ReplayedPoint, replay_point};
 use crate::units::Seconds;
@@ -105,20 +105,7 @@ pub enum GanttError {
 ///
 /// When the point cannot be found or replayed, or the file cannot be written.
 pub fn execute(arguments: &GanttArguments) -> Result<(), GanttError> {
-    let store = Store::open_read_only(&arguments.store)?;
-    let run = store.run(&arguments.run)?.id;
-    let place = match arguments.point {
-        Some(place) => Some(place),
-        None => store.best_places(run)?.first().map(|(place, _)| *place),
-    };
-    let missing = || GanttError::Point {
-        run: run.0,
-        place: place.map_or_else(String::new, |place| place.to_string()),
-    };
-    let source = store
-        .replay_source(run, place.ok_or_else(missing)?)?
-        .ok_or_else(missing)?;
-    drop(store);
+    let (run, source) = source(&arguments.store, &arguments.run, arguments.point)?;
     let point = replayed(&source, &InputFolders::from_environment(), arguments.force)?;
     let drawing = Drawing::new(
         &point,
@@ -139,6 +126,46 @@ pub fn execute(arguments: &GanttArguments) -> Result<(), GanttError> {
     // A reader who has gone does not matter: the file is written.
     let _ = writeln!(std::io::stdout(), "{}", path.display());
     Ok(())
+}
+
+/// The point with this place, or the one with the highest gain of the first strategy.
+fn source(
+    store: &Path,
+    run: &RunSelector,
+    place: Option<u32>,
+) -> Result<(RunId, ReplaySource), GanttError> {
+    let store = Store::open_read_only(store)?;
+    let run = store.run(run)?.id;
+    let place = match place {
+        Some(place) => Some(place),
+        None => store.best_places(run)?.first().map(|(place, _)| *place),
+    };
+    let missing = || GanttError::Point {
+        run: run.0,
+        place: place.map_or_else(String::new, |place| place.to_string()),
+    };
+    let source = store
+        .replay_source(run, place.ok_or_else(missing)?)?
+        .ok_or_else(missing)?;
+    Ok((run, source))
+}
+
+/// The page that zooms, of the whole plan of a point.
+///
+/// # Errors
+///
+/// When the point cannot be found or replayed.
+pub fn page(
+    store: &Path,
+    run: &RunSelector,
+    place: Option<u32>,
+    cluster: u32,
+    folders: &InputFolders,
+) -> Result<String, GanttError> {
+    let (_, source) = source(store, run, place)?;
+    let point = replayed(&source, folders, false)?;
+    let drawing = Drawing::new(&point, title(&source), cluster, (None, None))?;
+    Ok(drawing.page(&drawing.note(point.agrees)))
 }
 
 fn write(path: &Path, text: &str) -> Result<(), GanttError> {

@@ -22,6 +22,7 @@ pub mod run;
 pub mod runs;
 pub mod schema;
 mod screen;
+pub mod serve;
 mod shares;
 pub mod show;
 pub mod simulate;
@@ -57,6 +58,7 @@ Examples:
   bookahead run my.toml                           what is done is not run again
   bookahead runs                                  what is in the store
   bookahead show latest --points                  progress, failures, missing points
+  bookahead serve                                 the same and more in the browser, live
   bookahead compare 1 2                           what a change did
   bookahead sql \"SELECT * FROM v_run\"             any other question")]
 struct Cli {
@@ -140,6 +142,8 @@ Examples:
     Report(report::ReportArguments),
     /// List the runs of a store, newest first
     Runs(runs::RunsArguments),
+    /// Show a store in the browser: runs as they progress, reports, comparisons, plans, SQL
+    Serve(serve::ServeArguments),
     /// Show one run, or one point with the jobs behind it
     Show(show::ShowArguments),
     /// Compare runs point by point, on the screen or as a report
@@ -269,7 +273,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Report(arguments) => {
             ended(report::execute(&arguments).map(|()| ExitCode::SUCCESS))
         }
-        Command::Runs(arguments) => looked(runs::execute(&arguments)),
+        Command::Runs(arguments) => looked_with(runs::execute(&arguments)),
+        Command::Serve(arguments) => looked(serve::execute(&arguments)),
         Command::Show(arguments) => looked(show::execute(&arguments)),
         Command::Compare(arguments) => looked_with(compare::execute(&arguments)),
         Command::Export(arguments) => looked(export::execute(&arguments)),

@@ -7,17 +7,17 @@ use std::process::ExitCode;
 
 use super::aligned::{Aligned, Heading, screen};
 use crate::report::ReportError;
-use crate::store::RunSelector;
+use crate::store::{RunSelector, Store, StoreError};
 use crate::sweep::{
     Experiment, ExperimentError, OutcomeDetail, Problem, RunState, Shard, Sweep, SweepError,
-    SweepOptions, shown, while_working,
+    SweepOptions, SweepSummary, shown, while_working,
 };
 use clap::{Args, ValueEnum};
 
 /// Arguments of `bookahead run`.
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
-    /// The experiment file (TOML)
+    /// The experiment file (TOML); `-` reads it from standard input
     pub config: PathBuf,
     /// The database [default: data/bookahead.db; of a share data/NAME.shards/shard-I-of-N.db]
     #[arg(long, value_name = "FILE")]
@@ -47,8 +47,11 @@ pub struct RunArgs {
     /// Compute every point again, even if the store has it; older runs keep their results
     #[arg(long, conflicts_with = "retry_failed")]
     pub fresh: bool,
-    /// With --dry-run: the points as a JSON array, for scripts
-    #[arg(long, requires = "dry_run")]
+    /// Write no report
+    #[arg(long, conflicts_with = "report")]
+    pub no_report: bool,
+    /// For scripts: the run as a JSON object in the place of the table, or what is wrong as `error`; with --dry-run the points as an array
+    #[arg(long)]
     pub json: bool,
     /// Print only what goes wrong: no progress, no summary, no table
     #[arg(long)]
@@ -94,6 +97,8 @@ pub(super) enum RunError {
         store: PathBuf,
         source: Box<ReportError>,
     },
+    #[error("{0}")]
+    Store(#[from] StoreError),
     #[error("standard output: {0}")]
     Output(#[from] io::Error),
     #[error("Ctrl-C cannot be received: {0}")]
@@ -102,7 +107,37 @@ pub(super) enum RunError {
 
 /// Runs the command and returns its exit code.
 pub fn run(arguments: &RunArgs) -> ExitCode {
-    ended(carry_out(arguments))
+    ended_for(arguments.json, carry_out(arguments))
+}
+
+/// As [`ended`]; a script is told what went wrong as JSON, too.
+pub(super) fn ended_for(json: bool, result: Result<u8, RunError>) -> ExitCode {
+    if json && let Err(error) = &result {
+        // Who cannot read it has the message on standard error, as everybody.
+        let _ = super::screen::print_json(&error_json(error));
+    }
+    ended(result)
+}
+
+/// What went wrong, for scripts: the message, and where it is about the experiment each of its problems.
+fn error_json(error: &RunError) -> serde_json::Value {
+    let problems = match error {
+        RunError::Experiment(error) => error.problems(),
+        _ => &[],
+    };
+    let problem = |problem: &Problem| {
+        serde_json::json!({
+            "file": problem.file,
+            "line": problem.line,
+            "key": problem.key,
+            "message": problem.message,
+            "help": problem.help,
+        })
+    };
+    serde_json::json!({"error": {
+        "message": error.to_string(),
+        "problems": problems.iter().map(problem).collect::<Vec<_>>(),
+    }})
 }
 
 /// Says what went wrong, where something did, and returns the exit code.
@@ -168,7 +203,7 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
     let summary = crate::store::run_sweep(sweep, &options)?;
     if summary.state == RunState::Interrupted {
         // The log has said how much is left and that the same command goes on.
-        return Ok(summary.exit_code());
+        return told(arguments, &options, &summary, None);
     }
     if let (Some(shard), None) = (arguments.shard, &arguments.report) {
         let store = options.store.display();
@@ -178,14 +213,36 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
                  `bookahead report latest --store OUT` writes the report"
             ));
         }
-        return Ok(summary.exit_code());
+        return told(arguments, &options, &summary, None);
     }
-    if let Some(run) = summary.run {
-        let folder = arguments
-            .report
-            .clone()
-            .unwrap_or_else(|| PathBuf::from("reports").join(name));
-        write_report(&options, run, &folder)?;
+    let folder = (!arguments.no_report).then(|| {
+        let named = arguments.report.clone();
+        named.unwrap_or_else(|| PathBuf::from("reports").join(name))
+    });
+    if let (Some(run), Some(folder)) = (summary.run, &folder) {
+        options.quiet |= arguments.json;
+        write_report(&options, run, folder)?;
+    }
+    told(arguments, &options, &summary, folder.as_deref())
+}
+
+/// Tells a script what became of the run; returns the exit code.
+fn told(
+    arguments: &RunArgs,
+    options: &SweepOptions,
+    summary: &SweepSummary,
+    report: Option<&Path>,
+) -> Result<u8, RunError> {
+    if arguments.json {
+        let mut told = match summary.run {
+            None => serde_json::json!({"run": null}),
+            Some(run) => Store::open_read_only(&options.store)
+                .and_then(|store| store.run(&RunSelector::Id(run)))
+                .map(|run| super::screen::run_json(&run, super::screen::now()))?,
+        };
+        told["store"] = options.store.display().to_string().into();
+        told["report"] = report.map(|folder| folder.display().to_string()).into();
+        super::screen::print_json(&told)?;
     }
     Ok(summary.exit_code())
 }

@@ -1,20 +1,23 @@
 //! `bookahead runs`: what is in a store.
 
+mod watch;
+
 use std::io;
 use std::path::PathBuf;
-
-use serde_json::json;
+use std::process::ExitCode;
 
 use super::aligned::{Aligned, Heading, screen};
-use super::screen::{LookError, age, now, print_json, span};
-use crate::report::moment;
+use super::screen::{LookError, age, now, print_json, run_json, span, took};
 use crate::store::{RunSummary, Store};
+use crate::sweep::INTERRUPTED;
+pub(super) use watch::pace;
 
 /// Lists the runs of a store, newest first.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "Examples:
   bookahead runs
   bookahead runs --json | jq '.[0].points_done'
+  bookahead runs --watch                         until nothing runs; `bookahead serve` shows more, in a browser
   bookahead runs --shards data/night.shards      progress of the shares of one experiment")]
 pub struct RunsArguments {
     /// The store to read
@@ -26,6 +29,9 @@ pub struct RunsArguments {
     /// A JSON array, for scripts
     #[arg(long)]
     pub json: bool,
+    /// Show the runs as they progress, until nothing runs or until Ctrl-C; a line for each change where the output is no terminal
+    #[arg(long, conflicts_with_all = ["json", "shards"])]
+    pub watch: bool,
 }
 
 /// Prints the list.
@@ -33,7 +39,18 @@ pub struct RunsArguments {
 /// # Errors
 ///
 /// When the store cannot be read.
-pub fn execute(arguments: &RunsArguments) -> Result<(), LookError> {
+pub fn execute(arguments: &RunsArguments) -> Result<ExitCode, LookError> {
+    if arguments.watch {
+        let is_stopped = watch::watch(&arguments.store)?;
+        return Ok(match is_stopped {
+            true => ExitCode::from(u8::try_from(INTERRUPTED).unwrap_or(2)),
+            false => ExitCode::SUCCESS,
+        });
+    }
+    list(arguments).map(|()| ExitCode::SUCCESS)
+}
+
+fn list(arguments: &RunsArguments) -> Result<(), LookError> {
     if let Some(folder) = &arguments.shards {
         return super::shares::print(folder, arguments.json);
     }
@@ -91,15 +108,6 @@ fn print(runs: &[RunSummary], now: i64) -> io::Result<()> {
     table.finish().map(|_| ())
 }
 
-/// Milliseconds from begin to end, or to now for a run under way; `None` for one that died at an unknown moment.
-pub(super) fn took(run: &RunSummary, now: i64) -> Option<i64> {
-    match run.ended {
-        Some(ended) => Some(ended - run.started),
-        None if run.state == "running" => Some(now - run.started),
-        None => None,
-    }
-}
-
 /// The first eight digits of a hash.
 pub(super) fn short(hash: &str) -> &str {
     hash.get(..8).unwrap_or(hash)
@@ -111,31 +119,4 @@ pub(super) fn version(run: &RunSummary) -> String {
         Some(commit) => format!("{} ({})", run.program_version, short(commit)),
         None => run.program_version.clone(),
     }
-}
-
-/// A run as JSON.
-pub(super) fn run_json(run: &RunSummary, now: i64) -> serde_json::Value {
-    json!({
-        "run": run.id.0,
-        "name": run.name,
-        "description": run.description,
-        "state": run.state,
-        "points": run.points,
-        "points_done": run.points_done,
-        "points_failed": run.points_failed,
-        "points_missing": run.points.saturating_sub(run.points_done + run.points_failed),
-        "replications": run.replications,
-        "seed": run.seed,
-        "source": run.source,
-        "configuration_hash": run.configuration_hash,
-        "program_version": run.program_version,
-        "program_commit": run.program_commit,
-        "result_format": run.result_format,
-        "machine_cores": run.machine_cores,
-        "machine_os": run.machine_os,
-        "started_utc": moment(run.started),
-        "ended_utc": run.ended.map(moment),
-        "duration_seconds": took(run, now).map(|took| took as f64 / 1_000.0),
-        "simulation_seconds": run.simulation_seconds,
-    })
 }

@@ -7,8 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::Value;
 
 pub(super) use crate::report::axes_text;
-use crate::report::{Cell, Table, TableFormat as _, Terminal};
-use crate::store::{QueryError, SqlValue, StoreError};
+use crate::report::{Cell, Table, TableFormat as _, Terminal, moment};
+use crate::store::{QueryError, RunSummary, SqlValue, StoreError};
 use crate::sweep::AxisValue;
 
 /// Why a command that looks at a store ends without an answer.
@@ -94,6 +94,42 @@ pub(super) fn json(value: &SqlValue) -> Value {
         SqlValue::Real(value) => (*value).into(),
         SqlValue::Text(_) | SqlValue::Blob(_) => value.to_string().into(),
     }
+}
+
+/// Milliseconds from begin to end, or to now for a run under way; `None` for one that died at an unknown moment.
+pub(super) fn took(run: &RunSummary, now: i64) -> Option<i64> {
+    match run.ended {
+        Some(ended) => Some(ended - run.started),
+        None if run.state == "running" => Some(now - run.started),
+        None => None,
+    }
+}
+
+/// A run as JSON.
+pub(super) fn run_json(run: &RunSummary, now: i64) -> serde_json::Value {
+    serde_json::json!({
+        "run": run.id.0,
+        "name": run.name,
+        "description": run.description,
+        "state": run.state,
+        "points": run.points,
+        "points_done": run.points_done,
+        "points_failed": run.points_failed,
+        "points_missing": run.points.saturating_sub(run.points_done + run.points_failed),
+        "replications": run.replications,
+        "seed": run.seed,
+        "source": run.source,
+        "configuration_hash": run.configuration_hash,
+        "program_version": run.program_version,
+        "program_commit": run.program_commit,
+        "result_format": run.result_format,
+        "machine_cores": run.machine_cores,
+        "machine_os": run.machine_os,
+        "started_utc": moment(run.started),
+        "ended_utc": run.ended.map(moment),
+        "duration_seconds": took(run, now).map(|took| took as f64 / 1_000.0),
+        "simulation_seconds": run.simulation_seconds,
+    })
 }
 
 /// An axis value as JSON in its own type.

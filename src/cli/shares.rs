@@ -8,8 +8,7 @@ use serde_json::json;
 
 use super::aligned::{Aligned, Heading, screen};
 use super::merge::{share_of, stores_in};
-use super::runs::{run_json, took};
-use super::screen::{LookError, age, now, print_json, span};
+use super::screen::{LookError, age, now, print_json, run_json, span, took};
 use super::submit::CONFIGURATION;
 use crate::report::moment;
 use crate::store::{ShareProgress, Store, StoreError};

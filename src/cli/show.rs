@@ -6,15 +6,15 @@ use std::path::PathBuf;
 
 use serde_json::{Value, json};
 
-use super::runs::{run_json, short, took, version};
+use super::runs::{short, version};
 use super::screen::{
     LookError, age, axes_json, axes_text, cell, json as value_json, now, print_json, print_table,
-    ranges, span,
+    ranges, run_json, span, took,
 };
 use crate::report::{Cell, Column, Table, moment};
 use crate::store::{
-    ExportKind, FailedPoint, JobDetail, METRICS, PlaceDetail, QueryError, RunSelector, RunSummary,
-    SqlValue, Store,
+    ExportKind, ExportRows, FailedPoint, JobDetail, METRICS, PlaceDetail, QueryError, RunSelector,
+    RunSummary, SqlValue, Store,
 };
 use crate::sweep::{Axis, shown};
 
@@ -208,7 +208,7 @@ const SHOWN: [&str; 5] = ["gain", "accepted", "failed", "utilisation", "slowdown
 type Rows = (Vec<String>, Vec<Vec<SqlValue>>);
 
 fn points(store: &Store, run: &RunSummary) -> Result<Rows, QueryError> {
-    let export = store.export(run.id, &ExportKind::POINTS)?;
+    let export = store.export(run.id, &ExportKind::POINTS, &ExportRows::default())?;
     let mut rows = Vec::new();
     store.query(&export.sql, &mut |_| Ok(()), &mut |row| {
         rows.push(row.to_vec());

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use serde_json::Value;
+
 use super::aligned::{Aligned, Heading, for_terminal, screen};
 use super::screen::{LookError, WholeFile, csv_error, interrupt_on_ctrl_c, json};
 use crate::report::{ColumnKind, ParquetRows};
-use crate::store::{QueryError, SqlValue, Store};
+use crate::store::{Parameter, QueryError, SqlValue, Store};
 
 /// Asks a store a question in SQL; nothing is ever changed.
 #[derive(Clone, Debug, clap::Args)]
@@ -22,12 +24,16 @@ views are explained in docs/schema.md; `bookahead sql --tables` lists them.
 
 Examples:
   bookahead sql \"SELECT strategy, acceptance_pof_max, avg(gain) FROM points WHERE run = 1 GROUP BY 1, 2\"
+  bookahead sql --parameters '[\"quickstart\"]' \"SELECT run, state FROM v_run WHERE name = ?\"
   bookahead sql --format csv \"SELECT * FROM v_job WHERE simulation = 7\" | head
   bookahead sql --format parquet --out late.parquet - < question.sql")]
 pub struct SqlArguments {
     /// The query; `-` reads it from standard input
     #[arg(required_unless_present = "tables", allow_hyphen_values = true)]
     pub question: Option<String>,
+    /// Values in the place of `?` (a JSON array) or of `:name` (a JSON object)
+    #[arg(long, value_name = "JSON", value_parser = parameters)]
+    pub parameters: Option<Parameters>,
     /// The store to read
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
     pub store: PathBuf,
@@ -45,6 +51,49 @@ pub struct SqlArguments {
     pub tables: bool,
 }
 
+/// Values for a question.
+#[derive(Clone, Debug)]
+pub struct Parameters(Vec<Parameter>);
+
+/// Reads the values, one after the other or by name.
+fn parameters(text: &str) -> Result<Parameters, String> {
+    let wrong = |error: &dyn std::fmt::Display| {
+        format!(
+            "{error}; allowed are a JSON array, for `?`, or a JSON object, for `:name`, of texts, numbers, true, false and null"
+        )
+    };
+    let value = |value: Value| match value {
+        Value::Null => Ok(SqlValue::Null),
+        Value::Bool(flag) => Ok(SqlValue::Integer(flag.into())),
+        Value::Number(number) => match (number.as_i64(), number.as_f64()) {
+            (Some(value), _) => Ok(SqlValue::Integer(value)),
+            (None, Some(value)) => Ok(SqlValue::Real(value)),
+            (None, None) => Err(wrong(&format_args!("{number} is too large"))),
+        },
+        Value::String(text) => Ok(SqlValue::Text(text)),
+        nested => Err(wrong(&format_args!("{nested} is no single value"))),
+    };
+    let parameter = |(name, given)| {
+        Ok(Parameter {
+            name,
+            value: value(given)?,
+        })
+    };
+    let all: Result<Vec<Parameter>, String> =
+        match serde_json::from_str(text).map_err(|error| wrong(&error))? {
+            Value::Array(values) => values
+                .into_iter()
+                .map(|given| parameter((None, given)))
+                .collect(),
+            Value::Object(values) => values
+                .into_iter()
+                .map(|(name, given)| parameter((Some(name), given)))
+                .collect(),
+            single => Err(wrong(&format_args!("{single} is no list"))),
+        };
+    all.map(Parameters)
+}
+
 /// How rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum RowFormat {
@@ -56,6 +105,14 @@ pub enum RowFormat {
     Json,
     /// Apache Parquet.
     Parquet,
+}
+
+/// A question with what is put in the place of its parameters.
+pub(super) struct Question<'a> {
+    /// The question.
+    pub(super) text: &'a str,
+    /// The values of its parameters.
+    pub(super) parameters: &'a [Parameter],
 }
 
 /// Answers the question.
@@ -115,6 +172,10 @@ fn interrupt_after(store: &Store, seconds: u32) -> Arc<AtomicBool> {
 }
 
 fn answered(arguments: &SqlArguments, store: &Store, question: &str) -> Result<(), LookError> {
+    let question = &Question {
+        text: question,
+        parameters: arguments.parameters.as_ref().map_or(&[], |given| &given.0),
+    };
     let cut = match &arguments.out {
         Some(path) => WholeFile::create(path)?
             .write(|file| answer(store, question, arguments.format, file, None))?,
@@ -132,9 +193,9 @@ fn answered(arguments: &SqlArguments, store: &Store, question: &str) -> Result<(
 }
 
 /// Writes the answer; returns whether cells were cut.
-fn answer(
+pub(super) fn answer(
     store: &Store,
-    question: &str,
+    question: &Question<'_>,
     format: RowFormat,
     target: &mut (dyn Write + Send),
     screen: Option<usize>,
@@ -144,8 +205,9 @@ fn answer(
         RowFormat::Csv => {
             let writer = std::cell::RefCell::new(csv::Writer::from_writer(target));
             let shown = |text: String| for_terminal(text, screen.is_some());
-            store.query(
-                question,
+            store.query_with(
+                question.text,
+                question.parameters,
                 &mut |names| {
                     let names = names.iter().cloned().map(shown);
                     writer.borrow_mut().write_record(names).map_err(csv_error)
@@ -175,7 +237,7 @@ fn answer(
 
 fn table(
     store: &Store,
-    question: &str,
+    question: &Question<'_>,
     target: &mut dyn Write,
     screen: Option<usize>,
 ) -> Result<bool, LookError> {
@@ -183,8 +245,9 @@ fn table(
     let mut drawn: Option<Aligned<'_>> = None;
     let mut target = Some(target);
     let names_of = std::cell::RefCell::new(&mut names);
-    store.query(
-        question,
+    store.query_with(
+        question.text,
+        question.parameters,
         &mut |found| {
             **names_of.borrow_mut() = found.to_vec();
             Ok(())
@@ -227,13 +290,14 @@ fn table(
 
 fn json_lines(
     store: &Store,
-    question: &str,
+    question: &Question<'_>,
     target: &mut dyn Write,
     is_terminal: bool,
 ) -> Result<(), LookError> {
     let names = std::cell::RefCell::new(Vec::new());
-    store.query(
-        question,
+    store.query_with(
+        question.text,
+        question.parameters,
         &mut |found| {
             let mut keys: Vec<String> = Vec::new();
             for name in found {
@@ -273,13 +337,14 @@ fn json_lines(
 /// The question twice over data that stand still: once for the types of all rows, once for the rows.
 fn parquet(
     store: &Store,
-    question: &str,
+    question: &Question<'_>,
     target: &mut (dyn Write + Send),
 ) -> Result<(), LookError> {
     let names = std::cell::RefCell::new(Vec::new());
     let mut kinds: Vec<Option<ColumnKind>> = Vec::new();
-    store.query(
-        question,
+    store.query_with(
+        question.text,
+        question.parameters,
         &mut |found| {
             *names.borrow_mut() = found.to_vec();
             Ok(())
@@ -303,10 +368,15 @@ fn parquet(
         // A column of nothing but NULL can be anything.
         .map(|(name, kind)| (name, kind.unwrap_or(ColumnKind::Text)))
         .collect();
-    let mut rows = ParquetRows::new(target, &columns, &[("sql", question)])?;
-    store.query(question, &mut |_| Ok(()), &mut |row| {
-        rows.push(row)?;
-        Ok(true)
-    })?;
+    let mut rows = ParquetRows::new(target, &columns, &[("sql", question.text)])?;
+    store.query_with(
+        question.text,
+        question.parameters,
+        &mut |_| Ok(()),
+        &mut |row| {
+            rows.push(row)?;
+            Ok(true)
+        },
+    )?;
     Ok(rows.finish()?)
 }

@@ -1,11 +1,13 @@
-//! `bookahead trace info|estimates|failures|convert|synthesize`: look at a trace, at its estimates or at a table of failures, write a
-//! cleaned and scaled trace, or let a model write one.
+//! `bookahead trace info|estimates|failures|convert|import|export|synthesize`: look at a trace, at its estimates or at a table of
+//! failures, write a cleaned and scaled trace, read and write logs of other programs, or let a model write a trace.
 //!
 //! Data goes to standard output, messages to standard error. Every error is wrong use or bad input: exit code 2.
 
 mod describe;
 mod estimates;
+mod export;
 mod failures;
+mod import;
 
 use bookahead_engine::printable::printable;
 use std::fmt::Write as _;
@@ -18,7 +20,9 @@ use miette::{IntoDiagnostic, miette};
 
 use self::describe::{describe, describe_cleaning};
 use self::estimates::{EstimatesArguments, estimates};
+use self::export::{ExportArguments, export};
 use self::failures::{FailuresArguments, failures};
+use self::import::{ImportArguments, import};
 use crate::units::Nodes;
 use crate::workload::swf::{SwfHeader, SwfRecord, write_trace};
 use crate::workload::{
@@ -45,6 +49,12 @@ enum TraceCommand {
     Failures(FailuresArguments),
     /// Write a cleaned and scaled trace, keeping its header
     Convert(ConvertArguments),
+    /// Read a log of another program: accounting of Slurm, a table of jobs (CSV, Parquet), a workload of Batsim
+    #[command(after_help = import::after_help())]
+    Import(ImportArguments),
+    /// Write a trace for another program
+    #[command(after_help = export::HELP)]
+    Export(ExportArguments),
     /// Generate a trace from a model
     Synthesize(SynthesizeArguments),
 }
@@ -170,11 +180,11 @@ impl CleaningArguments {
 
 /// What a subcommand says.
 #[derive(Debug, Default)]
-struct Answer {
+pub struct Answer {
     /// For standard output.
-    data: String,
+    pub data: String,
     /// For standard error.
-    messages: String,
+    pub messages: String,
 }
 
 /// Runs the subcommand with the folder of traces that the environment names.
@@ -194,12 +204,18 @@ pub fn execute(arguments: &TraceArguments) -> miette::Result<ExitCode> {
     }
 }
 
-fn answer(arguments: &TraceArguments, folder: &TraceFolder) -> miette::Result<Answer> {
+/// Runs the subcommand and prints nothing.
+///
+/// # Errors
+/// As [`execute`].
+pub fn answer(arguments: &TraceArguments, folder: &TraceFolder) -> miette::Result<Answer> {
     match &arguments.command {
         TraceCommand::Info(arguments) => info(arguments, folder),
         TraceCommand::Estimates(arguments) => estimates(arguments, folder),
         TraceCommand::Failures(arguments) => failures(arguments),
         TraceCommand::Convert(arguments) => convert(arguments, folder),
+        TraceCommand::Import(arguments) => import(arguments),
+        TraceCommand::Export(arguments) => export(arguments, folder),
         TraceCommand::Synthesize(arguments) => synthesize(arguments),
     }
 }

@@ -20,7 +20,8 @@ use std::path::{Path, PathBuf};
 
 use super::statistics::holm;
 use crate::store::{MeasuredPoint, RunSelector, RunSummary, Store, StoreError, UnfinishedPoint};
-pub use page::write;
+pub(super) use page::style;
+pub use page::{page, write};
 use pairs::Points;
 pub use pairs::{Difference, Group, Lacking, Pair, Pairing, unfinished_text};
 pub use quantities::Quantity;

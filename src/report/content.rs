@@ -6,7 +6,7 @@ use super::calibration::{Calibration, calibration};
 use super::figure::Figure;
 use super::figures::paired::Pairs;
 use super::figures::{curves, distributions, simulator, studies};
-use super::section::{ClaimsSection, PlanSection, ReportError, ReportExtras};
+use super::section::{ClaimsSection, PlanSection, ReportError, ReportExtras, Served};
 use super::table::Table;
 use super::tables::{
     best_table, brief, each_axis_table, failed_table, missing, missing_table, run_table,
@@ -42,6 +42,8 @@ pub(super) struct Content<'e> {
     /// Drawings of plans, with their files.
     pub(super) plans: Vec<(PlanSection, String)>,
     pub(super) claims: Option<&'e ClaimsSection>,
+    /// Where the page belongs that a server hands out.
+    pub(super) served: Option<&'e Served>,
 }
 
 impl<'e> Content<'e> {
@@ -119,6 +121,7 @@ impl<'e> Content<'e> {
                 .chain(extras.plans.iter().cloned())
                 .collect(),
             claims: extras.claims.as_ref(),
+            served: extras.served.as_ref(),
             losses: store.record_losses(run.id)?,
             run,
             analysis,

@@ -74,8 +74,14 @@ const WIDTH: f64 = 1_180.0;
 const LEFT: f64 = 70.0;
 const RIGHT: f64 = 34.0;
 const TOP: f64 = 66.0;
+/// What the page does in the browser.
+pub(super) const SCRIPT: &str = include_str!("html/gantt.js");
+
+/// The style of the page.
+pub(super) const PAGE_STYLE: &str = include_str!("html/gantt.css");
+
 /// The style of the drawing, in files and in pages.
-const STYLE: &str = include_str!("html/gantt-svg.css");
+pub(super) const STYLE: &str = include_str!("html/gantt-svg.css");
 /// Cells of a picture of shares.
 const COLUMNS: usize = 560;
 const MOST_ROWS: u32 = 180;
@@ -119,10 +125,10 @@ impl Gantt<'_> {
                 } "\n"
                 main { (PreEscaped(self.fragment())) } "\n"
                 div id="tip" role="status" hidden {} "\n"
-                (script(include_str!("html/gantt.js")))
+                (script(SCRIPT))
             }
         };
-        document(&self.title, include_str!("html/gantt.css"), &body)
+        document(&self.title, PAGE_STYLE, &body)
     }
 
     /// What a reader must know about the picture.

@@ -11,11 +11,14 @@ use maud::{Markup, PreEscaped, html};
 
 use super::content::{Content, shortfall};
 use super::figure::Section;
-use super::section::PlanSection;
+use super::section::{PlanSection, Served};
 use super::svg;
 use super::table::{Cell, Table, value_text};
 use super::tables::missing;
 pub(super) use figures::Panels;
+
+/// What a report does in the browser.
+pub(super) const SCRIPT: &str = include_str!("html/script.js");
 
 /// Rows of one table in the page; all are in its CSV and Parquet files.
 const MOST_ROWS: usize = 2_000;
@@ -26,8 +29,24 @@ const MOST_OUTCOMES: usize = 8;
 /// Values of an axis that make a filter.
 const MOST_CHOICES: usize = 200;
 
+/// A source as it stands between its tags.
+pub(super) fn between_tags(source: &str) -> String {
+    format!("\n{source}\n")
+}
+
+/// The styles of a report.
+#[must_use]
+pub fn style() -> String {
+    format!(
+        "{}\n{}",
+        include_str!("html/style.css"),
+        svg::style("figure")
+    )
+}
+
 /// A whole page that needs no network: what stands before its body, and the body.
-pub(super) fn document(title: &str, styles: &str, body: &Markup) -> String {
+#[must_use]
+pub fn document(title: &str, styles: &str, body: &Markup) -> String {
     let page = html! {
         (PreEscaped("<!doctype html>\n"))
         html lang="en" { "\n"
@@ -37,7 +56,7 @@ pub(super) fn document(title: &str, styles: &str, body: &Markup) -> String {
                 meta name="color-scheme" content="light dark"; "\n"
                 link rel="icon" href="data:,"; "\n"
                 title { (title) } "\n"
-                style { "\n" (PreEscaped(styles)) "\n" } "\n"
+                style { (PreEscaped(between_tags(styles))) } "\n"
             } "\n"
             (body) "\n"
         } "\n"
@@ -46,18 +65,26 @@ pub(super) fn document(title: &str, styles: &str, body: &Markup) -> String {
 }
 
 /// A script as it is.
-pub(super) fn script(source: &str) -> Markup {
-    html! { script { "\n" (PreEscaped(source)) "\n" } "\n" }
+#[must_use]
+pub fn script(source: &str) -> Markup {
+    html! { script { (PreEscaped(between_tags(source))) } "\n" }
+}
+
+/// The way back to the pages of a server, where it hands this one out.
+pub(super) fn way_back(served: Option<&Served>) -> Markup {
+    html! {
+        @if let Some(served) = served {
+            nav aria-label="pages" {
+                @for (address, name) in &served.links { a href=(address) { (name) } " " }
+            } "\n"
+            p.note { code { (served.command) } " writes this page into a folder, with all figures as SVG and all tables as Parquet." } "\n"
+        }
+    }
 }
 
 impl Content<'_> {
     /// The whole file.
     pub(super) fn html(&self) -> String {
-        let styles = format!(
-            "{}\n{}",
-            include_str!("html/style.css"),
-            svg::style("figure")
-        );
         let (troubles, results): (Vec<&Table>, Vec<&Table>) = self
             .tables
             .iter()
@@ -91,16 +118,17 @@ impl Content<'_> {
                     }))
                 } "\n"
                 div id="tip" role="status" hidden {} "\n"
-                (script(include_str!("html/script.js")))
+                (script(SCRIPT))
             }
         };
-        document(&format!("{} – bookahead", self.run.name), &styles, &body)
+        document(&format!("{} – bookahead", self.run.name), &style(), &body)
     }
 
     fn head(&self) -> Markup {
         let run = &self.run;
         html! {
             header { "\n"
+                (way_back(self.served))
                 div.bar {
                     h1 { (run.name) }
                     button id="theme" type="button" aria-label="light or dark" { "light or dark" }

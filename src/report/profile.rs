@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use maud::{PreEscaped, html};
 
-use super::gantt::{moment, span};
+use super::gantt::{self, moment, span};
 use super::html::{document, script};
 use super::svg::{
     BELOW_AXIS, COLOURS, Canvas, Picture, Place, Side, Swatch, escape, legend_height, round_ticks,
@@ -35,6 +35,11 @@ pub struct Profile<'p> {
     pub to: Seconds,
 }
 
+/// The style of the page.
+pub(super) fn page_style() -> String {
+    format!("{}{}", style("svg"), gantt::PAGE_STYLE)
+}
+
 /// One layer: what holds nodes, and how many it holds in each column.
 struct Layer {
     kind: &'static str,
@@ -52,7 +57,6 @@ impl Profile<'_> {
     #[must_use]
     pub fn page(&self, note: &str) -> String {
         let layers = self.layers();
-        let styles = format!("{}{}", style("svg"), include_str!("html/gantt.css"));
         let body = html! {
             body { "\n"
                 header {
@@ -78,10 +82,10 @@ impl Profile<'_> {
                 } "\n"
                 main { (PreEscaped(self.draw(Place::Page))) } "\n"
                 div id="tip" role="status" hidden {} "\n"
-                (script(include_str!("html/gantt.js")))
+                (script(gantt::SCRIPT))
             }
         };
-        document(&self.title, &styles, &body)
+        document(&self.title, &page_style(), &body)
     }
 
     /// What a reader must know about the picture.

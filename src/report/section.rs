@@ -40,6 +40,17 @@ pub struct ReportExtras {
     pub claims: Option<ClaimsSection>,
     /// Drawings of plans, with their pages as `(name, text)`.
     pub plans: Vec<(PlanSection, String)>,
+    /// Where the page belongs that a server hands out.
+    pub served: Option<Served>,
+}
+
+/// What stands above a page that a server hands out, because no folder is beside it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Served {
+    /// Other pages, as address and name.
+    pub links: Vec<(String, String)>,
+    /// The command that writes the page into a folder with all its files.
+    pub command: String,
 }
 
 /// Why a report could not be written.

@@ -43,6 +43,16 @@ pub fn write(store: &Path, run: &RunSelector, out: &Path) -> Result<ReportSummar
     write_with(store, run, out, &ReportExtras::default())
 }
 
+/// The page of a report alone, for a browser that asks for it: `index.html` as [`write_with`] would write it now.
+///
+/// # Errors
+///
+/// When the store cannot be read or the run does not exist.
+pub fn page(store: &Path, run: &RunSelector, extras: &ReportExtras) -> Result<String, ReportError> {
+    let content = Content::read(&Store::open_read_only(store)?, run, extras)?;
+    Ok(content.html())
+}
+
 /// As [`write()`], with more sections.
 ///
 /// # Errors

@@ -1,8 +1,12 @@
 //! The formats that foreign files come in: small sound examples of each, and everything that the program does with one.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
+use clap::Parser;
+
+use bookahead::cli::trace::{TraceArguments, answer};
 use bookahead::failures::{FailureTrace, LanlTable};
 use bookahead::predictions::UserIndex;
 use bookahead::scheduling::stream::{
@@ -19,8 +23,8 @@ use bookahead::workload::workflows::{
     Negatives, Network, dax_text, heft::heft, parse_workflow, summarise_workflow, wf_commons_text,
 };
 use bookahead::workload::{
-    CleaningRules, Compression, MissingEstimate, ParsedTrace, WholeTrace, WorkloadSettings,
-    WorkloadSource, clean, prepare_parsed, summarise,
+    CleaningRules, Compression, MissingEstimate, ParsedTrace, TraceFolder, WholeTrace,
+    WorkloadSettings, WorkloadSource, clean, prepare_parsed, summarise,
 };
 
 /// A format of a foreign file.
@@ -38,17 +42,29 @@ pub enum Format {
     WfCommons,
     /// SQLite files.
     Store,
+    /// Accounting of Slurm.
+    Sacct,
+    /// Tables with a mapping.
+    Csv,
+    /// Tables with a mapping.
+    Parquet,
+    /// Workloads of Batsim.
+    Batsim,
 }
 
 impl Format {
-    /// Every format with its name, which is also its folder in the corpus, and how many of twenty inputs are of it.
-    pub const ALL: [(Self, &'static str, u64); 6] = [
+    /// Every format with its name, which is also its folder in the corpus, and how many of 26 inputs are of it.
+    pub const ALL: [(Self, &'static str, u64); 10] = [
         (Self::Swf, "swf", 5),
         (Self::Lanl, "lanl", 3),
         (Self::Toml, "toml", 4),
         (Self::Dax, "dax", 3),
         (Self::WfCommons, "wfcommons", 3),
         (Self::Store, "store", 2),
+        (Self::Sacct, "sacct", 3),
+        (Self::Csv, "csv", 1),
+        (Self::Parquet, "parquet", 1),
+        (Self::Batsim, "batsim", 1),
     ];
 
     /// The name.
@@ -79,6 +95,10 @@ impl Format {
                 vec![wf_commons_text(&made.workflow).into_bytes()]
             }
             Self::Store => vec![fs::read(small_store(folder)).expect("a store")],
+            Self::Sacct => vec![SACCT.to_vec(), LOCAL_SACCT.as_bytes().to_vec()],
+            Self::Csv => texts(&[TABLE]),
+            Self::Parquet => vec![table_as_parquet()],
+            Self::Batsim => texts(&[BATSIM]),
         }
     }
 
@@ -125,8 +145,158 @@ impl Format {
                 fs::write(&path, bytes).expect("a writable folder");
                 consume_store(&path, folder);
             }
+            Self::Sacct => consume_import(bytes, folder, "jobs.txt", &["--zone", "Europe/Berlin"]),
+            Self::Csv => consume_import(bytes, folder, "jobs.csv", &["--mapping", "nrel-eagle"]),
+            Self::Parquet => {
+                consume_import(bytes, folder, "jobs.parquet", &["--mapping", "pm100"]);
+            }
+            Self::Batsim => {
+                consume_import(bytes, folder, "jobs.json", &["--format", "batsim-json"])
+            }
         }
     }
+}
+
+#[derive(Parser)]
+struct Trace {
+    #[command(flatten)]
+    trace: TraceArguments,
+}
+
+/// Imports a log, and writes the trace for Batsim.
+fn consume_import(bytes: &[u8], folder: &Path, name: &str, more: &[&str]) {
+    let path = folder.join(name);
+    fs::write(&path, bytes).expect("a writable folder");
+    let trace = folder.join("imported.swf");
+    let call = |arguments: &[&OsStr]| {
+        let program = Trace::try_parse_from([&[OsStr::new("trace")], arguments].concat());
+        answer(
+            &program.expect("sound arguments").trace,
+            &TraceFolder::default(),
+        )
+    };
+    let [trace, out] = [trace.as_os_str(), OsStr::new("--out")];
+    let more: Vec<&OsStr> = more.iter().map(OsStr::new).collect();
+    let import = [
+        &[OsStr::new("import"), path.as_os_str(), out, trace],
+        &more[..],
+    ]
+    .concat();
+    if let Err(error) = call(&import) {
+        return discard(error);
+    }
+    let written = folder.join("exported.json");
+    call(&[
+        OsStr::new("export"),
+        trace,
+        OsStr::new("--format"),
+        OsStr::new("batsim-json"),
+        out,
+        written.as_os_str(),
+    ])
+    .expect("what was imported can be written");
+}
+
+const SACCT: &[u8] = include_bytes!("../importing/jobs.txt");
+
+const LOCAL_SACCT: &str = "\
+JobID|User|Partition|Submit|Eligible|Start|End|Elapsed|Timelimit|NNodes|NCPUS|State|Restarts
+7_1|ada|batch|2024-10-27T01:50:00|2024-10-27T01:50:00|2024-10-27T02:10:00|2024-10-27T02:30:00|00:20:00|1-00:00:00|2|64|COMPLETED|0
+7_[2-9%3]|ada|batch|2024-10-27T01:50:00|2024-10-27T01:50:00|None|2024-10-27T02:30:00|00:00:00|Partition_Limit|1|1|CANCELLED by 5|0
+8+0|bob|debug|2024-03-31T01:50:00|2024-03-31T02:10:00|2024-03-31T03:10:00|2024-03-31T04:00:00|00:50:00|UNLIMITED|1|32|NODE_FAIL|1
+8+0|bob|debug|2024-03-31T04:00:00|2024-03-31T04:02:00|2024-03-31T05:10:00|2024-03-31T06:00:00|00:50:00|30:00|1|32|TIMEOUT|1
+8.batch|bob|debug|Unknown|Unknown|None|None|00:50:00||1|32|COMPLETED|0
+";
+
+const TABLE: &str = "\
+job_id,user,account,partition,qos,wallclock_req,nodes_req,submit_time,start_time,end_time,run_time,state
+5,user1,account1,p,normal,7200.0,2,2019-01-01 09:00:00,2019-01-01 09:00:10,2019-01-01 10:00:10,3600.0,COMPLETED
+6,user2,\"account, 1\",p,normal,7200.5,1,2019-01-01 09:30:00,,,,PENDING
+7,user2,account1,p,normal,600.0,1,2019-03-10 02:30:00.5,2019-01-01 09:40:00,2019-01-01 09:50:00Z,600.0,TIMEOUT
+";
+
+const BATSIM: &str = r#"{"nb_res": 4, "description": "; MaxProcs: 4\n; Note: x", "jobs": [
+ {"id": "w!12", "subtime": 10.5, "walltime": 100.2, "res": 4, "profile": "a", "extra_data": "{\"wait\":5,\"user\":3,\"used_memory\":1.5}"},
+ {"id": 2, "subtime": 0, "res": 1, "profile": "b"},
+ {"id": 3, "subtime": 7, "walltime": -1, "res": 2, "profile": "c"}],
+ "profiles": {"a": {"type": "delay", "delay": 20.25}, "b": {"type": "parallel_homogeneous", "cpu": 1e6, "com": 0},
+ "c": {"type": "DelayProfile", "delay": 60}}}"#;
+
+/// Two jobs in the layout of PM100.
+pub fn table_as_parquet() -> Vec<u8> {
+    use parquet::data_type::{ByteArray, ByteArrayType, Int64Type};
+    let names = [
+        "submit_time",
+        "start_time",
+        "end_time",
+        "job_id",
+        "run_time",
+        "time_limit",
+        "num_nodes_alloc",
+        "num_nodes_req",
+    ];
+    let texts = ["user_id", "group_id", "qos", "partition", "job_state"];
+    let mut schema = "message jobs {\n".to_owned();
+    for (place, name) in names.iter().enumerate() {
+        let note = if place < 3 {
+            " (TIMESTAMP(MICROS,true))"
+        } else {
+            ""
+        };
+        schema += &format!("optional int64 {name}{note};\n");
+    }
+    for name in texts {
+        schema += &format!("optional binary {name} (UTF8);\n");
+    }
+    let schema = parquet::schema::parser::parse_message_type(&(schema + "}")).expect("a schema");
+    let properties = parquet::file::properties::WriterProperties::builder()
+        .set_compression(parquet::basic::Compression::SNAPPY)
+        .build();
+    let mut bytes = Vec::new();
+    let mut file = parquet::file::writer::SerializedFileWriter::new(
+        &mut bytes,
+        schema.into(),
+        properties.into(),
+    )
+    .expect("a writer");
+    let mut group = file.next_row_group().expect("a group");
+    let mut place = 0;
+    while let Some(mut column) = group.next_column().expect("a column") {
+        if place < names.len() {
+            let factor = if place < 3 { 1_000_000 } else { 1 };
+            let first = [
+                1_600_000_000,
+                1_600_000_100,
+                1_600_003_700,
+                5,
+                3_600,
+                120,
+                2,
+                2,
+            ][place];
+            let values = [first * factor, (first + 1) * factor];
+            column
+                .typed::<Int64Type>()
+                .write_batch(&values, Some(&[1, 1]), None)
+                .expect("values");
+        } else {
+            let words = if place == 12 {
+                ["COMPLETED", "CANCELLED by 7"]
+            } else {
+                ["a", "b"]
+            };
+            let values = words.map(ByteArray::from);
+            column
+                .typed::<ByteArrayType>()
+                .write_batch(&values, Some(&[1, 1]), None)
+                .expect("values");
+        }
+        column.close().expect("a column");
+        place += 1;
+    }
+    group.close().expect("a group");
+    file.close().expect("a file");
+    bytes
 }
 
 const SWF: &str = "\

@@ -37,7 +37,7 @@ struct Arguments {
     /// Other inputs
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Only this format: swf, lanl, toml, dax, wfcommons, store
+    /// Only this format: swf, lanl, toml, dax, wfcommons, store, sacct, csv, parquet, batsim
     #[arg(long)]
     format: Option<String>,
     /// Where inputs are kept that broke something
@@ -86,7 +86,7 @@ fn main() -> ExitCode {
         let before = read;
         for ((format, weight), done) in formats.iter().zip(&mut done) {
             let most = (arguments.inputs * weight).div_ceil(weights.max(1));
-            let last = most.min(*done + BATCH * weight / weights);
+            let last = most.min(*done + (BATCH * weight / weights).max(1));
             while *done < last && in_time() {
                 let (next, fault) = watch(*format, folder.path(), arguments.seed, *done..last);
                 if let Some(fault) = fault {

@@ -1,5 +1,6 @@
 //! Small workloads for the tests of policies.
 
+pub mod browser;
 pub mod json_schema;
 pub mod pages;
 pub mod program;

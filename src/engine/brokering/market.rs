@@ -26,7 +26,11 @@
 //! realised failure rate is `(k + F) / (…)` and its promised one `(k + Q) / (…)`, with `F` broken promises, `Q` the sum of their promised
 //! PoFs, and the same number of promises below both. So it multiplies what the provider says by `(k + F) / (k + Q)`. Counts age with every decided promise
 //! of the provider, to a half in `half_life_jobs`. A provider that says 0 is believed, as no factor helps there.
+//!
+//! With `migration` a job that is interrupted may go on at another cluster: `market/migration.rs`.
 
+mod measured;
+mod migration;
 mod reputation;
 
 use std::sync::Arc;
@@ -34,6 +38,8 @@ use std::sync::Arc;
 use rand::RngExt;
 use serde::{Deserialize, Serialize};
 
+use self::measured::result;
+pub use self::migration::{MigrationSettings, Move};
 pub use self::reputation::Reputation;
 use crate::estimates::EstimateModel;
 use crate::failures::FailureTrace;
@@ -85,6 +91,9 @@ pub struct MarketSettings {
     pub prior_failures: f64,
     /// Decided promises of a provider after which earlier ones count half; 0: they never age.
     pub half_life_jobs: f64,
+    /// How the rests of interrupted jobs move to other clusters; `None` where they do not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub migration: Option<MigrationSettings>,
 }
 
 impl MarketSettings {
@@ -126,6 +135,8 @@ pub struct MarketRun {
     pub providers: Vec<ProviderResult>,
     /// Its measures.
     pub measured: Measured,
+    /// The moves between clusters, in order of time.
+    pub moves: Vec<Move>,
 }
 
 /// What became of one provider. Amounts in node-seconds.
@@ -133,13 +144,17 @@ pub struct MarketRun {
 pub struct ProviderResult {
     /// By what it multiplied the PoF that it said.
     pub optimism: f64,
-    /// Jobs that were delegated to it.
+    /// Promises that it gave: jobs that were delegated to it, and rests that other providers bought.
     pub jobs: u64,
+    /// The rests among them.
+    pub rests: u64,
     /// Broken promises among them.
     pub broken: u64,
+    /// Broken promises of rests.
+    pub broken_rests: u64,
     /// Sum of the PoFs that it said of them.
     pub promised: f64,
-    /// Prices of kept promises.
+    /// Prices of kept promises, less what it paid for rests.
     pub revenue: f64,
     /// The same without the penalties of broken ones.
     pub gain: f64,
@@ -187,6 +202,8 @@ struct Contract {
     fee: f64,
     price: f64,
     promised: f64,
+    /// The provider that bought it as the rest of its contract with this number; `None` where a customer did.
+    buyer: Option<(usize, usize)>,
 }
 
 /// A quote as the broker weighs it.
@@ -198,42 +215,125 @@ struct Offer {
     end: Seconds,
 }
 
+/// A market while it is simulated.
+struct Market<'m> {
+    settings: &'m MarketSettings,
+    keep_outcomes: bool,
+    providers: Vec<Provider>,
+    /// What customers gained.
+    customers: f64,
+    moves: Vec<Move>,
+}
+
 /// Simulates a market; `None` where no such policy is registered.
 #[must_use]
 pub fn simulate_market(settings: &MarketSettings, mut inputs: MarketInputs) -> Option<MarketRun> {
-    let mut providers = providers(settings, &inputs)?;
-    let mut customers = 0.0;
-    let mut offers = Vec::with_capacity(providers.len());
-    for job in inputs.jobs.iter() {
-        offers.clear();
-        for (number, provider) in providers.iter_mut().enumerate() {
+    let mut market = Market::new(settings, &inputs)?;
+    market.run(&inputs.jobs, &mut inputs.ties);
+    Some(result(&inputs.jobs, market))
+}
+
+impl<'m> Market<'m> {
+    fn new(settings: &'m MarketSettings, inputs: &MarketInputs) -> Option<Self> {
+        Some(Self {
+            settings,
+            keep_outcomes: inputs.keep_outcomes,
+            providers: providers(settings, inputs)?,
+            customers: 0.0,
+            moves: Vec::new(),
+        })
+    }
+
+    fn run(&mut self, jobs: &[Job], ties: &mut Stream) {
+        let settings = self.settings;
+        let mut offers = Vec::with_capacity(self.providers.len());
+        for job in jobs {
+            self.pass_to(job.submit);
+            offers.clear();
+            for (number, provider) in self.providers.iter_mut().enumerate() {
+                if let Some(quote) = provider.machine.quote_job(job) {
+                    offers.push(provider.offer(number, job, &quote, settings));
+                }
+            }
+            let Some(best) = choose(&offers, settings.rule, ties) else {
+                continue;
+            };
+            let provider = &mut self.providers[best.provider];
+            let id = provider.agree(best.contract);
+            provider.machine.submit([Job { id, ..job.clone() }]);
             provider.machine.settle(job.submit);
-            customers += provider.learn(settings, inputs.keep_outcomes);
-            if let Some(quote) = provider.machine.quote_job(job) {
-                offers.push(provider.offer(number, job, &quote, settings));
+        }
+        self.finish();
+    }
+
+    /// Everything happens that happens until then, and the broker is told of it.
+    fn pass_to(&mut self, now: Seconds) {
+        if self.settings.migration.is_some() {
+            self.migrate_until(now);
+        }
+        self.settle(now);
+    }
+
+    fn settle(&mut self, now: Seconds) {
+        for provider in &mut self.providers {
+            provider.machine.settle(now);
+        }
+        self.learn();
+    }
+
+    /// The last jobs end.
+    fn finish(&mut self) {
+        if self.settings.migration.is_some() {
+            self.migrate_until(Seconds::FAR);
+        }
+        for provider in &mut self.providers {
+            while !provider.machine.is_idle()
+                && let Some(next) = provider.machine.next_event()
+            {
+                provider.machine.advance(next + Seconds(1));
             }
         }
-        let Some(best) = choose(&offers, settings.rule, &mut inputs.ties) else {
-            continue;
-        };
-        let provider = &mut providers[best.provider];
-        let number = u32::try_from(provider.contracts.len()).unwrap_or(u32::MAX);
-        provider.contracts.push(best.contract);
-        provider.machine.submit([Job {
-            id: JobId(number),
-            ..job.clone()
-        }]);
-        provider.machine.settle(job.submit);
+        self.learn();
     }
-    for provider in &mut providers {
-        while !provider.machine.is_idle()
-            && let Some(next) = provider.machine.next_event()
-        {
-            provider.machine.advance(next + Seconds(1));
+
+    /// Reads the outcomes since the last time, and what they were worth to customers.
+    fn learn(&mut self) {
+        for number in 0..self.providers.len() {
+            let provider = &mut self.providers[number];
+            let outcomes = provider.machine.take_outcomes();
+            let worth = outcomes
+                .iter()
+                .map(|outcome| {
+                    let contract = outcome.job.id.0 as usize;
+                    self.decided(number, contract, !outcome.verdict.is_successful())
+                })
+                .sum::<f64>();
+            self.customers += worth;
+            if self.keep_outcomes {
+                self.providers[number].result.outcomes.extend(outcomes);
+            }
         }
-        customers += provider.learn(settings, inputs.keep_outcomes);
     }
-    Some(result(settings, &inputs.jobs, providers, customers))
+
+    /// A promise was kept or broken, and with it those for which it was bought; what that was worth to the customer.
+    fn decided(&mut self, provider: usize, number: usize, is_broken: bool) -> f64 {
+        let contract = self.providers[provider].decided(number, is_broken, self.settings);
+        let fee = contract.fee;
+        match contract.buyer {
+            Some((buyer, bought_for)) => {
+                let result = &mut self.providers[buyer].result;
+                if is_broken {
+                    result.gain += self.settings.penalty * fee;
+                } else {
+                    result.gain -= contract.price;
+                    result.revenue -= contract.price;
+                }
+                self.decided(buyer, bought_for, is_broken)
+            }
+            None if is_broken => (self.settings.penalty - self.settings.damage) * fee,
+            None => self.settings.value * fee - contract.price,
+        }
+    }
 }
 
 fn providers(settings: &MarketSettings, inputs: &MarketInputs) -> Option<Vec<Provider>> {
@@ -244,6 +344,9 @@ fn providers(settings: &MarketSettings, inputs: &MarketInputs) -> Option<Vec<Pro
         if let Some(failures) = inputs.failures.get(number as usize) {
             machine.inject(&failures.events);
         }
+        if settings.migration.is_some() {
+            machine.record_interruptions();
+        }
         let optimism = settings.optimism_of(number);
         Provider {
             machine,
@@ -253,7 +356,9 @@ fn providers(settings: &MarketSettings, inputs: &MarketInputs) -> Option<Vec<Pro
             result: ProviderResult {
                 optimism,
                 jobs: 0,
+                rests: 0,
                 broken: 0,
+                broken_rests: 0,
                 promised: 0.0,
                 revenue: 0.0,
                 gain: 0.0,
@@ -273,59 +378,66 @@ impl Provider {
         quote: &JobQuote,
         settings: &MarketSettings,
     ) -> Offer {
-        let fee = job.fee().0 as f64;
-        let promised = (quote.pof * self.optimism).clamp(0.0, 1.0);
-        let price = fee * (1.0 - settings.discount * promised);
-        let believed = match settings.rule {
-            DelegationRule::Reputation => self.reputation.believed(promised),
-            DelegationRule::Promised | DelegationRule::Cheapest | DelegationRule::Random => {
-                promised
-            }
-        };
+        let contract = self.contract(job.fee().0 as f64, quote, settings);
+        let Contract { fee, price, .. } = contract;
+        let believed = self.believed(contract.promised, settings.rule);
         let kept = settings.value * fee - price;
         let broken = (settings.penalty - settings.damage) * fee;
         Offer {
             provider,
-            contract: Contract {
-                fee,
-                price,
-                promised,
-            },
+            contract,
             score: (1.0 - believed) * kept + believed * broken,
             end: quote.end,
         }
     }
 
-    /// Reads the outcomes since the last time, and says what they were worth to customers.
-    fn learn(&mut self, settings: &MarketSettings, keep_outcomes: bool) -> f64 {
-        let outcomes = self.machine.take_outcomes();
-        let worth = outcomes
-            .iter()
-            .map(|outcome| self.decided(outcome, settings))
-            .sum();
-        if keep_outcomes {
-            self.result.outcomes.extend(outcomes);
-        }
-        worth
+    /// It takes on a job under this contract; the id of the job there.
+    fn agree(&mut self, contract: Contract) -> JobId {
+        let number = u32::try_from(self.contracts.len()).unwrap_or(u32::MAX);
+        self.contracts.push(contract);
+        JobId(number)
     }
 
-    fn decided(&mut self, outcome: &JobOutcome, settings: &MarketSettings) -> f64 {
-        let contract = self.contracts[outcome.job.id.0 as usize];
-        let is_broken = !outcome.verdict.is_successful();
+    /// What it asks for work with this fee.
+    fn contract(&self, fee: f64, quote: &JobQuote, settings: &MarketSettings) -> Contract {
+        let promised = (quote.pof * self.optimism).clamp(0.0, 1.0);
+        Contract {
+            fee,
+            price: fee * (1.0 - settings.discount * promised),
+            promised,
+            buyer: None,
+        }
+    }
+
+    /// What the broker believes where it says this.
+    fn believed(&self, promised: f64, rule: DelegationRule) -> f64 {
+        match rule {
+            DelegationRule::Reputation => self.reputation.believed(promised),
+            DelegationRule::Promised | DelegationRule::Cheapest | DelegationRule::Random => {
+                promised
+            }
+        }
+    }
+
+    /// Counts one of its promises.
+    fn decided(&mut self, number: usize, is_broken: bool, settings: &MarketSettings) -> Contract {
+        let contract = self.contracts[number];
         self.reputation.decided(contract.promised, is_broken);
+        let is_rest = contract.buyer.is_some();
         let result = &mut self.result;
         result.jobs += 1;
+        result.rests += u64::from(is_rest);
         result.promised += contract.promised;
         result.believed.push(self.reputation.failure_rate());
         if is_broken {
             result.broken += 1;
+            result.broken_rests += u64::from(is_rest);
             result.gain -= settings.penalty * contract.fee;
-            (settings.penalty - settings.damage) * contract.fee
         } else {
             result.revenue += contract.price;
             result.gain += contract.price;
-            settings.value * contract.fee - contract.price
         }
+        contract
     }
 }
 
@@ -361,126 +473,6 @@ fn choose(offers: &[Offer], rule: DelegationRule, ties: &mut Stream) -> Option<O
         several => Some(*best[ties.random_range(0..several)]),
     }
 }
-
-/// How near the broker's belief must be to the truth to count as knowledge.
-const KNOWN_WITHIN: f64 = 0.02;
-
-fn result(
-    settings: &MarketSettings,
-    jobs: &[Job],
-    providers: Vec<Provider>,
-    customers: f64,
-) -> MarketRun {
-    let mut metrics = SimulationMetrics::default();
-    let mut results = Vec::with_capacity(providers.len());
-    for provider in providers {
-        let own = provider.machine.metrics();
-        metrics = own.beside(&metrics);
-        results.push(provider.result);
-    }
-    let not_delegated = jobs.len() as u64 - metrics.submitted;
-    metrics.submitted += not_delegated;
-    metrics.dropped += not_delegated;
-    let offered: f64 = jobs.iter().map(|job| job.fee().0 as f64).sum();
-    let mut measured = Measured::default();
-    let delegated: u64 = results.iter().map(|result| result.jobs).sum();
-    let broken: u64 = results.iter().map(|result| result.broken).sum();
-    let percent = |measured: &mut Measured, name, above: f64, below: f64| {
-        measured.add_ratio(name, 100.0 * above, below);
-    };
-    let gain: f64 = results.iter().map(|result| result.gain).sum();
-    percent(&mut measured, "market_provider_gain_percent", gain, offered);
-    percent(
-        &mut measured,
-        "market_customer_gain_percent",
-        customers,
-        offered,
-    );
-    let total = jobs.len() as f64;
-    percent(
-        &mut measured,
-        "market_delegated_percent",
-        delegated as f64,
-        total,
-    );
-    let kept = (delegated - broken) as f64;
-    percent(&mut measured, "market_kept_percent", kept, delegated as f64);
-    let sum: f64 = results.iter().map(|result| result.revenue).sum();
-    let squares: f64 = results
-        .iter()
-        .map(|result| result.revenue * result.revenue)
-        .sum();
-    let clusters = results.len() as f64;
-    percent(
-        &mut measured,
-        "market_jain_percent",
-        sum * sum,
-        clusters * squares,
-    );
-    for (is_honest, names) in [(true, &HONEST), (false, &OPTIMISTIC)] {
-        let of_kind: Vec<&ProviderResult> = results
-            .iter()
-            .filter(|result| (result.optimism == 1.0) == is_honest)
-            .collect();
-        let number = of_kind.len() as f64;
-        let sum = |value: fn(&ProviderResult) -> f64| -> f64 {
-            of_kind.iter().map(|result| value(result)).sum()
-        };
-        let jobs = sum(|result| result.jobs as f64);
-        // An equal share of all fees is 100 %.
-        percent(
-            &mut measured,
-            names[0],
-            sum(|result| result.gain) * clusters,
-            offered * number,
-        );
-        percent(
-            &mut measured,
-            names[1],
-            jobs * clusters,
-            delegated as f64 * number,
-        );
-        percent(&mut measured, names[2], sum(|result| result.promised), jobs);
-        percent(
-            &mut measured,
-            names[3],
-            sum(|result| result.broken as f64),
-            jobs,
-        );
-        if settings.rule == DelegationRule::Reputation {
-            let known: Vec<f64> = of_kind
-                .iter()
-                .filter_map(|result| result.known_after(KNOWN_WITHIN))
-                .map(|jobs| jobs as f64)
-                .collect();
-            measured.add_ratio(names[4], known.iter().sum(), known.len() as f64);
-            percent(&mut measured, names[5], known.len() as f64, number);
-        }
-    }
-    MarketRun {
-        metrics,
-        providers: results,
-        measured,
-    }
-}
-
-/// Measures of honest providers, and of the others in the same order.
-const HONEST: [&str; 6] = [
-    "market_honest_gain_percent",
-    "market_honest_share_percent",
-    "market_honest_promised_percent",
-    "market_honest_broken_percent",
-    "market_honest_known_after_jobs",
-    "market_honest_known_percent",
-];
-const OPTIMISTIC: [&str; 6] = [
-    "market_optimistic_gain_percent",
-    "market_optimistic_share_percent",
-    "market_optimistic_promised_percent",
-    "market_optimistic_broken_percent",
-    "market_optimistic_known_after_jobs",
-    "market_optimistic_known_percent",
-];
 
 #[cfg(test)]
 mod tests;

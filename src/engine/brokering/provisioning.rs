@@ -29,6 +29,7 @@ mod provider;
 mod search;
 mod settings;
 mod site_load;
+mod tariff;
 #[cfg(test)]
 pub(crate) mod test_support;
 
@@ -57,3 +58,4 @@ pub use settings::{
     AfterFailure, Commitment, Provider, ProvisioningSettings, SearchMethod, SiteChoice,
 };
 pub use site_load::{LOAD_TOLERANCE, SiteLoadError, load_site, utilisation_percent};
+pub use tariff::{EdgeSale, HoleSale, SlotTariff};

@@ -205,6 +205,23 @@ impl SlotList {
         Ok(Purchase { slot, piece, price })
     }
 
+    /// As [`SlotList::buy`], of a slot of which parts are sold whatever it says.
+    ///
+    /// # Errors
+    /// [`PurchaseError`] says which rule forbids it; nothing is changed then.
+    pub fn buy_part(&mut self, index: usize, piece: Piece) -> Result<Purchase, PurchaseError> {
+        let found = self.slots.get(index).copied();
+        let slot = found.ok_or(PurchaseError::NoSuchSlot { index })?;
+        let sold = Slot {
+            divisible: true,
+            ..slot
+        };
+        let price = sold.price_of(piece)?;
+        self.slots.remove(index);
+        self.leave(slot, piece);
+        Ok(Purchase { slot, piece, price })
+    }
+
     /// The number of the slot that an advertised one stands for, if it still exists as it was (spec `provisioning.md` §2.4:
     /// advertisements are advisory). The list must have been clipped to the time of the advertisement.
     #[must_use]

@@ -6,6 +6,7 @@
 
 mod events;
 mod jobs;
+mod moved;
 mod progress;
 mod rest;
 mod windows;
@@ -13,6 +14,7 @@ mod windows;
 use self::events::Event;
 use self::jobs::JobTable;
 pub use self::jobs::Phase;
+pub use self::moved::MovedJob;
 use self::progress::RunEnd;
 use super::agenda::Agenda;
 use super::checkpoint::Checkpointing;
@@ -229,6 +231,8 @@ pub struct Cluster {
     pub work: WorkCounters,
     /// Which nodes jobs held and when, where somebody wants to know.
     allocations: Option<Vec<Allocation>>,
+    /// Jobs that save their work and were stopped or lost a node, where somebody wants to know.
+    interrupted: Option<Vec<JobId>>,
     /// How jobs save their work; `None` where they do not.
     checkpointing: Option<Checkpointing>,
     /// How the penalty grows with lateness; `None` where a deadline is the end.
@@ -267,6 +271,7 @@ impl Cluster {
             cancelled: Vec::new(),
             work: WorkCounters::default(),
             allocations: None,
+            interrupted: None,
             checkpointing: None,
             penalty: None,
         }
@@ -549,6 +554,9 @@ impl Cluster {
             record.node_failures += 1;
             record.phase = Phase::Disabled;
             record.version += 1;
+            if checkpointing.is_some() {
+                self.interrupted_now(job);
+            }
         }
         victim
     }

@@ -507,6 +507,10 @@ impl Policy for Counted {
         )
     }
 
+    fn quote_rest(&mut self, cluster: &mut Cluster, job: JobId) -> Option<JobQuote> {
+        self.promised_rest(cluster, job)
+    }
+
     fn sells_windows(&self) -> bool {
         true
     }

@@ -107,7 +107,8 @@ impl Mapped {
 
     fn refresh(&mut self, now: Seconds) {
         self.plan.forget_before(now);
-        if self.completions.len() > self.plan.reservations().len() {
+        // Nobody asks for those of jobs that have left the plan: they may stay for a while.
+        if self.completions.len() > 2 * self.plan.reservations().len() + 64 {
             let (plan, disabled) = (&self.plan, &self.disabled);
             self.completions
                 .retain(|job| disabled.contains(job) || plan.reservation(job).is_some());
@@ -532,6 +533,7 @@ impl Policy for Mapped {
 
     fn cancelled(&mut self, cluster: &mut Cluster, job: JobId) {
         self.disabled.remove(job);
+        self.displaced.remove(job);
         self.completions.remove(job);
         let freed = self.plan.remove(job);
         cluster.withdraw(job);
@@ -554,6 +556,10 @@ impl Policy for Mapped {
             self.learned
                 .quote(slot.start, slot.end, slot.overbooked, &success),
         )
+    }
+
+    fn quote_rest(&mut self, cluster: &mut Cluster, job: JobId) -> Option<JobQuote> {
+        self.promised_rest(cluster, job)
     }
 
     fn decided(&mut self, outcome: &JobOutcome) {

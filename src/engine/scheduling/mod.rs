@@ -48,7 +48,7 @@ pub use checkpoint::{
 pub use client::{
     ClientSettings, ClientTies, ClosedLoop, Decision, Dependencies, Follows, Orders, REACTION,
 };
-pub use cluster::{Allocation, Cluster, ClusterMachine, Phase};
+pub use cluster::{Allocation, Cluster, ClusterMachine, MovedJob, Phase};
 pub use counted::Counted;
 pub use direct::{
     Replay, learn_from_batteries, replay, simulate, simulate_clients, simulate_policy,

@@ -87,8 +87,8 @@ pub trait Policy: Send {
         cluster.fail(job);
     }
 
-    /// The user of an accepted flexible job takes it back before its first start: forget it, and take it off the cluster
-    /// ([`Cluster::withdraw`]).
+    /// The user of an accepted flexible job takes it back before its first start, or it leaves for another cluster after an interruption
+    /// (it may have begun anew in this instant): forget it, and take it off the cluster ([`Cluster::withdraw`]).
     fn cancelled(&mut self, cluster: &mut Cluster, job: JobId);
 
     /// A job's outcome is final: what a policy may learn from. Called after the event that made it so.
@@ -105,6 +105,12 @@ pub trait Policy: Send {
     /// What a flexible job would be promised if it arrived now; `None` when it would be dropped, or when the policy quotes nothing. Asking
     /// brings the plan to now, as every event does, and changes nothing else.
     fn quote_job(&mut self, _cluster: &mut Cluster, _job: &Job) -> Option<JobQuote> {
+        None
+    }
+
+    /// What was promised of the rest of a job that was interrupted: its slot, and the probability that the rest fails in it; `None` where it
+    /// waits for one. Asking changes nothing.
+    fn quote_rest(&mut self, _cluster: &mut Cluster, _job: JobId) -> Option<JobQuote> {
         None
     }
 

@@ -38,7 +38,13 @@ impl MarketStudy {
 
 impl Study for MarketStudy {
     fn normalise(&mut self, mut common: CommonSettings<'_>) {
+        if let Some(checkpoint) = common.scheduling.checkpoint.take() {
+            self.settings.policy.checkpoint = Some(checkpoint.normalised());
+        }
         common.without_policy();
+        if self.settings.policy.checkpoint.is_none() {
+            self.settings.migration = None;
+        }
         if !self.overbooks() {
             *common.estimates = None;
         }

@@ -83,7 +83,13 @@ impl Study for ProvisioningStudy {
             settings.wish = default.wish;
             about.relative_wish = None;
         }
+        if settings.tariff.day_factor == 1.0 {
+            (settings.tariff.day_begins, settings.tariff.day_ends) =
+                (default.tariff.day_begins, default.tariff.day_ends);
+        }
         if !settings.is_genetic() {
+            settings.tariff = default.tariff;
+            settings.brokers = default.brokers;
             settings.genetic = default.genetic.clone();
             settings.site_choice = default.site_choice;
         }
@@ -107,7 +113,7 @@ impl Study for ProvisioningStudy {
             settings.site_choice = default.site_choice;
             about.application.network = Network::default();
         }
-        if best_effort || settings.latency == Seconds::ZERO {
+        if best_effort || (settings.latency == Seconds::ZERO && settings.brokers == 1) {
             // What is offered is never gone.
             settings.latency = Seconds::ZERO;
             settings.replans = default.replans;
@@ -128,7 +134,7 @@ impl Study for ProvisioningStudy {
         let sites: f64 = (self.about.sites.iter())
             .map(|site| 0.4 / (1.0 - site.utilisation_percent.unwrap_or(60.0).min(99.0) / 100.0))
             .sum();
-        f64::from(self.settings.submissions()) * sites * self.about.weight() / 100.0 + replay
+        f64::from(self.settings.applications()) * sites * self.about.weight() / 100.0 + replay
     }
 
     fn seconds_per_job(&self, _strategy: &str) -> f64 {
@@ -136,7 +142,7 @@ impl Study for ProvisioningStudy {
     }
 
     fn outcome_bytes(&self, _simulation: &SimulationSpec) -> f64 {
-        f64::from(self.settings.submissions()) * self.about.tasks() * TASK_BYTES
+        f64::from(self.settings.applications()) * self.about.tasks() * TASK_BYTES
     }
 
     /// 1: tasks that are ready together do not all go to the site that had the fewest before them (AMB-24d).

@@ -11,6 +11,7 @@ mod clusters;
 mod co_reservations;
 mod daily_cycle;
 mod error;
+pub mod foreign;
 pub mod input_file;
 mod job;
 mod job_stream;

@@ -1,5 +1,6 @@
 //! What `bookahead export` asks: one question a kind of row, each column with a type that holds in every row.
 
+use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use super::tables::definitions;
@@ -79,6 +80,8 @@ pub struct Export {
     pub sql: String,
     /// Names and types of its columns.
     pub columns: Vec<(String, ExportType)>,
+    /// Whether its rows belong to points, so that [`ExportRows::places`] is heeded.
+    pub of_points: bool,
 }
 
 use ExportType::{Flag, Integer, Number, Text};
@@ -87,7 +90,16 @@ use ExportType::{Flag, Integer, Number, Text};
 /// each come in the order of their keys, as the CROSS JOIN keeps the simulations outside: nothing is sorted in memory.
 const SIMULATIONS: &str =
     "(SELECT DISTINCT p.simulation AS id FROM run_point rp JOIN point p ON p.id = rp.point
-    WHERE rp.run = RUN ORDER BY 1 LIMIT -1)";
+    WHERE rp.run = RUN AND rp.place PLACES ORDER BY 1 LIMIT -1)";
+
+/// Which rows of a kind are exported; by default all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ExportRows {
+    /// Only those of the points at these places.
+    pub places: Option<BTreeSet<u64>>,
+    /// Only those for which this condition in SQL holds; it names columns of the export.
+    pub condition: Option<String>,
+}
 
 impl Store {
     /// The question whose rows are an export of this kind. Rows come in a fixed order.
@@ -95,7 +107,12 @@ impl Store {
     /// # Errors
     ///
     /// When the axes of the run cannot be read.
-    pub fn export(&self, run: RunId, kind: &ExportKind) -> Result<Export, StoreError> {
+    pub fn export(
+        &self,
+        run: RunId,
+        kind: &ExportKind,
+        rows: &ExportRows,
+    ) -> Result<Export, StoreError> {
         let mut columns: Vec<(String, ExportType)> = match kind.source {
             ExportSource::Table => self.columns_of(kind.name)?,
             _ => {
@@ -104,9 +121,15 @@ impl Store {
             }
         };
         let source = match kind.source {
-            ExportSource::Points => "v_point t WHERE t.run = RUN ORDER BY t.place".to_owned(),
+            ExportSource::Points => {
+                "v_point t WHERE t.run = RUN AND t.place PLACES ORDER BY t.place".to_owned()
+            }
             ExportSource::Axes => {
-                "v_point_axis t WHERE t.run = RUN ORDER BY t.place, t.axis".to_owned()
+                "v_point_axis t WHERE t.run = RUN AND t.place PLACES ORDER BY t.place, t.axis"
+                    .to_owned()
+            }
+            ExportSource::Run(view, order) if kind.columns().any(|(name, _)| name == "place") => {
+                format!("{view} t WHERE t.run = RUN AND t.place PLACES ORDER BY {order}")
             }
             ExportSource::Run(view, order) => {
                 format!("{view} t WHERE t.run = RUN ORDER BY {order}")
@@ -137,14 +160,33 @@ impl Store {
                     BEFORE + position,
                     format!(
                         "(SELECT x.value FROM v_point_axis x
-                          WHERE x.run = t.run AND x.place = t.place AND x.axis = {position})"
+                          WHERE x.run = t.run AND x.place = t.place AND x.axis = {position}) AS \"{}\"",
+                        columns[BEFORE + position].0.replace('"', "\"\"")
                     ),
                 );
             }
         }
-        let sql = format!("SELECT {} FROM {source}", chosen.join(", "))
-            .replace("RUN", &run.0.to_string());
-        Ok(Export { sql, columns })
+        let source = source.replace("RUN", &run.0.to_string());
+        let of_points = source.contains("PLACES");
+        let source = match &rows.places {
+            None => ["t", "rp"].iter().fold(source, |source, table| {
+                source.replace(&format!(" AND {table}.place PLACES"), "")
+            }),
+            Some(places) => {
+                let places: Vec<String> = places.iter().map(u64::to_string).collect();
+                source.replace("PLACES", &format!("IN ({})", places.join(", ")))
+            }
+        };
+        let mut sql = format!("SELECT {} FROM {source}", chosen.join(", "));
+        if let Some(condition) = &rows.condition {
+            // On a line of its own: a comment at its end does not swallow the bracket.
+            sql = format!("SELECT * FROM ({sql}) WHERE ({condition}\n)");
+        }
+        Ok(Export {
+            sql,
+            columns,
+            of_points,
+        })
     }
 
     /// Names and types of the columns of a table.
@@ -185,7 +227,8 @@ impl Store {
 /// The rows of a table that belong to a run, which its columns tell.
 fn rows_of_table(table: &str, columns: &[(String, ExportType)]) -> String {
     const WORKLOADS: &str = "(SELECT DISTINCT m.workload AS id FROM simulation m WHERE m.id IN
-        (SELECT p.simulation FROM run_point rp JOIN point p ON p.id = rp.point WHERE rp.run = RUN) ORDER BY 1 LIMIT -1)";
+        (SELECT p.simulation FROM run_point rp JOIN point p ON p.id = rp.point WHERE rp.run = RUN AND rp.place PLACES)
+        ORDER BY 1 LIMIT -1)";
     let has = |name: &str| columns.iter().any(|(column, _)| column == name);
     let of =
         |ids: &str, column: &str| format!("{ids} s CROSS JOIN {table} t WHERE t.{column} = s.id");

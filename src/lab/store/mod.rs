@@ -19,6 +19,7 @@ mod metrics;
 mod open;
 mod paired;
 mod processes;
+mod progress;
 mod query;
 mod read;
 mod record;
@@ -41,7 +42,7 @@ pub use crate::sweep::{EarlierWork, SimulationProgress};
 pub use aggregates::{Bin, CalibrationRow, MissingPoint, PofKind, Quantity, SimulatorRow};
 pub use curves::CurveSamples;
 pub use error::StoreError;
-pub use export::{Export, ExportKind, ExportType};
+pub use export::{Export, ExportKind, ExportRows, ExportType};
 pub use grid::{ClusterValues, CoRequestRow, GridCalendar, UseRow};
 pub use history::{JobDetail, MeasuredPoint, PlaceDetail, UnfinishedPoint};
 pub use measures::{MeasureColumn, ReservationCounts};
@@ -49,7 +50,8 @@ pub use merge::{MergeError, MergeOptions, MergeSummary, MergedRun};
 pub use metrics::{METRICS, Metric, Shown, names as metric_names};
 pub use open::Store;
 pub use paired::{PAIRED_MEASURES, PairedRequests};
-pub use query::{QueryError, SqlValue};
+pub use progress::{RunProgress, StoreStamp};
+pub use query::{Parameter, QueryError, SqlValue};
 pub use read::{AxisColumn, FailedPoint, PointColumns, RunSelector, RunSummary};
 pub use record::{
     FailedSimulation, FinishedSimulation, OutcomeDetail, RecordLoss, RunId, RunInput, RunRecord,

@@ -4,8 +4,8 @@ use std::fmt;
 
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
-use rusqlite::types::ValueRef;
-use rusqlite::{ErrorCode, InterruptHandle};
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{ErrorCode, InterruptHandle, ToSql};
 
 use super::{Store, StoreError};
 
@@ -141,6 +141,28 @@ fn axis_column(key: &str) -> String {
     key.replace('.', "_").replace('"', "\"\"")
 }
 
+/// What is put in the place of a parameter of a question.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// `x` for `:x`, `@x` or `$x`; without a name they take the places of `?` in their order.
+    pub name: Option<String>,
+    /// The value.
+    pub value: SqlValue,
+}
+
+impl ToSql for SqlValue {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        let value = match self {
+            Self::Null => ValueRef::Null,
+            Self::Integer(value) => ValueRef::Integer(*value),
+            Self::Real(value) => ValueRef::Real(*value),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Blob(bytes) => ValueRef::Blob(bytes),
+        };
+        Ok(ToSqlOutput::Borrowed(value))
+    }
+}
+
 /// What a question does with each row; `false` ends it.
 type Take<'a> = &'a mut dyn FnMut(&[SqlValue]) -> std::io::Result<bool>;
 
@@ -151,15 +173,31 @@ impl Store {
         self.connection.get_interrupt_handle()
     }
 
+    /// Answers one question without parameters, as [`Store::query_with`] does.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Store::query_with`].
+    pub fn query(
+        &self,
+        sql: &str,
+        begin: &mut dyn FnMut(&[String]) -> std::io::Result<()>,
+        take: Take<'_>,
+    ) -> Result<(), QueryError> {
+        self.query_with(sql, &[], begin, take)
+    }
+
     /// Answers one question that reads: `begin` gets the names of the columns, `take` each row in turn. Nothing is held
     /// but one row.
     ///
     /// # Errors
     ///
-    /// When the text is wrong, when it would write ([`QueryError::Refused`]), or when `begin` or `take` fail.
-    pub fn query(
+    /// When the text is wrong, when it would write ([`QueryError::Refused`]), when it has other parameters than `parameters`, or when
+    /// `begin` or `take` fail.
+    pub fn query_with(
         &self,
         sql: &str,
+        parameters: &[Parameter],
         begin: &mut dyn FnMut(&[String]) -> std::io::Result<()>,
         take: Take<'_>,
     ) -> Result<(), QueryError> {
@@ -195,19 +233,9 @@ impl Store {
             });
         }
         let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
-        if statement.parameter_count() > 0 {
-            return Err(QueryError::Wrong {
-                message: "the question has a parameter (`?` or `:name`) and nothing to put there: write the value itself"
-                    .to_owned(),
-                sql: sql.to_owned(),
-                offset: sql.find(['?', ':', '@', '$']),
-                near: Vec::new(),
-            });
-        }
+        self.bind(&mut statement, sql, parameters)?;
         begin(&names)?;
-        let mut rows = statement
-            .query([])
-            .map_err(|error| self.query_error(sql, error))?;
+        let mut rows = statement.raw_query();
         let mut row_values = Vec::with_capacity(names.len());
         while let Some(row) = rows.next().map_err(|error| self.query_error(sql, error))? {
             row_values.clear();
@@ -222,6 +250,52 @@ impl Store {
             }
         }
         Ok(())
+    }
+
+    /// Puts every parameter in its place.
+    fn bind(
+        &self,
+        statement: &mut rusqlite::Statement<'_>,
+        sql: &str,
+        parameters: &[Parameter],
+    ) -> Result<(), QueryError> {
+        let wrong = |message: String, offset| QueryError::Wrong {
+            message,
+            sql: sql.to_owned(),
+            offset,
+            near: Vec::new(),
+        };
+        let mut used = vec![false; parameters.len()];
+        for index in 1..=statement.parameter_count() {
+            let shown = statement.parameter_name(index).unwrap_or("?").to_owned();
+            let name = shown.strip_prefix([':', '@', '$']);
+            let mut at = (0..parameters.len()).filter(|at| parameters[*at].name.as_deref() == name);
+            let skipped = if name.is_none() { index - 1 } else { 0 };
+            let Some(at) = at.nth(skipped) else {
+                return Err(wrong(
+                    format!(
+                        "the question has a parameter `{shown}` and nothing to put there: write the value itself, or give it with --parameters"
+                    ),
+                    sql.find(&shown),
+                ));
+            };
+            used[at] = true;
+            statement
+                .raw_bind_parameter(index, &parameters[at].value)
+                .map_err(|error| self.query_error(sql, error))?;
+        }
+        match used.iter().position(|used| !used) {
+            None => Ok(()),
+            Some(at) => Err(wrong(
+                match &parameters[at].name {
+                    Some(name) => {
+                        format!("there is a value for `:{name}`, which the question does not have")
+                    }
+                    None => format!("there are {} values for {at} parameters", parameters.len()),
+                },
+                None,
+            )),
+        }
     }
 
     /// Makes the view `points` for this connection: `v_point` with a column for each axis that any run has, called after its key with `_` for

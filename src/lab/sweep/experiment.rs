@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::fs;
-use std::io::Read as _;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -31,13 +31,17 @@ pub struct Experiment {
 }
 
 impl Experiment {
-    /// Reads and checks an experiment file. `seed` takes the place of the file's.
+    /// Reads and checks an experiment file; `-` is standard input. `seed` takes the place of the file's.
     ///
     /// # Errors
     ///
     /// When the file cannot be read, or with every problem found in it (up to twenty).
     pub fn load(path: &Path, seed: Option<u64>) -> Result<Self, ExperimentError> {
-        let text = read(path)?;
+        if path == Path::new("-") {
+            const NAME: &str = "standard input";
+            return Self::parse(NAME, &read(Path::new(NAME), Ok(io::stdin().lock()))?, seed);
+        }
+        let text = read(path, fs::File::open(path))?;
         let mut experiment = Self::parse(&path.display().to_string(), &text, seed)?;
         experiment.sweep.source = Some(path.to_owned());
         Ok(experiment)
@@ -160,9 +164,9 @@ impl Experiment {
 /// More is no experiment file (and a device such as /dev/zero has no end).
 const LARGEST_FILE: u64 = 16 << 20;
 
-fn read(path: &Path) -> Result<String, ExperimentError> {
+fn read(path: &Path, source: io::Result<impl Read>) -> Result<String, ExperimentError> {
     let mut bytes = Vec::new();
-    fs::File::open(path)
+    source
         .and_then(|file| file.take(LARGEST_FILE + 1).read_to_end(&mut bytes))
         .map_err(|source| ExperimentError::Unreadable {
             path: path.to_owned(),

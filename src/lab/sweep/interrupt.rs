@@ -36,6 +36,23 @@ impl Interrupt {
     ///
     /// When the system gives no thread or no signal handler.
     pub fn listen(&self) -> io::Result<()> {
+        self.listen_with(|| {
+            tracing::warn!(
+                "stopping after the simulations under way; press Ctrl-C again to stop at once"
+            );
+        })
+    }
+
+    /// The same without a word, for what stops soon.
+    ///
+    /// # Errors
+    ///
+    /// As [`Interrupt::listen`].
+    pub fn listen_quietly(&self) -> io::Result<()> {
+        self.listen_with(|| {})
+    }
+
+    fn listen_with(&self, say: fn()) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .build()?;
@@ -44,7 +61,7 @@ impl Interrupt {
             .name("signals".to_owned())
             .spawn(move || {
                 runtime.block_on(async {
-                    if let Err(error) = wait(&wish).await {
+                    if let Err(error) = wait(&wish, say).await {
                         tracing::warn!(%error, "signals cannot be received: Ctrl-C stops at once");
                     }
                 });
@@ -54,30 +71,30 @@ impl Interrupt {
 }
 
 #[cfg(unix)]
-async fn wait(wish: &Interrupt) -> io::Result<()> {
+async fn wait(wish: &Interrupt, say: fn()) -> io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     loop {
         tokio::select! {
-            _ = interrupt.recv() => on_signal(wish),
-            _ = terminate.recv() => on_signal(wish),
+            _ = interrupt.recv() => on_signal(wish, say),
+            _ = terminate.recv() => on_signal(wish, say),
         }
     }
 }
 
 #[cfg(not(unix))]
-async fn wait(wish: &Interrupt) -> io::Result<()> {
+async fn wait(wish: &Interrupt, say: fn()) -> io::Result<()> {
     loop {
         tokio::signal::ctrl_c().await?;
-        on_signal(wish);
+        on_signal(wish, say);
     }
 }
 
-fn on_signal(wish: &Interrupt) {
+fn on_signal(wish: &Interrupt, say: fn()) {
     if wish.is_requested() {
         std::process::exit(INTERRUPTED);
     }
     wish.request();
-    tracing::warn!("stopping after the simulations under way; press Ctrl-C again to stop at once");
+    say();
 }

@@ -10,9 +10,10 @@ use super::figures::{Drawn, figures};
 use super::{ComparedRun, Comparison, tables};
 use crate::report::figure::Figure;
 use crate::report::format::{Markdown, TableFormat as _, html as inert};
-use crate::report::html::{Panels, document, plain_table, script, section, table_html};
-use crate::report::section::ReportError;
-use crate::report::svg;
+use crate::report::html::{
+    self, Panels, document, plain_table, script, section, table_html, way_back,
+};
+use crate::report::section::{ReportError, Served};
 use crate::report::table::Table;
 use crate::report::write::Folder;
 
@@ -55,10 +56,21 @@ pub fn write(runs: &[ComparedRun], wanted: &[String], out: &Path) -> Result<Path
         folder.figure(figure)?;
     }
     folder.file("comparison.md", |target| content.write_markdown(target))?;
-    let page = content.html();
+    let page = content.html(None);
     let path = folder.file("index.html", |target| target.write_all(page.as_bytes()))?;
     folder.finish()?;
     Ok(path)
+}
+
+/// The page of that report alone, for a browser that asks for it.
+#[must_use]
+pub fn page(runs: &[ComparedRun], served: &Served) -> String {
+    Content::new(&Comparison::new(runs, &[])).html(Some(served))
+}
+
+/// The styles of the page.
+pub(in crate::report) fn style() -> String {
+    format!("{}\n{STYLE}", html::style())
 }
 
 impl Content {
@@ -93,15 +105,10 @@ impl Content {
         }
     }
 
-    fn html(&self) -> String {
-        let styles = format!(
-            "{}\n{}\n{STYLE}",
-            include_str!("../html/style.css"),
-            svg::style("figure")
-        );
+    fn html(&self, served: Option<&Served>) -> String {
         let body = html! {
             body { "\n"
-                (self.head())
+                (self.head(served))
                 main { "\n"
                     @if !self.drawn.figures.is_empty() || self.drawn.coinciding > 0 {
                         (section("curves", "All runs in one plot", self.figures()))
@@ -109,15 +116,16 @@ impl Content {
                     @for table in &self.tables { (section(&table.name, &table.title, table_html(table))) }
                 } "\n"
                 div id="tip" role="status" hidden {} "\n"
-                (script(include_str!("../html/script.js")))
+                (script(html::SCRIPT))
             }
         };
-        document(&format!("{} – bookahead", self.title), &styles, &body)
+        document(&format!("{} – bookahead", self.title), &style(), &body)
     }
 
-    fn head(&self) -> Markup {
+    fn head(&self, served: Option<&Served>) -> Markup {
         html! {
             header { "\n"
+                (way_back(served))
                 div.bar {
                     h1 { (self.title) }
                     button id="theme" type="button" aria-label="light or dark" { "light or dark" }

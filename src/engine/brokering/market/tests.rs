@@ -6,6 +6,8 @@ use crate::random;
 use crate::scheduling::Acceptance;
 use crate::workload::JobKind;
 
+mod moving;
+
 const NODES: u32 = 8;
 
 fn settings(rule: DelegationRule) -> MarketSettings {
@@ -25,6 +27,7 @@ fn settings(rule: DelegationRule) -> MarketSettings {
         optimism: 0.2,
         prior_failures: 1.0,
         half_life_jobs: 0.0,
+        migration: None,
     }
 }
 
@@ -224,7 +227,9 @@ fn knowledge_begins_where_the_belief_stays_near_the_truth() {
     let mut result = ProviderResult {
         optimism: 1.0,
         jobs: 4,
+        rests: 0,
         broken: 1,
+        broken_rests: 0,
         promised: 1.0,
         revenue: 0.0,
         gain: 0.0,

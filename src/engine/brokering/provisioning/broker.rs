@@ -8,10 +8,10 @@ use super::ledger::{Ledger, purchases};
 use super::processor_failures::{ProcessorFailure, ProcessorFailures};
 use super::search::{search, search_stream};
 use super::{
-    AfterFailure, Application, BestEffortOutcome, BestEffortRun, BrokerError, Commitment,
-    Evaluator, FrontMember, Genetic, PlanValue, ProvisioningInputs, ProvisioningOutcome,
-    ProvisioningRun, ProvisioningSettings, Realised, SearchMethod, SiteLink, SiteQuestion,
-    TaskFate, TaskRun, Wish, greedy,
+    Advertised, AfterFailure, Application, BestEffortOutcome, BestEffortRun, BrokerError,
+    Commitment, Evaluator, FrontMember, Genetic, PlanValue, ProvisioningInputs,
+    ProvisioningOutcome, ProvisioningRun, ProvisioningSettings, Realised, SearchMethod, SiteLink,
+    SiteQuestion, TaskFate, TaskRun, Wish, greedy,
 };
 use crate::random::StreamSeed;
 use crate::units::{NodeSeconds, Seconds};
@@ -48,11 +48,18 @@ pub async fn provision<L: SiteLink>(
         sent: Sent::new(inputs.sites.len()),
         ventures: Vec::with_capacity(submissions.len()),
     };
-    for (number, &submitted) in submissions.iter().enumerate() {
+    let brokers = settings.brokers.max(1) as usize;
+    for (group, together) in submissions.chunks(brokers).enumerate() {
+        let submitted = together[0];
         broker.suffer_until(Some(submitted)).await?;
         broker.submit_just_in_time(Some(submitted)).await?;
         broker.environment.pass_to(submitted).await?;
-        broker.submit(number, submitted).await?;
+        let seen = broker.offers_to_all().await?;
+        for place in 0..together.len() {
+            broker
+                .submit(group * brokers + place, submitted, seen.clone())
+                .await?;
+        }
     }
     broker.suffer_until(None).await?;
     broker.submit_just_in_time(None).await?;
@@ -94,11 +101,30 @@ struct Venture {
     progress: Option<just_in_time::Progress>,
 }
 
+/// What sites offered, and when a reservation arrives that is sent at once.
+#[derive(Clone)]
+struct Seen {
+    slots: Vec<Advertised>,
+    arrival: Seconds,
+}
+
 impl<L: SiteLink> Broker<'_, L> {
+    /// What all brokers see who submit at this instant, before any of them has bought anything; `None` for one that is alone.
+    async fn offers_to_all(&mut self) -> Result<Option<Seen>, BrokerError<L::Error>> {
+        if self.settings.brokers <= 1 || !self.settings.is_genetic() {
+            return Ok(None);
+        }
+        let slots = self.environment.collect().await?;
+        let arrival = self.environment.arrival();
+        Ok(Some(Seen { slots, arrival }))
+    }
+
+    /// Submits application number `number`; with what was `seen` its first plan is made of that.
     async fn submit(
         &mut self,
         number: usize,
         submitted: Seconds,
+        seen: Option<Seen>,
     ) -> Result<(), BrokerError<L::Error>> {
         let inputs = self.inputs;
         let application = &*inputs.application;
@@ -114,7 +140,10 @@ impl<L: SiteLink> Broker<'_, L> {
             }
         } else {
             let tasks: Vec<usize> = (0..application.tasks().len()).collect();
-            if !self.provide(&mut venture, application, &tasks).await? {
+            if !self
+                .provide(&mut venture, application, &tasks, seen)
+                .await?
+            {
                 venture.given_up = Some(self.environment.now());
             }
         }
@@ -128,9 +157,11 @@ impl<L: SiteLink> Broker<'_, L> {
         venture: &mut Venture,
         planned: &Application,
         tasks: &[usize],
+        seen: Option<Seen>,
     ) -> Result<bool, BrokerError<L::Error>> {
         if self.settings.is_genetic() {
-            self.provide_genetically(venture, planned, tasks).await
+            self.provide_genetically(venture, planned, tasks, seen)
+                .await
         } else {
             self.provide_greedily(venture, planned, tasks).await
         }
@@ -193,16 +224,29 @@ impl<L: SiteLink> Broker<'_, L> {
         venture: &mut Venture,
         planned: &Application,
         tasks: &[usize],
+        mut seen: Option<Seen>,
     ) -> Result<bool, BrokerError<L::Error>> {
         loop {
-            let slots = self.environment.collect().await?;
-            let begin = self.environment.arrival();
-            let mut evaluator =
-                Evaluator::new(planned, &slots, begin).choosing(self.settings.site_choice);
+            let Seen {
+                slots: free,
+                arrival: begin,
+            } = match seen.take() {
+                Some(seen) => seen,
+                None => Seen {
+                    slots: self.environment.collect().await?,
+                    arrival: self.environment.arrival(),
+                },
+            };
+            let tariff = self.settings.tariff;
+            let slots = tariff.all_offered(&free);
+            let mut evaluator = Evaluator::new(planned, &slots, begin)
+                .choosing(self.settings.site_choice)
+                .under(tariff);
             let is_first = venture.plans == 0;
             let shared = self.inputs.searched.as_deref();
-            // What was found before holds for the slots of the instant, as they were advertised.
-            let shared = shared.filter(|_| is_first && self.settings.latency == Seconds::ZERO);
+            // What was found before holds for the slots of the instant, as they were advertised, and is the first broker's.
+            let is_shared = is_first && venture.outcome.submission == 0;
+            let shared = shared.filter(|_| is_shared && self.settings.latency == Seconds::ZERO);
             let own;
             let found = match shared {
                 Some(found) => found,
@@ -242,11 +286,12 @@ impl<L: SiteLink> Broker<'_, L> {
             self.environment.pass_to(begin).await?;
             let mut booked = 0;
             for purchase in &wanted {
-                let advertised = &slots[purchase.slot];
+                let advertised = &free[purchase.slot];
                 let question = SiteQuestion::BuyPiece {
                     id: purchase.id,
                     slot: advertised.slot,
                     piece: purchase.piece,
+                    in_parts: tariff.sells_parts(),
                 };
                 if !self.environment.book(advertised.site, question).await? {
                     break;
@@ -256,7 +301,9 @@ impl<L: SiteLink> Broker<'_, L> {
             if booked == wanted.len() {
                 venture.paid += value.cost;
                 let ledger = &mut venture.ledger;
-                ledger.enter_shares(planned, tasks, placements, &slots, &shares, &wanted);
+                ledger.enter_shares(
+                    planned, tasks, placements, &slots, &shares, &wanted, &tariff,
+                );
                 return Ok(true);
             }
             for purchase in &wanted[..booked] {
@@ -342,7 +389,7 @@ impl<L: SiteLink> Broker<'_, L> {
             |task| placed[task].map_or((0, time), |placed| (placed.site, placed.end)),
         );
         venture.outcome.realised.reprovisioned += 1;
-        if !self.provide(venture, &rest, &tasks).await? {
+        if !self.provide(venture, &rest, &tasks, None).await? {
             let now = self.environment.now();
             venture.given_up = Some(now);
             self.give_back(venture, |run| run.start > now).await?;

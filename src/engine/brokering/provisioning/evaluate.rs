@@ -5,7 +5,7 @@ mod parts;
 use std::collections::BTreeMap;
 
 use self::parts::{Part, Parts};
-use super::{Application, ApplicationTask, SiteChoice};
+use super::{Application, ApplicationTask, SiteChoice, SlotTariff};
 use crate::plan::Slot;
 use crate::units::{Nodes, Seconds};
 
@@ -43,6 +43,8 @@ pub struct TaskPlacement {
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
     node_seconds: i64,
+    /// Those of them in hours that cost more; counted where there are such.
+    by_day: i64,
     last_end: Seconds,
     touched: bool,
 }
@@ -54,6 +56,7 @@ pub struct Evaluator<'a> {
     slots: &'a [Advertised],
     submitted: Seconds,
     choice: SiteChoice,
+    tariff: SlotTariff,
     /// The slots of each site as ALG-1 wants them, sorted.
     offered: Vec<Vec<Part>>,
     bins: Vec<Parts>,
@@ -129,6 +132,7 @@ impl<'a> Evaluator<'a> {
             slots,
             submitted,
             choice: SiteChoice::default(),
+            tariff: SlotTariff::default(),
             offered,
             bins: vec![Parts::default(); sites],
             shapes,
@@ -142,6 +146,13 @@ impl<'a> Evaluator<'a> {
     #[must_use]
     pub fn choosing(mut self, choice: SiteChoice) -> Self {
         self.choice = choice;
+        self
+    }
+
+    /// The same evaluator where hours of the day cost more; the slots have c, f, b and e already.
+    #[must_use]
+    pub fn under(mut self, tariff: SlotTariff) -> Self {
+        self.tariff = tariff;
         self
     }
 
@@ -159,10 +170,15 @@ impl<'a> Evaluator<'a> {
             let needs = &self.application.tasks()[task];
             let end = start + needs.runtimes[site];
             let length = (end - start).0;
+            let by_day = match self.tariff.day_surcharge() {
+                Some(_) => self.tariff.day_time(start, end).0,
+                None => 0,
+            };
             self.bins[site].take(needs.nodes, start, end, |taken| {
                 let used = &mut self.used[taken.origin as usize];
                 used.touched = true;
                 used.node_seconds += i64::from(taken.nodes) * length;
+                used.by_day += i64::from(taken.nodes) * by_day;
                 used.last_end = used.last_end.max(end);
             });
             self.placed[task] = TaskPlacement { site, start, end };
@@ -248,10 +264,17 @@ impl<'a> Evaluator<'a> {
                     let end = slot.end.max(used.last_end);
                     slot.nodes.for_span(end - slot.start).0
                 };
-                (
-                    processor_seconds + own as f64 * slot.unit_price,
-                    fixed + slot.fixed_price,
-                )
+                let mut paid = own as f64 * slot.unit_price;
+                if let Some(surcharge) = self.tariff.day_surcharge() {
+                    let by_day = if slot.divisible {
+                        used.by_day
+                    } else {
+                        let end = slot.end.max(used.last_end);
+                        self.tariff.day_nodes(slot.nodes, slot.start, end).0
+                    };
+                    paid += by_day as f64 * slot.unit_price * surcharge;
+                }
+                (processor_seconds + paid, fixed + slot.fixed_price)
             },
         );
         processor_seconds / 3_600.0 + fixed

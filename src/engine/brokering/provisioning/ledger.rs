@@ -1,7 +1,9 @@
 //! What was bought for one application, and what became of each run of a task in it.
 
 use super::layout::{Share, lots};
-use super::{Advertised, Application, BoughtSlot, GreedyPlan, TaskFate, TaskPlacement, TaskRun};
+use super::{
+    Advertised, Application, BoughtSlot, GreedyPlan, SlotTariff, TaskFate, TaskPlacement, TaskRun,
+};
 use crate::plan::{Piece, Slot};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::RequestId;
@@ -64,6 +66,7 @@ impl Ledger {
         slots: &[Advertised],
         shares: &[Share],
         purchases: &[Purchase],
+        tariff: &SlotTariff,
     ) {
         let first_run = self.runs.len();
         let mut run_of = vec![0; tasks.len()];
@@ -80,6 +83,14 @@ impl Ledger {
                 let lot = lots.binary_search_by_key(&purchase.slot, |lot| lot.slot);
                 let paid = lot.map_or(NodeSeconds(0), |lot| lots[lot].paid);
                 paid_as[purchase.slot] = Some(self.slots.len());
+                // What it cost on average, where hours differ.
+                let slot = Slot {
+                    unit_price: lot.map_or(slot.unit_price, |lot| {
+                        let pieces = lots[lot].pieces.iter().map(|(piece, _)| piece);
+                        tariff.mean_price(&slot, pieces)
+                    }),
+                    ..slot
+                };
                 self.slots.push(PaidSlot {
                     site,
                     slot,

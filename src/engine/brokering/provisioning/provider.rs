@@ -54,6 +54,8 @@ pub enum SiteQuestion {
         slot: Slot,
         /// The piece.
         piece: Piece,
+        /// Whether parts are sold of any slot.
+        in_parts: bool,
     },
     /// Book a start that was offered, if it still costs no more.
     Reserve {
@@ -134,7 +136,18 @@ impl ProviderSite {
                 let offers = self.offers(start, nodes, duration);
                 return offers.map_or(SiteAnswer::Gone, SiteAnswer::Offers);
             }
-            SiteQuestion::BuyPiece { id, slot, piece } => self.buy(id, &slot, piece),
+            SiteQuestion::BuyPiece {
+                id,
+                slot,
+                piece,
+                in_parts,
+            } => {
+                let sold = Slot {
+                    divisible: slot.divisible || in_parts,
+                    ..slot
+                };
+                self.buy(id, &sold, piece)
+            }
             SiteQuestion::Reserve {
                 id,
                 start,
@@ -250,7 +263,8 @@ impl ProviderSite {
         }
     }
 
-    /// Books a piece of a slot that was advertised; returns whether it still could be had.
+    /// Books a piece of a slot that was advertised; returns whether it still could be had. A slot that was advertised as a whole may be called
+    /// divisible: parts of it are sold then.
     pub fn buy(&mut self, id: RequestId, slot: &Slot, piece: Piece) -> bool {
         match self {
             Self::Rectangles(site) => site.buy(id, slot, piece),

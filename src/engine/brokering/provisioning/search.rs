@@ -17,8 +17,10 @@ pub fn search_advertised(
     settings: &ProvisioningSettings,
     stream: &mut Stream,
 ) -> Genetic {
-    let slots = collect_slots(sites, instant);
-    let mut evaluator = Evaluator::new(application, &slots, instant).choosing(settings.site_choice);
+    let slots = settings.tariff.all_offered(&collect_slots(sites, instant));
+    let mut evaluator = Evaluator::new(application, &slots, instant)
+        .choosing(settings.site_choice)
+        .under(settings.tariff);
     search(&mut evaluator, settings, stream)
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{GeneticSettings, Wish};
+use super::{GeneticSettings, SlotTariff, Wish};
 use crate::plan::SlotRules;
 use crate::scheduling::SlotSource;
 use crate::scheduling::reserving::{Admission, Displacement, ReservingSettings};
@@ -20,10 +20,16 @@ pub struct ProvisioningSettings {
     pub wish: Wish,
     /// Of the genetic searches.
     pub genetic: GeneticSettings,
+    /// What is asked for advertised slots.
+    #[serde(default, skip_serializing_if = "SlotTariff::is_default")]
+    pub tariff: SlotTariff,
     /// How ALG-2 chooses between sites (AMB-9).
     pub site_choice: SiteChoice,
     /// Whether plans stay booked (AMB-23).
     pub commitment: Commitment,
+    /// How many brokers submit an application each at every instant, and choose from the same offers.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub brokers: u32,
     /// How long a reservation is under way: what was offered may be gone by then (AMB-46; 0, as published, for never).
     pub latency: Seconds,
     /// How often a plan is made anew because a slot was gone, before the application is given up.
@@ -44,8 +50,10 @@ impl Default for ProvisioningSettings {
             search: SearchMethod::Greedy,
             wish: Wish::TradeOff { alpha: 0.5 },
             genetic: GeneticSettings::default(),
+            tariff: SlotTariff::default(),
             site_choice: SiteChoice::EarliestStart,
             commitment: Commitment::Discarded,
+            brokers: 1,
             latency: Seconds::ZERO,
             replans: 10,
             after_failure: AfterFailure::Reprovision,
@@ -125,6 +133,14 @@ pub enum AfterFailure {
     Reprovision,
 }
 
+fn one() -> u32 {
+    1
+}
+
+fn is_one(brokers: &u32) -> bool {
+    *brokers == 1
+}
+
 impl ProvisioningSettings {
     /// Whether the search is over advertised slots.
     #[must_use]
@@ -132,12 +148,18 @@ impl ProvisioningSettings {
         matches!(self.search, SearchMethod::Moga | SearchMethod::Nsga2)
     }
 
-    /// How many applications one simulation submits.
+    /// At how many instants one simulation submits applications.
     #[must_use]
     pub fn submissions(&self) -> u32 {
         match self.commitment {
             Commitment::Discarded => 1,
             Commitment::Committed { submissions } => submissions,
         }
+    }
+
+    /// How many applications one simulation submits.
+    #[must_use]
+    pub fn applications(&self) -> u32 {
+        self.submissions().saturating_mul(self.brokers)
     }
 }

@@ -158,7 +158,9 @@ pub(crate) fn inputs_of(
     instants: &[Seconds],
 ) -> ProvisioningInputs {
     let background = Background::replay(&sites, settings, instants);
-    let runs = (0..instants.len()).map(|place| {
+    let together = settings.brokers as usize;
+    let places = (0..instants.len()).flat_map(|place| std::iter::repeat_n(place, together));
+    let runs = places.clone().map(|place| {
         let forks = background.fork(&sites, place);
         Arc::new(best_effort(&application, forks).expect("every task fits somewhere"))
     });
@@ -168,7 +170,7 @@ pub(crate) fn inputs_of(
         workflow: Arc::new(workflow()),
         application: Arc::new(application),
         background: Arc::new(background),
-        instants: (0..instants.len()).collect(),
+        instants: places.collect(),
         searched: None,
         keep_prices: true,
     }

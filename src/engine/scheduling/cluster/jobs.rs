@@ -42,6 +42,22 @@ pub(super) struct JobRecord {
 }
 
 impl JobRecord {
+    /// A job that has not arrived.
+    pub(super) fn new(job: Job) -> Self {
+        Self {
+            job,
+            phase: Phase::Incoming,
+            promise: None,
+            class: None,
+            start: None,
+            nodes: None,
+            restarts: 0,
+            node_failures: 0,
+            progress: Progress::default(),
+            version: 0,
+        }
+    }
+
     /// The longest that the job may hold its nodes: its estimate, or what it was promised where that is more.
     pub(super) fn longest_run(&self) -> Seconds {
         let promised = self.promise.map(|promise| promise.end - promise.start);
@@ -69,23 +85,28 @@ pub(super) struct JobTable {
 
 impl JobTable {
     pub(super) fn push(&mut self, job: Job) {
+        self.push_record(JobRecord::new(job));
+    }
+
+    pub(super) fn push_record(&mut self, record: JobRecord) {
         if self.records.is_empty() {
-            self.base = job.id.0;
+            self.base = record.job.id.0;
         }
-        debug_assert_eq!(job.id.0, self.base + self.records.len() as u32);
+        debug_assert_eq!(record.job.id.0, self.base + self.records.len() as u32);
         self.open += 1;
-        self.records.push_back(JobRecord {
-            job,
-            phase: Phase::Incoming,
-            promise: None,
-            class: None,
-            start: None,
-            nodes: None,
-            restarts: 0,
-            node_failures: 0,
-            progress: Progress::default(),
-            version: 0,
-        });
+        self.records.push_back(record);
+    }
+
+    /// Forgets the job that came last, as if it had not come.
+    pub(super) fn pop(&mut self) {
+        if self.records.pop_back().is_some() {
+            self.open -= 1;
+        }
+    }
+
+    /// The id of the next job.
+    pub(super) fn next_id(&self) -> JobId {
+        JobId(self.base + self.records.len() as u32)
     }
 
     pub(super) fn open(&self) -> usize {

@@ -7,7 +7,7 @@ use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, JobId};
 
 /// The saved work of a job, and its run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Progress {
     /// Work that a next run need not do.
     pub(super) saved: Seconds,
@@ -22,7 +22,7 @@ pub(super) struct Progress {
 }
 
 /// A run from its start to its next planned event.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Run {
     start: Seconds,
     /// When it has read its checkpoint.
@@ -116,6 +116,18 @@ impl Progress {
             ..Run::default()
         };
         self.wake(now);
+    }
+
+    /// What leaves with a job that goes on at another cluster: what was kept in memory is written by then. A run that has begun in this
+    /// instant is as if it had not.
+    pub(super) fn carried_away(&self, has_begun: bool, now: Seconds) -> Self {
+        let mut carried = self.clone();
+        carried.wake(now);
+        carried.written = carried.saved;
+        if has_begun && carried.saved > Seconds::ZERO {
+            carried.execution.resumed -= 1;
+        }
+        carried
     }
 
     /// When the run ends in this window.
@@ -214,6 +226,7 @@ impl Cluster {
             if now + record.progress.reads(checkpointing) < latest {
                 record.phase = Phase::Disabled;
                 record.version += 1;
+                self.interrupted_now(job);
                 return false;
             }
             Verdict::FailedOverbooked

@@ -1,6 +1,6 @@
 //! What somebody outside may ask and do between events: windows that are sold, nodes that are struck.
 
-use super::{ClusterMachine, Phase};
+use super::{ClusterMachine, MovedJob, Phase};
 use crate::scheduling::outcome::JobQuote;
 use crate::scheduling::policy::WindowQuote;
 use crate::units::{NodeIndex, Nodes, Seconds};
@@ -26,10 +26,7 @@ impl ClusterMachine {
     /// cluster.
     #[must_use]
     pub fn quote_job(&mut self, job: &Job) -> Option<JobQuote> {
-        if job.nodes > self.cluster.nodes {
-            return None;
-        }
-        self.policy.quote_job(&mut self.cluster, job)
+        self.quote_moved(&MovedJob::new(job.clone()))
     }
 
     /// What the policy can promise now of `nodes` nodes on `[start, end)` ([`crate::scheduling::Policy::quote_window`]); `None` for a window that

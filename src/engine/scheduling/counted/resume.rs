@@ -4,6 +4,7 @@ use super::best_slot::best_slot;
 use super::{Counted, Slot};
 use crate::scheduling::checkpoint::ResumeRule;
 use crate::scheduling::cluster::Cluster;
+use crate::scheduling::outcome::{JobQuote, SuccessFactors};
 use crate::scheduling::settings::Recovery;
 use crate::units::Seconds;
 use crate::workload::JobId;
@@ -52,5 +53,23 @@ impl Counted {
         self.profile.release(cluster.now(), slot.end, slot.nodes);
         let rest = Slot::of(&cluster.to_plan(job), slot.start, slot.end);
         self.disable(cluster, rest, recovery);
+    }
+
+    /// The slot of an interrupted job that has one, with the probability that its rest fails in it.
+    pub(super) fn promised_rest(&self, cluster: &Cluster, id: JobId) -> Option<JobQuote> {
+        let slot = *(self.planned.iter().chain(&self.running)).find(|slot| slot.job == id)?;
+        let job = cluster.to_plan(id);
+        let own = self.own_ratios(cluster.job(id));
+        let success = SuccessFactors {
+            available: self.hardware.available(job.nodes),
+            executable: match own {
+                _ if slot.is_full() => 1.0,
+                Some((_, ratios)) => cluster.executable(&job, &ratios, slot.start, slot.end),
+                None => 0.0,
+            },
+            survives: (self.hardware).survives(job.nodes, slot.end - slot.start),
+        };
+        let quote = (self.learned).quote(slot.start, slot.end, !slot.is_full(), &success);
+        Some(quote)
     }
 }

@@ -1,10 +1,11 @@
 //! Jobs that save their work, lost their nodes and go on elsewhere.
 
 use super::completions::Question;
-use super::{Candidate, Mapped};
+use super::{Candidate, Gap, Mapped};
 use crate::plan::NodeSet;
 use crate::scheduling::checkpoint::ResumeRule;
 use crate::scheduling::cluster::Cluster;
+use crate::scheduling::outcome::{JobQuote, SuccessFactors};
 use crate::scheduling::settings::Recovery;
 use crate::workload::{Job, JobId};
 
@@ -24,6 +25,7 @@ impl Mapped {
 
     /// Plans the rest of a job that holds nothing, now or as soon as there is a gap.
     pub(super) fn wait_for_gap(&mut self, cluster: &mut Cluster, job: JobId, recovery: Recovery) {
+        self.refresh(cluster.now());
         if !self.plan_rest(cluster, job, recovery) {
             self.displaced.wait(cluster, job, recovery);
         }
@@ -31,7 +33,11 @@ impl Mapped {
 
     /// Looks again for gaps for those that wait for any, in order of job id.
     pub(super) fn retry_displaced(&mut self, cluster: &mut Cluster) {
-        for (job, recovery) in self.displaced.waiting() {
+        let waiting = self.displaced.waiting();
+        if !waiting.is_empty() {
+            self.refresh(cluster.now());
+        }
+        for (job, recovery) in waiting {
             if self.plan_rest(cluster, job, recovery) {
                 self.displaced.remove(job);
             }
@@ -39,7 +45,6 @@ impl Mapped {
     }
 
     fn plan_rest(&mut self, cluster: &mut Cluster, id: JobId, recovery: Recovery) -> bool {
-        self.refresh(cluster.now());
         let job = cluster.to_plan(id);
         let Some(slot) = self.slot_for_rest(cluster, &job, recovery) else {
             return false;
@@ -104,5 +109,35 @@ impl Mapped {
             steps: own.steps,
         };
         self.completions.ask(id, question);
+    }
+
+    /// The slot of an interrupted job that has one, with the probability that its rest fails in it.
+    pub(super) fn promised_rest(&self, cluster: &Cluster, id: JobId) -> Option<JobQuote> {
+        let slot = self.plan.reservation(id)?;
+        let job = cluster.to_plan(id);
+        let (start, end) = (slot.start, slot.end);
+        let is_short = end - start < job.estimate;
+        let from = cluster.now().max(job.release);
+        let executable = match self.own_runtime(cluster, &job) {
+            _ if !is_short => 1.0,
+            Some(own) => {
+                let predecessors = self.plan.predecessors(&slot.nodes, from, start);
+                let gap = Gap {
+                    nodes: slot.nodes.clone(),
+                    from,
+                    start,
+                    end,
+                };
+                let done_by = cluster.done_by(id, start, end);
+                self.executable(cluster, &job, &own, &predecessors, &gap, done_by)
+            }
+            None => 0.0,
+        };
+        let success = SuccessFactors {
+            available: self.hardware.available_on(&slot.nodes),
+            executable,
+            survives: self.hardware.survives_on(&slot.nodes, end - start),
+        };
+        Some(self.learned.quote(start, end, is_short, &success))
     }
 }

@@ -22,4 +22,8 @@ pub const MEASURES: &[Measure] = &[
     measure("market_optimistic_known_after_jobs", "", "The same, optimistic providers", 0, Topic::Risk),
     measure("market_honest_known_percent", "%", "Honest providers of whom the broker knows that at the end (%)", 1, Topic::Detail),
     measure("market_optimistic_known_percent", "%", "Optimistic providers of whom the broker knows that at the end (%)", 1, Topic::Detail),
+    measure("market_moves", "", "Interrupted jobs that went on at another cluster", 0, Topic::Jobs),
+    measure("market_transfer_hours", "h", "How long they were on their way (h)", 3, Topic::Detail),
+    measure("market_moved_kept_percent", "%", "Kept promises (% of the rests that moved)", 2, Topic::Risk),
+    measure("market_rest_prices_percent", "%", "Prices of those rests (% of the fees offered)", 2, Topic::Money),
 ];

@@ -322,7 +322,12 @@ mod tests {
                 .any(|word| word == name)
         };
         let mut exports: Vec<String> = ExportKind::all()
-            .map(|kind| store.export(RunId(1), kind).unwrap().sql)
+            .map(|kind| {
+                store
+                    .export(RunId(1), kind, &Default::default())
+                    .unwrap()
+                    .sql
+            })
             .collect();
         for (view, sql) in views() {
             if exports.iter().any(|export| names(export, view)) {

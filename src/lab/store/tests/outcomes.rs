@@ -504,7 +504,7 @@ fn every_table_and_every_view_can_be_exported() {
         .unwrap();
     for name in names {
         let kind = ExportKind::find(&name).unwrap_or_else(|| panic!("{name} cannot be exported"));
-        let export = store.export(run, kind).unwrap();
+        let export = store.export(run, kind, &Default::default()).unwrap();
         store
             .connection
             .prepare(&export.sql)

@@ -4,7 +4,8 @@ use serde::Deserialize;
 
 use crate::brokering::market::DelegationRule;
 use crate::keys::declaration::{
-    Given, Key, ReadTable, Section, Table, Tables, integer, named, one_of, real, section, tables,
+    Given, Key, ReadTable, Section, Table, Tables, integer, integer_within, named, one_of, real,
+    section, tables,
 };
 use crate::keys::field::Field;
 
@@ -39,6 +40,18 @@ section! {
         prior_failures: Given<f64> = real().above(0.0).default_is("1.0"),
         /// Decided promises after which earlier ones count half; 0: they never age.
         half_life_jobs: Given<f64> = real().from(0.0).default_is("0.0"),
+        /// Whether interrupted jobs may go on at another cluster.
+        migration: Given<String> = one_of(|| vec!["none", "best-offer"])
+            .note(": whether jobs that save their work may go on at another cluster after an interruption")
+            .default_is("none"),
+        /// The size of a checkpoint.
+        checkpoint_gib_per_node: Given<f64> = real().from(0.0)
+            .note(" GiB a node of the job, which a migration transfers")
+            .default_is("4.0"),
+        /// How fast it is transferred.
+        bandwidth_gib_s: Given<f64> = real().above(0.0).note(" GiB a second, of each transfer").default_is("1.0"),
+        /// What a migration takes beside the transfer.
+        migration_latency_seconds: Given<i64> = integer_within(0, 1 << 30).note(" seconds").default_is("60"),
     }
 }
 

@@ -4,16 +4,18 @@ mod keys;
 
 use std::sync::Arc;
 
-use self::keys::RawTables;
+use self::keys::{RawMarket, RawTables};
 use super::{Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter};
 use crate::actors::SimulationError;
-use crate::brokering::market::{MarketInputs, MarketSettings, ProviderResult, simulate_market};
+use crate::brokering::market::{
+    MarketInputs, MarketSettings, MigrationSettings, ProviderResult, simulate_market,
+};
 use crate::failures::{FailureSource, FailureTrace, NodeEvent, SurvivalModel};
 use crate::inputs::{InputError, Inputs};
 use crate::keys::problem::Problems;
 use crate::scheduling::{Acceptance, PolicySettings, Reliability, registry};
 use crate::studies::SimulationSpec;
-use crate::units::{NodeIndex, Nodes};
+use crate::units::{NodeIndex, Nodes, Seconds};
 pub use bookahead_engine::studies::market::*;
 
 /// None of its own.
@@ -185,6 +187,7 @@ impl FileStudy for MarketStudy {
         let optimism = raw.optimism().or_default(problems);
         let prior_failures = raw.prior_failures().or_default(problems);
         let half_life_jobs = raw.half_life_jobs().or_default(problems);
+        let migration = migration(raw, problems);
         Some(Self {
             settings: MarketSettings {
                 clusters: u32::try_from(clusters?).ok()?,
@@ -203,15 +206,29 @@ impl FileStudy for MarketStudy {
                 optimism: optimism?,
                 prior_failures: prior_failures?,
                 half_life_jobs: half_life_jobs?,
+                migration: migration?,
             },
         })
     }
 }
 
+fn migration(raw: &RawMarket, problems: &mut Problems) -> Option<Option<MigrationSettings>> {
+    let gib_per_node = raw.checkpoint_gib_per_node().or_default(problems);
+    let bandwidth_gib_s = raw.bandwidth_gib_s().or_default(problems);
+    let latency = raw.migration_latency_seconds().or_default(problems);
+    Some(match raw.migration().name(problems)? {
+        "best-offer" => Some(MigrationSettings {
+            gib_per_node: gib_per_node?,
+            bandwidth_gib_s: bandwidth_gib_s?,
+            latency: Seconds(latency?),
+        }),
+        _ => None,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::Seconds;
 
     #[test]
     fn each_cluster_meets_the_failures_of_its_own_nodes() {

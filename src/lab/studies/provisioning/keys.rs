@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use toml::Spanned;
 
-use crate::brokering::provisioning::{AfterFailure, SearchMethod, SiteChoice};
+use crate::brokering::provisioning::{AfterFailure, EdgeSale, HoleSale, SearchMethod, SiteChoice};
 use crate::keys::declaration::{
     Given, Key, ReadTable, Section, Table, Tables, flag, integer, integer_within, named, one_of,
     real, section, tables, text,
@@ -161,6 +161,32 @@ section! {
         all_slots_member: Option<bool> = flag("false")
             .note(": one of the first plans may use every slot")
             .decides("AMB-14"),
+        /// c: what a node-hour of an advertised slot costs.
+        slot_unit_price: Given<f64> = real().from(0.0).to(1e6)
+            .note(" service units: c of an advertised slot, for a node and an hour")
+            .default_is("1.0"),
+        /// f: what an advertised slot costs whatever is used of it.
+        slot_fixed_price: Given<f64> = real().from(0.0).to(1e9)
+            .note(" service units: f of an advertised slot, whatever part of it is used")
+            .default_is("0.0"),
+        /// By what c is multiplied during the day.
+        slot_day_factor: Given<f64> = real().from(0.0).to(1e6)
+            .note(": by what c is multiplied during the day")
+            .default_is("1.0"),
+        /// When the day begins.
+        slot_day_begins: Given<u32> = integer_within(0, 23)
+            .note(": the hour at which the day begins; time 0 of a trace is a midnight")
+            .default_is("8"),
+        /// When the day ends.
+        slot_day_ends: Given<u32> = integer_within(1, 24)
+            .note(": the hour at which it ends, after it begins")
+            .default_is("18"),
+        /// b: how a slot is sold in front of something planned.
+        slot_holes: Option<HoleSale> = named::<HoleSale>()
+            .note(": b of a slot in front of something planned"),
+        /// e: how a slot is sold with nothing planned after it.
+        slot_edges: Option<EdgeSale> = named::<EdgeSale>()
+            .note(": e of a slot with nothing planned after it, which is divisible in any case"),
         /// Which site takes a task.
         site_choice: Option<SiteChoice> = named::<SiteChoice>().decides("AMB-9"),
         /// Whether plans stay booked.
@@ -172,6 +198,10 @@ section! {
             .note(r#": applications that one simulation submits, for commitment = "committed""#)
             .default_is("10")
             .decides("AMB-23"),
+        /// How many brokers compete.
+        brokers: Given<u32> = integer_within(1, 1_000)
+            .note(": brokers that submit an application each at every instant and choose from the same slots, for genetic searches")
+            .default_is("1"),
         /// How long a reservation is under way.
         latency_seconds: Given<u32> = integer_within(0, 86_400)
             .note(": how long a reservation is under way")

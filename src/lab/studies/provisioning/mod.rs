@@ -398,6 +398,7 @@ impl<'a> Made<'a> {
         instant: usize,
     ) -> Result<Arc<Genetic>, Arc<InputError>> {
         let how = (settings.search, &settings.genetic, settings.site_choice);
+        let how = (how, &settings.tariff);
         let key = format!("{key}|{}|{instant}", canonical_text(&how));
         self.shared.searches.get(key, || {
             // The stream that a broker would draw its first search from.
@@ -547,6 +548,11 @@ pub fn with_inputs(
         }
     };
     instants.sort_by_key(|&instant| (background.instants[instant], instant));
+    // All brokers submit at each.
+    let brokers = settings.brokers.max(1) as usize;
+    let instants: Vec<usize> = (instants.into_iter())
+        .flat_map(|instant| std::iter::repeat_n(instant, brokers))
+        .collect();
     let key = format!("{background_key}|{}", application_key(spec, about));
     let best_effort = instants
         .iter()

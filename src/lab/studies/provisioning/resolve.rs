@@ -10,7 +10,7 @@ use super::keys::{RawProvisioning, RawSite, RawSites};
 use super::resolve_application::application;
 use super::{ProvisionedSettings, ProvisioningStudy, RelativeWish};
 use crate::brokering::provisioning::{
-    Commitment, GeneticSettings, Provider, ProvisioningSettings, SearchMethod, Wish,
+    Commitment, GeneticSettings, Provider, ProvisioningSettings, SearchMethod, SlotTariff, Wish,
 };
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::SlotSource;
@@ -207,6 +207,8 @@ fn settings(
         "committed" => submissions.map(|submissions| Commitment::Committed { submissions }),
         _ => Some(Commitment::Discarded),
     });
+    let tariff = tariff(raw, problems);
+    let brokers = raw.brokers().or_default(problems);
     let latency = raw.latency_seconds().or_default(problems);
     let replans = raw.replans().or_default(problems);
     submissions?;
@@ -215,8 +217,10 @@ fn settings(
         search,
         wish: default.wish,
         genetic: genetic?,
+        tariff: tariff?,
         site_choice: raw.site_choice.unwrap_or_default(),
         commitment: commitment?,
+        brokers: brokers?,
         latency: Seconds(i64::from(latency?)),
         replans: replans?,
         after_failure: raw.after_failure.unwrap_or_default(),
@@ -229,6 +233,29 @@ fn settings(
     };
     settings.instants = replications.saturating_mul(settings.submissions());
     Some(settings)
+}
+
+fn tariff(raw: &RawProvisioning, problems: &mut Problems) -> Option<SlotTariff> {
+    let unit_price = raw.slot_unit_price().or_default(problems);
+    let fixed_price = raw.slot_fixed_price().or_default(problems);
+    let day_factor = raw.slot_day_factor().or_default(problems);
+    let begins = raw.slot_day_begins().or_default(problems);
+    let ends = raw.slot_day_ends().or_default(problems);
+    let (begins, ends) = (begins?, ends?);
+    if begins >= ends {
+        let message = "the day ends before it begins";
+        raw.slot_day_ends().refuse(message, problems);
+        return None;
+    }
+    Some(SlotTariff {
+        unit_price: unit_price?,
+        fixed_price: fixed_price?,
+        day_factor: day_factor?,
+        day_begins: u8::try_from(begins).ok()?,
+        day_ends: u8::try_from(ends).ok()?,
+        holes: raw.slot_holes.unwrap_or_default(),
+        edges: raw.slot_edges.unwrap_or_default(),
+    })
 }
 
 /// What sites offer: what is said, else what the search needs.

@@ -487,6 +487,22 @@ fn what_a_search_does_not_read_makes_no_new_simulation() {
     let replans = axis("provisioning.replans", "[1, 10]");
     assert_eq!(count("", &replans), 1);
     assert_eq!(count("[provisioning]\nlatency_seconds = 60\n", &replans), 2);
+    let replans = axis("provisioning.replans", "[1, 10]");
+    let moga = search("moga");
+    assert_eq!(count(&format!("{moga}brokers = 2\n"), &replans), 2);
+    for (key, values, read_by_moga) in [
+        ("brokers", "[1, 2]", 2),
+        ("slot_fixed_price", "[0.0, 5.0]", 2),
+        ("slot_holes", r#"["whole", "parts"]"#, 2),
+        ("slot_edges", r#"["extensible", "bounded"]"#, 2),
+        ("slot_day_begins", "[6, 8]", 1),
+    ] {
+        let axis = axis(&format!("provisioning.{key}"), values);
+        assert_eq!(count(&search("greedy"), &axis), 1, "{key}");
+        assert_eq!(count(&moga, &axis), read_by_moga, "{key}");
+    }
+    let begins = axis("provisioning.slot_day_begins", "[6, 8]");
+    assert_eq!(count(&format!("{moga}slot_day_factor = 2.0\n"), &begins), 2);
     let after = axis("provisioning.after_failure", "[\"fail\", \"reprovision\"]");
     assert_eq!(count("", &after), 1);
     assert_eq!(count("[failures]\nsource = \"generated\"\n", &after), 2);

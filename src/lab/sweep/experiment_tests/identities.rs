@@ -192,6 +192,22 @@ fn without_checkpoints_no_specification_has_changed_and_with_them_only_intervals
 }
 
 #[test]
+fn a_market_reads_checkpoints_and_moves_jobs_only_with_them() {
+    let workload = PAPER.split("[[axis]]").next().unwrap_or_default();
+    let market = format!("{workload}[scheduling]\nstrategy = \"market\"\n");
+    let axis = "[[axis]]\nkey = \"market.migration\"\nvalues = [\"none\", \"best-offer\"]\n";
+    let simulations = |rest: &str| sweep(&format!("{market}{rest}{axis}")).simulations;
+    let plain = simulations("");
+    let saving = simulations("[checkpoint]\ninterval = \"daly\"\n");
+    assert_eq!(saving.len(), 2 * plain.len());
+    let text = |spec| canonical_json(spec).expect("JSON");
+    for spec in &plain {
+        assert!(!text(spec).contains("checkpoint") && !text(spec).contains("migration"));
+    }
+    assert!(saving.iter().all(|spec| text(spec).contains("\"daly\"")));
+}
+
+#[test]
 fn steps_of_a_penalty_and_their_shares_must_fit_together() {
     for (keys, wrong) in [
         (

@@ -31,8 +31,10 @@ pub(crate) fn policy(
     let raw = scheduling.map_or(&none, Spanned::get_ref);
     let strategy = match &raw.strategy {
         Some(name) if studies::is_strategy(name.get_ref()) => {
+            // Of the rest a study reads its own tables only.
             let policy = PolicySettings {
                 strategy: name.get_ref().clone(),
+                checkpoint: checkpoints(checkpoint, &RawAcceptance::default(), problems)?,
                 ..default
             };
             return Some((policy, 1.0));

@@ -8,7 +8,8 @@ use super::super::test_support::{
     application_of, drawn_site, inputs_of, job, queried, rectangles, seed_of, settings_of, workload,
 };
 use super::super::{
-    ApplicationTask, BoughtSlot, Provider, ProvisioningRun, SiteWorkload, simulate_provisioning,
+    ApplicationTask, BoughtSlot, EdgeSale, HoleSale, Provider, ProvisioningRun, SiteWorkload,
+    SlotTariff, simulate_provisioning,
 };
 use super::*;
 use crate::brokering::provisioning::Dependency;
@@ -98,6 +99,81 @@ fn check(inputs: &ProvisioningInputs, run: &ProvisioningRun) -> Result<(), TestC
     Ok(())
 }
 
+fn tariffs() -> impl Strategy<Value = SlotTariff> {
+    let holes = prop_oneof![Just(HoleSale::Whole), Just(HoleSale::Parts)];
+    let edges = prop_oneof![Just(EdgeSale::Extensible), Just(EdgeSale::Bounded)];
+    let prices = (0.5..3.0_f64, 0.0..9.0_f64, 0.5..4.0_f64);
+    (prices, 0_u8..12, holes, edges).prop_map(|(prices, day_begins, holes, edges)| SlotTariff {
+        unit_price: prices.0,
+        fixed_price: prices.1,
+        day_factor: prices.2,
+        day_begins,
+        day_ends: day_begins + 10,
+        holes,
+        edges,
+    })
+}
+
+/// Brokers with a task of one node and two hours each at 06:00, at a site where from then on one node is free until 10:00, when a job
+/// takes both for two hours.
+fn beside_a_hole(brokers: u32, holes: HoleSale) -> ProvisioningRun {
+    let site = workload(2, vec![job(0, 0, 1, 36_000), job(1, 1, 2, 7_200)]);
+    let wish = Wish::TradeOff { alpha: 0.0 };
+    let mut settings = settings_of(rectangles(), SearchMethod::Moga, wish);
+    settings.brokers = brokers;
+    settings.tariff = SlotTariff {
+        unit_price: 2.0,
+        fixed_price: 5.0,
+        day_factor: 3.0,
+        day_begins: 7,
+        holes,
+        ..SlotTariff::default()
+    };
+    let task = ApplicationTask {
+        nodes: Nodes(1),
+        runtimes: vec![HOUR * 2],
+        parents: Vec::new(),
+    };
+    let application = Application::new(vec![task], vec![0]);
+    let inputs = inputs_of(vec![site], application, &settings, &[HOUR * 6]);
+    simulate_provisioning(&inputs, &settings, &seed_of(3)).unwrap()
+}
+
+#[test]
+fn a_slot_in_front_of_a_job_costs_what_the_tariff_says_whole_or_in_parts() {
+    // An hour of the night, and three of the day or one; c is 2 at night and 6 by day, f is 5.
+    for (holes, by_time, hours) in [(HoleSale::Whole, 20.0, 4.0), (HoleSale::Parts, 8.0, 2.0)] {
+        let outcome = &beside_a_hole(1, holes).outcomes[0];
+        let planned = outcome.planned.unwrap();
+        assert_eq!(planned.makespan, HOUR * 2);
+        assert_eq!(planned.cost, by_time + 5.0);
+        assert_eq!(outcome.realised.cost, planned.cost);
+        assert_eq!(outcome.slots.len(), 1);
+        assert_eq!(outcome.slots[0].slot.unit_price, by_time / hours);
+    }
+}
+
+#[test]
+fn of_two_brokers_who_want_one_slot_the_second_finds_it_gone_and_takes_the_next() {
+    // The next is behind the job, or where parts are sold the rest of the hole.
+    for (holes, makespans) in [(HoleSale::Whole, [2, 8]), (HoleSale::Parts, [2, 4])] {
+        let run = beside_a_hole(2, holes);
+        let found: Vec<_> = (run.outcomes.iter())
+            .map(|outcome| (outcome.realised.makespan, outcome.realised.gone))
+            .collect();
+        assert_eq!(
+            found,
+            [(HOUR * makespans[0], 0), (HOUR * makespans[1], 1)],
+            "{holes:?}"
+        );
+        assert!(
+            run.outcomes
+                .iter()
+                .all(|outcome| outcome.realised.completed)
+        );
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
@@ -150,9 +226,13 @@ proptest! {
         latency in prop_oneof![Just(0_i64), Just(400), Just(3_000)],
         fails in any::<bool>(),
         committed in any::<bool>(),
+        tariff in tariffs(),
+        brokers in 1_u32..4,
     ) {
         for (provider, search) in kinds().into_iter().take(4) {
             let mut settings = settings_of(provider, search, Wish::TradeOff { alpha: 0.3 });
+            settings.tariff = tariff;
+            settings.brokers = brokers;
             settings.latency = Seconds(latency);
             settings.replans = 3;
             if fails {

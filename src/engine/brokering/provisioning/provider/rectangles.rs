@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::plan::{Piece, Slot, SlotList, SlotRules};
+use crate::plan::{Piece, Purchase, PurchaseError, Slot, SlotList, SlotRules};
 use crate::scheduling::{Agenda, JobOutcome, Verdict};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, JobId, RequestId};
@@ -125,12 +125,17 @@ impl RectangleSite {
             start: slot.start.max(self.now),
             ..*slot
         };
-        let same = self.free.find_advertised(&advertised).or_else(|| {
+        let in_parts = sells_parts(slot);
+        let same = self.free.find_advertised(&Slot {
+            divisible: advertised.divisible && !in_parts,
+            ..advertised
+        });
+        let same = same.or_else(|| {
             let mut slots = self.free.slots().iter();
-            slots.position(|slot| slot.price_of(piece) == Ok(price))
+            slots.position(|slot| as_sold(slot, in_parts).price_of(piece) == Ok(price))
         });
         let pieces = match same {
-            Some(index) => match self.free.buy(index, piece) {
+            Some(index) => match buy_of(&mut self.free, index, piece, in_parts) {
                 Ok(purchase) => vec![purchase.piece],
                 Err(_) => return false,
             },
@@ -149,7 +154,9 @@ impl RectangleSite {
     fn buy_stack(&mut self, piece: Piece, like: &Slot) -> Option<Vec<Piece>> {
         let mut missing = piece.nodes.0;
         let mut stack: Vec<(usize, Piece)> = Vec::new();
+        let in_parts = sells_parts(like);
         for (index, slot) in self.free.slots().iter().enumerate() {
+            let slot = as_sold(slot, in_parts);
             let part = Piece {
                 nodes: Nodes(missing.min(slot.nodes.0)),
                 ..piece
@@ -170,15 +177,15 @@ impl RectangleSite {
             .into_iter()
             .map(|(index, part)| (self.free.slots()[index], part))
             .collect();
-        self.buy_all(&found)
+        self.buy_all(&found, in_parts)
     }
 
     /// Buys a part of each of these slots, or nothing of any.
-    fn buy_all(&mut self, parts: &[(Slot, Piece)]) -> Option<Vec<Piece>> {
+    fn buy_all(&mut self, parts: &[(Slot, Piece)], in_parts: bool) -> Option<Vec<Piece>> {
         let mut free = self.free.clone();
         let pieces = parts.iter().map(|(slot, part)| {
             let index = free.slots().iter().position(|other| other == slot)?;
-            Some(free.buy(index, *part).ok()?.piece)
+            Some(buy_of(&mut free, index, *part, in_parts).ok()?.piece)
         });
         let pieces = pieces.collect::<Option<_>>()?;
         self.free = free;
@@ -243,6 +250,31 @@ impl RectangleSite {
     }
 }
 
+/// Whether parts are sold of a slot in front of something planned: others that are divisible are extensible, too.
+fn sells_parts(slot: &Slot) -> bool {
+    slot.divisible && !slot.extensible
+}
+
+fn as_sold(slot: &Slot, in_parts: bool) -> Slot {
+    Slot {
+        divisible: slot.divisible || in_parts,
+        ..*slot
+    }
+}
+
+fn buy_of(
+    free: &mut SlotList,
+    index: usize,
+    piece: Piece,
+    in_parts: bool,
+) -> Result<Purchase, PurchaseError> {
+    if in_parts {
+        free.buy_part(index, piece)
+    } else {
+        free.buy(index, piece)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -258,9 +290,15 @@ mod tests {
             end: Seconds(20),
         };
         // The first sale changes the slot, so that the second part looks for one that is not there any more.
-        assert_eq!(site.buy_all(&[(slot, piece(3)), (slot, piece(1))]), None);
+        assert_eq!(
+            site.buy_all(&[(slot, piece(3)), (slot, piece(1))], false),
+            None
+        );
         assert_eq!(site.free, before);
-        assert_eq!(site.buy_all(&[(slot, piece(3))]), Some(vec![piece(3)]));
+        assert_eq!(
+            site.buy_all(&[(slot, piece(3))], false),
+            Some(vec![piece(3)])
+        );
         assert_ne!(site.free, before);
     }
 }

@@ -214,6 +214,7 @@ fn what_was_advertised_is_gone_when_a_job_has_taken_it() {
             id: RequestId(0),
             slot: hole,
             piece: hole.whole(),
+            in_parts: false,
         };
         assert_eq!(site.answer(question), SiteAnswer::Gone);
         // Later than now, beside the job, is still there; of a hole only all.
@@ -222,12 +223,41 @@ fn what_was_advertised_is_gone_when_a_job_has_taken_it() {
             id: RequestId(id),
             slot: edge,
             piece,
+            in_parts: false,
         };
         assert_eq!(site.answer(question(1, piece(6, 3, 8))), SiteAnswer::Done);
         assert_eq!(site.answer(question(2, piece(6, 3, 8))), SiteAnswer::Gone);
         let hole = slot(&mut site, 2, Some(3));
         assert!(!site.buy(RequestId(3), &hole, piece(2, 2, 3)));
         assert!(site.buy(RequestId(4), &hole, piece(2, 1, 3)));
+    }
+}
+
+#[test]
+fn where_parts_are_sold_of_a_hole_several_pieces_are_had_and_no_node_twice() {
+    for site in advertisers(5) {
+        let mut site = figure_1(site);
+        let hole = slot(&mut site, 2, Some(3));
+        let mut buy = |id, piece| {
+            site.answer(SiteQuestion::BuyPiece {
+                id: RequestId(id),
+                slot: hole,
+                piece,
+                in_parts: true,
+            })
+        };
+        let minutes = |from: i64, to: i64| Piece {
+            start: HOUR * 2 + Seconds(60 * from),
+            nodes: Nodes(1),
+            end: HOUR * 2 + Seconds(60 * to),
+        };
+        assert_eq!(buy(1, minutes(0, 20)), SiteAnswer::Done);
+        assert_eq!(buy(2, minutes(30, 40)), SiteAnswer::Done);
+        // Two more nodes are free then, which sell the same for as much.
+        assert_eq!(buy(3, minutes(35, 50)), SiteAnswer::Done);
+        assert_eq!(buy(4, minutes(35, 50)), SiteAnswer::Done);
+        assert_eq!(buy(5, minutes(35, 50)), SiteAnswer::Gone);
+        assert_eq!(buy(6, minutes(40, 70)), SiteAnswer::Gone);
     }
 }
 

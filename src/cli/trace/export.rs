@@ -1,0 +1,137 @@
+//! `bookahead trace export`: a trace for other programs.
+
+use std::fmt::Write as _;
+use std::io::{BufWriter, Write as _};
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueEnum};
+use miette::{IntoDiagnostic, miette};
+
+use super::{Answer, machine, refuse_overwriting};
+use crate::workload::foreign::{BatsimVersion, BatsimWritten, write_batsim};
+use crate::workload::swf::write_trace;
+use crate::workload::{ParsedTrace, TraceFolder};
+
+pub(super) const HELP: &str = "\
+What Batsim has no field for (users, queues, waits, …) stands in each job's extra_data, which Batsim hands on unread.
+
+Examples:
+  bookahead trace export jobs.swf --format batsim-json --out jobs.json
+  bookahead trace export jobs.swf.gz --format swf --out jobs.swf";
+
+#[derive(Args, Debug)]
+pub(super) struct ExportArguments {
+    /// The trace: a path, or a file in the folder BOOKAHEAD_TRACES
+    file: String,
+    /// What to write
+    #[arg(long, value_enum)]
+    format: OutputFormat,
+    /// The file to write; traces ending in .gz and .xz are compressed
+    #[arg(short, long, value_name = "FILE")]
+    out: PathBuf,
+    /// Size of the machine that a workload of Batsim is for [default: the header's MaxProcs]
+    #[arg(long, value_parser = clap::value_parser!(u32).range(1..))]
+    nodes: Option<u32>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum OutputFormat {
+    /// The Standard Workload Format, sorted by submission
+    Swf,
+    /// A workload of Batsim 5
+    BatsimJson,
+    /// A workload of Batsim 1 to 4
+    #[value(name = "batsim4-json")]
+    Batsim4Json,
+}
+
+/// Writes a trace in another format.
+pub(super) fn export(arguments: &ExportArguments, folder: &TraceFolder) -> miette::Result<Answer> {
+    let path = folder.find(&arguments.file).into_diagnostic()?;
+    refuse_overwriting(&path, &arguments.out)?;
+    let trace = ParsedTrace::read(&path).into_diagnostic()?;
+    let mut answer = Answer::default();
+    let version = match arguments.format {
+        OutputFormat::Swf => {
+            write_trace(&arguments.out, &trace.header, &trace.records).into_diagnostic()?;
+            let _ = writeln!(answer.data, "written      {}", trace.records.len());
+            if trace.out_of_order > 0 || trace.rounded_decimals > 0 {
+                let _ = writeln!(
+                    answer.messages,
+                    "{} records stood out of order and were sorted; {} decimals of whole numbers were rounded",
+                    trace.out_of_order, trace.rounded_decimals
+                );
+            }
+            let _ = writeln!(answer.messages, "wrote {}", arguments.out.display());
+            return Ok(answer);
+        }
+        OutputFormat::BatsimJson => BatsimVersion::Five,
+        OutputFormat::Batsim4Json => BatsimVersion::Four,
+    };
+    let machine = machine(arguments.nodes, &trace, &mut answer.messages);
+    let written = write_workload(&arguments.out, &trace, machine.0, version).map_err(|error| {
+        miette!(
+            "cannot write {}: {error}; nothing was written",
+            arguments.out.display()
+        )
+    })?;
+    let _ = writeln!(answer.data, "written      {}", written.jobs);
+    tell(&written, &mut answer.messages);
+    let _ = writeln!(answer.messages, "wrote {}", arguments.out.display());
+    Ok(answer)
+}
+
+/// Writes beside the file that is asked for, which is replaced by a whole one or left as it is.
+fn write_workload(
+    path: &Path,
+    trace: &ParsedTrace,
+    resources: u32,
+    version: BatsimVersion,
+) -> std::io::Result<BatsimWritten> {
+    let mut name = std::ffi::OsString::from(".");
+    name.push(path.file_name().unwrap_or_default());
+    name.push(format!(".{}.unfinished", std::process::id()));
+    let unfinished = path.with_file_name(name);
+    let write = || {
+        let mut out = BufWriter::new(std::fs::File::create(&unfinished)?);
+        let written = write_batsim(&trace.header, &trace.records, resources, version, &mut out)?;
+        out.flush()?;
+        drop(out);
+        std::fs::rename(&unfinished, path)?;
+        Ok(written)
+    };
+    write().inspect_err(|_| {
+        // Nobody wants half a workload, and that it cannot be removed has no remedy here.
+        let _ = std::fs::remove_file(&unfinished);
+    })
+}
+
+/// What Batsim cannot hold.
+fn tell(written: &BatsimWritten, messages: &mut String) {
+    for (count, what) in [
+        (
+            written.without_submit,
+            "records without a submit time were left out",
+        ),
+        (
+            written.without_run_time,
+            "records without a run time were left out: a job of Batsim needs a profile",
+        ),
+        (
+            written.without_processors,
+            "records without processors were left out",
+        ),
+        (
+            written.renamed,
+            "jobs got another identifier: theirs was missing or taken (their number stands in extra_data)",
+        ),
+        (
+            written.without_limit,
+            "jobs have no requested time: Batsim gives them no walltime",
+        ),
+    ] {
+        if count > 0 {
+            let _ = writeln!(messages, "{count} {what}");
+        }
+    }
+}

@@ -1,0 +1,204 @@
+//! Interrupted jobs that go on at another cluster, with what they have saved.
+//!
+//! # When
+//!
+//! A job that is stopped at the end of its window, or loses a node, leaves its checkpoint outside of the nodes. Its provider plans the
+//! rest as it would without a market, and then asks the broker once, in the same instant, what the rest would cost at each other cluster. These
+//! quote it as a job of which so much is done and which cannot start before its checkpoint is there:
+//!
+//! ```text
+//! transfer = latency + n · size / bandwidth     (latency alone where nothing is saved)
+//! ```
+//!
+//! # Who promises what to whom
+//!
+//! The customer keeps the one promise that was given: the same deadline, price and penalty, owed by the same provider. That one buys the
+//! rest: with w as the share of the granted work that is left, the other provider asks `w · fee · (1 − d · q)` and owes `r · w · fee` if it breaks
+//! the promise, which is another promise of that provider, to the buyer. It may sell the rest of the rest in the same way.
+//!
+//! # Which
+//!
+//! With the price P that the provider gets for the whole, and p as what is believed of a quote, moving is worth
+//!
+//! ```text
+//! (1 − p) · (P − price) + p · (r · w · fee − r · fee)
+//! ```
+//!
+//! and staying `(1 − p₀) · P − p₀ · r · fee`, where p₀ is the provider's own PoF of the rest in the gap that it has planned, 1 where there is none. The
+//! job moves to the best offer if that is better than staying; of equal ones to the earliest planned end, then to the lowest number.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Contract, Market, ProviderResult};
+use crate::scheduling::MovedJob;
+use crate::scheduling::measures::Measured;
+use crate::units::{Nodes, Seconds};
+use crate::workload::JobId;
+
+/// How the rests of jobs move.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MigrationSettings {
+    /// Size of a checkpoint, in GiB a node of its job.
+    pub gib_per_node: f64,
+    /// What a transfer gets of the network, in GiB a second.
+    pub bandwidth_gib_s: f64,
+    /// What a move takes beside that.
+    pub latency: Seconds,
+}
+
+impl MigrationSettings {
+    /// How long a job is on its way, rounded up to seconds.
+    #[must_use]
+    pub fn transfer(&self, nodes: Nodes, saved: Seconds) -> Seconds {
+        if saved <= Seconds::ZERO {
+            return self.latency;
+        }
+        let seconds = f64::from(nodes.0) * self.gib_per_node / self.bandwidth_gib_s;
+        self.latency + Seconds(libm::ceil(seconds) as i64)
+    }
+}
+
+/// A job that went on at another cluster.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Move {
+    /// When it was interrupted.
+    pub time: Seconds,
+    /// How long it was on its way.
+    pub transfer: Seconds,
+    /// The cluster that it left, and its number there.
+    pub from: (usize, JobId),
+    /// The cluster to which it went, and its number there.
+    pub to: (usize, JobId),
+    /// What it had saved.
+    pub saved: Seconds,
+    /// What the rest costs if the promise is kept, in node-seconds.
+    pub price: f64,
+}
+
+/// What a cluster offers for a rest.
+struct RestOffer {
+    provider: usize,
+    contract: Contract,
+    worth: f64,
+    end: Seconds,
+    moved: MovedJob,
+    transfer: Seconds,
+}
+
+impl Market<'_> {
+    /// Lets happen what happens until then, one instant after the other, as interrupted jobs may go elsewhere in each. Without an end it
+    /// stops when every job has its outcome.
+    pub(super) fn migrate_until(&mut self, until: Seconds) {
+        let is_open = until == Seconds::FAR;
+        loop {
+            let next = (self.providers.iter_mut().enumerate())
+                .filter(|(_, provider)| !(is_open && provider.machine.is_idle()))
+                .filter_map(|(number, provider)| Some((provider.machine.next_event()?, number)))
+                .min();
+            let Some((now, number)) = next.filter(|&(now, _)| now <= until) else {
+                return;
+            };
+            self.providers[number].machine.settle(now);
+            self.move_interrupted(number, now);
+        }
+    }
+
+    /// Asks for offers for the jobs that a cluster has just interrupted, in the order in which it did.
+    fn move_interrupted(&mut self, number: usize, now: Seconds) {
+        let interrupted = self.providers[number].machine.take_interrupted();
+        if interrupted.is_empty() {
+            return;
+        }
+        self.settle(now);
+        for job in interrupted {
+            if let Some(offer) = self.best_offer(number, job, now) {
+                self.accept(number, job, now, offer);
+            }
+        }
+        // Whoever else was interrupted meanwhile.
+        for other in 0..self.providers.len() {
+            self.move_interrupted(other, now);
+        }
+    }
+
+    /// The best offer for a rest, if it is better than what its provider has planned.
+    fn best_offer(&mut self, seller: usize, job: JobId, now: Seconds) -> Option<RestOffer> {
+        let settings = self.settings;
+        let migration = settings.migration?;
+        let provider = &mut self.providers[seller];
+        let moved = provider.machine.interrupted(job)?;
+        let own = provider.machine.quote_planned_rest(job);
+        let whole = provider.contracts[job.0 as usize];
+        let owed = settings.penalty * whole.fee;
+        let own = own.map_or(1.0, |quote| quote.pof);
+        let staying = (1.0 - own) * whole.price - own * owed;
+        let transfer = migration.transfer(moved.job().nodes, moved.saved());
+        let moved = moved.arriving(now + transfer);
+        let fee = moved.job().fee().0 as f64 * moved.left();
+        let mut best: Option<RestOffer> = None;
+        for (number, other) in self.providers.iter_mut().enumerate() {
+            if number == seller {
+                continue;
+            }
+            let Some(quote) = other.machine.quote_moved(&moved) else {
+                continue;
+            };
+            let contract = Contract {
+                buyer: Some((seller, job.0 as usize)),
+                ..other.contract(fee, &quote, settings)
+            };
+            let believed = other.believed(contract.promised, settings.rule);
+            let worth = (1.0 - believed) * (whole.price - contract.price)
+                + believed * (settings.penalty * fee - owed);
+            let is_better = best.as_ref().map_or(worth > staying, |best| {
+                worth > best.worth || (worth == best.worth && quote.end < best.end)
+            });
+            if is_better {
+                best = Some(RestOffer {
+                    provider: number,
+                    contract,
+                    worth,
+                    end: quote.end,
+                    moved: moved.clone(),
+                    transfer,
+                });
+            }
+        }
+        best
+    }
+
+    fn accept(&mut self, seller: usize, job: JobId, now: Seconds, offer: RestOffer) {
+        self.providers[seller].machine.hand_over(job);
+        let provider = &mut self.providers[offer.provider];
+        let id = provider.agree(offer.contract);
+        provider.machine.receive(&offer.moved);
+        self.moves.push(Move {
+            time: now,
+            transfer: offer.transfer,
+            from: (seller, job),
+            to: (offer.provider, id),
+            saved: offer.moved.saved(),
+            price: offer.contract.price,
+        });
+        // Both clusters plan anew before anybody else is asked.
+        for number in [offer.provider, seller] {
+            self.providers[number].machine.settle(now);
+        }
+        self.learn();
+    }
+}
+
+/// What moves did.
+pub(super) fn measures(moves: &[Move], providers: &[ProviderResult], offered: f64) -> Measured {
+    let mut measured = Measured::default();
+    let rests: u64 = providers.iter().map(|provider| provider.rests).sum();
+    let broken: u64 = providers.iter().map(|provider| provider.broken_rests).sum();
+    measured.add("market_moves", moves.len() as f64);
+    let hours: f64 = moves.iter().map(|each| each.transfer.hours()).sum();
+    measured.add_ratio("market_transfer_hours", hours, moves.len() as f64);
+    let kept = 100.0 * (rests - broken) as f64;
+    measured.add_ratio("market_moved_kept_percent", kept, rests as f64);
+    let prices: f64 = moves.iter().map(|each| each.price).sum();
+    measured.add_ratio("market_rest_prices_percent", 100.0 * prices, offered);
+    measured
+}

@@ -1,0 +1,594 @@
+//! Jobs of a foreign log until the log ends: kept small, put together by job number, sorted, and given a header.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use super::error::ImportError;
+use super::findings::{Finding, FindingKind, Findings};
+use super::local_time::{LATEST, ReadTime};
+use super::numbering::Names;
+use crate::workload::swf::{SwfHeader, SwfRecord};
+
+/// Jobs that one import may keep: five gigabytes of them.
+const MOST_JOBS: usize = 50_000_000;
+/// The status "completed".
+pub(super) const COMPLETED: i8 = 1;
+/// The status "failed", for everything that ended by itself or was ended by the system.
+pub(super) const FAILED: i8 = 0;
+/// The status "cancelled".
+pub(super) const CANCELLED: i8 = 5;
+/// No status.
+pub(super) const UNKNOWN: i8 = -1;
+
+/// What becomes of attempts of a job that was put back into the queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Attempts {
+    /// The last one is the job; it was submitted when the first one was.
+    #[default]
+    Last,
+    /// Each is a record.
+    All,
+}
+
+/// What all formats are told.
+#[derive(Clone, Debug, Default)]
+pub struct ImportSettings {
+    /// What becomes of earlier attempts.
+    pub attempts: Attempts,
+    /// The machine's size, in the unit of the jobs' widths; without it the largest number in use at once.
+    pub size: Option<u32>,
+    /// Whether widths count nodes (and not processors).
+    pub counts_nodes: bool,
+    /// What the log is, for the header.
+    pub source: String,
+    /// Whether times are seconds since some moment that is not known.
+    pub relative_times: bool,
+    /// What else the header should say, a note each.
+    pub notes: Vec<String>,
+}
+
+/// A job as a foreign log tells it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ForeignJob {
+    /// The job's number; with `task` it says which rows are of one job.
+    pub number: Option<u64>,
+    /// The task of an array or the component of a heterogeneous job, where numbers are shared.
+    pub task: u32,
+    /// The line or row, from 1: unique, and rising with the log.
+    pub line: u64,
+    /// Seconds since 1970, or since the log's own beginning.
+    pub submit: i64,
+    /// Seconds from submission to start, −1 where it is not known.
+    pub wait: i64,
+    /// Seconds from start to end.
+    pub run: i64,
+    /// The limit in seconds, −1 without one.
+    pub requested_time: i64,
+    /// Kilobytes a processor, −1 where it is not known.
+    pub requested_memory: f64,
+    /// Processors or nodes that it held, 0 where that is not known.
+    pub allocated: u32,
+    /// Processors or nodes that it asked for, 0 where that is not known.
+    pub requested: u32,
+    /// The number of its user, −1 without one.
+    pub user: i32,
+    /// The number of its group or account.
+    pub group: i32,
+    /// The number of its queue.
+    pub queue: i32,
+    /// The number of its partition.
+    pub partition: i32,
+    /// The status of the Standard Workload Format: 1, 0, 5 or −1.
+    pub status: i8,
+}
+
+impl ForeignJob {
+    /// What it held, else what it asked for.
+    fn width(&self) -> i64 {
+        i64::from(if self.allocated > 0 {
+            self.allocated
+        } else {
+            self.requested
+        })
+    }
+
+    fn is_same_record(&self, other: &Self) -> bool {
+        (
+            self.submit,
+            self.wait,
+            self.run,
+            self.allocated,
+            self.status,
+        ) == (
+            other.submit,
+            other.wait,
+            other.run,
+            other.allocated,
+            other.status,
+        )
+    }
+
+    fn start(&self) -> Option<i64> {
+        (self.wait >= 0).then_some(self.submit + self.wait)
+    }
+}
+
+/// Takes jobs in the order of the log.
+#[derive(Clone, Debug, Default)]
+pub struct Collector {
+    jobs: Vec<ForeignJob>,
+    /// What was dropped and guessed.
+    pub findings: Findings,
+    /// Names and their numbers.
+    pub names: Names,
+    /// How many jobs had which state, as the log calls it.
+    states: BTreeMap<String, u64>,
+    /// Rows that were read, whatever became of them.
+    pub rows: u64,
+}
+
+/// A log that was read: its header, and its records in order of submission.
+#[derive(Clone, Debug)]
+pub struct ImportedTrace {
+    /// What it is, how large its machine, and what was dropped and guessed.
+    pub header: SwfHeader,
+    /// What was dropped and guessed.
+    pub findings: Findings,
+    /// Names and their numbers, which are not in the trace.
+    pub names: Names,
+    /// Rows that were read.
+    pub rows: u64,
+    jobs: Vec<ForeignJob>,
+    begin: i64,
+    has_numbers: bool,
+}
+
+/// Kinds of states that are told apart in a header.
+const MOST_STATES: usize = 40;
+
+impl Collector {
+    /// Counts a row that is dropped, guessed at or remarkable.
+    pub fn count(&mut self, finding: Finding, line: u64) {
+        self.findings.count(finding, line);
+    }
+
+    /// Counts a state by the name that the log gives it.
+    pub(super) fn state(&mut self, name: &[u8]) {
+        let name = String::from_utf8_lossy(&name[..name.len().min(40)]);
+        if let Some(count) = self.states.get_mut(name.as_ref()) {
+            *count += 1;
+        } else if self.states.len() < MOST_STATES {
+            self.states.insert(name.into_owned(), 1);
+        }
+    }
+
+    /// Takes a job.
+    ///
+    /// # Errors
+    /// [`ImportError::TooMany`].
+    pub fn push(&mut self, job: ForeignJob, path: &Path) -> Result<(), ImportError> {
+        if self.jobs.len() == MOST_JOBS {
+            return Err(ImportError::TooMany {
+                path: path.to_owned(),
+                most: MOST_JOBS,
+            });
+        }
+        self.jobs.push(job);
+        Ok(())
+    }
+
+    /// What a time of a row is, and `None` with the reason counted where the row has to go. A time that the clock showed twice is
+    /// the first one that is not before `not_before`.
+    pub(super) fn resolve(
+        &mut self,
+        time: ReadTime,
+        not_before: i64,
+        line: u64,
+    ) -> Option<Option<i64>> {
+        match time {
+            ReadTime::Missing => Some(None),
+            ReadTime::At(at) => Some(Some(at)),
+            ReadTime::Twice { first, second } => {
+                self.count(Finding::AmbiguousTime, line);
+                Some(Some(if first < not_before { second } else { first }))
+            }
+            ReadTime::Skipped(at) => {
+                self.count(Finding::SkippedTime, line);
+                Some(Some(at))
+            }
+            ReadTime::Invalid => {
+                self.count(Finding::BadTime, line);
+                None
+            }
+        }
+    }
+
+    /// Seconds from submission to start, and how long it ran: from its times, or from what the log says besides. `None` with the
+    /// reason counted where the job cannot be kept.
+    pub(super) fn wait_and_run(
+        &mut self,
+        submit: i64,
+        start: Option<i64>,
+        end: Option<i64>,
+        elapsed: Option<i64>,
+        line: u64,
+    ) -> Option<(i64, i64)> {
+        let elapsed = elapsed.filter(|seconds| (0..=LATEST).contains(seconds));
+        let Some(start) = start else {
+            return match (elapsed, end) {
+                (Some(run), _) if run > 0 => Some((-1, run)),
+                (None, None) => {
+                    self.count(Finding::NoRunTime, line);
+                    None
+                }
+                (_, end) => {
+                    self.count(Finding::NeverStarted, line);
+                    Some((end.map_or(-1, |end| (end - submit).max(0)), 0))
+                }
+            };
+        };
+        let wait = if start < submit {
+            self.count(Finding::EarlyStart, line);
+            0
+        } else {
+            start - submit
+        };
+        let by_times = end.map(|end| end - start);
+        let run = match (elapsed, by_times) {
+            (Some(elapsed), by_times) => {
+                if by_times.is_some_and(|run| run != elapsed) {
+                    self.count(Finding::OtherElapsed, line);
+                }
+                elapsed
+            }
+            (None, Some(run)) if run < 0 => {
+                self.count(Finding::EarlyEnd, line);
+                0
+            }
+            (None, Some(run)) => run,
+            (None, None) => {
+                self.count(Finding::NoRunTime, line);
+                return None;
+            }
+        };
+        Some((wait, run))
+    }
+
+    /// Puts together what belongs to one job, sorts by submission, and says in a header what all this is.
+    ///
+    /// # Errors
+    /// [`ImportError::NoJobs`].
+    pub fn finish(
+        mut self,
+        settings: &ImportSettings,
+        path: &Path,
+    ) -> Result<ImportedTrace, ImportError> {
+        let lost = self.join_attempts(settings.attempts);
+        (self.jobs).sort_unstable_by_key(|job| (job.submit, job.line));
+        let (Some(first), Some(last)) = (self.jobs.first(), self.jobs.last()) else {
+            let dropped = self.findings.met();
+            return Err(ImportError::NoJobs {
+                path: path.to_owned(),
+                rows: self.rows,
+                dropped: dropped
+                    .filter(|(finding, _, _)| finding.kind() == FindingKind::Dropped)
+                    .map(|(finding, count, _)| (finding.text(), count))
+                    .collect(),
+            });
+        };
+        let (begin, latest) = (first.submit, last.submit);
+        let has_numbers = self.jobs.iter().all(|job| job.number.is_some());
+        let header = self.header(settings, begin, latest, has_numbers, lost);
+        Ok(ImportedTrace {
+            header,
+            findings: self.findings,
+            names: self.names,
+            rows: self.rows,
+            jobs: self.jobs,
+            begin,
+            has_numbers,
+        })
+    }
+
+    /// Drops rows that stand there twice and, where asked to, earlier attempts. Returns the processor-seconds of those.
+    fn join_attempts(&mut self, attempts: Attempts) -> i128 {
+        const GONE: i64 = i64::MIN;
+        let key = |job: &ForeignJob| (job.number, job.task, job.submit, job.start(), job.line);
+        self.jobs.sort_unstable_by_key(key);
+        let mut lost = 0;
+        let is_of_one = |a: &ForeignJob, b: &ForeignJob| {
+            a.number.is_some() && (a.number, a.task) == (b.number, b.task)
+        };
+        for group in self.jobs.chunk_by_mut(is_of_one) {
+            let (mut last, mut submitted) = (0, group[0].submit);
+            for place in 1..group.len() {
+                let (job, before) = (group[place], group[last]);
+                if job.is_same_record(&before) {
+                    let line = job.line.max(before.line);
+                    self.findings.count(Finding::SameAgain, line);
+                    group[place].run = GONE;
+                    continue;
+                }
+                if before.status == COMPLETED || attempts == Attempts::All {
+                    let finding = match before.status {
+                        COMPLETED => Finding::NumberAgain,
+                        _ => Finding::Attempt,
+                    };
+                    self.findings.count(finding, job.line);
+                    put_back(&mut group[last], submitted, &mut self.findings);
+                    submitted = job.submit;
+                } else {
+                    self.findings.count(Finding::EarlierAttempt, before.line);
+                    lost += i128::from(before.width()) * i128::from(before.run);
+                    group[last].run = GONE;
+                }
+                last = place;
+            }
+            put_back(&mut group[last], submitted, &mut self.findings);
+        }
+        self.jobs.retain(|job| job.run != GONE);
+        lost
+    }
+
+    fn header(
+        &self,
+        settings: &ImportSettings,
+        begin: i64,
+        latest: i64,
+        has_numbers: bool,
+        lost: i128,
+    ) -> SwfHeader {
+        let mut header = SwfHeader::default();
+        let mut say = |key: &str, value: String| header.lines.push(format!("; {key}: {value}"));
+        say("Version", "2.2".to_owned());
+        say(
+            "Conversion",
+            format!("bookahead {}", env!("CARGO_PKG_VERSION")),
+        );
+        say("MaxJobs", self.jobs.len().to_string());
+        say("MaxRecords", self.jobs.len().to_string());
+        if !settings.relative_times {
+            say("UnixStartTime", begin.to_string());
+            for (key, at) in [("StartTime", begin), ("EndTime", latest)] {
+                if let Ok(moment) = jiff::Timestamp::from_second(at) {
+                    say(key, moment.to_string());
+                }
+            }
+        }
+        let size = settings.size.unwrap_or_else(|| self.peak());
+        if settings.counts_nodes {
+            say("MaxNodes", size.to_string());
+        }
+        say("MaxProcs", size.to_string());
+        for (key, kind) in [
+            ("MaxQueues", super::NameKind::Queue),
+            ("MaxPartitions", super::NameKind::Partition),
+        ] {
+            say(key, self.names.count(kind).to_string());
+        }
+        header.note(&format!("imported from {}", settings.source));
+        if settings.counts_nodes {
+            header.note("processors in this file are nodes");
+        }
+        if settings.size.is_none() {
+            header.note(
+                "MaxProcs is a guess: the largest number that jobs of this log held at once (the machine may be larger)",
+            );
+        }
+        if !has_numbers {
+            header.note("job numbers are counted in order of submission");
+        }
+        for note in &settings.notes {
+            header.note(note);
+        }
+        if lost > 0 {
+            header.note(&format!(
+                "earlier attempts that are not in this file held {:.2} processor-hours",
+                // For people: a double is near enough.
+                lost as f64 / 3_600.0
+            ));
+        }
+        if !self.states.is_empty() {
+            let states: Vec<String> = (self.states.iter())
+                .map(|(state, count)| format!("{state} {count}"))
+                .collect();
+            header.note(&format!("states of rows in the log: {}", states.join(", ")));
+        }
+        for (finding, count, line) in self.findings.met() {
+            header.note(&format!(
+                "{}: {count} {} (first: line {line})",
+                kind_word(finding.kind()),
+                finding.text()
+            ));
+        }
+        header
+    }
+
+    /// The largest number of processors in use at once, or the widest job where no job says when it started.
+    fn peak(&self) -> u32 {
+        let running = || {
+            (self.jobs.iter()).filter_map(|job| Some((job.start().filter(|_| job.run > 0)?, job)))
+        };
+        let mut starts: Vec<(i64, i64)> =
+            running().map(|(start, job)| (start, job.width())).collect();
+        let mut ends: Vec<(i64, i64)> = running()
+            .map(|(start, job)| (start + job.run, job.width()))
+            .collect();
+        starts.sort_unstable();
+        ends.sort_unstable();
+        let mut ended = ends.into_iter().peekable();
+        let widest = (self.jobs.iter()).map(ForeignJob::width).max().unwrap_or(1);
+        let (mut held, mut peak) = (0, widest);
+        for (start, width) in starts {
+            while let Some((_, width)) = ended.next_if(|(end, _)| *end <= start) {
+                held -= width;
+            }
+            held += width;
+            peak = peak.max(held);
+        }
+        u32::try_from(peak).unwrap_or(u32::MAX)
+    }
+}
+
+/// Says of the last attempt that it was submitted with the first.
+fn put_back(job: &mut ForeignJob, submitted: i64, findings: &mut Findings) {
+    if submitted < job.submit {
+        findings.count(Finding::FirstSubmission, job.line);
+        if job.wait >= 0 {
+            job.wait += job.submit - submitted;
+        }
+        job.submit = submitted;
+    }
+}
+
+/// `dropped`, `guessed` or `noted`.
+fn kind_word(kind: FindingKind) -> &'static str {
+    match kind {
+        FindingKind::Dropped => "dropped",
+        FindingKind::Guessed => "guessed",
+        FindingKind::Noted => "noted",
+    }
+}
+
+impl ImportedTrace {
+    /// How many jobs there are.
+    #[must_use]
+    pub fn jobs(&self) -> usize {
+        self.jobs.len()
+    }
+
+    /// The records in order of submission, times counted from the first.
+    pub fn records(&self) -> impl Iterator<Item = SwfRecord> + '_ {
+        let some = |processors: u32| {
+            if processors == 0 {
+                -1
+            } else {
+                i64::from(processors)
+            }
+        };
+        (1..).zip(&self.jobs).map(move |(count, job)| SwfRecord {
+            job_number: match job.number {
+                // Numbers are below 10¹⁸.
+                Some(number) if self.has_numbers => i64::try_from(number).unwrap_or(count),
+                _ => count,
+            },
+            submit: job.submit - self.begin,
+            wait: job.wait,
+            run: job.run,
+            allocated_processors: some(job.allocated),
+            requested_processors: some(job.requested),
+            requested_time: job.requested_time,
+            requested_memory: job.requested_memory,
+            status: i64::from(job.status),
+            user: i64::from(job.user),
+            group: i64::from(job.group),
+            queue: i64::from(job.queue),
+            partition: i64::from(job.partition),
+            ..SwfRecord::MISSING
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(number: u64, line: u64, submit: i64, wait: i64, run: i64, status: i8) -> ForeignJob {
+        ForeignJob {
+            number: Some(number),
+            task: 0,
+            line,
+            submit,
+            wait,
+            run,
+            requested_time: 3_600,
+            requested_memory: -1.0,
+            allocated: 4,
+            requested: 4,
+            user: 1,
+            group: -1,
+            queue: -1,
+            partition: -1,
+            status,
+        }
+    }
+
+    fn imported(jobs: &[ForeignJob], attempts: Attempts) -> ImportedTrace {
+        let mut collector = Collector::default();
+        for job in jobs {
+            collector.push(*job, Path::new("log")).unwrap();
+        }
+        let settings = ImportSettings {
+            attempts,
+            ..ImportSettings::default()
+        };
+        collector.finish(&settings, Path::new("log")).unwrap()
+    }
+
+    /// Job 7 failed with its node after 100 s, was put back at 300, failed again, and was done at the third time.
+    fn requeued() -> Vec<ForeignJob> {
+        vec![
+            job(7, 4, 600, 20, 50, COMPLETED),
+            job(7, 2, 100, 10, 100, FAILED),
+            job(7, 3, 300, 0, 200, FAILED),
+            job(8, 5, 200, 0, 60, COMPLETED),
+        ]
+    }
+
+    #[test]
+    fn the_last_attempt_is_the_job_and_was_submitted_with_the_first() {
+        let trace = imported(&requeued(), Attempts::Last);
+        let records: Vec<_> = trace
+            .records()
+            .map(|record| (record.job_number, record.submit, record.wait, record.run))
+            .collect();
+        // Submitted at 100, started at 620.
+        assert_eq!(records, [(7, 0, 520, 50), (8, 100, 0, 60)]);
+        assert_eq!(trace.findings.of(Finding::EarlierAttempt), 2);
+        assert_eq!(trace.findings.of(Finding::FirstSubmission), 1);
+        // 4 · (100 + 200) = 1,200 processor-seconds are a third of an hour.
+        assert!(
+            trace
+                .header
+                .lines
+                .iter()
+                .any(|line| line.contains("held 0.33 processor-hours"))
+        );
+    }
+
+    #[test]
+    fn all_attempts_are_records_where_that_is_asked_for() {
+        let trace = imported(&requeued(), Attempts::All);
+        let submits: Vec<_> = trace.records().map(|record| record.submit).collect();
+        assert_eq!(submits, [0, 100, 200, 500]);
+        assert_eq!(trace.findings.of(Finding::Attempt), 2);
+    }
+
+    #[test]
+    fn a_record_of_two_exports_is_kept_once_and_a_number_used_again_stays() {
+        let jobs = [
+            job(7, 2, 100, 10, 100, COMPLETED),
+            job(7, 9, 100, 10, 100, COMPLETED),
+            job(7, 10, 90_000, 10, 100, COMPLETED),
+        ];
+        let trace = imported(&jobs, Attempts::Last);
+        assert_eq!(trace.jobs(), 2);
+        assert_eq!(trace.findings.of(Finding::SameAgain), 1);
+        assert_eq!(trace.findings.of(Finding::NumberAgain), 1);
+    }
+
+    #[test]
+    fn the_machine_is_as_large_as_what_was_held_at_once() {
+        // The second starts when the first ends; the third runs beside the second.
+        let jobs = [
+            job(1, 1, 100, 0, 100, COMPLETED),
+            job(2, 2, 100, 100, 100, COMPLETED),
+            job(3, 3, 250, 0, 10, COMPLETED),
+        ];
+        assert_eq!(imported(&jobs, Attempts::Last).header.max_procs(), Some(8));
+        assert_eq!(
+            imported(&jobs[..2], Attempts::Last).header.max_procs(),
+            Some(4)
+        );
+    }
+}
