@@ -80,7 +80,7 @@ fn check_says_what_run_would_have_said_and_makes_no_store() {
         words.contains("workload.exact_estimates: false, true (2)"),
         "{words}"
     );
-    assert!(words.contains("everything is there"), "{words}");
+    assert!(words.contains("ready: bookahead run"), "{words}");
     assert!(!path.join("data").exists());
 }
 

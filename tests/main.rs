@@ -24,6 +24,7 @@ mod history;
 mod importing;
 mod invariants;
 mod learning_statistics;
+mod links;
 mod local_clusters;
 mod oracles;
 mod overbooked_parts;

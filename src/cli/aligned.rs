@@ -20,6 +20,8 @@ pub(super) struct Heading {
     pub(super) right: bool,
     /// Where a row does not fit the screen, columns are left out, the highest number first; 0 is never left out.
     dispensable: u8,
+    /// Whether what does not fit goes on in the next line instead of being cut.
+    wraps: bool,
 }
 
 impl Heading {
@@ -28,6 +30,15 @@ impl Heading {
             title: title.into(),
             right,
             dispensable: 0,
+            wraps: false,
+        }
+    }
+
+    /// The same column, whose cells go on in the next line where there is no room: for names that must be read as a whole.
+    pub(super) fn wrapped(self) -> Self {
+        Self {
+            wraps: true,
+            ..self
         }
     }
 
@@ -42,8 +53,8 @@ impl Heading {
 
 /// An aligned table under way.
 ///
-/// On a screen dispensable columns are left out, then the widest columns of text are cut, with `…` at the end of a cut cell, until a row fits. Numbers are never
-/// cut: where even that does not fit, every cell gets a line of its own. Elsewhere nothing is cut.
+/// On a screen dispensable columns are left out, then the widest columns of text are cut, with `…` at the end of a cut cell, or wrapped, until a row fits. Numbers are
+/// never cut: where even that does not fit, every cell gets a line of its own. Elsewhere nothing is cut.
 pub(super) struct Aligned<'a> {
     target: &'a mut dyn Write,
     headings: Vec<Heading>,
@@ -87,9 +98,9 @@ impl<'a> Aligned<'a> {
         }
         match &self.widths {
             Some(widths) => {
-                let line = self.line(&row, widths);
-                self.cut |= self.screen.is_some() && is_cut(&row, widths);
-                writeln!(self.target, "{line}")
+                let lines = self.lines(&row, widths);
+                self.cut |= self.screen.is_some() && self.is_cut(&row, widths);
+                writeln!(self.target, "{lines}")
             }
             None => {
                 self.waiting.push(row);
@@ -140,17 +151,22 @@ impl<'a> Aligned<'a> {
             .iter()
             .map(|heading| one_line(heading.title.clone()))
             .collect();
-        let line = self.line(&titles, &widths);
-        writeln!(self.target, "{line}")?;
+        let lines = self.lines(&titles, &widths);
+        writeln!(self.target, "{lines}")?;
         let rules: Vec<String> = widths.iter().map(|width| "─".repeat(*width)).collect();
         writeln!(self.target, "{}", rules.join(GAP))?;
         for row in &rows {
-            let line = self.line(row, &widths);
-            writeln!(self.target, "{line}")?;
-            self.cut |= self.screen.is_some() && is_cut(row, &widths);
+            let lines = self.lines(row, &widths);
+            writeln!(self.target, "{lines}")?;
+            self.cut |= self.screen.is_some() && self.is_cut(row, &widths);
         }
         self.widths = Some(widths);
         self.target.flush()
+    }
+
+    fn is_cut(&self, row: &[String], widths: &[usize]) -> bool {
+        (row.iter().zip(widths).zip(&self.headings))
+            .any(|((text, width), heading)| !heading.wraps && length(text) > *width)
     }
 
     /// Leaves dispensable columns out until the others fit, or none is left.
@@ -190,9 +206,49 @@ impl<'a> Aligned<'a> {
         for (heading, text) in self.headings.iter().zip(row) {
             let title = one_line(heading.title.clone());
             let room = " ".repeat(widest.saturating_sub(length(&title)));
-            writeln!(self.target, "{title}{room}{GAP}{text}")?;
+            let first = format!("{title}{room}{GAP}");
+            let screen = self.screen.unwrap_or(usize::MAX);
+            if length(&first) + length(text) <= screen {
+                writeln!(self.target, "{first}{text}")?;
+                continue;
+            }
+            let below = " ".repeat(length(&first));
+            let options = textwrap::Options::new(screen)
+                .break_words(false)
+                .word_splitter(textwrap::WordSplitter::NoHyphenation)
+                .initial_indent(&first)
+                .subsequent_indent(&below);
+            for line in textwrap::wrap(text, options) {
+                writeln!(self.target, "{}", line.trim_end())?;
+            }
         }
         Ok(())
+    }
+
+    /// A row: one line, or several where a cell is wrapped.
+    fn lines(&self, row: &[String], widths: &[usize]) -> String {
+        let mut rest: Vec<String> = row.to_vec();
+        let mut lines = Vec::new();
+        loop {
+            let mut line = rest.clone();
+            let mut goes_on = false;
+            for ((text, rest), (width, heading)) in
+                (line.iter_mut().zip(&mut rest)).zip(widths.iter().zip(&self.headings))
+            {
+                let wraps = heading.wraps && self.screen.is_some();
+                let end = if wraps && length(text) > *width {
+                    wrap_at(text, *width)
+                } else {
+                    text.len()
+                };
+                *rest = text.split_off(end);
+                goes_on |= !rest.is_empty();
+            }
+            lines.push(self.line(&line, widths));
+            if !goes_on {
+                return lines.join("\n");
+            }
+        }
     }
 
     fn line(&self, row: &[String], widths: &[usize]) -> String {
@@ -236,10 +292,15 @@ fn fit(widths: &mut [usize], right: &[bool], screen: usize) -> bool {
     true
 }
 
-fn is_cut(row: &[String], widths: &[usize]) -> bool {
-    row.iter()
-        .zip(widths)
-        .any(|(text, width)| length(text) > *width)
+/// Where a text that is too long is broken: behind the last `-`, `_`, dot or space that fits, else where there is no more room.
+fn wrap_at(text: &str, width: usize) -> usize {
+    let room = text
+        .char_indices()
+        .nth(width.max(1))
+        .map_or(text.len(), |(end, _)| end);
+    text[..room]
+        .rfind(['-', '_', '.', ' '])
+        .map_or(room, |last| last + 1)
 }
 
 fn shortened(text: &str, width: usize) -> String {
@@ -311,6 +372,24 @@ mod tests {
         );
         let (text, cut) = drawn(None, &[[long, "1"]]);
         assert!(!cut && text.contains(long));
+    }
+
+    #[test]
+    fn names_that_must_be_read_as_a_whole_go_on_in_the_next_line() {
+        let mut out = Vec::new();
+        let headings = vec![
+            Heading::new("measure", false).wrapped(),
+            Heading::new("n", true),
+        ];
+        let mut table = Aligned::new(&mut out, headings, Some(20));
+        for name in ["gain", "promise_late_percent"] {
+            table.push(vec![name.to_owned(), "192".to_owned()]).unwrap();
+        }
+        assert!(!table.finish().unwrap());
+        assert_eq!(
+            String::from_utf8(out).unwrap(),
+            "measure            n\n───────────────  ───\ngain             192\npromise_late_    192\npercent\n"
+        );
     }
 
     #[test]

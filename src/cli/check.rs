@@ -19,13 +19,13 @@ use crate::workload::{TraceFolder, WorkloadSource};
 pub struct CheckArguments {
     /// The experiment file (TOML); `-` reads it from standard input
     pub config: PathBuf,
-    /// The database, for what is done already
+    /// The database, to see what is done already
     #[arg(long, value_name = "FILE", default_value = super::STORE)]
     pub store: PathBuf,
-    /// Worker threads that the estimate is for [default: the cores]
+    /// Worker threads to assume in the estimate [default: the cores]
     #[arg(long, value_name = "N", value_parser = super::workers)]
     pub workers: Option<NonZeroUsize>,
-    /// Takes the place of the file's seed
+    /// Use this seed instead of the file's
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// JSON, for scripts
@@ -90,10 +90,7 @@ fn carry_out(arguments: &CheckArguments) -> Result<(), RunError> {
     }
     paragraph(
         &mut text,
-        &format!(
-            "everything is there: bookahead run {}",
-            arguments.config.display()
-        ),
+        &format!("ready: bookahead run {}", arguments.config.display()),
     );
     super::print(&text)?;
     Ok(())

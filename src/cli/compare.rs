@@ -28,8 +28,7 @@ RUN is a number, the name of an experiment (its last run), or `latest`; STORE:RU
 
 A difference is the other run minus the first, in the same point; ± is the 95 % interval of its mean (Student's t). The unit is \
 the replication: its points share jobs and failures, so they are averaged first, and `n` counts replications. Points that share \
-one result count once. `equal` counts pairs whose numbers are the same bit by bit. Where points that both sweeps have are without \
-a result, nothing is computed from the others, and they are named.
+one result count once. `equal` counts pairs whose numbers are the same, bit for bit. If points that both sweeps have lack a result, nothing is computed from the others, and the missing ones are named.
 
 --out writes a report: a page with the answer first, curves of all runs in one plot, differences with intervals, and which settings, \
 programs and inputs differ; the same as Markdown, CSV, Parquet and SVG.
@@ -54,7 +53,7 @@ pub struct CompareArguments {
     /// Only this measure (may be given several times; `bookahead metrics` lists them) [default: all that differ, and the gain]
     #[arg(long, value_name = "NAME", value_parser = measure)]
     pub metric: Vec<String>,
-    /// Apart for each value of this axis
+    /// Separately for each value of this axis
     #[arg(long, value_name = "AXIS")]
     pub by: Option<String>,
     /// Exit with 1 when something differs
@@ -295,11 +294,11 @@ fn known_measures() -> Vec<&'static str> {
 fn table(rows: &[&Row<'_>], by: Option<&str>) -> io::Result<()> {
     let mut headings = Vec::new();
     if let Some(by) = by {
-        headings.push(Heading::new(by, false));
+        headings.push(Heading::new(by, false).wrapped());
     }
     headings.extend([
-        Heading::new("measure", false),
-        Heading::new("pairs", true),
+        Heading::new("measure", false).wrapped(),
+        Heading::new("pairs", true).dispensable(4),
         Heading::new("equal", true).dispensable(3),
         Heading::new("n", true),
         Heading::new("first", true),
@@ -362,7 +361,7 @@ fn caution(rows: &[&Row<'_>]) -> String {
     if !gaps.is_empty() {
         let _ = writeln!(
             text,
-            "\nno interval where replications do not have the same points:"
+            "\nno interval where replications have different points:"
         );
         for gap in gaps.iter().take(5) {
             let _ = writeln!(text, "  {gap}");
@@ -387,8 +386,7 @@ fn caution(rows: &[&Row<'_>]) -> String {
             .collect();
         let _ = writeln!(
             text,
-            "\n{} intervals are read at once, and one in twenty leaves 0 out by chance alone; after Holm's correction the difference is \
-             not 0 at 5 % in {}.",
+            "\nof {} intervals, one in twenty excludes 0 by chance alone; after Holm's correction the difference is significant (5 %) in {}.",
             tested.len(),
             if names.is_empty() {
                 "none".to_owned()

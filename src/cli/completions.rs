@@ -18,7 +18,7 @@ const VARIABLE: &str = "COMPLETE";
 /// Prints what a shell needs to complete commands, options, and the runs, strategies and keys that there are.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-Runs and axes are those of the store that the line names with --store, else of data/bookahead.db.
+Runs and axes are completed from the store that --store names, else from data/bookahead.db.
 
 Examples:
   bookahead completions bash > ~/.local/share/bash-completion/completions/bookahead

@@ -14,7 +14,7 @@ use crate::store::{Export, ExportKind, ExportRows, ExportType, RunSelector, SqlV
 /// Writes the rows of a run as Parquet or CSV: its points, jobs, reservations, workflows or any other kind.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-Columns have the names and units of the views in docs/schema.md; points have a column for each axis besides. `simulation` joins the \
+Columns have the names and units of the views in docs/schema.md; points also have a column for each axis. `simulation` joins the \
 rows of the others to points. Rows are streamed: memory does not grow with the run.
 
 Examples:
@@ -32,7 +32,7 @@ pub struct ExportArguments {
     /// The format of the file
     #[arg(long, value_enum)]
     pub format: ExportFormat,
-    /// Which rows; or a table or view by its own name (`bookahead sql --tables`)
+    /// Which rows to export: one of these kinds, or a table or view by its name (`bookahead sql --tables`)
     #[arg(long, value_parser = kinds(), default_value = "points")]
     pub what: &'static ExportKind,
     /// Only rows of the points at these places, such as 3 or 1-8,12 (`place` of the points)
@@ -51,7 +51,7 @@ pub struct ExportArguments {
 pub enum ExportFormat {
     /// Apache Parquet with typed columns.
     Parquet,
-    /// Comma-separated values with a header; what is missing is empty, flags are true and false.
+    /// Comma-separated values with a header; missing values are empty, flags are true and false.
     Csv,
 }
 
@@ -151,7 +151,7 @@ pub fn execute(arguments: &ExportArguments) -> Result<(), LookError> {
     if arguments.out.as_deref() == Some(Path::new("-")) {
         if arguments.format == ExportFormat::Parquet && io::stdout().is_terminal() {
             return Err(LookError::Use(
-                "Parquet is nothing for a screen: name a file with --out".to_owned(),
+                "Parquet cannot be shown on a screen: name a file with --out".to_owned(),
             ));
         }
         let mut out = BufWriter::with_capacity(1 << 16, io::stdout());

@@ -25,19 +25,19 @@ pub struct GanttArguments {
     /// Which cluster or site of the simulation, from 0
     #[arg(long, value_name = "C", default_value_t = 0)]
     pub cluster: u32,
-    /// From this time since the start of the simulation on: seconds, or with a unit as in 90m, 36h, 2.5d
+    /// Begin at this time since the start of the simulation: seconds, or with a unit as in 90m, 36h, 2.5d
     #[arg(long, value_name = "T", value_parser = time)]
     pub from: Option<Seconds>,
-    /// Up to this time
+    /// End at this time
     #[arg(long, value_name = "T", value_parser = time)]
     pub to: Option<Seconds>,
     /// The store to read
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
     pub store: PathBuf,
-    /// The file to write: .svg, or .html for the page that zooms [default: gantt-RUN-PLACE.html]
+    /// The file to write: .svg, or .html for a page that zooms [default: gantt-RUN-PLACE.html]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Draw it even where inputs or totals are not those of the store any more
+    /// Draw it even if inputs or totals no longer match the store
     #[arg(long)]
     pub force: bool,
 }

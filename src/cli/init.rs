@@ -9,10 +9,10 @@ use crate::sweep::{beginnings, keys, starter};
 /// Prints the file of a first experiment with a study or a policy: valid, commented, and done in seconds.
 #[derive(Clone, Debug, clap::Args)]
 pub struct InitArguments {
-    /// The study, or the policy; `bookahead strategies` says what each is
+    /// The study or policy; `bookahead strategies` describes them
     #[arg(value_name = "STUDY")]
     pub study: String,
-    /// A file instead of standard output; one that exists is not replaced
+    /// Write to this file instead of standard output; an existing file is not replaced
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }

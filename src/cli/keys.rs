@@ -13,7 +13,7 @@ Examples:
   bookahead keys acceptance.pof_max
   bookahead keys load              every key with this in its name")]
 pub struct KeysArguments {
-    /// A table, a key, or a part of names of keys
+    /// A table, a key, or a part of a key's name
     #[arg(value_name = "TABLE")]
     pub table: Option<String>,
 }

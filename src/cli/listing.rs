@@ -74,7 +74,7 @@ pub(super) fn fitted(text: &str, screen: usize) -> String {
             lead + bare.trim_start()[..gap].chars().count() + gap_end
         });
         let indent = column
-            .filter(|column| *column <= screen / 3)
+            .filter(|column| *column <= screen / 2)
             .unwrap_or(lead + 2);
         let begin: String = bare.chars().take(indent).collect();
         let (first, rest) = match column {

@@ -1,7 +1,7 @@
 //! The log: for people on standard error, and as JSON in a file where one is wanted.
 
 use std::fs::OpenOptions;
-use std::io;
+use std::io::{self, IsTerminal as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -30,7 +30,25 @@ struct AboveBar;
 
 impl io::Write for AboveBar {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        above_bar(|| io::stderr().write(bytes))
+        let Some(screen) = io::stderr()
+            .is_terminal()
+            .then(super::aligned::screen)
+            .flatten()
+        else {
+            return above_bar(|| io::stderr().write(bytes));
+        };
+        // Lines of a log are wrapped between words, below the first one's text.
+        let text = String::from_utf8_lossy(bytes);
+        let options = textwrap::Options::new(screen)
+            .break_words(false)
+            .word_splitter(textwrap::WordSplitter::NoHyphenation)
+            .subsequent_indent("      ");
+        let wrapped: String = text
+            .lines()
+            .flat_map(|line| textwrap::wrap(line, &options))
+            .fold(String::new(), |all, line| all + &line + "\n");
+        above_bar(|| io::stderr().write_all(wrapped.as_bytes()))?;
+        Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {

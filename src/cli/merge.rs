@@ -10,12 +10,12 @@ use crate::sweep::Shard;
 /// Joins stores into one.
 #[derive(Clone, Debug, clap::Args)]
 pub struct MergeArguments {
-    /// The store that takes the others in
+    /// The store to merge into
     pub out: PathBuf,
-    /// The stores of the shares; a folder stands for all its files that end in .db
+    /// The stores to merge; a folder stands for all its .db files
     #[arg(required = true, value_name = "IN")]
     pub inputs: Vec<PathBuf>,
-    /// Join results of several versions of the program, as long as their result format is the same
+    /// Merge results of several versions of the program, as long as their result format is the same
     #[arg(long)]
     pub mixed_programs: bool,
 }
@@ -115,10 +115,11 @@ fn same_file(one: &Path, other: &Path) -> bool {
 }
 
 fn say(summary: &MergeSummary, out: &Path, inputs: usize) {
+    let stores = if inputs == 1 { "store" } else { "stores" };
     for run in &summary.runs {
         let missing = run.points - run.points_done - run.points_failed;
         let mut line = format!(
-            "run {} in {}: `{}` from {inputs} stores, {} simulations new, {} known and the same; {} of {} points done",
+            "run {} in {}: `{}` from {inputs} {stores}, {} simulations added, {} already there; {} of {} points done",
             run.run.0,
             out.display(),
             run.name,

@@ -15,7 +15,7 @@ Examples:
   bookahead metrics wait
   bookahead compare 3 4 --metric mean_wait")]
 pub struct MetricsArguments {
-    /// Only those with this in their name
+    /// Only those whose names contain this text
     #[arg(value_name = "TEXT")]
     pub text: Option<String>,
 }
@@ -31,18 +31,24 @@ const TOPICS: &[(Topic, &str)] = &[
     (Topic::Prices, "what reservations cost others"),
     (Topic::Slots, "advertised slots"),
     (Topic::Virtual, "virtual against real reservations"),
-    (Topic::Predictions, "predictions against what came true"),
+    (
+        Topic::Predictions,
+        "predictions compared with what happened",
+    ),
     (Topic::CoReservations, "requests across clusters"),
     (
         Topic::Messages,
-        "what a broker and its clusters say to each other",
+        "messages between a broker and its clusters",
     ),
     (Topic::Fairness, "what co-reservations do to local jobs"),
     (Topic::LostParts, "parts that clusters lost"),
     (Topic::Risk, "promised risk, and what it cost"),
-    (Topic::Clusters, "one cluster beside the others"),
+    (Topic::Clusters, "one cluster compared with the others"),
     (Topic::Workflows, "workflows that buy their resources"),
-    (Topic::CarriedOut, "what a plan met when it was carried out"),
+    (
+        Topic::CarriedOut,
+        "what happened to plans when they were carried out",
+    ),
     (Topic::Detail, "details"),
 ];
 

@@ -54,20 +54,20 @@ file; 130 interrupted, everything finished so far kept.
 Data goes to standard output, messages to standard error; NO_COLOR is obeyed.
 
 Examples:
-  bookahead init heuristic-overbooking > my.toml a first experiment
-  bookahead run my.toml                          what is done is not run again
-  bookahead runs                                 what is in the store
-  bookahead show latest --points                 how far it is, what failed, what is missing
-  bookahead serve                                the same and more in the browser, live
-  bookahead compare 1 2                          what a change moved
-  bookahead sql \"SELECT * FROM v_run\"            any other question")]
+  bookahead init heuristic-overbooking > my.toml  a first experiment
+  bookahead run my.toml                           what is done is not run again
+  bookahead runs                                  what is in the store
+  bookahead show latest --points                  progress, failures, missing points
+  bookahead serve                                 the same and more in the browser, live
+  bookahead compare 1 2                           what a change did
+  bookahead sql \"SELECT * FROM v_run\"             any other question")]
 struct Cli {
     #[command(subcommand)]
     command: Command,
-    /// Write a structured log (JSON, one event a line) to this file
+    /// Write a structured log (JSON, one event per line) to this file
     #[arg(long, value_name = "FILE", global = true)]
     log: Option<PathBuf>,
-    /// Colours: where a terminal shows them, always, or never
+    /// When to use colours
     #[arg(
         long,
         value_name = "WHEN",
@@ -106,7 +106,7 @@ fn colours() -> bool {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Run an experiment, or go on with it: points that are done are not run again
+    /// Run an experiment, or resume it: points that are done are not run again
     #[command(after_help = "\
 Exit codes: 0 done; 1 some points failed; 2 wrong use or configuration; 130 interrupted, the same command goes on.
 
@@ -115,7 +115,7 @@ Examples:
   bookahead run configs/quickstart.toml
   bookahead run night.toml --outcomes metrics --workers 3 --log night.jsonl")]
     Run(run::RunArgs),
-    /// Look at everything that a run looks at before it runs: the file, its inputs, what is left to do, and how long that takes
+    /// Check an experiment without running it: the file, its inputs, what is left to do, and how long that takes
     #[command(after_help = "\
 Exit codes: 0 the run can begin; 2 the same errors that `run` would stop with.
 
@@ -123,15 +123,15 @@ Examples:
   bookahead check configs/quickstart.toml
   bookahead check night.toml --workers 16")]
     Check(check::CheckArguments),
-    /// Print the file of a first experiment, commented and done in seconds
+    /// Print a commented experiment to begin with, which runs in seconds
     Init(init::InitArguments),
-    /// List policies and studies, and what they are given by name
+    /// List policies, studies, and everything else that experiment files name
     Strategies(strategies::StrategiesArguments),
     /// Explain the keys of experiment files
     Keys(keys::KeysArguments),
-    /// List the quantities that points are measured by
+    /// List the quantities that are measured
     Metrics(metrics::MetricsArguments),
-    /// Say which known traces, failures and workflows are at hand
+    /// Show which known traces, failure tables and workflows are available
     Traces(traces::TracesArguments),
     /// Write the report of a run again
     #[command(after_help = "\
@@ -148,7 +148,7 @@ Examples:
     Show(show::ShowArguments),
     /// Compare runs point by point, on the screen or as a report
     Compare(compare::CompareArguments),
-    /// Write a run as Parquet or CSV
+    /// Export a run as Parquet or CSV
     Export(export::ExportArguments),
     /// Draw the plan of one point: nodes × time, or how many nodes are held over time
     #[command(after_help = "\
@@ -159,16 +159,16 @@ Examples:
   bookahead gantt 3 --point 12 --from 2d --to 60h --out plan.html
   bookahead gantt four-axes --point 100 --cluster 1 --out cluster.svg")]
     Gantt(gantt::GanttArguments),
-    /// Ask the store a question in SQL; nothing is changed
+    /// Query the store with SQL (read-only)
     Sql(sql::SqlArguments),
-    /// Run a paper's evaluation and lay measured beside published
+    /// Run a paper's evaluation and compare the results with the published ones
     #[command(after_help = "\
 Examples:
   bookahead reproduce birkenheuer2012 --list
   BOOKAHEAD_TRACES=~/traces bookahead reproduce birkenheuer2012 --trace ctc
   BOOKAHEAD_TRACES=~/traces bookahead reproduce birkenheuer2012 --trace ctc --reading all")]
     Reproduce(reproduce::ReproduceArgs),
-    /// Schedule one trace under one policy, without a sweep and without a store
+    /// Schedule one trace under one policy, without a sweep
     #[command(after_help = "\
 Examples:
   bookahead simulate CTC-SP2-1996-3.1-cln.swf.gz --policy easy
@@ -176,7 +176,7 @@ Examples:
   bookahead simulate trace.swf --policy conservative --estimates perfect --schedule planned.swf
   bookahead simulate --model lublin-feitelson --jobs 10000000 --nodes 256 --load 0.85 --policy easy")]
     Simulate(simulate::SimulateArguments),
-    /// Run an experiment on many machines: its shares as jobs of Slurm or HyperQueue
+    /// Run an experiment on many machines, as jobs of Slurm or HyperQueue
     #[command(after_help = "\
 Every job is `bookahead run CONFIG --shard I/N` into a store of its own in the folder; `bookahead merge` joins the stores.
 
@@ -186,34 +186,33 @@ Examples:
   bookahead submit --engine slurm night.toml --shards 40 --only 17
   bookahead submit --engine hyperqueue night.toml --shards 400")]
     Submit(submit::SubmitArguments),
-    /// Join the stores of shares, or of any runs of one experiment, into one store
+    /// Merge the stores of shares, or of any runs of one experiment, into one store
     #[command(after_help = "\
-OUT is made if it is missing; what it has already is not written again, so the same command may be repeated. Nothing is written
-where two stores contradict each other.
+OUT is created if it is missing; what it has already is not written again, so the command can be repeated. Nothing is written if two stores contradict each other.
 
-Exit codes: 0 every point is done; 1 some points failed or are missing still; 2 wrong use, or the stores do not agree.
+Exit codes: 0 every point is done; 1 some points failed or are still missing; 2 wrong use, or the stores do not agree.
 
 Examples:
   bookahead merge data/bookahead.db data/night.shards
   bookahead merge all.db shard-1-of-2.db shard-2-of-2.db")]
     Merge(merge::MergeArguments),
-    /// Look at a trace, convert it, or make one
+    /// Inspect, convert or generate a trace
     #[command(after_help = "\
 Examples:
   bookahead trace info CTC-SP2-1996-3.1-cln.swf
   bookahead trace estimates CTC-SP2-1996-3.1-cln.swf --out estimates
   bookahead trace convert --help")]
     Trace(trace::TraceArguments),
-    /// Look at a workflow, draw it, or make one
+    /// Inspect, draw, schedule or generate a workflow
     #[command(after_help = "\
 Examples:
   bookahead workflow info Montage_100.xml
   bookahead workflow draw Montage_100.xml --out montage.svg
   bookahead workflow generate cyber-shake cyber-shake.json")]
     Workflow(workflow::WorkflowArguments),
-    /// Print the JSON Schema of experiment files, which editors complete and check by
+    /// Print the JSON Schema of experiment files, for completion and checks in editors
     Schema(schema::SchemaArguments),
-    /// Print the completions of a shell
+    /// Print the completions for a shell
     Completions(completions::CompletionsArguments),
     /// Print the manual page, or write all of them into a folder
     Man(man::ManArguments),

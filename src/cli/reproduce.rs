@@ -32,10 +32,10 @@ use crate::sweep::{OutcomeDetail, SweepOptions};
 /// Arguments of `bookahead reproduce`.
 #[derive(Args, Clone, Debug)]
 pub struct ReproduceArgs {
-    /// The paper; `--list` shows which there are
+    /// The paper; `--list` shows them all
     #[arg(required_unless_present = "list")]
     pub paper: Option<String>,
-    /// List papers and their traces instead of running anything; of one paper its readings, too
+    /// List papers and their traces instead of running anything; with a paper, its readings as well
     #[arg(long)]
     pub list: bool,
     /// With --list: every configuration and every finding as well
@@ -47,7 +47,7 @@ pub struct ReproduceArgs {
     /// Under this reading of the paper instead of the default one (repeatable; `all` for every reading); `--list` shows which there are
     #[arg(long = "reading", value_name = "NAME")]
     pub readings: Vec<String>,
-    /// Run nothing: make the page of the paper again from the score cards in the folder of reports
+    /// Run nothing: rebuild the page of the paper from the score cards in the folder of reports
     #[arg(long, conflicts_with_all = ["trace", "readings", "list", "json"], requires = "paper")]
     pub from_cards: bool,
     /// The database
@@ -56,10 +56,10 @@ pub struct ReproduceArgs {
     /// Worker threads [default: the cores]
     #[arg(long, value_name = "N", value_parser = super::workers)]
     pub workers: Option<std::num::NonZeroUsize>,
-    /// What is kept: the points' metrics, or every job's outcome, too; points that were kept with less are computed anew
+    /// What to keep: the points' metrics, or every job's outcome as well; points that were kept with less are computed again
     #[arg(long, value_enum, default_value = "metrics")]
     pub outcomes: Kept,
-    /// The folder of reports; the page of the paper goes to DIR/PAPER/, score cards to DIR/PAPER/TRACE/, those of another reading than the default to DIR/PAPER/TRACE@READING/
+    /// The folder of reports; the page of the paper goes to DIR/PAPER/, score cards to DIR/PAPER/TRACE/, those of other readings than the default to DIR/PAPER/TRACE@READING/
     #[arg(long, value_name = "DIR", default_value = "reports")]
     pub report: PathBuf,
     /// Print every comparison as JSON instead of tables

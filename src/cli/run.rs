@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::aligned::{Aligned, Heading};
+use super::aligned::{Aligned, Heading, screen};
 use crate::report::ReportError;
 use crate::store::{RunSelector, Store, StoreError};
 use crate::sweep::{
@@ -29,10 +29,10 @@ pub struct RunArgs {
     /// Worker threads [default: the cores]
     #[arg(long, value_name = "N", value_parser = super::workers)]
     pub workers: Option<NonZeroUsize>,
-    /// Takes the place of the file's seed
+    /// Use this seed instead of the file's
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// What is kept: every job's outcome, the points' metrics only, or nothing at all (to measure speed)
+    /// What to keep: every job's outcome, the points' metrics only, or nothing at all (to measure speed)
     #[arg(long, value_enum, default_value = "all")]
     pub outcomes: Outcomes,
     /// Where the report goes [default: reports/ and the experiment's name; a share gets one only with this option]
@@ -41,10 +41,10 @@ pub struct RunArgs {
     /// Print every point and an estimate of time and size, and run nothing
     #[arg(long)]
     pub dry_run: bool,
-    /// Try simulations again that failed before
+    /// Retry simulations that failed before
     #[arg(long)]
     pub retry_failed: bool,
-    /// Compute every point anew, whatever the store has; older runs keep their results
+    /// Compute every point again, even if the store has it; older runs keep their results
     #[arg(long, conflicts_with = "retry_failed")]
     pub fresh: bool,
     /// Write no report
@@ -53,7 +53,7 @@ pub struct RunArgs {
     /// For scripts: the run as a JSON object in the place of the table, or what is wrong as `error`; with --dry-run the points as an array
     #[arg(long)]
     pub json: bool,
-    /// Say only what goes wrong: no progress, no summary, no table
+    /// Print only what goes wrong: no progress, no summary, no table
     #[arg(long)]
     pub quiet: bool,
 }
@@ -89,7 +89,7 @@ pub(super) enum RunError {
     #[error(
         "{source}. {}; `bookahead report {run} --store {store} --out DIR` writes their report",
         if store.is_file() { format!("The results of run {run} are in {}", store.display()) }
-        else { format!("The store {} is not there any more: put it back", store.display()) },
+        else { format!("The store {} has disappeared: put it back", store.display()) },
         store = store.display()
     )]
     Report {
@@ -315,8 +315,14 @@ fn write_points(sweep: &Sweep, out: &mut impl Write) -> io::Result<()> {
     let titles = std::iter::once("point")
         .chain(sweep.axes.iter().map(|axis| axis.key.as_str()))
         .chain(["replication", "penalty ratio", "simulation"]);
-    let headings = titles.map(|title| Heading::new(title, true)).collect();
-    let mut table = Aligned::new(out, headings, None);
+    let headings = titles
+        .map(|title| match title {
+            "penalty ratio" => Heading::new(title, true).dispensable(2),
+            "simulation" => Heading::new(title, true).dispensable(1),
+            _ => Heading::new(title, true),
+        })
+        .collect();
+    let mut table = Aligned::new(out, headings, screen());
     for (number, point) in sweep.points.iter().enumerate() {
         let mut row = vec![(number + 1).to_string()];
         row.extend(

@@ -18,12 +18,12 @@ pub(super) use watch::pace;
   bookahead runs
   bookahead runs --json | jq '.[0].points_done'
   bookahead runs --watch                         until nothing runs; `bookahead serve` shows more, in a browser
-  bookahead runs --shards data/night.shards      how far the shares of one experiment are")]
+  bookahead runs --shards data/night.shards      progress of the shares of one experiment")]
 pub struct RunsArguments {
     /// The store to read
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
     pub store: PathBuf,
-    /// Show how far the shares of an experiment are: one line for each store in this folder
+    /// Show the progress of an experiment's shares: one line for each store in this folder
     #[arg(long, value_name = "DIR", conflicts_with = "store")]
     pub shards: Option<PathBuf>,
     /// A JSON array, for scripts

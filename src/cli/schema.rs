@@ -16,7 +16,7 @@ Examples:
   bookahead schema --out experiment.schema.json
   bookahead schema | jq '.\"$defs\".\"acceptance.pof_max\"'")]
 pub struct SchemaArguments {
-    /// A file instead of standard output; it appears when it is whole
+    /// Write to this file instead of standard output; it appears once it is complete
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }

@@ -32,16 +32,16 @@ pub struct ShowArguments {
     /// The store to read
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
     pub store: PathBuf,
-    /// A line for every point with its main numbers
+    /// List every point with its main numbers
     #[arg(long, conflicts_with = "point")]
     pub points: bool,
     /// One point by its place in the sweep (the first column of --points), with the jobs behind it
     #[arg(long, value_name = "PLACE")]
     pub point: Option<i64>,
-    /// How many jobs of the point: the dearest penalties first
+    /// How many of the point's jobs to show, the highest penalties first
     #[arg(long, value_name = "N", default_value_t = 20, requires = "point")]
     pub jobs: u32,
-    /// The configuration as it was read, and nothing else
+    /// Print only the configuration, as it was read
     #[arg(long, conflicts_with_all = ["points", "point", "json"])]
     pub configuration: bool,
     /// JSON, for scripts
@@ -334,8 +334,10 @@ fn show_point(
         "run {} {}, point {}: {}\n",
         run.id.0, run.name, point.place, point.state
     );
+    let names = point.values.iter().map(|(name, _)| name.chars().count());
+    let width = names.chain([19]).max().unwrap_or(0);
     let mut line = |key: &str, value: &str| {
-        let _ = writeln!(text, "{key:<19} {value}");
+        let _ = writeln!(text, "{key:<width$}  {value}");
     };
     line("axes", &axes_text(&point.axes));
     line("strategy", &point.strategy);

@@ -49,7 +49,7 @@ pub struct SimulateArguments {
     /// Size of the machine [default: the header's MaxProcs]
     #[arg(long, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_NODES)))]
     nodes: Option<u32>,
-    /// What jobs are booked for: what their users asked for, or exactly what they use
+    /// How long jobs are booked for: what their users asked for, or exactly what they use
     #[arg(long, value_enum, default_value = "user")]
     estimates: Estimates,
     /// Multiply the times between arrivals so that run times offer this load (1 = the whole machine); reads the trace twice
@@ -71,7 +71,7 @@ pub struct SimulateArguments {
     /// Write the schedule as a trace: the records of the jobs that started, with their wait times
     #[arg(long, value_name = "FILE")]
     schedule: Option<PathBuf>,
-    /// Keep what became of every job in this store, as a run that `sql`, `show`, `export` and `report` know; reads the trace twice
+    /// Keep the outcome of every job in this store, as a run that `sql`, `show`, `export` and `report` can read; reads the trace twice
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
     /// Print JSON

@@ -17,8 +17,7 @@ use crate::store::{Parameter, QueryError, SqlValue, Store};
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Formats: `table` is for people (cells that do not fit the screen end in `…`; in a pipe nothing is cut); `csv` has a header \
-and empty fields for NULL; `json` is one object a line; `parquet` has one type a column and asks the question twice, first to \
-see the types of all rows. All but parquet's row groups are streamed row by row.
+and empty fields for NULL; `json` is one object a line; `parquet` has one type per column and runs the query twice, the first time to find the types. All but parquet's row groups are streamed row by row.
 
 `points` is `v_point` with a column for each axis, called after its key with `_` for each dot (acceptance_pof_max). The tables and \
 views are explained in docs/schema.md; `bookahead sql --tables` lists them.
@@ -29,7 +28,7 @@ Examples:
   bookahead sql --format csv \"SELECT * FROM v_job WHERE simulation = 7\" | head
   bookahead sql --format parquet --out late.parquet - < question.sql")]
 pub struct SqlArguments {
-    /// The question; `-` reads it from standard input
+    /// The query; `-` reads it from standard input
     #[arg(required_unless_present = "tables", allow_hyphen_values = true)]
     pub question: Option<String>,
     /// Values in the place of `?` (a JSON array) or of `:name` (a JSON object)
@@ -41,13 +40,13 @@ pub struct SqlArguments {
     /// How the rows are written
     #[arg(long, value_enum, default_value = "table")]
     pub format: RowFormat,
-    /// A file instead of standard output; it appears when it is whole
+    /// Write to this file instead of standard output; it appears once it is complete
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Give up after so many seconds; 0 for never
+    /// Give up after this many seconds; 0: never
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     pub timeout: u32,
-    /// List the views and tables, and ask nothing
+    /// List the views and tables instead
     #[arg(long, conflicts_with = "question")]
     pub tables: bool,
 }
@@ -102,7 +101,7 @@ pub enum RowFormat {
     Table,
     /// Comma-separated values with a header.
     Csv,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
     /// Apache Parquet.
     Parquet,
@@ -140,7 +139,7 @@ pub fn execute(arguments: &SqlArguments) -> Result<(), LookError> {
         && io::stdout().is_terminal()
     {
         return Err(LookError::Use(
-            "Parquet is nothing for a screen: name a file with --out, or send it into a pipe"
+            "Parquet cannot be shown on a screen: name a file with --out, or send it into a pipe"
                 .to_owned(),
         ));
     }

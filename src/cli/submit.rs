@@ -29,13 +29,13 @@ pub use self::engine::Engine;
 pub struct SubmitArguments {
     /// The experiment file (TOML)
     pub config: PathBuf,
-    /// What starts the jobs
+    /// The batch system
     #[arg(long, value_enum)]
     pub engine: Engine,
-    /// Into how many shares of equal expected cost the experiment is divided: one job each
+    /// How many shares of equal expected cost to divide the experiment into: one job each
     #[arg(long, value_name = "N", value_parser = number_of_shares)]
     pub shards: NonZeroU32,
-    /// Where the script, the stores and the logs of the shares are, on a disk that every machine sees [default:
+    /// The folder for the script, the stores and the logs, on a disk that every machine sees [default:
     /// data/NAME.shards]
     #[arg(long, value_name = "DIR")]
     pub dir: Option<PathBuf>,
@@ -46,16 +46,16 @@ pub struct SubmitArguments {
     /// Cores for each share, and its worker threads
     #[arg(long, value_name = "N", value_parser = super::workers, default_value = "1")]
     pub workers: NonZeroUsize,
-    /// Takes the place of the file's seed
+    /// Use this seed instead of the file's
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
     /// What is kept: every job's outcome, or the points' metrics only
     #[arg(long, value_enum, default_value = "all")]
     pub outcomes: Outcomes,
-    /// One more option for the engine, such as --option=--partition=long (may be repeated)
+    /// An option to pass on to the batch system, such as --option=--partition=long (may be repeated)
     #[arg(long = "option", value_name = "OPTION", allow_hyphen_values = true)]
     pub options: Vec<String>,
-    /// Write the script and show the command that would submit it
+    /// Write the script and print the command that would submit it
     #[arg(long)]
     pub dry_run: bool,
 }

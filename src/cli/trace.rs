@@ -39,15 +39,15 @@ pub struct TraceArguments {
 
 #[derive(Subcommand, Debug)]
 enum TraceCommand {
-    /// Print what a trace holds: jobs, span, load, estimate accuracy, and what cleaning would drop
+    /// Summarise a trace: jobs, span, load, estimate accuracy, and what cleaning would drop
     Info(InfoArguments),
-    /// Show how much of their estimates jobs use, by class, and which attributes tell that apart
+    /// Show how much of their estimates jobs use, by class, and which attributes tell jobs apart
     #[command(after_help = estimates::HELP)]
     Estimates(EstimatesArguments),
-    /// Show what a table of node failures says: rates, causes, fitted distributions, hours, and failures that follow failures
+    /// Analyse a table of node failures: rates, causes, fitted distributions, hours, and failures that follow failures
     #[command(after_help = failures::HELP)]
     Failures(FailuresArguments),
-    /// Write a cleaned and scaled trace, its header kept
+    /// Write a cleaned and scaled trace, keeping its header
     Convert(ConvertArguments),
     /// Read a log of another program: accounting of Slurm, a table of jobs (CSV, Parquet), a workload of Batsim
     #[command(after_help = import::after_help())]
@@ -55,7 +55,7 @@ enum TraceCommand {
     /// Write a trace for another program
     #[command(after_help = export::HELP)]
     Export(ExportArguments),
-    /// Write a trace that a model generates
+    /// Generate a trace from a model
     Synthesize(SynthesizeArguments),
 }
 
@@ -140,7 +140,7 @@ struct CleaningArguments {
     /// Keep only jobs whose status is completed
     #[arg(long)]
     completed_only: bool,
-    /// What becomes of jobs without a requested time: they are dropped, their run time is taken, or the trace is refused
+    /// Jobs without a requested time: drop them, use their run time, or refuse the trace
     #[arg(long, value_enum, default_value = "drop")]
     missing_estimate: MissingEstimateName,
     /// Take the requested processors (field 8) before the allocated ones (field 5)

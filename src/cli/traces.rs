@@ -17,8 +17,7 @@ use crate::workload::input_file;
 /// Says which known logs, tables of failures and workflows are at hand, checks size and SHA-256, and where the others come from.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
-Files are looked for in the folders BOOKAHEAD_TRACES, BOOKAHEAD_FAILURES and BOOKAHEAD_WORKFLOWS, plain, .gz or .xz; checked is what is
-in them, unpacked. Nothing is downloaded.
+Files are looked for in the folders BOOKAHEAD_TRACES, BOOKAHEAD_FAILURES and BOOKAHEAD_WORKFLOWS, plain, .gz or .xz. Sizes and checksums are those of the unpacked content. Nothing is downloaded.
 
 Exit code: 1 when a file is not what it should be, else 0.")]
 pub struct TracesArguments {

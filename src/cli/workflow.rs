@@ -6,7 +6,7 @@ mod describe;
 mod generate;
 mod schedule;
 
-use std::io::{ErrorKind, Write as _};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -31,11 +31,11 @@ pub struct WorkflowArguments {
 
 #[derive(Subcommand, Debug)]
 enum WorkflowCommand {
-    /// Print what a workflow holds: tasks, edges, depth, width, work, critical path
+    /// Summarise a workflow: tasks, edges, depth, width, work, critical path
     Info(InfoArguments),
     /// Draw a workflow as SVG, level by level; levels of more than 80 tasks are folded
     Draw(DrawArguments),
-    /// Schedule a workflow of single-processor tasks by HEFT and print who runs where and when
+    /// Schedule a workflow of single-processor tasks by HEFT and print where and when each task runs
     Schedule(ScheduleArguments),
     /// Write the synthetic or the CyberShake workflow as a file
     Generate(GenerateArguments),
@@ -148,7 +148,7 @@ pub fn execute(arguments: &WorkflowArguments) -> Result<(), WorkflowCommandError
     for message in &answer.messages {
         super::say(message);
     }
-    match std::io::stdout().lock().write_all(answer.data.as_bytes()) {
+    match super::print(&answer.data) {
         // A reader such as `head` that has seen enough is no fault.
         Err(fault) if fault.kind() != ErrorKind::BrokenPipe => {
             Err(WorkflowCommandError::Output(fault))

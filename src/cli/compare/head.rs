@@ -13,7 +13,11 @@ use crate::store::RunSummary;
 pub(super) fn headline(one: &ComparedRun, other: &ComparedRun) -> String {
     let (first, second) = (&one.run, &other.run);
     let [first_inputs, second_inputs] = [one, other].map(|run| match &run.inputs_digest {
-        Some((count, digest)) => format!("{count} inputs, {}", short(digest)),
+        Some((count, digest)) => format!(
+            "{count} {}, {}",
+            if *count == 1 { "input" } else { "inputs" },
+            short(digest)
+        ),
         None => "not recorded".to_owned(),
     });
     let commit = |run: &RunSummary| run.program_commit.clone().unwrap_or("unknown".to_owned());
@@ -137,7 +141,7 @@ pub(super) fn summary(text: &mut String, pairing: &Pairing<'_>, all: &[Row<'_>],
     } else {
         let _ = writeln!(
             text,
-            "all {compared} measures are equal bit by bit in every pair"
+            "all {compared} measures are the same, bit for bit, in every pair"
         );
     }
 }

@@ -9,7 +9,7 @@ use clap::ValueEnum;
 /// The experiment's copy in the folder of its shares.
 pub(in crate::cli) const CONFIGURATION: &str = "experiment.toml";
 
-/// What starts the jobs.
+/// The batch system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Engine {
     /// A job array, by sbatch.

@@ -41,7 +41,7 @@ pub(super) fn describe(summary: &TraceSummary) -> String {
     }
     let _ = writeln!(
         text,
-        "\n{:<17} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9} {:>9}",
+        "\n{:<14} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}",
         "quantiles", "min", "25 %", "median", "75 %", "90 %", "99 %", "max"
     );
     for (name, quantiles) in [
@@ -60,7 +60,7 @@ pub(super) fn describe(summary: &TraceSummary) -> String {
         } = quantiles;
         let _ = writeln!(
             text,
-            "{name:<17} {min:>9} {q25:>9} {median:>9} {q75:>9} {q90:>9} {q99:>9} {max:>9}"
+            "{name:<14} {min:>8} {q25:>8} {median:>8} {q75:>8} {q90:>8} {q99:>8} {max:>8}"
         );
     }
     text.push('\n');

@@ -37,7 +37,7 @@ const NUMBERS: [(&str, Field); 3] = [
 pub(super) struct EstimatesArguments {
     /// The trace (Standard Workload Format, plain, .gz or .xz): a path, or a file in the folder BOOKAHEAD_TRACES
     file: String,
-    /// By what jobs are divided: runtime, resources, user, application, user-last, group, queue, partition, all, or two of the
+    /// Attributes to divide jobs by: runtime, resources, user, application, user-last, group, queue, partition, all, or two of the
     /// first five joined by + [default: each of the first eight that the log knows]
     #[arg(long, value_name = "ATTRIBUTE,…", value_delimiter = ',')]
     classes: Vec<String>,

@@ -46,13 +46,13 @@ struct SyntheticArguments {
     /// Mean run time in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 1_000)]
     mean_runtime: i64,
-    /// How run times spread
+    /// Distribution of run times
     #[arg(long, value_enum, default_value = "uniform")]
     runtimes: RuntimesName,
     /// Mean number of processors
     #[arg(long, value_name = "N", default_value_t = 22)]
     mean_processors: u32,
-    /// How numbers of processors spread
+    /// Distribution of numbers of processors
     #[arg(long, value_enum, default_value = "uniform")]
     processors: SpreadName,
     /// No task is wider than this machine
@@ -61,7 +61,7 @@ struct SyntheticArguments {
     /// Mean volume of an edge in Gbit
     #[arg(long, value_name = "GBIT", default_value_t = 0.0)]
     mean_gigabits: f64,
-    /// How volumes spread
+    /// Distribution of volumes
     #[arg(long, value_enum, default_value = "constant")]
     volumes: SpreadName,
 }
@@ -89,27 +89,27 @@ struct OutArguments {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum LevelsName {
-    /// One each, the level of every other task is drawn
+    /// One each; the levels of the other tasks are drawn
     Drawn,
-    /// All alike
+    /// The same number in each
     Equal,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum RuntimesName {
-    /// Up to twice the mean, all alike in probability
+    /// Uniform up to twice the mean
     Uniform,
     /// Exponential
     Exponential,
-    /// All the mean
+    /// Always the mean
     Constant,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum SpreadName {
-    /// Up to twice the mean, all alike in probability
+    /// Uniform up to twice the mean
     Uniform,
-    /// All the mean
+    /// Always the mean
     Constant,
 }
 

@@ -32,7 +32,7 @@ pub(super) struct ScheduleArguments {
     /// Latency between resources in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 150.0)]
     latency: f64,
-    /// What the mean transfer time of an edge is taken over, for the ranks
+    /// Pairs of resources over which the mean transfer time of an edge is taken, for the ranks
     #[arg(long, value_enum, default_value = "distinct-pairs")]
     transfer_mean: MeanName,
     /// Draw the schedule into this file
@@ -47,7 +47,7 @@ pub(super) struct ScheduleArguments {
 enum MeanName {
     /// Pairs of different resources
     DistinctPairs,
-    /// All pairs, those of a resource with itself included
+    /// All pairs, including a resource with itself
     AllPairs,
 }
 

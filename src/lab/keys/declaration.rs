@@ -274,7 +274,7 @@ impl Key {
         self
     }
 
-    /// Says what is allowed in words of its own, in the place of those made from range or names.
+    /// Says what is allowed in words of its own, instead of those made from range or names.
     pub(crate) const fn words(mut self, words: &'static str) -> Self {
         self.words = Some(words);
         self

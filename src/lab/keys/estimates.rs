@@ -72,7 +72,7 @@ section! {
         prediction: Given<String> = one_of(predictors)
             .note(": who predicts how long a job will run; no shorter slot is booked")
             .default_is("none"),
-        /// Of predictions by quantiles: the share of jobs that shall end within them.
+        /// Of predictions by quantiles: the share of jobs that should end within them.
         prediction_quantile: Given<f64> = real().above(0.0).below(1.0).default_is("0.9"),
     }
 }

@@ -64,7 +64,7 @@ section! {
             .words("24 factors of 0 or more, not all 0"),
         /// How much more a machine of age 0 fails, as a share of the rate that remains.
         early_excess: Given<f64> = real().from(0.0).default_is("0.0"),
-        /// In which age that has fallen to its 1/e.
+        /// The age at which that excess has fallen to 1/e.
         early_decay_hours: Given<f64> = real().above(0.0)
             .note(" hours")
             .default_is("4383.0"),
@@ -103,7 +103,7 @@ section! {
             .note(" repairs an hour")
             .default_is("0.4333")
             .decides("A-01"),
-        /// Whether survival is computed right, or as it is printed.
+        /// Whether survival is computed correctly, or as printed.
         form: Option<SurvivalForm> = named::<SurvivalForm>().decides("A-02"),
         /// Whether each node has rates of its own, learned from the failures before the simulation starts.
         nodes: Given<String> = one_of(|| vec!["common", "learned"]).default_is("common").decides("A-06"),

@@ -41,7 +41,7 @@ section! {
         convolution: Option<Convolution> = named::<Convolution>(),
         /// Whether distributions are conditioned on elapsed time.
         condition_on_elapsed: Option<bool> = flag("false").decides("A-15"),
-        /// What is believed of the jobs in front.
+        /// What is assumed about the jobs in front.
         predecessors: Option<PredecessorRule> = named::<PredecessorRule>(),
         /// How long a node stays down in a plan.
         down_horizon: Option<DownHorizon> = named::<DownHorizon>().decides("A-30"),
@@ -107,7 +107,7 @@ section! {
         security_factor: Given<f64> = real().from(0.0)
             .note(" (default: the strategy's own)")
             .decides("§3.4.3"),
-        /// Whether S follows what earlier promises were worth.
+        /// Whether S adapts to how often earlier promises were broken.
         adapt_security_factor: Option<bool> = flag("false"),
         /// What makes a job promising for the algorithm of 2008.
         promising: Option<PromisingRule> = named::<PromisingRule>()

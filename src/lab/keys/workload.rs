@@ -32,7 +32,7 @@ section! {
     WORKLOAD = "workload", RawWorkload {
         /// The trace that the jobs are read from.
         trace: Given<String> = text("the file name of a trace, with or without .gz or .xz"),
-        /// The model that makes the jobs, in the place of a trace.
+        /// The model that makes the jobs, instead of a trace.
         model: Given<String> = one_of(|| vec!["lublin-feitelson", "uniform-ratio", "arminius"]),
         /// How many jobs the model makes.
         jobs: Given<u32> = integer_within(1, MOST_JOBS)
@@ -64,7 +64,7 @@ section! {
         laxity: Given<f64> = real().from(1.0)
             .note(": the deadline is submission + laxity × estimate")
             .default_is("2"),
-        /// Whether the whole trace is one simulation, in the place of batteries.
+        /// Whether the whole trace is one simulation, instead of batteries.
         whole_trace: Given<bool> = flag("false")
             .note(": the whole trace as one simulation, without batteries"),
         /// How much of a whole trace is taken.

@@ -201,7 +201,7 @@ fn distinct(path: &str, cells: &[Cell], problems: &mut Problems) {
     let mut seen = BTreeSet::new();
     for cell in cells {
         if !seen.insert(cell.text.as_str()) {
-            let message = format!("the value {} stands twice on this axis", cell.text);
+            let message = format!("the value {} appears twice on this axis", cell.text);
             problems.add(
                 ProblemKind::Duplicate,
                 path,

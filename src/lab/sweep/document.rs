@@ -56,7 +56,7 @@ impl<'i> Document<'i> {
                     "{} more errors of syntax from here on",
                     syntax.len() - MOST_SYNTAX_ERRORS
                 ),
-                "mend the first ones: the others may follow from them",
+                "fix the first ones: the others may follow from them",
             );
         }
         if !syntax.is_empty() {

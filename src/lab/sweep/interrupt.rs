@@ -37,7 +37,9 @@ impl Interrupt {
     /// When the system gives no thread or no signal handler.
     pub fn listen(&self) -> io::Result<()> {
         self.listen_with(|| {
-            tracing::warn!("stopping after the simulations under way; once more stops at once");
+            tracing::warn!(
+                "stopping after the simulations under way; press Ctrl-C again to stop at once"
+            );
         })
     }
 

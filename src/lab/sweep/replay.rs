@@ -58,7 +58,7 @@ pub enum ReplayError {
     },
     /// The simulation comes to something else.
     #[error(
-        "the simulation comes to other totals than the store has, which bookahead {program} computed: run it again with --fresh, \
+        "the simulation gives other totals than the store has, which bookahead {program} computed: run it again with --fresh, \
          or use --force to draw it as it comes out now"
     )]
     OtherTotals {
@@ -67,7 +67,7 @@ pub enum ReplayError {
     },
     /// No machine held anything.
     #[error(
-        "nothing held a node of a machine of `{0}`, so there is no plan to draw; what the simulation came to is in the view v_measure \
+        "nothing held a node of a machine of `{0}`, so there is no plan to draw; its results are in the view v_measure \
          (`bookahead sql`)"
     )]
     Nothing(String),

@@ -242,13 +242,18 @@ impl fmt::Display for Plan {
         write!(
             formatter,
             "{} points ({} simulations), {} points done already, {left} points ({} simulations) to do: about {} \
-             with {} workers, about {:.1} MB",
+             with {} {}, about {:.1} MB",
             self.points,
             self.simulations,
             self.done,
             self.tasks.len(),
             about(self.wall),
             self.workers,
+            if self.workers == 1 {
+                "worker"
+            } else {
+                "workers"
+            },
             self.megabytes
         )?;
         let failed: usize = self.failed.iter().map(|task| task.points.len()).sum();

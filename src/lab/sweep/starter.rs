@@ -197,8 +197,7 @@ impl Chosen {
         if section.path == "workload" {
             comment(
                 text,
-                "For a log write `trace = \"CTC-SP2-1996-3.1-cln.swf\"` in the place of `model` and `jobs`: `bookahead traces` says \
-                 which logs are at hand.",
+                "For a log write `trace = \"CTC-SP2-1996-3.1-cln.swf\"` instead of `model` and `jobs`: `bookahead traces` lists the available logs.",
             );
         }
         let mark = if is_open { "" } else { "#" };

@@ -1,4 +1,4 @@
-//! Values of one cluster beside the others, and what should never be: CPUs held for nobody.
+//! Values of one cluster compared with the others, and what should never be: CPUs held for nobody.
 
 use std::collections::BTreeMap;
 

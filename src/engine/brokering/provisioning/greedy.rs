@@ -91,7 +91,7 @@ pub enum Misfit {
         nodes: Nodes,
     },
     /// What was offered was gone too often.
-    #[error("what was offered for task number {task} was gone once too often")]
+    #[error("what was offered for task number {task} was gone too many times")]
     GivenUp {
         /// Index of the task.
         task: usize,

@@ -24,7 +24,7 @@ pub enum TransferMean {
     /// Pairs of different resources; 0 where there is one resource.
     #[default]
     DistinctPairs,
-    /// All pairs, those of a resource with itself included, which cost nothing.
+    /// All pairs, including a resource with itself, which cost nothing.
     AllPairs,
 }
 

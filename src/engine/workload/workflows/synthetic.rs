@@ -23,17 +23,17 @@ pub struct SyntheticSettings {
     pub parents: u32,
     /// Mean run time.
     pub mean_runtime: Seconds,
-    /// How run times spread.
+    /// Distribution of run times.
     pub runtimes: RuntimeShape,
     /// Mean number of processors.
     pub mean_nodes: Nodes,
-    /// How numbers of processors spread.
+    /// Distribution of numbers of processors.
     pub nodes: NodesShape,
     /// No task is wider: the size of the machine. `None` for no limit.
     pub most_nodes: Option<Nodes>,
     /// Mean volume of an edge in bytes: 0 on a single site.
     pub mean_bytes: u64,
-    /// How volumes spread.
+    /// Distribution of volumes.
     pub volumes: VolumeShape,
 }
 
@@ -67,7 +67,7 @@ pub enum LevelSizes {
     Equal,
 }
 
-/// How run times spread around their mean; rounded to whole seconds, at least 1.
+/// Distribution of run times around their mean; rounded to whole seconds, at least 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RuntimeShape {
@@ -80,7 +80,7 @@ pub enum RuntimeShape {
     Constant,
 }
 
-/// How numbers of processors spread around their mean.
+/// Distribution of numbers of processors around their mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NodesShape {
@@ -91,7 +91,7 @@ pub enum NodesShape {
     Constant,
 }
 
-/// How volumes spread around their mean.
+/// Distribution of volumes around their mean.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum VolumeShape {

@@ -69,7 +69,7 @@ section! {
             .decides("Q45"),
         /// The probability with which a template becomes a request.
         chance: Given<f64> = real().above(0.0).to(1.0)
-            .note(": the probability with which each template becomes a request, in the place of count")
+            .note(": the probability with which each template becomes a request, instead of count")
             .decides("Q45"),
         /// The work of all requests together.
         total_cpu_seconds: Given<u32> = integer(0)
@@ -93,17 +93,17 @@ section! {
             .decides("Q35"),
         /// One lead for all requests.
         lead_seconds: Given<u32> = integer(0)
-            .note(", in the place of lead_factor (early-two, early-three: 30)"),
+            .note(", instead of lead_factor (early-two, early-three: 30)"),
         /// The slack, as a multiple of the duration.
         slack_factor: Given<f64> = real().from(0.0).to(1000.0)
             .note(": how far the start may be moved, as a multiple of the duration (rw1, rw2: 6; rw3: 3)"),
-        /// The most that a slack by factor comes to.
+        /// The upper limit of a slack that is given as a factor.
         slack_limit_hours: Given<f64> = real().from(0.0)
             .note(": the most that slack_factor gives")
             .default_is("24"),
         /// One slack for all requests.
         slack_seconds: Given<u32> = integer(0)
-            .note(", in the place of slack_factor (early-two, early-three: 21600)"),
+            .note(", instead of slack_factor (early-two, early-three: 21600)"),
         /// Which requests are left out.
         drop_every: Given<u32> = integer(0)
             .words("0 for none (default), or 2 or more: every so many-th request is left out (early-three: 3)")
@@ -118,7 +118,7 @@ section! {
             .default_is("6"),
         /// α, the weight of the cost, with 1 − α as that of the start.
         alpha: Given<f64> = real().from(0.0).to(1.0)
-            .note(": α, what cost counts for a5, and 1 − α what an early start counts, in the place of cost_weight and start_weight"),
+            .note(": α, what cost counts for a5, and 1 − α what an early start counts, instead of cost_weight and start_weight"),
         /// α, the weight of the cost; the thesis calls it k.
         cost_weight: Given<f64> = real().from(0.0).to(1.0)
             .note(": α (k in the thesis), what cost counts for a5")
@@ -165,7 +165,7 @@ section! {
             .note(": how much dearer than the best a5 keeps a part")
             .default_is("0")
             .decides("Q27"),
-        /// Whether lost parts are asked for anew.
+        /// Whether lost parts are requested again.
         renegotiate: Option<bool> = flag("false")
             .note(": a part that a cluster lost is asked for anew elsewhere")
             .decides("§9, 4"),
@@ -184,7 +184,7 @@ section! {
             .note(": how long a message, or its answer, takes")
             .default_is("0")
             .decides("Q24"),
-        /// How long an answer is waited for.
+        /// How long the broker waits for an answer.
         timeout_seconds: Given<u32> = integer_within(1, 1_000_000)
             .words("more than two latencies, at most 1000000: how long an answer is waited for (default: 60, or four latencies if that is more)"),
         /// Messages that are lost.
@@ -205,7 +205,7 @@ section! {
         planned_visible: Option<bool> = flag("true")
             .note(": places that the scheduler keeps for waiting jobs block parts")
             .decides("Q12"),
-        /// How much of a running job is backlog.
+        /// How much of a running job counts as backlog.
         backlog_work: Option<BacklogWork> = named::<BacklogWork>()
             .words(r#""full" (default) or "remaining""#)
             .decides("Q9"),
@@ -216,7 +216,7 @@ section! {
             .note(": a factor on the accuracy in backlog times")
             .default_is("1")
             .decides("§9, 6"),
-        /// What the next event is reckoned from.
+        /// From when the next event is counted.
         next_event: Option<NextEventSource> = named::<NextEventSource>().decides("Q13"),
         /// The most that parts may hold of a cluster.
         quota_percent: Given<f64> = real().above(0.0).to(100.0)

@@ -83,7 +83,7 @@ section! {
         mean_seconds: Given<u32> = integer_within(1, 1_000_000_000)
             .note(": mean run time")
             .default_is("1000"),
-        /// How run times spread.
+        /// Distribution of run times.
         runtimes: Option<RuntimeShape> = named::<RuntimeShape>().decides("AMB-16"),
         /// Mean width.
         mean_nodes: Given<u32> = integer_within(1, 1_000_000)
@@ -96,7 +96,7 @@ section! {
         mean_gigabits: Given<f64> = real().from(0.0).to(1e9)
             .words("0 to 1e9: mean volume of an edge in Gbit")
             .default_is("0"),
-        /// How volumes spread.
+        /// Distribution of volumes.
         volumes: Option<VolumeShape> = named::<VolumeShape>(),
         /// How run times of the seismic hazard workflow spread.
         runtime_variation: Given<f64> = real().from(0.0).to(100.0)
@@ -111,7 +111,7 @@ section! {
         latency_seconds: Given<f64> = real().from(0.0)
             .note(" seconds for each transfer between two sites")
             .default_is("150"),
-        /// What mean transfer times are taken over.
+        /// Over which pairs of resources mean transfer times are taken.
         transfer_mean: Option<TransferMean> = named::<TransferMean>().decides("AMB-24e"),
     }
 }
@@ -133,15 +133,15 @@ section! {
             .decides("eq. (15)"),
         /// The wish as a deadline.
         deadline_hours: Given<f64> = real().above(0.0)
-            .note(" hours after submission, in the place of alpha"),
+            .note(" hours after submission, instead of alpha"),
         /// The wish as a deadline over the longest path.
         deadline_factor: Given<f64> = real().above(0.0)
-            .note(": the deadline as a multiple of the longest path, in the place of alpha"),
+            .note(": the deadline as a multiple of the longest path, instead of alpha"),
         /// The wish as a budget.
-        budget_su: Given<f64> = real().above(0.0).note(" service units, in the place of alpha"),
+        budget_su: Given<f64> = real().above(0.0).note(" service units, instead of alpha"),
         /// The wish as a budget over the cost of best effort.
         budget_factor: Given<f64> = real().above(0.0)
-            .note(": the budget as a multiple of what best effort costs, in the place of alpha"),
+            .note(": the budget as a multiple of what best effort costs, instead of alpha"),
         /// How many plans a population has.
         population: Given<u32> = integer_within(2, 100_000)
             .note(": plans in a population")

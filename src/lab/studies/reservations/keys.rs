@@ -28,7 +28,7 @@ section! {
         /// What happens to a job that becomes a request.
         origin: Option<RequestOrigin> = named::<RequestOrigin>()
             .words(r#""copy" (default) adds requests to the jobs, "instead" takes the jobs out of the queue"#),
-        /// Which start is wanted.
+        /// Which start a request wants.
         start: Given<String> = one_of(|| vec!["estimate-factor", "lead", "choice"])
             .default_is("estimate-factor"),
         /// The factor of the rule estimate-factor.
@@ -64,9 +64,9 @@ section! {
         preemptible_percent: Given<f64> = real().from(0.0).to(100.0)
             .note(": how many of the jobs may be stopped for a reservation, under the rules truncate and requeue")
             .default_is("0"),
-        /// How long a job may wait before it is not pushed away any more.
+        /// After which wait a job is no longer displaced.
         starvation_guard_hours: Given<f64> = real().from(0.0)
-            .note(" hours of waiting after which a job is not pushed away any more (default: never)")
+            .note(" hours of waiting after which a job is no longer displaced (default: never)")
             .decides("§3.3"),
         /// What becomes of the rest of a reservation.
         early_end: Option<EarlyEnd> = named::<EarlyEnd>().decides("A10, AMB-37"),

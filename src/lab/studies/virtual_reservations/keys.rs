@@ -62,7 +62,7 @@ section! {
             .words("a probability between 0 and 1")
             .default_is("0.95")
             .decides("AMB-25"),
-        /// The smallest history of a category that is asked.
+        /// The smallest history with which a category is asked.
         minimum_history: Given<u32> = integer(1)
             .note(": smaller categories ask wider ones")
             .default_is("59")

@@ -154,7 +154,7 @@ fn source(
             let name = raw.model().name(problems)?;
             let Some(jobs) = raw.jobs().checked(problems)? else {
                 let help = "add `jobs = …`, for learning and evaluation together";
-                let message = "the model is not told how many jobs to make";
+                let message = "nothing says how many jobs the model should make";
                 problems.add(
                     ProblemKind::Missing,
                     "workload.jobs",
@@ -217,7 +217,7 @@ fn compression(
         [] if whole => Some(Compression::Factor { factor: 1.0 }),
         [] => {
             let help = "add one of `compression = 0.15`, `target_load = 2.0`, `battery_load = 2.0`";
-            let message = "it is not said how arrivals are compressed";
+            let message = "nothing says how arrivals are compressed";
             problems.add(
                 ProblemKind::Missing,
                 "workload.compression",

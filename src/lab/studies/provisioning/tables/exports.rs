@@ -59,7 +59,7 @@ pub(super) const EXPORTS: &[ExportKind] = &[
     },
     ExportKind {
         name: "site-jobs",
-        about: "One row for each job of others that was at a site while workflows were about",
+        about: "One row for each job of others that was at a site while workflows ran",
         of_outcomes: true,
         source: ExportSource::Simulations("v_workflow_site_job"),
         columns: "simulation, site, job, trace_number, user, application, nodes, submit, estimate, runtime, start, end, waiting, \
