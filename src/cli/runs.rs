@@ -20,7 +20,7 @@ pub(super) use watch::pace;
 #[command(after_help = "Examples:
   bookahead runs
   bookahead runs --json | jq '.[0].points_done'
-  bookahead runs --watch                         until nothing runs; `bookahead serve` shows more, in a browser
+  bookahead runs --watch                         as they progress, until nothing runs
   bookahead runs --shards data/night.shards      how far the shares of one experiment are")]
 pub struct RunsArguments {
     /// The store to read
