@@ -11,7 +11,7 @@ use super::{
     Advertised, AfterFailure, Application, BestEffortOutcome, BestEffortRun, BrokerError,
     Commitment, Evaluator, FrontMember, Genetic, PlanValue, ProvisioningInputs,
     ProvisioningOutcome, ProvisioningRun, ProvisioningSettings, Realised, SearchMethod, SiteLink,
-    SiteQuestion, TaskFate, TaskRun, Wish, greedy,
+    SiteQuestion, SlotTariff, TaskFate, TaskRun, Wish, greedy,
 };
 use crate::random::StreamSeed;
 use crate::units::{NodeSeconds, Seconds};
@@ -129,7 +129,7 @@ impl<L: SiteLink> Broker<'_, L> {
         let inputs = self.inputs;
         let application = &*inputs.application;
         let best_effort = inputs.best_effort.get(number);
-        let mut venture = Venture::new(number, submitted);
+        let mut venture = Venture::new(number, submitted, self.settings.tariff);
         venture.outcome.best_effort = best_effort.map(|run| best_effort_of(application, run));
         if self.settings.search == SearchMethod::BestEffort {
             match self.settings.commitment {
@@ -301,9 +301,7 @@ impl<L: SiteLink> Broker<'_, L> {
             if booked == wanted.len() {
                 venture.paid += value.cost;
                 let ledger = &mut venture.ledger;
-                ledger.enter_shares(
-                    planned, tasks, placements, &slots, &shares, &wanted, &tariff,
-                );
+                ledger.enter_shares(planned, tasks, placements, &slots, &shares, &wanted);
                 return Ok(true);
             }
             for purchase in &wanted[..booked] {
@@ -411,8 +409,9 @@ impl<L: SiteLink> Broker<'_, L> {
 }
 
 impl Venture {
-    fn new(number: usize, submitted: Seconds) -> Self {
+    fn new(number: usize, submitted: Seconds, tariff: SlotTariff) -> Self {
         Self {
+            ledger: Ledger::under(tariff),
             outcome: ProvisioningOutcome {
                 submission: number as u32,
                 submitted,

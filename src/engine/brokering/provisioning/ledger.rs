@@ -11,6 +11,8 @@ use crate::workload::RequestId;
 /// Slots, bookings at sites, and runs of tasks, in the order of booking.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct Ledger {
+    /// By which advertised slots are paid.
+    tariff: SlotTariff,
     slots: Vec<PaidSlot>,
     bookings: Vec<Booking>,
     runs: Vec<Run>,
@@ -56,6 +58,14 @@ pub(super) struct Purchase {
 }
 
 impl Ledger {
+    /// Nothing bought yet.
+    pub(super) fn under(tariff: SlotTariff) -> Self {
+        Self {
+            tariff,
+            ..Self::default()
+        }
+    }
+
     /// Enters a plan over advertised slots that was booked in full. `purchases` are those of [`purchases`]; `tasks` says which
     /// task of the application each task of the plan is.
     pub(super) fn enter_shares(
@@ -66,7 +76,6 @@ impl Ledger {
         slots: &[Advertised],
         shares: &[Share],
         purchases: &[Purchase],
-        tariff: &SlotTariff,
     ) {
         let first_run = self.runs.len();
         let mut run_of = vec![0; tasks.len()];
@@ -87,7 +96,7 @@ impl Ledger {
                 let slot = Slot {
                     unit_price: lot.map_or(slot.unit_price, |lot| {
                         let pieces = lots[lot].pieces.iter().map(|(piece, _)| piece);
-                        tariff.mean_price(&slot, pieces)
+                        self.tariff.mean_price(&slot, pieces)
                     }),
                     ..slot
                 };

@@ -510,7 +510,7 @@ fn the_second_application_finds_what_the_first_one_booked() {
 
 #[test]
 fn what_a_deadline_and_a_budget_leave_shrinks_with_time_and_money_spent() {
-    let mut venture = Venture::new(0, Seconds(100));
+    let mut venture = Venture::new(0, Seconds(100), SlotTariff::default());
     venture.paid = 3.0;
     let deadline = venture.wish(Wish::Deadline { after: HOUR }, Seconds(700));
     assert_eq!(
