@@ -21,7 +21,7 @@ use crate::workload::swf::{SwfHeader, SwfRecord, SwfWriter};
 /// What stands behind the help.
 pub(super) fn after_help() -> String {
     format!(
-        "What to ask sacct for (times in seconds since 1970, every attempt, no steps):\n  {SACCT_COMMAND}\n\n\
+        "What to ask sacct for (times in seconds since 1970, every attempt, no steps):\n{SACCT_COMMAND}\n\n\
          Mappings that are there by name: {}.\n\n\
          Examples:\n  bookahead trace import jobs.txt --out jobs.swf\n  \
          bookahead trace import jobs.txt --unit nodes --size 1024 --names map.csv --out jobs.swf\n  \

@@ -30,7 +30,7 @@ pub enum ImportError {
     /// The first line is no heading of `sacct`.
     #[error(
         "{}: the first line is no heading of sacct: none of its columns is known (is it `sacct --parsable2`, with its heading, \
-         and is the separator {separator:?}?). Ask for:\n  {command}",
+         and is the separator {separator:?}?). Ask for:\n{command}",
         .path.display()
     )]
     NoHeading {
@@ -42,7 +42,7 @@ pub enum ImportError {
         command: &'static str,
     },
     /// Columns are missing.
-    #[error("{}: missing: {}. Ask for:\n  {command}", .path.display(), .missing.join("; "))]
+    #[error("{}: missing: {}. Ask for:\n{command}", .path.display(), .missing.join("; "))]
     MissingColumns {
         /// The file.
         path: PathBuf,

@@ -17,11 +17,13 @@ use super::error::ImportError;
 use super::findings::Finding;
 use super::local_time::LocalTimes;
 
-/// What to ask `sacct` for: times in seconds since 1970, so that no zone matters; every attempt; no steps.
-pub const SACCT_COMMAND: &str = "SLURM_TIME_FORMAT=%s sacct --allusers --allocations --duplicates --parsable2 --noconvert \
-    --starttime 2025-01-01 --endtime 2026-01-01 \
-    --format JobIDRaw,JobID,Cluster,User,Account,Partition,QOS,Submit,Eligible,Start,End,ElapsedRaw,TimelimitRaw,\
-    AllocCPUS,ReqCPUS,AllocNodes,ReqNodes,ReqMem,State > jobs.txt";
+/// What to ask `sacct` for: times in seconds since 1970, so that no zone matters; every attempt; no steps. The list of columns goes over
+/// two lines of a shell, which joins them when the second one is not indented.
+pub const SACCT_COMMAND: &str = "\
+SLURM_TIME_FORMAT=%s sacct --allusers --allocations --duplicates --parsable2 --noconvert \\
+--starttime 2025-01-01 --endtime 2026-01-01 --format \\
+JobIDRaw,JobID,Cluster,User,Account,Partition,QOS,Submit,Eligible,Start,End,\\
+ElapsedRaw,TimelimitRaw,AllocCPUS,ReqCPUS,AllocNodes,ReqNodes,ReqMem,State > jobs.txt";
 
 /// The longest line: `sacct` prints some forty columns of some ten bytes, and comments of users.
 const LONGEST_LINE_BYTES: usize = 1 << 20;
