@@ -3,9 +3,10 @@
 use super::analysis::Analysis;
 use super::answer::{Statement, statements};
 use super::calibration::{Calibration, calibration};
-use super::figure::Figure;
+use super::figure::{Figure, PublishedKinds};
 use super::figures::paired::Pairs;
 use super::figures::{curves, distributions, simulator, studies};
+use super::html::Panels;
 use super::section::{ClaimsSection, PlanSection, ReportError, ReportExtras};
 use super::table::Table;
 use super::tables::{
@@ -67,7 +68,7 @@ impl<'e> Content<'e> {
             points: &points,
             analysis: &analysis,
         })?;
-        let pairs = Pairs::new(&points);
+        let pairs = Pairs::new(&points, &extras.claimed);
         let (over_axes, left_out) = if analysis.is_study() {
             studies(&analysis, &pairs, hash)
         } else {
@@ -75,6 +76,8 @@ impl<'e> Content<'e> {
         };
         let mut calibration = calibration(&store.calibration(run.id)?, &points, &analysis, hash);
         let mut figures = over_axes;
+        lead_with_published(&mut figures);
+        note_published(&mut figures, extras.claims.is_some());
         figures.extend(views.first_figures);
         figures.extend(distributions(store, &points, &analysis, hash)?);
         figures.extend(views.figures);
@@ -162,6 +165,40 @@ fn mark_incomplete<'t>(
         figure.note = format!("{} {shortfall}", figure.note)
             .trim_start()
             .to_owned();
+    }
+}
+
+/// Of the situations of the first figure those come first that a paper published most of.
+fn lead_with_published(figures: &mut [Figure]) {
+    let count = |figure: &Figure| -> usize {
+        let series = figure.series.iter();
+        series.map(|series| series.published.len()).sum()
+    };
+    let situations = Panels::of(&*figures)
+        .first()
+        .map_or(0, |panels| panels.figures.len());
+    figures[..situations].sort_by_key(|figure| std::cmp::Reverse(count(figure)));
+}
+
+/// Says what diamonds are, and of the first figure of a paper's run where it has none, why.
+fn note_published(figures: &mut [Figure], is_of_paper: bool) {
+    for (number, figure) in figures.iter_mut().enumerate() {
+        let published = figure.published();
+        if published.values {
+            figure.note.push_str(
+                " Diamonds are published values; the pale column through one is what counts as the same, the tolerance of the finding.",
+            );
+        }
+        if published.bounds {
+            figure
+                .note
+                .push_str(" A bar with a triangle is a published bound.");
+        }
+        if published == PublishedKinds::default() && is_of_paper && number == 0 {
+            figure.note.push_str(
+                " The paper prints no value of this quantity at these settings; what it states is among the findings below.",
+            );
+        }
     }
 }
 
