@@ -103,9 +103,7 @@ impl Content {
             body { "\n"
                 (self.head())
                 main { "\n"
-                    @if !self.drawn.figures.is_empty() || self.drawn.coinciding > 0 {
-                        (section("curves", "All runs in one plot", self.figures()))
-                    }
+                    (section("curves", "All runs in one plot", self.figures()))
                     @for table in &self.tables { (section(&table.name, &table.title, table_html(table))) }
                 } "\n"
                 div id="tip" role="status" hidden {} "\n"
@@ -172,6 +170,10 @@ impl Content {
         .into_iter()
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{count} {what}."))
+        .chain(
+            (drawn.figures.is_empty() && drawn.coinciding == 0)
+                .then(|| "The runs have no setting in common that could be drawn.".to_owned()),
+        )
         .collect()
     }
 
