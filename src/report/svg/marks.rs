@@ -142,7 +142,9 @@ impl Pen<'_, '_> {
             }
             Marks::Points(marks) => {
                 for mark in finite(marks) {
-                    self.interval(&mark, self.class);
+                    if mark.high > mark.low {
+                        self.interval(&mark, self.class);
+                    }
                     self.dots(&[mark]);
                 }
             }
