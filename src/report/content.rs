@@ -6,7 +6,6 @@ use super::calibration::{Calibration, calibration};
 use super::figure::{Figure, PublishedKinds};
 use super::figures::paired::Pairs;
 use super::figures::{curves, distributions, simulator, studies};
-use super::html::Panels;
 use super::section::{ClaimsSection, PlanSection, ReportError, ReportExtras};
 use super::table::Table;
 use super::tables::{
@@ -174,9 +173,11 @@ fn lead_with_published(figures: &mut [Figure]) {
         let series = figure.series.iter();
         series.map(|series| series.published.len()).sum()
     };
-    let situations = Panels::of(&*figures)
-        .first()
-        .map_or(0, |panels| panels.figures.len());
+    let is_of_first = |figure: &&Figure| {
+        let first = &figures[0];
+        figure.section == first.section && figure.y == first.y && figure.x.title == first.x.title
+    };
+    let situations = figures.iter().take_while(is_of_first).count();
     figures[..situations].sort_by_key(|figure| std::cmp::Reverse(count(figure)));
 }
 
