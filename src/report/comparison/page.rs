@@ -24,7 +24,7 @@ const MARKDOWN_FIGURES: usize = 6;
 
 const STYLE: &str = ".answer{border:1px solid var(--line);border-left:6px solid var(--link);border-radius:6px;padding:8px 14px;\
 margin:8px 0 12px;font-size:17px;max-width:110ch;overflow-wrap:anywhere}
-.cards{grid-template-columns:minmax(220px,1fr) minmax(0,3.3fr)}@media (max-width:1000px){.cards{grid-template-columns:minmax(0,1fr)}}
+.cards{grid-template-columns:minmax(0,1fr)}
 #table-settings td,#table-runs td,#table-inputs td{max-width:48ch;overflow-wrap:anywhere}";
 
 /// What a comparison shows, in all of its forms.
