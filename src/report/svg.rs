@@ -15,8 +15,8 @@ use super::table::grouped;
 pub(super) use canvas::{
     BELOW_AXIS, Canvas, Picture, Place, Side, Swatch, escape, legend_height, text_width,
 };
-pub(super) use marks::{told_marks, told_steps};
 use marks::{Pen, dashes};
+pub(super) use marks::{told_marks, told_steps};
 pub(super) use scale::{Axis, round_ticks, time_step};
 
 const WIDTH: f64 = 760.0;
