@@ -170,11 +170,11 @@ fn published_numbers_stand_over_the_measured_curves_of_the_report_and_in_its_dat
 [[finding]]
 id = "V1"
 section = "2"
-statement = "So many are accepted."
+statement = "So many succeed."
 provenance = "printed"
 [finding.value]
 run = "small"
-measure = "accepted"
+measure = "successful"
 at = { "scheduling.strategy" = "overbooking-2008", "acceptance.pof_max" = 0.3 }
 expected = 42
 tolerance = 7
@@ -186,7 +186,7 @@ statement = "Never more than there are."
 provenance = "stated"
 [finding.bound]
 run = "small"
-measure = "accepted"
+measure = "successful"
 where = { "scheduling.strategy" = "conservative-backfilling" }
 at_most = 50
 "#;
@@ -201,13 +201,13 @@ at_most = 50
         .expect("a headline");
     for text in [
         // The paper is about this quantity, so it comes first.
-        "id=\"figure-accepted-by-acceptance-pof-max\"",
+        "id=\"figure-successful-by-acceptance-pof-max\"",
         "data-t=\"published: 42.00; the same from 35.00 to 49.00\nV1\" data-x=\"0.3\"",
         "Diamonds are published values",
     ] {
         assert!(headline.contains(text), "{text}\nis not in\n{headline}");
     }
-    let data = report.join("plots/accepted-by-acceptance-pof-max.csv");
+    let data = report.join("plots/successful-by-acceptance-pof-max.csv");
     let data = fs::read_to_string(data).expect("data");
     for line in [
         "overbooking-2008: published,0.3,42,35,49,,,,,,",
