@@ -262,7 +262,7 @@ fn curves_are_swept_judged_and_reported_and_the_same_command_again_only_judges()
         assert!(said.contains(text), "{text}\nis not in\n{said}");
     }
     assert!(!log.contains("explained"), "{log}");
-    let reports = folder.path().join("reports/heine2005/ctc");
+    let reports = folder.path().join("reports/reproduced/heine2005/ctc");
     let card = fs::read_to_string(reports.join("score-card.md")).expect("a card");
     assert!(card.contains("| H2 |"), "{card}");
     let page = fs::read_to_string(reports.join("index.html")).expect("a page");

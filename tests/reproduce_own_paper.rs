@@ -138,7 +138,7 @@ fn a_paper_is_a_folder_of_files_and_needs_no_change_of_the_program() {
         assert!(out.contains(text), "{text}\nis not in\n{out}");
     }
     assert!(log.contains("mine: missed, and not explained: M2"), "{log}");
-    let reports = folder.path().join("reports/mine/model");
+    let reports = folder.path().join("reports/reproduced/mine/model");
     let card = fs::read_to_string(reports.join("score-card.md")).expect("a card");
     for text in [
         "# mine: uniform ratios, 32 nodes (model workload)\n",
@@ -157,4 +157,62 @@ fn a_paper_is_a_folder_of_files_and_needs_no_change_of_the_program() {
         told.contains("configs/mine/paper.toml, line 4: trace `model`: `runs` names `large`"),
         "{told}"
     );
+}
+
+#[test]
+fn published_numbers_stand_over_the_measured_curves_of_the_report_and_in_its_data() {
+    let folder = folder_with_the_paper();
+    let mine = folder.path().join("configs/mine");
+    let axis = "[[axis]]\nkey = \"acceptance.pof_max\"\nvalues = [0.1, 0.3, 0.5]\n";
+    let configuration = CONFIGURATION.replacen("[acceptance]\npof_max = 0.5\n", "", 1) + axis;
+    fs::write(mine.join("small.toml"), configuration).expect("written");
+    let findings = r#"
+[[finding]]
+id = "V1"
+section = "2"
+statement = "So many succeed."
+provenance = "printed"
+[finding.value]
+run = "small"
+measure = "successful"
+at = { "scheduling.strategy" = "overbooking-2008", "acceptance.pof_max" = 0.3 }
+expected = 42
+tolerance = 7
+
+[[finding]]
+id = "B1"
+section = "2"
+statement = "Never more than there are."
+provenance = "stated"
+[finding.bound]
+run = "small"
+measure = "successful"
+where = { "scheduling.strategy" = "conservative-backfilling" }
+at_most = 50
+"#;
+    fs::write(mine.join("findings.toml"), findings).expect("written");
+    said(folder.path(), &["mine", "--workers", "2"], 0);
+    let report = folder.path().join("reports/reproduced/mine/model");
+    let page = fs::read_to_string(report.join("index.html")).expect("a page");
+    let headline = page
+        .split("id=\"headline\"")
+        .nth(1)
+        .and_then(|rest| rest.split("</section>").next())
+        .expect("a headline");
+    for text in [
+        // The paper is about this quantity, so it comes first.
+        "id=\"figure-successful-by-acceptance-pof-max\"",
+        "data-t=\"published: 42.00; the same from 35.00 to 49.00\nV1\" data-x=\"0.3\"",
+        "Diamonds are published values",
+    ] {
+        assert!(headline.contains(text), "{text}\nis not in\n{headline}");
+    }
+    let data = report.join("plots/successful-by-acceptance-pof-max.csv");
+    let data = fs::read_to_string(data).expect("data");
+    for line in [
+        "overbooking-2008: published,0.3,42,35,49,,,,,,",
+        "\"conservative-backfilling: published, at most\",,,,50,,,,,,",
+    ] {
+        assert!(data.contains(line), "{line}\nis not in\n{data}");
+    }
 }

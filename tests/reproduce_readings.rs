@@ -150,7 +150,7 @@ fn readings_are_run_judged_twice_and_shown_side_by_side_and_share_what_they_have
         "{configuration}"
     );
 
-    let reports = folder.path().join("reports/birkenheuer2012");
+    let reports = folder.path().join("reports/reproduced/birkenheuer2012");
     let card = fs::read_to_string(reports.join("arminius/score-card.md")).expect("a card");
     assert!(card.contains("clock moved by 0, 2, 4 hours"), "{card}");
     assert!(

@@ -230,3 +230,122 @@ fn both_forms_of_a_count_are_read() {
     );
     assert_eq!(Count::read("nothing"), None);
 }
+
+/// What git keeps below a folder; `None` where there is no git, or no repository.
+fn kept(folder: &str) -> Option<Vec<String>> {
+    let output = std::process::Command::new("git")
+        .args(["ls-files", folder])
+        .current_dir(project())
+        .output()
+        .ok()?;
+    let listed = String::from_utf8(output.stdout).ok()?;
+    let names: Vec<String> = listed.lines().map(str::to_owned).collect();
+    (output.status.success() && !names.is_empty()).then_some(names)
+}
+
+/// The targets of the links of a page, HTML or Markdown.
+fn links(page: &str, is_html: bool) -> Vec<&str> {
+    let marks: &[(&str, char)] = if is_html {
+        &[(" href=\"", '"'), (" src=\"", '"')]
+    } else {
+        &[("](", ')')]
+    };
+    let found = marks.iter().flat_map(|(begin, end)| {
+        let parts = page.split(begin).skip(1);
+        parts.filter_map(|rest| rest.split(*end).next())
+    });
+    found.collect()
+}
+
+/// `a/b/../c.md` without the dots.
+fn without_dots(path: &str) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for part in path.split('/') {
+        match part {
+            "." | "" => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    parts.join("/")
+}
+
+#[test]
+fn committed_reports_have_no_dead_link_and_stay_small() {
+    let (Some(kept), Some(all)) = (kept("reports"), kept(".")) else {
+        println!("skipped: no git repository");
+        return;
+    };
+    let mut bytes = 0;
+    let mut checked = 0;
+    let mut dead = Vec::new();
+    for name in &kept {
+        let content = fs::read(project().join(name)).expect("readable");
+        bytes += content.len();
+        let is_html = name.ends_with(".html");
+        if !is_html && !name.ends_with(".md") {
+            continue;
+        }
+        let page = String::from_utf8(content).expect("text");
+        for link in links(&page, is_html) {
+            checked += 1;
+            let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
+            let is_there = match link.split_once('#') {
+                Some(("", id)) => !is_html || page.contains(&format!(" id=\"{id}\"")),
+                _ if link.starts_with("data:") || link.starts_with("https:") => true,
+                other => {
+                    let file = other.map_or(link, |(file, _)| file);
+                    let file = without_dots(&format!("{folder}/{file}"));
+                    all.iter()
+                        .any(|known| *known == file || known.starts_with(&format!("{file}/")))
+                }
+            };
+            if !is_there {
+                dead.push(format!("{name}: {link}"));
+            }
+        }
+    }
+    assert!(dead.is_empty(), "{dead:#?}");
+    assert!(checked > 100, "{checked}");
+    assert!(bytes < 8_000_000, "{bytes} bytes of reports are committed");
+}
+
+#[test]
+fn every_paper_has_a_committed_page_and_a_committed_report() {
+    for paper in names(&project().join("configs")) {
+        if !project()
+            .join("configs")
+            .join(&paper)
+            .join("paper.toml")
+            .is_file()
+        {
+            continue;
+        }
+        assert!(folder(&paper).join("index.html").is_file(), "{paper}");
+        let entries = names(&folder(&paper)).into_iter();
+        let reports =
+            entries.filter(|trace| folder(&paper).join(trace).join("index.html").is_file());
+        assert!(reports.count() > 0, "{paper}");
+    }
+}
+
+#[test]
+fn what_the_commands_of_the_readme_write_is_nothing_that_git_keeps() {
+    if kept("README.md").is_none() {
+        println!("skipped: no git repository");
+        return;
+    }
+    for written in [
+        "data/bookahead.db",
+        "reports/quickstart/index.html",
+        "reports/reproduced/birkenheuer2012/index.html",
+        "reports/reproduced/birkenheuer2012/ctc/score-card.md",
+    ] {
+        let ignored = std::process::Command::new("git")
+            .args(["check-ignore", "--quiet", written])
+            .current_dir(project())
+            .status()
+            .expect("git is there");
+        assert!(ignored.success(), "{written} would be committed");
+    }
+}

@@ -24,7 +24,7 @@ pub use readings::ReadingError;
 pub use runner::StoredRunner;
 pub use stored::{StoredCurves, known_measures};
 
-use crate::report::ClaimsSection;
+use crate::report::ReportExtras;
 use crate::report::findings::{FindingsError, FindingsFile, MeasuredCurves};
 use crate::report::reproduction::ScoreCard;
 use crate::sweep::{OutcomeDetail, SweepOptions};
@@ -60,7 +60,7 @@ pub struct ReproduceArgs {
     #[arg(long, value_enum, default_value = "metrics")]
     pub outcomes: Kept,
     /// The folder of reports; the page of the paper goes to DIR/PAPER/, score cards to DIR/PAPER/TRACE/, those of other readings than the default to DIR/PAPER/TRACE@READING/
-    #[arg(long, value_name = "DIR", default_value = "reports")]
+    #[arg(long, value_name = "DIR", default_value = "reports/reproduced")]
     pub report: PathBuf,
     /// Print every comparison as JSON instead of tables
     #[arg(long)]
@@ -151,7 +151,7 @@ pub trait SweepRunner {
         findings: &FindingsFile,
     ) -> Result<Box<dyn MeasuredCurves>, AnyError>;
 
-    /// Writes the report of a run into a folder, with what of the paper held where that is given.
+    /// Writes the report of a run into a folder, with what of the paper held where that is given, and what it published.
     ///
     /// # Errors
     ///
@@ -160,7 +160,7 @@ pub trait SweepRunner {
         &self,
         run: &SweepOutcome,
         folder: &Path,
-        claims: Option<ClaimsSection>,
+        extras: &ReportExtras,
     ) -> Result<(), AnyError>;
 }
 
@@ -398,13 +398,13 @@ impl Session<'_> {
         &self,
         run: &SweepOutcome,
         folder: &Path,
-        claims: Option<ClaimsSection>,
+        extras: &ReportExtras,
     ) -> Result<(), ReproduceError> {
         let failure = |source| ReproduceError::Sweep {
             configuration: run.experiment.clone(),
             source,
         };
-        self.runner.report(run, folder, claims).map_err(failure)
+        self.runner.report(run, folder, extras).map_err(failure)
     }
 
     /// Writes `score-card.md` and `score-card.json` into a folder.

@@ -3,7 +3,7 @@
 use super::analysis::Analysis;
 use super::answer::{Statement, statements};
 use super::calibration::{Calibration, calibration};
-use super::figure::Figure;
+use super::figure::{Figure, PublishedKinds};
 use super::figures::paired::Pairs;
 use super::figures::{curves, distributions, simulator, studies};
 use super::section::{ClaimsSection, PlanSection, ReportError, ReportExtras, Served};
@@ -69,7 +69,7 @@ impl<'e> Content<'e> {
             points: &points,
             analysis: &analysis,
         })?;
-        let pairs = Pairs::new(&points);
+        let pairs = Pairs::new(&points, &extras.claimed);
         let (over_axes, left_out) = if analysis.is_study() {
             studies(&analysis, &pairs, hash)
         } else {
@@ -77,6 +77,8 @@ impl<'e> Content<'e> {
         };
         let mut calibration = calibration(&store.calibration(run.id)?, &points, &analysis, hash);
         let mut figures = over_axes;
+        lead_with_published(&mut figures);
+        note_published(&mut figures, extras.claims.is_some());
         figures.extend(views.first_figures);
         figures.extend(distributions(store, &points, &analysis, hash)?);
         figures.extend(views.figures);
@@ -165,6 +167,42 @@ fn mark_incomplete<'t>(
         figure.note = format!("{} {shortfall}", figure.note)
             .trim_start()
             .to_owned();
+    }
+}
+
+/// Of the situations of the first figure those come first that a paper published most of.
+fn lead_with_published(figures: &mut [Figure]) {
+    let count = |figure: &Figure| -> usize {
+        let series = figure.series.iter();
+        series.map(|series| series.published.len()).sum()
+    };
+    let is_of_first = |figure: &&Figure| {
+        let first = &figures[0];
+        figure.section == first.section && figure.y == first.y && figure.x.title == first.x.title
+    };
+    let situations = figures.iter().take_while(is_of_first).count();
+    figures[..situations].sort_by_key(|figure| std::cmp::Reverse(count(figure)));
+}
+
+/// Says what diamonds are, and of the first figure of a paper's run where it has none, why.
+fn note_published(figures: &mut [Figure], is_of_paper: bool) {
+    for (number, figure) in figures.iter_mut().enumerate() {
+        let published = figure.published();
+        if published.values {
+            figure.note.push_str(
+                " Diamonds are published values; the pale column through one is what counts as the same, the tolerance of the finding.",
+            );
+        }
+        if published.bounds {
+            figure
+                .note
+                .push_str(" A bar with a triangle is a published bound.");
+        }
+        if published == PublishedKinds::default() && is_of_paper && number == 0 {
+            figure.note.push_str(
+                " The paper prints no value of this quantity at these settings; what it states is among the findings below.",
+            );
+        }
     }
 }
 

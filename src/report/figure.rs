@@ -1,5 +1,7 @@
 //! A figure before it is drawn: data with names, so that the SVG file, the page and the CSV file of a figure say the same.
 
+use super::findings::PublishedNumber;
+
 /// One picture of a report with everything that is needed to draw it, to read it, and to get its numbers again.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
@@ -21,6 +23,30 @@ pub struct Figure {
     pub note: String,
     /// The query that gives its numbers.
     pub sql: String,
+}
+
+/// Which kinds of published numbers a figure has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PublishedKinds {
+    /// Values.
+    pub values: bool,
+    /// Bounds.
+    pub bounds: bool,
+}
+
+impl Figure {
+    /// Which kinds of published numbers it has.
+    #[must_use]
+    pub fn published(&self) -> PublishedKinds {
+        let mut kinds = PublishedKinds::default();
+        for mark in self.series.iter().flat_map(|series| &series.published) {
+            match mark.number {
+                PublishedNumber::Value { .. } => kinds.values = true,
+                PublishedNumber::AtMost(_) | PublishedNumber::AtLeast(_) => kinds.bounds = true,
+            }
+        }
+        kinds
+    }
 }
 
 /// The parts of a report that have figures, in their order on the page.
@@ -157,6 +183,8 @@ pub struct Series {
     pub marks: Marks,
     /// The series that its marks are compared with ([`Mark::paired`]).
     pub reference: Option<String>,
+    /// What a paper published of it.
+    pub published: Vec<PublishedMark>,
 }
 
 impl Series {
@@ -167,6 +195,7 @@ impl Series {
             rank,
             marks,
             reference: None,
+            published: Vec::new(),
         }
     }
 }
@@ -231,6 +260,19 @@ pub struct Paired {
     pub mean: f64,
     /// Ends of its 95 % interval; `None` with a single replication.
     pub interval: Option<(f64, f64)>,
+}
+
+/// A published number beside the marks of a series.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PublishedMark {
+    /// Place on the horizontal scale.
+    pub x: f64,
+    /// Where it was published of all places of the series: the last of them.
+    pub until: Option<f64>,
+    /// The number, on the vertical scale.
+    pub number: PublishedNumber,
+    /// The finding that it is of.
+    pub id: String,
 }
 
 /// Five quantiles of a distribution at a place.

@@ -20,8 +20,8 @@ pub(super) use figures::Panels;
 /// What a report does in the browser.
 pub(super) const SCRIPT: &str = include_str!("html/script.js");
 
-/// Rows of one table in the page; all are in its CSV and Parquet files.
-const MOST_ROWS: usize = 2_000;
+/// Cells of one table in the page, so that the pages of large grids open at once; all are in its CSV and Parquet files.
+const MOST_CELLS: usize = 20_000;
 /// Figures in the page; all are in the folder `plots`.
 const MOST_FIGURES: usize = 80;
 /// Rows of the table on the first screen.
@@ -391,6 +391,7 @@ fn sql_html(sql: &str) -> Markup {
 /// A table that sorts and filters.
 pub(super) fn table_html(table: &Table) -> Markup {
     let rows = table.rows.len();
+    let most = MOST_CELLS / table.columns.len().max(1);
     html! {
         @if rows == 0 {
             p { "Nothing to show." } "\n"
@@ -406,12 +407,12 @@ pub(super) fn table_html(table: &Table) -> Markup {
                             }
                         }
                     } "\n"
-                    tbody { "\n" (rows_html(table, MOST_ROWS)) }
+                    tbody { "\n" (rows_html(table, most, false)) }
                 }
             } "\n"
-            @if rows > MOST_ROWS {
+            @if rows > most {
                 p.note {
-                    "The first " (MOST_ROWS) " of " (rows) " rows; all are in the report's folder."
+                    "The first " (most) " of " (rows) " rows; all are in " code { "tables/" (table.name) ".csv" } " in the report's folder."
                 } "\n"
             }
             p.note {
@@ -434,7 +435,7 @@ pub(super) fn plain_table(table: &Table, most: usize) -> Markup {
                         }
                     }
                 }
-                tbody { "\n" (rows_html(table, most)) }
+                tbody { "\n" (rows_html(table, most, true)) }
             }
         } "\n"
     }
@@ -445,14 +446,16 @@ fn numeric_class(table: &Table, column: usize) -> Option<&'static str> {
     is_numeric.then_some("n")
 }
 
-fn rows_html(table: &Table, most: usize) -> Markup {
+/// With `stacks`, every cell says what its column is, for a narrow screen.
+fn rows_html(table: &Table, most: usize, stacks: bool) -> Markup {
     html! {
         @for row in table.rows.iter().take(most) {
             tr {
                 @for (cell, column) in row.iter().zip(&table.columns) {
+                    @let (text, label) = (column.text(cell), stacks.then_some(&column.title));
                     @match value(cell) {
-                        Some(value) => td.n data-l=(column.title) data-v=(rounded(value)) { (column.text(cell)) },
-                        None => td data-l=(column.title) { (column.text(cell)) },
+                        Some(value) => td.n data-l=[label] data-v=[sorted_by(value, &text)] { (text) },
+                        None => td data-l=[label] { (text) },
                     }
                 }
             } "\n"
@@ -470,9 +473,9 @@ fn value(cell: &Cell) -> Option<f64> {
     }
 }
 
-/// Nine significant digits: the last bits may depend on the processor, the page must not.
-fn rounded(value: f64) -> String {
-    format!("{value:.8e}")
-        .parse::<f64>()
-        .map_or_else(|_| String::new(), |value| (value + 0.0).to_string())
+/// What a cell is sorted by, where its text does not say it.
+fn sorted_by(value: f64, text: &str) -> Option<String> {
+    let rounded = svg::rounded(value, svg::PAGE_DIGITS);
+    let is_said = text.replace(',', "").parse() == rounded.parse::<f64>();
+    (!is_said).then_some(rounded)
 }

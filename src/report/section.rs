@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use polars::prelude::PolarsError;
 
+use super::findings::Claimed;
 use super::table::Table;
 use crate::store::StoreError;
 
@@ -38,6 +39,8 @@ pub struct ClaimsSection {
 pub struct ReportExtras {
     /// Which findings of a paper held.
     pub claims: Option<ClaimsSection>,
+    /// What a paper says of the run: numbers that are drawn over its curves, and which quantities it is about.
+    pub claimed: Claimed,
     /// Drawings of plans, with their pages as `(name, text)`.
     pub plans: Vec<(PlanSection, String)>,
     /// Where the page belongs that a server hands out.

@@ -4,16 +4,19 @@
 
 mod canvas;
 mod marks;
+mod published;
 mod scale;
 
 use std::fmt::Write as _;
 
 use super::figure::{Figure, Marks, Scale, ScaleKind};
+use super::findings::PublishedNumber;
 use super::table::grouped;
 pub(super) use canvas::{
     BELOW_AXIS, Canvas, Picture, Place, Side, Swatch, escape, legend_height, text_width,
 };
 use marks::{Pen, dashes};
+pub(super) use marks::{told_marks, told_steps};
 pub(super) use scale::{Axis, round_ticks, time_step};
 
 const WIDTH: f64 = 760.0;
@@ -107,7 +110,11 @@ fn draw(figure: &Figure, panels: &[&Figure], place: Place<'_>) -> String {
         Place::Interactive => (PAGE_WIDTH, 6.0),
         Place::File(_) | Place::Page => (WIDTH, 9.0),
     };
-    let names = || figure.series.iter().map(|series| series.label.as_str());
+    let published = figure.published();
+    let has_values = published.values;
+    let published = (published.values || published.bounds).then_some(PUBLISHED);
+    let labels = || figure.series.iter().map(|series| series.label.as_str());
+    let names = || labels().chain(published);
     let bottom = TOP + PLOT_HEIGHT;
     let is_empty = {
         let (xs, ys) = extent(figure);
@@ -171,12 +178,40 @@ fn draw(figure: &Figure, panels: &[&Figure], place: Place<'_>) -> String {
     let swatches = swatches.map(|(index, series)| {
         Swatch::Line(colour(series.rank, index), lines_before(figure, index))
     });
+    let swatches = swatches.chain(published.map(|_| match has_values {
+        true => Swatch::Diamond,
+        false => Swatch::Bound,
+    }));
     canvas.legend(swatches.zip(names()), bottom + BELOW_AXIS + more);
     canvas.finish()
 }
 
-/// All places and values of a figure.
+/// What published numbers are called in a legend.
+pub(super) const PUBLISHED: &str = "published";
+
+/// All places and values of a figure: what was measured, published values, and published bounds that are not far away.
 fn extent(figure: &Figure) -> (Vec<f64>, Vec<f64>) {
+    let (xs, mut ys) = measured(figure);
+    let least = ys.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = ys.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let near = (most - least) / 2.0;
+    for mark in figure.series.iter().flat_map(|series| &series.published) {
+        match mark.number {
+            PublishedNumber::Value { value, within } => {
+                ys.push(value);
+                ys.extend(within);
+            }
+            PublishedNumber::AtMost(value) | PublishedNumber::AtLeast(value) => {
+                ys.extend(Some(value).filter(|value| (least - near..=most + near).contains(value)));
+            }
+        }
+    }
+    ys.retain(|value| value.is_finite());
+    (xs, ys)
+}
+
+/// All places and measured values of a figure.
+fn measured(figure: &Figure) -> (Vec<f64>, Vec<f64>) {
     let (mut xs, mut ys) = (Vec::new(), Vec::new());
     for series in &figure.series {
         match &series.marks {
@@ -215,6 +250,16 @@ fn extent(figure: &Figure) -> (Vec<f64>, Vec<f64>) {
     (xs, ys)
 }
 
+/// Digits of places and data in a page: more than anybody sees, and all that an axis of a sweep has. The files have more.
+pub(super) const PAGE_DIGITS: usize = 7;
+
+/// A number with so many significant digits: the last bits may depend on the processor, a page must not.
+pub(super) fn rounded(value: f64, digits: usize) -> String {
+    format!("{value:.*e}", digits - 1)
+        .parse::<f64>()
+        .map_or_else(|_| String::new(), |value| (value + 0.0).to_string())
+}
+
 /// A number with about four significant digits.
 pub(super) fn short_number(value: f64) -> String {
     let magnitude = if value == 0.0 {
@@ -231,7 +276,16 @@ pub(super) fn place_name(scale: &Scale, at: f64) -> String {
         ScaleKind::Categories(names) => {
             names.get(at.max(0.0) as usize).cloned().unwrap_or_default()
         }
-        ScaleKind::Linear | ScaleKind::Logarithmic => short_number(at),
+        ScaleKind::Linear | ScaleKind::Logarithmic => {
+            let digits = short_number(at);
+            match digits.contains('.') {
+                true => digits
+                    .trim_end_matches('0')
+                    .trim_end_matches('.')
+                    .to_owned(),
+                false => digits,
+            }
+        }
     }
 }
 
@@ -267,6 +321,7 @@ mod tests {
                 rank: 1,
                 marks,
                 reference: None,
+                published: Vec::new(),
             }],
             note: String::new(),
             sql: String::new(),

@@ -12,6 +12,7 @@ use rusqlite::Connection;
 use super::figure::{Figure, Marks};
 use super::figures::paired::Pairs;
 use super::figures::studies;
+use super::findings::Claimed;
 use super::views::{self, Reported, Shown};
 use super::{Analysis, Cell, Csv, Table, TableFormat, Terminal, best_table, summary_table, write};
 use crate::scheduling::SimulationMetrics;
@@ -159,7 +160,11 @@ fn over_axes(path: &Path) -> (Vec<Figure>, usize) {
     let run = store.run(&RunSelector::Latest).unwrap();
     let points = store.points(run.id).unwrap();
     let analysis = Analysis::new(&points).unwrap();
-    studies(&analysis, &Pairs::new(&points), &run.configuration_hash)
+    studies(
+        &analysis,
+        &Pairs::new(&points, &Claimed::default()),
+        &run.configuration_hash,
+    )
 }
 
 fn values(figure: &Figure) -> Vec<f64> {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use super::content::{Content, shortfall, utc};
 use super::figure::{Figure, Marks, Section};
+use super::findings::PublishedNumber;
 use super::format::{Csv, Markdown, Parquet, TableFormat, html, inert};
 use super::section::{ReportError, ReportExtras};
 use super::svg;
@@ -214,6 +215,28 @@ pub(super) fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Re
                     row(label, mark.x, values, Some(mark.count))?;
                 }
             }
+        }
+    }
+    for series in &figure.series {
+        for mark in &series.published {
+            let (what, [mean, low, high]) = match mark.number {
+                PublishedNumber::Value {
+                    value,
+                    within: [low, high],
+                } => ("published", [value, low, high].map(Some)),
+                PublishedNumber::AtMost(value) => ("published, at most", [None, None, Some(value)]),
+                PublishedNumber::AtLeast(value) => {
+                    ("published, at least", [None, Some(value), None])
+                }
+            };
+            let place = match mark.until {
+                Some(_) => String::new(),
+                None => svg::place_name_or_digits(&figure.x, mark.x),
+            };
+            let names = [inert(&format!("{}: {what}", series.label)), inert(&place)];
+            let numbers = [mean, low, high].map(|value| value.map_or_else(String::new, digits));
+            let rest = std::iter::repeat_n(String::new(), 6);
+            writer.write_record(names.into_iter().chain(numbers).chain(rest))?;
         }
     }
     writer.flush()

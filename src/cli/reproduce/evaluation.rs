@@ -9,6 +9,7 @@ use super::{
     Configuration, EXPLANATIONS, Ending, FINDINGS, Paper, PaperTrace, ReadingError, ReproduceError,
     Session, SweepOutcome, known_measures, names,
 };
+use crate::report::ReportExtras;
 use crate::report::findings::tables::measured_tables;
 use crate::report::findings::{
     self, Explanation, Finding, FindingResult, FindingsFile, MeasuredCurves, Reading,
@@ -356,7 +357,11 @@ impl<'p> Pass<'p> {
                 card.remarks.push(format!("{text}; {what}."));
             }
             if self.runs.len() > first && !self.of.is_aside(trace, stem) {
-                session.report(&outcome, &folder.join(stem), None)?;
+                let extras = ReportExtras {
+                    claimed: self.of.findings.claimed(stem),
+                    ..ReportExtras::default()
+                };
+                session.report(&outcome, &folder.join(stem), &extras)?;
             }
             self.runs.push((stem, outcome));
         }
@@ -367,8 +372,13 @@ impl<'p> Pass<'p> {
             card.measured = measured_tables(layout, &*curves, name);
         }
         session.write_card(&folder, &card)?;
-        if let Some((_, run)) = runs.first() {
-            session.report(run, &folder, Some(card.section()))?;
+        if let Some((stem, run)) = runs.first() {
+            let extras = ReportExtras {
+                claims: Some(card.section()),
+                claimed: self.of.findings.claimed(stem),
+                ..ReportExtras::default()
+            };
+            session.report(run, &folder, &extras)?;
         }
         let failed = runs.iter().any(|(_, outcome)| outcome.failed > 0);
         self.finish(session, card)?;

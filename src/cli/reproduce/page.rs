@@ -43,8 +43,10 @@ impl Evaluation<'_> {
                 false => Ok(()),
             };
         }
-        let readings = "readings.html";
-        let readings = folder.join(readings).exists().then(|| readings.to_owned());
+        let mut readings = ["readings.html", "readings.md"].into_iter();
+        let readings = readings
+            .find(|name| folder.join(name).exists())
+            .map(str::to_owned);
         let Some(page) = PaperPage::of(&traces, &self.paper.summaries, command, readings) else {
             return Ok(());
         };

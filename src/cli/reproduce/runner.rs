@@ -6,7 +6,7 @@ use super::stored::StoredCurves;
 use super::{AnyError, Configuration, SweepOutcome, SweepRunner};
 use crate::cli::run::complain;
 use crate::report::findings::{FindingsFile, MeasuredCurves};
-use crate::report::{self, ClaimsSection, ReportExtras};
+use crate::report::{self, ReportExtras};
 use crate::store::{RunSelector, Store, run_sweep};
 use crate::sweep::{Experiment, RunState, SweepOptions};
 use crate::workload::TraceFolder;
@@ -62,14 +62,10 @@ impl SweepRunner for StoredRunner {
         &self,
         run: &SweepOutcome,
         folder: &Path,
-        claims: Option<ClaimsSection>,
+        extras: &ReportExtras,
     ) -> Result<(), AnyError> {
-        let extras = ReportExtras {
-            claims,
-            ..ReportExtras::default()
-        };
         let run = RunSelector::Id(run.run);
-        report::write_with(&self.options.store, &run, folder, &extras)?;
+        report::write_with(&self.options.store, &run, folder, extras)?;
         Ok(())
     }
 }

@@ -54,9 +54,9 @@ impl SweepRunner for Fake {
         &self,
         run: &SweepOutcome,
         folder: &Path,
-        claims: Option<ClaimsSection>,
+        extras: &ReportExtras,
     ) -> Result<(), AnyError> {
-        let report = (run.run, folder.to_owned(), claims.is_some());
+        let report = (run.run, folder.to_owned(), extras.claims.is_some());
         self.reports.borrow_mut().push(report);
         Ok(())
     }

@@ -25,7 +25,7 @@ const MARKDOWN_FIGURES: usize = 6;
 
 const STYLE: &str = ".answer{border:1px solid var(--line);border-left:6px solid var(--link);border-radius:6px;padding:8px 14px;\
 margin:8px 0 12px;font-size:17px;max-width:110ch;overflow-wrap:anywhere}
-.cards{grid-template-columns:minmax(220px,1fr) minmax(0,3.3fr)}@media (max-width:1000px){.cards{grid-template-columns:minmax(0,1fr)}}
+.cards{grid-template-columns:minmax(0,1fr)}
 #table-settings td,#table-runs td,#table-inputs td{max-width:48ch;overflow-wrap:anywhere}";
 
 /// What a comparison shows, in all of its forms.
@@ -110,9 +110,7 @@ impl Content {
             body { "\n"
                 (self.head(served))
                 main { "\n"
-                    @if !self.drawn.figures.is_empty() || self.drawn.coinciding > 0 {
-                        (section("curves", "All runs in one plot", self.figures()))
-                    }
+                    (section("curves", "All runs in one plot", self.figures()))
                     @for table in &self.tables { (section(&table.name, &table.title, table_html(table))) }
                 } "\n"
                 div id="tip" role="status" hidden {} "\n"
@@ -180,6 +178,10 @@ impl Content {
         .into_iter()
         .filter(|(count, _)| *count > 0)
         .map(|(count, what)| format!("{count} {what}."))
+        .chain(
+            (drawn.figures.is_empty() && drawn.coinciding == 0)
+                .then(|| "The runs have no setting in common that could be drawn.".to_owned()),
+        )
         .collect()
     }
 

@@ -33,7 +33,7 @@ pub(in crate::report) fn curves(
     let mut over = horizontal(analysis, &free);
     let further = free.iter().filter(|axis| !over.contains(axis));
     over.extend(further.copied().collect::<Vec<_>>());
-    for quantity in &drawn(analysis, configuration_hash) {
+    for quantity in &pairs.in_order(drawn(analysis, configuration_hash)) {
         if free.is_empty() {
             figures.extend(by_strategy(analysis, quantity));
             continue;
@@ -126,6 +126,7 @@ fn figure(
             };
             Series {
                 reference: baseline.map(str::to_owned),
+                published: pairs.published(quantity, analysis, line),
                 ..Series::new(*strategy, *rank, marks)
             }
         })

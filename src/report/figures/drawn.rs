@@ -38,6 +38,14 @@ impl Drawn {
         }
     }
 
+    /// What a value of a measure of the store is multiplied by to be one of this quantity; `None` where it is another quantity.
+    pub(super) fn factor_of(&self, measure: &str) -> Option<f64> {
+        match self.value {
+            Value::Metric(index, factor) => (METRICS[index].name == measure).then_some(factor),
+            Value::Measure(_) => (self.key == measure).then_some(1.0),
+        }
+    }
+
     /// Its value at a point.
     pub(super) fn value(&self, points: &PointColumns, point: usize) -> Option<f64> {
         match self.value {

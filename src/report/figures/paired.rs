@@ -1,21 +1,25 @@
-//! Differences between settings that saw the same jobs, replication by replication.
+//! What stands beside the marks of a line: differences between settings that saw the same jobs, replication by replication, and what
+//! a paper published of them.
 
 use std::collections::{BTreeMap, HashMap};
 
 use super::drawn::Drawn;
-use crate::report::analysis::Combination;
-use crate::report::figure::{Mark, Paired};
+use crate::report::analysis::{Analysis, Combination, STRATEGY_AXIS};
+use crate::report::figure::{Mark, Paired, PublishedMark};
+use crate::report::findings::{Claimed, PublishedNumber};
 use crate::report::statistics::Estimate;
 use crate::store::PointColumns;
+use crate::sweep::AxisValue;
 
-/// The points of a run by combination.
+/// The points of a run by combination, and what a paper says of them.
 pub(in crate::report) struct Pairs<'p> {
     points: &'p PointColumns,
+    claimed: &'p Claimed,
     of: HashMap<(Vec<Option<u32>>, &'p str), Vec<usize>>,
 }
 
 impl<'p> Pairs<'p> {
-    pub(in crate::report) fn new(points: &'p PointColumns) -> Self {
+    pub(in crate::report) fn new(points: &'p PointColumns, claimed: &'p Claimed) -> Self {
         let mut of: HashMap<_, Vec<usize>> = HashMap::new();
         for point in 0..points.len() {
             let places = (points.axes.iter())
@@ -25,7 +29,11 @@ impl<'p> Pairs<'p> {
                 .or_default()
                 .push(point);
         }
-        Self { points, of }
+        Self {
+            points,
+            claimed,
+            of,
+        }
     }
 
     /// How much more the first combination has of a quantity than the second, over the replications in which both have it;
@@ -94,5 +102,72 @@ impl Pairs<'_> {
                 }
             })
             .collect()
+    }
+}
+
+impl Pairs<'_> {
+    /// What was published of the marks of a line: of single ones where they are, of all of them at the first one.
+    pub(super) fn published(
+        &self,
+        quantity: &Drawn,
+        analysis: &Analysis,
+        line: &[(Mark, &Combination)],
+    ) -> Vec<PublishedMark> {
+        let mut found: Vec<PublishedMark> = Vec::new();
+        for published in &self.claimed.numbers {
+            let Some(factor) = quantity.factor_of(&published.measure) else {
+                continue;
+            };
+            let holds = |combination: &Combination| {
+                let strategy = AxisValue::Text(combination.strategy.clone());
+                published.holds_at(|key| {
+                    let axis = analysis.axes.iter().position(|axis| axis.key == key);
+                    match axis {
+                        Some(axis) => analysis.value(combination, axis),
+                        None if key == STRATEGY_AXIS => Some(&strategy),
+                        None => None,
+                    }
+                })
+            };
+            let places: Vec<f64> = (line.iter())
+                .filter(|(_, combination)| holds(combination))
+                .map(|(mark, _)| mark.x)
+                .collect();
+            let is_everywhere = places.len() > 1 && places.len() == line.len();
+            let shown = if is_everywhere { 1 } else { places.len() };
+            found.extend(places.iter().take(shown).map(|x| PublishedMark {
+                x: *x,
+                until: places.last().copied().filter(|_| is_everywhere),
+                number: published.number.scaled(factor),
+                id: published.id.clone(),
+            }));
+        }
+        found
+    }
+
+    /// Puts the quantity first that a paper is about: of which it publishes most values, then of which it says most.
+    pub(super) fn in_order(&self, mut quantities: Vec<Drawn>) -> Vec<Drawn> {
+        let values = |quantity: &Drawn| {
+            let numbers = self.claimed.numbers.iter().filter(|published| {
+                matches!(published.number, PublishedNumber::Value { .. })
+                    && quantity.factor_of(&published.measure).is_some()
+            });
+            numbers.count()
+        };
+        let statements = |quantity: &Drawn| {
+            let names = self.claimed.measures.iter();
+            names
+                .filter(|name| quantity.factor_of(name).is_some())
+                .count()
+        };
+        let rank = |quantity: &Drawn| (values(quantity), statements(quantity));
+        // Of equal ones the first.
+        let first = (0..quantities.len())
+            .rev()
+            .max_by_key(|index| rank(&quantities[*index]));
+        if let Some(first) = first.filter(|index| rank(&quantities[*index]) > (0, 0)) {
+            quantities[..=first].rotate_right(1);
+        }
+        quantities
     }
 }

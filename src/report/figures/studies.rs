@@ -33,7 +33,7 @@ pub(in crate::report) fn studies(
         .collect();
     let mut figures = Vec::new();
     let mut left_out = 0;
-    for quantity in &drawn(analysis, configuration_hash) {
+    for quantity in &pairs.in_order(drawn(analysis, configuration_hash)) {
         for layout in &layouts {
             let beside = quantity.best_effort(analysis, configuration_hash);
             let (drawn, more) = layout.figures(analysis, pairs, quantity, beside.as_ref());
@@ -189,6 +189,7 @@ impl Layout {
                 let marks = pairs.marks(quantity, line, beside);
                 Series {
                     reference: reference.map(|((_, label), _)| (*label).to_owned()),
+                    published: pairs.published(quantity, analysis, line),
                     ..self.series(quantity, (*label).to_owned(), *rank, marks)
                 }
             })

@@ -3,7 +3,7 @@
 use maud::{Markup, PreEscaped, html};
 
 use super::{save, sql_html};
-use crate::report::figure::Figure;
+use crate::report::figure::{Figure, Marks};
 use crate::report::svg;
 use crate::report::tables::short;
 use crate::report::write::write_figure;
@@ -88,20 +88,88 @@ fn figure_html(figure: &Figure, panels: &[&Figure], has_points: bool) -> Markup 
         .collect();
     let mut data = Vec::new();
     // Into memory nothing fails to be written.
-    let is_written = write_figure(figure, &mut data).is_ok();
+    let (told, is_thinned) = as_told(figure);
+    let data = write_figure(&told, &mut data)
+        .ok()
+        .and_then(|()| brief(&data));
     html! {
         figure id={ "figure-" (figure.name) } class=[(figure.series.len() > MOST_BANDS).then_some("many")]
             data-given=(serde_json::Value::Object(given)) data-x=(figure.x.title) { "\n"
             figcaption { h3 { (figure.title) } } "\n"
             (PreEscaped(svg::inline(figure, panels))) "\n"
             p.note { (figure.note) " " (save("svg", &figure.name)) } "\n"
-            @if is_written {
+            @if let Some(data) = data {
                 details {
-                    summary { "Data" } (save("csv", &figure.name)) pre { (String::from_utf8_lossy(&data)) }
+                    summary { "Data" @if is_thinned { " of the dots" } } (save("csv", &figure.name)) pre { (data) }
                 } "\n"
             }
             (sql_html(&figure.sql))
             @if has_points { p.behind hidden {} "\n" }
         } "\n"
+    }
+}
+
+/// A figure with those marks of long lines alone that have a dot, and whether others were left out.
+fn as_told(figure: &Figure) -> (Figure, bool) {
+    let mut told = figure.clone();
+    let mut is_thinned = false;
+    for series in &mut told.series {
+        match &mut series.marks {
+            Marks::Steps(steps) => {
+                let kept = svg::told_steps(steps);
+                is_thinned |= kept.len() < steps.len();
+                *steps = kept;
+            }
+            Marks::Curve(marks) => {
+                let kept = svg::told_marks(marks);
+                is_thinned |= kept.len() < marks.len();
+                *marks = kept;
+            }
+            _ => {}
+        }
+    }
+    (told, is_thinned)
+}
+
+/// Digits of values in the data of a page: one more than their marks say.
+const DATA_DIGITS: usize = 5;
+
+/// The data of a figure as a page shows them: without columns that are empty, and rounded. The file beside the page has all digits.
+fn brief(data: &[u8]) -> Option<String> {
+    let mut reader = csv::Reader::from_reader(data);
+    let heads = reader.headers().ok()?.clone();
+    let rows: Vec<csv::StringRecord> = reader.records().collect::<Result<_, _>>().ok()?;
+    let used: Vec<usize> = (0..heads.len())
+        .filter(|column| rows.iter().any(|row| !row[*column].is_empty()))
+        .collect();
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    writer
+        .write_record(used.iter().map(|column| &heads[*column]))
+        .ok()?;
+    for row in &rows {
+        let fields = used.iter().map(|column| match row[*column].parse::<f64>() {
+            Ok(value) if value.is_finite() && heads[*column] == *"x" => {
+                svg::rounded(value, svg::PAGE_DIGITS)
+            }
+            Ok(value) if value.is_finite() => svg::rounded(value, DATA_DIGITS),
+            _ => row[*column].to_owned(),
+        });
+        writer.write_record(fields).ok()?;
+    }
+    String::from_utf8(writer.into_inner().ok()?).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::brief;
+
+    #[test]
+    fn data_in_a_page_are_rounded_and_without_empty_columns() {
+        let file = "series,x,mean,low,q05\n\"a, b\",2.5,1234567.891,,\nc,x,0.1,3,\n";
+        let shown = brief(file.as_bytes()).expect("it is CSV");
+        assert_eq!(
+            shown,
+            "series,x,mean,low\n\"a, b\",2.5,1234600,\nc,x,0.1,3\n"
+        );
     }
 }

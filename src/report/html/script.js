@@ -46,7 +46,7 @@
   };
   const filters = form ? [...form.querySelectorAll("select")] : [];
   const words = (series) => series.dataset.s.split(", ");
-  const place = (mark) => (mark.dataset.t.split("\n")[1] ?? "").replace(/^.*?: /, "");
+  const place = (mark) => mark.dataset.p ?? mark.dataset.x ?? "";
   const same = (text, choice) => text === choice || Number(text.replaceAll(",", "")) === Number(choice);
   // Whether a name has one of the values of an axis in it, and whether it has the wanted one.
   const speaks = (series, filter) => {
@@ -176,8 +176,14 @@
 
   // Values under the pointer, a finger or the keyboard's focus.
   const tip = document.getElementById("tip");
+  for (const mark of document.querySelectorAll(".m")) mark.setAttribute("tabindex", "0");
+  const line = (mark) => mark.closest("g.series:not(.published)")?.dataset.s;
+  const told = (mark) => {
+    const head = mark.dataset.x === undefined ? [] : [line(mark), `${mark.closest("figure").dataset.x}: ${place(mark)}`];
+    return [...head.filter((text) => text !== undefined), mark.dataset.t].join("\n");
+  };
   const show = (mark) => {
-    tip.textContent = mark.dataset.t;
+    tip.textContent = told(mark);
     tip.hidden = false;
     const at = mark.getBoundingClientRect(), box = tip.getBoundingClientRect();
     tip.style.left = Math.max(4, Math.min(innerWidth - box.width - 4, at.left + at.width / 2 - box.width / 2)) + "px";
@@ -185,10 +191,10 @@
   };
   const quote = (text) => text.replaceAll("'", "''");
   const behind = (mark) => {
-    const figure = mark.closest("figure"), line = figure.querySelector(".behind");
-    if (!line) return;
+    const figure = mark.closest("figure"), room = figure.querySelector(".behind"), name = line(mark);
+    if (!room || name === undefined) return;
     // A strategy may have several lines: "heuristic-overbooking, promised".
-    const strategy = mark.dataset.s.split(", ")[0];
+    const strategy = name.split(", ")[0];
     const words = [`run = ${document.body.dataset.run}`, `strategy = '${quote(strategy)}'`];
     for (const [key, choice] of Object.entries(JSON.parse(figure.dataset.given)))
       words.push(`axes ->> '$."${key}"' = ${Number.isNaN(Number(choice)) ? `'${quote(choice)}'` : choice}`);
@@ -198,8 +204,8 @@
     code.textContent = `bookahead sql "SELECT place, replication, gain, successful, failed FROM v_point WHERE ${words.join(" AND ").replaceAll('"', '\\"')}"`;
     const after = document.createElement("span");
     after.textContent = " shows the points behind this mark; `bookahead show RUN --point PLACE` shows the jobs behind one of them.";
-    line.replaceChildren(code, after);
-    line.hidden = false;
+    room.replaceChildren(code, after);
+    room.hidden = false;
   };
   const marked = (event) => event.target.closest ? event.target.closest("[data-t]") : null;
   for (const name of ["pointerover", "focusin"])

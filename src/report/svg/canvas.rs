@@ -64,6 +64,10 @@ pub(in crate::report) enum Swatch {
     Line(usize, usize),
     /// A box with these attributes.
     Box(String),
+    /// The mark of a published value.
+    Diamond,
+    /// The mark of a published bound.
+    Bound,
 }
 
 /// A picture that is being drawn. What has no text in it can be written into it as it is.
@@ -181,6 +185,16 @@ impl<'p> Canvas<'p> {
                     top - 4.0,
                     left + 20.0
                 ),
+                Swatch::Diamond => writeln!(
+                    self,
+                    "<path class=\"edge\" fill=\"none\" stroke-width=\"2\" d=\"{}\"/>",
+                    diamond(left + 10.0, top - 4.0)
+                ),
+                Swatch::Bound => writeln!(
+                    self,
+                    "<path class=\"edge\" fill=\"none\" stroke-width=\"2\" d=\"{}\"/>",
+                    bound((left + 10.0, top - 7.0), true)
+                ),
                 Swatch::Box(attributes) => writeln!(
                     self,
                     "<rect {attributes} x=\"{left:.1}\" y=\"{:.1}\" width=\"20\" height=\"10\"/>",
@@ -255,6 +269,29 @@ impl<'p> Canvas<'p> {
             "<rect {attributes} x=\"{x:.1}\" y=\"{y:.1}\" width=\"{width:.1}\" height=\"{height:.1}\"/>"
         );
     }
+}
+
+/// The outline of the mark of a published value.
+pub(super) fn diamond(x: f64, y: f64) -> String {
+    format!(
+        "M{x:.1} {:.1}L{:.1} {y:.1}L{x:.1} {:.1}L{:.1} {y:.1}Z",
+        y - 6.0,
+        x + 6.0,
+        y + 6.0,
+        x - 6.0
+    )
+}
+
+/// The outline of the mark of a published bound: a bar, and a triangle on the side that is allowed.
+pub(super) fn bound((x, y): (f64, f64), is_most: bool) -> String {
+    format!(
+        "M{:.1} {y:.1}H{:.1}M{:.1} {y:.1}L{x:.1} {:.1}L{:.1} {y:.1}",
+        x - 8.0,
+        x + 8.0,
+        x - 4.0,
+        if is_most { y + 7.0 } else { y - 7.0 },
+        x + 4.0
+    )
 }
 
 /// Sans-serif letters of this size are about 6.7 wide on average.

@@ -3,10 +3,30 @@
 
 use std::fmt::Write as _;
 
-use super::super::figure::{BoxMark, Figure, Mark, Marks, Series};
+use super::super::figure::{BoxMark, Figure, Mark, Marks, ScaleKind, Series};
 use super::canvas::{Canvas, escape, text_width};
 use super::scale::Axis;
-use super::{place_name, short_number};
+use super::{PAGE_DIGITS, place_name, rounded, short_number};
+
+/// Dots on the stairs of one series: hundreds would be a line of their own.
+const MOST_DOTS: usize = 16;
+/// Dots on a curve over time, which has more marks than any axis of a sweep has values.
+const MOST_MARKS: usize = 100;
+
+/// The steps of stairs that have a dot, which tells their values.
+pub(in crate::report) fn told_steps(steps: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let apart = steps.len().div_ceil(MOST_DOTS).max(1);
+    steps.iter().step_by(apart).copied().collect()
+}
+
+/// The marks of a curve that have a dot.
+pub(in crate::report) fn told_marks(marks: &[Mark]) -> Vec<Mark> {
+    let apart = match marks.len() {
+        0..=MOST_MARKS => 1,
+        more => more.div_ceil(2 * MOST_DOTS),
+    };
+    marks.iter().step_by(apart).copied().collect()
+}
 
 /// Boxes and bars of several series stand beside each other.
 pub(super) struct Offsets {
@@ -99,7 +119,7 @@ impl Pen<'_, '_> {
                 let marks = finite(marks);
                 self.band(&marks);
                 self.polyline(marks.iter().map(|mark| self.at(mark)).collect());
-                self.dots(&marks);
+                self.dots(&told_marks(&marks));
             }
             Marks::Whiskers(marks) => {
                 let marks = finite(marks);
@@ -122,15 +142,17 @@ impl Pen<'_, '_> {
             }
             Marks::Points(marks) => {
                 for mark in finite(marks) {
-                    self.interval(&mark, self.class);
+                    if mark.high > mark.low {
+                        self.interval(&mark, self.class);
+                    }
                     self.dots(&[mark]);
                 }
             }
             Marks::Steps(steps) => {
                 self.stairs(steps.iter().copied());
-                for (at, share) in steps {
+                for (at, share) in told_steps(steps) {
                     let value = format!("{} % at or below", super::grouped(100.0 * share, 1));
-                    self.dot(*at, *share, 2.0, &value);
+                    self.dot(at, share, 2.0, &value);
                 }
             }
             Marks::Boxes(boxes) => boxes.iter().for_each(|mark| self.boxed(mark)),
@@ -143,6 +165,7 @@ impl Pen<'_, '_> {
                 }
             }
         }
+        self.published();
     }
 
     fn at(&self, mark: &Mark) -> (f64, f64) {
@@ -176,15 +199,19 @@ impl Pen<'_, '_> {
 
     /// A line that keeps its height up to the next value.
     fn stairs(&mut self, values: impl Iterator<Item = (f64, f64)>) {
-        let mut corners: Vec<(f64, f64)> = Vec::new();
-        for (x, value) in values {
-            let x = self.x.at(x);
-            if let Some((_, before)) = corners.last().copied() {
-                corners.push((x, before));
-            }
-            corners.push((x, self.y.at(value)));
+        let mut path = String::new();
+        for (number, (x, value)) in values.enumerate() {
+            let (x, y) = (self.x.at(x), self.y.at(value));
+            let _ = match number {
+                0 => write!(path, "M{x:.1} {y:.1}"),
+                _ => write!(path, "H{x:.1}V{y:.1}"),
+            };
         }
-        self.polyline(corners);
+        let _ = writeln!(
+            self.canvas,
+            "<path class=\"s{}\" stroke-width=\"2\"{} d=\"{path}\"/>",
+            self.class, self.dashes
+        );
     }
 
     fn dots(&mut self, marks: &[Mark]) {
@@ -196,9 +223,9 @@ impl Pen<'_, '_> {
     fn dot(&mut self, at: f64, value: f64, radius: f64, words: &str) {
         let _ = writeln!(
             self.canvas,
-            "<circle class=\"f{} m\" tabindex=\"0\" {} cx=\"{:.1}\" cy=\"{:.1}\" r=\"{radius}\"/>",
+            "<circle class=\"f{} m\" {} cx=\"{:.1}\" cy=\"{:.1}\" r=\"{radius}\"/>",
             self.class,
-            words_of(self.figure, self.series, at, words),
+            words_of(self.figure, at, words),
             self.x.at(at) + self.shift,
             self.y.at(value)
         );
@@ -246,9 +273,9 @@ impl Pen<'_, '_> {
         let words = format!("{name}: {}", short_number(mark.mean));
         let _ = write!(
             self.canvas,
-            "<circle class=\"s{} m\" stroke-width=\"2.2\" tabindex=\"0\" {} cx=\"{at:.1}\" cy=\"{top:.1}\" r=\"6\"/>",
+            "<circle class=\"s{} m\" stroke-width=\"2.2\" {} cx=\"{at:.1}\" cy=\"{top:.1}\" r=\"6\"/>",
             self.class,
-            words_of(self.figure, self.series, mark.x, &words)
+            words_of(self.figure, mark.x, &words)
         );
         let anchor = if label.is_right { "start" } else { "end" };
         self.canvas
@@ -271,9 +298,9 @@ impl Pen<'_, '_> {
 
     fn bar(&mut self, mark: &Mark) {
         let ((place, top), zero) = (self.at(mark), self.y.at(0.0));
-        let words = words_of(self.figure, self.series, mark.x, &self.mean_words(mark));
+        let words = words_of(self.figure, mark.x, &self.mean_words(mark));
         self.canvas.rectangle(
-            &format!("class=\"f{} m\" tabindex=\"0\" {words}", self.class),
+            &format!("class=\"f{} m\" {words}", self.class),
             (place - self.width / 2.0, top.min(zero)),
             (self.width, (top - zero).abs().max(0.5)),
         );
@@ -296,10 +323,10 @@ impl Pen<'_, '_> {
         );
         let _ = writeln!(
             self.canvas,
-            "<rect class=\"f{} m\" fill-opacity=\"0.55\" tabindex=\"0\" {} x=\"{left:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>\
+            "<rect class=\"f{} m\" fill-opacity=\"0.55\" {} x=\"{left:.1}\" y=\"{:.1}\" width=\"{:.1}\" height=\"{:.1}\"/>\
              <path class=\"ink edge\" stroke-width=\"2\" d=\"M{left:.1} {median:.1}H{right:.1}\"/>",
             self.class,
-            words_of(self.figure, self.series, mark.x, &value),
+            words_of(self.figure, mark.x, &value),
             p75.min(p25),
             self.width,
             (p25 - p75).abs().max(1.0)
@@ -363,18 +390,22 @@ fn mean_words(mark: &Mark) -> String {
 }
 
 /// The attributes of a mark: what it says, and where it stands for the page's script.
-fn words_of(figure: &Figure, series: &Series, at: f64, value: &str) -> String {
-    let text = format!(
-        "{}\n{}: {}\n{value}",
-        series.label,
-        figure.x.title,
-        place_name(&figure.x, at)
-    );
-    format!(
-        "data-t=\"{}\" data-s=\"{}\" data-x=\"{at}\"",
-        escape(&text),
-        escape(&series.label)
-    )
+///
+/// Its series and the name of the axis stand once, around it.
+pub(super) fn words_of(figure: &Figure, at: f64, value: &str) -> String {
+    let name = place_name(&figure.x, at);
+    let is_axis = matches!(figure.x.kind, ScaleKind::Categories(_)) || figure.x.title.contains('.');
+    let place = if is_axis {
+        rounded(at, PAGE_DIGITS)
+    } else {
+        name.clone()
+    };
+    let name = if name == place {
+        String::new()
+    } else {
+        format!(" data-p=\"{}\"", escape(&name))
+    };
+    format!("data-t=\"{}\" data-x=\"{place}\"{name}", escape(value))
 }
 
 fn path(points: impl Iterator<Item = (f64, f64)>) -> String {

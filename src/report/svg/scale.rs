@@ -108,6 +108,12 @@ impl Axis {
         self.start + (value - self.from) / (self.to - self.from) * (self.end - self.start)
     }
 
+    /// Whether a place lies on the scale.
+    pub(super) fn holds(&self, place: f64) -> bool {
+        let (least, most) = (self.start.min(self.end), self.start.max(self.end));
+        (least - 0.5..=most + 0.5).contains(&place)
+    }
+
     /// Half of the room of a category; for other scales a few points.
     pub(super) fn half_slot(&self, marks: usize) -> f64 {
         let slots = match &self.kind {
