@@ -300,7 +300,7 @@ fn estimates(log: &Log) -> Result<EstimatesReport, AdviseError> {
 fn sampled(log: &Log) -> Vec<String> {
     let count = |number: usize| grouped(number as f64, 0);
     let mut sentences = vec![format!(
-        "{} usable jobs of {} records on {} nodes; `bookahead trace info {}` says why others are not used. Planners and queues are looked at on the last {} jobs, in {REPLICATIONS} batteries of {}, as fast as \
+        "{} usable jobs of {} records on {} nodes; bookahead trace info {} says why others are not used. Planners and queues are looked at on the last {} jobs, in {REPLICATIONS} batteries of {}, as fast as \
          they were submitted; what can be learned begins with the jobs before them.",
         count(log.jobs.len()),
         grouped(log.records as f64, 0),

@@ -250,57 +250,41 @@ impl<'s> Found<'s, '_> {
         }
     }
 
-    /// Gain by threshold, with those that do not look at it as level lines.
+    /// How much more is earned than by the careful one, by threshold.
     fn figure(&self) -> Figure {
-        let mut thresholds: Vec<f64> = (self.groups.iter())
-            .filter(|group| overbooks(group))
-            .filter_map(|group| group.key[1].parse().ok())
-            .collect();
-        thresholds.sort_by(f64::total_cmp);
-        thresholds.dedup();
         let mut series: Vec<Series> = Vec::new();
-        for group in self.groups {
-            let Some(gain) = group.mean(GAIN) else {
+        for group in self.groups.iter().filter(|group| overbooks(group)) {
+            let (Some(more), Ok(threshold)) =
+                (group.more_than(self.careful, GAIN), group.key[1].parse())
+            else {
                 continue;
             };
-            let mark = |x: f64| Mark {
-                low: gain.low().unwrap_or(gain.mean),
-                high: gain.high().unwrap_or(gain.mean),
-                ..Mark::value(x, gain.mean, u64::from(gain.count))
+            let mark = Mark {
+                low: more.low().unwrap_or(more.mean),
+                high: more.high().unwrap_or(more.mean),
+                ..Mark::value(threshold, more.mean, u64::from(more.count))
             };
-            let own = group.key[1].parse().ok().filter(|_| overbooks(group));
-            let marks: Vec<Mark> = match own {
-                Some(threshold) => vec![mark(threshold)],
-                None => thresholds
-                    .iter()
-                    .map(|threshold| mark(*threshold))
-                    .collect(),
-            };
-            match series
-                .iter_mut()
-                .find(|series| series.label == group.key[0])
-            {
+            match series.last_mut() {
                 Some(Series {
+                    label,
                     marks: Marks::Curve(known),
                     ..
-                }) => known.extend(marks),
-                _ => series.push(Series::new(
-                    group.key[0].clone(),
-                    series.len(),
-                    Marks::Curve(marks),
-                )),
+                }) if *label == group.key[0] => known.push(mark),
+                _ => {
+                    let marks = Marks::Curve(vec![mark]);
+                    series.push(Series::new(group.key[0].clone(), series.len(), marks));
+                }
             }
         }
         Figure {
             name: "gain-by-threshold".to_owned(),
             section: Part::Money,
-            title: "Gain by threshold".to_owned(),
+            title: format!("Gain beyond {} by threshold", self.careful.key[0]),
             given: Vec::new(),
             x: Scale::linear("threshold of the PoF"),
-            y: Scale::linear("gain (VC a battery)"),
+            y: Scale::linear("more gain (VC a battery)"),
             series,
-            note: "Bands are 95 % intervals of means over batteries. They share the batteries, so differences are surer than bands suggest: see the table."
-                .to_owned(),
+            note: "Mean differences, paired by battery, with 95 % intervals.".to_owned(),
             sql: self.sql.clone(),
         }
     }

@@ -144,7 +144,7 @@ pub(super) fn section<'s>(
         method: format!(
             "Measured is the price of an adaptive reservation: the queue is planned with requested times, with the reservation and without it, and the delays of all who wait when it \
              is asked for are added up, in node-hours; who would start earlier counts as 0. It is what the plan says, not what happens: jobs that end early make up for some of it, and who \
-             is submitted later is not in it. A reservation is refused where it meets a running job's requested time. One of {} node-hours itself.{}",
+             is submitted later is not in it. A reservation is refused where it meets a running job's requested time. The reservation itself has {} node-hours.{}",
             grouped(node_hours, 0),
             match source.clock {
                 Some(_) => " Hours are those of the machine's clock, without summer time.",
