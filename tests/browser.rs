@@ -265,6 +265,41 @@ fn the_report_of_every_study_is_whole_on_its_own_and_fits_every_screen() {
     }
 }
 
+#[test]
+fn a_page_of_advice_is_whole_on_its_own_and_its_first_screen_has_the_answers() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    crate::advise::log(folder.path());
+    let arguments = [
+        "advise", "log.swf", "--quiet", "--store", "s.db", "--report", "page",
+    ];
+    let output = crate::support::program::output(crate::support::program::program(
+        folder.path(),
+        &arguments,
+    ));
+    assert!(output.status.success(), "{output:?}");
+    let alone = folder.path().join("alone.html");
+    std::fs::rename(folder.path().join("page/index.html"), &alone).expect("a page");
+    assert_is_whole_and_fits(&browser, &alone, "advice");
+    for (width, height) in [(1400, 900), (390, 844)] {
+        browser.size(width, height);
+        browser.open(&alone);
+        let places = browser.ask(
+            "[...document.querySelectorAll('#answers li')].map(a => a.getBoundingClientRect().top)",
+        );
+        let places = places.as_array().expect("places").clone();
+        assert_eq!(places.len(), 6, "{places:?}");
+        let seen = places
+            .iter()
+            .filter(|top| top.as_f64() < Some(f64::from(height)));
+        // On a phone the list begins on the first screen.
+        let least = if width > 1000 { 6 } else { 3 };
+        assert!(seen.count() >= least, "{width}: {places:?}");
+    }
+}
+
 /// The first screen of the quick start's report. With `BOOKAHEAD_PAGES=write` the pictures of the README are made again.
 #[test]
 fn the_first_screen_of_the_quick_start_says_which_strategy_which_threshold_and_how_sure() {

@@ -18,7 +18,7 @@ fn goldens() -> PathBuf {
 }
 
 /// Holds a text against the file of that name, line by line.
-fn assert_golden(name: &str, now: &str) {
+pub fn assert_golden(name: &str, now: &str) {
     let path = goldens().join(name);
     if std::env::var_os("BOOKAHEAD_GOLDENS").is_some_and(|value| value == "write") {
         fs::write(&path, now).expect("a writable project");

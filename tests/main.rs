@@ -1,6 +1,7 @@
 //! Tests that cross modules, one module a subject.
 
 mod actors;
+mod advise;
 mod architecture;
 mod broken;
 mod browser;

@@ -133,6 +133,7 @@ fn unwritten(error: ReportError) -> LookError {
     match error {
         ReportError::Store(error) => LookError::Store(error),
         ReportError::Write { path, source } => LookError::File { path, source },
+        ReportError::Question(error) => LookError::Query(error),
         error @ ReportError::Compute(_) => LookError::Use(error.to_string()),
     }
 }

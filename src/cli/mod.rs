@@ -3,6 +3,7 @@
 //! Data goes to standard output, progress and logs to standard error. Exit codes: 0 done; 1 done, but some points failed;
 //! 2 wrong use or configuration; 130 interrupted, everything finished so far kept.
 
+pub mod advise;
 mod aligned;
 pub mod check;
 pub mod compare;
@@ -168,6 +169,8 @@ Examples:
   BOOKAHEAD_TRACES=~/traces bookahead reproduce birkenheuer2012 --trace ctc
   BOOKAHEAD_TRACES=~/traces bookahead reproduce birkenheuer2012 --trace ctc --reading all")]
     Reproduce(reproduce::ReproduceArgs),
+    /// Run a few experiments on a log and write one page of advice for those who run the machine
+    Advise(advise::AdviseArguments),
     /// Schedule one trace under one policy, without a sweep
     #[command(after_help = "\
 Examples:
@@ -257,13 +260,18 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         }
     };
     let _ = COLOR.set(cli.color);
-    let quiet = matches!(&cli.command, Command::Run(arguments) if arguments.quiet);
+    let quiet = match &cli.command {
+        Command::Run(arguments) => arguments.quiet,
+        Command::Advise(arguments) => arguments.quiet,
+        _ => false,
+    };
     if let Err(error) = logging::start(cli.log.as_deref(), quiet) {
         say(format_args!("error: {error}"));
         return ExitCode::from(2);
     }
     match cli.command {
         Command::Run(arguments) => run::run(&arguments),
+        Command::Advise(arguments) => advise::execute(&arguments),
         Command::Check(arguments) => check::check(&arguments),
         Command::Init(arguments) => looked(init::execute(&arguments)),
         Command::Strategies(arguments) => looked(strategies::execute(&arguments)),

@@ -19,6 +19,7 @@ use clap::{Args, Subcommand, ValueEnum};
 use miette::{IntoDiagnostic, miette};
 
 use self::describe::{describe, describe_cleaning};
+pub(super) use self::estimates::class_counts;
 use self::estimates::{EstimatesArguments, estimates};
 use self::export::{ExportArguments, export};
 use self::failures::{FailuresArguments, failures};

@@ -6,6 +6,7 @@
 //! shown of one study alone stands in its file below `views`.
 //! Everything is a function of the run's content; what depends on the machine and the clock is in `run.md` alone.
 
+pub mod advice;
 mod analysis;
 mod answer;
 mod calibration;

@@ -6,7 +6,7 @@ use polars::prelude::PolarsError;
 
 use super::findings::Claimed;
 use super::table::Table;
-use crate::store::StoreError;
+use crate::store::{QueryError, StoreError};
 
 /// A drawing of a plan in the report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -73,4 +73,7 @@ pub enum ReportError {
     /// The columns of the store could not be folded.
     #[error("cannot compute the tables: {0}; this is a fault of the program, please report it")]
     Compute(#[from] PolarsError),
+    /// A question of a report is not one that the store understands.
+    #[error("cannot ask the store: {0}; this is a fault of the program, please report it")]
+    Question(#[from] QueryError),
 }

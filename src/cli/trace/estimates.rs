@@ -135,6 +135,23 @@ impl EstimatesArguments {
     }
 }
 
+/// The jobs counted by classes of this name; `None` where there are none.
+pub(in crate::cli) fn class_counts(
+    table: &ClassTable,
+    jobs: &[Job],
+    name: &str,
+) -> Option<Result<RatioCounts, EstimateError>> {
+    let settings = EstimateSettings {
+        family: table.family(name)?,
+        binning: Binning::default(),
+        overrun: Overrun::default(),
+        learn_from: LearningJobs::Before,
+        minimum_class_size: 1,
+        ..EstimateSettings::default()
+    };
+    Some(RatioCounts::by_class(jobs, &settings))
+}
+
 /// A log and how its jobs are divided.
 struct Log<'l> {
     table: ClassTable,
@@ -147,7 +164,6 @@ struct Log<'l> {
 impl Log<'_> {
     /// The jobs counted by an attribute.
     fn counts(&self, name: &str) -> miette::Result<RatioCounts> {
-        let (binning, overrun) = (Binning::default(), Overrun::default());
         let counts = match NUMBERS.iter().find(|(number, _)| *number == name) {
             Some((_, number)) => {
                 let numbers: Vec<Option<i64>> = self
@@ -155,25 +171,16 @@ impl Log<'_> {
                     .iter()
                     .map(|record| Some(number(record)).filter(|number| *number >= 0))
                     .collect();
-                RatioCounts::by_number(self.jobs, &numbers, (name, self.top), (binning, overrun))
+                RatioCounts::by_number(self.jobs, &numbers, (name, self.top), (Binning::default(), Overrun::default()))
             }
             None => {
-                let family = self.table.family(name).ok_or_else(|| {
+                class_counts(&self.table, self.jobs, name).ok_or_else(|| {
                     miette!(
                         "there are no classes by `{name}`; allowed: {}, {}, or two of the first joined by +",
                         ClassTable::NAMES.join(", "),
                         NUMBERS.map(|(name, _)| name).join(", ")
                     )
-                })?;
-                let settings = EstimateSettings {
-                    family,
-                    binning,
-                    overrun,
-                    learn_from: LearningJobs::Before,
-                    minimum_class_size: 1,
-                    ..EstimateSettings::default()
-                };
-                RatioCounts::by_class(self.jobs, &settings)
+                })?
             }
         };
         counts.map_err(|error| match error {

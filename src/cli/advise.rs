@@ -1,0 +1,404 @@
+//! `bookahead advise TRACE`: from a log to one page of advice.
+//!
+//! The experiments are files like any other, made from templates; they are run into the store as `bookahead run` does, and the page is
+//! made from the store.
+
+mod experiments;
+mod log;
+
+use std::fs;
+use std::io::{self, Write as _};
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::str::FromStr;
+
+use clap::Args;
+
+use self::experiments::{DRAWS, Question};
+use self::log::{Log, LogError, REPLICATIONS};
+use super::run::complain;
+use super::trace::class_counts;
+use crate::estimates::{ClassTable, EstimateError};
+use crate::report::advice::{self, AdviceRun, AdviceSource, AskedReservation};
+use crate::report::{EstimatesReport, ReportError, grouped};
+use crate::store::{RunSelector, Store, StoreError, dry_run, run_sweep};
+use crate::sweep::{
+    Experiment, ExperimentError, OutcomeDetail, RunState, SweepError, SweepOptions,
+};
+
+/// Users with a row of their own.
+const TOP_USERS: u32 = 20;
+
+/// Nodes for some hours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reservation {
+    nodes: u32,
+    hours: f64,
+}
+
+impl FromStr for Reservation {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let refused = || {
+            "write NODESxHOURS, for example 32x4: at least one node, and more than 0 and up to 168 hours"
+                .to_owned()
+        };
+        let (nodes, hours) = text.split_once(['x', 'X', '×']).ok_or_else(refused)?;
+        let nodes: u32 = nodes.trim().parse().map_err(|_| refused())?;
+        let hours: f64 = hours.trim().parse().map_err(|_| refused())?;
+        if nodes == 0 || hours.is_nan() || hours <= 0.0 || hours > 168.0 {
+            return Err(refused());
+        }
+        Ok(Self { nodes, hours })
+    }
+}
+
+/// A penalty ratio.
+fn ratio(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|ratio: &f64| ratio.is_finite() && *ratio >= 0.0)
+        .ok_or_else(|| "allowed is a number from 0 on".to_owned())
+}
+
+/// Runs a few experiments on a log and writes one page: how good estimates are, what a planner that promises would reject, delay and
+/// earn and at which threshold, what a reservation costs others, how reliable announced starts are, and what better estimates are worth.
+#[derive(Args, Clone, Debug)]
+#[command(after_help = "\
+What was run is in the store, and is not run again by the same command, also after it was interrupted. --dry-run says how long it takes.
+
+Exit codes: 0 done; 1 some points failed; 2 wrong use or a log that nothing can be said about; 130 interrupted, the same command
+goes on.
+
+Examples:
+  bookahead advise KTH-SP2-1996-2.1-cln.swf
+  bookahead advise my.swf --nodes 512 --reservation 128x8 --ratio 2
+  bookahead advise my.swf --dry-run
+  bookahead advise my.swf --save my-experiments")]
+pub struct AdviseArguments {
+    /// The log (Standard Workload Format, plain, .gz or .xz): a path, or a file in the folder BOOKAHEAD_TRACES
+    #[arg(value_name = "TRACE")]
+    pub trace: String,
+    /// Size of the machine [default: the header's MaxProcs, else its MaxNodes]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
+    pub nodes: Option<u32>,
+    /// What a job that fails costs, in prices of one that succeeds
+    #[arg(long, value_name = "RATIO", default_value = "1", value_parser = ratio)]
+    pub ratio: f64,
+    /// The reservation whose cost for others is looked at, for example 32x4 [default: a quarter of the machine for 4 hours]
+    #[arg(long, value_name = "NODESxHOURS")]
+    pub reservation: Option<Reservation>,
+    /// The database
+    #[arg(long, value_name = "FILE", default_value = super::STORE)]
+    pub store: PathBuf,
+    /// Worker threads [default: the cores]
+    #[arg(long, value_name = "N", value_parser = super::workers)]
+    pub workers: Option<NonZeroUsize>,
+    /// Where the page goes [default: reports/advice- and the log's name]
+    #[arg(long, value_name = "DIR")]
+    pub report: Option<PathBuf>,
+    /// Write the experiments into this folder, and run nothing
+    #[arg(long, value_name = "DIR", conflicts_with = "dry_run")]
+    pub save: Option<PathBuf>,
+    /// Print each experiment with an estimate of time and size, and run nothing
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Try simulations again that failed before
+    #[arg(long)]
+    pub retry_failed: bool,
+    /// Compute everything anew, whatever the store has
+    #[arg(long, conflicts_with = "retry_failed")]
+    pub fresh: bool,
+    /// Say only what goes wrong: no progress, no answers
+    #[arg(long)]
+    pub quiet: bool,
+}
+
+/// Why there is no page.
+#[derive(Debug, thiserror::Error)]
+enum AdviseError {
+    #[error(transparent)]
+    Log(#[from] LogError),
+    #[error("{file}: {source}")]
+    Estimates { file: String, source: EstimateError },
+    #[error("{0}")]
+    Experiment(#[from] ExperimentError),
+    #[error("{0}")]
+    Sweep(#[from] SweepError),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    #[error("cannot write {path}: {source}", path = path.display())]
+    Write { path: PathBuf, source: io::Error },
+    #[error("standard output: {0}")]
+    Output(#[from] io::Error),
+    #[error("Ctrl-C cannot be received: {0}")]
+    Signals(io::Error),
+}
+
+/// Runs the command and returns its exit code.
+pub fn execute(arguments: &AdviseArguments) -> ExitCode {
+    match carry_out(arguments) {
+        Ok(code) => ExitCode::from(code),
+        Err(AdviseError::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => {
+            ExitCode::SUCCESS
+        }
+        Err(AdviseError::Experiment(error)) => {
+            complain(&error);
+            ExitCode::from(2)
+        }
+        Err(error) => {
+            super::say(format_args!("error: {error}"));
+            let is_broken = matches!(error, AdviseError::Sweep(SweepError::Broken(_)));
+            ExitCode::from(if is_broken { 1 } else { 2 })
+        }
+    }
+}
+
+fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
+    let mut options = SweepOptions::new(arguments.store.clone());
+    options.quiet = arguments.quiet;
+    options.retry_failed = arguments.retry_failed;
+    options.fresh = arguments.fresh;
+    if let Some(workers) = arguments.workers {
+        options.workers = workers.get();
+    }
+    let log = Log::read(
+        &arguments.trace,
+        options.folders.traces.clone(),
+        arguments.nodes,
+    )?;
+    let reservation = arguments.reservation.unwrap_or(Reservation {
+        nodes: (log.nodes.0 / 4).max(1),
+        hours: 4.0,
+    });
+    if reservation.nodes > log.nodes.0 {
+        let (asked, nodes) = (reservation.nodes, log.nodes.0);
+        return Err(LogError::Reservation { asked, nodes }.into());
+    }
+    let experiments: Vec<(Question, String)> = Question::ALL
+        .into_iter()
+        .filter_map(|question| {
+            Some((
+                question,
+                question.experiment(&log, arguments.ratio, reservation)?,
+            ))
+        })
+        .collect();
+    if let Some(folder) = &arguments.save {
+        return save(folder, &experiments, arguments.quiet).map(|()| 0);
+    }
+    if arguments.dry_run {
+        return plan(&experiments, &log, &mut options).map(|()| 0);
+    }
+    options.interrupt.listen().map_err(AdviseError::Signals)?;
+    let mut code = 0;
+    let mut runs = Vec::new();
+    for (question, text) in &experiments {
+        options.outcomes = kept(*question);
+        let experiment = Experiment::parse(&file_of(*question), text, None)?;
+        let name = experiment.sweep.name.clone();
+        if !arguments.quiet {
+            super::say(format_args!(
+                "experiment {} of {}: {}",
+                runs.len() + 1,
+                experiments.len(),
+                experiment.sweep.description
+            ));
+        }
+        let summary = run_sweep(experiment.sweep, &options)?;
+        code = code.max(summary.exit_code());
+        if summary.state == RunState::Interrupted {
+            // The log has said that the same command goes on.
+            return Ok(summary.exit_code());
+        }
+        let store = Store::open_read_only(&options.store)?;
+        let run = store.run(&RunSelector::Id(summary.run.unwrap_or_default()))?;
+        runs.push(AdviceRun {
+            name,
+            configuration_hash: run.configuration_hash,
+            file: file_of(*question),
+            text: text.clone(),
+            failed: summary.tally.failed_points + summary.failed_before,
+        });
+    }
+    let out = (arguments.report.clone())
+        .unwrap_or_else(|| PathBuf::from("reports").join(format!("advice-{}", log.label)));
+    let summary = advice::write(&source(arguments, &log, reservation, runs)?, &out)?;
+    if !arguments.quiet {
+        let mut text = String::new();
+        for (question, answer) in &summary.answers {
+            super::listing::paragraph(&mut text, &format!("{question} {answer}"));
+            text.push('\n');
+        }
+        super::print(&text)?;
+        super::say(format_args!("wrote {}", summary.page.display()));
+    }
+    Ok(code)
+}
+
+/// Everything that the page is made of.
+fn source<'a>(
+    arguments: &'a AdviseArguments,
+    log: &'a Log,
+    reservation: Reservation,
+    runs: Vec<AdviceRun>,
+) -> Result<AdviceSource<'a>, AdviseError> {
+    let mut runs = runs.into_iter();
+    // Only the last of them may be left out.
+    let mut next = || {
+        runs.next()
+            .ok_or(AdviseError::Output(io::ErrorKind::NotFound.into()))
+    };
+    let (planning, queue, predictions) = (next()?, next()?, next()?);
+    Ok(AdviceSource {
+        label: &log.label,
+        file: &log.file,
+        command: command(arguments),
+        store: &arguments.store,
+        sampled: sampled(log),
+        estimates: estimates(log)?,
+        planning,
+        queue,
+        predictions,
+        reservation: runs
+            .next()
+            .ok_or_else(|| log.replay.as_ref().err().cloned().unwrap_or_default()),
+        asked: AskedReservation {
+            nodes: reservation.nodes,
+            hours: reservation.hours,
+        },
+        penalty_ratio: arguments.ratio,
+        clock: log.clock,
+    })
+}
+
+/// How the users of a log estimate, by width and by user: the tables of `bookahead trace estimates`.
+fn estimates(log: &Log) -> Result<EstimatesReport, AdviseError> {
+    let table = ClassTable {
+        top_users: TOP_USERS,
+        ..ClassTable::default()
+    };
+    let mut attributes = Vec::new();
+    for name in ["resources", "user"] {
+        let counts = class_counts(&table, &log.jobs, name).transpose();
+        let counts = counts.map_err(|source| AdviseError::Estimates {
+            file: log.file.clone(),
+            source,
+        })?;
+        if let Some(counts) = counts {
+            attributes.push((name.to_owned(), counts));
+        }
+    }
+    Ok(EstimatesReport::new(&log.label, &attributes))
+}
+
+/// What was looked at of a log.
+fn sampled(log: &Log) -> Vec<String> {
+    let count = |number: usize| grouped(number as f64, 0);
+    let mut sentences = vec![format!(
+        "{} usable jobs of {} records on {} nodes; bookahead trace info {} says why others are not used. Planners and queues are looked at on the last {} jobs, in {REPLICATIONS} batteries of {}, as fast as \
+         they were submitted; what can be learned begins with the jobs before them.",
+        count(log.jobs.len()),
+        grouped(log.records as f64, 0),
+        grouped(f64::from(log.nodes.0), 0),
+        log.file,
+        count(REPLICATIONS * log.battery_jobs),
+        count(log.battery_jobs)
+    )];
+    if let Ok(replay) = &log.replay {
+        sentences.push(format!(
+            "The reservation is priced once a day at {} moments, drawn {DRAWS} times, in a replay of the first {} days ({} jobs).",
+            replay.instants,
+            replay.days,
+            count(replay.jobs)
+        ));
+    }
+    if log.too_wide > 0 {
+        sentences.push(format!(
+            "{} jobs are wider than the machine and are rejected at once.",
+            count(log.too_wide)
+        ));
+    }
+    sentences
+}
+
+/// The command that makes the page again.
+fn command(arguments: &AdviseArguments) -> String {
+    let mut text = format!("bookahead advise {}", arguments.trace);
+    if let Some(nodes) = arguments.nodes {
+        text.push_str(&format!(" --nodes {nodes}"));
+    }
+    if arguments.ratio != 1.0 {
+        text.push_str(&format!(" --ratio {}", arguments.ratio));
+    }
+    if let Some(reservation) = arguments.reservation {
+        text.push_str(&format!(
+            " --reservation {}x{}",
+            reservation.nodes, reservation.hours
+        ));
+    }
+    if arguments.store != Path::new(super::STORE) {
+        text.push_str(&format!(" --store {}", arguments.store.display()));
+    }
+    text
+}
+
+fn file_of(question: Question) -> String {
+    format!("experiments/{}.toml", question.stem())
+}
+
+/// Writes the experiments.
+fn save(
+    folder: &Path,
+    experiments: &[(Question, String)],
+    is_quiet: bool,
+) -> Result<(), AdviseError> {
+    for (question, text) in experiments {
+        let path = folder.join(format!("{}.toml", question.stem()));
+        fs::create_dir_all(folder)
+            .and_then(|()| fs::write(&path, text))
+            .map_err(|source| AdviseError::Write {
+                path: path.clone(),
+                source,
+            })?;
+        if !is_quiet {
+            super::say(format_args!("wrote {}", path.display()));
+        }
+    }
+    Ok(())
+}
+
+/// What is kept: the price of a reservation is in the rows of its trials; of all others the measures are asked for.
+fn kept(question: Question) -> OutcomeDetail {
+    match question {
+        Question::Reservation => OutcomeDetail::All,
+        _ => OutcomeDetail::Metrics,
+    }
+}
+
+/// Prints what would be run.
+fn plan(
+    experiments: &[(Question, String)],
+    log: &Log,
+    options: &mut SweepOptions,
+) -> Result<(), AdviseError> {
+    let mut out = io::stdout().lock();
+    for (question, text) in experiments {
+        let experiment = Experiment::parse(&file_of(*question), text, None)?;
+        let name = experiment.sweep.name.clone();
+        options.outcomes = kept(*question);
+        let (_, plan) = dry_run(experiment.sweep, options)?;
+        writeln!(out, "{name}\n  {plan}")?;
+    }
+    if let Err(why) = &log.replay {
+        writeln!(out, "no reservation is priced: {why}")?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,203 @@
+//! What is known of a log before anything is simulated: whether it can be advised about, and how much of it is looked at.
+
+use std::path::PathBuf;
+
+use crate::units::{Nodes, Seconds};
+use crate::workload::{
+    CleaningRules, Job, MissingEstimate, ParsedTrace, SwfError, TraceFolder, clean,
+};
+
+/// Batteries: the independent units of every interval but those of the reservation.
+pub(super) const REPLICATIONS: usize = 10;
+/// Jobs of a battery at most: more would only take longer.
+const LARGEST_BATTERY: usize = 2_000;
+/// Jobs of a battery at least.
+const SMALLEST_BATTERY: usize = 100;
+/// As many jobs as are evaluated come before them, so that there is something to learn from.
+pub(super) const FEWEST_JOBS: usize = 2 * REPLICATIONS * SMALLEST_BATTERY;
+/// Days of a replay at most: half a year after the two weeks that fill the machine.
+const MOST_DAYS: i64 = 196;
+/// Jobs of a replay at most.
+const MOST_REPLAYED: usize = 30_000;
+/// What [`reservation.toml`](super::experiments) sets, in days.
+const WARM_UP_DAYS: i64 = 14;
+/// Weeks that an interval needs.
+const FEWEST_WEEKS: i64 = 2;
+/// Above this share of the machine a queue grows without end, and the price of a reservation with it.
+const LARGEST_LOAD: f64 = 0.95;
+/// More jobs than this share are wider than no machine that this log comes from.
+const MOST_TOO_WIDE: f64 = 0.01;
+
+const DAY: i64 = 86_400;
+
+/// Why there is no advice on a log.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum LogError {
+    #[error(transparent)]
+    Trace(#[from] SwfError),
+    #[error(
+        "{0}: the header names neither MaxProcs nor MaxNodes; give the size of the machine with --nodes N"
+    )]
+    NoNodes(String),
+    #[error(
+        "{file}: {too_wide} of {jobs} jobs are wider than {nodes} nodes; give the size of the machine with --nodes N \
+         (the widest job has {widest})"
+    )]
+    TooWide {
+        file: String,
+        too_wide: usize,
+        jobs: usize,
+        nodes: u32,
+        widest: u32,
+    },
+    #[error(
+        "{file}: {missing} of {records} records have no requested time (field 9). Without it nothing can be said of estimates, planners, \
+         reservations or announced starts, so there is no advice; `bookahead simulate {file} --policy fcfs` needs none"
+    )]
+    NoEstimates {
+        file: String,
+        missing: u64,
+        records: u64,
+    },
+    #[error(
+        "{file}: {usable} usable jobs; {FEWEST_JOBS} are needed ({REPLICATIONS} batteries of {SMALLEST_BATTERY}, and as many before them to \
+         learn from); `bookahead trace info {file}` says what cleaning drops, and a longer log helps"
+    )]
+    TooShort { file: String, usable: usize },
+    #[error("--reservation asks for {asked} nodes, but the machine has {nodes}")]
+    Reservation { asked: u32, nodes: u32 },
+}
+
+/// The days of a log that are replayed for the price of a reservation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Replay {
+    pub(super) days: i64,
+    pub(super) instants: i64,
+    pub(super) jobs: usize,
+}
+
+/// A log that can be advised about.
+#[derive(Debug)]
+pub(super) struct Log {
+    /// What it is called.
+    pub(super) label: String,
+    /// As the user wrote it.
+    pub(super) file: String,
+    pub(super) nodes: Nodes,
+    pub(super) jobs: Vec<Job>,
+    pub(super) records: u64,
+    pub(super) too_wide: usize,
+    pub(super) battery_jobs: usize,
+    /// What is replayed, or why nothing is.
+    pub(super) replay: Result<Replay, String>,
+    /// What is added to a time of the log to get seconds since 1970 on the machine's clock, without summer time; `None` where the
+    /// header does not say it.
+    pub(super) clock: Option<i64>,
+}
+
+impl Log {
+    /// Reads a log and sees how much of it can be used.
+    pub(super) fn read(
+        file: &str,
+        folder: Option<PathBuf>,
+        nodes: Option<u32>,
+    ) -> Result<Self, LogError> {
+        let path = TraceFolder { path: folder }.find(file)?;
+        let trace = ParsedTrace::read(&path)?;
+        let file = || file.to_owned();
+        let header = || {
+            trace
+                .header
+                .max_procs()
+                .or_else(|| trace.header.max_nodes())
+        };
+        let nodes = nodes
+            .or_else(header)
+            .filter(|nodes| *nodes > 0)
+            .ok_or_else(|| LogError::NoNodes(file()))?;
+        let rules = CleaningRules {
+            missing_estimate: MissingEstimate::Drop,
+            ..CleaningRules::default()
+        };
+        let cleaned = clean(&trace, &rules, Nodes(nodes));
+        let report = &cleaned.report;
+        if report.missing_estimate > report.records / 2 {
+            return Err(LogError::NoEstimates {
+                file: file(),
+                missing: report.missing_estimate,
+                records: report.records,
+            });
+        }
+        let jobs = cleaned.jobs;
+        if jobs.len() < FEWEST_JOBS {
+            return Err(LogError::TooShort {
+                file: file(),
+                usable: jobs.len(),
+            });
+        }
+        let too_wide = report.wider_than_machine as usize;
+        if too_wide as f64 > MOST_TOO_WIDE * jobs.len() as f64 {
+            return Err(LogError::TooWide {
+                file: file(),
+                too_wide,
+                jobs: jobs.len(),
+                nodes,
+                widest: jobs.iter().map(|job| job.nodes.0).max().unwrap_or(0),
+            });
+        }
+        Ok(Self {
+            label: trace.label.clone(),
+            file: file(),
+            nodes: Nodes(nodes),
+            records: report.records,
+            too_wide,
+            battery_jobs: (jobs.len() / (2 * REPLICATIONS)).min(LARGEST_BATTERY),
+            replay: replay(&jobs, Nodes(nodes)),
+            clock: trace.header.unix_start_time().map(|start| {
+                start
+                    + trace
+                        .header
+                        .get("TimeZone")
+                        .and_then(|zone| zone.parse().ok())
+                        .unwrap_or(0)
+            }),
+            jobs,
+        })
+    }
+}
+
+/// How much of a log is replayed, which is in order of submission.
+fn replay(jobs: &[Job], machine: Nodes) -> Result<Replay, String> {
+    let first = jobs.first().map_or(Seconds::ZERO, |job| job.submit);
+    let within = |job: &&Job| (job.submit - first).0 < MOST_DAYS * DAY;
+    let replayed: Vec<&Job> = jobs.iter().take_while(within).take(MOST_REPLAYED).collect();
+    let span = replayed.last().map_or(0, |job| (job.submit - first).0);
+    let days = span / DAY;
+    // The last wanted start is a day after the last instant; a day more leaves room for the days' begin.
+    let instants = days - WARM_UP_DAYS - 2;
+    if instants < 7 * FEWEST_WEEKS {
+        return Err(format!(
+            "the {} jobs that would be replayed span {days} days; {} are needed",
+            replayed.len(),
+            WARM_UP_DAYS + 2 + 7 * FEWEST_WEEKS
+        ));
+    }
+    let work: f64 = replayed
+        .iter()
+        .filter(|job| job.nodes <= machine)
+        .map(|job| job.runtime.min(job.estimate).0 as f64 * f64::from(job.nodes.0))
+        .sum();
+    let load = work / (span as f64 * f64::from(machine.0));
+    if load > LARGEST_LOAD {
+        return Err(format!(
+            "the jobs of these {days} days ask for {:.0} % of {} nodes, so the queue and the prices would grow without end; is --nodes right?",
+            100.0 * load,
+            machine.0
+        ));
+    }
+    Ok(Replay {
+        days,
+        instants,
+        jobs: replayed.len(),
+    })
+}

@@ -1,0 +1,426 @@
+//! What one reservation costs those who wait, by the hour of the week at which it begins.
+
+use std::collections::BTreeMap;
+
+use super::samples::{number, rows};
+use super::{AdviceRun, AdviceSource, Section, said};
+use crate::report::figure::{Figure, Mark, Marks, Scale, Section as Part, Series};
+use crate::report::section::ReportError;
+use crate::report::sql::this_run;
+use crate::report::statistics::Estimate;
+use crate::report::table::{Cell, Column, Table, grouped};
+use crate::store::Store;
+
+const HOUR: i64 = 3_600;
+const DAY: i64 = 24 * HOUR;
+const WEEK: i64 = 7 * DAY;
+/// 1970 began on a Thursday, three days after a Monday.
+const FIRST_DAY: i64 = 3;
+/// Hours that share an interval.
+const BLOCK: i64 = 4;
+
+const DAYS: [&str; 7] = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"];
+/// Where the log does not say when it began.
+const UNKNOWN_DAYS: [&str; 7] = [
+    "day 1", "day 2", "day 3", "day 4", "day 5", "day 6", "day 7",
+];
+
+/// One reservation that was tried out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Trial {
+    /// Hours from the request to the start.
+    lead: f64,
+    /// The start, in seconds from the beginning of a week.
+    start: i64,
+    /// Node-hours that those who wait are delayed by; `None` where it met what runs.
+    cost: Option<f64>,
+}
+
+impl Trial {
+    fn week(&self) -> i64 {
+        self.start.div_euclid(WEEK)
+    }
+
+    fn day(&self) -> i64 {
+        self.start.rem_euclid(WEEK) / DAY
+    }
+
+    fn hour(&self) -> i64 {
+        self.start.rem_euclid(DAY) / HOUR
+    }
+}
+
+/// What is added to a start to get seconds since the beginning of some week.
+fn shift(clock: Option<i64>) -> i64 {
+    clock.map_or(0, |clock| clock + FIRST_DAY * DAY)
+}
+
+fn trials_of(run: &AdviceRun) -> String {
+    format!(
+        "v_virtual_trial t JOIN v_point p ON p.simulation = t.simulation WHERE p.run = {}",
+        this_run(&run.configuration_hash)
+    )
+}
+
+const LEAD: &str = "json_extract(p.axes, '$.\"virtual.lead_hours\"')";
+
+/// The mean cost and what it rests on, grouped by a part of the week.
+fn query(run: &AdviceRun, clock: Option<i64>, groups: &[(&str, String)]) -> String {
+    let columns: Vec<String> = groups
+        .iter()
+        .map(|(name, expression)| format!("{expression} AS {name}"))
+        .collect();
+    let names: Vec<&str> = groups.iter().map(|(name, _)| *name).collect();
+    format!(
+        "SELECT lead_hours, {}, count(*) AS asked,
+    100.0 * sum(cost IS NULL) / count(*) AS refused_percent, avg(cost) AS node_hours
+FROM (SELECT {LEAD} AS lead_hours, t.wanted_start + {} AS start, t.reservation_cost_su AS cost
+      FROM {})
+GROUP BY lead_hours, {names} ORDER BY lead_hours, {names}",
+        columns.join(", "),
+        shift(clock),
+        trials_of(run),
+        names = names.join(", ")
+    )
+}
+
+/// What a reservation costs; where nothing was priced, why.
+pub(super) fn section<'s>(
+    store: &Store,
+    source: &'s AdviceSource<'s>,
+) -> Result<Section<'s>, ReportError> {
+    let asked = source.asked;
+    let question = format!(
+        "What does a reservation of {} nodes for {} h cost others?",
+        asked.nodes, asked.hours
+    );
+    let empty = |answer: String| Section {
+        id: "reservation",
+        question: question.clone(),
+        answer,
+        method: String::new(),
+        tables: Vec::new(),
+        figures: Vec::new(),
+        run: None,
+        command: source.command.clone(),
+    };
+    let run = match &source.reservation {
+        Ok(run) => run,
+        Err(why) => return Ok(empty(format!("Left out: {why}."))),
+    };
+    let sql = format!(
+        "SELECT {LEAD} AS lead_hours, t.wanted_start + {} AS start, t.reservation_cost_su AS cost FROM {} ORDER BY p.place, t.trial",
+        shift(source.clock),
+        trials_of(run)
+    );
+    let trials: Vec<Trial> = rows(store, &sql)?
+        .iter()
+        .filter_map(|row| {
+            Some(Trial {
+                lead: number(&row[0])?,
+                start: number(&row[1])? as i64,
+                cost: number(&row[2]),
+            })
+        })
+        .collect();
+    let mut leads: Vec<f64> = trials.iter().map(|trial| trial.lead).collect();
+    leads.sort_by(f64::total_cmp);
+    leads.dedup();
+    if leads.is_empty() {
+        return Ok(empty("Left out: the experiment has no results.".to_owned()));
+    }
+    let week = Week {
+        clock: source.clock,
+        trials: &trials,
+    };
+    let node_hours = f64::from(asked.nodes) * asked.hours;
+    let mut answer = String::new();
+    for lead in &leads {
+        answer.push_str(&week.sentence(*lead, node_hours));
+    }
+    let mut tables = vec![week.blocks(run, &leads)];
+    tables.extend(leads.iter().map(|lead| week.hours(run, *lead)));
+    Ok(Section {
+        method: format!(
+            "Measured is the price of an adaptive reservation: the queue is planned with requested times, with the reservation and without it, and the delays of all who wait when it \
+             is asked for are added up, in node-hours; who would start earlier counts as 0. It is what the plan says, not what happens: jobs that end early make up for some of it, and who \
+             is submitted later is not in it. A reservation is refused where it meets a running job's requested time. The reservation itself has {} node-hours.{}",
+            grouped(node_hours, 0),
+            match source.clock {
+                Some(_) => " Hours are those of the machine's clock, without summer time.",
+                None =>
+                    " The log does not say when it began (UnixStartTime), so days and hours are counted from its time 0.",
+            }
+        ),
+        tables,
+        figures: leads.iter().map(|lead| week.figure(run, *lead)).collect(),
+        run: Some(run),
+        command: source.shows(run),
+        ..empty(answer)
+    })
+}
+
+/// All trials, with names for the parts of a week.
+struct Week<'t> {
+    clock: Option<i64>,
+    trials: &'t [Trial],
+}
+
+impl Week<'_> {
+    fn day_names(&self) -> &'static [&'static str; 7] {
+        match self.clock {
+            Some(_) => &DAYS,
+            None => &UNKNOWN_DAYS,
+        }
+    }
+
+    /// Kinds of days: their name, and the first and the last of them.
+    fn kinds(&self) -> &'static [(&'static str, i64, i64)] {
+        match self.clock {
+            Some(_) => &[("Mon to Fri", 0, 4), ("Sat and Sun", 5, 6)],
+            None => &[("all days", 0, 6)],
+        }
+    }
+
+    /// The mean cost of what was granted among some trials, the share of them that was refused in percent, and how many there are. The weeks are the independent units: trials of one week see the same queue.
+    fn cost<'a>(
+        trials: impl Iterator<Item = &'a Trial>,
+    ) -> (Option<Estimate>, Option<Estimate>, u32) {
+        let mut weeks: BTreeMap<i64, (f64, f64)> = BTreeMap::new();
+        let mut refusals: BTreeMap<i64, (f64, f64)> = BTreeMap::new();
+        let mut asked = 0;
+        for trial in trials {
+            asked += 1;
+            let refused = refusals.entry(trial.week()).or_default();
+            refused.1 += 1.0;
+            match trial.cost {
+                Some(cost) => {
+                    let week = weeks.entry(trial.week()).or_default();
+                    week.0 += cost;
+                    week.1 += 1.0;
+                }
+                None => refused.0 += 100.0,
+            }
+        }
+        let clusters =
+            |weeks: BTreeMap<i64, (f64, f64)>| -> Vec<(f64, f64)> { weeks.into_values().collect() };
+        let refused = Estimate::ratio(&clusters(refusals));
+        (Estimate::ratio(&clusters(weeks)), refused, asked)
+    }
+
+    fn of(&self, lead: f64) -> impl Iterator<Item = &Trial> {
+        self.trials.iter().filter(move |trial| trial.lead == lead)
+    }
+
+    /// Parts of the week in their order: their names and trials of this lead.
+    fn parts(&self, lead: f64) -> Vec<(String, String, Vec<&Trial>)> {
+        let mut parts = Vec::new();
+        for (name, first, last) in self.kinds() {
+            for block in 0..24 / BLOCK {
+                let is_in = |trial: &&Trial| {
+                    (*first..=*last).contains(&trial.day()) && trial.hour() / BLOCK == block
+                };
+                let hours = format!("{:02}–{:02} h", block * BLOCK, (block + 1) * BLOCK);
+                let own = self.of(lead).filter(is_in).collect();
+                parts.push(((*name).to_owned(), hours, own));
+            }
+        }
+        parts
+    }
+
+    /// What a reservation with this lead costs in all, where least and where most.
+    fn sentence(&self, lead: f64, node_hours: f64) -> String {
+        let (cost, refused, _) = Self::cost(self.of(lead));
+        let mut parts: Vec<(f64, String)> = self
+            .parts(lead)
+            .into_iter()
+            .filter_map(|(kind, hours, trials)| {
+                let cost = Self::cost(trials.into_iter()).0?;
+                Some((
+                    cost.mean,
+                    format!("{kind} {hours} ({})", said(Some(cost), 0)),
+                ))
+            })
+            .collect();
+        parts.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let share = cost.map_or(0.0, |cost| cost.mean / node_hours);
+        let mut text = format!(
+            "Asked for {lead} h ahead, it delays those who wait by {} node-hours, {} times its own {}; {} % are refused.",
+            said(cost, 0),
+            grouped(share, 1),
+            grouped(node_hours, 0),
+            said(refused, 0)
+        );
+        if let (Some(least), Some(most)) = (parts.first(), parts.last()) {
+            text.push_str(&format!(" Least: {}; most: {}. ", least.1, most.1));
+        }
+        text
+    }
+
+    /// Parts of the week with intervals.
+    fn blocks(&self, run: &AdviceRun, leads: &[f64]) -> Table {
+        let mut rows = Vec::new();
+        for lead in leads {
+            for (kind, hours, trials) in self.parts(*lead) {
+                let (cost, refused, asked) = Self::cost(trials.into_iter());
+                rows.push(vec![
+                    Cell::Text(lead.to_string()),
+                    Cell::Text(kind),
+                    Cell::Text(hours),
+                    Cell::Integer(i64::from(asked)),
+                    refused.into(),
+                    cost.into(),
+                ]);
+            }
+        }
+        let kind = match self.clock {
+            Some(_) => format!("start / {DAY} % 7 > 4"),
+            None => "0".to_owned(),
+        };
+        let block = format!("start / {HOUR} % 24 / {BLOCK}");
+        Table {
+            name: "reservation-blocks".to_owned(),
+            title: "Delay of others by the part of the week in which the reservation begins".to_owned(),
+            columns: vec![
+                Column::plain("lead_hours", "asked (h ahead)"),
+                Column::plain("days", "days"),
+                Column::plain("hours", "hours"),
+                Column::plain("asked", "tried"),
+                Column::estimate("refused_percent", "refused (%)", 0),
+                Column::estimate("node_hours", "delay of others (node-hours)", 0),
+            ],
+            rows,
+            note: "Means over what was granted ± half of a 95 % interval (Student's t) of the ratio over weeks, the independent units. Weeks of a log \
+                   follow each other, so they are not quite independent. Least and most of many parts lie apart by chance, too."
+                .to_owned(),
+            sql: query(run, self.clock, &[("weekend", kind), ("block", block)]),
+        }
+    }
+
+    /// Every hour of the week.
+    fn hours(&self, run: &AdviceRun, lead: f64) -> Table {
+        let mut sums: BTreeMap<(i64, i64), (f64, f64)> = BTreeMap::new();
+        for trial in self.of(lead) {
+            let sum = sums.entry((trial.hour(), trial.day())).or_default();
+            if let Some(cost) = trial.cost {
+                sum.0 += cost;
+                sum.1 += 1.0;
+            }
+        }
+        let rows = (0..24).map(|hour| {
+            let mut row = vec![Cell::Text(format!("{hour:02}"))];
+            row.extend((0..7).map(|day| match sums.get(&(hour, day)) {
+                Some((cost, granted)) if *granted > 0.0 => Cell::Number(cost / granted),
+                _ => Cell::Missing,
+            }));
+            row
+        });
+        let mut columns = vec![Column::plain("hour", "hour")];
+        columns.extend(
+            self.day_names()
+                .iter()
+                .map(|day| Column::number(day.to_lowercase().replace(' ', "_"), *day, 0)),
+        );
+        let tried = self.of(lead).count() as f64 / 168.0;
+        let day = format!("start / {DAY} % 7");
+        let hour = format!("start / {HOUR} % 24");
+        Table {
+            name: format!("reservation-hours-{lead}"),
+            title: format!(
+                "Delay of others in node-hours at each hour of the week, asked for {lead} h ahead"
+            ),
+            columns,
+            rows: rows.collect(),
+            note: format!(
+                "Each cell is the mean over what was granted of about {} tries: a draft without intervals, which the table by parts of the week has.",
+                grouped(tried, 0)
+            ),
+            sql: query(run, self.clock, &[("hour", hour), ("day", day)]),
+        }
+    }
+
+    /// The cost over the hours of the day.
+    fn figure(&self, run: &AdviceRun, lead: f64) -> Figure {
+        let series = self
+            .kinds()
+            .iter()
+            .enumerate()
+            .map(|(rank, (name, first, last))| {
+                let marks = (0..24).filter_map(|hour| {
+                    let is_in = |trial: &&Trial| {
+                        (*first..=*last).contains(&trial.day()) && trial.hour() == hour
+                    };
+                    let cost = Self::cost(self.of(lead).filter(is_in)).0?;
+                    Some(Mark {
+                        low: cost.low().unwrap_or(cost.mean),
+                        high: cost.high().unwrap_or(cost.mean),
+                        ..Mark::value(hour as f64, cost.mean, u64::from(cost.count))
+                    })
+                });
+                Series::new(*name, rank, Marks::Curve(marks.collect()))
+            });
+        let kind = match self.clock {
+            Some(_) => format!("start / {DAY} % 7 > 4"),
+            None => "0".to_owned(),
+        };
+        Figure {
+            name: format!("reservation-by-hour-{lead}"),
+            section: Part::Prices,
+            title: format!(
+                "Delay of others by the hour at which the reservation begins, asked for {lead} h ahead"
+            ),
+            given: Vec::new(),
+            x: Scale::linear("hour of the day"),
+            y: Scale::linear("delay of others (node-hours)"),
+            series: series.collect(),
+            note: "Bands are 95 % intervals over weeks.".to_owned(),
+            sql: query(
+                run,
+                self.clock,
+                &[("weekend", kind), ("hour", format!("start / {HOUR} % 24"))],
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_start_has_its_day_and_hour_on_the_machines_clock() {
+        // 1996-09-23 (a Monday) 13:20:31 UTC is 843,484,831; an hour later in Stockholm, which is 14 h.
+        let trial = |start| Trial {
+            lead: 1.0,
+            start: start + shift(Some(3_600)),
+            cost: None,
+        };
+        let monday = trial(843_484_831);
+        assert_eq!((monday.day(), monday.hour()), (0, 14));
+        let sunday = trial(843_484_831 - DAY);
+        assert_eq!((sunday.day(), sunday.hour()), (6, 14));
+        assert_eq!(monday.week(), sunday.week() + 1);
+    }
+
+    #[test]
+    fn costs_are_means_over_what_was_granted_with_weeks_as_units() {
+        let trial = |week: i64, cost| Trial {
+            lead: 1.0,
+            start: week * WEEK,
+            cost,
+        };
+        let trials = [
+            trial(0, Some(2.0)),
+            trial(0, Some(4.0)),
+            trial(1, Some(9.0)),
+            trial(1, None),
+        ];
+        let (cost, refused, asked) = Week::cost(trials.iter());
+        // (2 + 4 + 9) / 3; two weeks.
+        assert_eq!(
+            (cost.unwrap().mean, cost.unwrap().count, asked),
+            (5.0, 2, 4)
+        );
+        assert_eq!(refused.unwrap().mean, 25.0);
+    }
+}
