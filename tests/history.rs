@@ -221,7 +221,10 @@ fn independent_runs_of_the_same_configuration_are_equal_bit_by_bit_and_a_moved_n
     let same = call(&arguments);
     assert_eq!(same.status.code(), Some(0), "{same:?}");
     let said = String::from_utf8_lossy(&same.stdout).into_owned();
-    assert!(said.contains("the same, bit for bit, in every pair"), "{said}");
+    assert!(
+        said.contains("the same, bit for bit, in every pair"),
+        "{said}"
+    );
     assert!(!said.contains("--fresh"), "{said}");
     // One node-second in one simulation.
     rusqlite::Connection::open(&other)

@@ -140,9 +140,7 @@ fn every_strategy_has_a_short_page_that_leads_to_its_definition() {
     let policies = bookahead::scheduling::registry::STRATEGIES
         .iter()
         .map(|strategy| strategy.name);
-    let studies = bookahead::studies::strategies()
-        .into_iter()
-        .map(|study| study.name);
+    let studies = bookahead::studies::strategies().map(|study| study.name);
     for name in policies.chain(studies) {
         let (_, section) = page
             .split_once(&format!("\n### {name}\n"))

@@ -44,12 +44,19 @@ fn container_and_image_are_built_from_the_same_files_which_are_all_that_cargo_ne
     for name in &of_container {
         assert!(exists(name), "{name}");
     }
-    // What cargo reads to know the targets, and what `build.rs` collects.
+    // What cargo reads to know the targets, what `build.rs` collects, and the worked questions of `serve`.
     let manifest: toml::Table = read("Cargo.toml").parse().expect("TOML");
     let targets = ["lib", "bin", "test", "bench", "example"];
-    let mut needed: BTreeSet<String> = ["Cargo.toml", "Cargo.lock", "build.rs", "src", "configs"]
-        .map(str::to_owned)
-        .into();
+    let mut needed: BTreeSet<String> = [
+        "Cargo.toml",
+        "Cargo.lock",
+        "build.rs",
+        "src",
+        "configs",
+        "docs",
+    ]
+    .map(str::to_owned)
+    .into();
     needed.insert(
         manifest["package"]["readme"]
             .as_str()

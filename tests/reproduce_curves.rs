@@ -318,9 +318,9 @@ fn several_clusters_are_judged_by_replications_by_cluster_and_by_request_and_onc
         "{log}"
     );
     for excerpts in ["fingerprint", "drawn"] {
-        let card = folder
-            .path()
-            .join(format!("reports/meltzer2005/{excerpts}/score-card.md"));
+        let card = folder.path().join(format!(
+            "reports/reproduced/meltzer2005/{excerpts}/score-card.md"
+        ));
         let card = fs::read_to_string(card).expect("a card");
         assert!(card.contains("`12 among the replications`"), "{card}");
     }

@@ -175,7 +175,10 @@ fn joining_again_or_one_after_the_other_changes_nothing() {
     }
     same_tables(&path.join("single.db"), &path.join("slow.db"));
     let said = succeeds(path, &["merge", "slow.db", "shards"]);
-    assert!(said.contains("0 simulations new, 48 known"), "{said}");
+    assert!(
+        said.contains("0 simulations added, 48 already there"),
+        "{said}"
+    );
     assert!(said.contains("0 rows written"), "{said}");
     let connection = Connection::open(path.join("slow.db")).expect("a store");
     let (runs, check): (i64, String) = (
