@@ -241,6 +241,16 @@ fn completions_are_the_runs_of_the_store_and_the_axes_and_names_that_there_are()
     let axes = complete(&["compare", "1", "1", "--store", "mine.db", "--by", ""]);
     assert!(axes.contains("workload.exact_estimates"), "{axes}");
     assert!(complete(&["init", "heur"]).contains("heuristic-planning"));
+    let traces = complete(&["reproduce", "birkenheuer2012", "--trace", ""]);
+    assert!(
+        traces.contains("lanl") && !traces.contains("kth-grid"),
+        "{traces}"
+    );
+    let readings = complete(&["reproduce", "birkenheuer2012", "--reading", ""]);
+    assert!(
+        readings.contains("all") && readings.lines().count() > 2,
+        "{readings}"
+    );
     assert!(complete(&["keys", "acceptance.po"]).contains("acceptance.pof_max"));
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let script = said(folder.path(), &["completions", shell]);

@@ -72,6 +72,8 @@ const CANDIDATES: &[Completed] = &[
     ("keys", "table", tables_and_keys),
     ("metrics", "text", measures),
     ("reproduce", "paper", papers),
+    ("reproduce", "trace", traces),
+    ("reproduce", "readings", readings),
 ];
 
 /// The command line with what completes its arguments.
@@ -158,6 +160,36 @@ fn measures() -> Vec<CompletionCandidate> {
 fn papers() -> Vec<CompletionCandidate> {
     super::reproduce::paper_names(std::path::Path::new(""))
         .into_iter()
+        .map(CompletionCandidate::new)
+        .collect()
+}
+
+/// The papers that the line under way names, all where it names none.
+fn named_papers() -> Vec<super::reproduce::Paper> {
+    let root = std::path::Path::new("");
+    let names = super::reproduce::paper_names(root);
+    let words: Vec<OsString> = std::env::args_os().collect();
+    let is_named = |name: &String| words.iter().any(|word| word == name.as_str());
+    let any = names.iter().any(is_named);
+    let chosen = names.iter().filter(|name| !any || is_named(name));
+    chosen
+        .filter_map(|name| super::reproduce::Paper::read(root, name).ok())
+        .collect()
+}
+
+fn traces() -> Vec<CompletionCandidate> {
+    named_papers()
+        .iter()
+        .flat_map(|paper| &paper.traces)
+        .map(|trace| candidate(&trace.name, &trace.subject))
+        .collect()
+}
+
+fn readings() -> Vec<CompletionCandidate> {
+    let papers = named_papers();
+    let names = papers.iter().flat_map(super::reproduce::reading_names);
+    std::iter::once("all".to_owned())
+        .chain(names)
         .map(CompletionCandidate::new)
         .collect()
 }

@@ -20,7 +20,7 @@ use clap::{Args, ValueEnum};
 pub use paper::{
     Configuration, EXPLANATIONS, FINDINGS, PAPER, Paper, PaperError, PaperTrace, paper_names,
 };
-pub use readings::ReadingError;
+pub use readings::{ReadingError, reading_names};
 pub use runner::StoredRunner;
 pub use stored::{StoredCurves, known_measures};
 

@@ -4,6 +4,14 @@ use super::{Configuration, Paper, ReproduceError, names};
 use crate::report::findings::{ALL_READINGS, READINGS, Reading, parse_readings};
 use crate::sweep::{Experiment, ExperimentError, with_values};
 
+/// The names of a paper's readings, the default first; none where the paper has one reading only or they cannot be read.
+#[must_use]
+pub fn reading_names(paper: &Paper) -> Vec<String> {
+    let readings = Readings::read(paper).ok().flatten();
+    let list = readings.map(|readings| readings.list).unwrap_or_default();
+    list.into_iter().map(|reading| reading.name).collect()
+}
+
 /// The readings of one paper.
 #[derive(Debug)]
 pub(super) struct Readings {
