@@ -44,7 +44,7 @@ fn a_study_costs_its_files_and_one_line() {
     let project = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("a temporary folder");
     let root = folder.path();
-    for part in ["src", "configs"] {
+    for part in ["src", "configs", "docs"] {
         copy(&project.join(part), &root.join(part));
     }
     // What the three crates need was built for the program under test.
