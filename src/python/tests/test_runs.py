@@ -181,16 +181,17 @@ def test_warnings_reach_the_log(tmp_path: Path, caplog: pytest.LogCaptureFixture
     assert "matches" in caplog.text
 
 
-# About ten seconds on two cores, in 400 simulations.
+# More than ten seconds for one worker on a fast machine, in 2,000 simulations: an interrupt a second after the first one is early.
 LONG = textwrap.dedent("""
     import sys, bookahead
     from conftest import experiment
-    long = experiment(experiment={"name": "long", "replications": 200, "seed": 3})
-    long["workload"] |= {"jobs": 202_000, "battery_jobs": 1000}
+    long = experiment(experiment={"name": "long", "replications": 1000, "seed": 3})
+    long["workload"] |= {"jobs": 2_004_000, "battery_jobs": 2000}
+    long["axis"][0]["values"] = ["comprehensive-overbooking", "heuristic-overbooking"]
     long["axis"][1]["values"] = [0.2]
     print("begins", flush=True)
     try:
-        run = bookahead.run(long, store=sys.argv[1], outcomes="metrics")
+        run = bookahead.run(long, store=sys.argv[1], outcomes="metrics", workers=int(sys.argv[2]))
     except KeyboardInterrupt:
         print("interrupted", bookahead.open_run(store=sys.argv[1]).state)
     else:
@@ -198,15 +199,15 @@ LONG = textwrap.dedent("""
 """)
 
 
-def long(store: Path) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", LONG, str(store)]
+def long(store: Path, workers: int) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", LONG, str(store), str(workers)]
     return subprocess.Popen(command, cwd=Path(__file__).parent, stdout=subprocess.PIPE, text=True, start_new_session=True)
 
 
 @pytest.mark.parametrize("whole_group", [False, True], ids=["as a notebook does", "as a terminal does"])
 def test_an_interrupt_keeps_what_is_done_and_the_same_call_goes_on(whole_group: bool, tmp_path: Path) -> None:
     store = tmp_path / "store.db"
-    process = long(store)
+    process = long(store, 1)
     done = "SELECT count(*) AS n FROM v_simulation WHERE state = 'done'"
     while True:
         try:
@@ -215,14 +216,14 @@ def test_an_interrupt_keeps_what_is_done_and_the_same_call_goes_on(whole_group: 
         except bookahead.BookaheadError:
             assert process.poll() is None, "it ended before its store could be read"
     (os.killpg if whole_group else os.kill)(process.pid, signal.SIGINT)
-    said, _ = process.communicate(timeout=60)
+    said, _ = process.communicate(timeout=120)
     assert said.split() == ["begins", "interrupted", "interrupted"]
     first = bookahead.sql(done, store=store)["n"][0]
-    assert 0 < first < 400
-    again = long(store)
-    said, _ = again.communicate(timeout=120)
+    assert 0 < first < 2000
+    again = long(store, 2)
+    said, _ = again.communicate(timeout=600)
     assert said.split()[:2] == ["begins", "done"]
-    assert bookahead.sql(done, store=store)["n"][0] == 400
+    assert bookahead.sql(done, store=store)["n"][0] == 2000
 
 
 def test_a_store_can_be_read_while_a_sweep_writes(tmp_path: Path) -> None:
