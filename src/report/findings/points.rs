@@ -35,21 +35,29 @@ impl PublishedPoints {
     ///
     /// Says which line is wrong: not as many fields as the header has.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let mut lines = (1..)
-            .zip(text.lines())
-            .filter(|(_, line)| !line.starts_with('#') && !line.is_empty())
-            .map(|(number, line)| (number, line.split(',').map(str::to_owned).collect()));
-        let (_, header): (usize, Vec<String>) = lines.next().ok_or("it has no header")?;
-        let mut rows = Vec::new();
-        for (number, row) in lines {
-            let row: Vec<String> = row;
-            if row.len() != header.len() {
-                let (found, wanted) = (row.len(), header.len());
-                return Err(format!("line {number} has {found} fields, not {wanted}"));
-            }
-            rows.push(row);
+        let mut reader = csv::ReaderBuilder::new()
+            .comment(Some(b'#'))
+            .from_reader(text.as_bytes());
+        let wrong = |error: csv::Error| match error.kind() {
+            csv::ErrorKind::UnequalLengths {
+                pos: Some(place),
+                expected_len,
+                len,
+            } => format!("line {} has {len} fields, not {expected_len}", place.line()),
+            _ => error.to_string(),
+        };
+        let fields = |record: &csv::StringRecord| record.iter().map(str::to_owned).collect();
+        let header: Vec<String> = fields(reader.headers().map_err(wrong)?);
+        if header.is_empty() {
+            return Err("it has no header".to_owned());
         }
-        Ok(Self { header, rows })
+        let rows = reader
+            .records()
+            .map(|record| Ok(fields(&record.map_err(wrong)?)));
+        Ok(Self {
+            header,
+            rows: rows.collect::<Result<_, String>>()?,
+        })
     }
 
     fn place_of(&self, column: &str) -> Option<usize> {
@@ -329,6 +337,8 @@ at_least = 0.9
             panic!("{found:?}");
         };
         assert!(why.contains("which `share`"), "{why}");
-        assert!(PublishedPoints::parse("a,b\n1\n").is_err());
+        let error = PublishedPoints::parse("# of a paper\na,b\n1,2\n1\n").unwrap_err();
+        assert_eq!(error, "line 4 has 1 fields, not 2");
+        assert!(PublishedPoints::parse("# nothing\n").is_err());
     }
 }
