@@ -246,7 +246,7 @@ fn worth<'s>(
             ],
             rows: rows.collect(),
             note: format!(
-                "{note} Each row is at its own best threshold. Experiment `{}`, file `{}`.",
+                "{note} Each row is at its own best threshold, chosen on the batteries that judge it, so gains are somewhat too high. Experiment `{}`, file `{}`.",
                 source.predictions.name, source.predictions.file
             ),
             sql,
