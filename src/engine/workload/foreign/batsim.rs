@@ -19,6 +19,9 @@ use super::local_time::LATEST;
 use crate::workload::input_file::read_whole;
 use crate::workload::swf::{SwfHeader, SwfRecord};
 
+/// Jobs, users and the like are numbers of at most eighteen digits, which the format of traces holds.
+const NAMES_BELOW: i64 = 1_000_000_000_000_000_000;
+
 /// Whose names of profile types are written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum BatsimVersion {
@@ -219,7 +222,8 @@ fn record(
         Value::Number(number) => number.as_i64(),
         Value::String(text) => text.rsplit('!').next().and_then(|text| text.parse().ok()),
         _ => None,
-    };
+    }
+    .filter(|number| (0..NAMES_BELOW).contains(number));
     let mut record = SwfRecord {
         job_number: number.unwrap_or(i64::try_from(row).unwrap_or(-1)),
         submit,
@@ -267,10 +271,9 @@ trait Extra: Sized {
 
 impl Extra for i64 {
     fn read(value: &Value) -> Option<Self> {
-        // Times and processors in sums over a log must not overflow; names are numbers of at most eighteen digits.
         value
             .as_i64()
-            .filter(|number| (-1..1_000_000_000_000_000_000).contains(number))
+            .filter(|number| (-1..NAMES_BELOW).contains(number))
     }
 }
 
@@ -518,5 +521,22 @@ mod tests {
         );
         assert_eq!(findings.of(Finding::PlatformRunTime), 1);
         assert_eq!(findings.of(Finding::Fraction), 3);
+    }
+
+    #[test]
+    fn a_job_number_that_no_trace_can_hold_becomes_the_row_and_the_trace_can_be_read() {
+        for id in [
+            "9223372036854775807",
+            "\"w!-9223372036854775808\"",
+            "-3",
+            "1.5",
+        ] {
+            let text = format!(
+                r#"{{"nb_res": 4, "jobs": [{{"id": {id}, "subtime": 0, "res": 1, "profile": "a"}}],
+                "profiles": {{"a": {{"type": "delay", "delay": 20}}}}}}"#
+            );
+            let (_, records, _) = parse_batsim(text.as_bytes(), Path::new("w.json")).unwrap();
+            assert_eq!(records[0].job_number, 1, "{id}");
+        }
     }
 }
