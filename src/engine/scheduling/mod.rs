@@ -19,6 +19,7 @@ mod mapped;
 pub mod measures;
 mod outcome;
 mod overbooking_2008;
+pub mod partitioned;
 mod penalty;
 mod policy;
 pub mod predicted_queue;
