@@ -36,7 +36,7 @@ impl Finished {
         let mut results: BTreeMap<(String, u32), SimulationResult> = BTreeMap::new();
         let tasks = tasks(&sweep, &HashSet::new(), &CostModel::default());
         let simulations = tasks.iter().map(|task| {
-            let spec = sweep.simulations[task.simulation].clone();
+            let spec = sweep.simulations.get(task.simulation);
             let key = (
                 spec.scheduling.strategy.clone(),
                 spec.replication % batteries,
@@ -47,7 +47,7 @@ impl Finished {
                     .expect("the quick start can be simulated")
             });
             FinishedSimulation {
-                id: sweep.simulation_ids[task.simulation].clone(),
+                id: sweep.simulation_ids[task.simulation],
                 workload_label: inputs.workload_label(&spec),
                 spec,
                 result: result.clone(),

@@ -273,13 +273,11 @@ impl Grids {
         };
         let inputs = Inputs::new(InputSources::new(&InputFolders::from_environment()), true);
         inputs.identify(&mut sweep).expect("the workload is there");
-        for spec in &sweep.simulations {
+        let specs: Vec<_> = sweep.simulations.iter().collect();
+        for spec in &specs {
             inputs.prepare(spec).expect("everything can be made");
         }
-        Self {
-            inputs,
-            specs: sweep.simulations,
-        }
+        Self { inputs, specs }
     }
 
     fn grid(&self, simulation: usize) -> Arc<GridInputs> {
@@ -387,7 +385,7 @@ fn more_requests_than_templates_are_refused_before_anything_runs() {
     let inputs = Inputs::new(InputSources::new(&InputFolders::default()), true);
     inputs.identify(&mut sweep).expect("a model");
     let error = inputs
-        .prepare(&sweep.simulations[0])
+        .prepare(sweep.simulations.kind(0))
         .expect_err("too many")
         .to_string();
     assert!(error.contains("requests.count asks for 5000"), "{error}");

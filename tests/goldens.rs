@@ -102,8 +102,8 @@ fn every_shipped_configuration_resolves_to_the_specifications_it_had() {
             .map(|experiment| experiment.sweep)
             .unwrap_or_else(|error| panic!("{error}"));
         let mut all = String::new();
-        for simulation in &sweep.simulations {
-            all += &canonical_json(simulation).expect("a specification has a JSON form");
+        for simulation in sweep.simulations.iter() {
+            all += &canonical_json(&simulation).expect("a specification has a JSON form");
             all.push('\n');
         }
         for point in &sweep.points {

@@ -300,7 +300,7 @@ fn points_json(sweep: &Sweep) -> serde_json::Value {
             });
             serde_json::json!({
                 "place": point.place,
-                "identity": point.id,
+                "identity": point.id.as_str(),
                 "axes": axes.collect::<serde_json::Map<_, _>>(),
                 "replication": point.replication,
                 "penalty_ratio": point.penalty_ratio,

@@ -20,7 +20,7 @@ use crate::store::{
     FailedSimulation, FinishedSimulation, METRICS, OutcomeDetail, RunRecord, RunSelector, RunState,
     Store, Writer,
 };
-use crate::store_fixtures::{axis, finished, point, record, spec, text, write_run};
+use crate::store_fixtures::{axis, finished, identity, point, record, spec, text, write_run};
 use crate::studies::SimulationResult;
 use crate::sweep::{Axis, AxisValue};
 use crate::units::{NodeSeconds, Seconds};
@@ -487,7 +487,7 @@ fn a_run_whose_points_all_failed_has_a_report_that_says_so() {
         writer
             .handle()
             .fail(FailedSimulation {
-                id: id.clone(),
+                id: identity(&id),
                 spec: spec("heuristic-planning", replication),
                 workload_label: "w".to_owned(),
                 error: "an index | was out of bounds".to_owned(),

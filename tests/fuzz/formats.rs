@@ -455,7 +455,9 @@ fn consume_experiment(text: &str) {
         sites: Vec::new(),
         workflow: None,
     };
-    let _ = sweep.identify(|_| Ok::<_, std::convert::Infallible>(no_content()));
+    let _ = sweep.identify(|specs| {
+        Ok::<_, std::convert::Infallible>(specs.iter().map(|_| no_content()).collect())
+    });
     let is_small = |source: &WorkloadSource| match source {
         WorkloadSource::Trace { .. } => true,
         WorkloadSource::LublinFeitelson { jobs }

@@ -474,7 +474,7 @@ fn the_eight_experiments_on_several_clusters_are_the_runs_of_the_thesis() {
                     .simulations
                     .iter()
                     .filter(|simulation| simulation.replication == 0)
-                    .map(|simulation| canonical_json(simulation).unwrap()),
+                    .map(|simulation| canonical_json(&simulation).unwrap()),
             );
             new.push(runs.len() - before);
         }

@@ -53,7 +53,7 @@ fn moved_clocks_are_the_risk_experiment_and_nothing_else() {
         let names = [axis("estimates.classes"), axis("scheduling.strategy")];
         (names, point.penalty_ratio.to_bits())
     };
-    let of = |sweep: &Sweep, point: &Point| sweep.simulations[point.simulation].clone();
+    let of = |sweep: &Sweep, point: &Point| sweep.simulations.get(point.simulation);
     let published = paper.configuration(FINDINGS).unwrap();
     let published = parse(FINDINGS, &published.text, None).unwrap();
     let rule = published

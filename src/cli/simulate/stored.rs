@@ -153,7 +153,7 @@ fn sweep(source: &Source, arguments: &SimulateArguments, shape: &Shape, workload
             source: format!("simulate {} seed={}", spec.workload.key(), spec.seed),
             content: workload,
         }],
-        simulations: vec![spec],
+        simulations: [spec].into_iter().collect(),
         simulation_ids: vec![id],
     }
 }

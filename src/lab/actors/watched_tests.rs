@@ -150,7 +150,7 @@ fn compare(name: &str, pairs: usize, mut direct: impl FnMut(), mut acted: impl F
 fn first_of(config: &str) -> SimulationSpec {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs");
     let experiment = Experiment::load(&path.join(config), None).unwrap();
-    experiment.sweep.simulations.into_iter().next().unwrap()
+    experiment.sweep.simulations.get(0)
 }
 
 /// `cargo test --release -p bookahead-lab what_actors_cost -- --ignored --nocapture`, with the traces of the archive.

@@ -34,7 +34,7 @@ impl Prepared {
             .or_else(|| finished.result.rows.rows().problem())
         {
             return Err(StoreError::InvalidResult {
-                simulation: finished.id,
+                simulation: finished.id.to_string(),
                 reason,
             });
         }
@@ -115,7 +115,7 @@ impl<'c> Rows<'c> {
                 "SELECT id, state, detail FROM simulation WHERE identity = ?1 AND generation = ?2",
             )?
             .query_row(
-                params![finished.id, self.generation(&finished.id)?],
+                params![finished.id.as_str(), self.generation(&finished.id)?],
                 |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
             )
             .optional()?;
@@ -183,12 +183,12 @@ impl<'c> Rows<'c> {
             .prepare_cached(
                 "SELECT 1 FROM simulation WHERE identity = ?1 AND generation = ?2 AND state = 2",
             )?
-            .exists(params![failed.id, self.generation(&failed.id)?])?;
+            .exists(params![failed.id.as_str(), self.generation(&failed.id)?])?;
         let simulation = if done {
             // A result that another run has is not taken away by a failure of this one.
             self.connection.query_row(
                 "SELECT id FROM simulation WHERE identity = ?1 AND generation = ?2",
-                params![failed.id, self.generation(&failed.id)?],
+                params![failed.id.as_str(), self.generation(&failed.id)?],
                 |row| row.get(0),
             )?
         } else {
@@ -272,7 +272,7 @@ impl<'c> Rows<'c> {
             .points
             .first()
             .map(|point| numbers.simulation(point.place));
-        let simulation = self.simulation(pending.id, json, "", pending.spec, number)?;
+        let simulation = self.simulation(&pending.id, json, "", &pending.spec, number)?;
         for point in &pending.points {
             self.point(simulation, point, Some(numbers.point(point.place)))?;
         }
@@ -333,7 +333,7 @@ impl<'c> Rows<'c> {
             )?
             .query_row(
                 params![
-                    point.id,
+                    point.id.as_str(),
                     simulation,
                     point.penalty_ratio,
                     point.replication,

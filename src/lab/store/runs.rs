@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use super::processes::Process;
 use super::rows::{Rows, spec_json};
 use super::{OutcomeDetail, RunId, RunRecord, RunState, Store, StoreError};
-use crate::sweep::{AxisValue, EarlierWork, Point, SimulationSpec};
+use crate::sweep::{AxisValue, EarlierWork, Identity, Point, SimulationSpec};
 
 impl Store {
     /// Enters a run in state "running" with its axes. Runs whose process is gone are marked as interrupted first.
@@ -89,7 +89,10 @@ impl Store {
     /// # Errors
     ///
     /// When the store cannot be read.
-    pub fn done_points(&self, ids: &[&str]) -> Result<HashSet<String>, StoreError> {
+    pub fn done_points(
+        &self,
+        ids: impl IntoIterator<Item = Identity>,
+    ) -> Result<HashSet<Identity>, StoreError> {
         self.done_points_in_detail(ids, super::OutcomeDetail::None)
     }
 
@@ -100,9 +103,9 @@ impl Store {
     /// When the store cannot be read.
     pub fn done_points_in_detail(
         &self,
-        ids: &[&str],
+        ids: impl IntoIterator<Item = Identity>,
         detail: super::OutcomeDetail,
-    ) -> Result<HashSet<String>, StoreError> {
+    ) -> Result<HashSet<Identity>, StoreError> {
         let sql = |error| self.error("looking for points that are done", error);
         let mut statement = self
             .connection
@@ -115,8 +118,11 @@ impl Store {
             .map_err(sql)?;
         let mut done = HashSet::new();
         for id in ids {
-            if statement.exists(params![id, detail.code()]).map_err(sql)? {
-                done.insert((*id).to_owned());
+            if statement
+                .exists(params![id.as_str(), detail.code()])
+                .map_err(sql)?
+            {
+                done.insert(id);
             }
         }
         Ok(done)
@@ -144,7 +150,7 @@ impl Store {
                 .map_err(sql)?;
             for point in points {
                 let id: Option<i64> = find
-                    .query_row([&point.id], |row| row.get(0))
+                    .query_row([point.id.as_str()], |row| row.get(0))
                     .optional()
                     .map_err(sql)?;
                 if let Some(id) = id {
@@ -163,10 +169,10 @@ impl Store {
     /// # Errors
     ///
     /// When the store cannot be written.
-    pub fn enter_pending(
+    pub fn enter_pending<'p>(
         &self,
         run: RunId,
-        pending: &[PendingSimulation<'_>],
+        pending: impl IntoIterator<Item = PendingSimulation<'p>>,
         fresh: bool,
     ) -> Result<(), StoreError> {
         let sql = |error| self.error("entering what is to be done", error);
@@ -174,8 +180,8 @@ impl Store {
         let mut rows = Rows::new(&transaction, run, OutcomeDetail::None, fresh).map_err(sql)?;
         let numbers = PlaceNumbers::after_all(&transaction).map_err(sql)?;
         for simulation in pending {
-            let json = spec_json(simulation.id, simulation.spec)?;
-            rows.pending(simulation, &json, numbers).map_err(sql)?;
+            let json = spec_json(&simulation.id, &simulation.spec)?;
+            rows.pending(&simulation, &json, numbers).map_err(sql)?;
         }
         drop(rows);
         transaction.commit().map_err(sql)
@@ -189,7 +195,7 @@ impl Store {
     pub fn earlier_work(
         &self,
         record: &RunRecord,
-        ids: &[&str],
+        ids: &[Identity],
     ) -> Result<EarlierWork, StoreError> {
         let sql = |error| self.error("looking for earlier work", error);
         let mut found = EarlierWork::default();
@@ -204,7 +210,7 @@ impl Store {
             .map_err(sql)?;
         for id in ids {
             let row = statement
-                .query_row([id], |row| {
+                .query_row([id.as_str()], |row| {
                     Ok((
                         row.get::<_, i64>(0)?,
                         row.get::<_, i64>(1)?,
@@ -217,13 +223,11 @@ impl Store {
                 .optional()
                 .map_err(sql)?;
             if let Some((2, kept, ..)) = row {
-                found
-                    .done
-                    .insert((*id).to_owned(), OutcomeDetail::of_code(kept));
+                found.done.insert(*id, OutcomeDetail::of_code(kept));
             }
             match row {
                 Some((1, _, Some(_), _, _, process)) if process.is_alive(&self.path) => {
-                    found.elsewhere.insert((*id).to_owned());
+                    found.elsewhere.insert(*id);
                 }
                 Some((2, _, _, Some(version), commit, _))
                     if version != record.program_version || commit != record.program_commit =>
@@ -235,7 +239,7 @@ impl Store {
                     *found.other_programs.entry(program).or_default() += 1;
                 }
                 Some((3, ..)) => {
-                    found.failed.insert((*id).to_owned());
+                    found.failed.insert(*id);
                 }
                 _ => {}
             }
@@ -300,9 +304,9 @@ impl Store {
 #[derive(Clone, Debug)]
 pub struct PendingSimulation<'s> {
     /// Its identity.
-    pub id: &'s str,
+    pub id: Identity,
     /// What determines its result.
-    pub spec: &'s SimulationSpec,
+    pub spec: SimulationSpec,
     /// The points.
     pub points: Vec<&'s Point>,
 }

@@ -47,9 +47,9 @@ impl Store {
         workload: WorkloadHash,
     ) -> Result<(RunId, Option<OutcomeStream>), StoreError> {
         let run = self.begin_run(&RunRecord::of(sweep))?;
-        let ids: Vec<&str> = sweep.points.iter().map(|point| point.id.as_str()).collect();
+        let ids = sweep.points.iter().map(|point| point.id);
         if !self
-            .done_points_in_detail(&ids, OutcomeDetail::All)?
+            .done_points_in_detail(ids, OutcomeDetail::All)?
             .is_empty()
         {
             self.link_done_points(run, &sweep.points)?;
@@ -57,13 +57,13 @@ impl Store {
                 .map_err(|error| self.error("ending a run", error))?;
             return Ok((run, None));
         }
-        let identity = &sweep.simulation_ids[0];
+        let identity = sweep.simulation_ids[0];
         let pending = PendingSimulation {
             id: identity,
-            spec: &sweep.simulations[0],
+            spec: sweep.simulations.get(0),
             points: sweep.points.iter().collect(),
         };
-        self.enter_pending(run, &[pending], false)?;
+        self.enter_pending(run, [pending], false)?;
         let begin = || -> rusqlite::Result<(i64, i64, bool)> {
             self.connection.execute_batch("BEGIN IMMEDIATE")?;
             let (number, is_new) = jobs::workload_number(
@@ -75,7 +75,7 @@ impl Store {
                 "UPDATE simulation SET state = 2, detail = ?2, workload = ?3, workload_label = ?4, computed_by = ?5, error = NULL,
                     running_since = NULL, running_in = NULL, attempts = attempts + 1
                  WHERE id = (SELECT id FROM simulation WHERE identity = ?1 ORDER BY generation DESC LIMIT 1) RETURNING id",
-                rusqlite::params![identity, OutcomeDetail::All.code(), number, label, run.0],
+                rusqlite::params![identity.as_str(), OutcomeDetail::All.code(), number, label, run.0],
                 |row| row.get(0),
             )?;
             for table in definitions().flat_map(|tables| tables.results) {

@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use super::{PendingSimulation, RunId, RunRecord, Store, StoreError, Writer, WriterHandle};
 use crate::sweep::{
-    EarlierWork, FailedSimulation, FinishedSimulation, InputSources, NoStore, OutcomeDetail, Plan,
-    Point, ResultSink, ResultStore, RunState, SimulationProgress, SinkError, Sweep, SweepError,
-    SweepOptions, SweepSummary, Task, load_inputs, plan, prepare_all, run_planned,
+    EarlierWork, FailedSimulation, FinishedSimulation, Identity, InputSources, NoStore,
+    OutcomeDetail, Plan, Point, ResultSink, ResultStore, RunState, SimulationProgress, SinkError,
+    Sweep, SweepError, SweepOptions, SweepSummary, Task, load_inputs, plan, prepare_all,
+    run_planned,
 };
 
 /// Runs a sweep into the store that the options name, or goes on with it: points that are done are not run again. With
@@ -131,10 +132,10 @@ impl ResultSink for WriterHandle {
 }
 
 impl ResultStore for StoreFile {
-    fn done(&self, ids: &[&str], detail: OutcomeDetail) -> Result<HashSet<String>, SinkError> {
+    fn done(&self, sweep: &Sweep, detail: OutcomeDetail) -> Result<HashSet<Identity>, SinkError> {
         match self {
             Self::Open(store) => store
-                .done_points_in_detail(ids, detail)
+                .done_points_in_detail(sweep.points.iter().map(|point| point.id), detail)
                 .map_err(|error| stopped(&error)),
             Self::Writing { .. } | Self::Closed { .. } => Err(begun()),
         }
@@ -161,20 +162,17 @@ impl ResultStore for StoreFile {
         // In the order of the sweep, not in that of the work: the numbers of rows then follow from the sweep alone.
         let mut pending: Vec<&Task> = pending.iter().collect();
         pending.sort_by_key(|task| task.points.first().map(|point| sweep.points[*point].place));
-        let pending: Vec<PendingSimulation<'_>> = pending
-            .into_iter()
-            .map(|task| PendingSimulation {
-                id: &sweep.simulation_ids[task.simulation],
-                spec: &sweep.simulations[task.simulation],
-                points: task
-                    .points
-                    .iter()
-                    .map(|point| &sweep.points[*point])
-                    .collect(),
-            })
-            .collect();
+        let pending = pending.into_iter().map(|task| PendingSimulation {
+            id: sweep.simulation_ids[task.simulation],
+            spec: sweep.simulations.get(task.simulation),
+            points: task
+                .points
+                .iter()
+                .map(|point| &sweep.points[*point])
+                .collect(),
+        });
         store
-            .enter_pending(run, &pending, fresh)
+            .enter_pending(run, pending, fresh)
             .map_err(|error| stopped(&error))?;
         let writer = Writer::start(store, run, detail, queue);
         let handle = writer.handle();
@@ -186,9 +184,8 @@ impl ResultStore for StoreFile {
         let Self::Open(store) = self else {
             return Err(begun());
         };
-        let ids: Vec<&str> = sweep.simulation_ids.iter().map(String::as_str).collect();
         store
-            .earlier_work(&RunRecord::of(sweep), &ids)
+            .earlier_work(&RunRecord::of(sweep), &sweep.simulation_ids)
             .map_err(|error| stopped(&error))
     }
 

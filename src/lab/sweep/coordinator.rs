@@ -4,13 +4,14 @@
 //! run to run; the results do not.
 
 use std::any::Any;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::cost::CostModel;
+use super::identity::Identity;
 use super::interrupt::Interrupt;
 use super::order::Order;
 use super::sink::{
@@ -46,29 +47,23 @@ impl Observer for () {}
 
 /// The simulations that points not yet done need, dearest first.
 #[must_use]
-pub fn tasks(sweep: &Sweep, done: &HashSet<String>, costs: &CostModel) -> Vec<Task> {
-    // Specifications that differ in what their strategy does not read have one identity: the first stands for all.
-    let mut first: HashMap<&str, usize> = HashMap::new();
-    let canonical: Vec<usize> = (0..sweep.simulations.len())
-        .map(|index| match sweep.simulation_ids.get(index) {
-            Some(id) => *first.entry(id).or_insert(index),
-            None => index,
-        })
+pub fn tasks(sweep: &Sweep, done: &HashSet<Identity>, costs: &CostModel) -> Vec<Task> {
+    let canonical = canonical(sweep);
+    let mut open: Vec<(u32, u32)> = (0..)
+        .zip(&sweep.points)
+        .filter(|(_, point)| !done.contains(&point.id))
+        .map(|(index, point)| (canonical[point.simulation], index))
         .collect();
-    let mut by_simulation: Vec<Vec<usize>> = vec![Vec::new(); sweep.simulations.len()];
-    for (index, point) in sweep.points.iter().enumerate() {
-        if !done.contains(&point.id) {
-            by_simulation[canonical[point.simulation]].push(index);
-        }
-    }
-    let mut tasks: Vec<Task> = by_simulation
-        .into_iter()
-        .enumerate()
-        .filter(|(_, points)| !points.is_empty())
-        .map(|(simulation, points)| Task {
-            simulation,
-            points,
-            seconds: costs.seconds(&sweep.simulations[simulation]),
+    open.sort_unstable();
+    let mut tasks: Vec<Task> = open
+        .chunk_by(|one, other| one.0 == other.0)
+        .map(|points| {
+            let simulation = points[0].0 as usize;
+            Task {
+                simulation,
+                points: points.iter().map(|(_, index)| *index as usize).collect(),
+                seconds: costs.seconds(sweep.simulations.kind(simulation)),
+            }
         })
         .collect();
     tasks.sort_by(|a, b| {
@@ -77,6 +72,22 @@ pub fn tasks(sweep: &Sweep, done: &HashSet<String>, costs: &CostModel) -> Vec<Ta
             .then(a.simulation.cmp(&b.simulation))
     });
     tasks
+}
+
+/// For each simulation the first one of its identity: specifications that differ in what their strategy does not read have one.
+fn canonical(sweep: &Sweep) -> Vec<u32> {
+    let mut canonical: Vec<u32> = (0..sweep.simulations.len() as u32).collect();
+    let ids = &sweep.simulation_ids;
+    if ids.len() == canonical.len() {
+        let mut by_id = canonical.clone();
+        by_id.sort_unstable_by_key(|number| (&ids[*number as usize], *number));
+        for equal in by_id.chunk_by(|one, other| ids[*one as usize] == ids[*other as usize]) {
+            for number in equal {
+                canonical[*number as usize] = equal[0];
+            }
+        }
+    }
+    canonical
 }
 
 /// What the workers did.
@@ -245,7 +256,7 @@ fn identity<'s>(sweep: &'s Sweep, task: &Task) -> &'s str {
     sweep
         .simulation_ids
         .get(task.simulation)
-        .map_or("", String::as_str)
+        .map_or("", Identity::as_str)
 }
 
 /// Whether the simulation of a task finished and its result was kept.
@@ -256,11 +267,11 @@ fn one(
     sink: &dyn ResultSink,
     observer: &dyn Observer,
 ) -> Result<bool, SinkError> {
-    let spec = &sweep.simulations[task.simulation];
+    let spec = &sweep.simulations.get(task.simulation);
     let id = sweep
         .simulation_ids
         .get(task.simulation)
-        .cloned()
+        .copied()
         .unwrap_or_default();
     let points: Vec<&Point> = task
         .points
@@ -288,7 +299,7 @@ fn one(
     let result = match result {
         Ok(result) => {
             let finished = FinishedSimulation {
-                id: id.clone(),
+                id,
                 spec: spec.clone(),
                 workload_label: workload_label.clone(),
                 result,

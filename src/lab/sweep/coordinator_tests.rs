@@ -37,7 +37,7 @@ fn sweep() -> Sweep {
             workflow: None,
         })
     };
-    let Ok(()) = sweep.identify(hashes);
+    let Ok(()) = sweep.identify(|specs| specs.iter().map(hashes).collect());
     sweep
 }
 
@@ -144,7 +144,7 @@ fn the_dearest_simulations_come_first() {
             .windows(2)
             .all(|pair| pair[0].seconds >= pair[1].seconds)
     );
-    let first = &sweep.simulations[tasks[0].simulation].scheduling;
+    let first = &sweep.simulations.kind(tasks[0].simulation).scheduling;
     assert_eq!(
         (first.strategy.as_str(), first.acceptance.threshold()),
         ("comprehensive-overbooking", 0.3)
@@ -152,7 +152,11 @@ fn the_dearest_simulations_come_first() {
     let recorded = BTreeMap::from([("heuristic-planning".to_owned(), 1.0)]);
     let tasks = super::tasks(&sweep, &HashSet::new(), &CostModel::new(recorded));
     assert_eq!(
-        sweep.simulations[tasks[0].simulation].scheduling.strategy,
+        sweep
+            .simulations
+            .kind(tasks[0].simulation)
+            .scheduling
+            .strategy,
         "heuristic-planning"
     );
 }
@@ -160,12 +164,7 @@ fn the_dearest_simulations_come_first() {
 #[test]
 fn points_that_are_done_are_not_run_again() {
     let sweep = sweep();
-    let done: HashSet<String> = sweep
-        .points
-        .iter()
-        .take(44)
-        .map(|point| point.id.clone())
-        .collect();
+    let done: HashSet<Identity> = sweep.points.iter().take(44).map(|point| point.id).collect();
     let tasks = tasks(&sweep, &done, &CostModel::default());
     assert_eq!(tasks.len(), 1);
     assert_eq!(tasks[0].points, [44]);

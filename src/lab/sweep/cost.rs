@@ -71,7 +71,7 @@ mod tests {
             let sweep = Experiment::parse("test.toml", &text, None)
                 .expect("valid")
                 .sweep;
-            CostModel::default().seconds(&sweep.simulations[0])
+            CostModel::default().seconds(sweep.simulations.kind(0))
         };
         let plain = seconds("");
         // Five batteries before its own; weighing all places took six times as long.

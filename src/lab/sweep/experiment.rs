@@ -9,14 +9,16 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::axes::{
-    Dimension, Exclusions, MAXIMUM_POINTS, MAXIMUM_SIMULATIONS, advance, axes_of, combinations,
+    Dimension, Exclusions, MAXIMUM_KINDS, MAXIMUM_POINTS, advance, axes_of, combinations,
     dimensions,
 };
 use super::combination::{CellNodes, nodes_of, resolved};
 use super::document::{Document, Node};
+use super::identity::Identity;
 use super::point_axes::PointAxes;
 use super::resolve::{self, Header};
-use super::spec::{Axis, Point, SimulationSpec, Sweep};
+use super::simulations::Simulations;
+use super::spec::{Axis, Point, Sweep};
 use super::unread;
 use crate::inputs::canonical_json;
 use crate::keys::problem::{ExperimentError, Problem, ProblemKind, Problems};
@@ -53,6 +55,16 @@ impl Experiment {
     ///
     /// With every problem found in it (up to twenty).
     pub fn parse(file: &str, text: &str, seed: Option<u64>) -> Result<Self, ExperimentError> {
+        Self::parse_within(file, text, seed, MAXIMUM_KINDS)
+    }
+
+    /// The same with another bound than [`MAXIMUM_KINDS`].
+    fn parse_within(
+        file: &str,
+        text: &str,
+        seed: Option<u64>,
+        most_kinds: usize,
+    ) -> Result<Self, ExperimentError> {
         let mut problems = Problems::new(file, text);
         let document = Document::parse(text, &mut problems);
         let Some(document) = document else {
@@ -82,7 +94,7 @@ impl Experiment {
             problems.check()?;
         }
         let axes_wrong = problems.errors() > 0;
-        let mut plan = Plan::new(&dimensions);
+        let mut plan = Plan::new(&dimensions, most_kinds);
         let mut rows = vec![0; dimensions.len()];
         let nodes = nodes_of(&dimensions);
         let seed = seed
@@ -106,8 +118,9 @@ impl Experiment {
                     .axes
                     .first()
                     .map_or(0..0, |axis| axis.get_ref().key.span());
-                let message = format!("more than {MAXIMUM_SIMULATIONS} simulations");
-                let help = "use fewer values or replications, or several sweeps into one store";
+                let message =
+                    format!("more than {most_kinds} simulations, replications of one not counted");
+                let help = "use fewer values, or several sweeps into one store";
                 problems.add(ProblemKind::TooManyPoints, "axis", place, message, help);
                 break;
             }
@@ -189,13 +202,15 @@ fn read(path: &Path, source: io::Result<impl Read>) -> Result<String, Experiment
 
 /// Simulations and points as combinations are resolved; equal schedules are kept once.
 struct Plan {
-    simulations: Vec<SimulationSpec>,
+    simulations: Simulations,
     points: Vec<Point>,
-    /// Simulations by the hash of their settings, and replication.
-    known: HashMap<([u8; 32], u32), usize>,
+    /// The first simulation of each kind, by the hash of its settings.
+    known: HashMap<[u8; 32], usize>,
     /// For every combination its place in the full product and the index of its first point.
     places: Vec<(u64, usize)>,
-    /// Whether there would be more simulations than memory has room for; no more are added then.
+    /// How many kinds of simulations there may be.
+    most_kinds: usize,
+    /// Whether there would be more than that; no more are added then.
     is_too_large: bool,
     /// The axes by key, with the dimension of each.
     axes: Arc<[Axis]>,
@@ -213,17 +228,18 @@ fn place_of(dimensions: &[Dimension], rows: &[usize]) -> u64 {
 }
 
 impl Plan {
-    fn new(dimensions: &[Dimension]) -> Self {
+    fn new(dimensions: &[Dimension], most_kinds: usize) -> Self {
         let owners = (dimensions.iter().enumerate())
             .flat_map(|(number, dimension)| dimension.keys.iter().map(move |_| number));
         let mut axes: Vec<(Axis, usize)> = axes_of(dimensions).into_iter().zip(owners).collect();
         axes.sort_by(|(one, _), (other, _)| one.key.cmp(&other.key));
         let (axes, dimension_of): (Vec<Axis>, Vec<usize>) = axes.into_iter().unzip();
         Self {
-            simulations: Vec::new(),
+            simulations: Simulations::default(),
             points: Vec::new(),
             known: HashMap::new(),
             places: Vec::new(),
+            most_kinds,
             is_too_large: false,
             axes: axes.into(),
             dimension_of,
@@ -288,24 +304,18 @@ impl Plan {
             return;
         };
         let settings: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-        let last = replications.saturating_sub(1);
-        let room = MAXIMUM_SIMULATIONS.saturating_sub(self.simulations.len());
-        if replications as usize > room && !self.known.contains_key(&(settings, last)) {
+        if self.known.len() >= self.most_kinds && !self.known.contains_key(&settings) {
             self.is_too_large = true;
             return;
         }
+        let simulations = &mut self.simulations;
+        let first = *(self.known)
+            .entry(settings)
+            .or_insert_with(|| simulations.add(base, replications));
         for replication in 0..replications {
-            let known = self.known.entry((settings, replication));
-            let simulation = *known.or_insert_with(|| {
-                self.simulations.push(SimulationSpec {
-                    replication,
-                    ..base.clone()
-                });
-                self.simulations.len() - 1
-            });
             self.points.push(Point {
-                id: String::new(),
-                simulation,
+                id: Identity::new(),
+                simulation: first + replication as usize,
                 axes: axes.clone(),
                 penalty_ratio,
                 replication,

@@ -72,7 +72,7 @@ fn with(replaced: &str, by: &str) -> String {
 fn a_file_without_axes_is_one_point_a_replication() {
     let sweep = sweep(HEAD);
     assert_eq!((sweep.points.len(), sweep.simulations.len()), (2, 2));
-    assert_eq!(sweep.simulations[0].workload.evaluation_jobs, 200);
+    assert_eq!(sweep.simulations.kind(0).workload.evaluation_jobs, 200);
     assert_eq!(sweep.seed, 1);
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use arrayvec::ArrayString;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
@@ -9,14 +10,20 @@ use super::spec::{RESULT_FORMAT, SimulationSpec, Sweep};
 use crate::inputs::{ContentHashes, RunInput, write_sorted};
 use crate::studies::lab_study;
 
+/// What tells a result from others: 32 hexadecimal digits of a SHA-256, kept in their place, because sweeps have millions.
+pub type Identity = ArrayString<32>;
+
 /// The first 32 hexadecimal digits of the SHA-256 of a text.
 #[must_use]
-pub fn digest(text: &str) -> String {
+pub fn digest(text: &str) -> Identity {
     let hash = Sha256::digest(text.as_bytes());
-    hash.iter()
-        .take(16)
-        .map(|byte| format!("{byte:02x}"))
-        .collect()
+    let mut digits = Identity::new();
+    for byte in hash.iter().take(16) {
+        for half in [byte >> 4, byte & 15] {
+            digits.push(char::from_digit(u32::from(half), 16).unwrap_or('0'));
+        }
+    }
+    digits
 }
 
 impl Sweep {
@@ -29,55 +36,59 @@ impl Sweep {
     ///
     /// # Errors
     ///
-    /// What `hashes` returns for a simulation.
+    /// What `hashes` returns for some of the simulations; it returns one for each of them, in their order.
     pub fn identify<E>(
         &mut self,
-        mut hashes: impl FnMut(&SimulationSpec) -> Result<ContentHashes, E>,
+        mut hashes: impl FnMut(&[SimulationSpec]) -> Result<Vec<ContentHashes>, E>,
     ) -> Result<(), E> {
-        let mut contents = Vec::with_capacity(self.simulations.len());
-        for spec in &self.simulations {
-            contents.push(hashes(spec)?);
-        }
-        let base = |index: usize| {
-            let spec = &self.simulations[index];
-            let mut base = json!({
-                "format": RESULT_FORMAT,
-                "simulation": spec,
-                "content": contents[index],
-            });
-            if let Some(revision) = spec.study.study().revision() {
-                base["revision"] = revision.into();
-            }
-            base
-        };
-        // One text at a time: all of them would take more memory than everything else.
-        let mut order: Vec<usize> = (0..self.points.len()).collect();
-        order.sort_by_key(|point| self.points[*point].simulation);
+        let mut order: Vec<u32> = (0..self.points.len() as u32).collect();
+        order.sort_by_key(|place| self.points[*place as usize].simulation);
         let mut order = order.into_iter().peekable();
         let mut simulation_ids = Vec::with_capacity(self.simulations.len());
-        let mut point_ids = vec![String::new(); self.points.len()];
-        for index in 0..self.simulations.len() {
-            let text = sorted(&base(index));
-            simulation_ids.push(digest(&text));
-            while let Some(place) = order.next_if(|place| self.points[*place].simulation == index) {
-                let ratio = json!({ "penalty_ratio": self.points[place].penalty_ratio });
-                point_ids[place] = digest(&format!("{text}{}", sorted(&ratio)));
+        let mut read = BTreeSet::new();
+        // Some at a time, and one text at a time: all of them would take more memory than everything else.
+        let mut specs = self.simulations.iter();
+        loop {
+            let some: Vec<SimulationSpec> = specs.by_ref().take(AT_A_TIME).collect();
+            if some.is_empty() {
+                break;
+            }
+            for (spec, content) in some.iter().zip(hashes(&some)?) {
+                let text = sorted(&base(spec, &content));
+                let number = simulation_ids.len();
+                simulation_ids.push(digest(&text));
+                let points = &mut self.points;
+                while let Some(place) =
+                    order.next_if(|place| points[*place as usize].simulation == number)
+                {
+                    let point = &mut points[place as usize];
+                    let ratio = json!({ "penalty_ratio": point.penalty_ratio });
+                    point.id = digest(&format!("{text}{}", sorted(&ratio)));
+                }
+                for input in inputs(spec, &content) {
+                    read.insert(input);
+                }
             }
         }
-        self.inputs = self
-            .simulations
-            .iter()
-            .zip(&contents)
-            .flat_map(|(spec, content)| inputs(spec, content))
-            .collect::<BTreeSet<_>>()
-            .into_iter()
-            .collect();
+        self.inputs = read.into_iter().collect();
         self.simulation_ids = simulation_ids;
-        for (point, id) in self.points.iter_mut().zip(point_ids) {
-            point.id = id;
-        }
         Ok(())
     }
+}
+
+/// Simulations whose inputs are hashed beside each other.
+const AT_A_TIME: usize = 4_096;
+
+fn base(spec: &SimulationSpec, content: &ContentHashes) -> Value {
+    let mut base = json!({
+        "format": RESULT_FORMAT,
+        "simulation": spec,
+        "content": content,
+    });
+    if let Some(revision) = spec.study.study().revision() {
+        base["revision"] = revision.into();
+    }
+    base
 }
 
 fn inputs(spec: &SimulationSpec, content: &ContentHashes) -> Vec<RunInput> {

@@ -24,6 +24,7 @@ mod replay;
 pub(crate) mod resolve;
 mod run;
 mod shard;
+mod simulations;
 mod sink;
 mod spec;
 mod starter;
@@ -34,11 +35,11 @@ pub use crate::inputs::{
     PreparedWorkload, RecordLoss, RunInput, canonical_json,
 };
 pub use crate::keys::problem::{ExperimentError, Problem, ProblemKind};
-pub use axes::{MAXIMUM_POINTS, MAXIMUM_SIMULATIONS, round12};
+pub use axes::{MAXIMUM_KINDS, MAXIMUM_POINTS, round12};
 pub use coordinator::{Observer, Simulate, Tally, Task, tasks, work_off};
 pub use cost::{CostModel, megabytes, wall_time};
 pub use experiment::Experiment;
-pub use identity::digest;
+pub use identity::{Identity, digest};
 pub use interrupt::{INTERRUPTED, Interrupt};
 pub use overrides::{OverrideError, with_values};
 pub use point_axes::PointAxes;
@@ -50,6 +51,7 @@ pub use run::{
     run_planned,
 };
 pub use shard::{Shard, ShardError};
+pub use simulations::Simulations;
 pub use sink::{
     EarlierWork, FailedSimulation, FinishedSimulation, NoStore, OutcomeDetail, ResultSink,
     ResultStore, RunState, SimulationProgress, SinkError,

@@ -236,7 +236,7 @@ values = [0.1, 0.2, 0.3, 0.4]
 
     /// What a simulation really takes: the opposite of what is expected.
     fn really(sweep: &Sweep, task: &Task) -> Duration {
-        let spec = &sweep.simulations[task.simulation];
+        let spec = sweep.simulations.get(task.simulation);
         let threshold = (spec.scheduling.acceptance.threshold() * 1_000.0) as u64;
         let strategy = match spec.scheduling.strategy.as_str() {
             "easy-backfilling" => 40_000,
@@ -309,13 +309,13 @@ values = [0.1, 0.2, 0.3, 0.4]
             .collect();
         let settings: BTreeSet<String> = first
             .iter()
-            .map(|task| format!("{:?}", sweep.simulations[task.simulation].scheduling))
+            .map(|task| format!("{:?}", sweep.simulations.kind(task.simulation).scheduling))
             .collect();
         // Two baselines and four thresholds.
         assert_eq!(settings.len(), 6);
         let replications: BTreeSet<u32> = first
             .iter()
-            .map(|task| sweep.simulations[task.simulation].replication)
+            .map(|task| sweep.simulations.get(task.simulation).replication)
             .collect();
         assert_eq!(replications.len(), 6);
     }

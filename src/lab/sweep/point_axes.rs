@@ -29,9 +29,11 @@ pub enum AxisValue {
     Flag(bool),
 }
 
-/// The value of every axis of a sweep at one of its points, by key. Takes four bytes an axis.
+/// The value of every axis of a sweep at one of its points, by key. The replications of a combination share theirs.
 #[derive(Clone)]
-pub struct PointAxes {
+pub struct PointAxes(Arc<Combination>);
+
+struct Combination {
     /// By key.
     axes: Arc<[Axis]>,
     positions: Box<[u32]>,
@@ -40,10 +42,10 @@ pub struct PointAxes {
 impl PointAxes {
     /// The values at these positions, one of each of the axes, which are in the order of their keys.
     pub(super) fn new(axes: &Arc<[Axis]>, positions: Box<[u32]>) -> Self {
-        Self {
+        Self(Arc::new(Combination {
             axes: Arc::clone(axes),
             positions,
-        }
+        }))
     }
 
     /// The value of the axis with this key; `None` where the sweep has no such axis.
@@ -56,9 +58,9 @@ impl PointAxes {
 
     /// Every axis with its value, in the order of the keys.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &AxisValue)> {
-        self.axes
-            .iter()
-            .zip(&self.positions)
+        let Combination { axes, positions } = self.0.as_ref();
+        axes.iter()
+            .zip(positions)
             .map(|(axis, position)| (axis.key.as_str(), &axis.values[*position as usize]))
     }
 }
@@ -97,9 +99,9 @@ impl FromIterator<(String, AxisValue)> for PointAxes {
             })
             .collect();
         axes.sort_by(|one, other| one.key.cmp(&other.key));
-        Self {
+        Self(Arc::new(Combination {
             positions: vec![0; axes.len()].into(),
             axes: axes.into(),
-        }
+        }))
     }
 }

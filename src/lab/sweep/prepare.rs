@@ -1,6 +1,5 @@
 //! What a sweep asks of its inputs: identities, what is missing, and simulations with all that they read.
 
-use std::convert::Infallible;
 use std::sync::Arc;
 
 use super::coordinator::Simulate;
@@ -26,7 +25,7 @@ impl Inputs {
     ///
     /// As for [`Inputs::identify`].
     pub fn identify_with(&self, sweep: &mut Sweep, threads: usize) -> Result<(), Arc<InputError>> {
-        let contents = map_in_parallel(&sweep.simulations, threads, &|spec: &SimulationSpec| {
+        let hashes = |spec: &SimulationSpec| {
             let workload = self.workload(spec)?;
             let study = lab_study(&spec.study);
             study.check(spec, self)?;
@@ -41,12 +40,8 @@ impl Inputs {
                 sites,
                 workflow,
             })
-        })?;
-        let mut contents = contents.into_iter();
-        let Ok(()) = sweep.identify(|_| {
-            let content = contents.next();
-            Ok::<_, Infallible>(content.expect("there is one for each simulation, in their order"))
-        });
+        };
+        sweep.identify(|specs| map_in_parallel(specs, threads, &hashes))?;
         sweep.losses = self.losses();
         // Every workload is made: the raw records are not needed any more.
         self.records.clear();

@@ -132,19 +132,19 @@ pub fn replay_point(
         seed: spec.seed,
         replications: 1,
         axes: Vec::new(),
-        simulations: vec![spec.clone()],
+        simulations: [spec.clone()].into_iter().collect(),
         simulation_ids: Vec::new(),
         points: Vec::new(),
         inputs: Vec::new(),
         losses: Vec::new(),
     };
     inputs.identify(&mut sweep).map_err(ReplayError::Input)?;
-    let found = sweep.simulation_ids.first().cloned().unwrap_or_default();
-    let same_inputs = found == source.identity;
+    let found = sweep.simulation_ids.first().copied().unwrap_or_default();
+    let same_inputs = found.as_str() == source.identity;
     if !same_inputs && !force {
         return Err(ReplayError::OtherInputs {
             stored: source.identity.clone(),
-            found,
+            found: found.to_string(),
         });
     }
     let study = lab_study(&spec.study);

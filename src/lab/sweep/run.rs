@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::coordinator::{Observer, Simulate, Tally, Task, tasks, work_off};
 use super::cost::{CostModel, megabytes, wall_time};
+use super::identity::Identity;
 use super::interrupt::Interrupt;
 use super::progress::{Progress, while_working};
 use super::shard::Shard;
@@ -142,7 +143,7 @@ impl Plan {
     #[must_use]
     pub fn new(
         sweep: &Sweep,
-        done: &HashSet<String>,
+        done: &HashSet<Identity>,
         earlier: &EarlierWork,
         costs: &CostModel,
         options: &SweepOptions,
@@ -182,17 +183,20 @@ impl Plan {
         let done_points: Vec<usize> = ours()
             .filter(|point| done.contains(&sweep.points[*point].id))
             .collect();
-        let simulations: HashSet<usize> =
-            ours().map(|point| sweep.points[point].simulation).collect();
+        let mut is_read = vec![false; sweep.simulations.len()];
+        for point in ours() {
+            is_read[sweep.points[point].simulation] = true;
+        }
         Self {
             points: ours().count(),
-            simulations: simulations.len(),
+            simulations: is_read.iter().filter(|is_read| **is_read).count(),
             shard: options.shard.map(|shard| (shard, sweep.points.len())),
             done: done_points.len(),
             done_points,
             wall: wall_time(&seconds, options.workers),
             megabytes: megabytes(
-                open.iter().map(|task| &sweep.simulations[task.simulation]),
+                open.iter()
+                    .map(|task| sweep.simulations.kind(task.simulation)),
                 options.outcomes,
             ),
             read_off,
@@ -322,9 +326,8 @@ pub fn plan(
     let done = if options.fresh {
         HashSet::new()
     } else {
-        let ids: Vec<&str> = sweep.points.iter().map(|point| point.id.as_str()).collect();
         store
-            .done(&ids, options.outcomes)
+            .done(sweep, options.outcomes)
             .map_err(SweepError::Store)?
     };
     Ok(Plan::new(
@@ -353,7 +356,7 @@ pub fn prepare_all(
             if options.interrupt.is_requested() {
                 return Ok(());
             }
-            prepare(&sweep.simulations[task.simulation])
+            prepare(&sweep.simulations.get(task.simulation))
         })
     })
     .map_err(SweepError::Input)?;

@@ -191,7 +191,7 @@ values = [1.0, 2.0]
         let dearest = sweep
             .simulations
             .iter()
-            .map(|spec| costs.seconds(spec))
+            .map(|spec| costs.seconds(&spec))
             .fold(0.0, f64::max);
         let seconds: Vec<f64> = (1..=6)
             .map(|number| {
@@ -203,7 +203,7 @@ values = [1.0, 2.0]
                     .collect();
                 simulations
                     .into_iter()
-                    .map(|simulation| costs.seconds(&sweep.simulations[simulation]))
+                    .map(|simulation| costs.seconds(sweep.simulations.kind(simulation)))
                     .sum()
             })
             .collect();

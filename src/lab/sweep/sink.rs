@@ -1,9 +1,10 @@
 //! Where results go: what the coordinator needs of a store, and nothing more, so that it can be tested without one.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::identity::Identity;
 use super::spec::{Point, SimulationSpec, Sweep, Task};
 use crate::studies::SimulationResult;
 
@@ -34,8 +35,8 @@ pub enum RunState {
 /// A simulation that came to its end, with the points that are read off it.
 #[derive(Clone, Debug)]
 pub struct FinishedSimulation {
-    /// Hex digest of the content that determines the result.
-    pub id: String,
+    /// Of the content that determines the result.
+    pub id: Identity,
     /// That content.
     pub spec: SimulationSpec,
     /// The workload's name for people.
@@ -51,8 +52,8 @@ pub struct FinishedSimulation {
 /// A simulation that could not be carried out.
 #[derive(Clone, Debug)]
 pub struct FailedSimulation {
-    /// Hex digest of the content that determines the result.
-    pub id: String,
+    /// Of the content that determines the result.
+    pub id: Identity,
     /// That content.
     pub spec: SimulationSpec,
     /// The workload's name for people.
@@ -78,11 +79,11 @@ pub enum SimulationProgress {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct EarlierWork {
     /// Simulations that failed.
-    pub failed: HashSet<String>,
+    pub failed: HashSet<Identity>,
     /// Simulations that a live process has under way.
-    pub elsewhere: HashSet<String>,
+    pub elsewhere: HashSet<Identity>,
     /// Simulations that are done, each with how much of it was kept.
-    pub done: BTreeMap<String, OutcomeDetail>,
+    pub done: HashMap<Identity, OutcomeDetail>,
     /// How many done simulations were computed by another version of the program, by version.
     pub other_programs: BTreeMap<String, usize>,
     /// Inputs that had other content the last time that a run read them.
@@ -142,12 +143,12 @@ pub trait ResultSink: Send + Sync {
 
 /// A store as a sweep sees it.
 pub trait ResultStore {
-    /// Which of these points (by identity) are done with at least this much kept.
+    /// Which points of a sweep are done with at least this much kept.
     ///
     /// # Errors
     ///
     /// When it cannot be read.
-    fn done(&self, ids: &[&str], detail: OutcomeDetail) -> Result<HashSet<String>, SinkError>;
+    fn done(&self, sweep: &Sweep, detail: OutcomeDetail) -> Result<HashSet<Identity>, SinkError>;
 
     /// Begins a run: enters it, makes the points that are done already part of it, enters what is to be done as pending (with
     /// `fresh` as a new generation), and opens a sink that lets `queue` simulations wait.
@@ -207,7 +208,7 @@ impl ResultSink for NoStore {
 }
 
 impl ResultStore for NoStore {
-    fn done(&self, _: &[&str], _: OutcomeDetail) -> Result<HashSet<String>, SinkError> {
+    fn done(&self, _: &Sweep, _: OutcomeDetail) -> Result<HashSet<Identity>, SinkError> {
         Ok(HashSet::new())
     }
 

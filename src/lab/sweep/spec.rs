@@ -2,8 +2,10 @@
 
 use std::path::PathBuf;
 
+use super::identity::Identity;
 use super::point_axes::PointAxes;
 pub use super::point_axes::{Axis, AxisValue};
+use super::simulations::Simulations;
 use crate::inputs::{RecordLoss, RunInput};
 pub use crate::studies::SimulationSpec;
 
@@ -30,9 +32,9 @@ pub struct Sweep {
     /// The axes in the order of the file: name and every value, as shown in tables.
     pub axes: Vec<Axis>,
     /// Distinct schedules to simulate; points that differ only in accounting share one.
-    pub simulations: Vec<SimulationSpec>,
+    pub simulations: Simulations,
     /// The identity of each of [`Sweep::simulations`]: empty until [`Sweep::identify`].
-    pub simulation_ids: Vec<String>,
+    pub simulation_ids: Vec<Identity>,
     /// Every point, in the order of the axes, then replications.
     pub points: Vec<Point>,
     /// What the simulations read, each once: empty until [`Sweep::identify`].
@@ -55,9 +57,8 @@ pub struct Task {
 /// One point of a sweep: a combination of axis values and a replication, read off one simulation.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// Hex digest of the content that determines the result (simulation identity and accounting); empty until
-    /// [`Sweep::identify`].
-    pub id: String,
+    /// Of the content that determines the result (simulation identity and accounting); empty until [`Sweep::identify`].
+    pub id: Identity,
     /// Index into [`Sweep::simulations`].
     pub simulation: usize,
     /// The value of every axis of the sweep, by key.

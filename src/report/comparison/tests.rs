@@ -8,7 +8,7 @@ use super::*;
 use crate::report::table::Cell;
 use crate::scheduling::SimulationMetrics;
 use crate::store::{FailedSimulation, OutcomeDetail, RunInput, RunState, Writer};
-use crate::store_fixtures::{axis, finished, point, record, spec, text};
+use crate::store_fixtures::{axis, finished, identity, point, record, spec, text};
 use crate::studies::SimulationResult;
 use crate::sweep::AxisValue;
 use crate::units::NodeSeconds;
@@ -52,7 +52,7 @@ fn made(path: &Path, name: &str, kind: &str, replications: u32, gains: Gains<'_>
             let error = "it broke".to_owned();
             handle
                 .fail(FailedSimulation {
-                    id,
+                    id: identity(&id),
                     spec,
                     workload_label,
                     error,

@@ -1,7 +1,7 @@
 //! Simulations that are computed anew, and work under way.
 
 use super::{count, folder};
-use crate::store::fixtures::{finished, point, record, result, spec};
+use crate::store::fixtures::{finished, identity, point, record, result, spec};
 use crate::store::{
     OutcomeDetail, PendingSimulation, RunId, RunSelector, RunState, SimulationProgress, Store,
     Writer,
@@ -17,12 +17,12 @@ fn a_fresh_run_begins_a_new_generation_and_leaves_the_old_one_to_older_runs() {
         let store = Store::open(&path).unwrap();
         let run = store.begin_run(&record("again", vec![], 1)).unwrap();
         let pending = [PendingSimulation {
-            id: "s1",
-            spec: &specification,
+            id: identity("s1"),
+            spec: specification.clone(),
             points: vec![&one],
         }];
-        store.enter_pending(run, &pending, fresh).unwrap();
-        assert!(store.done_points(&["one"]).unwrap().is_empty());
+        store.enter_pending(run, pending.clone(), fresh).unwrap();
+        assert!(store.done_points([identity("one")]).unwrap().is_empty());
         assert_eq!(store.run(&RunSelector::Id(run.0)).unwrap().points_done, 0);
         let writer = Writer::start(store, run, OutcomeDetail::Metrics, 1);
         let handle = writer.handle();
@@ -43,7 +43,7 @@ fn a_fresh_run_begins_a_new_generation_and_leaves_the_old_one_to_older_runs() {
         count(&store.connection, "SELECT max(attempts) FROM simulation"),
         1
     );
-    assert_eq!(store.done_points(&["one"]).unwrap().len(), 1);
+    assert_eq!(store.done_points([identity("one")]).unwrap().len(), 1);
 }
 
 #[test]
@@ -55,11 +55,11 @@ fn work_under_way_belongs_to_its_process_and_waits_again_when_that_died() {
     let store = Store::open(&path).unwrap();
     let run = store.begin_run(&record("first", vec![], 1)).unwrap();
     let pending = [PendingSimulation {
-        id: "s1",
-        spec: &specification,
+        id: identity("s1"),
+        spec: specification.clone(),
         points: vec![&one],
     }];
-    store.enter_pending(run, &pending, false).unwrap();
+    store.enter_pending(run, pending.clone(), false).unwrap();
     let writer = Writer::start(store, run, OutcomeDetail::Metrics, 1);
     let handle = writer.handle();
     handle.started("s1").unwrap();
@@ -80,7 +80,7 @@ fn work_under_way_belongs_to_its_process_and_waits_again_when_that_died() {
     };
     // This process lives: another run would leave the simulation to it.
     let work = other
-        .earlier_work(&record("second", vec![], 1), &["s1"])
+        .earlier_work(&record("second", vec![], 1), &[identity("s1")])
         .unwrap();
     assert!(work.elsewhere.contains("s1"));
     let second = other.begin_run(&record("second", vec![], 1)).unwrap();
@@ -123,8 +123,8 @@ fn a_run_keeps_its_generation_while_another_one_begins_anew_beside_it() {
     let one = point("one", &[], 0, 1.0);
     let specification = spec("fcfs", 0);
     let pending = [PendingSimulation {
-        id: "s1",
-        spec: &specification,
+        id: identity("s1"),
+        spec: specification.clone(),
         points: vec![&one],
     }];
     let writers: Vec<Writer> = [false, true]
@@ -132,7 +132,7 @@ fn a_run_keeps_its_generation_while_another_one_begins_anew_beside_it() {
         .map(|fresh| {
             let store = Store::open(&path).unwrap();
             let run = store.begin_run(&record("beside", vec![], 1)).unwrap();
-            store.enter_pending(run, &pending, fresh).unwrap();
+            store.enter_pending(run, pending.clone(), fresh).unwrap();
             Writer::start(store, run, OutcomeDetail::Metrics, 1)
         })
         .collect();

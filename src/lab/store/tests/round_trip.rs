@@ -9,7 +9,7 @@ use crate::scheduling::{
     WorkCounters,
 };
 use crate::store::fixtures::{
-    axis, finished, outcome, point, record, result, spec, text, write_run,
+    axis, finished, identity, outcome, point, record, result, spec, text, write_run,
 };
 use crate::store::{FailedSimulation, OutcomeDetail, RunSelector, RunState, Store, Writer};
 use crate::sweep::AxisValue;
@@ -273,7 +273,7 @@ fn points_of_an_earlier_run_are_linked_and_failures_do_not_count_as_done() {
         .unwrap();
     handle
         .fail(FailedSimulation {
-            id: "s2".to_owned(),
+            id: identity("s2"),
             spec: spec("fcfs", 0),
             workload_label: "w".to_owned(),
             error: "a policy panicked".to_owned(),
@@ -298,11 +298,13 @@ fn points_of_an_earlier_run_are_linked_and_failures_do_not_count_as_done() {
     assert!(refused.to_string().contains("finished before"), "{refused}");
 
     let store = Store::open(&path).unwrap();
-    let done = store.done_points(&["one", "two", "three"]).unwrap();
-    assert_eq!(done.into_iter().collect::<Vec<_>>(), ["one"]);
+    let done = store
+        .done_points(["one", "two", "three"].map(identity))
+        .unwrap();
+    assert_eq!(done.into_iter().collect::<Vec<_>>(), [identity("one")]);
     assert!(
         store
-            .done_points_in_detail(&["one"], OutcomeDetail::All)
+            .done_points_in_detail([identity("one")], OutcomeDetail::All)
             .unwrap()
             .is_empty()
     );

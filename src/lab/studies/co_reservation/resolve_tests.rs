@@ -28,7 +28,7 @@ fn parse(rest: &str) -> Result<Experiment, ExperimentError> {
 
 fn specs(rest: &str) -> Vec<SimulationSpec> {
     match parse(rest) {
-        Ok(experiment) => experiment.sweep.simulations,
+        Ok(experiment) => experiment.sweep.simulations.iter().collect(),
         Err(error) => panic!("{error}"),
     }
 }

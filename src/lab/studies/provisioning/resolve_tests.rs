@@ -29,7 +29,7 @@ fn parse(rest: &str) -> Result<Experiment, ExperimentError> {
 
 fn specs(rest: &str) -> Vec<SimulationSpec> {
     match parse(rest) {
-        Ok(experiment) => experiment.sweep.simulations,
+        Ok(experiment) => experiment.sweep.simulations.iter().collect(),
         Err(error) => panic!("{error}"),
     }
 }
@@ -99,11 +99,11 @@ fn only_simulations_of_several_sites_are_of_a_later_revision() {
                 workflow: None,
             })
         };
-        let content = hashes(&sweep.simulations[0]);
-        let Ok(()) = sweep.identify(hashes);
+        let content = hashes(&sweep.simulations.get(0));
+        let Ok(()) = sweep.identify(|specs| specs.iter().map(hashes).collect());
         let before = serde_json::json!({
             "format": RESULT_FORMAT,
-            "simulation": sweep.simulations[0],
+            "simulation": sweep.simulations.get(0),
             "content": content.expect("made above"),
         });
         let before = digest(&canonical_json(&before).expect("JSON"));
@@ -513,7 +513,7 @@ fn replications_are_submissions_and_committed_plans_come_several_to_a_simulation
     let head = HEAD.replace("[workload]", "replications = 5\n\n[workload]");
     let sweep = |rest: &str| {
         let experiment = Experiment::parse("test.toml", &format!("{head}{rest}"), None).unwrap();
-        experiment.sweep.simulations
+        experiment.sweep.simulations.iter().collect::<Vec<_>>()
     };
     let instants = |spec: &SimulationSpec| match &spec.study {
         StudySpec::Provisioning(study) => (study.settings.commitment, study.settings.instants),

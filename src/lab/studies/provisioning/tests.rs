@@ -39,6 +39,8 @@ fn specs(text: &str) -> Vec<SimulationSpec> {
         .unwrap_or_else(|error| panic!("{error}"))
         .sweep
         .simulations
+        .iter()
+        .collect()
 }
 
 fn prepared() -> Inputs {

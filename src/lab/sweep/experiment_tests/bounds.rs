@@ -34,23 +34,28 @@ fn a_thousand_million_jobs_were_generated_until_the_memory_was_full_and_are_refu
 }
 
 #[test]
-fn a_sweep_of_more_simulations_than_memory_holds_is_refused_and_one_of_many_points_takes_two_hundred_bytes_each()
- {
-    let whole = with(
-        "battery_jobs = 100\ntarget_load = 2.0",
-        "whole_trace = true",
-    )
-    .replace("\"heuristic-overbooking\"", "\"slots\"");
-    let many = whole.replace("replications = 2", "replications = 500001");
-    assert!(refusal(&many).contains("more than 500000 simulations"));
+fn a_sweep_of_more_kinds_of_simulations_than_memory_holds_is_refused() {
+    let text =
+        format!("{HEAD}[[axis]]\nkey = \"acceptance.pof_max\"\nvalues = [0.1, 0.2, 0.3, 0.4]\n");
+    let within = |most| Experiment::parse_within("test.toml", &text, None, most);
+    let refused = within(3).expect_err("there are four").to_string();
+    assert!(refused.contains("more than 3 simulations, replications of one not counted"));
+    assert_eq!(
+        within(4).expect("there are four").sweep.simulations.len(),
+        8
+    );
+}
+
+#[test]
+fn points_of_one_simulation_and_replications_of_one_kind_take_less_than_a_hundred_bytes_each() {
     let text = format!(
         "{HEAD}[[axis]]\nkey = \"acceptance.penalty_ratio\"\nrange = {{ from = 1, to = 1000, step = 1 }}\n"
     );
     let sweep = sweep(&text);
     assert_eq!((sweep.points.len(), sweep.simulations.len()), (2_000, 2));
-    // Its identity has 32 letters, its axis four bytes; an allocation costs up to 16 more.
-    let bytes = size_of::<Point>() + (32 + 16) + (4 + 16);
-    assert!(bytes <= 200, "{bytes}");
+    assert_eq!(sweep.simulations.kinds().len(), 1);
+    let bytes = size_of::<Point>();
+    assert!(bytes <= 100, "{bytes}");
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Which simulations points share, and what identifies them.
 
 use super::*;
+use crate::sweep::SimulationSpec;
 
 const PAPER: &str = r#"[experiment]
 name = "paper"
@@ -34,7 +35,7 @@ fn the_papers_risk_sweep_adds_five_thresholds() {
         sweep
             .simulations
             .iter()
-            .map(|spec| canonical_json(spec).expect("JSON"))
+            .map(|spec| canonical_json(&spec).expect("JSON"))
             .collect()
     };
     let known = texts(&pof);
@@ -72,7 +73,7 @@ fn identified(text: &str) -> Sweep {
             workflow: None,
         })
     };
-    let Ok(()) = sweep.identify(hashes);
+    let Ok(()) = sweep.identify(|specs| specs.iter().map(hashes).collect());
     sweep
 }
 
@@ -125,7 +126,7 @@ fn identity_follows_content_and_accounting_and_not_position() {
             workflow: None,
         })
     };
-    let Ok(()) = other.identify(hashes);
+    let Ok(()) = other.identify(|specs| specs.iter().map(hashes).collect());
     assert!(
         other
             .points
@@ -163,8 +164,8 @@ fn pof_and_risk_runs_with_one_threshold_and_one_ratio_share_their_points() {
 fn without_checkpoints_no_specification_has_changed_and_with_them_only_intervals_that_ask_read_the_failure_rate()
  {
     let plain = sweep(PAPER);
-    for spec in &plain.simulations {
-        let text = canonical_json(spec).expect("JSON");
+    for spec in plain.simulations.iter() {
+        let text = canonical_json(&spec).expect("JSON");
         assert!(
             !text.contains("checkpoint") && !text.contains("penalty"),
             "{text}"
@@ -200,11 +201,11 @@ fn a_market_reads_checkpoints_and_moves_jobs_only_with_them() {
     let plain = simulations("");
     let saving = simulations("[checkpoint]\ninterval = \"daly\"\n");
     assert_eq!(saving.len(), 2 * plain.len());
-    let text = |spec| canonical_json(spec).expect("JSON");
-    for spec in &plain {
+    let text = |spec: &SimulationSpec| canonical_json(spec).expect("JSON");
+    for spec in plain.kinds() {
         assert!(!text(spec).contains("checkpoint") && !text(spec).contains("migration"));
     }
-    assert!(saving.iter().all(|spec| text(spec).contains("\"daly\"")));
+    assert!(saving.iter().all(|spec| text(&spec).contains("\"daly\"")));
 }
 
 #[test]

@@ -54,7 +54,7 @@ strategy = "co-reservation"
 "#
     );
     let experiment = Experiment::parse("base.toml", &text, None).expect("valid");
-    canonical_json(&experiment.sweep.simulations[0]).expect("a JSON form")
+    canonical_json(experiment.sweep.simulations.kind(0)).expect("a JSON form")
 }
 
 /// Other defaults are read from their declaration.
