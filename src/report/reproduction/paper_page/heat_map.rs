@@ -7,7 +7,7 @@ use crate::report::findings::{Check, Finding, Provenance};
 use crate::report::svg::{Canvas, Picture, Place, escape, text_width};
 
 /// What a reader of the maps must know.
-pub(super) const NOTE: &str = "Claims that hold among those that could be checked, by the first judgement; the darker, the greater the share. A share of few claims says little, and claims are not independent of each other: a surplus \
+pub(super) const NOTE: &str = "Claims that hold among those that could be checked, by the first judgement; the stronger the colour, the greater the share. A share of few claims says little, and claims are not independent of each other: a surplus \
     is made of gains that are claims, too.";
 
 const ROW: f64 = 24.0;
