@@ -1,4 +1,4 @@
--- What it costs that jobs share the bandwidth they write checkpoints with: for each log, interval, cost of a write, strategy and threshold the means of
+-- What it costs that jobs share the bandwidth with which they write checkpoints: for each log, interval, cost of a write, strategy and threshold the means of
 -- 20 batteries with bandwidth of their own, and shared less own, battery by battery (the 95 % interval of such a mean is 2.093 times the root of its
 -- "variance": t of 19 degrees of freedom).
 WITH each AS MATERIALIZED (
@@ -15,15 +15,16 @@ WITH each AS MATERIALIZED (
     FROM v_point p JOIN run r ON r.id = p.run JOIN v_measure m USING (run, place)
     WHERE r.name LIKE 'bandwidth-%' GROUP BY p.run, p.place
 ), paired AS (
-    SELECT own.*, shared.gain - own.gain AS more, shared.failed - own.failed AS more_failed, shared.stops - own.stops AS more_stops,
-        shared.lost - own.lost AS more_lost, shared.written AS shared_written, shared.waited AS shared_waited, shared.writers AS shared_writers
+    SELECT own.*, shared.bandwidth AS sharing, shared.gain - own.gain AS more, shared.failed - own.failed AS more_failed,
+        shared.stops - own.stops AS more_stops, shared.lost - own.lost AS more_lost,
+        shared.written AS shared_written, shared.waited AS shared_waited, shared.writers AS most_writers
     FROM each own JOIN each shared USING (log, strategy, replication, interval, cost, pof_max)
-    WHERE own.bandwidth = 'own' AND shared.bandwidth = 'shared'
+    WHERE own.bandwidth = 'own' AND shared.bandwidth <> 'own'
 )
-SELECT log, interval, cost, strategy, pof_max, round(avg(gain)) AS gain, round(avg(more)) AS more,
+SELECT log, interval, cost, strategy, pof_max, sharing, round(avg(gain)) AS gain_own, round(avg(more)) AS more,
     round((avg(more * more) - avg(more) * avg(more)) / (count(*) - 1)) AS more_variance,
-    round(avg(failed), 1) AS failed, round(avg(more_failed), 2) AS more_failed,
+    round(avg(failed), 1) AS failed_own, round(avg(more_failed), 2) AS more_failed,
     round((avg(more_failed * more_failed) - avg(more_failed) * avg(more_failed)) / (count(*) - 1), 4) AS failed_variance,
-    round(avg(written)) AS written, round(avg(shared_written)) AS shared_written, round(avg(shared_waited)) AS waited, max(shared_writers) AS writers,
-    round(avg(stops), 1) AS stops, round(avg(more_stops), 2) AS more_stops, round(avg(lost)) AS lost, round(avg(more_lost)) AS more_lost
-FROM paired GROUP BY log, interval, cost, strategy, pof_max ORDER BY log, interval, cost, strategy, pof_max
+    round(avg(written)) AS written_own, round(avg(shared_written)) AS written_shared, round(avg(shared_waited)) AS waited, max(most_writers) AS most_writers,
+    round(avg(stops), 1) AS stops_own, round(avg(more_stops), 1) AS more_stops, round(avg(lost)) AS lost_own, round(avg(more_lost)) AS more_lost
+FROM paired GROUP BY log, interval, cost, strategy, pof_max, sharing ORDER BY log, interval, cost, strategy, pof_max, sharing
