@@ -32,19 +32,33 @@ pub struct CheckpointSettings {
     /// What the memory of a suspended job costs, in virtual coins a node-hour; read with [`GapEnd::Suspend`] only.
     #[serde(default, skip_serializing_if = "is_default")]
     pub memory_price: f64,
+    /// Whose bandwidth a checkpoint is written with.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub bandwidth: Bandwidth,
 }
 
 impl CheckpointSettings {
     /// Without what is not read.
     #[must_use]
     pub fn normalised(self) -> Self {
-        match self.gap_end {
-            GapEnd::Suspend => self,
-            GapEnd::Checkpoint | GapEnd::Kill => Self {
-                memory_price: 0.0,
-                ..self
+        Self {
+            memory_price: match self.gap_end {
+                GapEnd::Suspend => self.memory_price,
+                GapEnd::Checkpoint | GapEnd::Kill => 0.0,
             },
+            bandwidth: if self.shares_bandwidth() {
+                self.bandwidth
+            } else {
+                Bandwidth::Own
+            },
+            ..self
         }
+    }
+
+    /// Whether a write takes longer while others write: checkpoints that cost nothing do not.
+    #[must_use]
+    pub fn shares_bandwidth(&self) -> bool {
+        self.bandwidth != Bandwidth::Own && self.cost > Seconds::ZERO
     }
 
     /// How long a job stands still before the end of a window that is too short.
@@ -101,6 +115,40 @@ pub enum GapEnd {
     /// The job is suspended: its state is kept in memory, which costs no time but money, until it goes on. A node that fails under it
     /// afterwards takes it back to its last checkpoint.
     Suspend,
+}
+
+/// Whose bandwidth a checkpoint is written with.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Bandwidth {
+    /// Each job's own: a write takes what it costs, whoever else writes.
+    #[default]
+    Own,
+    /// That of the cluster, in equal shares for all jobs that write: a write takes what it costs while nobody else writes, and k
+    /// times as long while k jobs write. Plans know nothing of it.
+    SharedByJobs,
+    /// That of the cluster, in equal shares for all nodes of jobs that write: a write takes what it costs while no more nodes write
+    /// than these, and m / these times as long while m nodes write. Plans know nothing of it.
+    SharedByNodes(Nodes),
+}
+
+impl Bandwidth {
+    /// How many shares there are before anybody is slowed down; at least one.
+    pub(super) fn capacity(self) -> i64 {
+        match self {
+            Self::Own => i64::MAX,
+            Self::SharedByJobs => 1,
+            Self::SharedByNodes(nodes) => i64::from(nodes.0.max(1)),
+        }
+    }
+
+    /// How many shares a job on so many nodes has.
+    pub(super) fn shares(self, nodes: Nodes) -> i64 {
+        match self {
+            Self::Own | Self::SharedByJobs => 1,
+            Self::SharedByNodes(_) => i64::from(nodes.0),
+        }
+    }
 }
 
 /// In which gaps a job goes on that was stopped.
@@ -247,6 +295,9 @@ pub struct Execution {
     pub lost: Seconds,
     /// Time in which checkpoints were written, or begun to be written.
     pub written: Seconds,
+    /// How much of it others took who wrote at the same time.
+    #[serde(default)]
+    pub waited: Seconds,
     /// Time in which checkpoints were read.
     pub read: Seconds,
     /// How often it was stopped at the end of a window.
@@ -294,6 +345,18 @@ pub struct CheckpointTotals {
     /// What that cost.
     #[serde(default)]
     pub rent: NodeSeconds,
+    /// Where jobs share their bandwidth, what that did.
+    #[serde(default)]
+    pub shared: Option<SharedTotals>,
+}
+
+/// What it cost that jobs which write at once share their bandwidth.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SharedTotals {
+    /// How much of the time in which checkpoints were written others took.
+    pub waited: NodeSeconds,
+    /// How many jobs wrote at once at most.
+    pub most_writers: u32,
 }
 
 impl CheckpointTotals {
@@ -311,6 +374,13 @@ impl CheckpointTotals {
             read: self.read + other.read,
             suspended: self.suspended + other.suspended,
             rent: self.rent + other.rent,
+            shared: match (self.shared, other.shared) {
+                (Some(one), Some(two)) => Some(SharedTotals {
+                    waited: one.waited + two.waited,
+                    most_writers: one.most_writers.max(two.most_writers),
+                }),
+                (one, two) => one.or(two),
+            },
         }
     }
 
@@ -339,6 +409,9 @@ impl CheckpointTotals {
         self.read += nodes.for_span(execution.read);
         self.suspended += nodes.for_span(execution.suspended);
         self.rent += execution.rent;
+        if let Some(shared) = &mut self.shared {
+            shared.waited += nodes.for_span(execution.waited);
+        }
     }
 
     /// The measures of the study; none where no job saves its work.
@@ -355,6 +428,10 @@ impl CheckpointTotals {
             measured.add("restart_node_hours", self.read.coins().0);
             measured.add("suspended_node_hours", self.suspended.coins().0);
             measured.add("memory_rent_vc", self.rent.coins().0);
+            if let Some(shared) = &self.shared {
+                measured.add("bandwidth_wait_node_hours", shared.waited.coins().0);
+                measured.add("most_writers", f64::from(shared.most_writers));
+            }
         }
         measured
     }

@@ -1,7 +1,7 @@
 //! The cluster as a state machine: which node runs what, the events of jobs and nodes in their order, and the outcomes.
 //!
-//! It carries out what a [`Policy`] plans and never decides anything itself. Events at equal times come in the order ends,
-//! repairs, failures, starts, given-up jobs, cancellations, arrivals, and then in the order in which they were scheduled, so that a run is
+//! It carries out what a [`Policy`] plans and never decides anything itself. Events at equal times come in the order checkpoints written, ends,
+//! repairs, failures, starts, checkpoints begun, given-up jobs, cancellations, arrivals, and then in the order in which they were scheduled, so that a run is
 //! the same on every machine.
 
 mod events;
@@ -9,6 +9,8 @@ mod jobs;
 mod moved;
 mod progress;
 mod rest;
+mod runs;
+mod shared_writes;
 mod windows;
 
 use self::events::Event;
@@ -17,6 +19,7 @@ pub use self::jobs::Phase;
 pub use self::moved::MovedJob;
 use self::progress::RunEnd;
 use super::agenda::Agenda;
+use super::bandwidth::SharedBandwidth;
 use super::checkpoint::Checkpointing;
 use super::learned::Learned;
 use super::outcome::{JobOutcome, Promise, SimulationMetrics, Verdict, WorkCounters};
@@ -40,7 +43,7 @@ impl ClusterMachine {
     #[must_use]
     pub fn new(nodes: Nodes, policy: Box<dyn Policy>) -> Self {
         let mut cluster = Cluster::new(nodes);
-        cluster.checkpointing = policy.checkpointing();
+        cluster.save_work(policy.checkpointing());
         cluster.penalty = policy.penalty();
         Self {
             cluster,
@@ -185,6 +188,8 @@ impl ClusterMachine {
                 }
             }
             Event::Start(job, _) => self.policy.start_due(cluster, job),
+            Event::Write(job, _) => cluster.begin_writing(job),
+            Event::Written(_) => cluster.finish_writing(),
             Event::End(job, _) => {
                 if cluster.end(job) {
                     self.policy.ended(cluster, job);
@@ -235,6 +240,8 @@ pub struct Cluster {
     interrupted: Option<Vec<JobId>>,
     /// How jobs save their work; `None` where they do not.
     checkpointing: Option<Checkpointing>,
+    /// Who writes, where jobs share the bandwidth.
+    bandwidth: Option<SharedBandwidth>,
     /// How the penalty grows with lateness; `None` where a deadline is the end.
     penalty: Option<PenaltySettings>,
 }
@@ -273,6 +280,7 @@ impl Cluster {
             allocations: None,
             interrupted: None,
             checkpointing: None,
+            bandwidth: None,
             penalty: None,
         }
     }
@@ -456,86 +464,6 @@ impl Cluster {
         self.events.push(time, event.class(), event);
     }
 
-    fn schedule_end(&mut self, job: JobId, window_end: Seconds) {
-        let checkpointing = self.checkpoints_of(job).copied();
-        let latest = self.last_end(job);
-        let record = self.jobs.get_mut(job);
-        let end = match checkpointing {
-            Some(checkpointing) => {
-                record
-                    .progress
-                    .end_in(&checkpointing, &record.job, window_end, latest)
-            }
-            None => {
-                // Running jobs always have a start; the fallback keeps the state machine total.
-                let start = record.start.unwrap_or(self.now);
-                (start + record.job.runtime.min(record.longest_run())).min(window_end)
-            }
-        };
-        record.version += 1;
-        let version = record.version;
-        self.schedule(end, Event::End(job, version));
-    }
-
-    fn is_stale(&self, event: Event) -> bool {
-        match event {
-            Event::Start(job, version) | Event::End(job, version) | Event::GiveUp(job, version) => {
-                self.jobs
-                    .find(job)
-                    .is_none_or(|record| record.version != version)
-            }
-            Event::Cancellation(_) | Event::Arrival(_) | Event::Failure(_) | Event::Repair(_) => {
-                false
-            }
-        }
-    }
-
-    /// Ends a run; says whether its job has ended with it. A job that saves its work and has time left goes on later.
-    fn end(&mut self, job: JobId) -> bool {
-        if let Some(checkpointing) = self.checkpoints_of(job).copied() {
-            return self.end_run(job, &checkpointing);
-        }
-        let record = self.jobs.get(job);
-        let ran = self.now - record.start.unwrap_or(self.now);
-        let verdict = if ran >= record.job.runtime {
-            Verdict::SuccessfulFinished
-        } else if ran >= record.job.estimate {
-            Verdict::SuccessfulFullGrant
-        } else {
-            Verdict::FailedOverbooked
-        };
-        self.vacate(job, false);
-        self.finish(job, verdict, Some(self.now));
-        true
-    }
-
-    /// Frees the nodes of a running job and counts what it used.
-    fn vacate(&mut self, job: JobId, lost: bool) {
-        let now = self.now;
-        let record = self.jobs.get(job);
-        let ran = now - record.start.unwrap_or(now);
-        let held = record.job.nodes.for_span(ran);
-        let Some(nodes) = record.nodes.clone() else {
-            return;
-        };
-        if let Some(allocations) = &mut self.allocations {
-            allocations.push(Allocation {
-                job,
-                nodes: nodes.clone(),
-                start: now - ran,
-                end: now,
-                lost,
-            });
-        }
-        self.totals.busy += held;
-        for node in nodes.iter() {
-            self.occupant[node.0 as usize] = None;
-        }
-        let mut freed = nodes;
-        freed.intersect_with(&self.up);
-        self.idle.union_with(&freed);
-    }
-
     fn node_down(&mut self, node: NodeIndex) -> Option<JobId> {
         self.up.remove(node);
         self.idle.remove(node);
@@ -595,6 +523,10 @@ impl Cluster {
         metrics.makespan = makespan;
         metrics.capacity = self.nodes.for_span(makespan);
         metrics.work = self.work;
+        if let Some(bandwidth) = &self.bandwidth {
+            let shared = metrics.checkpoints.shared.get_or_insert_default();
+            shared.most_writers = bandwidth.most_writers();
+        }
         metrics
     }
 }

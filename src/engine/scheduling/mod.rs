@@ -5,6 +5,7 @@
 
 mod acceptance;
 mod agenda;
+mod bandwidth;
 mod checkpoint;
 mod client;
 mod cluster;
@@ -43,8 +44,9 @@ mod virtual_study;
 pub use acceptance::{Acceptance, PROBABILITY_TOLERANCE};
 pub(crate) use agenda::Agenda;
 pub use checkpoint::{
-    CheckpointInterval, CheckpointPayer, CheckpointSettings, CheckpointTotals, Checkpointing,
-    Execution, GapEnd, ResumeRule, Rhythm, daly_interval, young_interval,
+    Bandwidth, CheckpointInterval, CheckpointPayer, CheckpointSettings, CheckpointTotals,
+    Checkpointing, Execution, GapEnd, ResumeRule, Rhythm, SharedTotals, daly_interval,
+    young_interval,
 };
 pub use client::{
     ClientSettings, ClientTies, ClosedLoop, Decision, Dependencies, Follows, Orders, REACTION,

@@ -146,6 +146,14 @@ section! {
         memory_price: Given<f64> = real().from(0.0)
             .note(r#" virtual coins a node-hour, for gap_end = "suspend""#)
             .default_is("0"),
+        /// Whose bandwidth a checkpoint is written with.
+        bandwidth: Given<String> = one_of(|| vec!["own", "shared-by-jobs", "shared-by-nodes"])
+            .note(": who is slowed down by others who write at the same time")
+            .default_is("own"),
+        /// How many nodes write at full speed.
+        bandwidth_nodes: Given<i64> = integer_within(1, 1 << 30)
+            .note(r#" nodes that write at full speed at once, for bandwidth = "shared-by-nodes""#)
+            .default_is("64"),
     }
 }
 

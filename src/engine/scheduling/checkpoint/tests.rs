@@ -32,6 +32,7 @@ fn settings(interval: CheckpointInterval, cost: i64, restart: i64) -> Checkpoint
         gap_end: GapEnd::Checkpoint,
         resume: ResumeRule::Any,
         memory_price: 0.0,
+        bandwidth: Bandwidth::Own,
     }
 }
 

@@ -6,10 +6,14 @@ use crate::workload::JobId;
 /// What can happen; the numbers are the versions that [`super::jobs::JobRecord::version`] makes stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
+    /// A checkpoint is written that shared its bandwidth; the number is that of [`crate::scheduling::bandwidth::SharedBandwidth::version`].
+    Written(u32),
     End(JobId, u32),
     Repair(NodeIndex),
     Failure(NodeIndex),
     Start(JobId, u32),
+    /// A job begins to write with shared bandwidth.
+    Write(JobId, u32),
     GiveUp(JobId, u32),
     Cancellation(JobId),
     Arrival(JobId),
@@ -19,13 +23,15 @@ impl Event {
     /// The order of events at equal times (spec §3.14.1; A-34: an end comes before a failure).
     pub(super) fn class(self) -> u8 {
         match self {
-            Self::End(..) => 0,
-            Self::Repair(_) => 1,
-            Self::Failure(_) => 2,
-            Self::Start(..) => 3,
-            Self::GiveUp(..) => 4,
-            Self::Cancellation(_) => 5,
-            Self::Arrival(_) => 6,
+            Self::Written(_) => 0,
+            Self::End(..) => 1,
+            Self::Repair(_) => 2,
+            Self::Failure(_) => 3,
+            Self::Start(..) => 4,
+            Self::Write(..) => 5,
+            Self::GiveUp(..) => 6,
+            Self::Cancellation(_) => 7,
+            Self::Arrival(_) => 8,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! How far a job is that saves its work: what its runs do until they end, are stopped or lose a node.
 
+use super::shared_writes::Stretch;
 use super::{Cluster, Phase};
 use crate::scheduling::checkpoint::{Checkpointing, Execution, GapEnd, Rhythm};
 use crate::scheduling::outcome::Verdict;
@@ -18,19 +19,21 @@ pub(super) struct Progress {
     pub(super) execution: Execution,
     /// It was stopped at the end of a window last, and not by a node.
     pub(super) was_stopped: bool,
-    run: Run,
+    pub(super) run: Run,
 }
 
 /// A run from its start to its next planned event.
 #[derive(Clone, Debug, Default)]
-struct Run {
+pub(super) struct Run {
     start: Seconds,
     /// When it has read its checkpoint.
     from: Seconds,
     /// When it begins to write the checkpoint for the end of its window; `None` where none is planned.
-    stop: Option<Seconds>,
+    pub(super) stop: Option<Seconds>,
     /// Whether it will have done its work by then.
-    finishes: bool,
+    pub(super) finishes: bool,
+    /// Where it stands between two checkpoints, where bandwidth is shared.
+    pub(super) stretch: Stretch,
 }
 
 /// How a run ends.
@@ -46,7 +49,7 @@ pub(super) enum RunEnd {
 
 /// When a run that computes from `from` on stops for the end of its window, to write or to be suspended, if it does: where its
 /// window is too short for all of the `rest`, something can be saved, and there is time to go on before `latest`.
-fn stop_before(
+pub(super) fn stop_before(
     checkpointing: &Checkpointing,
     rhythm: Rhythm,
     from: Seconds,
@@ -110,9 +113,11 @@ impl Progress {
     /// A run begins.
     pub(super) fn begin(&mut self, checkpointing: &Checkpointing, now: Seconds) {
         self.execution.resumed += u32::from(self.saved > Seconds::ZERO);
+        let from = now + self.reads(checkpointing);
         self.run = Run {
             start: now,
-            from: now + self.reads(checkpointing),
+            from,
+            stretch: Stretch::new(from),
             ..Run::default()
         };
         self.wake(now);
@@ -167,15 +172,22 @@ impl Progress {
         now: Seconds,
         end: RunEnd,
     ) {
-        let rhythm = checkpointing.rhythm(nodes);
+        let suspends = checkpointing.settings().gap_end == GapEnd::Suspend;
         let run = &self.run;
         let read = run.from.min(now) - run.start;
-        let computing = run.stop.map_or(now, |stop| stop.min(now)) - run.from;
-        let work = rhythm.work_in(computing);
-        let written = rhythm.saved_in(computing);
+        let until = run.stop.map_or(now, |stop| stop.min(now));
+        let is_shared = checkpointing.settings().shares_bandwidth();
+        let (work, written) = if is_shared {
+            run.stretch.done(until)
+        } else {
+            let rhythm = checkpointing.rhythm(nodes);
+            let computing = until - run.from;
+            (rhythm.work_in(computing), rhythm.saved_in(computing))
+        };
         let is_kept = match end {
             RunEnd::Done => true,
-            RunEnd::Stopped => run.stop.is_some(),
+            // With shared bandwidth a checkpoint for the end of the window may have come too late.
+            RunEnd::Stopped => run.stop.is_some() && (!is_shared || suspends),
             RunEnd::Crashed => false,
         };
         if written > Seconds::ZERO {
@@ -194,7 +206,7 @@ impl Progress {
         total.written += (now - run.start) - read - work;
         total.stops += u32::from(end == RunEnd::Stopped);
         self.was_stopped = end == RunEnd::Stopped;
-        if is_kept && self.was_stopped && checkpointing.settings().gap_end == GapEnd::Suspend {
+        if is_kept && self.was_stopped && suspends {
             self.suspended = Some(now);
         } else if is_kept {
             self.written = self.saved;

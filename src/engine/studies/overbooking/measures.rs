@@ -22,6 +22,8 @@ pub const MEASURES: &[Measure] = &[
     measure("work_node_hours", "node h", "Work of successful jobs (node h)", 1, Topic::Machine),
     measure("lost_work_node_hours", "node h", "Work done in vain (node h)", 1, Topic::Machine),
     measure("checkpoint_node_hours", "node h", "Checkpoints written (node h)", 1, Topic::Machine),
+    measure("bandwidth_wait_node_hours", "node h", "Of it for bandwidth that others had (node h)", 1, Topic::Machine),
+    measure("most_writers", "", "Jobs that wrote at once at most", 0, Topic::Machine),
     measure("suspended_node_hours", "node h", "Memory of suspended jobs (node h)", 1, Topic::Machine),
     measure("memory_rent_vc", "VC", "What it cost (VC)", 1, Topic::Money),
     measure("late_jobs", "", "Jobs that ended late", 0, Topic::Jobs),

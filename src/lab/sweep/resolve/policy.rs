@@ -9,12 +9,13 @@ use super::failures::{SurvivalKeys, survival};
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::registry::{self, Strategy};
 use crate::scheduling::{
-    Acceptance, CalibrationSettings, CheckpointInterval, CheckpointSettings, NodeKnowledge,
-    NodeOrder, PenaltyFunction, PenaltySettings, PolicySettings, Reliability, UnderestimatorRule,
+    Acceptance, Bandwidth, CalibrationSettings, CheckpointInterval, CheckpointSettings,
+    NodeKnowledge, NodeOrder, PenaltyFunction, PenaltySettings, PolicySettings, Reliability,
+    UnderestimatorRule,
 };
 use crate::studies;
 use crate::sweep::raw::{RawAcceptance, RawCheckpoint, RawPenalty, RawReliability, RawScheduling};
-use crate::units::Seconds;
+use crate::units::{Nodes, Seconds};
 
 /// The policy and the penalty ratio of the accounting.
 pub(crate) fn policy(
@@ -185,6 +186,15 @@ fn checkpoints(
     let cost = raw.cost_seconds().or_default(problems);
     let restart = raw.restart_seconds().or_default(problems);
     let memory_price = raw.memory_price().or_default(problems);
+    let bandwidth_nodes = raw.bandwidth_nodes().or_default(problems);
+    let bandwidth = raw.bandwidth().name(problems).and_then(|name| match name {
+        "shared-by-jobs" => Some(Bandwidth::SharedByJobs),
+        "shared-by-nodes" => {
+            let nodes = u32::try_from(bandwidth_nodes?).ok()?;
+            Some(Bandwidth::SharedByNodes(Nodes(nodes)))
+        }
+        _ => Some(Bandwidth::Own),
+    });
     let interval = match raw.interval().name(problems)? {
         "fixed" => CheckpointInterval::Fixed(Seconds(seconds?)),
         "young" => CheckpointInterval::Young,
@@ -211,6 +221,7 @@ fn checkpoints(
         gap_end: raw.gap_end.unwrap_or_default(),
         resume: raw.resume.unwrap_or_default(),
         memory_price: memory_price?,
+        bandwidth: bandwidth?,
     }))
 }
 

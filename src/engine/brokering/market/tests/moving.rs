@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use super::*;
 use crate::failures::NodeEvent;
 use crate::scheduling::{
-    Acceptance, CheckpointInterval, CheckpointPayer, CheckpointSettings, GapEnd, ResumeRule,
+    Acceptance, Bandwidth, CheckpointInterval, CheckpointPayer, CheckpointSettings, GapEnd,
+    ResumeRule,
 };
 use crate::units::NodeIndex;
 
@@ -18,6 +19,7 @@ fn saving(interval: i64, gap_end: GapEnd) -> CheckpointSettings {
         gap_end,
         resume: ResumeRule::Any,
         memory_price: 0.0,
+        bandwidth: Bandwidth::Own,
     }
 }
 
@@ -137,7 +139,7 @@ fn a_promise_that_the_buyer_of_a_rest_breaks_costs_both_and_the_customer_gets_on
     );
 }
 
-/// A market with failures in which jobs are stopped, with or without moves.
+/// A market with failures in which jobs are stopped; with odd seeds those of a cluster share its bandwidth.
 fn troubled(policy: &str, seed: u64, gap_end: GapEnd) -> (MarketSettings, MarketInputs) {
     let mut settings = MarketSettings {
         migration: Some(migration()),
@@ -146,7 +148,14 @@ fn troubled(policy: &str, seed: u64, gap_end: GapEnd) -> (MarketSettings, Market
     settings.policy = PolicySettings {
         strategy: policy.to_owned(),
         acceptance: Acceptance::Pof { maximum: 0.6 },
-        checkpoint: Some(saving(300, gap_end)),
+        checkpoint: Some(CheckpointSettings {
+            bandwidth: if seed % 2 == 0 {
+                Bandwidth::Own
+            } else {
+                Bandwidth::SharedByNodes(Nodes(2))
+            },
+            ..saving(300, gap_end)
+        }),
         ..settings.policy
     };
     let mut inputs = inputs(300, seed);

@@ -1,0 +1,100 @@
+//! Runs of jobs: when they end, and what their nodes were used for.
+
+use super::events::Event;
+use super::{Allocation, Cluster};
+use crate::scheduling::outcome::Verdict;
+use crate::units::Seconds;
+use crate::workload::JobId;
+
+impl Cluster {
+    pub(super) fn schedule_end(&mut self, job: JobId, window_end: Seconds) {
+        let checkpointing = self.checkpoints_of(job).copied();
+        if let (Some(checkpointing), Some(_)) = (&checkpointing, &self.bandwidth) {
+            self.schedule_stretch(job, checkpointing, window_end);
+            return;
+        }
+        let latest = self.last_end(job);
+        let record = self.jobs.get_mut(job);
+        let end = match checkpointing {
+            Some(checkpointing) => {
+                record
+                    .progress
+                    .end_in(&checkpointing, &record.job, window_end, latest)
+            }
+            None => {
+                // Running jobs always have a start; the fallback keeps the state machine total.
+                let start = record.start.unwrap_or(self.now);
+                (start + record.job.runtime.min(record.longest_run())).min(window_end)
+            }
+        };
+        record.version += 1;
+        let version = record.version;
+        self.schedule(end, Event::End(job, version));
+    }
+
+    pub(super) fn is_stale(&self, event: Event) -> bool {
+        match event {
+            Event::Start(job, version)
+            | Event::End(job, version)
+            | Event::Write(job, version)
+            | Event::GiveUp(job, version) => self
+                .jobs
+                .find(job)
+                .is_none_or(|record| record.version != version),
+            Event::Written(version) => self
+                .bandwidth
+                .as_ref()
+                .is_none_or(|bandwidth| bandwidth.version() != version),
+            Event::Cancellation(_) | Event::Arrival(_) | Event::Failure(_) | Event::Repair(_) => {
+                false
+            }
+        }
+    }
+
+    /// Ends a run; says whether its job has ended with it. A job that saves its work and has time left goes on later.
+    pub(super) fn end(&mut self, job: JobId) -> bool {
+        if let Some(checkpointing) = self.checkpoints_of(job).copied() {
+            return self.end_run(job, &checkpointing);
+        }
+        let record = self.jobs.get(job);
+        let ran = self.now - record.start.unwrap_or(self.now);
+        let verdict = if ran >= record.job.runtime {
+            Verdict::SuccessfulFinished
+        } else if ran >= record.job.estimate {
+            Verdict::SuccessfulFullGrant
+        } else {
+            Verdict::FailedOverbooked
+        };
+        self.vacate(job, false);
+        self.finish(job, verdict, Some(self.now));
+        true
+    }
+
+    /// Frees the nodes of a running job and counts what it used.
+    pub(super) fn vacate(&mut self, job: JobId, lost: bool) {
+        self.stop_writing(job);
+        let now = self.now;
+        let record = self.jobs.get(job);
+        let ran = now - record.start.unwrap_or(now);
+        let held = record.job.nodes.for_span(ran);
+        let Some(nodes) = record.nodes.clone() else {
+            return;
+        };
+        if let Some(allocations) = &mut self.allocations {
+            allocations.push(Allocation {
+                job,
+                nodes: nodes.clone(),
+                start: now - ran,
+                end: now,
+                lost,
+            });
+        }
+        self.totals.busy += held;
+        for node in nodes.iter() {
+            self.occupant[node.0 as usize] = None;
+        }
+        let mut freed = nodes;
+        freed.intersect_with(&self.up);
+        self.idle.union_with(&freed);
+    }
+}
