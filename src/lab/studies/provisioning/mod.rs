@@ -28,13 +28,14 @@ use crate::studies::SimulationSpec;
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
 use crate::workload::workflows::{
-    ApplicationSource, Instances, RealRuntimes, Workflow, WorkflowError, cyber_shake, synthetic,
+    ApplicationSource, Instances, Workflow, WorkflowError, cyber_shake, synthetic,
 };
 use crate::workload::{Job, SECOND_COPY_SHIFT, SiteSettings};
 mod held;
 mod keys;
 mod resolve;
 mod resolve_application;
+mod run_times;
 mod tables;
 
 pub use self::tables::ProvisioningRows as Rows;
@@ -352,34 +353,6 @@ impl<'a> Made<'a> {
         })
     }
 
-    /// The application as it is booked.
-    fn booked(&self, about: &ProvisionedSettings) -> Result<Arc<Application>, Arc<InputError>> {
-        let estimated = self.application(about)?;
-        let uncertainty = &about.uncertainty;
-        if uncertainty.booking_factor == 1.0 {
-            return Ok(estimated);
-        }
-        let booked = estimated.with_runtimes(|_, runtime| uncertainty.booked(runtime));
-        Ok(Arc::new(booked))
-    }
-
-    /// The application of a submission with the run times that its tasks have at last: the same ones however they are booked.
-    fn real(
-        &self,
-        about: &ProvisionedSettings,
-        submission: usize,
-    ) -> Result<Arc<Application>, Arc<InputError>> {
-        let estimated = self.application(about)?;
-        let seed = self.inputs.seed(self.spec);
-        let mut stream = seed.stream(&format!("real run times/{submission}"));
-        let drawn = about.uncertainty.draw(estimated.tasks().len(), &mut stream);
-        let real = |task: usize, runtime: Seconds| {
-            let seconds = (runtime.0 as f64 * drawn[task]).round();
-            Seconds((seconds as i64).max(1))
-        };
-        Ok(Arc::new(estimated.with_runtimes(real)))
-    }
-
     fn background(
         &self,
         key: &str,
@@ -582,28 +555,8 @@ pub fn with_inputs(
         .flat_map(|instant| std::iter::repeat_n(instant, brokers))
         .collect();
     let key = format!("{background_key}|{}", application_key(spec, about));
-    let uncertainty = &about.uncertainty;
-    let real = if uncertainty.is_default() {
-        Vec::new()
-    } else {
-        (0..instants.len())
-            .map(|submission| made.real(about, submission))
-            .collect::<Result<Vec<_>, _>>()?
-    };
-    let best_effort = instants
-        .iter()
-        .enumerate()
-        .map(|(submission, &instant)| {
-            let runs = real.get(submission).unwrap_or(&application);
-            let key = if uncertainty.real == RealRuntimes::Exact {
-                key.clone()
-            } else {
-                let how = (uncertainty.real, uncertainty.variation);
-                format!("{key}|{}|{submission}", canonical_text(&how))
-            };
-            made.best_effort(&key, &sites, &background, runs, instant)
-        })
-        .collect::<Result<Vec<_>, _>>()?;
+    let real = made.real(about, instants.len())?;
+    let best_effort = made.best_efforts(about, &key, &sites, &background, &instants, &real)?;
     let booked = made.booked(about)?;
     // What was found holds where slots are as they were at the instant: not after a latency, nor beside committed plans.
     let shared = settings.is_genetic()
@@ -611,7 +564,7 @@ pub fn with_inputs(
         && settings.commitment == Commitment::Discarded;
     let searched = match instants.first() {
         Some(&instant) if shared => {
-            let key = format!("{key}|{}", uncertainty.booking_factor);
+            let key = format!("{key}|{}", about.uncertainty.booking_factor);
             Some(made.searched(&key, settings, &background, &booked, instant)?)
         }
         _ => None,
