@@ -10,7 +10,9 @@ use crate::failures::FailureSource;
 use crate::scheduling::SlotSource;
 use crate::units::Seconds;
 use crate::workload::SiteSettings;
-use crate::workload::workflows::{ApplicationSettings, ApplicationSource, Network};
+use crate::workload::workflows::{
+    ApplicationSettings, ApplicationSource, Network, RealRuntimes, RuntimeUncertainty,
+};
 
 pub(super) use measures::MEASURES;
 
@@ -48,6 +50,9 @@ pub struct ProvisionedSettings {
     /// A wish that is a multiple of what the application needs, in the place of the settings' own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relative_wish: Option<RelativeWish>,
+    /// How long its tasks really run, and are booked for.
+    #[serde(default, skip_serializing_if = "RuntimeUncertainty::is_default")]
+    pub uncertainty: RuntimeUncertainty,
 }
 
 /// A wish that is known in numbers when the application is.
@@ -82,6 +87,14 @@ impl Study for ProvisioningStudy {
         if best_effort {
             settings.wish = default.wish;
             about.relative_wish = None;
+            // Queues book nothing.
+            about.uncertainty.booking_factor = RuntimeUncertainty::default().booking_factor;
+        }
+        if about.uncertainty.real == RealRuntimes::Exact || about.uncertainty.variation == 0.0 {
+            about.uncertainty = RuntimeUncertainty {
+                booking_factor: about.uncertainty.booking_factor,
+                ..RuntimeUncertainty::default()
+            };
         }
         if settings.tariff.day_factor == 1.0 {
             (settings.tariff.day_begins, settings.tariff.day_ends) =

@@ -28,8 +28,11 @@ pub(super) struct Versions<'a> {
 /// The versions that this program knows.
 pub(super) const VERSIONS: Versions<'static> = Versions {
     first: 7,
-    steps: &[TO_8, TO_9],
+    steps: &[TO_8, TO_9, TO_10],
 };
+
+/// Tasks that outlast their slots are stopped, and there are further measures: views and lookups are made anew.
+const TO_10: &str = "";
 
 /// Reservations that a machine lost to its nodes have a verdict of their own, and there are further measures: views and lookups are made anew.
 const TO_9: &str = "";

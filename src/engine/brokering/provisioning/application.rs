@@ -71,6 +71,18 @@ impl Application {
         &self.order
     }
 
+    /// The same application with other run times: `runtime` makes them of the index of a task and its run time at a site.
+    #[must_use]
+    pub fn with_runtimes(&self, runtime: impl Fn(usize, Seconds) -> Seconds) -> Self {
+        let mut other = self.clone();
+        for (task, needs) in other.tasks.iter_mut().enumerate() {
+            for own in &mut needs.runtimes {
+                *own = runtime(task, *own);
+            }
+        }
+        other
+    }
+
     /// `AC_BE`, what best effort costs at one site: processor-seconds of all tasks (eq. 16). A lower bound of every plan at that
     /// site.
     #[must_use]
@@ -80,8 +92,8 @@ impl Application {
         })
     }
 
-    /// The rest of the application that `keeps` names, which must hold the children of everything in it; the others ran or will
-    /// run as `placed` says. With it, the index that each of its tasks has here.
+    /// The part of the application that `keeps` names; the parents of its tasks that are no part of it ran or will run as `placed`
+    /// says. With it, the index that each of its tasks has here.
     #[must_use]
     pub fn rest(
         &self,

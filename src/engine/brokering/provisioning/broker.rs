@@ -1,6 +1,8 @@
 //! The broker: it collects what sites offer, plans, reserves, and sees to it that the application gets through (spec
 //! `provisioning.md` §2.3, §19), whatever happens to its slots and its nodes.
 
+use std::sync::Arc;
+
 use super::environment::Environment;
 use super::layout::lay_out;
 use super::least_busy::Sent;
@@ -18,6 +20,7 @@ use crate::units::{NodeSeconds, Seconds};
 
 mod effect;
 mod just_in_time;
+mod outlasting;
 
 /// Provisions the applications of a simulation at sites that stand at the end of the second of its first submission instant.
 ///
@@ -97,6 +100,8 @@ struct Venture {
     plans: u32,
     /// When it was given up.
     given_up: Option<Seconds>,
+    /// The application with what tasks are booked for that outlasted a slot, where one did.
+    rebooked: Option<Application>,
     /// Of best effort at running sites, until all tasks have ended.
     progress: Option<just_in_time::Progress>,
 }
@@ -130,7 +135,8 @@ impl<L: SiteLink> Broker<'_, L> {
         let application = &*inputs.application;
         let best_effort = inputs.best_effort.get(number);
         let mut venture = Venture::new(number, submitted, self.settings.tariff);
-        venture.outcome.best_effort = best_effort.map(|run| best_effort_of(application, run));
+        let of_best_effort = |run: &Arc<BestEffortRun>| best_effort_of(inputs.real(number), run);
+        venture.outcome.best_effort = best_effort.map(of_best_effort);
         if self.settings.search == SearchMethod::BestEffort {
             match self.settings.commitment {
                 Commitment::Discarded => venture.follow_best_effort(application),
@@ -190,6 +196,7 @@ impl<L: SiteLink> Broker<'_, L> {
         .await;
         self.environment.next_request = next;
         let mut plan = made.map_err(BrokerError::flat)?;
+        let real = self.inputs.real(venture.outcome.submission as usize);
         venture.plans += 1;
         let outcome = &mut venture.outcome;
         outcome.queries += plan.queries;
@@ -201,7 +208,7 @@ impl<L: SiteLink> Broker<'_, L> {
             venture.paid += plan.value.cost;
             let value = venture.since_submission(plan.value, begin);
             venture.outcome.planned.get_or_insert(value);
-            venture.ledger.enter_greedy(planned, tasks, &plan);
+            venture.ledger.enter_greedy(real, tasks, &plan);
             return Ok(true);
         }
         // What has not begun is given back; what has begun is paid and of no use.
@@ -213,7 +220,7 @@ impl<L: SiteLink> Broker<'_, L> {
             }
         }
         plan.booked = begun;
-        venture.paid += venture.ledger.enter_greedy(planned, tasks, &plan);
+        venture.paid += venture.ledger.enter_greedy(real, tasks, &plan);
         let unplanned = |run: &TaskRun| tasks.contains(&(run.task as usize));
         venture.ledger.abandon(self.environment.now(), unplanned);
         Ok(false)
@@ -300,8 +307,9 @@ impl<L: SiteLink> Broker<'_, L> {
             }
             if booked == wanted.len() {
                 venture.paid += value.cost;
+                let real = self.inputs.real(submission as usize);
                 let ledger = &mut venture.ledger;
-                ledger.enter_shares(planned, tasks, placements, &slots, &shares, &wanted);
+                ledger.enter_shares(planned, real, tasks, placements, &slots, &shares, &wanted);
                 return Ok(true);
             }
             for purchase in &wanted[..booked] {
@@ -322,7 +330,8 @@ impl<L: SiteLink> Broker<'_, L> {
         search(evaluator, self.settings, &mut self.seed.stream(&name))
     }
 
-    /// Lives through the node failures until the end of a second, or until all applications have ended.
+    /// Lives through node failures and tasks that outlast their slots until the end of a second, or until all applications have
+    /// ended. Of one second, slots end before nodes fail.
     async fn suffer_until(&mut self, time: Option<Seconds>) -> Result<(), BrokerError<L::Error>> {
         loop {
             let last_end = || {
@@ -334,10 +343,13 @@ impl<L: SiteLink> Broker<'_, L> {
             let Some(until) = time.or_else(last_end) else {
                 return Ok(());
             };
-            let Some(failure) = self.failures.next_until(until) else {
-                return Ok(());
-            };
-            self.suffer(failure).await?;
+            let outlasting = self.next_outlasting().filter(|next| next.0 <= until);
+            let before = outlasting.map_or(until, |(time, ..)| time - Seconds(1));
+            match (self.failures.next_until(before), outlasting) {
+                (Some(failure), _) => self.suffer(failure).await?,
+                (None, Some(next)) => self.stop(next).await?,
+                (None, None) => return Ok(()),
+            }
         }
     }
 
@@ -371,8 +383,7 @@ impl<L: SiteLink> Broker<'_, L> {
         self.environment.pass_to(time).await?;
         let now = self.environment.now();
         let inputs = self.inputs;
-        let application = &*inputs.application;
-        let again = behind(application, lost);
+        let again = behind(&inputs.application, lost);
         let fails = self.settings.after_failure == AfterFailure::Fail;
         if fails || venture.given_up.is_some() {
             venture.given_up.get_or_insert(time);
@@ -381,18 +392,26 @@ impl<L: SiteLink> Broker<'_, L> {
         }
         self.give_back(venture, |run| again[run.task as usize])
             .await?;
-        let placed = venture.ledger.placements(application.tasks().len());
-        let (rest, tasks) = application.rest(
-            |task| again[task],
-            |task| placed[task].map_or((0, time), |placed| (placed.site, placed.end)),
-        );
+        let (rest, tasks) = venture.part(&inputs.application, &again, now);
         venture.outcome.realised.reprovisioned += 1;
-        if !self.provide(venture, &rest, &tasks, None).await? {
+        self.provide_again(venture, &rest, &tasks).await?;
+        Ok(())
+    }
+
+    /// Plans a part of the application anew, or gives the application up. Whether there is a plan.
+    async fn provide_again(
+        &mut self,
+        venture: &mut Venture,
+        part: &Application,
+        tasks: &[usize],
+    ) -> Result<bool, BrokerError<L::Error>> {
+        let provided = self.provide(venture, part, tasks, None).await?;
+        if !provided {
             let now = self.environment.now();
             venture.given_up = Some(now);
             self.give_back(venture, |run| run.start > now).await?;
         }
-        Ok(())
+        Ok(provided)
     }
 
     /// Gives up runs of tasks. Sites get back what has not begun; it stays paid.
@@ -442,6 +461,21 @@ impl Venture {
         }
     }
 
+    /// The part of the application whose tasks are planned again at the end of the second `now`, and which these are.
+    fn part(
+        &self,
+        application: &Application,
+        again: &[bool],
+        now: Seconds,
+    ) -> (Application, Vec<usize>) {
+        let application = self.rebooked.as_ref().unwrap_or(application);
+        let placed = self.ledger.placements(application.tasks().len(), now);
+        application.rest(
+            |task| again[task],
+            |task| placed[task].map_or((0, now), |placed| (placed.site, placed.end)),
+        )
+    }
+
     fn last_end(&self) -> Option<Seconds> {
         let best_effort = self.outcome.tasks.iter().map(|run| run.end).max();
         self.ledger.last_end().max(best_effort)
@@ -478,9 +512,9 @@ impl Venture {
             given_up,
             ..
         } = self;
-        let (slots, runs, wasted) = ledger.close();
-        outcome.slots = slots;
-        outcome.tasks.extend(runs);
+        let closed = ledger.close();
+        outcome.slots = closed.slots;
+        outcome.tasks.extend(closed.runs);
         let done = outcome.tasks.iter();
         let ends = done
             .filter(|run| run.fate == TaskFate::Done)
@@ -490,7 +524,8 @@ impl Venture {
             completed: given_up.is_none(),
             makespan: end - outcome.submitted,
             cost: paid,
-            wasted,
+            wasted: closed.wasted,
+            after_ends: closed.after_ends,
             ..outcome.realised
         };
         outcome

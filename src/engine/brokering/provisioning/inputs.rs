@@ -55,8 +55,10 @@ pub struct ProvisioningInputs {
     pub sites: Arc<[SiteWorkload]>,
     /// The workflow as it was made or read.
     pub workflow: Arc<Workflow>,
-    /// The workflow as planners of these sites see it.
+    /// The workflow as planners of these sites see it: each task runs as long as it is booked for.
     pub application: Arc<Application>,
+    /// By submission, how long its tasks really run; empty where that is what planners see.
+    pub real: Vec<Arc<Application>>,
     /// The sites at every submission instant.
     pub background: Arc<Background>,
     /// Which of the instants of the background this simulation submits at, in order of time: one where plans are discarded.
@@ -68,6 +70,14 @@ pub struct ProvisioningInputs {
     pub searched: Option<Arc<Genetic>>,
     /// Whether every start that sites offer is kept with its price: there are many.
     pub keep_prices: bool,
+}
+
+impl ProvisioningInputs {
+    /// The application of a submission with the run times that its tasks really have.
+    #[must_use]
+    pub fn real(&self, submission: usize) -> &Application {
+        self.real.get(submission).unwrap_or(&self.application)
+    }
 }
 
 impl fmt::Debug for ProvisioningInputs {

@@ -40,6 +40,8 @@ struct Booking {
 struct Run {
     run: TaskRun,
     planned_end: Seconds,
+    /// Whether the task is not through by then.
+    outlasts: bool,
     /// The slots that it takes, and processors of each.
     shares: Vec<(usize, Nodes)>,
 }
@@ -67,10 +69,11 @@ impl Ledger {
     }
 
     /// Enters a plan over advertised slots that was booked in full. `purchases` are those of [`purchases`]; `tasks` says which
-    /// task of the application each task of the plan is.
+    /// task of the application each task of the plan is, and `real` how long that runs.
     pub(super) fn enter_shares(
         &mut self,
         planned: &Application,
+        real: &Application,
         tasks: &[usize],
         placements: &[TaskPlacement],
         slots: &[Advertised],
@@ -81,8 +84,7 @@ impl Ledger {
         let mut run_of = vec![0; tasks.len()];
         for &task in planned.order() {
             run_of[task] = self.runs.len();
-            let nodes = planned.tasks()[task].nodes;
-            self.push_run(tasks[task], nodes, placements[task]);
+            self.push_run(real, tasks[task], placements[task]);
         }
         let lots = lots(slots, shares);
         let mut paid_as: Vec<Option<usize>> = vec![None; slots.len()];
@@ -124,17 +126,18 @@ impl Ledger {
         }
     }
 
-    /// Enters what was booked by a greedy plan. What it costs, in service units.
+    /// Enters what was booked by a greedy plan; `tasks` says which task of the application each of its tasks is, and `real` how long
+    /// that runs. What it costs, in service units.
     pub(super) fn enter_greedy(
         &mut self,
-        planned: &Application,
+        real: &Application,
         tasks: &[usize],
         plan: &GreedyPlan,
     ) -> f64 {
         let mut paid = NodeSeconds(0);
         for &(task, id) in &plan.booked {
             let placed = plan.placements[task];
-            let nodes = planned.tasks()[task].nodes;
+            let nodes = real.tasks()[tasks[task]].nodes;
             let externality = plan.externalities[task];
             let base = nodes.for_span(placed.end - placed.start);
             paid += base + externality;
@@ -154,7 +157,7 @@ impl Ledger {
                 start: placed.start,
                 runs: vec![self.runs.len()],
             });
-            self.push_run(tasks[task], nodes, placed);
+            self.push_run(real, tasks[task], placed);
             if let Some(run) = self.runs.last_mut() {
                 run.run.slot = Some(slot as u32);
                 run.shares.push((slot, nodes));
@@ -163,29 +166,57 @@ impl Ledger {
         paid.coins().0
     }
 
-    fn push_run(&mut self, task: usize, nodes: Nodes, placed: TaskPlacement) {
+    /// A run of a task that is booked as `placed` says: it ends earlier, or is stopped then.
+    fn push_run(&mut self, real: &Application, task: usize, placed: TaskPlacement) {
+        let needs = &real.tasks()[task];
+        let wanted = placed.start + needs.runtimes[placed.site];
+        let runs = TaskPlacement {
+            end: wanted.min(placed.end),
+            ..placed
+        };
         self.runs.push(Run {
-            run: TaskRun::placed(task, nodes, placed),
+            run: TaskRun::placed(task, needs.nodes, runs),
             planned_end: placed.end,
+            outlasts: wanted > placed.end,
             shares: Vec::new(),
         });
     }
 
-    /// Where and when each task runs to its end, as it is planned now.
-    pub(super) fn placements(&self, tasks: usize) -> Vec<Option<TaskPlacement>> {
+    /// Where and when each task runs to its end, as far as it is known at the end of the second `now`: what runs then or later is
+    /// taken to last as long as its slot.
+    pub(super) fn placements(&self, tasks: usize, now: Seconds) -> Vec<Option<TaskPlacement>> {
         let mut placements = vec![None; tasks];
-        for Run { run, .. } in self
-            .runs
-            .iter()
-            .filter(|run| run.run.fate == TaskFate::Done)
-        {
+        let done = |run: &&Run| run.run.fate == TaskFate::Done;
+        for booked in self.runs.iter().filter(done) {
+            let run = &booked.run;
+            let has_ended = run.end <= now && !booked.outlasts;
             placements[run.task as usize] = Some(TaskPlacement {
                 site: run.site,
                 start: run.start,
-                end: run.end,
+                end: if has_ended {
+                    run.end
+                } else {
+                    booked.planned_end
+                },
             });
         }
         placements
+    }
+
+    /// When the next run comes to the end of its slot and has not ended, and which; the first booked of equals.
+    pub(super) fn next_outlasting(&self) -> Option<(Seconds, usize)> {
+        let runs = self.runs.iter().enumerate();
+        let outlasting = runs.filter(|(_, run)| run.outlasts && run.run.fate == TaskFate::Done);
+        outlasting
+            .map(|(index, run)| (run.planned_end, index))
+            .min()
+    }
+
+    /// A run is stopped at the end of its slot. The task.
+    pub(super) fn stop(&mut self, run: usize) -> usize {
+        let run = &mut self.runs[run].run;
+        run.fate = TaskFate::Stopped;
+        run.task as usize
     }
 
     /// The end of the last run.
@@ -245,21 +276,24 @@ impl Ledger {
         unbegun.map(|booking| (booking.site, booking.id)).collect()
     }
 
-    /// Slots and runs as they are told, and what was paid for lost and unused ones: all of a slot in which nothing ran to its end,
-    /// else the planned processor-time of what did not.
-    pub(super) fn close(self) -> (Vec<BoughtSlot>, Vec<TaskRun>, f64) {
+    /// Slots and runs as they are told, and what was paid in vain.
+    pub(super) fn close(self) -> Closed {
         let mut used = vec![NodeSeconds(0); self.slots.len()];
         let mut unused = vec![NodeSeconds(0); self.slots.len()];
         let mut served = vec![false; self.slots.len()];
+        let mut after_ends = 0.0;
         for Run {
             run,
             planned_end,
             shares,
+            ..
         } in &self.runs
         {
             for &(slot, nodes) in shares {
                 if run.fate == TaskFate::Done {
                     served[slot] = true;
+                    let left = nodes.for_span(*planned_end - run.end);
+                    after_ends += left.coins().0 * self.slots[slot].slot.unit_price;
                 } else {
                     unused[slot] += nodes.for_span(*planned_end - run.start);
                 }
@@ -285,8 +319,23 @@ impl Ledger {
             });
         }
         let runs = self.runs.into_iter().map(|run| run.run).collect();
-        (slots, runs, wasted)
+        Closed {
+            slots,
+            runs,
+            wasted,
+            after_ends,
+        }
     }
+}
+
+/// A ledger at the end; money in service units.
+pub(super) struct Closed {
+    pub(super) slots: Vec<BoughtSlot>,
+    pub(super) runs: Vec<TaskRun>,
+    /// Paid for lost and unused runs: all of a slot in which nothing ran to its end, else the planned processor-time of what did not.
+    pub(super) wasted: f64,
+    /// Paid for the time between the end of a task and that of its part of the slot.
+    pub(super) after_ends: f64,
 }
 
 /// What has to be booked for these shares: first what is sold whole, then pieces by start, because what lies in front of a piece that

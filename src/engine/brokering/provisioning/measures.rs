@@ -50,6 +50,9 @@ pub fn provisioning_measures(
     add_search(&mut measured, settings, outcomes, &inputs.application);
     add_wishes(&mut measured, settings, outcomes);
     add_realised(&mut measured, outcomes);
+    if !inputs.real.is_empty() && settings.search != SearchMethod::BestEffort {
+        add_uncertain(&mut measured, outcomes);
+    }
     add_others(&mut measured, &run.effects);
     add_sites(&mut measured, inputs);
     measured
@@ -250,6 +253,24 @@ fn add_realised(measured: &mut Measured, outcomes: &[ProvisioningOutcome]) {
     add(
         "wf_reprovisioned",
         &mut realised().map(|one| f64::from(one.reprovisioned)),
+    );
+}
+
+/// Of tasks that do not run as long as they are booked for.
+fn add_uncertain(measured: &mut Measured, outcomes: &[ProvisioningOutcome]) {
+    let realised = || outcomes.iter().map(|outcome| outcome.realised);
+    let mut add = |name, values: &mut dyn Iterator<Item = f64>| add_mean(measured, name, values);
+    add(
+        "wf_outlasted_tasks",
+        &mut realised().map(|one| f64::from(one.outlasted_tasks)),
+    );
+    add(
+        "wf_rebooked_tasks",
+        &mut realised().map(|one| f64::from(one.rebooked_tasks)),
+    );
+    add(
+        "wf_after_ends_su",
+        &mut realised().map(|one| one.after_ends),
     );
 }
 

@@ -22,7 +22,7 @@ pub struct ProvisioningOutcome {
     pub best_effort: Option<BestEffortOutcome>,
     /// Every slot that was paid for, in the order of booking.
     pub slots: Vec<BoughtSlot>,
-    /// Every run of a task, in the order of booking: a lost task has several.
+    /// Every run of a task, in the order of booking: a lost or stopped task has several.
     pub tasks: Vec<TaskRun>,
     /// The plans of a genetic search that nothing beats, in order of cost.
     pub front: Vec<FrontMember>,
@@ -89,6 +89,12 @@ pub struct Realised {
     pub gone: u32,
     /// Plans made anew because of that.
     pub replans: u32,
+    /// Of what was paid, for the rest of slots whose tasks ended early.
+    pub after_ends: f64,
+    /// Tasks that were stopped at the end of their slot.
+    pub outlasted_tasks: u32,
+    /// Tasks that were booked anew because of that: stopped ones, and those behind them whose slots began too early.
+    pub rebooked_tasks: u32,
     /// Tasks lost to node failures.
     pub lost_tasks: u32,
     /// Plans made anew because of that.
@@ -132,7 +138,7 @@ pub struct TaskRun {
     pub nodes: Nodes,
     /// Start.
     pub start: Seconds,
-    /// End, or when it was lost.
+    /// End, or when it was lost or stopped.
     pub end: Seconds,
     /// The slot of [`ProvisioningOutcome::slots`] that it ran in, the first of a stack; `None` for best effort.
     pub slot: Option<u32>,
@@ -163,7 +169,9 @@ pub enum TaskFate {
     Done,
     /// A node failed under it.
     Lost,
-    /// Its slot was given up before it began.
+    /// It outlasted its slot and was stopped at its end.
+    Stopped,
+    /// Its slot was given up before it began to run.
     Abandoned,
 }
 

@@ -169,6 +169,7 @@ pub(crate) fn inputs_of(
         sites: sites.into(),
         workflow: Arc::new(workflow()),
         application: Arc::new(application),
+        real: Vec::new(),
         background: Arc::new(background),
         instants: places.collect(),
         searched: None,

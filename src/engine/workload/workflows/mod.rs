@@ -16,6 +16,7 @@ mod read_tests;
 mod settings;
 mod summary;
 mod synthetic;
+mod uncertainty;
 mod wf_commons;
 mod workflow;
 mod write;
@@ -32,5 +33,6 @@ pub use summary::{
 pub use synthetic::{
     LevelSizes, NodesShape, RuntimeShape, SyntheticSettings, VolumeShape, synthetic,
 };
+pub use uncertainty::{RealRuntimes, RuntimeUncertainty};
 pub use workflow::{Edge, Task, TaskId, Workflow};
 pub use write::{dax_text, wf_commons_text, write_workflow};

@@ -10,7 +10,8 @@ use crate::keys::declaration::{
 };
 use crate::keys::field::Field;
 use crate::workload::workflows::{
-    Instances, LevelSizes, Negatives, NodesShape, RuntimeShape, TransferMean, VolumeShape,
+    Instances, LevelSizes, Negatives, NodesShape, RealRuntimes, RuntimeShape, TransferMean,
+    VolumeShape,
 };
 
 tables! {
@@ -103,6 +104,13 @@ section! {
             .note(": coefficient of variation of the run times of cyber-shake")
             .default_is("0")
             .decides("AMB-17"),
+        /// How real run times spread around those of the workflow.
+        real_runtimes: Option<RealRuntimes> = named::<RealRuntimes>()
+            .note(": how long tasks really run, compared with the run times that plans are made with"),
+        /// By how much they spread.
+        real_variation: Given<f64> = real().from(0.0).to(2.0)
+            .note(": coefficient of variation of real run times around those of the workflow; uniform ones: at most 0.577")
+            .default_is("0.3"),
         /// The bandwidth between two sites.
         bandwidth_gbps: Given<f64> = real().above(0.0)
             .note(" Gbit/s between two sites")
@@ -198,6 +206,10 @@ section! {
             .note(r#": applications that one simulation submits, for commitment = "committed""#)
             .default_is("10")
             .decides("AMB-23"),
+        /// For how long tasks are booked.
+        booking_factor: Given<f64> = real().from(1.0).to(1000.0)
+            .note(": tasks are booked for so many times their run time")
+            .default_is("1.0"),
         /// How many brokers compete.
         brokers: Given<u32> = integer_within(1, 1_000)
             .note(": brokers that submit an application each at every instant and choose from the same slots, for genetic searches")

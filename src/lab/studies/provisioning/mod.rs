@@ -35,6 +35,7 @@ mod held;
 mod keys;
 mod resolve;
 mod resolve_application;
+mod run_times;
 mod tables;
 
 pub use self::tables::ProvisioningRows as Rows;
@@ -554,17 +555,17 @@ pub fn with_inputs(
         .flat_map(|instant| std::iter::repeat_n(instant, brokers))
         .collect();
     let key = format!("{background_key}|{}", application_key(spec, about));
-    let best_effort = instants
-        .iter()
-        .map(|&instant| made.best_effort(&key, &sites, &background, &application, instant))
-        .collect::<Result<Vec<_>, _>>()?;
+    let real = made.real(about, instants.len())?;
+    let best_effort = made.best_efforts(about, &key, &sites, &background, &instants, &real)?;
+    let booked = made.booked(about)?;
     // What was found holds where slots are as they were at the instant: not after a latency, nor beside committed plans.
     let shared = settings.is_genetic()
         && settings.latency == Seconds::ZERO
         && settings.commitment == Commitment::Discarded;
     let searched = match instants.first() {
         Some(&instant) if shared => {
-            Some(made.searched(&key, settings, &background, &application, instant)?)
+            let key = format!("{key}|{}", about.uncertainty.booking_factor);
+            Some(made.searched(&key, settings, &background, &booked, instant)?)
         }
         _ => None,
     };
@@ -575,7 +576,8 @@ pub fn with_inputs(
     let prepared = ProvisioningInputs {
         sites: Arc::clone(&sites),
         workflow,
-        application,
+        application: booked,
+        real,
         background,
         instants,
         best_effort,

@@ -7,7 +7,7 @@ use std::ops::Range;
 use toml::Spanned;
 
 use super::keys::{RawProvisioning, RawSite, RawSites};
-use super::resolve_application::application;
+use super::resolve_application::{application, uncertainty};
 use super::{ProvisionedSettings, ProvisioningStudy, RelativeWish};
 use crate::brokering::provisioning::{
     Commitment, GeneticSettings, Provider, ProvisioningSettings, SearchMethod, SlotTariff, Wish,
@@ -19,6 +19,7 @@ use crate::studies::slots::keys::RawSlots;
 use crate::studies::slots::slot_study;
 use crate::studies::{Asked, StudyTables};
 use crate::units::{Nodes, Seconds};
+use crate::workload::workflows::RuntimeUncertainty;
 use crate::workload::{SiteSettings, WorkloadSettings, WorkloadSource};
 
 /// The most sites.
@@ -41,6 +42,8 @@ pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Prov
     let application = application(&own.workflow, largest, problems);
     let settings = settings(&own.provisioning, tables, asked.replications, problems);
     let wish = wish(&own.provisioning, problems);
+    let booking_factor = own.provisioning.booking_factor().or_default(problems);
+    let uncertainty = uncertainty(&own.workflow, problems);
     traces?;
     let (wish, relative) = wish?;
     let settings = ProvisioningSettings { wish, ..settings? };
@@ -51,6 +54,10 @@ pub(super) fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Prov
             sites: sites?,
             application: application?,
             relative_wish: relative,
+            uncertainty: RuntimeUncertainty {
+                booking_factor: booking_factor?,
+                ..uncertainty?
+            },
         },
     })
 }

@@ -4,7 +4,8 @@ use super::keys::RawWorkflow;
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::units::{Nodes, Seconds};
 use crate::workload::workflows::{
-    ApplicationSettings, ApplicationSource, CyberShakeSettings, Network, SyntheticSettings,
+    ApplicationSettings, ApplicationSource, CyberShakeSettings, Network, RealRuntimes,
+    RuntimeUncertainty, SyntheticSettings,
 };
 
 pub(super) fn application(
@@ -35,6 +36,25 @@ pub(super) fn application(
         source: source?,
         network: network?,
         instances: raw.instances.unwrap_or_default(),
+    })
+}
+
+/// How long tasks really run.
+pub(super) fn uncertainty(
+    raw: &RawWorkflow,
+    problems: &mut Problems,
+) -> Option<RuntimeUncertainty> {
+    let real = raw.real_runtimes.unwrap_or_default();
+    let variation = raw.real_variation().or_default(problems)?;
+    if real == RealRuntimes::Uniform && variation > RuntimeUncertainty::MOST_UNIFORM {
+        let message = format!("{variation} is impossible where run times are uniform");
+        raw.real_variation().refuse(&message, problems);
+        return None;
+    }
+    Some(RuntimeUncertainty {
+        real,
+        variation,
+        ..RuntimeUncertainty::default()
     })
 }
 

@@ -239,6 +239,31 @@ fn a_stored_specification_names_its_readings_so_that_a_changed_default_gives_it_
 }
 
 #[test]
+fn only_run_times_that_differ_are_part_of_a_specification() {
+    let written = |rest: &str| {
+        let whole = serde_json::to_value(spec(rest)).expect("JSON");
+        whole.pointer("/provisioning/uncertainty").cloned()
+    };
+    let workflow = |lines: &str| written(&format!("[workflow]\n{lines}\n"));
+    assert_eq!(written(""), None);
+    assert_eq!(workflow("real_variation = 0.6"), None);
+    let zero = "real_runtimes = \"log-normal\"\nreal_variation = 0.0";
+    assert_eq!(workflow(zero), None);
+    assert_eq!(
+        workflow("real_runtimes = \"uniform\"\n[provisioning]\nbooking_factor = 1.5"),
+        Some(serde_json::json!({"real": "uniform", "variation": 0.3, "booking_factor": 1.5}))
+    );
+    let queued = "search = \"best-effort\"\nbooking_factor = 1.5";
+    assert_eq!(written(&format!("[provisioning]\n{queued}\n")), None);
+    refused(
+        "[workflow]\nreal_runtimes = \"uniform\"\nreal_variation = 0.6\n",
+        "workflow.real_variation",
+        ProblemKind::OutOfRange,
+        "0.6 is impossible where run times are uniform",
+    );
+}
+
+#[test]
 fn workflows_come_from_the_generator_from_table_2_or_from_a_file() {
     let source = |rest: &str| {
         let about = about(&spec(rest));

@@ -328,12 +328,18 @@ const OUTCOMES: Outcomes = Outcomes {
     ),
 };
 
-const FATES: [TaskFate; 3] = [TaskFate::Done, TaskFate::Lost, TaskFate::Abandoned];
+const FATES: [TaskFate; 4] = [
+    TaskFate::Done,
+    TaskFate::Lost,
+    TaskFate::Abandoned,
+    TaskFate::Stopped,
+];
 
 fn fate_name(fate: TaskFate) -> &'static str {
     match fate {
         TaskFate::Done => "done",
         TaskFate::Lost => "lost",
+        TaskFate::Stopped => "stopped",
         TaskFate::Abandoned => "abandoned",
     }
 }
@@ -343,6 +349,7 @@ fn fate_code(fate: TaskFate) -> i64 {
         TaskFate::Done => 0,
         TaskFate::Lost => 1,
         TaskFate::Abandoned => 2,
+        TaskFate::Stopped => 3,
     }
 }
 

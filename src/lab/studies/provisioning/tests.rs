@@ -114,6 +114,39 @@ fn only_searches_on_slots_as_they_were_are_shared() {
 }
 
 #[test]
+fn real_run_times_are_the_same_however_they_are_booked_and_best_effort_and_searches_follow() {
+    let prepared = prepared();
+    let inputs = |rest: &str| {
+        let text = format!("real_runtimes = \"log-normal\"\n[provisioning]\n{rest}\n");
+        let specs = specs(&text);
+        (inputs(&prepared, &specs[0]), inputs(&prepared, &specs[1]))
+    };
+    let (short, other) = inputs("search = \"moga\"\n");
+    let (long, _) = inputs("search = \"moga\"\nbooking_factor = 1.5\nalpha = 0.1\n");
+    let (queries, _) = inputs("booking_factor = 3.0\n");
+    assert_eq!(short.real.len(), 1);
+    assert_eq!(short.real, long.real);
+    assert_eq!(short.real, queries.real);
+    assert_ne!(short.real, other.real);
+    assert!(Arc::ptr_eq(&short.best_effort[0], &long.best_effort[0]));
+    let (found, booked) = (short.searched.as_ref(), long.searched.as_ref());
+    assert!(!Arc::ptr_eq(found.unwrap(), booked.unwrap()));
+    let tasks = short.application.tasks().iter();
+    for (task, long) in tasks.zip(long.application.tasks()) {
+        let estimate = task.runtimes[0].0;
+        assert_eq!(long.runtimes[0].0, (estimate * 3 + 1) / 2);
+    }
+    let best_effort = &short.best_effort[0].placements;
+    for (placed, task) in best_effort.iter().zip(short.real[0].tasks()) {
+        assert_eq!(placed.end - placed.start, task.runtimes[0]);
+    }
+    // Without a word about them there are none.
+    let exact = self::inputs(&prepared, &specs("")[0]);
+    assert!(exact.real.is_empty());
+    assert_ne!(exact.best_effort, short.best_effort);
+}
+
+#[test]
 fn committed_plans_are_submitted_in_order_of_time_at_the_instants_of_their_replication() {
     let prepared = prepared();
     let specs = specs("[provisioning]\ncommitment = \"committed\"\nsubmissions = 4\n");

@@ -173,7 +173,7 @@ impl<'p> WorkflowGantt<'p> {
         let submission = &self.workflow.submission;
         let mut note = format!(
             "Replication 0, submitted at {} s; {} SU paid, makespan {} h. Outlines are slots that were paid for, to the end of the last \
-             task; filled are runs of tasks, crossed out those that were lost. Where a site's slots begin on its processors is a drawing's \
+             task; filled are runs of tasks, crossed out those that were lost or stopped. Where a site's slots begin on its processors is a drawing's \
              choice; a task over several slots is drawn in the first.",
             submission.submitted,
             short_number(submission.realised.0),
@@ -257,12 +257,12 @@ impl<'p> WorkflowGantt<'p> {
         for (task, fate) in &self.tasks {
             let (class, more) = match *fate {
                 "done" => ("f0", " fill-opacity=\"0.72\""),
-                "lost" => ("f1", ""),
+                "lost" | "stopped" => ("f1", ""),
                 _ => ("f6", " fill-opacity=\"0.35\""),
             };
             let ((x, y), (width, height)) = shape(task);
             svg.rectangle(&(attributes(class, task) + more), (x, y), (width, height));
-            if *fate == "lost" {
+            if matches!(*fate, "lost" | "stopped") {
                 let _ = writeln!(
                     svg,
                     "<path class=\"edge\" d=\"M{x:.1} {y:.1}l{width:.1} {height:.1}m0 {:.1}l{:.1} {height:.1}\"/>",

@@ -142,7 +142,7 @@ impl<L: SiteLink> Broker<'_, L> {
     /// Each ready task goes to the site with the fewest tasks that can hold it, those of this instant counted (AMB-24d), when its data
     /// is there (AMB-24c).
     async fn submit_ready(&mut self, place: usize) -> Result<(), BrokerError<L::Error>> {
-        let application = &*self.inputs.application;
+        let application = self.inputs.real(place);
         let Some(progress) = &mut self.ventures[place].progress else {
             return Ok(());
         };

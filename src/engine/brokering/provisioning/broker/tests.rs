@@ -1,3 +1,4 @@
+mod outlasting;
 mod running_sites;
 
 use std::sync::Arc;
@@ -44,6 +45,7 @@ fn kinds() -> Vec<(Provider, SearchMethod)> {
 fn check(inputs: &ProvisioningInputs, run: &ProvisioningRun) -> Result<(), TestCaseError> {
     let application = &inputs.application;
     for outcome in &run.outcomes {
+        let real = inputs.real(outcome.submission as usize);
         let mut done = vec![None; application.tasks().len()];
         for run in outcome
             .tasks
@@ -69,7 +71,7 @@ fn check(inputs: &ProvisioningInputs, run: &ProvisioningRun) -> Result<(), TestC
             let Some((site, start, end)) = done[task] else {
                 continue;
             };
-            prop_assert_eq!(end - start, needs.runtimes[site]);
+            prop_assert_eq!(end - start, real.tasks()[task].runtimes[site]);
             for dependency in &needs.parents {
                 let parent = done[dependency.parent];
                 let (parent_site, _, parent_end) = parent.expect("parents come first");

@@ -41,6 +41,7 @@ fn inputs() -> ProvisioningInputs {
         sites: Arc::from([site(300, 60.0), site(100, 80.0)]),
         workflow: Arc::new(synthetic(&SyntheticSettings::default(), &mut stream).unwrap()),
         application: Arc::new(application()),
+        real: Vec::new(),
         background: Arc::new(Background::default()),
         instants: vec![0],
         best_effort: Vec::new(),
@@ -80,6 +81,9 @@ fn outcome() -> ProvisioningOutcome {
             makespan: Seconds::HOUR * 5,
             cost: 13.0,
             wasted: 1.0,
+            after_ends: 0.5,
+            outlasted_tasks: 4,
+            rebooked_tasks: 6,
             gone: 2,
             replans: 1,
             lost_tasks: 3,
@@ -176,10 +180,33 @@ fn a_plan_is_measured_beside_best_effort_and_as_it_was_carried_out() {
         "wf_queries",
         "wf_deadline_met_percent",
         "wf_within_budget_percent",
+        "wf_outlasted_tasks",
         "others_jobs",
     ] {
         assert_eq!(measured.get(absent), None, "{absent}");
     }
+}
+
+#[test]
+fn what_tasks_did_that_ran_longer_or_shorter_is_measured_where_that_can_be() {
+    let run = ProvisioningRun {
+        outcomes: vec![outcome(), outcome()],
+        ..ProvisioningRun::default()
+    };
+    let uncertain = ProvisioningInputs {
+        real: vec![Arc::new(application())],
+        ..inputs()
+    };
+    let of = |search| provisioning_measures(&uncertain, &settings(search, HALF), &run);
+    check(
+        &of(SearchMethod::Greedy),
+        &[
+            ("wf_outlasted_tasks", 4.0),
+            ("wf_rebooked_tasks", 6.0),
+            ("wf_after_ends_su", 0.5),
+        ],
+    );
+    assert_eq!(of(SearchMethod::BestEffort).get("wf_outlasted_tasks"), None);
 }
 
 #[test]
