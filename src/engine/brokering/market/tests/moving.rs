@@ -149,7 +149,7 @@ fn troubled(policy: &str, seed: u64, gap_end: GapEnd) -> (MarketSettings, Market
         strategy: policy.to_owned(),
         acceptance: Acceptance::Pof { maximum: 0.6 },
         checkpoint: Some(CheckpointSettings {
-            bandwidth: if seed % 2 == 0 {
+            bandwidth: if seed.is_multiple_of(2) {
                 Bandwidth::Own
             } else {
                 Bandwidth::SharedByNodes(Nodes(2))
