@@ -95,6 +95,8 @@ def main():
     parser.add_argument("--load", type=float, help="compress the times between submissions until run times offer so much of the machine")
     parser.add_argument("--policies", type=lambda names: names.split(","), default=["easy", "conservative"], help="default: easy,conservative")
     parser.add_argument("--estimates", choices=["user", "perfect"], default="user")
+    parser.add_argument("--apart", type=int, default=1, metavar="K",
+                        help="multiply times by K and add less than K at random, so that hardly two events share a second")
     parser.add_argument("--peers", type=lambda names: names.split(","), default=[], help="only these, with commas between them")
     parser.add_argument("--rounds", type=int, default=3, help="alternating runs (default 3)")
     parser.add_argument("--limit", type=float, default=600, help="processor seconds after which a peer's run is ended (default 600)")
@@ -107,12 +109,12 @@ def main():
     parser.add_argument("--seed", type=int, default=1, help="of failures and requests (default 1)")
     parser.add_argument("--bookahead", default="bookahead", help="the program (default: the one on the path)")
     case = parser.parse_args()
-    if case.rounds < 1 or case.nodes < 1 or case.jobs < 0 or case.limit <= 0:
-        parser.error("--rounds and --nodes are at least 1, --jobs at least 0, --limit is above 0")
+    if case.rounds < 1 or case.apart < 1 or case.nodes < 1 or case.jobs < 0 or case.limit <= 0:
+        parser.error("--rounds, --apart and --nodes are at least 1, --jobs at least 0, --limit is above 0")
     known = {kind.name for kind in compare.KINDS}
     if set(case.peers) - known:
         parser.error(f"--peers {','.join(sorted(set(case.peers) - known))}: known are {', '.join(sorted(known))}")
-    case.apart, case.lead, case.timeout, case.processor_limit = 1, 3600, 0, case.limit
+    case.lead, case.timeout, case.processor_limit = 3600, 0, case.limit
     case.trace = os.path.abspath(case.trace)
     if os.path.dirname(case.bookahead):
         case.bookahead = os.path.abspath(case.bookahead)
