@@ -228,6 +228,12 @@ fn the_small_traces_in_which_peers_differ_start_here_as_the_table_says() {
             &[[2, 10, 2, 10], [4, 2, 3, 2], [9, 1, 1, 1]],
             &[2, 12, 9],
         ),
+        // batsched4: beside the head is only what the first end that suffices leaves.
+        (
+            "easy",
+            &[[0, 10, 1, 10], [0, 10, 1, 10], [1, 5, 3, 5], [2, 20, 1, 20]],
+            &[0, 0, 10, 2],
+        ),
         // servsim, batsched, Alea: plans hold concrete nodes.
         (
             "conservative",
