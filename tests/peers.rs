@@ -11,8 +11,14 @@ use serde_json::Value;
 
 use crate::support::program::{folder, output, program, text};
 
-/// What the driver says with no peer but the one that `other` is a command for; None where there is no Python 3.
+/// What the driver of one policy says with no peer but the one that `other` is a command for; None where there is no Python 3.
 fn compare(trace: &Path, other: Option<&str>, arguments: &[&str]) -> Option<Output> {
+    let ours = ["--nodes", "4", "--policy", "easy", "--pairs", "2"];
+    driven("compare.py", trace, other, &[&ours, arguments].concat())
+}
+
+/// The same of a driver by name.
+fn driven(driver: &str, trace: &Path, other: Option<&str>, arguments: &[&str]) -> Option<Output> {
     if Command::new("python3").arg("--version").output().is_err() {
         println!("skipped: needs python3");
         return None;
@@ -30,12 +36,13 @@ fn compare(trace: &Path, other: Option<&str>, arguments: &[&str]) -> Option<Outp
     if let Some(other) = other {
         command.env("BOOKAHEAD_PEER_OTHER", other);
     }
-    let driver = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("benches/peers/compare.py");
+    let driver = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("benches/peers")
+        .join(driver);
     let program: &OsStr = OsStr::new(env!("CARGO_BIN_EXE_bookahead"));
     command
         .arg(driver)
         .arg(trace)
-        .args(["--nodes", "4", "--policy", "easy", "--pairs", "2"])
         .arg("--bookahead")
         .arg(program)
         .args(arguments);
@@ -65,7 +72,9 @@ fn the_driver_needs_no_peer_and_names_those_that_are_missing() {
     };
     let said = text(&output.stderr);
     assert!(output.status.success(), "{said}");
-    for peer in ["pyss", "batsim", "accasim", "alea", "servsim", "other"] {
+    for peer in [
+        "pyss", "batsim", "batsim4", "accasim", "alea", "servsim", "other",
+    ] {
         assert!(said.contains(&format!("left out: {peer}: ")), "{said}");
     }
     let answer: Value = serde_json::from_slice(&output.stdout).expect("JSON");
@@ -126,6 +135,50 @@ fn a_peer_that_fails_is_left_out_with_the_reason_and_the_rest_is_printed() {
     }
 }
 
+#[test]
+fn a_table_has_every_program_that_is_there_and_says_who_used_up_the_time() {
+    let place = folder();
+    let path = trace(place.path(), &JOBS);
+    let program = env!("CARGO_BIN_EXE_bookahead");
+    let same = format!(
+        "{program} simulate {{trace}} --nodes {{nodes}} --policy {{policy}} --schedule {{schedule}}"
+    );
+    let busy = "python3 -c 'while True: pass'".to_owned();
+    for (other, row) in [
+        (same, " | 3 | 30.0 | 0 |\n| conservative | bookahead | 2 | "),
+        (busy, "| easy | other | 1 | not done after 1 s | more than "),
+    ] {
+        let ours = ["--nodes", "4", "--rounds", "2", "--limit", "1"];
+        let Some(output) = driven("beside.py", &path, Some(&other), &ours) else {
+            return;
+        };
+        let (printed, said) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success(), "{said}");
+        assert!(printed.contains(row), "{printed}");
+        assert!(said.contains("left out: pyss, easy: "), "{said}");
+    }
+}
+
+#[test]
+fn the_table_with_failures_or_reservations_needs_no_peer() {
+    let place = folder();
+    let path = trace(place.path(), &JOBS);
+    for (kind, note) in [
+        ("failures", " runs lost |"),
+        ("reservations", " runs stopped |"),
+    ] {
+        let ours = ["--nodes", "4", "--with", kind];
+        let Some(output) = driven("beside.py", &path, None, &ours) else {
+            return;
+        };
+        let (printed, said) = (text(&output.stdout), text(&output.stderr));
+        assert!(output.status.success(), "{said}");
+        assert!(printed.contains("| easy | bookahead | 3 | "), "{printed}");
+        assert!(printed.contains(note), "{printed}");
+        assert!(said.contains("left out: batsim4, conservative: "), "{said}");
+    }
+}
+
 fn starts(policy: &str, jobs: &[[u32; 4]]) -> Vec<i64> {
     let place = folder();
     trace(place.path(), jobs);
@@ -174,6 +227,12 @@ fn the_small_traces_in_which_peers_differ_start_here_as_the_table_says() {
             "easy",
             &[[2, 10, 2, 10], [4, 2, 3, 2], [9, 1, 1, 1]],
             &[2, 12, 9],
+        ),
+        // batsched4: beside the head is only what the first end that suffices leaves.
+        (
+            "easy",
+            &[[0, 10, 1, 10], [0, 10, 1, 10], [1, 5, 3, 5], [2, 20, 1, 20]],
+            &[0, 0, 10, 2],
         ),
         // servsim, batsched, Alea: plans hold concrete nodes.
         (

@@ -59,6 +59,12 @@ def write_input(case, path):
         if len(jobs) == case.jobs:
             break
     jobs.sort(key=lambda job: job[1])
+    if getattr(case, "load", None) and jobs[0][1] < jobs[-1][1]:
+        # As `simulate --load`: run times offer so much of the machine while jobs are submitted.
+        first, span = jobs[0][1], jobs[-1][1] - jobs[0][1]
+        wanted = sum(job[2] * job[3] for job in jobs) / (case.nodes * case.load)
+        for job in jobs:
+            job[1] = round((job[1] - first) * wanted / span)
     with open(path, "w", encoding="ascii") as file:
         file.write(f"; MaxProcs: {case.nodes}\n")
         for number, submit, run, nodes, estimate in jobs:
@@ -100,6 +106,8 @@ class Peer:
     name = ""
     policies = ("easy", "conservative")
     estimates = ("user", "perfect")
+    # Whether a run that does nothing any more is over, although it does not end.
+    lingers = False
 
     def __init__(self, case):
         self.case = case
@@ -127,6 +135,10 @@ class Peer:
 
     def schedule(self, folder, schedule):
         return schedule_of(schedule)
+
+    def complaint(self, folder):
+        """What it said when it came to a stop, or nothing."""
+        return ""
 
 
 class Bookahead(Peer):
@@ -203,6 +215,56 @@ class Batsim(Peer):
             }
 
 
+class Batsim4(Batsim):
+    """The fork of Batsim and batsched with failures, repairs, checkpoints and reservations."""
+
+    name = "batsim4"
+    variants = {"easy": "easy_bf3", "conservative": "conservative_bf"}
+
+    def not_here(self):
+        # Its programs have the names of the other ones, so they are not looked for on the path.
+        return super().not_here() if self.place else f"{self.variable} is not set"
+
+    def prepare(self, folder):
+        super().prepare(folder)
+        # Its failures look for nodes whose names begin with a; its network is that of its own platforms, without latencies.
+        platform = os.path.join(folder, "platform.xml")
+        with open(platform, encoding="ascii") as file:
+            text = file.read()
+        for theirs, ours in (
+            ('prefix="n"', 'prefix="a"'), ("nnodes_router", "anodes_router"), ('bw="125MBps" lat="50us"', 'bw="1250MBps" lat="0us"'),
+            ('"1.25GBps" latency="500us"', '"10.25GBps" latency="0us"'), ("1Gf", "1f"),
+        ):
+            text = text.replace(theirs, ours)
+        with open(platform, "w", encoding="ascii") as file:
+            file.write(text)
+        os.mkdir(os.path.join(folder, "out"))
+
+    def options(self):
+        """What else Batsim is told."""
+        return ""
+
+    def command(self, folder, schedule):
+        socket = f"ipc://{folder}/socket"
+        batsim, batsched = map(shlex.quote, self.programs)
+        return ["sh", "-c", (
+            f"{batsched} -v {self.variants[self.case.policy]} -s {socket} --verbosity silent >/dev/null 2>batsched.txt & {batsim} --quiet "
+            f"--disable-schedule-tracing --disable-machine-state-tracing --turn-off-extra-info --forward-profiles-on-submission -s {socket} "
+            f"-m master_host0 -p platform.xml -w workload.json -e out/out {self.options()} >/dev/null 2>&1; status=$?; "
+            "[ $status = 0 ] || kill $!; wait; exit $status"
+        )]
+
+    def schedule(self, folder, schedule):
+        return super().schedule(os.path.join(folder, "out"), schedule)
+
+    def complaint(self, folder):
+        # Batsim waits for ever for a batsched that has stopped.
+        with open(os.path.join(folder, "batsched.txt"), encoding="utf-8", errors="replace") as said:
+            lines = [line.strip() for line in said]
+        found = [place for place, line in enumerate(lines) if line.startswith("Assertion")]
+        return f"batsched stopped: {' '.join(lines[found[-1]:found[-1] + 2])}" if found else ""
+
+
 class AccaSim(Peer):
     name = "accasim"
     policies = ("easy",)
@@ -259,8 +321,18 @@ class Other(Peer):
         return [part.format(**names) for part in shlex.split(text)]
 
 
+# Seconds by the clock after which a run that used no processor is ended, where there is a limit of processor time.
+STALLED = 30
+
+KINDS = [Pyss, Batsim, Batsim4, AccaSim, Alea, Servsim, Other]
+
+
 class Failed(Exception):
     """A peer that did not give a schedule."""
+
+
+class TooLong(Failed):
+    """A peer that used up the processor time that it had; its second argument is the memory that it then held."""
 
 
 def high_water(pid):
@@ -279,6 +351,19 @@ def high_water(pid):
     return total
 
 
+def processor_seconds(pid):
+    """User and system time of a process, of those that it waited for and of those that it started and that still run."""
+    total = 0
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
+            total = sum(map(int, stat.read().rsplit(")", 1)[1].split()[11:15])) / os.sysconf("SC_CLK_TCK")
+        with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as children:
+            total += sum(processor_seconds(child) for child in children.read().split())
+    except OSError:
+        pass
+    return total
+
+
 def measured(peer, folder):
     """Wall and processor seconds, peak bytes (sampled) and the schedule of one run of a whole process, those that it starts included."""
     schedule = os.path.join(folder, "schedule.swf")
@@ -287,19 +372,24 @@ def measured(peer, folder):
         command = peer.command(folder, schedule)
     except (OSError, KeyError, ValueError, IndexError, subprocess.CalledProcessError) as error:
         raise Failed(f"cannot be prepared: {error}") from error
-    peak, late, done = [0], threading.Event(), threading.Event()
+    peak, used, late, idle, done = [0], [0.0], threading.Event(), threading.Event(), threading.Event()
 
     def sample(pid, limit):
         begin = time.perf_counter()
+        since = begin
         while not done.is_set():
+            now = time.perf_counter()
             peak[0] = max(peak[0], high_water(pid))
-            done.wait(0.002 if time.perf_counter() < begin + 1 else 0.02)
-            if limit and time.perf_counter() > limit and not late.is_set():
+            if busy and processor_seconds(pid) > used[0] + 0.05:
+                used[0], since = processor_seconds(pid), now
+            if limit and now > limit or busy and (used[0] > busy or now > since + STALLED):
                 try:
                     os.killpg(pid, signal.SIGKILL)
                 except ProcessLookupError:
                     return  # it ended in this instant, by itself
-                late.set()
+                (idle if busy and used[0] <= busy else late).set()
+                return
+            done.wait(0.002 if now < begin + 1 else 0.02)
 
     said = os.path.join(folder, "said.txt")
     with open(said, "w", encoding="utf-8") as file:
@@ -311,6 +401,7 @@ def measured(peer, folder):
         except OSError as error:
             raise Failed(f"cannot be started: {error}") from error
         limit = begin + peer.case.timeout if peer.case.timeout else None
+        busy = getattr(peer.case, "processor_limit", None)
         sampler = threading.Thread(target=sample, args=(process.pid, limit))
         sampler.start()
         try:
@@ -323,9 +414,13 @@ def measured(peer, folder):
             done.set()
             sampler.join()
         process.returncode = status
+    if idle.is_set() and not peer.lingers:
+        raise Failed(peer.complaint(folder) or f"did nothing for {STALLED} s")
+    if late.is_set() and busy:
+        raise TooLong(f"not done after {busy:g} s", peak[0])
     if late.is_set():
         raise Failed(f"was ended after {peer.case.timeout:g} s (--timeout)")
-    if status != 0:
+    if status != 0 and not idle.is_set():
         with open(said, encoding="utf-8", errors="replace") as file:
             last = file.read().strip().splitlines()[-1:] or ["it said nothing"]
         how = f"signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else f"status {os.WEXITSTATUS(status)}"
@@ -336,12 +431,21 @@ def measured(peer, folder):
         raise Failed(f"left a schedule that cannot be read: {error}") from error
     if not jobs:
         raise Failed("left no schedule")
-    return {"wall": wall, "processor": usage.ru_utime + usage.ru_stime, "peak": peak[0]}, jobs
+    processor = used[0] if idle.is_set() else usage.ru_utime + usage.ru_stime
+    return {"wall": wall, "processor": processor, "peak": peak[0]}, jobs
 
 
 def median_ratio(ours, theirs, what):
     ratios = [own[what] / base[what] for own, base in zip(theirs, ours) if base[what] > 0]
     return statistics.median(ratios) if ratios else None
+
+
+def other_starts(mine, base):
+    """Jobs that start at another second in one of two schedules, or in one of them only."""
+    return sum(
+        1 for number in base.keys() | mine.keys()
+        if number not in mine or number not in base or abs(sum(mine[number][:2]) - sum(base[number][:2])) > 0.5
+    )
 
 
 def answer_of(peer, runs, schedules, jobs):
@@ -353,10 +457,7 @@ def answer_of(peer, runs, schedules, jobs):
     answer["peak"] = answer["peak"] or None  # over before it was looked at
     answer["jobs_per_second"] = jobs / answer["wall"]
     answer.update(figures(mine))
-    answer["other_starts"] = sum(
-        1 for number in base.keys() | mine.keys()
-        if number not in mine or number not in base or abs(sum(mine[number][:2]) - sum(base[number][:2])) > 0.5
-    )
+    answer["other_starts"] = other_starts(mine, base)
     for what in ("wall", "processor", "peak"):
         answer[f"times_{what}"] = median_ratio(runs["bookahead"], runs[peer.name], what)
     return answer
@@ -388,7 +489,7 @@ def compared(case, folder):
     case.usable = write_input(case, case.input)
     if not case.usable:
         sys.exit(f"{case.trace} has no usable job for {case.nodes} nodes")
-    kinds = [Pyss, Batsim, AccaSim, Alea, Servsim, Other]
+    kinds = KINDS
     present = [Bookahead(case)]
     reason = present[0].missing()
     if reason:
