@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::environment::Environment;
 use super::layout::lay_out;
 use super::least_busy::Sent;
-use super::ledger::{Ledger, purchases};
+use super::ledger::{Ledger, PlannedTasks, purchases};
 use super::processor_failures::{ProcessorFailure, ProcessorFailures};
 use super::search::{search, search_stream};
 use super::{
@@ -197,6 +197,7 @@ impl<L: SiteLink> Broker<'_, L> {
         self.environment.next_request = next;
         let mut plan = made.map_err(BrokerError::flat)?;
         let real = self.inputs.real(venture.outcome.submission as usize);
+        let of = PlannedTasks { real, tasks };
         venture.plans += 1;
         let outcome = &mut venture.outcome;
         outcome.queries += plan.queries;
@@ -208,7 +209,7 @@ impl<L: SiteLink> Broker<'_, L> {
             venture.paid += plan.value.cost;
             let value = venture.since_submission(plan.value, begin);
             venture.outcome.planned.get_or_insert(value);
-            venture.ledger.enter_greedy(real, tasks, &plan);
+            venture.ledger.enter_greedy(of, &plan);
             return Ok(true);
         }
         // What has not begun is given back; what has begun is paid and of no use.
@@ -220,7 +221,7 @@ impl<L: SiteLink> Broker<'_, L> {
             }
         }
         plan.booked = begun;
-        venture.paid += venture.ledger.enter_greedy(real, tasks, &plan);
+        venture.paid += venture.ledger.enter_greedy(of, &plan);
         let unplanned = |run: &TaskRun| tasks.contains(&(run.task as usize));
         venture.ledger.abandon(self.environment.now(), unplanned);
         Ok(false)
@@ -308,8 +309,9 @@ impl<L: SiteLink> Broker<'_, L> {
             if booked == wanted.len() {
                 venture.paid += value.cost;
                 let real = self.inputs.real(submission as usize);
+                let of = PlannedTasks { real, tasks };
                 let ledger = &mut venture.ledger;
-                ledger.enter_shares(planned, real, tasks, placements, &slots, &shares, &wanted);
+                ledger.enter_shares(planned, of, placements, &slots, &shares, &wanted);
                 return Ok(true);
             }
             for purchase in &wanted[..booked] {

@@ -46,6 +46,15 @@ struct Run {
     shares: Vec<(usize, Nodes)>,
 }
 
+/// The tasks that a plan is for.
+#[derive(Clone, Copy)]
+pub(super) struct PlannedTasks<'a> {
+    /// The application, with the run times that its tasks really have.
+    pub(super) real: &'a Application,
+    /// Which of its tasks each task of the plan is.
+    pub(super) tasks: &'a [usize],
+}
+
 /// What is to be booked for a plan over advertised slots.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Purchase {
@@ -68,23 +77,21 @@ impl Ledger {
         }
     }
 
-    /// Enters a plan over advertised slots that was booked in full. `purchases` are those of [`purchases`]; `tasks` says which
-    /// task of the application each task of the plan is, and `real` how long that runs.
+    /// Enters a plan over advertised slots that was booked in full. `purchases` are those of [`purchases`].
     pub(super) fn enter_shares(
         &mut self,
         planned: &Application,
-        real: &Application,
-        tasks: &[usize],
+        of: PlannedTasks<'_>,
         placements: &[TaskPlacement],
         slots: &[Advertised],
         shares: &[Share],
         purchases: &[Purchase],
     ) {
         let first_run = self.runs.len();
-        let mut run_of = vec![0; tasks.len()];
+        let mut run_of = vec![0; of.tasks.len()];
         for &task in planned.order() {
             run_of[task] = self.runs.len();
-            self.push_run(real, tasks[task], placements[task]);
+            self.push_run(of, task, placements[task]);
         }
         let lots = lots(slots, shares);
         let mut paid_as: Vec<Option<usize>> = vec![None; slots.len()];
@@ -126,18 +133,12 @@ impl Ledger {
         }
     }
 
-    /// Enters what was booked by a greedy plan; `tasks` says which task of the application each of its tasks is, and `real` how long
-    /// that runs. What it costs, in service units.
-    pub(super) fn enter_greedy(
-        &mut self,
-        real: &Application,
-        tasks: &[usize],
-        plan: &GreedyPlan,
-    ) -> f64 {
+    /// Enters what was booked by a greedy plan. What it costs, in service units.
+    pub(super) fn enter_greedy(&mut self, of: PlannedTasks<'_>, plan: &GreedyPlan) -> f64 {
         let mut paid = NodeSeconds(0);
         for &(task, id) in &plan.booked {
             let placed = plan.placements[task];
-            let nodes = real.tasks()[tasks[task]].nodes;
+            let nodes = of.real.tasks()[of.tasks[task]].nodes;
             let externality = plan.externalities[task];
             let base = nodes.for_span(placed.end - placed.start);
             paid += base + externality;
@@ -157,7 +158,7 @@ impl Ledger {
                 start: placed.start,
                 runs: vec![self.runs.len()],
             });
-            self.push_run(real, tasks[task], placed);
+            self.push_run(of, task, placed);
             if let Some(run) = self.runs.last_mut() {
                 run.run.slot = Some(slot as u32);
                 run.shares.push((slot, nodes));
@@ -166,9 +167,10 @@ impl Ledger {
         paid.coins().0
     }
 
-    /// A run of a task that is booked as `placed` says: it ends earlier, or is stopped then.
-    fn push_run(&mut self, real: &Application, task: usize, placed: TaskPlacement) {
-        let needs = &real.tasks()[task];
+    /// A run of a task of the plan that is booked as `placed` says: it ends earlier, or is stopped then.
+    fn push_run(&mut self, of: PlannedTasks<'_>, task: usize, placed: TaskPlacement) {
+        let task = of.tasks[task];
+        let needs = &of.real.tasks()[task];
         let wanted = placed.start + needs.runtimes[placed.site];
         let runs = TaskPlacement {
             end: wanted.min(placed.end),
