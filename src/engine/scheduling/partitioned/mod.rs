@@ -4,6 +4,16 @@
 //! nodes and what is on them, and sorts by a weighted priority as Slurm's multifactor plugin does; it is for machines that need that.
 
 mod description;
+mod limits;
+mod machine;
+mod nodes;
+mod pass;
+mod priority;
+mod queue;
+mod shapes;
+mod site;
+#[cfg(test)]
+mod tests;
 
 pub use description::{
     Account, AccountIndex, Backfilling, ClassIndex, Limits, NodeClass, NodeResources, NodeSharing,
@@ -38,4 +48,20 @@ pub enum Refusal {
     NeverFits,
     /// Its user, account or quality of service has as many jobs submitted as may be.
     TooManySubmitted,
+}
+
+/// What becomes of jobs, given in order of submission, on a machine with partitions: one outcome a job, in the same order.
+///
+/// Events of one second come first (ends, windows that end, submissions), then one pass over the waiting jobs in order of tier,
+/// priority and submission. A job ends after its run time, at the latest when its request ends; a run time or request of less
+/// than a second is one second. docs/model.md, "Machines with partitions", says the rules.
+///
+/// # Panics
+/// If a job, partition or window names what the machine does not have.
+#[must_use]
+pub fn simulate_partitioned(
+    machine: &PartitionedMachine,
+    jobs: &[PartitionedJob],
+) -> Vec<PartitionedOutcome> {
+    machine::work_off(machine, jobs).outcomes
 }

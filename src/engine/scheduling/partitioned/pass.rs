@@ -1,0 +1,173 @@
+//! One pass over the waiting jobs: who starts now, who gets a reservation, and who has to wait for those.
+//!
+//! Jobs are looked at in order of priority. One that limits stop is passed over. One that finds no nodes makes all classes that would
+//! do for it *awaited*: on these, jobs behind it start by backfilling only, beside the reservations.
+
+use super::nodes::Seeker;
+use super::queue::{Details, Queue, Waiting};
+use super::shapes::Shape;
+use super::site::Site;
+use crate::units::Seconds;
+
+/// How far a pass backfills.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Reach {
+    /// How many jobs of each partition get a reservation.
+    pub(super) depth: u32,
+    /// How many jobs may be looked at for backfilling; `None`: all.
+    pub(super) tested: Option<u32>,
+}
+
+/// What a pass knows; it is kept from one to the next to save allocations.
+#[derive(Debug, Default)]
+pub(super) struct Pass {
+    now: Seconds,
+    number: u64,
+    reach: Reach,
+    /// Of each class: whether somebody waits for it.
+    awaited: Vec<bool>,
+    /// Of each partition: how many have a reservation.
+    reserved: Vec<u32>,
+    /// Of each kind of jobs: the shortest request that found no nodes in a pass, and the number of the pass.
+    failed: Vec<(u64, Seconds)>,
+    /// What the job that is looked at may have by its limits.
+    allowed: Vec<Shape>,
+}
+
+impl Pass {
+    /// Before the first pass.
+    pub(super) fn new(classes: usize, partitions: usize) -> Self {
+        Self {
+            awaited: vec![false; classes],
+            reserved: vec![0; partitions],
+            ..Self::default()
+        }
+    }
+
+    /// One pass. Without a reach, jobs start in order only.
+    pub(super) fn hold(
+        &mut self,
+        site: &mut Site<'_>,
+        queue: &mut Queue,
+        reach: Option<Reach>,
+        now: Seconds,
+    ) {
+        // Nothing that a pass does lasts but its starts.
+        if !site.may_start_any() {
+            return;
+        }
+        queue.sort(&mut site.priorities, now);
+        self.now = now;
+        self.number += 1;
+        self.reach = reach.unwrap_or(Reach {
+            depth: 0,
+            tested: Some(0),
+        });
+        self.awaited.fill(false);
+        self.reserved.fill(0);
+        self.failed.resize(site.kinds.len(), (0, Seconds::ZERO));
+        let mut looked_at = 0;
+        let mut kept = 0;
+        while let Some(&waiting) = queue.waiting.get(looked_at) {
+            if !self.backfills() && self.awaited.iter().all(|awaited| *awaited) {
+                break;
+            }
+            looked_at += 1;
+            if self.starts(site, queue, &waiting) {
+                queue.leave(&waiting);
+                if !site.may_start_any() {
+                    break;
+                }
+                continue;
+            }
+            // Nobody moves before somebody has left.
+            if kept + 1 < looked_at {
+                queue.waiting[kept] = waiting;
+            }
+            kept += 1;
+        }
+        queue.waiting.drain(kept..looked_at);
+        site.pool.forget_reservations();
+    }
+
+    /// Whether jobs may start that are not the first.
+    fn backfills(&self) -> bool {
+        self.reach.tested != Some(0)
+    }
+
+    fn count_one(&mut self) {
+        if let Some(tested) = &mut self.reach.tested {
+            *tested = tested.saturating_sub(1);
+        }
+    }
+
+    /// Whether the job starts now.
+    fn starts(&mut self, site: &mut Site<'_>, queue: &Queue, waiting: &Waiting) -> bool {
+        let backfills = self.backfills();
+        let reserved = self.reserved[waiting.partition as usize];
+        let reserves = backfills && reserved < self.reach.depth;
+        // Nodes only become fewer in a pass, so who asks for as much as somebody who failed, and for as long, fails.
+        let (number, shortest) = self.failed[waiting.kind as usize];
+        let is_hopeless =
+            number == self.number && shortest <= waiting.request && !waiting.has_windows;
+        if is_hopeless && !reserves && self.reach.tested.is_none() {
+            return false;
+        }
+        let details = queue.details(waiting);
+        let shapes = &site.kinds.get(details.kind).shapes;
+        let all = shapes.len();
+        self.allowed.clear();
+        let within_limits = |shape: &&Shape| site.limits.allow(&details.scopes, shape);
+        self.allowed.extend(shapes.iter().filter(within_limits));
+        if self.allowed.is_empty() {
+            return false;
+        }
+        for &shape in &self.allowed {
+            let is_awaited = self.awaited[shape.class];
+            if is_hopeless || (is_awaited && !backfills) {
+                continue;
+            }
+            if let Some(nodes) = site.pool.choose(&seeker(details, shape), self.now) {
+                if is_awaited {
+                    self.count_one();
+                }
+                site.start(details, shape, nodes, self.now);
+                return true;
+            }
+        }
+        for shape in &self.allowed {
+            self.awaited[shape.class] = true;
+        }
+        if backfills {
+            if self.allowed.len() == all && !waiting.has_windows {
+                let failed = &mut self.failed[waiting.kind as usize];
+                *failed = if number == self.number {
+                    (number, shortest.min(waiting.request))
+                } else {
+                    (self.number, waiting.request)
+                };
+            }
+            if reserves {
+                self.reserve(site, details);
+            }
+            self.count_one();
+        }
+        false
+    }
+
+    /// Gives the job nodes of the class that has them first.
+    fn reserve(&mut self, site: &mut Site<'_>, details: &Details) {
+        let seekers = self.allowed.iter().map(|shape| seeker(details, *shape));
+        if site.pool.reserve(seekers, self.now).is_some() {
+            self.reserved[details.partition] += 1;
+        }
+    }
+}
+
+fn seeker(details: &Details, shape: Shape) -> Seeker {
+    Seeker {
+        shape,
+        request: details.request,
+        user: details.user,
+    }
+}

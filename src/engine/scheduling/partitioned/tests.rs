@@ -1,0 +1,106 @@
+//! The machine with partitions against the fast engines, against numbers worked out by hand, and against a slow twin.
+
+mod fast_engines;
+mod random;
+mod twin;
+mod vectors;
+
+use super::*;
+use crate::units::Nodes;
+
+/// A class of so many nodes of so many cores.
+fn class(nodes: u32, cores: u32) -> NodeClass {
+    NodeClass {
+        name: format!("{nodes} of {cores}"),
+        nodes: Nodes(nodes),
+        each: NodeResources {
+            cores,
+            ..NodeResources::default()
+        },
+    }
+}
+
+/// An exclusive partition that may use classes with these positions.
+fn partition(classes: &[usize]) -> Partition {
+    Partition {
+        name: "batch".to_owned(),
+        classes: classes.iter().copied().map(ClassIndex).collect(),
+        sharing: NodeSharing::Exclusive,
+        tier: 0,
+        factor: 0.0,
+        longest: None,
+        widest: None,
+    }
+}
+
+/// Jobs in order of submission on one exclusive partition of all classes, with backfilling of the first.
+fn machine(classes: Vec<NodeClass>) -> PartitionedMachine {
+    let all: Vec<usize> = (0..classes.len()).collect();
+    PartitionedMachine {
+        name: "machine".to_owned(),
+        classes,
+        partitions: vec![partition(&all)],
+        qualities: vec![QualityOfService {
+            name: "normal".to_owned(),
+            factor: 0.0,
+            usage_factor: 1.0,
+            longest: None,
+            per_user: Limits::default(),
+            in_all: Limits::default(),
+        }],
+        accounts: vec![Account {
+            name: "all".to_owned(),
+            shares: 1.0,
+            per_user: Limits::default(),
+            in_all: Limits::default(),
+        }],
+        priority: PriorityWeights {
+            age: 0.0,
+            oldest: Seconds(7 * 86_400),
+            fair_share: 0.0,
+            damping: 1.0,
+            holder: ShareHolder::User,
+            half_life: None,
+            size: 0.0,
+            favours_small: false,
+            partition: 0.0,
+            quality: 0.0,
+        },
+        backfilling: EASY,
+        windows: Vec::new(),
+    }
+}
+
+const EASY: Backfilling = Backfilling::Reserving {
+    depth: 1,
+    tested: None,
+    interval: Seconds::ZERO,
+};
+
+/// A job of user 1 that uses all that it asks for.
+fn job(submit: i64, cores: u32, request: i64) -> PartitionedJob {
+    PartitionedJob {
+        trace_number: 0,
+        submit: Seconds(submit),
+        request: Seconds(request),
+        runtime: Seconds(request),
+        cores,
+        cores_per_node: None,
+        memory_megabytes_per_core: 0,
+        gpus_per_node: 0,
+        partition: PartitionIndex(0),
+        quality: QualityIndex(0),
+        account: AccountIndex(0),
+        user: 1,
+    }
+}
+
+/// When each job starts; `None` where it is refused.
+fn starts(machine: &PartitionedMachine, jobs: &[PartitionedJob]) -> Vec<Option<i64>> {
+    let outcomes = simulate_partitioned(machine, jobs);
+    let start = |outcome: &PartitionedOutcome| match outcome {
+        PartitionedOutcome::Ran { start, .. } => Some(start.0),
+        PartitionedOutcome::Refused(_) => None,
+    };
+    outcomes.iter().map(start).collect()
+}
