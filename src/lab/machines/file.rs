@@ -19,7 +19,10 @@ pub const KEYS: &[(&str, &str)] = &[
         "one or more tables `[[class]]`: nodes that are alike",
     ),
     ("class.name", "a text, another one for each class"),
-    ("class.nodes", "from 1 to 2000000000 nodes"),
+    (
+        "class.nodes",
+        "1 or more nodes; 1000000 of all classes together",
+    ),
     ("class.cores", "1 or more cores on each node (default 1)"),
     (
         "class.memory_megabytes",

@@ -20,8 +20,10 @@ use crate::scheduling::partitioned::{
 };
 use crate::units::{Nodes, Seconds};
 
-/// A class of nodes, and all of them together, at most.
-const MOST_NODES: u32 = 2_000_000_000;
+/// Nodes of all classes together at most: the machine knows each of them.
+const MOST_NODES: u32 = 1_000_000;
+/// Cores of all nodes together at most.
+const MOST_CORES: u64 = 2_000_000_000;
 /// Hours that can be said: more than a thousand years.
 const MOST_HOURS: f64 = 1e7;
 /// A week, Slurm's default of `PriorityMaxAge` and `PriorityDecayHalfLife`.
@@ -38,14 +40,13 @@ pub(super) fn resolve(file: &str, text: &str) -> Result<MachineDescription, Vec<
             let key = places.path(&span);
             let message = error.message().trim().replace('\n', " ");
             let (kind, help) = if message.starts_with("unknown field") {
-                (ProblemKind::UnknownKey, "see docs/machines.md")
+                (ProblemKind::UnknownKey, "see docs/machines.md".to_owned())
             } else if key.is_empty() {
-                (
-                    ProblemKind::Syntax,
-                    "the file must be valid TOML with a `name`",
-                )
+                let help = "the file must be valid TOML with a `name`".to_owned();
+                (ProblemKind::Syntax, help)
             } else {
-                (ProblemKind::WrongType, allowed(&key))
+                let help = format!("allowed: {}", allowed(&key));
+                (ProblemKind::WrongType, help)
             };
             problems.add(kind, &key, span, message, help);
             return Err(problems_of(&mut problems));
@@ -218,8 +219,12 @@ impl Checks<'_, '_> {
                 }
             })
             .collect();
-        self.require(cores_in_all <= u64::from(MOST_NODES), "class", || {
-            format!("{cores_in_all} cores in all are more than {MOST_NODES}")
+        self.require(cores_in_all <= MOST_CORES, "class", || {
+            format!("{cores_in_all} cores in all are more than {MOST_CORES}")
+        });
+        let nodes: u64 = raw.class.iter().map(|class| u64::from(class.nodes)).sum();
+        self.require(nodes <= u64::from(MOST_NODES), "class", || {
+            format!("{nodes} nodes in all are more than {MOST_NODES}")
         });
         classes
     }

@@ -495,11 +495,10 @@ fn compare(simulated: &Simulated, names: &TraceNames) -> Vec<Compared> {
             add("partition", partition(*number), pairs);
         }
     }
-    // One line twice says nothing.
-    let are_the_same = queues.len() == partitions.len()
-        && (queues.values()).all(|pairs| partitions.values().any(|other| other == pairs));
-    if (2..=MOST_QUEUES).contains(&queues.len()) && !are_the_same {
-        for (number, pairs) in &queues {
+    if (2..=MOST_QUEUES).contains(&queues.len()) {
+        // One line twice says nothing.
+        let is_new = |pairs: &Vec<(i64, i64)>| partitions.values().all(|other| other != pairs);
+        for (number, pairs) in queues.iter().filter(|(_, pairs)| is_new(pairs)) {
             add("queue", queue(*number), pairs);
         }
     }

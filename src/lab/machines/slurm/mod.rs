@@ -116,11 +116,13 @@ pub fn convert(
     for line in sets {
         nodes.set(line, &mut not_read)?;
     }
-    let mut converted = Converted::default();
-    converted.machine = RawMachine {
-        name: (global.cluster.clone()).unwrap_or_else(|| "slurm".to_owned()),
-        backfilling: Some(global.backfilling()),
-        ..RawMachine::default()
+    let mut converted = Converted {
+        machine: RawMachine {
+            name: (global.cluster.clone()).unwrap_or_else(|| "slurm".to_owned()),
+            backfilling: Some(global.backfilling()),
+            ..RawMachine::default()
+        },
+        ..Converted::default()
     };
     partitions::read(
         &partition_lines,

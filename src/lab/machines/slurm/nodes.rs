@@ -6,6 +6,10 @@ use super::hostlist;
 use super::lines::Line;
 use super::{NotRead, SlurmError};
 
+/// Nodes of a file at most, and nodes of its partitions in all.
+const MOST_NODES: usize = 1_000_000;
+pub(super) const MOST_MEMBERS: usize = 20_000_000;
+
 /// What a line says that its nodes have.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Node {
@@ -112,6 +116,9 @@ impl Nodes {
                 return Err(line.fault("NodeName", format!("{name} is there already")));
             }
             self.all.push(node.clone());
+        }
+        if self.all.len() > MOST_NODES {
+            return Err(line.fault("NodeName", format!("more than {MOST_NODES} nodes in all")));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::lines::Line;
-use super::nodes::{Node, Nodes, over_defaults};
+use super::nodes::{MOST_MEMBERS, Node, Nodes, over_defaults};
 use super::{Converted, Global, NotRead, SlurmError, times};
 use crate::machines::file::{NumberOrName, RawClass, RawPartition, RawSharing};
 
@@ -18,6 +18,7 @@ pub(super) fn read(
     let mut defaults: Vec<(String, String)> = Vec::new();
     let mut partitions: Vec<RawPartition> = Vec::new();
     let mut factors: Vec<u32> = Vec::new();
+    let mut all_members = 0;
     for line in lines {
         let name = line.pairs[0].1.clone();
         if name.eq_ignore_ascii_case("DEFAULT") {
@@ -89,6 +90,11 @@ pub(super) fn read(
                 "Nodes",
                 format!("partition {name} has no nodes; say Nodes=…"),
             ));
+        }
+        all_members += members.len();
+        if all_members > MOST_MEMBERS {
+            let what = format!("the partitions have more than {MOST_MEMBERS} nodes in all");
+            return Err(line.fault("Nodes", what));
         }
         for node in members {
             let of = &mut nodes.all[node].partitions;
@@ -188,7 +194,18 @@ fn classes(
             gpus: node.gpus,
         });
     }
+    let notes = &mut converted.notes;
     for (partition, list) in partitions.iter_mut().zip(lists) {
+        let of = (converted.machine.class.iter()).filter(|class| list.contains(&class.name));
+        let widest = of.map(|class| class.nodes).max().unwrap_or(0);
+        if list.len() > 1 {
+            notes.push(format!(
+                "partition {} has nodes of {} classes, and a job gets nodes of one class: none of more than {widest} nodes fits. Classes are nodes that are \
+                 alike and of the same partitions; join some in the machine file where wider jobs run",
+                partition.name,
+                list.len()
+            ));
+        }
         partition.classes = Some(list);
     }
 }

@@ -172,6 +172,7 @@ fn every_key_that_is_not_read_is_counted_and_what_is_decided_is_said() {
         "classic formula",
         "PriorityFlags accrue_always",
         "bf_window",
+        "partition batch has nodes of 3 classes, and a job gets nodes of one class: none of more than 92 nodes",
     ] {
         assert!(notes.contains(told), "{told}: {notes}");
     }

@@ -527,7 +527,7 @@ fn a_wrong_value_is_told_with_its_file_line_and_key_and_what_is_allowed() {
         assert!(WHOLE.contains(right), "{right}");
         let text = WHOLE.replacen(right, wrong, 1);
         let error = refusal(&text);
-        let place = format!("m.toml:{}: `{key}`", line(&text, wrong));
+        let place = format!("m.toml:{}: `{key}`", line(WHOLE, right));
         assert!(error.contains(&place), "{wrong}: {error}");
         assert!(error.contains(told), "{wrong}: {error}");
         assert!(
