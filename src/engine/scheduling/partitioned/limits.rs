@@ -23,13 +23,15 @@ struct Held {
     submitted: u32,
 }
 
-/// Whose limits a job must keep: at most four.
-pub(super) type Scopes = [Option<usize>; 4];
+/// Whose limits a job must keep: at most four, the rest is [`NOBODY`].
+pub(super) type Scopes = [u32; 4];
+
+const NOBODY: u32 = u32::MAX;
 
 /// What everybody holds who has a limit.
 #[derive(Debug, Default)]
 pub(super) struct LimitBook {
-    known: HashMap<Scope, usize>,
+    known: HashMap<Scope, u32>,
     held: Vec<Held>,
 }
 
@@ -50,10 +52,16 @@ impl LimitBook {
                 account.per_user,
             ),
         ]
-        .map(|(scope, limits)| (limits != Limits::default()).then(|| self.place_of(scope, limits)))
+        .map(|(scope, limits)| {
+            if limits == Limits::default() {
+                NOBODY
+            } else {
+                self.place_of(scope, limits)
+            }
+        })
     }
 
-    fn place_of(&mut self, scope: Scope, limits: Limits) -> usize {
+    fn place_of(&mut self, scope: Scope, limits: Limits) -> u32 {
         *self.known.entry(scope).or_insert_with(|| {
             self.held.push(Held {
                 limits,
@@ -62,12 +70,23 @@ impl LimitBook {
                 cores: 0,
                 submitted: 0,
             });
-            self.held.len() - 1
+            self.held.len() as u32 - 1
         })
     }
 
     fn all<'a>(&'a self, scopes: &'a Scopes) -> impl Iterator<Item = &'a Held> {
-        scopes.iter().flatten().map(|&scope| &self.held[scope])
+        // Nobody is behind the last one.
+        scopes
+            .iter()
+            .filter_map(|&scope| self.held.get(scope as usize))
+    }
+
+    fn change(&mut self, scopes: &Scopes, change: impl Fn(&mut Held)) {
+        for &scope in scopes {
+            if let Some(held) = self.held.get_mut(scope as usize) {
+                change(held);
+            }
+        }
     }
 
     /// Whether a job of this shape would be within all limits if nobody else ran.
@@ -95,28 +114,24 @@ impl LimitBook {
     }
 
     pub(super) fn submitted(&mut self, scopes: &Scopes) {
-        for scope in scopes.iter().flatten() {
-            self.held[*scope].submitted += 1;
-        }
+        self.change(scopes, |held| held.submitted += 1);
     }
 
     pub(super) fn started(&mut self, scopes: &Scopes, shape: &Shape) {
-        for scope in scopes.iter().flatten() {
-            let held = &mut self.held[*scope];
+        self.change(scopes, |held| {
             held.running_jobs += 1;
             held.nodes += u64::from(shape.nodes);
             held.cores += shape.cores();
-        }
+        });
     }
 
     pub(super) fn ended(&mut self, scopes: &Scopes, shape: &Shape) {
-        for scope in scopes.iter().flatten() {
-            let held = &mut self.held[*scope];
+        self.change(scopes, |held| {
             held.submitted -= 1;
             held.running_jobs -= 1;
             held.nodes -= u64::from(shape.nodes);
             held.cores -= shape.cores();
-        }
+        });
     }
 }
 

@@ -42,7 +42,7 @@ pub(super) fn work_off<'a>(
             && job.submit <= now
         {
             if let Some(waiting) = site.submit(submitted) {
-                queue.push(waiting);
+                queue.push(waiting, &site.priorities);
             }
             submitted += 1;
         }

@@ -5,6 +5,9 @@
 //! reservation or window (after it, as it may not touch them), of those the fullest, of those the first. A reservation takes the
 //! nodes that become free last, so that those which are idle stay open for others.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
 use super::description::{NodeResources, PartitionedMachine, Window};
 use super::shapes::Shape;
 use crate::units::Seconds;
@@ -95,6 +98,7 @@ pub(super) struct NodePool {
     /// Nodes that have reservations.
     reserved: Vec<usize>,
     openings: Vec<Opening>,
+    best: Vec<Opening>,
     ranked: Vec<(Seconds, u32, u32, usize)>,
 }
 
@@ -135,6 +139,7 @@ impl NodePool {
             windows: machine.windows.clone(),
             reserved: Vec::new(),
             openings: Vec::new(),
+            best: Vec::new(),
             ranked: Vec::new(),
         }
     }
@@ -215,40 +220,32 @@ impl NodePool {
         }
     }
 
-    /// The earliest start at which the job has its nodes for its whole request, beside reservations and windows.
-    pub(super) fn earliest(&mut self, seeker: &Seeker, now: Seconds) -> Seconds {
-        self.find_openings(seeker, now);
-        let wanted = seeker.shape.nodes as usize;
-        self.openings.sort_unstable_by_key(|opening| opening.first);
-        // Sweeps over beginnings; `lasts` holds openings that have begun, those that end first on top.
-        let mut lasts = std::collections::BinaryHeap::new();
-        let mut openings = self.openings.iter().peekable();
-        while let Some(opening) = openings.next() {
-            lasts.push(std::cmp::Reverse(opening.last));
-            if openings
-                .peek()
-                .is_some_and(|next| next.first == opening.first)
-            {
-                continue;
-            }
-            while lasts.peek().is_some_and(|last| last.0 < opening.first) {
-                lasts.pop();
-            }
-            if lasts.len() >= wanted {
-                return opening.first;
+    /// Reserves nodes for a job from the earliest start at which it has them for its whole request, beside reservations and windows.
+    /// `seekers` are its choices, of each class one; the first that has it first wins. Says the start.
+    pub(super) fn reserve(
+        &mut self,
+        seekers: impl Iterator<Item = Seeker>,
+        now: Seconds,
+    ) -> Option<Seconds> {
+        let mut best: Option<(Seconds, Seeker)> = None;
+        for seeker in seekers {
+            self.find_openings(&seeker, now);
+            let start = earliest(&mut self.openings, seeker.shape.nodes as usize);
+            if best.is_none_or(|best| start < best.0) {
+                best = Some((start, seeker));
+                std::mem::swap(&mut self.openings, &mut self.best);
             }
         }
-        // Not reached by a shape that an empty class holds: in the end every node is free.
-        Seconds::FAR
-    }
-
-    /// Reserves nodes for a job from `start`, which [`NodePool::earliest`] found, until its request ends.
-    pub(super) fn reserve(&mut self, seeker: &Seeker, start: Seconds, now: Seconds) {
-        self.find_openings(seeker, now);
-        let openings = &mut self.openings;
+        let (start, seeker) = best?;
+        let wanted = seeker.shape.nodes as usize;
+        let openings = &mut self.best;
         openings.retain(|opening| opening.first <= start && start <= opening.last);
-        openings.sort_unstable_by_key(|opening| (-opening.first, opening.last, opening.node));
-        for opening in openings.iter().take(seeker.shape.nodes as usize) {
+        if openings.len() > wanted {
+            openings.select_nth_unstable_by_key(wanted - 1, |opening| {
+                (-opening.first, opening.last, opening.node)
+            });
+        }
+        for opening in openings.iter().take(wanted) {
             let node = &mut self.nodes[opening.node];
             if node.reserved.is_empty() {
                 self.reserved.push(opening.node);
@@ -259,6 +256,7 @@ impl NodePool {
                 each: seeker.shape.each,
             });
         }
+        Some(start)
     }
 
     /// Forgets all reservations: each pass makes its own.
@@ -298,6 +296,37 @@ impl NodePool {
             }
         }
     }
+}
+
+/// The first time at which so many nodes are open at once.
+fn earliest(openings: &mut [Opening], wanted: usize) -> Seconds {
+    if wanted <= openings.len() && openings.iter().all(|opening| opening.last == Seconds::FAR) {
+        return openings
+            .select_nth_unstable_by_key(wanted - 1, |opening| opening.first)
+            .1
+            .first;
+    }
+    openings.sort_unstable_by_key(|opening| opening.first);
+    // Sweeps over beginnings; `lasts` holds openings that have begun, those that end first on top.
+    let mut lasts = BinaryHeap::new();
+    let mut openings = openings.iter().peekable();
+    while let Some(opening) = openings.next() {
+        lasts.push(Reverse(opening.last));
+        if openings
+            .peek()
+            .is_some_and(|next| next.first == opening.first)
+        {
+            continue;
+        }
+        while lasts.peek().is_some_and(|last| last.0 < opening.first) {
+            lasts.pop();
+        }
+        if lasts.len() >= wanted {
+            return opening.first;
+        }
+    }
+    // Not reached by a shape that an empty class holds: in the end every node is free.
+    Seconds::FAR
 }
 
 impl Node {

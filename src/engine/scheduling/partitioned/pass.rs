@@ -4,7 +4,7 @@
 //! do for it *awaited*: on these, jobs behind it start by backfilling only, beside the reservations.
 
 use super::nodes::Seeker;
-use super::queue::{Queue, Waiting};
+use super::queue::{Details, Queue, Waiting};
 use super::shapes::Shape;
 use super::site::Site;
 use crate::units::Seconds;
@@ -68,16 +68,23 @@ impl Pass {
         self.failed.resize(site.kinds.len(), (0, Seconds::ZERO));
         let mut looked_at = 0;
         let mut kept = 0;
-        while looked_at < queue.waiting.len() {
+        while let Some(&waiting) = queue.waiting.get(looked_at) {
             if !self.backfills() && self.awaited.iter().all(|awaited| *awaited) {
                 break;
             }
-            let waiting = queue.waiting[looked_at];
             looked_at += 1;
-            if !self.starts(site, &waiting) {
-                queue.waiting[kept] = waiting;
-                kept += 1;
+            if self.starts(site, queue, &waiting) {
+                queue.leave(&waiting);
+                if !site.may_start_any() {
+                    break;
+                }
+                continue;
             }
+            // Nobody moves before somebody has left.
+            if kept + 1 < looked_at {
+                queue.waiting[kept] = waiting;
+            }
+            kept += 1;
         }
         queue.waiting.drain(kept..looked_at);
         site.pool.forget_reservations();
@@ -94,20 +101,23 @@ impl Pass {
         }
     }
 
-    fn starts(&mut self, site: &mut Site<'_>, waiting: &Waiting) -> bool {
+    /// Whether the job starts now.
+    fn starts(&mut self, site: &mut Site<'_>, queue: &Queue, waiting: &Waiting) -> bool {
         let backfills = self.backfills();
-        let reserves = backfills && self.reserved[waiting.partition] < self.reach.depth;
+        let reserved = self.reserved[waiting.partition as usize];
+        let reserves = backfills && reserved < self.reach.depth;
         // Nodes only become fewer in a pass, so who asks for as much as somebody who failed, and for as long, fails.
-        let (number, shortest) = self.failed[waiting.kind];
+        let (number, shortest) = self.failed[waiting.kind as usize];
         let is_hopeless =
             number == self.number && shortest <= waiting.request && !waiting.has_windows;
         if is_hopeless && !reserves && self.reach.tested.is_none() {
             return false;
         }
-        let shapes = &site.kinds.get(waiting.kind).shapes;
+        let details = queue.details(waiting);
+        let shapes = &site.kinds.get(details.kind).shapes;
         let all = shapes.len();
         self.allowed.clear();
-        let within_limits = |shape: &&Shape| site.limits.allow(&waiting.scopes, shape);
+        let within_limits = |shape: &&Shape| site.limits.allow(&details.scopes, shape);
         self.allowed.extend(shapes.iter().filter(within_limits));
         if self.allowed.is_empty() {
             return false;
@@ -117,11 +127,11 @@ impl Pass {
             if is_hopeless || (is_awaited && !backfills) {
                 continue;
             }
-            if let Some(nodes) = site.pool.choose(&seeker(waiting, shape), self.now) {
+            if let Some(nodes) = site.pool.choose(&seeker(details, shape), self.now) {
                 if is_awaited {
                     self.count_one();
                 }
-                site.start(waiting, shape, nodes, self.now);
+                site.start(details, shape, nodes, self.now);
                 return true;
             }
         }
@@ -130,7 +140,7 @@ impl Pass {
         }
         if backfills {
             if self.allowed.len() == all && !waiting.has_windows {
-                let failed = &mut self.failed[waiting.kind];
+                let failed = &mut self.failed[waiting.kind as usize];
                 *failed = if number == self.number {
                     (number, shortest.min(waiting.request))
                 } else {
@@ -138,7 +148,7 @@ impl Pass {
                 };
             }
             if reserves {
-                self.reserve(site, waiting);
+                self.reserve(site, details);
             }
             self.count_one();
         }
@@ -146,21 +156,18 @@ impl Pass {
     }
 
     /// Gives the job nodes of the class that has them first.
-    fn reserve(&mut self, site: &mut Site<'_>, waiting: &Waiting) {
-        let now = self.now;
-        let seekers = self.allowed.iter().map(|shape| seeker(waiting, *shape));
-        let starts = seekers.map(|seeker| (site.pool.earliest(&seeker, now), seeker));
-        if let Some((start, seeker)) = starts.min_by_key(|(start, _)| *start) {
-            site.pool.reserve(&seeker, start, now);
-            self.reserved[waiting.partition] += 1;
+    fn reserve(&mut self, site: &mut Site<'_>, details: &Details) {
+        let seekers = self.allowed.iter().map(|shape| seeker(details, *shape));
+        if site.pool.reserve(seekers, self.now).is_some() {
+            self.reserved[details.partition] += 1;
         }
     }
 }
 
-fn seeker(waiting: &Waiting, shape: Shape) -> Seeker {
+fn seeker(details: &Details, shape: Shape) -> Seeker {
     Seeker {
         shape,
-        request: waiting.request,
-        user: waiting.user,
+        request: details.request,
+        user: details.user,
     }
 }

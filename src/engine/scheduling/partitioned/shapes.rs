@@ -29,7 +29,7 @@ pub(super) struct Kind {
     /// What they need, by class, in the order in which the partition tries classes. Never empty.
     pub(super) shapes: Vec<Shape>,
     /// How many of them wait.
-    pub(super) waiting: usize,
+    waiting: usize,
 }
 
 /// What tells kinds apart: partition, cores, cores per node, memory, graphics processors.
@@ -40,6 +40,8 @@ type Asked = (usize, u32, Option<u32>, u64, u32);
 pub(super) struct Kinds {
     known: HashMap<Asked, Result<usize, Refusal>>,
     all: Vec<Kind>,
+    /// Kinds of which some job waits.
+    awaited: Vec<usize>,
 }
 
 impl Kinds {
@@ -71,8 +73,20 @@ impl Kinds {
         &self.all[kind]
     }
 
-    pub(super) fn get_mut(&mut self, kind: usize) -> &mut Kind {
-        &mut self.all[kind]
+    /// One more job of this kind waits.
+    pub(super) fn waits(&mut self, kind: usize) {
+        self.all[kind].waiting += 1;
+        if self.all[kind].waiting == 1 {
+            self.awaited.push(kind);
+        }
+    }
+
+    /// One job of this kind does not wait any more.
+    pub(super) fn started(&mut self, kind: usize) {
+        self.all[kind].waiting -= 1;
+        if self.all[kind].waiting == 0 {
+            self.awaited.retain(|other| *other != kind);
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -81,8 +95,7 @@ impl Kinds {
 
     /// What some job waits for.
     pub(super) fn awaited(&self) -> impl Iterator<Item = &Shape> {
-        let waiting = self.all.iter().filter(|kind| kind.waiting > 0);
-        waiting.flat_map(|kind| &kind.shapes)
+        self.awaited.iter().flat_map(|kind| &self.all[*kind].shapes)
     }
 }
 

@@ -1,13 +1,13 @@
 //! What runs on the machine, and what everybody holds of it.
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BinaryHeap, HashMap};
 
 use super::description::{PartitionedJob, PartitionedMachine};
 use super::limits::{LimitBook, Scopes};
 use super::nodes::NodePool;
 use super::priority::Priorities;
-use super::queue::Waiting;
+use super::queue::Details;
 use super::shapes::{Kinds, Shape};
 use super::{PartitionedOutcome, Refusal};
 use crate::units::Seconds;
@@ -31,7 +31,7 @@ pub(super) struct Site<'a> {
     pub(super) priorities: Priorities,
     pub(super) kinds: Kinds,
     ends: BinaryHeap<Reverse<(Seconds, usize)>>,
-    running: Vec<Option<Running>>,
+    running: HashMap<usize, Running>,
     pub(super) outcomes: Vec<PartitionedOutcome>,
     /// Which nodes each job had, for tests.
     #[cfg(test)]
@@ -49,7 +49,7 @@ impl<'a> Site<'a> {
             priorities: Priorities::new(machine, jobs),
             kinds: Kinds::default(),
             ends: BinaryHeap::new(),
-            running: (0..jobs.len()).map(|_| None).collect(),
+            running: HashMap::new(),
             outcomes: vec![PartitionedOutcome::Refused(Refusal::NeverFits); jobs.len()],
             #[cfg(test)]
             held: vec![Vec::new(); jobs.len()],
@@ -68,11 +68,11 @@ impl<'a> Site<'a> {
     }
 
     /// Takes in the job at a place of the order of submission, or refuses it.
-    pub(super) fn submit(&mut self, job: usize) -> Option<Waiting> {
+    pub(super) fn submit(&mut self, job: usize) -> Option<Details> {
         match self.admit(job) {
             Ok(waiting) => {
                 self.limits.submitted(&waiting.scopes);
-                self.kinds.get_mut(waiting.kind).waiting += 1;
+                self.kinds.waits(waiting.kind);
                 Some(waiting)
             }
             Err(refusal) => {
@@ -82,7 +82,7 @@ impl<'a> Site<'a> {
         }
     }
 
-    fn admit(&mut self, index: usize) -> Result<Waiting, Refusal> {
+    fn admit(&mut self, index: usize) -> Result<Details, Refusal> {
         let (machine, job) = (self.machine, &self.jobs[index]);
         let request = job.request.max(Seconds(1));
         let partition = &machine.partitions[job.partition.0];
@@ -100,7 +100,7 @@ impl<'a> Site<'a> {
             return Err(Refusal::TooManySubmitted);
         }
         let mut windows = machine.windows.iter();
-        Ok(Waiting {
+        Ok(Details {
             job: index,
             kind,
             partition: job.partition.0,
@@ -112,14 +112,13 @@ impl<'a> Site<'a> {
             holder: self.priorities.holder_of(job),
             scopes,
             fixed_priority: self.priorities.fixed_part(machine, job),
-            priority: 0.0,
         })
     }
 
     /// Starts a job on these nodes.
     pub(super) fn start(
         &mut self,
-        waiting: &Waiting,
+        waiting: &Details,
         shape: Shape,
         nodes: Vec<usize>,
         now: Seconds,
@@ -133,18 +132,19 @@ impl<'a> Site<'a> {
         let factor = self.machine.qualities[job.quality.0].usage_factor;
         let rate = shape.cores() as f64 * factor;
         self.priorities.charge(waiting.holder, now, rate);
-        self.kinds.get_mut(waiting.kind).waiting -= 1;
+        self.kinds.started(waiting.kind);
         self.ends.push(Reverse((end, index)));
         self.outcomes[index] = PartitionedOutcome::Ran { start: now, end };
         #[cfg(test)]
         self.held[index].clone_from(&nodes);
-        self.running[index] = Some(Running {
+        let running = Running {
             shape,
             nodes,
             holder: waiting.holder,
             scopes: waiting.scopes,
             rate,
-        });
+        };
+        self.running.insert(index, running);
     }
 
     /// Ends all jobs whose time is up.
@@ -153,7 +153,7 @@ impl<'a> Site<'a> {
             && end <= now
         {
             self.ends.pop();
-            let Some(running) = self.running[index].take() else {
+            let Some(running) = self.running.remove(&index) else {
                 continue;
             };
             self.pool.release(&running.nodes, &running.shape, index);

@@ -1,6 +1,8 @@
 //! The machine with partitions against the fast engines, against numbers worked out by hand, and against a slow twin.
 
 mod fast_engines;
+mod twin;
+mod vectors;
 
 use super::*;
 use crate::units::Nodes;

@@ -1,0 +1,791 @@
+//! A slow twin: it looks at every second of every node anew, whenever something happens, and keeps nothing but who runs where.
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::scheduling::partitioned::machine::work_off;
+
+/// Who runs or ran where.
+struct Run {
+    job: usize,
+    start: i64,
+    /// Of its run time.
+    end: i64,
+    /// Of its request.
+    until: i64,
+    nodes: Vec<usize>,
+    each: NodeResources,
+}
+
+/// What is kept for a job in one pass.
+struct Kept {
+    node: usize,
+    begin: i64,
+    end: i64,
+    each: NodeResources,
+}
+
+struct Twin<'a> {
+    machine: &'a PartitionedMachine,
+    jobs: &'a [PartitionedJob],
+    /// The class of each node.
+    nodes: Vec<usize>,
+    runs: Vec<Run>,
+    waiting: Vec<usize>,
+    refused: Vec<(usize, Refusal)>,
+    now: i64,
+}
+
+/// Number of nodes and what is held on each, on a class.
+fn need(
+    machine: &PartitionedMachine,
+    job: &PartitionedJob,
+    class: usize,
+) -> Option<(usize, NodeResources)> {
+    let node = machine.classes[class].each;
+    let fits = |cores: u32| {
+        cores <= node.cores
+            && job.cores_per_node.is_none_or(|most| cores <= most)
+            && (node.memory_megabytes == 0
+                || u64::from(cores) * job.memory_megabytes_per_core <= node.memory_megabytes)
+            && job.gpus_per_node <= node.gpus
+    };
+    let nodes = (1..=job.cores).find(|nodes| fits(job.cores.div_ceil(*nodes)))?;
+    let cores = job.cores.div_ceil(nodes);
+    let each = match machine.partitions[job.partition.0].sharing {
+        NodeSharing::Exclusive => node,
+        NodeSharing::Shared => NodeResources {
+            cores,
+            memory_megabytes: if node.memory_megabytes == 0 {
+                0
+            } else {
+                u64::from(cores) * job.memory_megabytes_per_core
+            },
+            gpus: job.gpus_per_node,
+        },
+    };
+    Some((nodes as usize, each))
+}
+
+fn is_within(limit: Option<u32>, value: u64) -> bool {
+    limit.is_none_or(|limit| value <= u64::from(limit))
+}
+
+impl Twin<'_> {
+    fn running(&self) -> impl Iterator<Item = &Run> {
+        self.runs.iter().filter(|run| run.end > self.now)
+    }
+
+    /// Limits that a job must keep, with those who count.
+    fn limits(&self, job: &PartitionedJob) -> Vec<(Limits, Box<dyn Fn(&PartitionedJob) -> bool>)> {
+        let (quality, account, user) = (job.quality, job.account, job.user);
+        let of_quality = &self.machine.qualities[quality.0];
+        let of_account = &self.machine.accounts[account.0];
+        vec![
+            (
+                of_quality.in_all,
+                Box::new(move |other| other.quality == quality),
+            ),
+            (
+                of_quality.per_user,
+                Box::new(move |other| other.quality == quality && other.user == user),
+            ),
+            (
+                of_account.in_all,
+                Box::new(move |other| other.account == account),
+            ),
+            (
+                of_account.per_user,
+                Box::new(move |other| other.account == account && other.user == user),
+            ),
+        ]
+    }
+
+    fn allows(
+        &self,
+        job: &PartitionedJob,
+        nodes: usize,
+        each: NodeResources,
+        is_empty: bool,
+    ) -> bool {
+        self.limits(job).iter().all(|(limits, counts)| {
+            let held: Vec<&Run> = self
+                .running()
+                .filter(|run| !is_empty && counts(&self.jobs[run.job]))
+                .collect();
+            let of_nodes: usize = held.iter().map(|run| run.nodes.len()).sum();
+            let cores: usize = held
+                .iter()
+                .map(|run| run.nodes.len() * run.each.cores as usize)
+                .sum();
+            is_within(limits.running_jobs, held.len() as u64 + 1)
+                && is_within(limits.nodes, (of_nodes + nodes) as u64)
+                && is_within(limits.cores, (cores + nodes * each.cores as usize) as u64)
+        })
+    }
+
+    fn refusal(&self, job: &PartitionedJob) -> Option<Refusal> {
+        let partition = &self.machine.partitions[job.partition.0];
+        let quality = &self.machine.qualities[job.quality.0];
+        if [partition.longest, quality.longest]
+            .iter()
+            .flatten()
+            .any(|most| job.request > *most)
+        {
+            return Some(Refusal::TooLong);
+        }
+        let needs: Vec<_> = partition
+            .classes
+            .iter()
+            .filter_map(|class| Some((class.0, need(self.machine, job, class.0)?)))
+            .collect();
+        let is_narrow = |nodes: usize| is_within(partition.widest.map(|most| most.0), nodes as u64);
+        let fits =
+            |class: usize, nodes: usize| nodes <= self.machine.classes[class].nodes.0 as usize;
+        if !needs
+            .iter()
+            .any(|(class, (nodes, _))| is_narrow(*nodes) && fits(*class, *nodes))
+        {
+            let is_wide = needs.iter().any(|(_, (nodes, _))| !is_narrow(*nodes));
+            return Some(if is_wide {
+                Refusal::TooWide
+            } else {
+                Refusal::NeverFits
+            });
+        }
+        if !needs.iter().any(|(class, (nodes, each))| {
+            is_narrow(*nodes) && fits(*class, *nodes) && self.allows(job, *nodes, *each, true)
+        }) {
+            return Some(Refusal::NeverFits);
+        }
+        let in_system = |counts: &dyn Fn(&PartitionedJob) -> bool| {
+            let running = self.running().map(|run| run.job);
+            running
+                .chain(self.waiting.iter().copied())
+                .filter(|job| counts(&self.jobs[*job]))
+                .count()
+        };
+        let is_full = self.limits(job).iter().any(|(limits, counts)| {
+            !is_within(limits.submitted_jobs, in_system(counts) as u64 + 1)
+        });
+        is_full.then_some(Refusal::TooManySubmitted)
+    }
+
+    fn shares_factor(&self, job: &PartitionedJob) -> f64 {
+        let weights = &self.machine.priority;
+        let used = |counts: &dyn Fn(&PartitionedJob) -> bool| -> f64 {
+            self.runs
+                .iter()
+                .filter(|run| counts(&self.jobs[run.job]))
+                .map(|run| {
+                    let quality = &self.machine.qualities[self.jobs[run.job].quality.0];
+                    let cores = run.nodes.len() as f64 * f64::from(run.each.cores);
+                    cores * quality.usage_factor * (run.end.min(self.now) - run.start) as f64
+                })
+                .sum()
+        };
+        let all = used(&|_| true);
+        let (own, share) = match weights.holder {
+            ShareHolder::User => {
+                let users: std::collections::BTreeSet<i64> =
+                    self.jobs.iter().map(|job| job.user).collect();
+                (
+                    used(&|other| other.user == job.user),
+                    1.0 / users.len() as f64,
+                )
+            }
+            ShareHolder::Account => {
+                let shares: f64 = self
+                    .machine
+                    .accounts
+                    .iter()
+                    .map(|account| account.shares)
+                    .sum();
+                let own = used(&|other| other.account == job.account);
+                (
+                    own,
+                    self.machine.accounts[job.account.0].shares / shares.max(1.0),
+                )
+            }
+        };
+        if share == 0.0 {
+            0.0
+        } else if own == 0.0 {
+            1.0
+        } else {
+            libm::exp2(-(own / all / share) / weights.damping)
+        }
+    }
+
+    fn priority(&self, job: &PartitionedJob) -> f64 {
+        let weights = &self.machine.priority;
+        let machine = self.machine;
+        let cores: u32 = machine
+            .classes
+            .iter()
+            .map(|class| class.nodes.0 * class.each.cores)
+            .sum();
+        let part = (f64::from(job.cores) / f64::from(cores)).min(1.0);
+        let size = if weights.favours_small {
+            1.0 - part
+        } else {
+            part
+        };
+        let age = (self.now - job.submit.0) as f64 / weights.oldest.0 as f64;
+        weights.size * size
+            + weights.partition * machine.partitions[job.partition.0].factor
+            + weights.quality * machine.qualities[job.quality.0].factor
+            + weights.age * age.min(1.0)
+            + weights.fair_share * self.shares_factor(job)
+    }
+
+    fn windows<'b>(&'b self, node: usize) -> impl Iterator<Item = &'b Window> + 'b {
+        let class = self.nodes[node];
+        let last = self
+            .nodes
+            .iter()
+            .rposition(|other| *other == class)
+            .unwrap();
+        self.machine.windows.iter().filter(move |window| {
+            window
+                .nodes
+                .iter()
+                .any(|(of, count)| of.0 == class && last - node < count.0 as usize)
+        })
+    }
+
+    fn holds(&self, node: usize, each: NodeResources, user: i64, time: i64, kept: &[Kept]) -> bool {
+        let is_closed = self.windows(node).any(|window| {
+            window.begin.0 <= time && time < window.end.0 && !window.users.contains(&user)
+        });
+        let runs = self
+            .running()
+            .filter(|run| run.nodes.contains(&node) && run.until > time);
+        let kept = kept
+            .iter()
+            .filter(|kept| kept.node == node && kept.begin <= time && time < kept.end);
+        let (mut cores, mut memory, mut gpus) = (each.cores, each.memory_megabytes, each.gpus);
+        for other in runs.map(|run| run.each).chain(kept.map(|kept| kept.each)) {
+            cores += other.cores;
+            memory += other.memory_megabytes;
+            gpus += other.gpus;
+        }
+        let all = self.machine.classes[self.nodes[node]].each;
+        !is_closed && cores <= all.cores && memory <= all.memory_megabytes && gpus <= all.gpus
+    }
+
+    fn may_start(
+        &self,
+        job: &PartitionedJob,
+        node: usize,
+        each: NodeResources,
+        time: i64,
+        kept: &[Kept],
+    ) -> bool {
+        (time..time + job.request.0).all(|time| self.holds(node, each, job.user, time, kept))
+    }
+
+    fn of_class(&self, class: usize) -> Vec<usize> {
+        (0..self.nodes.len())
+            .filter(|node| self.nodes[*node] == class)
+            .collect()
+    }
+
+    fn pass(&mut self, backfills: bool) {
+        let now = self.now;
+        let (depth, mut tested) = match self.machine.backfilling {
+            Backfilling::Reserving { depth, tested, .. } if backfills => {
+                (depth, tested.map_or(usize::MAX, |tested| tested as usize))
+            }
+            _ => (0, 0),
+        };
+        let mut order = self.waiting.clone();
+        order.sort_by(|one, other| {
+            let (one, other) = (&self.jobs[*one], &self.jobs[*other]);
+            let tier = |job: &PartitionedJob| self.machine.partitions[job.partition.0].tier;
+            let tiers = tier(other).cmp(&tier(one));
+            tiers.then(self.priority(other).total_cmp(&self.priority(one)))
+        });
+        let mut kept: Vec<Kept> = Vec::new();
+        let mut reserved = vec![0; self.machine.partitions.len()];
+        let mut awaited = vec![false; self.machine.classes.len()];
+        for index in order {
+            let job = self.jobs[index];
+            let partition = &self.machine.partitions[job.partition.0];
+            let allowed: Vec<(usize, usize, NodeResources)> = partition
+                .classes
+                .iter()
+                .filter_map(|class| {
+                    let (nodes, each) = need(self.machine, &job, class.0)?;
+                    let is_usable = nodes <= self.machine.classes[class.0].nodes.0 as usize
+                        && is_within(partition.widest.map(|most| most.0), nodes as u64)
+                        && self.allows(&job, nodes, each, false);
+                    is_usable.then_some((class.0, nodes, each))
+                })
+                .collect();
+            if allowed.is_empty() {
+                continue;
+            }
+            let started = allowed
+                .iter()
+                .filter(|(class, ..)| tested > 0 || !awaited[*class])
+                .find_map(|(class, nodes, each)| {
+                    let mut open = self.of_class(*class);
+                    open.retain(|node| self.may_start(&job, *node, *each, now, &kept));
+                    open.sort_by_key(|node| {
+                        let windows = self.windows(*node).filter(|window| window.end.0 > now);
+                        let windows = windows.map(|window| window.begin.0.max(now));
+                        let mine = kept.iter().filter(|kept| kept.node == *node);
+                        let needed = windows.chain(mine.map(|kept| kept.begin)).min();
+                        let held = |of: fn(&NodeResources) -> u32| -> u32 {
+                            let runs = self.running().filter(|run| run.nodes.contains(node));
+                            runs.map(|run| of(&run.each)).sum()
+                        };
+                        let fullest =
+                            std::cmp::Reverse((held(|each| each.cores), held(|each| each.gpus)));
+                        (needed.unwrap_or(i64::MAX), fullest, *node)
+                    });
+                    open.truncate(*nodes);
+                    open.sort_unstable();
+                    (open.len() == *nodes).then_some((*class, open, *each))
+                });
+            if let Some((class, nodes, each)) = started {
+                if awaited[class] {
+                    tested -= 1;
+                }
+                self.waiting.retain(|other| *other != index);
+                self.runs.push(Run {
+                    job: index,
+                    start: now,
+                    end: now + job.runtime.min(job.request).0,
+                    until: now + job.request.0,
+                    nodes,
+                    each,
+                });
+                continue;
+            }
+            for (class, ..) in &allowed {
+                awaited[*class] = true;
+            }
+            if tested == 0 {
+                continue;
+            }
+            tested -= 1;
+            if reserved[job.partition.0] < depth {
+                reserved[job.partition.0] += 1;
+                self.reserve(&job, &allowed, &mut kept);
+            }
+        }
+    }
+
+    fn reserve(
+        &self,
+        job: &PartitionedJob,
+        allowed: &[(usize, usize, NodeResources)],
+        kept: &mut Vec<Kept>,
+    ) {
+        let ends = self.runs.iter().map(|run| run.until);
+        let windows = self.machine.windows.iter().map(|window| window.end.0);
+        let all_free = ends
+            .chain(kept.iter().map(|kept| kept.end))
+            .chain(windows)
+            .max()
+            .unwrap_or(0)
+            .max(self.now);
+        let (start, class, nodes, each) = (self.now..=all_free)
+            .find_map(|time| {
+                let (class, nodes, each) = allowed.iter().find(|(class, nodes, each)| {
+                    let mut open = self.of_class(*class);
+                    open.retain(|node| self.may_start(job, *node, *each, time, kept));
+                    open.len() >= *nodes
+                })?;
+                Some((time, *class, *nodes, *each))
+            })
+            .expect("an empty class holds it");
+        let mut open = self.of_class(class);
+        let may = |node: usize, time: i64| self.may_start(job, node, each, time, kept);
+        open.retain(|node| may(*node, start));
+        open.sort_by_key(|node| {
+            let first = (self.now..=start)
+                .rev()
+                .take_while(|time| may(*node, *time))
+                .last();
+            let last = (start..=all_free)
+                .take_while(|time| may(*node, *time))
+                .last();
+            (std::cmp::Reverse(first), last, *node)
+        });
+        kept.extend(open.into_iter().take(nodes).map(|node| Kept {
+            node,
+            begin: start,
+            end: start + job.request.0,
+            each,
+        }));
+    }
+
+    fn work_off(&mut self) {
+        let mut submitted = 0;
+        let mut owes_backfilling = false;
+        let interval = match self.machine.backfilling {
+            Backfilling::Reserving { interval, .. } => interval.0.max(1),
+            Backfilling::None => 1,
+        };
+        self.now = -1;
+        while submitted < self.jobs.len()
+            || !self.waiting.is_empty()
+            || self.running().next().is_some()
+        {
+            self.now += 1;
+            let now = self.now;
+            let mut happens = self.runs.iter().any(|run| run.end == now)
+                || self
+                    .machine
+                    .windows
+                    .iter()
+                    .any(|window| window.end.0 == now);
+            while submitted < self.jobs.len() && self.jobs[submitted].submit.0 == now {
+                match self.refusal(&self.jobs[submitted]) {
+                    Some(refusal) => self.refused.push((submitted, refusal)),
+                    None => self.waiting.push(submitted),
+                }
+                submitted += 1;
+                happens = true;
+            }
+            if now % interval == 0 && (happens || owes_backfilling) {
+                owes_backfilling = false;
+                self.pass(true);
+            } else if happens {
+                owes_backfilling = true;
+                self.pass(false);
+            }
+        }
+    }
+}
+
+fn outcomes_of_twin(
+    machine: &PartitionedMachine,
+    jobs: &[PartitionedJob],
+) -> (Vec<PartitionedOutcome>, Vec<Vec<usize>>) {
+    let classes = machine.classes.iter().zip(0..);
+    let mut twin = Twin {
+        machine,
+        jobs,
+        nodes: classes
+            .flat_map(|(class, index)| vec![index; class.nodes.0 as usize])
+            .collect(),
+        runs: Vec::new(),
+        waiting: Vec::new(),
+        refused: Vec::new(),
+        now: 0,
+    };
+    twin.work_off();
+    let mut outcomes = vec![PartitionedOutcome::Refused(Refusal::NeverFits); jobs.len()];
+    let mut nodes = vec![Vec::new(); jobs.len()];
+    for run in twin.runs {
+        outcomes[run.job] = PartitionedOutcome::Ran {
+            start: Seconds(run.start),
+            end: Seconds(run.end),
+        };
+        nodes[run.job] = run.nodes;
+    }
+    for (job, refusal) in twin.refused {
+        outcomes[job] = PartitionedOutcome::Refused(refusal);
+    }
+    (outcomes, nodes)
+}
+
+fn limits() -> impl Strategy<Value = Limits> {
+    let limit = |most: u32| prop::option::weighted(0.15, 2..=most);
+    (limit(4), limit(6), limit(16), limit(9)).prop_map(
+        |(running_jobs, nodes, cores, submitted_jobs)| Limits {
+            running_jobs,
+            nodes,
+            cores,
+            submitted_jobs,
+        },
+    )
+}
+
+fn classes() -> impl Strategy<Value = Vec<NodeClass>> {
+    let one = (
+        2_u32..7,
+        1_u32..5,
+        prop_oneof![Just(0_u64), 6_u64..14],
+        0_u32..3,
+    );
+    let one = one.prop_map(|(nodes, cores, memory_megabytes, gpus)| NodeClass {
+        each: NodeResources {
+            cores,
+            memory_megabytes,
+            gpus,
+        },
+        ..class(nodes, cores)
+    });
+    prop::collection::vec(one, 1..4)
+}
+
+fn partitions(classes: usize) -> impl Strategy<Value = Vec<Partition>> {
+    let all: Vec<usize> = (0..classes).collect();
+    let some = prop::sample::subsequence(all, 1..=classes).prop_shuffle();
+    let factor = prop_oneof![Just(0.0), Just(0.5), Just(1.0)];
+    let one = (
+        some,
+        any::<bool>(),
+        0_u32..2,
+        factor,
+        prop::option::weighted(0.1, 5_i64..20),
+        prop::option::weighted(0.1, 1_u32..4),
+    );
+    let one = one.prop_map(
+        |(classes, is_shared, tier, factor, longest, widest)| Partition {
+            sharing: if is_shared {
+                NodeSharing::Shared
+            } else {
+                NodeSharing::Exclusive
+            },
+            tier,
+            factor,
+            longest: longest.map(Seconds),
+            widest: widest.map(Nodes),
+            ..partition(&classes)
+        },
+    );
+    prop::collection::vec(one, 1..4)
+}
+
+fn weights() -> impl Strategy<Value = PriorityWeights> {
+    let weight = || prop_oneof![2 => Just(0.0), 1 => Just(1.0), 1 => Just(4.0)];
+    let weights = (weight(), weight(), weight(), weight(), weight());
+    (weights, 1_i64..40, any::<bool>(), any::<bool>()).prop_map(
+        |((age, fair_share, size, partition, quality), oldest, by_account, favours_small)| {
+            PriorityWeights {
+                age,
+                oldest: Seconds(oldest),
+                fair_share,
+                damping: 1.0,
+                holder: if by_account {
+                    ShareHolder::Account
+                } else {
+                    ShareHolder::User
+                },
+                half_life: None,
+                size,
+                favours_small,
+                partition,
+                quality,
+            }
+        },
+    )
+}
+
+fn backfillings() -> impl Strategy<Value = Backfilling> {
+    let tested = prop::option::weighted(0.3, 0_u32..6);
+    let interval = prop_oneof![3 => Just(0_i64), 1 => 2_i64..9];
+    let reserving =
+        (0_u32..5, tested, interval).prop_map(|(depth, tested, interval)| Backfilling::Reserving {
+            depth,
+            tested,
+            interval: Seconds(interval),
+        });
+    prop_oneof![1 => Just(Backfilling::None), 5 => reserving]
+}
+
+fn windows(classes: usize) -> impl Strategy<Value = Vec<Window>> {
+    let nodes = prop::collection::vec((0..classes, 1_u32..4), 1..3);
+    let users = prop::collection::vec(0_i64..3, 0..2);
+    let one =
+        (0_i64..60, 1_i64..25, nodes, users).prop_map(|(begin, length, nodes, users)| Window {
+            name: "closed".to_owned(),
+            begin: Seconds(begin),
+            end: Seconds(begin + length),
+            nodes: nodes
+                .into_iter()
+                .map(|(class, nodes)| (ClassIndex(class), Nodes(nodes)))
+                .collect(),
+            users,
+        });
+    let many = prop::collection::vec(one, 0..4);
+    many.prop_map(|mut windows| {
+        windows.sort_by_key(|window| window.begin);
+        windows
+    })
+}
+
+fn random_machine() -> impl Strategy<Value = PartitionedMachine> {
+    let kinds = classes().prop_flat_map(|classes| {
+        let count = classes.len();
+        (Just(classes), partitions(count), windows(count))
+    });
+    let quality = (
+        prop_oneof![Just(0.0), Just(1.0)],
+        0_u32..3,
+        limits(),
+        limits(),
+    );
+    let account = (0_u32..3, limits(), limits());
+    (
+        kinds,
+        prop::collection::vec(quality, 1..3),
+        prop::collection::vec(account, 1..3),
+        weights(),
+        backfillings(),
+    )
+        .prop_map(
+            |((classes, partitions, windows), qualities, accounts, priority, backfilling)| {
+                let plain = machine(classes);
+                let (quality, account) = (plain.qualities[0].clone(), plain.accounts[0].clone());
+                PartitionedMachine {
+                    partitions,
+                    windows,
+                    priority,
+                    backfilling,
+                    qualities: qualities
+                        .into_iter()
+                        .map(|(factor, usage, per_user, in_all)| QualityOfService {
+                            factor,
+                            usage_factor: f64::from(usage),
+                            per_user,
+                            in_all,
+                            ..quality.clone()
+                        })
+                        .collect(),
+                    accounts: accounts
+                        .into_iter()
+                        .map(|(shares, per_user, in_all)| Account {
+                            shares: f64::from(shares),
+                            per_user,
+                            in_all,
+                            ..account.clone()
+                        })
+                        .collect(),
+                    ..plain
+                }
+            },
+        )
+}
+
+fn random_jobs(machine: &PartitionedMachine) -> impl Strategy<Value = Vec<PartitionedJob>> + use<> {
+    let names = (
+        0..machine.partitions.len(),
+        0..machine.qualities.len(),
+        0..machine.accounts.len(),
+    );
+    let sizes = (
+        1_u32..8,
+        prop::option::weighted(0.3, 1_u32..4),
+        prop_oneof![Just(0_u64), 1_u64..4],
+        prop_oneof![4 => Just(0_u32), 1 => Just(1_u32)],
+    );
+    let times = (0_i64..9, 1_i64..25, 1_i64..=100);
+    let one = (names, sizes, times, 0_i64..3);
+    prop::collection::vec(one, 1..40).prop_map(|drawn| {
+        let mut submit = 0;
+        drawn
+            .into_iter()
+            .map(
+                |(
+                    (partition, quality, account),
+                    (cores, cores_per_node, memory, gpus),
+                    times,
+                    user,
+                )| {
+                    let (gap, request, percent) = times;
+                    submit += if gap < 5 { 0 } else { gap - 4 };
+                    PartitionedJob {
+                        runtime: Seconds((request * percent / 100).max(1)),
+                        cores_per_node,
+                        memory_megabytes_per_core: memory,
+                        gpus_per_node: gpus,
+                        partition: PartitionIndex(partition),
+                        quality: QualityIndex(quality),
+                        account: AccountIndex(account),
+                        user,
+                        ..job(submit, cores, request)
+                    }
+                },
+            )
+            .collect()
+    })
+}
+
+fn cases() -> impl Strategy<Value = (PartitionedMachine, Vec<PartitionedJob>)> {
+    random_machine().prop_flat_map(|machine| {
+        let jobs = random_jobs(&machine);
+        (Just(machine), jobs)
+    })
+}
+
+/// What no schedule may do, whatever its rules.
+fn check_possible(
+    machine: &PartitionedMachine,
+    jobs: &[PartitionedJob],
+    outcomes: &[PartitionedOutcome],
+    held: &[Vec<usize>],
+) {
+    let classes = machine.classes.iter().zip(0..);
+    let nodes: Vec<usize> = classes
+        .flat_map(|(class, index)| vec![index; class.nodes.0 as usize])
+        .collect();
+    let mut runs = Vec::new();
+    for ((job, outcome), held) in jobs.iter().zip(outcomes).zip(held) {
+        let PartitionedOutcome::Ran { start, end } = *outcome else {
+            assert!(held.is_empty());
+            continue;
+        };
+        assert!(job.submit <= start, "nobody starts before the submission");
+        assert_eq!(end - start, job.runtime.min(job.request));
+        let class = nodes[held[0]];
+        let (count, each) = need(machine, job, class).expect("it fits its nodes");
+        assert_eq!(held.len(), count);
+        assert!(
+            machine.partitions[job.partition.0]
+                .classes
+                .contains(&ClassIndex(class))
+        );
+        for node in held {
+            assert_eq!(nodes[*node], class, "one class");
+            let last = nodes.iter().rposition(|other| *other == class).unwrap();
+            for window in machine
+                .windows
+                .iter()
+                .filter(|window| !window.users.contains(&job.user))
+            {
+                let closes = |(of, count): &(ClassIndex, Nodes)| {
+                    of.0 == class && last - node < count.0 as usize
+                };
+                let overlaps = window.begin < start + job.request && start < window.end;
+                assert!(
+                    !(overlaps && window.nodes.iter().any(closes)),
+                    "a window is closed"
+                );
+            }
+            runs.push((*node, start, end, each));
+        }
+    }
+    for (node, start, ..) in &runs {
+        let at = runs
+            .iter()
+            .filter(|(other, from, to, _)| other == node && from <= start && start < to);
+        let all = machine.classes[nodes[*node]].each;
+        let (mut cores, mut memory, mut gpus) = (0, 0, 0);
+        for (.., each) in at {
+            cores += each.cores;
+            memory += each.memory_megabytes;
+            gpus += each.gpus;
+        }
+        assert!(cores <= all.cores && memory <= all.memory_megabytes && gpus <= all.gpus);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(600))]
+
+    #[test]
+    fn every_job_starts_when_and_where_the_slow_twin_starts_it((machine, jobs) in cases()) {
+        let site = work_off(&machine, &jobs);
+        let (outcomes, nodes) = outcomes_of_twin(&machine, &jobs);
+        prop_assert_eq!(&site.outcomes, &outcomes);
+        prop_assert_eq!(&site.held, &nodes);
+        check_possible(&machine, &jobs, &site.outcomes, &site.held);
+    }
+}
