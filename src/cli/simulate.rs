@@ -50,8 +50,8 @@ pub struct SimulateArguments {
     #[arg(long, value_name = "FILE")]
     #[arg(conflicts_with_all = ["policy", "predictor", "corrector", "order", "backfill", "nodes", "load", "model", "lead", "store"])]
     machine: Option<PathBuf>,
-    /// Which number of the trace is which user, group, queue and partition, as `trace import --names` writes it
-    #[arg(long, value_name = "FILE", requires = "machine")]
+    /// With --machine: which number of the trace is which user, group, queue and partition, as `trace import --names` writes it
+    #[arg(long, value_name = "FILE")]
     names: Option<PathBuf>,
     #[command(flatten)]
     predictions: PredictionArguments,
@@ -227,6 +227,10 @@ pub fn execute(arguments: &SimulateArguments) -> Result<ExitCode, SimulateError>
 }
 
 fn simulate(arguments: &SimulateArguments) -> Result<Answer, SimulateError> {
+    // The command line's own check gives way to the conflict of --policy and --machine.
+    if arguments.names.is_some() {
+        return Err(SimulateError::NamesAlone);
+    }
     if let Some(found) = arguments
         .load
         .filter(|load| !(load.is_finite() && *load > 0.0))

@@ -109,6 +109,9 @@ pub enum SimulateError {
     /// The machine file is wrong, or does not go with the trace.
     #[error(transparent)]
     Machine(#[from] MachineError),
+    /// Names without a machine file that has any.
+    #[error("--names goes with --machine: nothing else looks up names of the trace; leave it out")]
+    NamesAlone,
     /// No job has a place on the machine.
     #[error(
         "{trace}: none of its {records} records has a place on the machine `{machine}`: {unusable} lack a size, a run time or a submission, \

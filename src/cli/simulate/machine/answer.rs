@@ -382,7 +382,7 @@ impl MachineAnswer {
         }
         let _ = writeln!(
             text,
-            "apart: mean of |simulated - recorded|; rank: correlation of the ranks of the waits"
+            "apart: mean |simulated - recorded|; rank: correlation of the waits' ranks"
         );
     }
 }

@@ -2,3 +2,4 @@
 
 mod conf;
 mod files;
+mod windows;
