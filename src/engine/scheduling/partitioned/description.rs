@@ -157,9 +157,10 @@ pub enum Backfilling {
     Reserving {
         /// How many get a reservation.
         depth: u32,
-        /// How many waiting jobs are looked at in one pass; `None`: all.
+        /// How many waiting jobs are looked at for backfilling in one pass, from the first on that finds no nodes; `None`: all.
         tested: Option<u32>,
-        /// How long lies between two passes; 0 is one after each event. Where jobs start in order, nothing waits for a pass.
+        /// Backfilling happens at whole multiples of it on the clock of the jobs, at the first after something has happened; 0: after each
+        /// event. Where jobs start in order, nothing waits for that.
         interval: Seconds,
     },
 }

@@ -37,7 +37,10 @@ pub(super) fn work_off<'a>(
             return site;
         };
         site.end_until(now);
-        while window_ends.pop_if(|end| *end <= now).is_some() {}
+        if window_ends.pop_if(|end| *end <= now).is_some() {
+            while window_ends.pop_if(|end| *end <= now).is_some() {}
+            site.pool.forget_windows(now);
+        }
         while let Some(job) = jobs.get(submitted)
             && job.submit <= now
         {

@@ -56,7 +56,7 @@ struct Node {
     held: Vec<Holding>,
     /// Of this pass.
     reserved: Vec<Reservation>,
-    /// Positions of the windows that close it.
+    /// Positions of the windows that close it and are not over, in order of their beginnings.
     windows: Vec<usize>,
 }
 
@@ -100,6 +100,7 @@ pub(super) struct NodePool {
     openings: Vec<Opening>,
     best: Vec<Opening>,
     ranked: Vec<(Seconds, u32, u32, usize)>,
+    changes: Vec<(Seconds, Change)>,
 }
 
 impl NodePool {
@@ -124,23 +125,37 @@ impl NodePool {
                 with_free,
             });
         }
-        for (number, window) in machine.windows.iter().enumerate() {
+        let mut windows = machine.windows.clone();
+        windows.retain(|window| window.begin < window.end);
+        windows.sort_by_key(|window| window.begin);
+        for (number, window) in windows.iter().enumerate() {
             for (class, count) in &window.nodes {
                 let class = &classes[class.0];
                 let first = class.past.saturating_sub(count.0 as usize);
                 for node in &mut nodes[first.max(class.first)..class.past] {
-                    node.windows.push(number);
+                    if node.windows.last() != Some(&number) {
+                        node.windows.push(number);
+                    }
                 }
             }
         }
         Self {
             nodes,
             classes,
-            windows: machine.windows.clone(),
+            windows,
             reserved: Vec::new(),
             openings: Vec::new(),
             best: Vec::new(),
             ranked: Vec::new(),
+            changes: Vec::new(),
+        }
+    }
+
+    /// Forgets windows that are over. It must know of each before it looks for nodes at or behind its end.
+    pub(super) fn forget_windows(&mut self, now: Seconds) {
+        for node in &mut self.nodes {
+            node.windows
+                .retain(|window| self.windows[*window].end > now);
         }
     }
 
@@ -229,8 +244,7 @@ impl NodePool {
     ) -> Option<Seconds> {
         let mut best: Option<(Seconds, Seeker)> = None;
         for seeker in seekers {
-            self.find_openings(&seeker, now);
-            let start = earliest(&mut self.openings, seeker.shape.nodes as usize);
+            let start = self.earliest(&seeker, now);
             if best.is_none_or(|best| start < best.0) {
                 best = Some((start, seeker));
                 std::mem::swap(&mut self.openings, &mut self.best);
@@ -266,45 +280,76 @@ impl NodePool {
         }
     }
 
-    /// All openings of all nodes of the class.
-    fn find_openings(&mut self, seeker: &Seeker, now: Seconds) {
-        let class = &self.classes[seeker.shape.class];
-        self.openings.clear();
-        let mut changes = Vec::new();
-        for (index, node) in (class.first..).zip(&self.nodes[class.first..class.past]) {
-            if node.reserved.is_empty() && !node.has_window(now, &self.windows) {
-                self.openings.push(Opening {
-                    first: node.free_from(&seeker.shape.each, now),
-                    last: Seconds::FAR,
-                    node: index,
-                });
-            } else {
-                node.openings(
-                    seeker,
-                    now,
-                    &self.windows,
-                    &class.each,
-                    &mut changes,
-                    |first, last| {
-                        self.openings.push(Opening {
-                            first,
-                            last,
-                            node: index,
-                        });
-                    },
-                );
+    /// The earliest start at which the job has its nodes, whose openings are found on the way.
+    fn earliest(&mut self, seeker: &Seeker, now: Seconds) -> Seconds {
+        let wanted = seeker.shape.nodes as usize;
+        let beginning_before =
+            |windows: &[Window], time| windows.partition_point(|window| window.begin < time);
+        // Most windows are far away: as long as the job ends before the first that was left out, they do not matter.
+        let mut seen = beginning_before(&self.windows, now + seeker.request);
+        loop {
+            self.find_openings(seeker, now, seen);
+            let start = earliest(&mut self.openings, wanted);
+            let end = start + seeker.request;
+            if self.windows.get(seen).is_none_or(|next| end <= next.begin) {
+                return start;
+            }
+            seen = beginning_before(&self.windows, end).max(seen + 1);
+            if start == Seconds::FAR {
+                seen = self.windows.len();
             }
         }
+    }
+
+    /// All openings of all nodes of the class if the first `seen` windows are all; behind these, only the first is looked at.
+    fn find_openings(&mut self, seeker: &Seeker, now: Seconds, seen: usize) {
+        let class = &self.classes[seeker.shape.class];
+        self.openings.clear();
+        let mut changes = std::mem::take(&mut self.changes);
+        for (index, node) in (class.first..).zip(&self.nodes[class.first..class.past]) {
+            let in_sight = node.windows.partition_point(|window| *window < seen);
+            let behind = node.windows[in_sight..]
+                .iter()
+                .map(|window| &self.windows[*window])
+                .find(|window| !window.users.contains(&seeker.user));
+            let last = behind.map_or(Seconds::FAR, |window| window.begin - seeker.request);
+            if node.reserved.is_empty() && in_sight == 0 {
+                let first = node.free_from(&seeker.shape.each, now);
+                self.openings.push(Opening {
+                    first,
+                    last,
+                    node: index,
+                });
+                continue;
+            }
+            let in_sight = node.windows[..in_sight]
+                .iter()
+                .map(|window| &self.windows[*window]);
+            node.changes(seeker, now, in_sight, &mut changes);
+            let found = |first, end: Option<Seconds>| {
+                let last = end.map_or(last, |end| end - seeker.request);
+                if first <= last {
+                    self.openings.push(Opening {
+                        first,
+                        last,
+                        node: index,
+                    });
+                }
+            };
+            node.openings(&seeker.shape.each, now, &changes, found);
+        }
+        self.changes = changes;
     }
 }
 
 /// The first time at which so many nodes are open at once.
 fn earliest(openings: &mut [Opening], wanted: usize) -> Seconds {
-    if wanted <= openings.len() && openings.iter().all(|opening| opening.last == Seconds::FAR) {
-        return openings
-            .select_nth_unstable_by_key(wanted - 1, |opening| opening.first)
-            .1
-            .first;
+    let first_to_close = openings.iter().map(|opening| opening.last).min();
+    if wanted <= openings.len() {
+        let (_, nth, _) = openings.select_nth_unstable_by_key(wanted - 1, |opening| opening.first);
+        if first_to_close.is_some_and(|last| nth.first <= last) {
+            return nth.first;
+        }
     }
     openings.sort_unstable_by_key(|opening| opening.first);
     // Sweeps over beginnings; `lasts` holds openings that have begun, those that end first on top.
@@ -330,19 +375,11 @@ fn earliest(openings: &mut [Opening], wanted: usize) -> Seconds {
 }
 
 impl Node {
-    fn has_window(&self, now: Seconds, windows: &[Window]) -> bool {
-        self.windows.iter().any(|&window| windows[window].end > now)
-    }
-
     /// When somebody else may need the node: the first reservation or window that is not over.
     fn needed_from(&self, now: Seconds, windows: &[Window]) -> Seconds {
         let reserved = self.reserved.iter().map(|reserved| reserved.begin);
-        let closed = self
-            .windows
-            .iter()
-            .map(|&window| &windows[window])
-            .filter(|window| window.end > now)
-            .map(|window| window.begin.max(now));
+        let closed = self.windows.first();
+        let closed = closed.map(|window| windows[*window].begin.max(now));
         reserved.chain(closed).min().unwrap_or(Seconds::FAR)
     }
 
@@ -375,18 +412,6 @@ impl Node {
         free
     }
 
-    fn is_closed(
-        &self,
-        seeker: &Seeker,
-        windows: &[Window],
-        is_in: impl Fn(&Window) -> bool,
-    ) -> bool {
-        self.windows.iter().any(|&window| {
-            let window = &windows[window];
-            is_in(window) && !window.users.contains(&seeker.user)
-        })
-    }
-
     /// Whether the job may start here now.
     fn is_open_now(
         &self,
@@ -400,58 +425,97 @@ impl Node {
             return false;
         }
         let end = now + seeker.request;
-        let overlaps = |window: &Window| window.begin < end && now < window.end;
-        if self.is_closed(seeker, windows, overlaps) {
+        let is_closed = self
+            .windows
+            .iter()
+            .map(|window| &windows[*window])
+            .take_while(|window| window.begin < end)
+            .any(|window| !window.users.contains(&seeker.user));
+        if is_closed {
             return false;
         }
         // Running jobs only give back: it gets worse nowhere but where a reservation begins.
         self.reserved
             .iter()
             .filter(|reserved| reserved.begin < end)
-            .all(|reserved| self.free_at(reserved.begin, all).covers(need))
+            .all(|reserved| {
+                let mut most = *all;
+                most.take(&reserved.each);
+                most.covers(need) && self.free_at(reserved.begin, all).covers(need)
+            })
     }
 
-    /// Calls `found` with the first and last start of each opening, in order of time.
-    fn openings(
+    /// What changes for the job on this node, from now on, in order of time.
+    fn changes<'a>(
         &self,
         seeker: &Seeker,
         now: Seconds,
-        windows: &[Window],
-        all: &NodeResources,
-        changes: &mut Vec<Seconds>,
-        mut found: impl FnMut(Seconds, Seconds),
+        windows: impl Iterator<Item = &'a Window>,
+        changes: &mut Vec<(Seconds, Change)>,
     ) {
         changes.clear();
-        changes.push(now);
-        changes.extend(self.held.iter().map(|held| held.until));
+        let ends = self.held.iter();
+        changes.extend(ends.map(|held| (held.until, Change::Free(held.each))));
         for reserved in &self.reserved {
-            changes.extend([reserved.begin, reserved.end]);
+            changes.push((reserved.begin, Change::Taken(reserved.each)));
+            changes.push((reserved.end, Change::Free(reserved.each)));
         }
-        for &window in &self.windows {
-            changes.extend([windows[window].begin, windows[window].end]);
+        for window in windows.filter(|window| !window.users.contains(&seeker.user)) {
+            changes.push((window.begin.max(now), Change::Closed));
+            changes.push((window.end, Change::Open));
         }
-        changes.retain(|time| *time >= now);
-        changes.sort_unstable();
-        changes.dedup();
-        let mut open_since = None;
-        for &time in changes.iter() {
-            let closed = self.is_closed(seeker, windows, |window| {
-                window.begin <= time && time < window.end
-            });
-            let open = !closed && self.free_at(time, all).covers(&seeker.shape.each);
-            match open_since {
-                None if open => open_since = Some(time),
-                Some(first) if !open => {
-                    if first + seeker.request <= time {
-                        found(first, time - seeker.request);
-                    }
+        // What gives comes before what takes, so that nothing is ever below zero.
+        changes.sort_unstable_by_key(|(time, change)| (*time, change.takes()));
+    }
+
+    /// Calls `found` with each span, in order of time, for which `need` is free and no window is closed; the last one never ends.
+    fn openings(
+        &self,
+        need: &NodeResources,
+        now: Seconds,
+        changes: &[(Seconds, Change)],
+        mut found: impl FnMut(Seconds, Option<Seconds>),
+    ) {
+        let mut free = self.free;
+        let mut closed = 0;
+        let mut open_since = free.covers(need).then_some(now);
+        let mut changes = changes.iter().peekable();
+        while let Some((time, change)) = changes.next() {
+            match change {
+                Change::Free(each) => free.give(each),
+                Change::Taken(each) => free.take(each),
+                Change::Closed => closed += 1,
+                Change::Open => closed -= 1,
+            }
+            if changes.peek().is_some_and(|next| next.0 == *time) {
+                continue;
+            }
+            match (open_since, closed == 0 && free.covers(need)) {
+                (None, true) => open_since = Some(*time),
+                (Some(first), false) => {
+                    found(first, Some(*time));
                     open_since = None;
                 }
                 _ => {}
             }
         }
         if let Some(first) = open_since {
-            found(first, Seconds::FAR);
+            found(first, None);
         }
+    }
+}
+
+/// What happens on a node.
+#[derive(Clone, Copy, Debug)]
+enum Change {
+    Free(NodeResources),
+    Taken(NodeResources),
+    Open,
+    Closed,
+}
+
+impl Change {
+    fn takes(&self) -> bool {
+        matches!(self, Self::Taken(_) | Self::Closed)
     }
 }

@@ -1,6 +1,7 @@
 //! The machine with partitions against the fast engines, against numbers worked out by hand, and against a slow twin.
 
 mod fast_engines;
+mod random;
 mod twin;
 mod vectors;
 
