@@ -57,8 +57,8 @@ fn refusal(place: &Path, arguments: &[&str]) -> String {
 
 fn with_files() -> tempfile::TempDir {
     let place = folder();
-    fs::write(place.path().join("trace.swf"), TRACE).unwrap();
-    fs::write(place.path().join("machine.toml"), MACHINE).unwrap();
+    fs::write(place.path().join("trace.swf"), TRACE).expect("a writable folder");
+    fs::write(place.path().join("machine.toml"), MACHINE).expect("a writable folder");
     place
 }
 
