@@ -223,7 +223,7 @@ const CRATES: [(&str, &[&str]); 3] = [
     (
         "lab",
         &[
-            "actors", "keys", "inputs", "tables", "studies", "sweep", "store",
+            "actors", "keys", "inputs", "machines", "tables", "studies", "sweep", "store",
         ],
     ),
     ("", &["report", "cli"]),

@@ -27,6 +27,7 @@ mod invariants;
 mod learning_statistics;
 mod links;
 mod local_clusters;
+mod machines;
 mod oracles;
 mod overbooked_parts;
 mod packaging;

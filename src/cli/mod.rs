@@ -14,6 +14,7 @@ pub mod init;
 pub mod keys;
 mod listing;
 mod logging;
+pub mod machine;
 pub mod man;
 pub mod merge;
 pub mod metrics;
@@ -177,8 +178,20 @@ Examples:
   bookahead simulate CTC-SP2-1996-3.1-cln.swf.gz --policy easy
   bookahead simulate trace.swf --policy conservative --nodes 256 --load 0.85 --json
   bookahead simulate trace.swf --policy conservative --estimates perfect --schedule planned.swf
-  bookahead simulate --model lublin-feitelson --jobs 10000000 --nodes 256 --load 0.85 --policy easy")]
+  bookahead simulate --model lublin-feitelson --jobs 10000000 --nodes 256 --load 0.85 --policy easy
+  bookahead simulate SDSC-BLUE-2000-4.2-cln.swf.gz --machine configs/machines/sdsc-blue.toml
+  bookahead simulate jobs.swf --machine slurm.conf --names map.csv")]
     Simulate(simulate::SimulateArguments),
+    /// Check a machine file, or make one of a slurm.conf
+    #[command(after_help = "\
+A machine file says partitions, priorities, limits and maintenance for `bookahead simulate --machine`. Of a slurm.conf what is read \
+becomes a machine file; what is not read is counted and named on standard error. docs/machines.md says what a machine file may hold.
+
+Examples:
+  bookahead machine configs/machines/sdsc-blue.toml
+  bookahead machine slurm.conf > machine.toml
+  bookahead machine slurm.conf --qos qos.txt --associations assoc.txt > machine.toml")]
+    Machine(machine::MachineArguments),
     /// Run an experiment on many machines, as jobs of Slurm or HyperQueue
     #[command(after_help = "\
 Every job is `bookahead run CONFIG --shard I/N` into a store of its own in the folder; `bookahead merge` joins the stores.
@@ -299,6 +312,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             ended(workflow::execute(&arguments).map(|()| ExitCode::SUCCESS))
         }
         Command::Simulate(arguments) => ended(simulate::execute(&arguments)),
+        Command::Machine(arguments) => ended(machine::execute(&arguments)),
         Command::Reproduce(arguments) => ended(reproduce::execute(&arguments)),
         Command::Trace(arguments) => trace::execute(&arguments).unwrap_or_else(|error| {
             say(format_args!("error: {error}"));

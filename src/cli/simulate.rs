@@ -4,6 +4,8 @@
 //! Reading and scheduling take turns, and their times are stated separately.
 
 mod answer;
+mod error;
+mod machine;
 mod predicted;
 mod schedule;
 mod source;
@@ -20,20 +22,20 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use self::answer::Answer;
+pub use self::error::SimulateError;
 use self::predicted::PredictionArguments;
 use self::schedule::{Report, ScheduleFile};
 use self::source::{Jobs, Source};
 use self::stored::StoredJobs;
 use crate::predictions::UserIndex;
-use crate::scheduling::predicted_queue::{PredictedStream, UnknownPredictor};
+use crate::scheduling::predicted_queue::PredictedStream;
 use crate::scheduling::registry::{self, STRATEGIES};
 use crate::scheduling::stream::{
     ConservativeStream, EasyStream, ExactStream, RegisteredStream, ReservationStream,
     StreamRequest, StreamScheduler, StreamTotals,
 };
-use crate::store::StoreError;
 use crate::units::{Nodes, Seconds};
-use crate::workload::{Demand, Job, JobStreamError, SwfError, WorkloadError, battery};
+use crate::workload::{Demand, Job, JobStreamError, battery};
 
 /// Arguments of `bookahead simulate`.
 #[derive(Args, Debug)]
@@ -42,8 +44,15 @@ pub struct SimulateArguments {
     #[arg(required_unless_present = "model")]
     trace: Option<String>,
     /// The policy
-    #[arg(long, value_parser = PolicyName::parser())]
-    policy: PolicyName,
+    #[arg(long, value_parser = PolicyName::parser(), required_unless_present = "machine")]
+    policy: Option<PolicyName>,
+    /// Instead of a policy on equal nodes: the machine as it is, with partitions, priorities and limits: a machine file, or a slurm.conf
+    #[arg(long, value_name = "FILE")]
+    #[arg(conflicts_with_all = ["policy", "predictor", "corrector", "order", "backfill", "nodes", "load", "model", "lead", "store"])]
+    machine: Option<PathBuf>,
+    /// With --machine: which number of the trace is which user, group, queue and partition, as `trace import --names` writes it
+    #[arg(long, value_name = "FILE")]
+    names: Option<PathBuf>,
     #[command(flatten)]
     predictions: PredictionArguments,
     /// Size of the machine [default: the header's MaxProcs]
@@ -177,109 +186,6 @@ enum ModelName {
     LublinFeitelson,
 }
 
-/// Why nothing was simulated.
-#[derive(Debug, thiserror::Error)]
-pub enum SimulateError {
-    /// The trace cannot be read, or the schedule not be written.
-    #[error(transparent)]
-    Swf(#[from] SwfError),
-    /// The stream of jobs is faulty.
-    #[error(transparent)]
-    Stream(#[from] JobStreamError),
-    /// The model cannot make such jobs.
-    #[error(transparent)]
-    Model(#[from] WorkloadError),
-    /// Nobody said how large the machine is.
-    #[error("{trace} names no MaxProcs in its header; say --nodes N")]
-    NoMachine {
-        /// The trace.
-        trace: String,
-    },
-    /// A machine beyond what is counted.
-    #[error(
-        "{trace} says in its header that the machine has {nodes} processors; allowed are up to {MOST_NODES}; say --nodes N"
-    )]
-    MachineTooLarge {
-        /// The trace.
-        trace: String,
-        /// What its header says.
-        nodes: u32,
-    },
-    /// A load so small that the trace would last longer than times are counted.
-    #[error(
-        "--load {load} would stretch {trace} to {seconds:.0e} s; allowed are up to {LONGEST_TRACE_SECONDS:.0e} s: say a larger load"
-    )]
-    TooLong {
-        /// What was asked for.
-        load: f64,
-        /// The trace.
-        trace: String,
-        /// How long it would last.
-        seconds: f64,
-    },
-    /// A load that cannot be.
-    #[error("--load is {found}; allowed is a finite number above 0")]
-    ImpossibleLoad {
-        /// What was asked for.
-        found: f64,
-    },
-    /// Jobs without work or without a span have no load to be scaled.
-    #[error(
-        "{trace}: its usable jobs offer no load that could be scaled (no work, or all submitted at once); leave --load out"
-    )]
-    NoLoad {
-        /// The trace.
-        trace: String,
-    },
-    /// No job is left.
-    #[error(
-        "{trace}: none of its {records} records is a usable job for {nodes} nodes: {unusable} lack a size, a run time, an estimate or a submission, {too_wide} are wider than the machine; say a larger --nodes, or use a trace that holds them"
-    )]
-    NoJobs {
-        /// The trace.
-        trace: String,
-        /// Records read.
-        records: u64,
-        /// Size of the machine.
-        nodes: u32,
-        /// Records that cleaning dropped.
-        unusable: u64,
-        /// Jobs that do not fit the machine.
-        too_wide: u64,
-    },
-    /// A policy that plans with estimates.
-    #[error(
-        "--policy {policy} plans with what users asked for; --predictor, --corrector, --order and --backfill go with --policy easy"
-    )]
-    NoPredictions {
-        /// The policy.
-        policy: &'static str,
-    },
-    /// A policy that overbooks.
-    #[error(
-        "--policy {policy} overbooks: it needs statistics of earlier jobs, deadlines and a price of failures, which an experiment has; `bookahead init {policy} > mine.toml` writes one"
-    )]
-    NoStatistics {
-        /// The policy.
-        policy: &'static str,
-    },
-    /// A predictor that does not exist.
-    #[error(transparent)]
-    Predictor(#[from] UnknownPredictor),
-    /// The schedule would replace the trace.
-    #[error("{} is the trace itself; name another file to write", .path.display())]
-    SameFile {
-        /// The file.
-        path: PathBuf,
-    },
-    /// The jobs cannot be kept.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The answer cannot be written.
-    #[error("cannot write the answer: {0}")]
-    Output(#[from] std::io::Error),
-}
-
 /// The largest machine.
 const MOST_NODES: u32 = 2_000_000_000;
 
@@ -294,12 +200,24 @@ const BLOCK: usize = 8_192;
 /// # Errors
 /// [`SimulateError`]: wrong use or a faulty trace.
 pub fn execute(arguments: &SimulateArguments) -> Result<ExitCode, SimulateError> {
-    let mut answer = simulate(arguments)?;
-    answer.peak_memory_bytes = answer::peak_memory();
-    let text = if arguments.json {
-        answer.json()
-    } else {
-        answer.text()
+    let text = match &arguments.machine {
+        Some(path) => {
+            let answer = machine::simulate(arguments, path)?;
+            if arguments.json {
+                answer.json()
+            } else {
+                answer.text()
+            }
+        }
+        None => {
+            let mut answer = simulate(arguments)?;
+            answer.peak_memory_bytes = answer::peak_memory();
+            if arguments.json {
+                answer.json()
+            } else {
+                answer.text()
+            }
+        }
     };
     match super::print(&text) {
         // A reader such as `head` that has seen enough is no fault.
@@ -309,6 +227,10 @@ pub fn execute(arguments: &SimulateArguments) -> Result<ExitCode, SimulateError>
 }
 
 fn simulate(arguments: &SimulateArguments) -> Result<Answer, SimulateError> {
+    // The command line's own check gives way to the conflict of --policy and --machine.
+    if arguments.names.is_some() {
+        return Err(SimulateError::NamesAlone);
+    }
     if let Some(found) = arguments
         .load
         .filter(|load| !(load.is_finite() && *load > 0.0))
@@ -328,12 +250,12 @@ fn simulate(arguments: &SimulateArguments) -> Result<Answer, SimulateError> {
 
 fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answer, SimulateError> {
     let queue = arguments.predictions.queue();
-    if queue.is_some() && arguments.policy != PolicyName::Easy {
+    if queue.is_some() && arguments.policy() != PolicyName::Easy {
         return Err(SimulateError::NoPredictions {
-            policy: arguments.policy.name(),
+            policy: arguments.policy().name(),
         });
     }
-    if let PolicyName::Registered(name) = arguments.policy
+    if let PolicyName::Registered(name) = arguments.policy()
         && registry::strategy(name).is_some_and(|strategy| strategy.overbooks)
     {
         return Err(SimulateError::NoStatistics { policy: name });
@@ -363,7 +285,7 @@ fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answe
             (machine, Some(factor))
         }
     };
-    let lead = match arguments.policy {
+    let lead = match arguments.policy() {
         PolicyName::Reservations => Seconds(arguments.lead),
         _ => Seconds::ZERO,
     };
@@ -372,7 +294,7 @@ fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answe
         factor,
         origin: None,
         exact: arguments.estimates == Estimates::Perfect,
-        lead: (arguments.policy == PolicyName::Reservations).then_some(lead),
+        lead: (arguments.policy() == PolicyName::Reservations).then_some(lead),
     };
     let stored = match &arguments.store {
         Some(path) => Some(StoredJobs::create(path, source, arguments, &shape)?),
@@ -402,7 +324,7 @@ fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answe
         reading: Duration::ZERO,
     };
     let jobs = source.jobs()?;
-    let jobs = match (queue, arguments.policy, arguments.estimates) {
+    let jobs = match (queue, arguments.policy(), arguments.estimates) {
         (Some(queue), ..) => run.work_off(PredictedStream::new(machine, queue)?, jobs),
         (None, PolicyName::Easy, _) => run.work_off(EasyStream::new(machine), jobs),
         (None, PolicyName::Conservative, Estimates::User) => {
@@ -437,6 +359,11 @@ fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answe
 }
 
 impl SimulateArguments {
+    /// The policy; nobody asks for it where there is a machine file, and else the command line requires one.
+    fn policy(&self) -> PolicyName {
+        self.policy.unwrap_or(PolicyName::Easy)
+    }
+
     fn most(&self) -> usize {
         self.jobs.map_or(usize::MAX, |jobs| {
             usize::try_from(jobs).unwrap_or(usize::MAX)

@@ -15,6 +15,9 @@ mod keys;
 // What simulations read, prepared once and shared.
 mod inputs;
 
+// Machine files, `slurm.conf`, and where the jobs of a trace run on such a machine.
+pub mod machines;
+
 // What a table of the store is.
 mod tables;
 

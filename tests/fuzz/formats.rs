@@ -8,7 +8,9 @@ use clap::Parser;
 
 use bookahead::cli::trace::{TraceArguments, answer};
 use bookahead::failures::{FailureTrace, LanlTable};
+use bookahead::machines::{MachineDescription, MachineError, TraceNames};
 use bookahead::predictions::UserIndex;
+use bookahead::scheduling::partitioned::{PartitionedJob, simulate_partitioned};
 use bookahead::scheduling::stream::{
     ConservativeStream, EasyStream, StreamRequest, StreamScheduler, StreamTotals,
 };
@@ -18,12 +20,12 @@ use bookahead::sweep::{
     ContentHashes, Experiment, InputFolders, InputSources, SweepOptions, load_inputs,
 };
 use bookahead::units::{Nodes, Seconds};
-use bookahead::workload::swf::write_trace;
+use bookahead::workload::swf::{SwfRecord, write_trace};
 use bookahead::workload::workflows::{
     Negatives, Network, dax_text, heft::heft, parse_workflow, summarise_workflow, wf_commons_text,
 };
 use bookahead::workload::{
-    CleaningRules, Compression, MissingEstimate, ParsedTrace, TraceFolder, WholeTrace,
+    CleaningRules, Compression, JobStream, MissingEstimate, ParsedTrace, TraceFolder, WholeTrace,
     WorkloadSettings, WorkloadSource, clean, prepare_parsed, summarise,
 };
 
@@ -50,11 +52,15 @@ pub enum Format {
     Parquet,
     /// Workloads of Batsim.
     Batsim,
+    /// Machine files.
+    Machine,
+    /// Configurations of Slurm.
+    SlurmConf,
 }
 
 impl Format {
-    /// Every format with its name, which is also its folder in the corpus, and how many of 26 inputs are of it.
-    pub const ALL: [(Self, &'static str, u64); 10] = [
+    /// Every format with its name, which is also its folder in the corpus, and how many of 28 inputs are of it.
+    pub const ALL: [(Self, &'static str, u64); 12] = [
         (Self::Swf, "swf", 5),
         (Self::Lanl, "lanl", 3),
         (Self::Toml, "toml", 4),
@@ -65,6 +71,8 @@ impl Format {
         (Self::Csv, "csv", 1),
         (Self::Parquet, "parquet", 1),
         (Self::Batsim, "batsim", 1),
+        (Self::Machine, "machine", 1),
+        (Self::SlurmConf, "slurmconf", 1),
     ];
 
     /// The name.
@@ -99,6 +107,11 @@ impl Format {
             Self::Csv => texts(&[TABLE]),
             Self::Parquet => vec![table_as_parquet()],
             Self::Batsim => texts(&[BATSIM]),
+            Self::Machine => texts(&[
+                include_str!("../../configs/machines/sdsc-blue.toml"),
+                MACHINE,
+            ]),
+            Self::SlurmConf => texts(&[include_str!("../../src/lab/machines/tests/slurm.conf")]),
         }
     }
 
@@ -153,9 +166,115 @@ impl Format {
             Self::Batsim => {
                 consume_import(bytes, folder, "jobs.json", &["--format", "batsim-json"])
             }
+            Self::Machine => {
+                if let Ok(text) = std::str::from_utf8(bytes) {
+                    consume_machine(MachineDescription::parse("input.toml", text));
+                }
+            }
+            Self::SlurmConf => {
+                let path = folder.join("input.conf");
+                fs::write(&path, bytes).expect("a writable folder");
+                consume_machine(MachineDescription::load(&path));
+            }
         }
     }
 }
+
+/// Runs the jobs of the small trace on a machine.
+fn consume_machine(machine: Result<MachineDescription, MachineError>) {
+    let description = match machine {
+        Ok(description) => description,
+        Err(error) => return discard(error.to_string()),
+    };
+    let records: Vec<_> = (SWF.lines().filter(|line| !line.starts_with(';')))
+        .map(|line| {
+            let fields: Vec<i64> = (line.split(' '))
+                .map(|field| field.parse().unwrap_or(-1))
+                .collect();
+            SwfRecord {
+                job_number: fields[0],
+                submit: fields[1],
+                run: fields[3],
+                allocated_processors: fields[4],
+                requested_processors: fields[7],
+                requested_time: fields[8],
+                user: fields[11],
+                queue: fields[14],
+                ..SwfRecord::MISSING
+            }
+        })
+        .collect();
+    let names = TraceNames::default();
+    let placement = description.placement(&names);
+    let rules = CleaningRules {
+        missing_estimate: MissingEstimate::Runtime,
+        ..CleaningRules::default()
+    };
+    let jobs: Vec<PartitionedJob> = JobStream::new(records.iter().copied().map(Ok), rules)
+        .filter_map(|job| {
+            let job = job.expect("in order");
+            let record = (records.iter()).find(|record| record.job_number == job.trace_number);
+            placement.job(record?, &job).ok()
+        })
+        .collect();
+    let Ok(machine) = description.on_the_clock_of(Some(790_000_000), &names) else {
+        return;
+    };
+    let nodes: u64 = (machine.classes.iter())
+        .map(|class| u64::from(class.nodes.0))
+        .sum();
+    // A simulation may take as long as it has nodes and windows.
+    if nodes <= 10_000 && machine.windows.len() <= 1_000 {
+        discard(simulate_partitioned(&machine, &jobs));
+    }
+}
+
+const MACHINE: &str = r#"
+name = "small"
+zone = "Europe/Berlin"
+backfilling = { depth = "all", tested = 3, interval_seconds = 30 }
+priority = { age = 10, fair_share = 5, holder = "account", half_life_hours = 1, size = 1, partition = 2, qos = 3 }
+[[class]]
+name = "thin"
+nodes = 6
+cores = 4
+memory_megabytes = 100
+[[class]]
+name = "fat"
+nodes = 2
+cores = 8
+gpus = 1
+[[partition]]
+name = "short"
+sharing = "shared"
+tier = 3
+longest_hours = 0.5
+widest_nodes = 2
+queues = [1]
+[[partition]]
+name = "long"
+classes = ["thin"]
+default = true
+default_request_hours = 1
+[[qos]]
+name = "high"
+priority_factor = 0.5
+queues = [1]
+per_user = { running_jobs = 1, nodes = 4, cores = 8, submitted_jobs = 2 }
+[[account]]
+name = "physics"
+shares = 3
+groups = [1]
+in_all = { cores = 16 }
+[[window]]
+name = "work"
+begin = 1995-01-13T00:00:00
+length_hours = 2
+repeats = "daily"
+until = 1995-01-20
+users = [2]
+nodes = { thin = 2 }
+"#;
 
 #[derive(Parser)]
 struct Trace {

@@ -65,10 +65,11 @@ impl Answer {
         let jobs = run.demand.jobs - run.too_wide;
         Self {
             trace: source.name(),
-            policy: arguments.policy,
+            policy: arguments.policy(),
             estimates: arguments.estimates,
             queue: arguments.predictions.queue(),
-            lead_seconds: (arguments.policy == PolicyName::Reservations).then_some(arguments.lead),
+            lead_seconds: (arguments.policy() == PolicyName::Reservations)
+                .then_some(arguments.lead),
             nodes: run.machine.0,
             records: cleaning.records,
             unusable: cleaning.dropped_total(),
@@ -197,11 +198,11 @@ impl Answer {
     }
 }
 
-fn decimals(value: Option<f64>, decimals: usize) -> String {
+pub(super) fn decimals(value: Option<f64>, decimals: usize) -> String {
     value.map_or_else(|| "none".to_owned(), |value| format!("{value:.decimals$}"))
 }
 
-fn rate(count: u64, time: Duration) -> f64 {
+pub(super) fn rate(count: u64, time: Duration) -> f64 {
     let seconds = time.as_secs_f64();
     if seconds > 0.0 {
         count as f64 / seconds

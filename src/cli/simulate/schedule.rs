@@ -66,22 +66,15 @@ impl ScheduleFile {
         source: &Source,
         arguments: &SimulateArguments,
     ) -> Result<Self, SimulateError> {
-        let same = source
-            .path()
-            .and_then(|trace| Some(trace.canonicalize().ok()? == path.canonicalize().ok()?));
-        if same == Some(true) {
-            return Err(SimulateError::SameFile {
-                path: path.to_owned(),
-            });
-        }
+        refuse_the_trace(path, source)?;
         let mut header = source.header();
-        let policy = arguments.policy.words();
+        let policy = arguments.policy().words();
         let estimates = match arguments.estimates {
             Estimates::User => "users' estimates",
             Estimates::Perfect => "estimates equal to run times",
         };
         header.set_max_procs(source.machine()?.0);
-        let lead = match arguments.policy {
+        let lead = match arguments.policy() {
             PolicyName::Reservations => {
                 format!(" {} s after the submission", arguments.lead)
             }
@@ -156,5 +149,18 @@ impl ScheduleFile {
         self.write_known()?;
         self.writer.finish()?;
         Ok(())
+    }
+}
+
+/// A schedule never replaces its trace.
+pub(super) fn refuse_the_trace(path: &Path, source: &Source) -> Result<(), SimulateError> {
+    let same = source
+        .path()
+        .and_then(|trace| Some(trace.canonicalize().ok()? == path.canonicalize().ok()?));
+    match same {
+        Some(true) => Err(SimulateError::SameFile {
+            path: path.to_owned(),
+        }),
+        _ => Ok(()),
     }
 }

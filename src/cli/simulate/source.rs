@@ -62,10 +62,10 @@ impl Source {
             nodes: arguments.nodes,
             kind,
             rules: CleaningRules {
-                // Where run times are booked, nothing else is read.
-                missing_estimate: match arguments.estimates {
-                    Estimates::Perfect => MissingEstimate::Runtime,
-                    Estimates::User => MissingEstimate::Drop,
+                // Where run times are booked, nothing else is read; a machine file has defaults.
+                missing_estimate: match (&arguments.machine, arguments.estimates) {
+                    (Some(_), _) | (None, Estimates::Perfect) => MissingEstimate::Runtime,
+                    (None, Estimates::User) => MissingEstimate::Drop,
                 },
                 ..CleaningRules::default()
             },

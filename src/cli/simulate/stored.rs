@@ -129,11 +129,11 @@ fn sweep(source: &Source, arguments: &SimulateArguments, shape: &Shape, workload
     });
     let id = digest(&identity.to_string());
     Sweep {
-        name: format!("simulate-{}-{}", source.stem(), arguments.policy.name()),
+        name: format!("simulate-{}-{}", source.stem(), arguments.policy().name()),
         description: format!(
             "bookahead simulate: {} under {}",
             source.name(),
-            arguments.policy.name()
+            arguments.policy().name()
         ),
         source: None,
         text: configuration(source, arguments, shape.machine),
@@ -161,7 +161,7 @@ fn sweep(source: &Source, arguments: &SimulateArguments, shape: &Shape, workload
 /// What is simulated: the schedule of a policy of the registry, without deadlines and failures.
 fn specification(source: &Source, arguments: &SimulateArguments, shape: &Shape) -> SimulationSpec {
     let queue = arguments.predictions.queue();
-    let (strategy, study) = match (queue, arguments.policy) {
+    let (strategy, study) = match (queue, arguments.policy()) {
         (Some(settings), _) => predicting_queue(settings),
         (None, PolicyName::Easy) => ("easy-backfilling", policy_alone()),
         (None, PolicyName::Conservative | PolicyName::Reservations) => {
@@ -223,7 +223,7 @@ fn configuration(source: &Source, arguments: &SimulateArguments, machine: Nodes)
         let _ = writeln!(text, "{key} = {value}");
     };
     line("trace", source.name().into());
-    line("policy", arguments.policy.name().into());
+    line("policy", arguments.policy().name().into());
     if let Some(queue) = arguments.predictions.queue() {
         line("predictor", queue.predictor.clone().into());
         line("corrector", name(&queue.corrector).into());
@@ -242,7 +242,7 @@ fn configuration(source: &Source, arguments: &SimulateArguments, machine: Nodes)
     if let Some(jobs) = arguments.jobs {
         line("jobs", i64::try_from(jobs).unwrap_or(i64::MAX).into());
     }
-    if arguments.policy == PolicyName::Reservations {
+    if arguments.policy() == PolicyName::Reservations {
         line("lead", arguments.lead.into());
     }
     text

@@ -1,0 +1,5 @@
+//! Machine files and configurations of Slurm, read as the program reads them.
+
+mod conf;
+mod files;
+mod windows;
