@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use super::cost::CostModel;
-use super::identity::Identity;
+use super::digest::Identity;
 use super::interrupt::Interrupt;
 use super::order::Order;
 use super::sink::{

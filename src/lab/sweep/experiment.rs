@@ -13,8 +13,8 @@ use super::axes::{
     dimensions,
 };
 use super::combination::{CellNodes, nodes_of, resolved};
+use super::digest::Identity;
 use super::document::{Document, Node};
-use super::identity::Identity;
 use super::point_axes::PointAxes;
 use super::resolve::{self, Header};
 use super::simulations::Simulations;

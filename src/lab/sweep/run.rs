@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::coordinator::{Observer, Simulate, Tally, Task, tasks, work_off};
 use super::cost::{CostModel, megabytes, wall_time};
-use super::identity::Identity;
+use super::digest::Identity;
 use super::interrupt::Interrupt;
 use super::progress::{Progress, while_working};
 use super::shard::Shard;

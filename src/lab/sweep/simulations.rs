@@ -1,6 +1,6 @@
 //! The simulations of a sweep, kept small: those that differ in their replication alone share what they are.
 
-use super::spec::SimulationSpec;
+use crate::studies::SimulationSpec;
 
 /// The simulations of a sweep, by number from 0. One takes eight bytes beside its kind, so that a sweep may have millions.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::identity::Identity;
+use super::digest::Identity;
 use super::spec::{Point, SimulationSpec, Sweep, Task};
 use crate::studies::SimulationResult;
 

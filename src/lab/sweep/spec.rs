@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use super::identity::Identity;
+use super::digest::Identity;
 use super::point_axes::PointAxes;
 pub use super::point_axes::{Axis, AxisValue};
 use super::simulations::Simulations;
