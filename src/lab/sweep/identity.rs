@@ -2,11 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use serde_json::{Value, json};
+
 use super::digest::digest;
 use super::spec::{RESULT_FORMAT, SimulationSpec, Sweep};
 use crate::inputs::{ContentHashes, RunInput, write_sorted};
 use crate::studies::lab_study;
-use serde_json::{Value, json};
 
 impl Sweep {
     /// Gives every simulation and every point its identity, now that the content of the inputs is known.
