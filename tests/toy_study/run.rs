@@ -46,7 +46,7 @@ fn a_study_that_was_added_passes_through_every_layer() {
             .expect("valid")
             .sweep
     };
-    for spec in sweep().simulations {
+    for spec in sweep().simulations.iter() {
         let text = canonical_json(&spec).expect("JSON");
         assert!(
             text.contains(r#""study":{"machine":"toy","weight":"#),
