@@ -14,8 +14,8 @@ use crate::keys::problem::{ProblemKind, Problems};
 /// A sweep may have so many points at most; more is a slip in a range, or a sweep that should be several.
 pub const MAXIMUM_POINTS: u64 = 2_000_000;
 
-/// So many simulations of a sweep may differ in more than their replication: the settings of each are held, about two kilobytes.
-pub const MAXIMUM_KINDS: usize = 500_000;
+/// A sweep may have so many simulations at most: giving each its identity takes some 20 µs, and ten seconds is what a plan may take.
+pub const MAXIMUM_SIMULATIONS: usize = 500_000;
 
 /// One value of a dimension for one key.
 #[derive(Clone, Debug)]

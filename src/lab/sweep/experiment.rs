@@ -9,7 +9,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::axes::{
-    Dimension, Exclusions, MAXIMUM_KINDS, MAXIMUM_POINTS, advance, axes_of, combinations,
+    Dimension, Exclusions, MAXIMUM_POINTS, MAXIMUM_SIMULATIONS, advance, axes_of, combinations,
     dimensions,
 };
 use super::combination::{CellNodes, nodes_of, resolved};
@@ -55,15 +55,15 @@ impl Experiment {
     ///
     /// With every problem found in it (up to twenty).
     pub fn parse(file: &str, text: &str, seed: Option<u64>) -> Result<Self, ExperimentError> {
-        Self::parse_within(file, text, seed, MAXIMUM_KINDS)
+        Self::parse_within(file, text, seed, MAXIMUM_SIMULATIONS)
     }
 
-    /// The same with another bound than [`MAXIMUM_KINDS`].
+    /// The same with another bound than [`MAXIMUM_SIMULATIONS`].
     fn parse_within(
         file: &str,
         text: &str,
         seed: Option<u64>,
-        most_kinds: usize,
+        most_simulations: usize,
     ) -> Result<Self, ExperimentError> {
         let mut problems = Problems::new(file, text);
         let document = Document::parse(text, &mut problems);
@@ -94,7 +94,7 @@ impl Experiment {
             problems.check()?;
         }
         let axes_wrong = problems.errors() > 0;
-        let mut plan = Plan::new(&dimensions, most_kinds);
+        let mut plan = Plan::new(&dimensions, most_simulations);
         let mut rows = vec![0; dimensions.len()];
         let nodes = nodes_of(&dimensions);
         let seed = seed
@@ -118,9 +118,8 @@ impl Experiment {
                     .axes
                     .first()
                     .map_or(0..0, |axis| axis.get_ref().key.span());
-                let message =
-                    format!("more than {most_kinds} simulations, replications of one not counted");
-                let help = "use fewer values, or several sweeps into one store";
+                let message = format!("more than {most_simulations} simulations");
+                let help = "use fewer values or replications, or several sweeps into one store";
                 problems.add(ProblemKind::TooManyPoints, "axis", place, message, help);
                 break;
             }
@@ -208,8 +207,8 @@ struct Plan {
     known: HashMap<[u8; 32], usize>,
     /// For every combination its place in the full product and the index of its first point.
     places: Vec<(u64, usize)>,
-    /// How many kinds of simulations there may be.
-    most_kinds: usize,
+    /// How many simulations there may be.
+    most_simulations: usize,
     /// Whether there would be more than that; no more are added then.
     is_too_large: bool,
     /// The axes by key, with the dimension of each.
@@ -228,7 +227,7 @@ fn place_of(dimensions: &[Dimension], rows: &[usize]) -> u64 {
 }
 
 impl Plan {
-    fn new(dimensions: &[Dimension], most_kinds: usize) -> Self {
+    fn new(dimensions: &[Dimension], most_simulations: usize) -> Self {
         let owners = (dimensions.iter().enumerate())
             .flat_map(|(number, dimension)| dimension.keys.iter().map(move |_| number));
         let mut axes: Vec<(Axis, usize)> = axes_of(dimensions).into_iter().zip(owners).collect();
@@ -239,7 +238,7 @@ impl Plan {
             points: Vec::new(),
             known: HashMap::new(),
             places: Vec::new(),
-            most_kinds,
+            most_simulations,
             is_too_large: false,
             axes: axes.into(),
             dimension_of,
@@ -304,7 +303,8 @@ impl Plan {
             return;
         };
         let settings: [u8; 32] = Sha256::digest(text.as_bytes()).into();
-        if self.known.len() >= self.most_kinds && !self.known.contains_key(&settings) {
+        let room = self.most_simulations.saturating_sub(self.simulations.len());
+        if replications as usize > room && !self.known.contains_key(&settings) {
             self.is_too_large = true;
             return;
         }

@@ -36,7 +36,7 @@ pub use crate::inputs::{
     PreparedWorkload, RecordLoss, RunInput, canonical_json,
 };
 pub use crate::keys::problem::{ExperimentError, Problem, ProblemKind};
-pub use axes::{MAXIMUM_KINDS, MAXIMUM_POINTS, round12};
+pub use axes::{MAXIMUM_POINTS, MAXIMUM_SIMULATIONS, round12};
 pub use coordinator::{Observer, Simulate, Tally, Task, tasks, work_off};
 pub use cost::{CostModel, megabytes, wall_time};
 pub use digest::{Identity, digest};

@@ -34,14 +34,14 @@ fn a_thousand_million_jobs_were_generated_until_the_memory_was_full_and_are_refu
 }
 
 #[test]
-fn a_sweep_of_more_kinds_of_simulations_than_memory_holds_is_refused() {
+fn a_sweep_of_more_simulations_than_can_be_planned_in_seconds_is_refused() {
     let text =
         format!("{HEAD}[[axis]]\nkey = \"acceptance.pof_max\"\nvalues = [0.1, 0.2, 0.3, 0.4]\n");
     let within = |most| Experiment::parse_within("test.toml", &text, None, most);
-    let refused = within(3).expect_err("there are four").to_string();
-    assert!(refused.contains("more than 3 simulations, replications of one not counted"));
+    let refused = within(7).expect_err("there are eight").to_string();
+    assert!(refused.contains("more than 7 simulations"));
     assert_eq!(
-        within(4).expect("there are four").sweep.simulations.len(),
+        within(8).expect("there are eight").sweep.simulations.len(),
         8
     );
 }
