@@ -114,7 +114,7 @@ fn inputs(sweep: &Sweep, folders: &InputFolders) -> Vec<String> {
     let traces = TraceFolder {
         path: folders.traces.clone(),
     };
-    let of_workloads = sweep.simulations.iter().map(|spec| {
+    let of_workloads = sweep.simulations.kinds().iter().map(|spec| {
         let workload = &spec.workload;
         match &workload.source {
             WorkloadSource::Trace { file } => match traces.find(file) {
