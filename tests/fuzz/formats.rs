@@ -570,9 +570,7 @@ fn consume_experiment(text: &str) {
     };
     let no_content = || ContentHashes {
         workload: String::new(),
-        failures: None,
-        sites: Vec::new(),
-        workflow: None,
+        ..Default::default()
     };
     let _ = sweep.identify(|specs| {
         Ok::<_, std::convert::Infallible>(specs.iter().map(|_| no_content()).collect())

@@ -1,7 +1,6 @@
 //! `bookahead simulate TRACE --machine FILE`: the jobs of a trace on a machine as it is configured, and their waits beside those that the
 //! trace recorded.
 
-mod agreement;
 mod answer;
 
 use std::path::Path;

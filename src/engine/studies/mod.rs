@@ -138,6 +138,8 @@ macro_rules! for_each_study {
             PredictedQueue(predicted_queue::PredictedQueueStudy),
             /// Clusters that quote price and risk of single jobs, and a broker that delegates them.
             Market(market::MarketStudy),
+            /// A queue on a machine as its operators configure it: partitions, priorities, limits, classes of nodes and a calendar.
+            MachineQueue(machine_queue::MachineQueueStudy),
         }
     };
 }

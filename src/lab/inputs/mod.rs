@@ -39,7 +39,7 @@ pub struct RunInput {
 }
 
 /// The content of a simulation's inputs, known once they are loaded.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ContentHashes {
     /// The jobs: hash of the trace's content, or of the generated jobs.
     pub workload: String,
@@ -51,6 +51,9 @@ pub struct ContentHashes {
     /// The file of the workflow; `None` where it was drawn, and without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub workflow: Option<String>,
+    /// The file of the machine with its list of names; `None` without one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub machine: Option<String>,
 }
 
 /// JSON with sorted keys and no white space: equal values give equal texts.
@@ -150,6 +153,9 @@ pub enum InputError {
     /// The failures.
     #[error("the node failures cannot be prepared: {0}")]
     Failures(String),
+    /// The machine as its operators configure it.
+    #[error("the machine cannot be prepared: {0}")]
+    Machine(String),
     /// The trace is too short.
     #[error(
         "{workload} has {have} batteries of {jobs} jobs, and replication {wanted} asks for one more: \
@@ -342,15 +348,17 @@ impl Inputs {
         })
     }
 
+    /// The records of a workload before cleaning. They are not kept for it: they take several times as much as the jobs.
+    pub(crate) fn raw_records(&self, spec: &SimulationSpec) -> Result<ParsedTrace, InputError> {
+        self.sources.records(&spec.workload, spec.seed)
+    }
+
     /// What the log of a workload says of its jobs beyond what they asked for.
     pub(crate) fn job_log(&self, spec: &SimulationSpec) -> Result<Arc<JobLog>, Arc<InputError>> {
         let source = self.sources.source_key(&spec.workload);
         let key = format!("{}|{source}", spec.seed);
-        self.shared::<Cache<JobLog>>().get(key, || {
-            // Raw records are not kept for it: they take several times as much.
-            let records = self.sources.records(&spec.workload, spec.seed)?;
-            Ok(job_log(&records.records))
-        })
+        self.shared::<Cache<JobLog>>()
+            .get(key, || Ok(job_log(&self.raw_records(spec)?.records)))
     }
 
     /// The statistics that are learned from the jobs before the evaluated ones.

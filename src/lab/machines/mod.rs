@@ -24,7 +24,7 @@ use self::calendar::CalendarEntry;
 pub use self::file::{KEYS, RawMachine};
 pub use self::slurm::SlurmError;
 use self::trace::TraceMapping;
-pub use self::trace::{Placement, TraceNames, Unplaced};
+pub use self::trace::{Place, Placement, TraceNames, Unplaced};
 use crate::keys::problem::Problem;
 use crate::scheduling::partitioned::{PartitionedMachine, Window};
 use crate::units::Seconds;

@@ -192,12 +192,11 @@ impl Placement {
         }
     }
 
-    /// The job of a usable record. `job` says when it is submitted, how wide it is and how long it runs; what it asks for is the record's
-    /// own, else its partition's default. Graphics processors are in no field of a trace: none are asked for.
+    /// The place of a record, whatever it asks for.
     ///
     /// # Errors
-    /// [`Unplaced`].
-    pub fn job(&self, record: &SwfRecord, job: &Job) -> Result<PartitionedJob, Unplaced> {
+    /// [`Unplaced::NoPartition`].
+    pub fn place(&self, record: &SwfRecord) -> Result<Place, Unplaced> {
         let lists = |queues: &[i64], partitions: &[i64]| {
             queues.contains(&record.queue) || partitions.contains(&record.partition)
         };
@@ -209,30 +208,70 @@ impl Placement {
         let quality =
             (self.qualities.iter()).position(|(queues, partitions)| lists(queues, partitions));
         let account = (self.accounts.iter()).position(|groups| groups.contains(&record.group));
-        let request = if record.requested_time > 0 {
-            Seconds(record.requested_time)
-        } else {
-            self.partitions[partition.0].2.ok_or(Unplaced::NoRequest)?
-        };
         // Kilobytes a processor, as the format has them.
         let memory = if record.requested_memory > 0.0 {
             (record.requested_memory / 1_024.0).ceil() as u64
         } else {
             0
         };
-        Ok(PartitionedJob {
+        Ok(Place {
+            partition,
+            quality: QualityIndex(quality.unwrap_or(0)),
+            account: AccountIndex(account.unwrap_or(0)),
+            user: record.user,
+            memory_megabytes_per_core: memory,
+            request: (record.requested_time > 0).then_some(Seconds(record.requested_time)),
+            default_request: self.partitions[partition.0].2,
+        })
+    }
+
+    /// The job of a usable record. `job` says when it is submitted, how wide it is and how long it runs; what it asks for is the record's
+    /// own, else its partition's default. Graphics processors are in no field of a trace: none are asked for.
+    ///
+    /// # Errors
+    /// [`Unplaced`].
+    pub fn job(&self, record: &SwfRecord, job: &Job) -> Result<PartitionedJob, Unplaced> {
+        let place = self.place(record)?;
+        let request = place.request.or(place.default_request);
+        Ok(place.job(job, request.ok_or(Unplaced::NoRequest)?))
+    }
+}
+
+/// Where a record runs, and what it says beyond what every job has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    partition: PartitionIndex,
+    quality: QualityIndex,
+    account: AccountIndex,
+    user: i64,
+    memory_megabytes_per_core: u64,
+    request: Option<Seconds>,
+    default_request: Option<Seconds>,
+}
+
+impl Place {
+    /// What a job that says nothing asks for: its partition's default; `None` for a job that says something, and where there is none.
+    #[must_use]
+    pub fn default_request(&self) -> Option<Seconds> {
+        self.default_request.filter(|_| self.request.is_none())
+    }
+
+    /// A job in this place that asks for so long; it runs at least a second.
+    #[must_use]
+    pub fn job(&self, job: &Job, request: Seconds) -> PartitionedJob {
+        PartitionedJob {
             trace_number: job.trace_number,
             submit: job.submit,
             request,
             runtime: job.runtime.min(request).max(Seconds(1)),
             cores: job.nodes.0,
             cores_per_node: None,
-            memory_megabytes_per_core: memory,
+            memory_megabytes_per_core: self.memory_megabytes_per_core,
             gpus_per_node: 0,
-            partition,
-            quality: QualityIndex(quality.unwrap_or(0)),
-            account: AccountIndex(account.unwrap_or(0)),
-            user: record.user,
-        })
+            partition: self.partition,
+            quality: self.quality,
+            account: self.account,
+            user: self.user,
+        }
     }
 }

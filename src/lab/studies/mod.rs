@@ -37,7 +37,7 @@ pub trait LabStudy {
         Ok(None)
     }
 
-    /// Content hashes of the sites behind the first, and of the workflow's file.
+    /// Adds the content hashes of what the study reads beside workload and failures.
     ///
     /// # Errors
     ///
@@ -46,8 +46,9 @@ pub trait LabStudy {
         &self,
         _spec: &SimulationSpec,
         _inputs: &Inputs,
-    ) -> Result<(Vec<String>, Option<String>), Arc<InputError>> {
-        Ok((Vec::new(), None))
+        _content: &mut ContentHashes,
+    ) -> Result<(), Arc<InputError>> {
+        Ok(())
     }
 
     /// Looks whether the inputs are such that the study can be carried out, so that a plan already says what would fail.

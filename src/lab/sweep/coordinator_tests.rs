@@ -32,9 +32,7 @@ fn sweep() -> Sweep {
     let hashes = |_: &SimulationSpec| -> Result<_, std::convert::Infallible> {
         Ok(ContentHashes {
             workload: "fake".to_owned(),
-            failures: None,
-            sites: Vec::new(),
-            workflow: None,
+            ..Default::default()
         })
     };
     let Ok(()) = sweep.identify(|specs| specs.iter().map(hashes).collect());

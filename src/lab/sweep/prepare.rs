@@ -33,13 +33,13 @@ impl Inputs {
                 FailureSource::Lanl { .. } => study.failures_hash(spec, self)?,
                 FailureSource::None | FailureSource::Generated { .. } => None,
             };
-            let (sites, workflow) = study.more_hashes(spec, self)?;
-            Ok::<_, Arc<InputError>>(ContentHashes {
+            let mut content = ContentHashes {
                 workload: workload.content_hash.clone(),
                 failures,
-                sites,
-                workflow,
-            })
+                ..ContentHashes::default()
+            };
+            study.more_hashes(spec, self, &mut content)?;
+            Ok::<_, Arc<InputError>>(content)
         };
         sweep.identify(|specs| map_in_parallel(specs, threads, &hashes))?;
         sweep.losses = self.losses();

@@ -6,13 +6,14 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::Simulated;
-use super::agreement::{Agreement, Waits};
 use crate::cli::simulate::answer::{decimals, rate};
 use crate::cli::simulate::source::Source;
 use crate::cli::simulate::{Estimates, SimulateArguments};
 use crate::machines::TraceNames;
 use crate::predictions::UserIndex;
-use crate::scheduling::partitioned::{PartitionedJob, PartitionedOutcome, Refusal};
+use crate::scheduling::partitioned::{
+    Agreement, PartitionedJob, PartitionedOutcome, Refusal, Waits,
+};
 use crate::scheduling::stream::{Listener as _, StreamRequest, StreamTotals};
 use crate::units::Nodes;
 use crate::workload::foreign::NameKind;

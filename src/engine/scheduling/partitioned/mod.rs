@@ -3,23 +3,29 @@
 //! The fast engines of [`stream`](super::stream) count nodes that are all alike and serve in order of submission. This one knows single
 //! nodes and what is on them, and sorts by a weighted priority as Slurm's multifactor plugin does; it is for machines that need that.
 
+mod agreement;
 mod description;
 mod limits;
 mod machine;
+mod measured;
 mod nodes;
 mod pass;
 mod priority;
 mod queue;
+mod reservation;
 mod shapes;
 mod site;
 #[cfg(test)]
 mod tests;
 
+pub use agreement::{Agreement, Waits};
 pub use description::{
     Account, AccountIndex, Backfilling, ClassIndex, Limits, NodeClass, NodeResources, NodeSharing,
     Partition, PartitionIndex, PartitionedJob, PartitionedMachine, PriorityWeights, QualityIndex,
     QualityOfService, ShareHolder, Window,
 };
+pub use measured::{PlacedJobs, machine_measures, partitioned_outcomes};
+pub use reservation::{AddedReservation, delay_measures};
 
 use crate::units::Seconds;
 

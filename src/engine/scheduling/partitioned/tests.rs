@@ -2,6 +2,7 @@
 
 mod fast_engines;
 mod random;
+mod reservation;
 mod twin;
 mod vectors;
 

@@ -134,13 +134,15 @@ impl LabStudy for ProvisioningStudy {
         &self,
         spec: &SimulationSpec,
         inputs: &Inputs,
-    ) -> Result<(Vec<String>, Option<String>), Arc<InputError>> {
+        content: &mut ContentHashes,
+    ) -> Result<(), Arc<InputError>> {
         let made = Made::new(spec, inputs);
         let more = self.about.sites.iter().skip(1);
-        let sites = more
+        content.sites = more
             .map(|site| Ok(made.site_trace(site)?.content_hash.clone()))
             .collect::<Result<_, Arc<InputError>>>()?;
-        Ok((sites, made.workflow(&self.about)?.1.clone()))
+        content.workflow.clone_from(&made.workflow(&self.about)?.1);
+        Ok(())
     }
 
     fn more_sources(&self, spec: &SimulationSpec, content: &ContentHashes) -> Vec<RunInput> {

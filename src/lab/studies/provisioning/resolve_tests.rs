@@ -94,9 +94,8 @@ fn only_simulations_of_several_sites_are_of_a_later_revision() {
         let hashes = |_: &SimulationSpec| -> Result<_, std::convert::Infallible> {
             Ok(ContentHashes {
                 workload: "content".to_owned(),
-                failures: None,
                 sites: vec!["content".to_owned(); count - 1],
-                workflow: None,
+                ..ContentHashes::default()
             })
         };
         let content = hashes(&sweep.simulations.get(0));

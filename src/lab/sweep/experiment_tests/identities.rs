@@ -68,9 +68,7 @@ fn identified(text: &str) -> Sweep {
     let hashes = |_: &SimulationSpec| -> Result<_, std::convert::Infallible> {
         Ok(crate::sweep::ContentHashes {
             workload: "content".to_owned(),
-            failures: None,
-            sites: Vec::new(),
-            workflow: None,
+            ..Default::default()
         })
     };
     let Ok(()) = sweep.identify(|specs| specs.iter().map(hashes).collect());
@@ -121,9 +119,7 @@ fn identity_follows_content_and_accounting_and_not_position() {
     let hashes = |_: &SimulationSpec| -> Result<_, std::convert::Infallible> {
         Ok(crate::sweep::ContentHashes {
             workload: "another".to_owned(),
-            failures: None,
-            sites: Vec::new(),
-            workflow: None,
+            ..Default::default()
         })
     };
     let Ok(()) = other.identify(|specs| specs.iter().map(hashes).collect());

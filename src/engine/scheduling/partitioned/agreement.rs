@@ -4,15 +4,19 @@ use serde::Serialize;
 
 /// Waits of some jobs, in seconds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
-pub(super) struct Waits {
-    pub(super) mean: f64,
-    pub(super) median: f64,
-    pub(super) percentile_90: f64,
+pub struct Waits {
+    /// Their mean.
+    pub mean: f64,
+    /// The smallest that half of the jobs do not exceed.
+    pub median: f64,
+    /// The smallest that nine tenths of the jobs do not exceed.
+    pub percentile_90: f64,
 }
 
 impl Waits {
     /// Of a list that is not empty. A percentile is the smallest wait that so many of a hundred jobs do not exceed.
-    pub(super) fn of(waits: &[i64]) -> Self {
+    #[must_use]
+    pub fn of(waits: &[i64]) -> Self {
         let mut sorted = waits.to_vec();
         sorted.sort_unstable();
         let sum: i128 = sorted.iter().map(|wait| i128::from(*wait)).sum();
@@ -30,20 +34,23 @@ impl Waits {
 
 /// How recorded and simulated waits of the same jobs agree.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub(super) struct Agreement {
+pub struct Agreement {
     /// Jobs that started in both.
-    pub(super) jobs: usize,
-    pub(super) recorded_wait_seconds: Waits,
-    pub(super) simulated_wait_seconds: Waits,
+    pub jobs: usize,
+    /// As the log has them.
+    pub recorded_wait_seconds: Waits,
+    /// As they came out.
+    pub simulated_wait_seconds: Waits,
     /// Mean of |simulated − recorded|.
-    pub(super) mean_absolute_difference_seconds: f64,
+    pub mean_absolute_difference_seconds: f64,
     /// Spearman's: of the ranks of the waits, equal ones sharing the mean rank. `None` where all waits of one side are equal.
-    pub(super) rank_correlation: Option<f64>,
+    pub rank_correlation: Option<f64>,
 }
 
 impl Agreement {
     /// Of pairs of recorded and simulated waits; `None` without any.
-    pub(super) fn of(pairs: &[(i64, i64)]) -> Option<Self> {
+    #[must_use]
+    pub fn of(pairs: &[(i64, i64)]) -> Option<Self> {
         if pairs.is_empty() {
             return None;
         }

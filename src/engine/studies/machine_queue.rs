@@ -1,0 +1,68 @@
+//! The study of a queue on a machine as its operators configure it: partitions, priorities, limits, classes of nodes and a calendar.
+
+pub(super) mod measures;
+
+use serde::{Deserialize, Serialize, Serializer};
+
+use super::{CommonSettings, JOB_BYTES, SimulationSpec, Strategy, Study, jobs_of, spec_format};
+use crate::scheduling::partitioned::AddedReservation;
+
+pub(super) use measures::MEASURES;
+
+/// Its name and what it is.
+pub const STRATEGY: Option<Strategy> = Some(Strategy {
+    name: "machine-queue",
+    about: "queue of a machine as its operators configure it",
+    has_metrics: true,
+});
+
+/// Which machine, and what is added to it. What is in the files is part of a simulation's identity by its content.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MachineQueueSettings {
+    /// The machine file or `slurm.conf`.
+    pub file: String,
+    /// The list of names of the trace's numbers, as `bookahead trace import --names` writes it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub names: Option<String>,
+    /// A reservation at a drawn second.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub added: Option<AddedReservation>,
+}
+
+/// The machine.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct MachineQueueStudy {
+    /// Its file, and what is added to it.
+    #[serde(rename = "study", serialize_with = "named")]
+    pub settings: MachineQueueSettings,
+}
+
+fn named<S: Serializer>(settings: &MachineQueueSettings, serializer: S) -> Result<S::Ok, S::Error> {
+    spec_format::named(STRATEGY, settings, serializer)
+}
+
+impl Study for MachineQueueStudy {
+    fn normalise(&mut self, mut common: CommonSettings<'_>) {
+        *common.estimates = None;
+        common.without_failures();
+        common.without_policy();
+    }
+
+    /// A reservation is compared with the same jobs without it.
+    fn work(&self, simulation: &SimulationSpec) -> f64 {
+        let runs = if self.settings.added.is_some() {
+            2.0
+        } else {
+            1.0
+        };
+        runs * jobs_of(&simulation.workload)
+    }
+
+    fn seconds_per_job(&self, _strategy: &str) -> f64 {
+        1e-5
+    }
+
+    fn outcome_bytes(&self, simulation: &SimulationSpec) -> f64 {
+        JOB_BYTES * jobs_of(&simulation.workload)
+    }
+}

@@ -1,0 +1,29 @@
+//! Keys of a machine as its operators configure it.
+
+use serde::Deserialize;
+
+use crate::keys::declaration::{
+    Given, Key, ReadTable, Section, Table, Tables, integer_within, real, section, tables, text,
+};
+use crate::keys::field::Field;
+
+tables! {
+    machine: RawMachineQueue = MACHINE,
+}
+
+section! {
+    /// The machine as its operators configure it.
+    MACHINE = "machine", RawMachineQueue {
+        /// The machine file.
+        file: Given<String> = text("the path of a machine file or `slurm.conf`"),
+        /// What the numbers of the trace are called.
+        names: Given<String> = text("the path of a list of names, as `bookahead trace import --names` writes it (default: those of the trace's header)"),
+        /// The nodes of one reservation more, at a second that each replication draws.
+        added_nodes: Given<u32> = integer_within(1, 1_000_000)
+            .note(": nodes of one reservation that is added at a drawn second (default: none is added)"),
+        /// How long it is.
+        added_hours: Given<f64> = real().above(0.0)
+            .note(" hours that it takes, up to 1,000")
+            .default_is("4"),
+    }
+}

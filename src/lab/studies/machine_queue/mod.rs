@@ -1,0 +1,183 @@
+//! A queue on a machine as its operators configure it.
+
+mod keys;
+mod site;
+
+use std::sync::Arc;
+
+use self::keys::{RawMachineQueue, RawTables};
+use self::site::Site;
+use super::{Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter};
+use crate::actors::SimulationError;
+use crate::inputs::{ContentHashes, InputError, Inputs, RunInput};
+use crate::keys::problem::{ProblemKind, Problems};
+use crate::scheduling::partitioned::{
+    AddedReservation, PartitionedMachine, PlacedJobs, delay_measures, machine_measures,
+    partitioned_outcomes, simulate_partitioned,
+};
+use crate::studies::SimulationSpec;
+use crate::units::{Nodes, Seconds};
+use crate::workload::Job;
+pub use bookahead_engine::studies::machine_queue::*;
+
+/// None of its own.
+pub type Rows = ();
+
+/// The machine and its jobs.
+#[derive(Clone, Debug)]
+pub struct MachineQueueSimulation {
+    /// The machine with its calendar on the clock of the jobs.
+    pub machine: Arc<PartitionedMachine>,
+    /// All of the workload, in order of submission, with ids 0, 1, 2, …
+    pub jobs: Arc<[Job]>,
+    /// Those that have a place there.
+    pub placed: PlacedJobs,
+    /// A reservation that is added, and from when.
+    pub added: Option<(AddedReservation, Seconds)>,
+}
+
+impl Simulation for MachineQueueSimulation {
+    /// Outcomes and waits are those without the added reservation; the schedule with it says what it costs.
+    fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
+        let placed = &self.placed;
+        let outcomes = simulate_partitioned(&self.machine, &placed.jobs);
+        let cores = site::cores(&self.machine);
+        let (kept, metrics) =
+            partitioned_outcomes(&self.jobs, placed, &outcomes, cores, keep_outcomes);
+        let mut measured = machine_measures(self.jobs.len(), placed, &outcomes);
+        if let Some((added, begin)) = &self.added {
+            let with = simulate_partitioned(&added.on(&self.machine, *begin), &placed.jobs);
+            measured.extend(&delay_measures(
+                &self.machine,
+                added,
+                *begin,
+                &placed.jobs,
+                &outcomes,
+                &with,
+            ));
+        }
+        Ok(SimulationResult {
+            metrics,
+            measured,
+            outcomes: kept,
+            ..SimulationResult::default()
+        })
+    }
+}
+
+impl LabStudy for MachineQueueStudy {
+    fn more_hashes(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+        content: &mut ContentHashes,
+    ) -> Result<(), Arc<InputError>> {
+        let site = Site::of(&self.settings, spec, inputs)?;
+        content.machine = Some(site.content_hash.clone());
+        Ok(())
+    }
+
+    fn check(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
+        let site = Site::of(&self.settings, spec, inputs)?;
+        site.refuse_another_clock(spec, inputs)
+    }
+
+    fn more_sources(&self, _spec: &SimulationSpec, content: &ContentHashes) -> Vec<RunInput> {
+        let machine = content.machine.iter().map(|hash| RunInput {
+            source: format!("machine {}", self.settings.file),
+            content: hash.clone(),
+        });
+        machine.collect()
+    }
+
+    fn prepare(&self, spec: &SimulationSpec, inputs: &Inputs) -> Result<(), Arc<InputError>> {
+        let workload = inputs.workload(spec)?;
+        inputs.battery(&workload, spec)?;
+        Site::of(&self.settings, spec, inputs).map(drop)
+    }
+
+    fn simulation(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
+        let site = Site::of(&self.settings, spec, inputs)?;
+        let jobs = inputs.battery(&*inputs.workload(spec)?, spec)?;
+        let exact = (spec.workload.whole.as_ref()).is_some_and(|whole| whole.exact_estimates);
+        let added = self.settings.added.and_then(|added| {
+            let mut stream = inputs.seed(spec).stream("added-reservation");
+            Some((added, added.drawn_begin(&jobs, &mut stream)?))
+        });
+        Ok(Box::new(MachineQueueSimulation {
+            machine: Arc::clone(&site.machine),
+            placed: site.place(&jobs, exact),
+            jobs,
+            added,
+        }))
+    }
+
+    /// Widths are cores.
+    fn machines(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+        result: &SimulationResult,
+    ) -> Result<Vec<MachineUse>, Arc<InputError>> {
+        let site = Site::of(&self.settings, spec, inputs)?;
+        Ok(vec![MachineUse {
+            name: site.machine.name.clone(),
+            nodes: site::cores(&site.machine),
+            held: Held::by_jobs(&result.outcomes).collect(),
+        }])
+    }
+}
+
+impl FileStudy for MachineQueueStudy {
+    type Tables = RawTables;
+
+    const OWNER: Option<&str> =
+        Some("this table belongs to the queue of a machine as its operators configure it");
+
+    const STARTER: Starter = Starter {
+        keys: &[
+            ("workload.whole_trace", "true"),
+            ("workload.origin", r#""log""#),
+            ("workload.shake_seconds", "60"),
+            ("machine.file", r#""machine.toml""#),
+        ],
+        axes: &[("workload.exact_estimates", "[false, true]")],
+    };
+
+    fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
+        let raw: &RawMachineQueue = &asked.tables.machine_queue.machine;
+        let Some(file) = &raw.file else {
+            problems.add(
+                ProblemKind::Missing,
+                "machine.file",
+                asked.place(),
+                "it is not said which machine",
+                "add a table `[machine]` with `file = \"…\"`: a machine file (docs/machines.md) or a `slurm.conf`",
+            );
+            return None;
+        };
+        if file.get_ref().trim().is_empty() {
+            raw.file().refuse("an empty file name", problems);
+            return None;
+        }
+        let nodes = raw.added_nodes().checked(problems);
+        let hours = (raw.added_hours())
+            .limited(|hours| hours <= 1_000.0)
+            .or_default(problems);
+        let (nodes, hours) = (nodes?, hours?);
+        Some(Self {
+            settings: MachineQueueSettings {
+                file: file.get_ref().clone(),
+                names: raw.names.as_ref().map(|names| names.get_ref().clone()),
+                added: nodes.map(|nodes| AddedReservation {
+                    nodes: Nodes(nodes),
+                    duration: Seconds((hours * 3_600.0).round().max(1.0) as i64),
+                }),
+            },
+        })
+    }
+}

@@ -1,0 +1,134 @@
+//! The machine of a study with the place that it has for every record of a trace.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+
+use sha2::{Digest, Sha256};
+
+use super::MachineQueueSettings;
+use crate::inputs::{Cache, InputError, Inputs};
+use crate::machines::{MachineDescription, MachineError, Place, TraceNames};
+use crate::scheduling::partitioned::{PartitionedMachine, PlacedJobs};
+use crate::studies::SimulationSpec;
+use crate::units::{Nodes, Seconds};
+use crate::workload::{Job, Origin};
+
+/// A machine, and where the records of one trace run on it.
+pub(super) struct Site {
+    /// With its calendar on the clock of the trace.
+    pub(super) machine: Arc<PartitionedMachine>,
+    /// Hash of the machine file and of the list of names.
+    pub(super) content_hash: String,
+    /// By number in the trace: the place, and the recorded wait. Records without a partition are not there.
+    places: HashMap<i64, (Place, Option<Seconds>)>,
+}
+
+impl Site {
+    /// Of these settings and the trace of a simulation.
+    pub(super) fn of(
+        settings: &MachineQueueSettings,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Arc<Self>, Arc<InputError>> {
+        let key = format!(
+            "{}|{}|{}|{:?}",
+            spec.seed,
+            inputs.source_key(&spec.workload),
+            settings.file,
+            settings.names
+        );
+        inputs
+            .shared::<Cache<Self>>()
+            .get(key, || Self::read(settings, spec, inputs))
+    }
+
+    fn read(
+        settings: &MachineQueueSettings,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<Self, InputError> {
+        let fault = |error: MachineError| InputError::Machine(error.to_string());
+        let description = MachineDescription::load(Path::new(&settings.file)).map_err(fault)?;
+        let records = inputs.raw_records(spec)?;
+        let mut names = TraceNames::of_header(&records.header);
+        let mut hash = Sha256::new();
+        hash.update(description.text());
+        if let Some(list) = &settings.names {
+            names.read(Path::new(list)).map_err(fault)?;
+            hash.update([0]);
+            hash.update(
+                fs::read(list).map_err(|error| InputError::Machine(format!("{list}: {error}")))?,
+            );
+        }
+        let machine = description
+            .on_the_clock_of(records.header.unix_start_time(), &names)
+            .map_err(fault)?;
+        let placement = description.placement(&names);
+        let mut places = HashMap::new();
+        for record in &records.records {
+            if let Ok(place) = placement.place(record) {
+                let wait = (record.wait >= 0).then_some(Seconds(record.wait));
+                places.entry(record.job_number).or_insert((place, wait));
+            }
+        }
+        let digits: Vec<String> = (hash.finalize().iter())
+            .map(|byte| format!("{byte:02x}"))
+            .collect();
+        Ok(Self {
+            machine: Arc::new(machine),
+            content_hash: digits.concat(),
+            places,
+        })
+    }
+
+    /// The jobs that have a place. Who asks for no time asks for its partition's default, where there is one and requests are not exact.
+    pub(super) fn place(&self, jobs: &[Job], exact: bool) -> PlacedJobs {
+        let mut placed = PlacedJobs::default();
+        for (position, job) in jobs.iter().enumerate() {
+            let Some((place, recorded)) = self.places.get(&job.trace_number) else {
+                continue;
+            };
+            let default = place.default_request().filter(|_| !exact);
+            placed
+                .jobs
+                .push(place.job(job, default.unwrap_or(job.estimate)));
+            placed.positions.push(position);
+            placed.recorded.push(*recorded);
+        }
+        placed
+    }
+
+    /// Says when windows of the calendar would stand on another clock than the jobs.
+    pub(super) fn refuse_another_clock(
+        &self,
+        spec: &SimulationSpec,
+        inputs: &Inputs,
+    ) -> Result<(), Arc<InputError>> {
+        if self.machine.windows.is_empty() {
+            return Ok(());
+        }
+        let is_of_log =
+            (spec.workload.whole.as_ref()).is_some_and(|whole| whole.origin == Origin::Log);
+        let factor = inputs.workload(spec)?.first_factor;
+        if is_of_log && factor == 1.0 {
+            return Ok(());
+        }
+        Err(Arc::new(InputError::Machine(format!(
+            "the machine `{}` has windows of the calendar, so jobs have to come at the times of the log: set `workload.whole_trace = true` \
+             and `workload.origin = \"log\"`, without `compression` and `target_load`, or take the windows out of the machine file",
+            self.machine.name
+        ))))
+    }
+}
+
+/// The cores of a machine.
+pub(super) fn cores(machine: &PartitionedMachine) -> Nodes {
+    // A machine has at most so many cores as 32 bits count: its file is checked.
+    Nodes(
+        (machine.classes.iter())
+            .map(|class| class.nodes.0 * class.each.cores)
+            .sum(),
+    )
+}
