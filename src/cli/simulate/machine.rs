@@ -2,6 +2,7 @@
 //! trace recorded.
 
 mod agreement;
+mod announced;
 mod answer;
 
 use std::path::Path;
