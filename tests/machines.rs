@@ -101,6 +101,17 @@ fn a_hand_made_trace_waits_as_on_paper_and_its_recorded_waits_stand_beside() {
     let by: Vec<&str> = (found["against_log"].as_array().unwrap().iter())
         .map(|row| row["by"].as_str().unwrap())
         .collect();
+    // Job 2 was told 100 when it came, and starts at 120; job 3 the same of its own partition, and does.
+    let announced = &found["announced_starts"];
+    assert_eq!(
+        (&announced["waited"], &announced["announced"]),
+        (&Value::from(2), &Value::from(2))
+    );
+    assert_eq!(
+        (&announced["mean_error_seconds"], &announced["later_share"]),
+        (&Value::from(10.0), &Value::from(0.5))
+    );
+    assert_eq!(announced["mean_delay_seconds"], 20.0);
     // Queues are the partitions here: one table is enough.
     assert_eq!(by, ["all", "partition", "partition", "width", "request"]);
 }
@@ -113,6 +124,9 @@ fn the_text_has_tables_by_partition_width_and_request_in_eighty_columns() {
     for line in [
         "machine                 four nodes, users' requests",
         "refused                 1 larger than the machine (20.00 %)",
+        "announced starts        2 of 2 jobs that waited (100.00 %)",
+        "  |start - announced|   mean 0.00 h, median 0.00 h",
+        "  later than announced  50.00 %, by 0.01 h in the mean",
         "by width",
         "by request",
     ] {

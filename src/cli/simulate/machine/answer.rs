@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::Simulated;
+use super::announced::AnnouncedStarts;
 use crate::cli::simulate::answer::{decimals, rate};
 use crate::cli::simulate::source::Source;
 use crate::cli::simulate::{Estimates, SimulateArguments};
@@ -48,6 +49,7 @@ pub(in crate::cli::simulate) struct MachineAnswer {
     refused_because: BTreeMap<&'static str, u64>,
     partitions: Vec<Figures>,
     qualities: Vec<Figures>,
+    announced_starts: AnnouncedStarts,
     /// Where the trace recorded waits: all jobs, then by partition, queue, width and request.
     against_log: Vec<Compared>,
     reading_seconds: f64,
@@ -221,6 +223,7 @@ impl MachineAnswer {
             qualities: (machine.qualities.iter().zip(&qualities))
                 .map(|(quality, sum)| sum.figures(&quality.name, all_cores))
                 .collect(),
+            announced_starts: AnnouncedStarts::of(&simulated.jobs, &simulated.outcomes),
             against_log: compare(simulated, names),
             reading_seconds: simulated.reading.as_secs_f64(),
             scheduling_seconds: simulated.scheduling.as_secs_f64(),
@@ -319,6 +322,9 @@ impl MachineAnswer {
             "utilisation",
             decimals(percent(all.utilisation), 2) + " % of the cores",
         );
+        for (name, value) in self.announced_starts.lines() {
+            line(name, value);
+        }
         line("reading", format!("{:.3} s", self.reading_seconds));
         line(
             "scheduling",
@@ -400,11 +406,11 @@ fn on_one_line(name: &str, most: usize) -> String {
         .collect()
 }
 
-fn percent(share: Option<f64>) -> Option<f64> {
+pub(super) fn percent(share: Option<f64>) -> Option<f64> {
     share.map(|share| 100.0 * share)
 }
 
-fn hours(seconds: f64) -> String {
+pub(super) fn hours(seconds: f64) -> String {
     format!("{:.2}", seconds / 3_600.0)
 }
 

@@ -3,7 +3,9 @@
 use super::agreement::Agreement;
 use super::{PartitionedJob, PartitionedOutcome, Refusal};
 use crate::scheduling::measures::Measured;
-use crate::scheduling::{JobOutcome, SimulationMetrics, Verdict};
+use crate::scheduling::{
+    JobOutcome, Promise, PromisedStart, SimulationMetrics, Verdict, promise_measures,
+};
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
 
@@ -19,7 +21,8 @@ pub struct PlacedJobs {
 }
 
 /// The outcomes of all jobs of a workload, none where they are not to be kept, and their totals. Widths count cores. Jobs without a place, too
-/// long ones and those beyond a limit of submitted jobs are dropped as if they had found no slot.
+/// long ones and those beyond a limit of submitted jobs are dropped as if they had found no slot. The promise of a job is the start that was
+/// first announced to it.
 #[must_use]
 pub fn partitioned_outcomes(
     jobs: &[Job],
@@ -34,12 +37,15 @@ pub fn partitioned_outcomes(
     let mut last = None;
     for (position, job) in jobs.iter().enumerate() {
         let own = found.next_if(|(at, _)| **at == position);
-        let (mut start, mut end) = (None, None);
+        let (mut start, mut end, mut promise) = (None, None, None);
         let verdict = match own.map(|(_, outcome)| outcome) {
             Some(PartitionedOutcome::Ran {
                 start: from,
                 end: until,
+                announced,
             }) => {
+                promise =
+                    announced.map(|told| Promise::certain(told.start, told.start + job.estimate));
                 (start, end) = (Some(*from), Some(*until));
                 last = last.max(end);
                 metrics.busy += job.nodes.for_span(*until - *from);
@@ -58,7 +64,7 @@ pub fn partitioned_outcomes(
             job: job.clone(),
             verdict,
             class: None,
-            promise: None,
+            promise,
             start,
             end,
             restarts: 0,
@@ -77,7 +83,7 @@ pub fn partitioned_outcomes(
     (all, metrics)
 }
 
-/// What a machine is asked beside its totals: waits, refusals, and how waits agree with those of the log.
+/// What a machine is asked beside its totals: waits, refusals, how waits agree with those of the log, and how reliable announced starts were.
 #[must_use]
 pub fn machine_measures(
     submitted: usize,
@@ -87,9 +93,17 @@ pub fn machine_measures(
     let mut measured = Measured::default();
     let mut waits = 0;
     let mut started = 0_u64;
-    let mut pairs = Vec::new();
+    let (mut pairs, mut promised) = (Vec::new(), Vec::new());
     for ((job, recorded), outcome) in placed.jobs.iter().zip(&placed.recorded).zip(outcomes) {
-        if let PartitionedOutcome::Ran { start, .. } = outcome {
+        if let PartitionedOutcome::Ran {
+            start, announced, ..
+        } = outcome
+        {
+            promised.extend(announced.map(|told| PromisedStart {
+                given: told.at,
+                promised: told.start,
+                start: Some(*start),
+            }));
             let wait = (*start - job.submit).0;
             waits += wait;
             started += 1;
@@ -126,13 +140,16 @@ pub fn machine_measures(
             agreement.rank_correlation.unwrap_or(f64::NAN),
         );
     }
+    measured.extend(&promise_measures(started as usize, &promised));
     measured
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scheduling::partitioned::{AccountIndex, PartitionIndex, QualityIndex};
+    use crate::scheduling::partitioned::{
+        AccountIndex, Announcement, PartitionIndex, QualityIndex,
+    };
     use crate::workload::JobId;
     use crate::workload::JobKind;
 
@@ -178,13 +195,17 @@ mod tests {
             positions: some.to_vec(),
             recorded: vec![Some(Seconds(0)), Some(Seconds(300)), None],
         };
-        let ran = |start, end| PartitionedOutcome::Ran {
+        let ran = |start, end, told: Option<i64>| PartitionedOutcome::Ran {
             start: Seconds(start),
             end: Seconds(end),
+            announced: told.map(|told| Announcement {
+                at: Seconds(10),
+                start: Seconds(told),
+            }),
         };
         let outcomes = [
-            ran(0, 50),
-            ran(70, 170),
+            ran(0, 50, None),
+            ran(70, 170, Some(110)),
             PartitionedOutcome::Refused(Refusal::NeverFits),
         ];
         let (all, metrics) = partitioned_outcomes(&jobs, &placed, &outcomes, Nodes(4), true);
@@ -210,6 +231,15 @@ mod tests {
         assert_eq!(measured.get("compared_wait_minutes"), Some(0.5));
         assert_eq!(measured.get("wait_difference_minutes"), Some(2.0));
         assert_eq!(measured.get("wait_rank_correlation"), Some(1.0));
+        // One of the two that started was told 110 s, at 10 s.
+        assert_eq!(measured.get("promised_percent"), Some(50.0));
+        assert_eq!(measured.get("promise_ahead_seconds"), Some(100.0));
+        assert_eq!(measured.get("promise_early_seconds"), Some(40.0));
+        let promised = |outcome: &JobOutcome| outcome.promise.as_ref().map(|promise| promise.start);
+        assert_eq!(
+            all.iter().filter_map(promised).collect::<Vec<_>>(),
+            [Seconds(110)]
+        );
         let (none, same) = partitioned_outcomes(&jobs, &placed, &outcomes, Nodes(4), false);
         assert!(none.is_empty() && same == metrics);
     }

@@ -29,6 +29,16 @@ pub use reservation::{AddedReservation, delay_measures};
 
 use crate::units::Seconds;
 
+/// The first reservation that a waiting job was given: when, and from when on it was to have its nodes. The machine does not keep to
+/// it: later passes make all reservations anew.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Announcement {
+    /// When the pass was that made the reservation.
+    pub at: Seconds,
+    /// The start that was reserved; after `at`.
+    pub start: Seconds,
+}
+
 /// What became of a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartitionedOutcome {
@@ -38,6 +48,8 @@ pub enum PartitionedOutcome {
         start: Seconds,
         /// Until when.
         end: Seconds,
+        /// What was first said of its start; `None` if it never had a reservation, as who starts at once.
+        announced: Option<Announcement>,
     },
     /// The machine would never run it.
     Refused(Refusal),

@@ -3,6 +3,7 @@
 //! Jobs are looked at in order of priority. One that limits stop is passed over. One that finds no nodes makes all classes that would
 //! do for it *awaited*: on these, jobs behind it start by backfilling only, beside the reservations.
 
+use super::Announcement;
 use super::nodes::Seeker;
 use super::queue::{Details, Queue, Waiting};
 use super::shapes::Shape;
@@ -32,6 +33,10 @@ pub(super) struct Pass {
     failed: Vec<(u64, Seconds)>,
     /// What the job that is looked at may have by its limits.
     allowed: Vec<Shape>,
+    /// Whether anybody who is still looked at may find nodes.
+    may_start: bool,
+    /// Jobs whose reservations matter only to reservations behind them: nobody may start any more, and they were told their starts.
+    postponed: Vec<Details>,
 }
 
 impl Pass {
@@ -52,19 +57,20 @@ impl Pass {
         reach: Option<Reach>,
         now: Seconds,
     ) {
-        // Nothing that a pass does lasts but its starts.
-        if !site.may_start_any() {
+        self.reach = reach.unwrap_or(Reach {
+            depth: 0,
+            tested: Some(0),
+        });
+        self.reserved.fill(0);
+        self.may_start = site.may_start_any();
+        if !self.may_matter(site) {
             return;
         }
         queue.sort(&mut site.priorities, now);
         self.now = now;
         self.number += 1;
-        self.reach = reach.unwrap_or(Reach {
-            depth: 0,
-            tested: Some(0),
-        });
         self.awaited.fill(false);
-        self.reserved.fill(0);
+        self.postponed.clear();
         self.failed.resize(site.kinds.len(), (0, Seconds::ZERO));
         let mut looked_at = 0;
         let mut kept = 0;
@@ -75,7 +81,8 @@ impl Pass {
             looked_at += 1;
             if self.starts(site, queue, &waiting) {
                 queue.leave(&waiting);
-                if !site.may_start_any() {
+                self.may_start = site.may_start_any();
+                if !self.may_matter(site) {
                     break;
                 }
                 continue;
@@ -85,9 +92,21 @@ impl Pass {
                 queue.waiting[kept] = waiting;
             }
             kept += 1;
+            if !self.may_matter(site) {
+                break;
+            }
         }
         queue.waiting.drain(kept..looked_at);
         site.pool.forget_reservations();
+    }
+
+    /// Whether anybody may start or get a first reservation: nothing else that a pass does lasts.
+    fn may_matter(&self, site: &Site<'_>) -> bool {
+        let announces = |(unannounced, reserved): (&usize, &u32)| {
+            *unannounced > 0 && *reserved < self.reach.depth
+        };
+        let mut partitions = site.unannounced().iter().zip(&self.reserved);
+        self.may_start || (self.backfills() && partitions.any(announces))
     }
 
     /// Whether jobs may start that are not the first.
@@ -114,11 +133,9 @@ impl Pass {
             return false;
         }
         let details = queue.details(waiting);
-        let shapes = &site.kinds.get(details.kind).shapes;
-        let all = shapes.len();
+        let all = site.kinds.get(details.kind).shapes.len();
         self.allowed.clear();
-        let within_limits = |shape: &&Shape| site.limits.allow(&details.scopes, shape);
-        self.allowed.extend(shapes.iter().filter(within_limits));
+        self.allowed.extend(within_limits(site, details));
         if self.allowed.is_empty() {
             return false;
         }
@@ -148,6 +165,7 @@ impl Pass {
                 };
             }
             if reserves {
+                self.reserved[details.partition] += 1;
                 self.reserve(site, details);
             }
             self.count_one();
@@ -155,13 +173,30 @@ impl Pass {
         false
     }
 
-    /// Gives the job nodes of the class that has them first.
+    /// Gives the job nodes of the class that has them first, and tells it so. Waits with it until somebody behind needs to know.
     fn reserve(&mut self, site: &mut Site<'_>, details: &Details) {
-        let seekers = self.allowed.iter().map(|shape| seeker(details, *shape));
-        if site.pool.reserve(seekers, self.now).is_some() {
-            self.reserved[details.partition] += 1;
+        if !self.may_start && site.is_announced(details.job) {
+            self.postponed.push(*details);
+            return;
+        }
+        self.postponed.push(*details);
+        for details in self.postponed.drain(..) {
+            self.allowed.clear();
+            self.allowed.extend(within_limits(site, &details));
+            let seekers = self.allowed.iter().map(|shape| seeker(&details, *shape));
+            if let Some(start) = site.pool.reserve(seekers, self.now) {
+                let at = self.now;
+                site.announce(&details, Announcement { at, start });
+            }
         }
     }
+}
+
+/// What a job may have by its limits, in the order in which its partition tries classes.
+fn within_limits<'a>(site: &'a Site<'_>, details: &'a Details) -> impl Iterator<Item = Shape> + 'a {
+    let shapes = site.kinds.get(details.kind).shapes.iter();
+    let allowed = shapes.filter(|shape| site.limits.allow(&details.scopes, shape));
+    allowed.copied()
 }
 
 fn seeker(details: &Details, shape: Shape) -> Seeker {

@@ -9,7 +9,7 @@ use super::nodes::NodePool;
 use super::priority::Priorities;
 use super::queue::Details;
 use super::shapes::{Kinds, Shape};
-use super::{PartitionedOutcome, Refusal};
+use super::{Announcement, PartitionedOutcome, Refusal};
 use crate::units::Seconds;
 
 #[derive(Debug)]
@@ -32,6 +32,10 @@ pub(super) struct Site<'a> {
     pub(super) kinds: Kinds,
     ends: BinaryHeap<Reverse<(Seconds, usize)>>,
     running: HashMap<usize, Running>,
+    /// Of each job: its first reservation.
+    announced: Vec<Option<Announcement>>,
+    /// Of each partition: how many jobs wait that never had a reservation.
+    unannounced: Vec<usize>,
     pub(super) outcomes: Vec<PartitionedOutcome>,
     /// Which nodes each job had, for tests.
     #[cfg(test)]
@@ -50,6 +54,8 @@ impl<'a> Site<'a> {
             kinds: Kinds::default(),
             ends: BinaryHeap::new(),
             running: HashMap::new(),
+            announced: vec![None; jobs.len()],
+            unannounced: vec![0; machine.partitions.len()],
             outcomes: vec![PartitionedOutcome::Refused(Refusal::NeverFits); jobs.len()],
             #[cfg(test)]
             held: vec![Vec::new(); jobs.len()],
@@ -73,6 +79,7 @@ impl<'a> Site<'a> {
             Ok(waiting) => {
                 self.limits.submitted(&waiting.scopes);
                 self.kinds.waits(waiting.kind);
+                self.unannounced[waiting.partition] += 1;
                 Some(waiting)
             }
             Err(refusal) => {
@@ -115,6 +122,25 @@ impl<'a> Site<'a> {
         })
     }
 
+    /// Whether a waiting job had a reservation already.
+    pub(super) fn is_announced(&self, job: usize) -> bool {
+        self.announced[job].is_some()
+    }
+
+    /// Of each partition: how many jobs wait that never had a reservation.
+    pub(super) fn unannounced(&self) -> &[usize] {
+        &self.unannounced
+    }
+
+    /// Keeps the first start that was reserved for a waiting job.
+    pub(super) fn announce(&mut self, waiting: &Details, announcement: Announcement) {
+        let announced = &mut self.announced[waiting.job];
+        if announced.is_none() {
+            *announced = Some(announcement);
+            self.unannounced[waiting.partition] -= 1;
+        }
+    }
+
     /// Starts a job on these nodes.
     pub(super) fn start(
         &mut self,
@@ -134,7 +160,15 @@ impl<'a> Site<'a> {
         self.priorities.charge(waiting.holder, now, rate);
         self.kinds.started(waiting.kind);
         self.ends.push(Reverse((end, index)));
-        self.outcomes[index] = PartitionedOutcome::Ran { start: now, end };
+        let announced = self.announced[index];
+        if announced.is_none() {
+            self.unannounced[waiting.partition] -= 1;
+        }
+        self.outcomes[index] = PartitionedOutcome::Ran {
+            start: now,
+            end,
+            announced,
+        };
         #[cfg(test)]
         self.held[index].clone_from(&nodes);
         let running = Running {

@@ -1,6 +1,8 @@
 //! The machine with partitions against the fast engines, against numbers worked out by hand, and against a slow twin.
 
+mod announced;
 mod fast_engines;
+mod properties;
 mod random;
 mod reservation;
 mod twin;

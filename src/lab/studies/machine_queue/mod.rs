@@ -3,7 +3,7 @@
 mod keys;
 mod site;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use self::keys::{RawMachineQueue, RawTables};
 use self::site::Site;
@@ -12,8 +12,8 @@ use crate::actors::SimulationError;
 use crate::inputs::{ContentHashes, InputError, Inputs, RunInput};
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::partitioned::{
-    AddedReservation, PartitionedMachine, PlacedJobs, delay_measures, machine_measures,
-    partitioned_outcomes, simulate_partitioned,
+    AddedReservation, PartitionedMachine, PartitionedOutcome, PlacedJobs, delay_measures,
+    machine_measures, partitioned_outcomes, simulate_partitioned,
 };
 use crate::studies::SimulationSpec;
 use crate::units::{Nodes, Seconds};
@@ -34,17 +34,20 @@ pub struct MachineQueueSimulation {
     pub placed: PlacedJobs,
     /// A reservation that is added, and from when.
     pub added: Option<(AddedReservation, Seconds)>,
+    /// What becomes of the jobs without it: worked out by the first of the simulations that share it.
+    pub outcomes: Arc<OnceLock<Vec<PartitionedOutcome>>>,
 }
 
 impl Simulation for MachineQueueSimulation {
     /// Outcomes and waits are those without the added reservation; the schedule with it says what it costs.
     fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
         let placed = &self.placed;
-        let outcomes = simulate_partitioned(&self.machine, &placed.jobs);
+        let simulate = || simulate_partitioned(&self.machine, &placed.jobs);
+        let outcomes = self.outcomes.get_or_init(simulate);
         let cores = site::cores(&self.machine);
         let (kept, metrics) =
-            partitioned_outcomes(&self.jobs, placed, &outcomes, cores, keep_outcomes);
-        let mut measured = machine_measures(self.jobs.len(), placed, &outcomes);
+            partitioned_outcomes(&self.jobs, placed, outcomes, cores, keep_outcomes);
+        let mut measured = machine_measures(self.jobs.len(), placed, outcomes);
         if let Some((added, begin)) = &self.added {
             let with = simulate_partitioned(&added.on(&self.machine, *begin), &placed.jobs);
             measured.extend(&delay_measures(
@@ -52,7 +55,7 @@ impl Simulation for MachineQueueSimulation {
                 added,
                 *begin,
                 &placed.jobs,
-                &outcomes,
+                outcomes,
                 &with,
             ));
         }
@@ -103,16 +106,24 @@ impl LabStudy for MachineQueueStudy {
     ) -> Result<Box<dyn Simulation>, Arc<InputError>> {
         let site = Site::of(&self.settings, spec, inputs)?;
         let jobs = inputs.battery(&*inputs.workload(spec)?, spec)?;
-        let exact = (spec.workload.whole.as_ref()).is_some_and(|whole| whole.exact_estimates);
+        let exact = (spec.workload.whole).is_some_and(|whole| whole.exact_estimates);
         let added = self.settings.added.and_then(|added| {
             let mut stream = inputs.seed(spec).stream("added-reservation");
             Some((added, added.drawn_begin(&jobs, &mut stream)?))
         });
+        let whole = spec.workload.whole;
+        let is_shared = added.is_some() && whole.is_some_and(|whole| whole.shake_seconds == 0);
+        let outcomes = if is_shared {
+            site.outcomes_of(inputs.workload_key(&spec.workload))
+        } else {
+            Arc::default()
+        };
         Ok(Box::new(MachineQueueSimulation {
             machine: Arc::clone(&site.machine),
             placed: site.place(&jobs, exact),
             jobs,
             added,
+            outcomes,
         }))
     }
 

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::fs;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use sha2::{Digest, Sha256};
 
 use super::MachineQueueSettings;
 use crate::inputs::{Cache, InputError, Inputs};
 use crate::machines::{MachineDescription, MachineError, Place, TraceNames};
-use crate::scheduling::partitioned::{PartitionedMachine, PlacedJobs};
+use crate::scheduling::partitioned::{PartitionedMachine, PartitionedOutcome, PlacedJobs};
 use crate::studies::SimulationSpec;
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, Origin};
@@ -23,6 +23,8 @@ pub(super) struct Site {
     pub(super) content_hash: String,
     /// By number in the trace: the place, and the recorded wait. Records without a partition are not there.
     places: HashMap<i64, (Place, Option<Seconds>)>,
+    /// What becomes of the jobs of a workload, where replications share them.
+    outcomes: Mutex<HashMap<String, Arc<OnceLock<Vec<PartitionedOutcome>>>>>,
 }
 
 impl Site {
@@ -80,7 +82,14 @@ impl Site {
             machine: Arc::new(machine),
             content_hash: digits.concat(),
             places,
+            outcomes: Mutex::default(),
         })
+    }
+
+    /// Where the outcomes of a workload's jobs are kept that all its replications share.
+    pub(super) fn outcomes_of(&self, workload: String) -> Arc<OnceLock<Vec<PartitionedOutcome>>> {
+        let mut all = self.outcomes.lock().unwrap_or_else(PoisonError::into_inner);
+        Arc::clone(all.entry(workload).or_default())
     }
 
     /// The jobs that have a place. Who asks for no time asks for its partition's default, where there is one and requests are not exact.

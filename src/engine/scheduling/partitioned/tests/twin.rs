@@ -1,10 +1,8 @@
 //! A slow twin: it looks at every second of every node anew, whenever something happens, and keeps nothing but who runs where.
 
-use proptest::prelude::*;
+use std::collections::BTreeMap;
 
-use super::random::cases;
 use super::*;
-use crate::scheduling::partitioned::machine::work_off;
 
 /// Who runs or ran where.
 struct Run {
@@ -37,11 +35,12 @@ struct Twin<'a> {
     runs: Vec<Run>,
     waiting: Vec<usize>,
     refused: Vec<(usize, Refusal)>,
+    announced: BTreeMap<usize, Announcement>,
     now: i64,
 }
 
 /// Number of nodes and what is held on each, on a class.
-fn need(
+pub(super) fn need(
     machine: &PartitionedMachine,
     job: &PartitionedJob,
     class: usize,
@@ -377,7 +376,10 @@ impl Twin<'_> {
             tested -= 1;
             if reserved[job.partition.0] < depth {
                 reserved[job.partition.0] += 1;
-                self.reserve(&job, &allowed, &mut kept);
+                let start = Seconds(self.reserve(&job, &allowed, &mut kept));
+                let at = Seconds(now);
+                let announcement = Announcement { at, start };
+                self.announced.entry(index).or_insert(announcement);
             }
         }
     }
@@ -387,7 +389,7 @@ impl Twin<'_> {
         job: &PartitionedJob,
         allowed: &[(usize, usize, NodeResources)],
         kept: &mut Vec<Kept>,
-    ) {
+    ) -> i64 {
         let ends = self.runs.iter().map(|run| run.until);
         let windows = self.machine.windows.iter().map(|window| window.end.0);
         let all_free = ends
@@ -425,6 +427,7 @@ impl Twin<'_> {
             end: start + job.request.0,
             each,
         }));
+        start
     }
 
     fn work_off(&mut self) {
@@ -466,7 +469,8 @@ impl Twin<'_> {
     }
 }
 
-fn outcomes_of_twin(
+/// What becomes of jobs, and on which nodes they ran.
+pub(super) fn outcomes_of_twin(
     machine: &PartitionedMachine,
     jobs: &[PartitionedJob],
 ) -> (Vec<PartitionedOutcome>, Vec<Vec<usize>>) {
@@ -480,6 +484,7 @@ fn outcomes_of_twin(
         runs: Vec::new(),
         waiting: Vec::new(),
         refused: Vec::new(),
+        announced: BTreeMap::new(),
         now: 0,
     };
     twin.work_off();
@@ -489,6 +494,7 @@ fn outcomes_of_twin(
         outcomes[run.job] = PartitionedOutcome::Ran {
             start: Seconds(run.start),
             end: Seconds(run.end),
+            announced: twin.announced.get(&run.job).copied(),
         };
         nodes[run.job] = run.nodes;
     }
@@ -496,79 +502,4 @@ fn outcomes_of_twin(
         outcomes[job] = PartitionedOutcome::Refused(refusal);
     }
     (outcomes, nodes)
-}
-
-/// What no schedule may do, whatever its rules.
-fn check_possible(
-    machine: &PartitionedMachine,
-    jobs: &[PartitionedJob],
-    outcomes: &[PartitionedOutcome],
-    held: &[Vec<usize>],
-) {
-    let classes = machine.classes.iter().zip(0..);
-    let nodes: Vec<usize> = classes
-        .flat_map(|(class, index)| vec![index; class.nodes.0 as usize])
-        .collect();
-    let mut runs = Vec::new();
-    for ((job, outcome), held) in jobs.iter().zip(outcomes).zip(held) {
-        let PartitionedOutcome::Ran { start, end } = *outcome else {
-            assert!(held.is_empty());
-            continue;
-        };
-        assert!(job.submit <= start, "nobody starts before the submission");
-        assert_eq!(end - start, job.runtime.min(job.request));
-        let class = nodes[held[0]];
-        let (count, each) = need(machine, job, class).expect("it fits its nodes");
-        assert_eq!(held.len(), count);
-        assert!(
-            machine.partitions[job.partition.0]
-                .classes
-                .contains(&ClassIndex(class))
-        );
-        for node in held {
-            assert_eq!(nodes[*node], class, "one class");
-            let last = nodes.iter().rposition(|other| *other == class).unwrap();
-            for window in machine
-                .windows
-                .iter()
-                .filter(|window| !window.users.contains(&job.user))
-            {
-                let closes = |(of, count): &(ClassIndex, Nodes)| {
-                    of.0 == class && last - node < count.0 as usize
-                };
-                let overlaps = window.begin < start + job.request && start < window.end;
-                assert!(
-                    !(overlaps && window.nodes.iter().any(closes)),
-                    "a window is closed"
-                );
-            }
-            runs.push((*node, start, end, each));
-        }
-    }
-    for (node, start, ..) in &runs {
-        let at = runs
-            .iter()
-            .filter(|(other, from, to, _)| other == node && from <= start && start < to);
-        let all = machine.classes[nodes[*node]].each;
-        let (mut cores, mut memory, mut gpus) = (0, 0, 0);
-        for (.., each) in at {
-            cores += each.cores;
-            memory += each.memory_megabytes;
-            gpus += each.gpus;
-        }
-        assert!(cores <= all.cores && memory <= all.memory_megabytes && gpus <= all.gpus);
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(600))]
-
-    #[test]
-    fn every_job_starts_when_and_where_the_slow_twin_starts_it((machine, jobs) in cases()) {
-        let site = work_off(&machine, &jobs);
-        let (outcomes, nodes) = outcomes_of_twin(&machine, &jobs);
-        prop_assert_eq!(&site.outcomes, &outcomes);
-        prop_assert_eq!(&site.held, &nodes);
-        check_possible(&machine, &jobs, &site.outcomes, &site.held);
-    }
 }

@@ -298,12 +298,17 @@ fn jobs_are_killed_at_their_request_and_run_for_a_second_at_least() {
         runtime: Seconds(0),
         ..job(0, 1, 20)
     };
-    let ran = |start: i64, end: i64| PartitionedOutcome::Ran {
+    let ran = |start: i64, end: i64, announced| PartitionedOutcome::Ran {
         start: Seconds(start),
         end: Seconds(end),
+        announced,
+    };
+    let told = Announcement {
+        at: Seconds(0),
+        start: Seconds(20),
     };
     let outcomes = simulate_partitioned(&machine, &[overrun, nothing]);
-    assert_eq!(outcomes, [ran(0, 20), ran(20, 21)]);
+    assert_eq!(outcomes, [ran(0, 20, None), ran(20, 21, Some(told))]);
 }
 
 /// One node of 8 cores, 16 megabytes and 2 graphics processors on a shared partition.

@@ -1,0 +1,130 @@
+//! The first start that is reserved for a waiting job, worked out by hand.
+
+use super::*;
+
+/// Of each job: when it was first told a start, and which.
+fn announced(machine: &PartitionedMachine, jobs: &[PartitionedJob]) -> Vec<Option<(i64, i64)>> {
+    let outcomes = simulate_partitioned(machine, jobs);
+    let announced = |outcome: &PartitionedOutcome| match outcome {
+        PartitionedOutcome::Ran { announced, .. } => {
+            announced.map(|told| (told.at.0, told.start.0))
+        }
+        PartitionedOutcome::Refused(_) => None,
+    };
+    outcomes.iter().map(announced).collect()
+}
+
+fn reserving(depth: u32) -> Backfilling {
+    Backfilling::Reserving {
+        depth,
+        tested: None,
+        interval: Seconds::ZERO,
+    }
+}
+
+/// Ends after half of its request.
+fn half(job: PartitionedJob) -> PartitionedJob {
+    PartitionedJob {
+        runtime: Seconds(job.request.0 / 2),
+        ..job
+    }
+}
+
+#[test]
+fn the_first_who_waits_is_told_when_others_have_to_be_gone_and_the_next_when_it_is_first() {
+    let machine = machine(vec![class(4, 1)]);
+    let jobs = [
+        half(job(0, 4, 10)),
+        job(1, 4, 20),
+        job(2, 4, 30),
+        job(3, 4, 5),
+    ];
+    let starts = starts(&machine, &jobs);
+    assert_eq!(starts, [Some(0), Some(5), Some(25), Some(55)]);
+    // The third becomes the first of the queue when the second starts, and is told then.
+    let told = [None, Some((1, 10)), Some((5, 25)), Some((25, 55))];
+    assert_eq!(announced(&machine, &jobs), told);
+}
+
+#[test]
+fn at_full_depth_all_who_wait_are_told_when_they_come_even_if_nobody_may_start() {
+    let mut machine = machine(vec![class(4, 1)]);
+    machine.backfilling = reserving(u32::MAX);
+    let jobs = [
+        half(job(0, 4, 10)),
+        job(1, 4, 20),
+        job(2, 4, 30),
+        job(3, 4, 5),
+    ];
+    let told = [None, Some((1, 10)), Some((2, 30)), Some((3, 60))];
+    assert_eq!(announced(&machine, &jobs), told);
+}
+
+#[test]
+fn the_first_word_stays_however_often_the_reservation_moves() {
+    let mut machine = machine(vec![class(2, 1), class(1, 1)]);
+    machine.priority.partition = 1.0;
+    machine.partitions = vec![
+        partition(&[0]),
+        Partition {
+            factor: 1.0,
+            ..partition(&[0])
+        },
+    ];
+    let urgent = |job| PartitionedJob {
+        partition: PartitionIndex(1),
+        ..job
+    };
+    // Told 10 at first; two others come before it.
+    let jobs = [
+        job(0, 2, 10),
+        job(1, 2, 10),
+        urgent(job(2, 2, 10)),
+        urgent(job(3, 2, 10)),
+    ];
+    assert_eq!(
+        starts(&machine, &jobs),
+        [Some(0), Some(30), Some(10), Some(20)]
+    );
+    // Each partition has a first one of its own: the last is the first of its partition at 10.
+    let told = [None, Some((1, 10)), Some((2, 10)), Some((10, 20))];
+    assert_eq!(announced(&machine, &jobs), told);
+}
+
+#[test]
+fn who_starts_at_once_or_is_never_reserved_for_is_told_nothing() {
+    let mut machine = machine(vec![class(4, 1)]);
+    // The last one fits beside the first and in front of the second, when it comes.
+    let jobs = [job(0, 3, 10), job(1, 4, 10), job(2, 1, 8)];
+    assert_eq!(announced(&machine, &jobs), [None, Some((1, 10)), None]);
+    machine.backfilling = Backfilling::None;
+    assert_eq!(announced(&machine, &jobs), [None; 3]);
+    // Who waits for a limit has no reservation; it is told nothing and starts when it may.
+    machine.backfilling = EASY;
+    machine.qualities[0].per_user.running_jobs = Some(1);
+    assert_eq!(announced(&machine, &jobs), [None; 3]);
+}
+
+#[test]
+fn reservations_are_made_in_passes_that_backfill_and_of_those_who_are_tested() {
+    let mut machine = machine(vec![class(4, 1)]);
+    let jobs = [job(0, 4, 100), job(1, 4, 10), job(2, 4, 10)];
+    machine.backfilling = Backfilling::Reserving {
+        depth: 5,
+        tested: None,
+        interval: Seconds(60),
+    };
+    assert_eq!(
+        announced(&machine, &jobs),
+        [None, Some((60, 100)), Some((60, 110))]
+    );
+    machine.backfilling = Backfilling::Reserving {
+        depth: 5,
+        tested: Some(1),
+        interval: Seconds::ZERO,
+    };
+    assert_eq!(
+        announced(&machine, &jobs),
+        [None, Some((1, 100)), Some((100, 110))]
+    );
+}
