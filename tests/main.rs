@@ -27,6 +27,7 @@ mod invariants;
 mod learning_statistics;
 mod links;
 mod local_clusters;
+mod machine_queue;
 mod machines;
 mod oracles;
 mod overbooked_parts;

@@ -15,17 +15,20 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use self::experiments::{DRAWS, Question};
+use self::experiments::{ADDED, DRAWS, Question};
 use self::log::{Log, LogError, REPLICATIONS};
 use super::run::complain;
 use super::trace::class_counts;
 use crate::estimates::{ClassTable, EstimateError};
-use crate::report::advice::{self, AdviceRun, AdviceSource, AskedReservation};
+use crate::machines::{MachineDescription, MachineError};
+use crate::report::advice::{self, AdviceRun, AdviceSource, AdvisedMachine, AskedReservation};
 use crate::report::{EstimatesReport, ReportError, grouped};
+use crate::scheduling::partitioned::AddedReservation;
 use crate::store::{RunSelector, Store, StoreError, dry_run, run_sweep};
 use crate::sweep::{
     Experiment, ExperimentError, OutcomeDetail, RunState, SweepError, SweepOptions,
 };
+use crate::units::{Nodes, Seconds};
 
 /// Users with a row of their own.
 const TOP_USERS: u32 = 20;
@@ -55,6 +58,14 @@ impl FromStr for Reservation {
     }
 }
 
+/// Files that describe a machine, as the user named them.
+#[derive(Clone, Debug)]
+struct MachineFiles {
+    file: String,
+    /// What the numbers of the log are called.
+    names: Option<String>,
+}
+
 /// A penalty ratio.
 fn ratio(text: &str) -> Result<f64, String> {
     text.parse()
@@ -75,6 +86,7 @@ goes on.
 Examples:
   bookahead advise KTH-SP2-1996-2.1-cln.swf
   bookahead advise my.swf --nodes 512 --reservation 128x8 --ratio 2
+  bookahead advise my.swf --machine slurm.conf --names map.csv
   bookahead advise my.swf --dry-run
   bookahead advise my.swf --save my-experiments")]
 pub struct AdviseArguments {
@@ -84,6 +96,13 @@ pub struct AdviseArguments {
     /// Size of the machine [default: the header's MaxProcs, else its MaxNodes]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub nodes: Option<u32>,
+    /// The machine as it is configured: a machine file (docs/machines.md) or a slurm.conf. Waits, announced starts, the worth of estimates and
+    /// the cost of a reservation are then those of this machine; its cores are the nodes of the planner
+    #[arg(long, value_name = "FILE", conflicts_with = "nodes")]
+    pub machine: Option<PathBuf>,
+    /// Which numbers of the log are which queue, partition, group and user, as `trace import --names` wrote it
+    #[arg(long, value_name = "FILE", requires = "machine")]
+    pub names: Option<PathBuf>,
     /// What a job that fails costs, in prices of one that succeeds
     #[arg(long, value_name = "RATIO", default_value = "1", value_parser = ratio)]
     pub ratio: f64,
@@ -121,6 +140,10 @@ pub struct AdviseArguments {
 enum AdviseError {
     #[error(transparent)]
     Log(#[from] LogError),
+    #[error(transparent)]
+    Machine(#[from] MachineError),
+    #[error("{}: its path is no UTF-8 text, as an experiment file has to be; rename it", .0.display())]
+    Path(PathBuf),
     #[error("{file}: {source}")]
     Estimates { file: String, source: EstimateError },
     #[error("{0}")]
@@ -166,26 +189,27 @@ fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
     if let Some(workers) = arguments.workers {
         options.workers = workers.get();
     }
+    let machine = machine(arguments)?;
     let log = Log::read(
         &arguments.trace,
         options.folders.traces.clone(),
-        arguments.nodes,
+        machine.as_ref().map_or(arguments.nodes, Machine::cores),
     )?;
+    let nodes = machine.as_ref().map_or(log.nodes.0, Machine::nodes);
     let reservation = arguments.reservation.unwrap_or(Reservation {
-        nodes: (log.nodes.0 / 4).max(1),
+        nodes: (nodes / 4).max(1),
         hours: 4.0,
     });
-    if reservation.nodes > log.nodes.0 {
-        let (asked, nodes) = (reservation.nodes, log.nodes.0);
+    if reservation.nodes > nodes {
+        let asked = reservation.nodes;
         return Err(LogError::Reservation { asked, nodes }.into());
     }
-    let experiments: Vec<(Question, String)> = Question::ALL
+    let files = machine.as_ref().map(|machine| &machine.files);
+    let experiments: Vec<(Question, String)> = Question::all(machine.is_some())
         .into_iter()
         .filter_map(|question| {
-            Some((
-                question,
-                question.experiment(&log, arguments.ratio, reservation)?,
-            ))
+            let text = question.experiment(&log, arguments.ratio, reservation, files)?;
+            Some((question, text))
         })
         .collect();
     if let Some(folder) = &arguments.save {
@@ -227,7 +251,10 @@ fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
     }
     let out = (arguments.report.clone())
         .unwrap_or_else(|| PathBuf::from("reports").join(format!("advice-{}", log.label)));
-    let summary = advice::write(&source(arguments, &log, reservation, runs)?, &out)?;
+    let summary = advice::write(
+        &source(arguments, &log, machine.as_ref(), reservation, runs)?,
+        &out,
+    )?;
     if !arguments.quiet {
         let mut text = String::new();
         for (question, answer) in &summary.answers {
@@ -240,10 +267,55 @@ fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
     Ok(code)
 }
 
+/// A machine that was described, with the files that do.
+struct Machine {
+    files: MachineFiles,
+    description: MachineDescription,
+}
+
+impl Machine {
+    fn nodes(&self) -> u32 {
+        let classes = self.description.machine().classes.iter();
+        classes.map(|class| class.nodes.0).sum()
+    }
+
+    /// Of more than 32 bits count, as many as these do.
+    fn cores(&self) -> Option<u32> {
+        Some(u32::try_from(self.description.machine().cores()).unwrap_or(u32::MAX))
+    }
+
+    fn reserved_cores(&self, reservation: Reservation) -> u64 {
+        let added = AddedReservation {
+            nodes: Nodes(reservation.nodes),
+            duration: Seconds::ZERO,
+        };
+        added.cores(self.description.machine())
+    }
+}
+
+/// The machine that the arguments name.
+fn machine(arguments: &AdviseArguments) -> Result<Option<Machine>, AdviseError> {
+    let Some(file) = &arguments.machine else {
+        return Ok(None);
+    };
+    let text = |path: &PathBuf| {
+        let text = path.to_str().map(str::to_owned);
+        text.ok_or_else(|| AdviseError::Path(path.clone()))
+    };
+    Ok(Some(Machine {
+        files: MachineFiles {
+            file: text(file)?,
+            names: arguments.names.as_ref().map(text).transpose()?,
+        },
+        description: MachineDescription::load(file)?,
+    }))
+}
+
 /// Everything that the page is made of.
 fn source<'a>(
     arguments: &'a AdviseArguments,
     log: &'a Log,
+    machine: Option<&Machine>,
     reservation: Reservation,
     runs: Vec<AdviceRun>,
 ) -> Result<AdviceSource<'a>, AdviseError> {
@@ -259,7 +331,11 @@ fn source<'a>(
         file: &log.file,
         command: command(arguments),
         store: &arguments.store,
-        sampled: sampled(log),
+        sampled: sampled(log, machine),
+        machine: machine.map(|machine| AdvisedMachine {
+            name: machine.description.machine().name.clone(),
+            file: machine.files.file.clone(),
+        }),
         estimates: estimates(log)?,
         planning,
         queue,
@@ -269,6 +345,9 @@ fn source<'a>(
             .ok_or_else(|| log.replay.as_ref().err().cloned().unwrap_or_default()),
         asked: AskedReservation {
             nodes: reservation.nodes,
+            cores: machine.map_or(u64::from(reservation.nodes), |machine| {
+                machine.reserved_cores(reservation)
+            }),
             hours: reservation.hours,
         },
         penalty_ratio: arguments.ratio,
@@ -297,25 +376,48 @@ fn estimates(log: &Log) -> Result<EstimatesReport, AdviseError> {
 }
 
 /// What was looked at of a log.
-fn sampled(log: &Log) -> Vec<String> {
+fn sampled(log: &Log, machine: Option<&Machine>) -> Vec<String> {
     let count = |number: usize| grouped(number as f64, 0);
+    let batteries = format!(
+        "the last {} jobs, in {REPLICATIONS} batteries of {}, as fast as they were submitted; what can be learned begins with the jobs before them.",
+        count(REPLICATIONS * log.battery_jobs),
+        count(log.battery_jobs)
+    );
     let mut sentences = vec![format!(
-        "{} usable jobs of {} records on {} nodes; bookahead trace info {} says why others are not used. Planners and queues are looked at on the last {} jobs, in {REPLICATIONS} batteries of {}, as fast as \
-         they were submitted; what can be learned begins with the jobs before them.",
+        "{} usable jobs of {} records on {} {}; bookahead trace info {} says why others are not used. {} looked at on {batteries}",
         count(log.jobs.len()),
         grouped(log.records as f64, 0),
         grouped(f64::from(log.nodes.0), 0),
+        if machine.is_some() { "cores" } else { "nodes" },
         log.file,
-        count(REPLICATIONS * log.battery_jobs),
-        count(log.battery_jobs)
+        if machine.is_some() {
+            "Planners are"
+        } else {
+            "Planners and queues are"
+        },
     )];
-    if let Ok(replay) = &log.replay {
+    if let Some(machine) = machine {
         sentences.push(format!(
+            "Waits, announced starts and the reservation are those of the machine {} in {}; planners know {} cores that are alike.",
+            machine.description.machine().name,
+            machine.files.file,
+            grouped(f64::from(log.nodes.0), 0)
+        ));
+        sentences.extend(machine.description.notes.iter().cloned());
+    }
+    match (&log.replay, machine) {
+        (Ok(replay), None) => sentences.push(format!(
             "The reservation is priced once a day at {} moments, drawn {DRAWS} times, in a replay of the first {} days ({} jobs).",
             replay.instants,
             replay.days,
             count(replay.jobs)
-        ));
+        )),
+        (Ok(replay), Some(_)) => sentences.push(format!(
+            "The reservation is added {ADDED} times, each time alone, to the first {} days ({} jobs).",
+            replay.days,
+            count(replay.jobs)
+        )),
+        (Err(_), _) => {}
     }
     if log.too_wide > 0 {
         sentences.push(format!(
@@ -331,6 +433,11 @@ fn command(arguments: &AdviseArguments) -> String {
     let mut text = format!("bookahead advise {}", arguments.trace);
     if let Some(nodes) = arguments.nodes {
         text.push_str(&format!(" --nodes {nodes}"));
+    }
+    for (option, path) in [("machine", &arguments.machine), ("names", &arguments.names)] {
+        if let Some(path) = path {
+            text.push_str(&format!(" --{option} {}", path.display()));
+        }
     }
     if arguments.ratio != 1.0 {
         text.push_str(&format!(" --ratio {}", arguments.ratio));

@@ -1,9 +1,10 @@
 //! Advice about a machine from its log: one page that answers an operator's questions from the runs of a few experiments.
 //!
 //! Which experiments there are, and how large, is decided where they are made; this module asks the store about them (`planning`,
-//! `queue`, `reservation`), with the queries that stand under the tables, and lays out what it says (`page`). How users estimate is
+//! `queue`, `machine`, `reservation`), with the queries that stand under the tables, and lays out what it says (`page`). How users estimate is
 //! the one thing that comes from the log itself.
 
+mod machine;
 mod page;
 mod planning;
 mod queue;
@@ -39,8 +40,19 @@ pub struct AdviceRun {
 pub struct AskedReservation {
     /// Its nodes.
     pub nodes: u32,
+    /// The cores of these nodes; nodes again, where cores are not told apart.
+    pub cores: u64,
     /// How long it is, in hours.
     pub hours: f64,
+}
+
+/// A machine as its operators configure it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AdvisedMachine {
+    /// What it is called.
+    pub name: String,
+    /// Its file, as the user named it.
+    pub file: String,
 }
 
 /// What advice is made of.
@@ -60,8 +72,10 @@ pub struct AdviceSource<'a> {
     pub estimates: EstimatesReport,
     /// The planner's experiment.
     pub planning: AdviceRun,
-    /// The queue's experiment.
+    /// The queue's experiment: on nodes that are alike, or on the machine.
     pub queue: AdviceRun,
+    /// The machine that jobs wait for; `None` where it is not said, and its nodes are taken to be alike.
+    pub machine: Option<AdvisedMachine>,
     /// The planner's experiment with predictions.
     pub predictions: AdviceRun,
     /// The experiment about a reservation, or why there is none.
@@ -108,6 +122,7 @@ pub fn write(source: &AdviceSource<'_>, out: &Path) -> Result<AdviceSummary, Rep
     let store = Store::open_read_only(source.store)?;
     let mut sections = vec![of_estimates(source)];
     sections.extend(planning::sections(&store, source)?);
+    sections.extend(machine::section(&store, source)?);
     sections.push(reservation::section(&store, source)?);
     sections.extend(queue::sections(&store, source)?);
     page::write(source, &sections, out)

@@ -16,11 +16,21 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
     has_metrics: true,
 });
 
+/// Where a machine is described.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MachineSource {
+    /// In a machine file or `slurm.conf` at this path.
+    File(String),
+    /// In the experiment itself: the text of a machine file.
+    Text(String),
+}
+
 /// Which machine, and what is added to it. What is in the files is part of a simulation's identity by its content.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MachineQueueSettings {
-    /// The machine file or `slurm.conf`.
-    pub file: String,
+    /// Where the machine is described.
+    pub source: MachineSource,
     /// The list of names of the trace's numbers, as `bookahead trace import --names` writes it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub names: Option<String>,

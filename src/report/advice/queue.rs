@@ -27,15 +27,70 @@ const MEASURES: [(&str, &str); 7] = [
     ("promise_margin_p90_seconds / 60", "margin_minutes"),
 ];
 
-/// Who predicts, in words; the first keeps to the requested time, the last knows the run time.
-const WORDS: [(&str, &str); 4] = [
-    ("request", "requested time"),
-    ("average-of-two", "mean of the user's last two run times"),
-    ("learned", "learned prediction"),
-    ("perfect", "the run time itself"),
-];
+/// What is varied in a queue's experiment, and what is said of it.
+struct Subject {
+    /// The axis by which the queue knows more or less of run times.
+    axis: &'static str,
+    /// Its values in words; the first keeps to the requested time, the last knows the run time.
+    words: &'static [(&'static str, &'static str)],
+    /// Where jobs wait.
+    place: &'static str,
+    /// What an announced start is, and for whom there is one.
+    announced: &'static str,
+    /// Who has one.
+    announced_to: &'static str,
+    /// What a mean and its interval are taken over.
+    means: &'static str,
+    /// How differences are paired.
+    paired: &'static str,
+}
 
-fn query(configuration_hash: &str) -> String {
+const LEARNED: &str = "learned";
+
+/// A queue of nodes that are alike.
+const QUEUE: Subject = Subject {
+    axis: "queue.predictor",
+    words: &[
+        ("request", "requested time"),
+        ("average-of-two", "mean of the user's last two run times"),
+        (LEARNED, "learned prediction"),
+        ("perfect", "the run time itself"),
+    ],
+    place: "in a queue",
+    announced: "The announced start is the reservation that EASY backfilling makes for the first job of its queue.",
+    announced_to: "Announced: jobs that waited as the first of the queue.",
+    means: "Means over batteries ± half of a 95 % interval (Student's t).",
+    paired: "by battery",
+};
+
+/// The machine of a machine file.
+const MACHINE: Subject = Subject {
+    axis: "workload.exact_estimates",
+    words: &[("0", "requested time"), ("1", "the run time itself")],
+    place: "on this machine",
+    announced: "The announced start is the first reservation that a job got; how many jobs of a partition have one at a time is `backfilling.depth` of the machine file.",
+    announced_to: "Announced: jobs that waited with a reservation.",
+    means: "Means over runs of the whole log whose submissions are moved by up to a minute, each run by others, ± half of a 95 % interval (Student's t): what the seconds of submission \
+            decide, not how other months would differ.",
+    paired: "by run",
+};
+
+impl Subject {
+    fn of(source: &AdviceSource<'_>) -> &'static Self {
+        match source.machine {
+            Some(_) => &MACHINE,
+            None => &QUEUE,
+        }
+    }
+
+    fn words<'w>(&self, value: &'w str) -> &'w str {
+        let known = self.words.iter().find(|(name, _)| *name == value);
+        known.map_or(value, |(_, words)| words)
+    }
+}
+
+/// The experiment's runs, by what the queue plans with.
+fn query(configuration_hash: &str, subject: &Subject) -> String {
     let columns: Vec<String> = MEASURES
         .iter()
         .map(|(measure, column)| {
@@ -49,8 +104,9 @@ fn query(configuration_hash: &str) -> String {
         })
         .collect();
     format!(
-        "SELECT json_extract(axes, '$.\"queue.predictor\"') AS predictor, replication,{}
+        "SELECT json_extract(axes, '$.\"{}\"') AS predictor, replication,{}
 FROM v_measure WHERE run = {} GROUP BY place ORDER BY place",
+        subject.axis,
         columns.join(","),
         this_run(configuration_hash)
     )
@@ -64,30 +120,26 @@ FROM points WHERE state = 'done' AND run = {} ORDER BY place",
     )
 }
 
-fn words(predictor: &str) -> &str {
-    let known = WORDS.iter().find(|(name, _)| *name == predictor);
-    known.map_or(predictor, |(_, words)| words)
-}
-
 /// The announced starts, and the worth of estimates.
 pub(super) fn sections<'s>(
     store: &Store,
     source: &'s AdviceSource<'s>,
 ) -> Result<Vec<Section<'s>>, ReportError> {
-    let sql = query(&source.queue.configuration_hash);
+    let subject = Subject::of(source);
+    let sql = query(&source.queue.configuration_hash, subject);
     let found = groups(&rows(store, &sql)?, 1);
     let Some(requested) = found.first() else {
         return Ok(Vec::new());
     };
-    let mut sections = vec![starts(source, &found, requested, &sql)];
-    sections.push(worth(store, source, (&found, requested), &sql)?);
+    let mut sections = vec![starts(source, subject, (&found, requested), &sql)];
+    sections.push(worth(store, source, subject, (&found, requested), &sql)?);
     Ok(sections)
 }
 
 fn starts<'s>(
     source: &'s AdviceSource<'s>,
-    found: &[Group],
-    requested: &Group,
+    subject: &Subject,
+    (found, requested): (&[Group], &Group),
     sql: &str,
 ) -> Section<'s> {
     let mut answer = format!(
@@ -98,19 +150,20 @@ fn starts<'s>(
         said(requested.mean(ERROR), 0)
     );
     let learned = found.iter().rev().find(|group| {
-        let others = [WORDS[0].0, WORDS[3].0];
-        !others.contains(&group.key[0].as_str())
+        let others = [subject.words.first(), subject.words.last()];
+        let mut others = others.into_iter().flatten();
+        others.all(|(name, _)| *name != group.key[0])
     });
     if let Some(learned) = learned {
         answer.push_str(&format!(
             " With a {} {} % start later, by {} min in the mean.",
-            words(&learned.key[0]),
+            subject.words(&learned.key[0]),
             said(learned.mean(LATE), 1),
             said(learned.mean(LATE_BY), 0)
         ));
     }
     let rows = found.iter().map(|group| {
-        let mut row = vec![Cell::Text(words(&group.key[0]).to_owned())];
+        let mut row = vec![Cell::Text(subject.words(&group.key[0]).to_owned())];
         row.extend(
             [PROMISED, ERROR, LATE, LATE_BY, MARGIN].map(|column| Cell::from(group.mean(column))),
         );
@@ -128,18 +181,20 @@ fn starts<'s>(
             Column::estimate("margin_minutes", "margin (min)", 0),
         ],
         rows: rows.collect(),
-        note: "Means over batteries ± half of a 95 % interval (Student's t). Announced: jobs that waited as the first of the queue. Later by: mean over those \
-               that were later. Margin: what must be added to an announcement so that nine of ten have started by then."
-            .to_owned(),
+        note: format!(
+            "{} {} Later by: mean over those that were later. Margin: what must be added to an announcement so that nine of ten have started by then.",
+            subject.means, subject.announced_to
+        ),
         sql: sql.to_owned(),
     };
     Section {
         id: "starts",
         question: "How reliable are announced starts?".to_owned(),
         answer,
-        method: "The announced start is the reservation that EASY backfilling makes for the first job of its queue. Nodes do not fail, so that requested times are \
-                 upper bounds; on a real machine an announcement can be late for that, too."
-            .to_owned(),
+        method: format!(
+            "{} Nodes do not fail, so that requested times are upper bounds; on a real machine an announcement can be late for that, too.",
+            subject.announced
+        ),
         tables: vec![table],
         figures: Vec::new(),
         run: Some(&source.queue),
@@ -150,6 +205,7 @@ fn starts<'s>(
 fn worth<'s>(
     store: &Store,
     source: &'s AdviceSource<'s>,
+    subject: &Subject,
     (found, requested): (&[Group], &Group),
     sql: &str,
 ) -> Result<Section<'s>, ReportError> {
@@ -161,27 +217,39 @@ fn worth<'s>(
             "min",
         )
     };
-    let learned = found.iter().find(|group| group.key[0] == WORDS[2].0);
     let mut answer = format!(
-        "With requested times jobs wait {} min in a queue; if run times were known exactly this would change by {}; with a learned prediction, by {}.",
+        "With requested times jobs wait {} min {}; if run times were known exactly this would change by {}",
         said(requested.mean(WAIT), 1),
-        wait(perfect),
-        wait(learned)
+        subject.place,
+        wait(perfect)
     );
+    let learned = found.iter().find(|group| group.key[0] == LEARNED);
+    if learned.is_some() {
+        answer.push_str(&format!(
+            "; with a learned prediction, by {}",
+            wait(learned)
+        ));
+    }
+    answer.push('.');
     let rows_of_queue = found.iter().map(|group| {
         let difference = |column| {
             let differs = (group.key != requested.key).then(|| group.more_than(requested, column));
             Cell::from(differs.flatten())
         };
         vec![
-            Cell::Text(words(&group.key[0]).to_owned()),
+            Cell::Text(subject.words(&group.key[0]).to_owned()),
             group.mean(WAIT).into(),
             difference(WAIT),
             group.mean(SLOWDOWN).into(),
             difference(SLOWDOWN),
         ]
     });
-    let note = "Means over batteries ± half of a 95 % interval (Student's t); differences are paired by battery.";
+    let note = |subject: &Subject| {
+        format!(
+            "{} Differences are paired {}.",
+            subject.means, subject.paired
+        )
+    };
     let queue = Table {
         name: "worth-queue".to_owned(),
         title: "A queue, by what it plans with".to_owned(),
@@ -193,7 +261,7 @@ fn worth<'s>(
             Column::estimate("bounded_slowdown_difference", "more than with requests", 1),
         ],
         rows: rows_of_queue.collect(),
-        note: note.to_owned(),
+        note: note(subject),
         sql: sql.to_owned(),
     };
     let sql = predictions_query(&source.predictions.configuration_hash);
@@ -207,7 +275,7 @@ fn worth<'s>(
     };
     let none = best("none");
     let mut tables = vec![queue];
-    if let (Some(none), Some(known)) = (none, best(WORDS[3].0)) {
+    if let (Some(none), Some(known)) = (none, best("perfect")) {
         let scale = none
             .mean(0)
             .map(|gain| gain.mean)
@@ -220,7 +288,7 @@ fn worth<'s>(
             " If a planner that overbooks knew them, its gain would change by {}.",
             changed(more, 1, "%")
         ));
-        let rows = ["none", WORDS[1].0, WORDS[3].0]
+        let rows = ["none", "average-of-two", "perfect"]
             .into_iter()
             .filter_map(|name| {
                 let group = best(name)?;
@@ -228,7 +296,7 @@ fn worth<'s>(
                 Some(vec![
                     Cell::Text(match name {
                         "none" => "nothing but requested times and their use".to_owned(),
-                        name => words(name).to_owned(),
+                        name => QUEUE.words(name).to_owned(),
                     }),
                     Cell::Text(group.key[1].clone()),
                     group.mean(0).into(),
@@ -246,8 +314,8 @@ fn worth<'s>(
             ],
             rows: rows.collect(),
             note: format!(
-                "{note} Each row is at its own best threshold, chosen on the batteries that judge it, so gains are somewhat too high. Experiment `{}`, file `{}`.",
-                source.predictions.name, source.predictions.file
+                "{} Each row is at its own best threshold, chosen on the batteries that judge it, so gains are somewhat too high. Experiment `{}`, file `{}`.",
+                note(&QUEUE), source.predictions.name, source.predictions.file
             ),
             sql,
         });

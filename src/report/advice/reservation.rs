@@ -1,4 +1,4 @@
-//! What one reservation costs those who wait, by the hour of the week at which it begins.
+//! What one reservation costs others, by the hour of the week at which it begins.
 
 use std::collections::BTreeMap;
 
@@ -55,17 +55,74 @@ fn shift(clock: Option<i64>) -> i64 {
     clock.map_or(0, |clock| clock + FIRST_DAY * DAY)
 }
 
-fn trials_of(run: &AdviceRun) -> String {
-    format!(
-        "v_virtual_trial t JOIN v_point p ON p.simulation = t.simulation WHERE p.run = {}",
-        this_run(&run.configuration_hash)
-    )
+/// How a reservation's cost was found, which decides where its trials are and what is said of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Priced in the plan of a queue on nodes that are alike.
+    Planned,
+    /// Added to the machine of a machine file, in the same log once more.
+    Added,
 }
 
-const LEAD: &str = "json_extract(p.axes, '$.\"virtual.lead_hours\"')";
+impl Kind {
+    /// Lead, start and cost of every trial, in order.
+    fn trials(self, run: &AdviceRun, clock: Option<i64>) -> String {
+        let (run, shift) = (this_run(&run.configuration_hash), shift(clock));
+        match self {
+            Self::Planned => format!(
+                "SELECT json_extract(p.axes, '$.\"virtual.lead_hours\"') AS lead_hours, t.wanted_start + {shift} AS start, t.reservation_cost_su AS cost
+      FROM v_virtual_trial t JOIN v_point p ON p.simulation = t.simulation WHERE p.run = {run} ORDER BY p.place, t.trial"
+            ),
+            Self::Added => format!(
+                "SELECT 0 AS lead_hours, cast(max(value) FILTER (WHERE measure = 'added_reservation_begin_seconds') AS INTEGER) + {shift} AS start,
+             max(value) FILTER (WHERE measure = 'others_delay_core_hours') AS cost
+      FROM v_measure WHERE run = {run} GROUP BY place HAVING start IS NOT NULL ORDER BY place"
+            ),
+        }
+    }
+
+    /// What delays are counted in.
+    fn unit(self) -> &'static str {
+        match self {
+            Self::Planned => "node-hours",
+            Self::Added => "core-hours",
+        }
+    }
+
+    /// When it became known, after a comma.
+    fn told(self, lead: f64) -> String {
+        match self {
+            Self::Planned => format!("asked for {lead} h ahead"),
+            Self::Added => "known long before".to_owned(),
+        }
+    }
+
+    /// Parts of a name of a table or figure.
+    fn suffix(self, lead: f64) -> String {
+        match self {
+            Self::Planned => format!("-{lead}"),
+            Self::Added => String::new(),
+        }
+    }
+
+    fn method(self) -> &'static str {
+        match self {
+            Self::Planned => {
+                "Measured is the price of an adaptive reservation: the queue is planned with requested times, with the reservation and without it, and the delays of all who wait when it \
+                 is asked for are added up, in node-hours; who would start earlier counts as 0. It is what the plan says, not what happens: jobs that end early make up for some of it, and who \
+                 is submitted later is not in it. A reservation is refused where it meets a running job's requested time."
+            }
+            Self::Added => {
+                "Measured is what happens: the log is simulated on the machine without the reservation and once more with it, at a drawn second, as a window of the calendar that is known from \
+                 the beginning and takes the last nodes of each class, from the first class on. The cost is the difference of all waits, times the cores; jobs that start earlier count against it. Most \
+                 reservations cost little and some very much, as one exchanged start moves many others: single values say nothing, and the mean needs its interval."
+            }
+        }
+    }
+}
 
 /// The mean cost and what it rests on, grouped by a part of the week.
-fn query(run: &AdviceRun, clock: Option<i64>, groups: &[(&str, String)]) -> String {
+fn query(kind: Kind, run: &AdviceRun, clock: Option<i64>, groups: &[(&str, String)]) -> String {
     let columns: Vec<String> = groups
         .iter()
         .map(|(name, expression)| format!("{expression} AS {name}"))
@@ -73,13 +130,12 @@ fn query(run: &AdviceRun, clock: Option<i64>, groups: &[(&str, String)]) -> Stri
     let names: Vec<&str> = groups.iter().map(|(name, _)| *name).collect();
     format!(
         "SELECT lead_hours, {}, count(*) AS asked,
-    100.0 * sum(cost IS NULL) / count(*) AS refused_percent, avg(cost) AS node_hours
-FROM (SELECT {LEAD} AS lead_hours, t.wanted_start + {} AS start, t.reservation_cost_su AS cost
-      FROM {})
+    100.0 * sum(cost IS NULL) / count(*) AS refused_percent, avg(cost) AS {}
+FROM ({})
 GROUP BY lead_hours, {names} ORDER BY lead_hours, {names}",
         columns.join(", "),
-        shift(clock),
-        trials_of(run),
+        kind.unit().replace('-', "_"),
+        kind.trials(run, clock),
         names = names.join(", ")
     )
 }
@@ -90,6 +146,10 @@ pub(super) fn section<'s>(
     source: &'s AdviceSource<'s>,
 ) -> Result<Section<'s>, ReportError> {
     let asked = source.asked;
+    let kind = match source.machine {
+        Some(_) => Kind::Added,
+        None => Kind::Planned,
+    };
     let question = format!(
         "What does a reservation of {} nodes for {} h cost others?",
         asked.nodes, asked.hours
@@ -108,11 +168,7 @@ pub(super) fn section<'s>(
         Ok(run) => run,
         Err(why) => return Ok(empty(format!("Left out: {why}."))),
     };
-    let sql = format!(
-        "SELECT {LEAD} AS lead_hours, t.wanted_start + {} AS start, t.reservation_cost_su AS cost FROM {} ORDER BY p.place, t.trial",
-        shift(source.clock),
-        trials_of(run)
-    );
+    let sql = kind.trials(run, source.clock);
     let trials: Vec<Trial> = rows(store, &sql)?
         .iter()
         .filter_map(|row| {
@@ -130,22 +186,23 @@ pub(super) fn section<'s>(
         return Ok(empty("Left out: the experiment has no results.".to_owned()));
     }
     let week = Week {
+        kind,
         clock: source.clock,
         trials: &trials,
     };
-    let node_hours = f64::from(asked.nodes) * asked.hours;
+    let held_hours = asked.cores as f64 * asked.hours;
     let mut answer = String::new();
     for lead in &leads {
-        answer.push_str(&week.sentence(*lead, node_hours));
+        answer.push_str(&week.sentence(*lead, held_hours));
     }
     let mut tables = vec![week.blocks(run, &leads)];
     tables.extend(leads.iter().map(|lead| week.hours(run, *lead)));
     Ok(Section {
         method: format!(
-            "Measured is the price of an adaptive reservation: the queue is planned with requested times, with the reservation and without it, and the delays of all who wait when it \
-             is asked for are added up, in node-hours; who would start earlier counts as 0. It is what the plan says, not what happens: jobs that end early make up for some of it, and who \
-             is submitted later is not in it. A reservation is refused where it meets a running job's requested time. The reservation itself has {} node-hours.{}",
-            grouped(node_hours, 0),
+            "{} The reservation itself has {} {}.{}",
+            kind.method(),
+            grouped(held_hours, 0),
+            kind.unit(),
             match source.clock {
                 Some(_) => " Hours are those of the machine's clock, without summer time.",
                 None =>
@@ -162,6 +219,7 @@ pub(super) fn section<'s>(
 
 /// All trials, with names for the parts of a week.
 struct Week<'t> {
+    kind: Kind,
     clock: Option<i64>,
     trials: &'t [Trial],
 }
@@ -229,27 +287,36 @@ impl Week<'_> {
     }
 
     /// What a reservation with this lead costs in all, where least and where most.
-    fn sentence(&self, lead: f64, node_hours: f64) -> String {
+    fn sentence(&self, lead: f64, held_hours: f64) -> String {
         let (cost, refused, _) = Self::cost(self.of(lead));
         let mut parts: Vec<(f64, String)> = self
             .parts(lead)
             .into_iter()
-            .filter_map(|(kind, hours, trials)| {
+            .filter_map(|(days, hours, trials)| {
                 let cost = Self::cost(trials.into_iter()).0?;
                 Some((
                     cost.mean,
-                    format!("{kind} {hours} ({})", said(Some(cost), 0)),
+                    format!("{days} {hours} ({})", said(Some(cost), 0)),
                 ))
             })
             .collect();
         parts.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let share = cost.map_or(0.0, |cost| cost.mean / node_hours);
+        let share = cost.map_or(0.0, |cost| cost.mean / held_hours);
+        let mut told = self.kind.told(lead);
+        told[..1].make_ascii_uppercase();
+        let (whom, refusals) = match self.kind {
+            Kind::Planned => (
+                "those who wait",
+                format!("; {} % are refused", said(refused, 0)),
+            ),
+            Kind::Added => ("others", String::new()),
+        };
         let mut text = format!(
-            "Asked for {lead} h ahead, it delays those who wait by {} node-hours, {} times its own {}; {} % are refused.",
+            "{told}, it delays {whom} by {} {}, {} times its own {}{refusals}.",
             said(cost, 0),
+            self.kind.unit(),
             grouped(share, 1),
-            grouped(node_hours, 0),
-            said(refused, 0)
+            grouped(held_hours, 0),
         );
         if let (Some(least), Some(most)) = (parts.first(), parts.last()) {
             text.push_str(&format!(" Least: {}; most: {}. ", least.1, most.1));
@@ -259,41 +326,62 @@ impl Week<'_> {
 
     /// Parts of the week with intervals.
     fn blocks(&self, run: &AdviceRun, leads: &[f64]) -> Table {
+        let is_planned = self.kind == Kind::Planned;
+        let unit = self.kind.unit();
         let mut rows = Vec::new();
         for lead in leads {
-            for (kind, hours, trials) in self.parts(*lead) {
+            for (days, hours, trials) in self.parts(*lead) {
                 let (cost, refused, asked) = Self::cost(trials.into_iter());
-                rows.push(vec![
-                    Cell::Text(lead.to_string()),
-                    Cell::Text(kind),
+                let mut row = vec![Cell::Text(lead.to_string()); usize::from(is_planned)];
+                row.extend([
+                    Cell::Text(days),
                     Cell::Text(hours),
                     Cell::Integer(i64::from(asked)),
-                    refused.into(),
-                    cost.into(),
                 ]);
+                row.extend(is_planned.then(|| refused.into()));
+                row.push(cost.into());
+                rows.push(row);
             }
         }
-        let kind = match self.clock {
+        let mut columns = Vec::new();
+        columns.extend(is_planned.then(|| Column::plain("lead_hours", "asked (h ahead)")));
+        columns.extend([
+            Column::plain("days", "days"),
+            Column::plain("hours", "hours"),
+            Column::plain("asked", "tried"),
+        ]);
+        columns.extend(is_planned.then(|| Column::estimate("refused_percent", "refused (%)", 0)));
+        columns.push(Column::estimate(
+            unit.replace('-', "_"),
+            format!("delay of others ({unit})"),
+            0,
+        ));
+        let weekend = match self.clock {
             Some(_) => format!("start / {DAY} % 7 > 4"),
             None => "0".to_owned(),
         };
         let block = format!("start / {HOUR} % 24 / {BLOCK}");
         Table {
             name: "reservation-blocks".to_owned(),
-            title: "Delay of others by the part of the week in which the reservation begins".to_owned(),
-            columns: vec![
-                Column::plain("lead_hours", "asked (h ahead)"),
-                Column::plain("days", "days"),
-                Column::plain("hours", "hours"),
-                Column::plain("asked", "tried"),
-                Column::estimate("refused_percent", "refused (%)", 0),
-                Column::estimate("node_hours", "delay of others (node-hours)", 0),
-            ],
-            rows,
-            note: "Means over what was granted ± half of a 95 % interval (Student's t) of the ratio over weeks, the independent units. Weeks of a log \
-                   follow each other, so they are not quite independent. Least and most of many parts lie apart by chance, too."
+            title: "Delay of others by the part of the week in which the reservation begins"
                 .to_owned(),
-            sql: query(run, self.clock, &[("weekend", kind), ("block", block)]),
+            columns,
+            rows,
+            note: format!(
+                "Means{} ± half of a 95 % interval (Student's t) of the ratio over weeks, the independent units. Weeks of a log \
+                 follow each other, so they are not quite independent. Least and most of many parts lie apart by chance, too.",
+                if is_planned {
+                    " over what was granted"
+                } else {
+                    ""
+                }
+            ),
+            sql: query(
+                self.kind,
+                run,
+                self.clock,
+                &[("weekend", weekend), ("block", block)],
+            ),
         }
     }
 
@@ -325,17 +413,24 @@ impl Week<'_> {
         let day = format!("start / {DAY} % 7");
         let hour = format!("start / {HOUR} % 24");
         Table {
-            name: format!("reservation-hours-{lead}"),
+            name: format!("reservation-hours{}", self.kind.suffix(lead)),
             title: format!(
-                "Delay of others in node-hours at each hour of the week, asked for {lead} h ahead"
+                "Delay of others in {} at each hour of the week, {}",
+                self.kind.unit(),
+                self.kind.told(lead)
             ),
             columns,
             rows: rows.collect(),
             note: format!(
-                "Each cell is the mean over what was granted of about {} tries: a draft without intervals, which the table by parts of the week has.",
+                "Each cell is the mean{} of about {} tries: a draft without intervals, which the table by parts of the week has.",
+                if self.kind == Kind::Planned {
+                    " over what was granted"
+                } else {
+                    ""
+                },
                 grouped(tried, 0)
             ),
-            sql: query(run, self.clock, &[("hour", hour), ("day", day)]),
+            sql: query(self.kind, run, self.clock, &[("hour", hour), ("day", day)]),
         }
     }
 
@@ -364,17 +459,19 @@ impl Week<'_> {
             None => "0".to_owned(),
         };
         Figure {
-            name: format!("reservation-by-hour-{lead}"),
+            name: format!("reservation-by-hour{}", self.kind.suffix(lead)),
             section: Part::Prices,
             title: format!(
-                "Delay of others by the hour at which the reservation begins, asked for {lead} h ahead"
+                "Delay of others by the hour at which the reservation begins, {}",
+                self.kind.told(lead)
             ),
             given: Vec::new(),
             x: Scale::linear("hour of the day"),
-            y: Scale::linear("delay of others (node-hours)"),
+            y: Scale::linear(format!("delay of others ({})", self.kind.unit())),
             series: series.collect(),
             note: "Bands are 95 % intervals over weeks.".to_owned(),
             sql: query(
+                self.kind,
                 run,
                 self.clock,
                 &[("weekend", kind), ("hour", format!("start / {HOUR} % 24"))],

@@ -186,7 +186,7 @@ impl MachineAnswer {
         let cores = |class: usize| {
             u64::from(machine.classes[class].nodes.0) * u64::from(machine.classes[class].each.cores)
         };
-        let all_cores = (0..machine.classes.len()).map(cores).sum();
+        let all_cores = machine.cores();
         let mut all = Sum::default();
         let mut partitions: Vec<Sum> = Vec::new();
         partitions.resize_with(machine.partitions.len(), Sum::default);

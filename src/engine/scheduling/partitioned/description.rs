@@ -201,6 +201,17 @@ pub struct PartitionedMachine {
     pub windows: Vec<Window>,
 }
 
+impl PartitionedMachine {
+    /// The cores of all its nodes.
+    #[must_use]
+    pub fn cores(&self) -> u64 {
+        let classes = self.classes.iter();
+        classes
+            .map(|class| u64::from(class.nodes.0) * u64::from(class.each.cores))
+            .sum()
+    }
+}
+
 /// A job that asks such a machine for something.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PartitionedJob {

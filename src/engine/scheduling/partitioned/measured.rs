@@ -3,6 +3,7 @@
 use super::agreement::Agreement;
 use super::{PartitionedJob, PartitionedOutcome, Refusal};
 use crate::scheduling::measures::Measured;
+use crate::scheduling::predicted_queue::bounded_slowdown;
 use crate::scheduling::{
     JobOutcome, Promise, PromisedStart, SimulationMetrics, Verdict, promise_measures,
 };
@@ -92,6 +93,7 @@ pub fn machine_measures(
 ) -> Measured {
     let mut measured = Measured::default();
     let mut waits = 0;
+    let mut slowdowns = 0.0;
     let mut started = 0_u64;
     let (mut pairs, mut promised) = (Vec::new(), Vec::new());
     for ((job, recorded), outcome) in placed.jobs.iter().zip(&placed.recorded).zip(outcomes) {
@@ -106,11 +108,13 @@ pub fn machine_measures(
             }));
             let wait = (*start - job.submit).0;
             waits += wait;
+            slowdowns += bounded_slowdown(Seconds(wait), job.runtime);
             started += 1;
             pairs.extend(recorded.map(|recorded| (recorded.0, wait)));
         }
     }
     measured.add_ratio("queue_wait_minutes", waits as f64 / 60.0, started as f64);
+    measured.add_ratio("bounded_slowdown", slowdowns, started as f64);
     let refused = placed.jobs.len() as u64 - started;
     measured.add_ratio(
         "refused_percent",

@@ -26,15 +26,7 @@ impl AddedReservation {
     /// More nodes than the machine has are all of them.
     #[must_use]
     pub fn on(&self, machine: &PartitionedMachine, begin: Seconds) -> PartitionedMachine {
-        let mut left = self.nodes.0;
-        let mut nodes = Vec::new();
-        for (class, of) in machine.classes.iter().enumerate() {
-            let taken = left.min(of.nodes.0);
-            if taken > 0 {
-                nodes.push((ClassIndex(class), Nodes(taken)));
-            }
-            left -= taken;
-        }
+        let nodes = self.taken(machine).collect();
         let mut machine = machine.clone();
         machine.windows.push(Window {
             name: "reservation".to_owned(),
@@ -57,16 +49,28 @@ impl AddedReservation {
         (from <= until).then(|| Seconds(stream.random_range(from..=until)))
     }
 
-    /// The core-seconds that it holds.
-    fn core_seconds(&self, machine: &PartitionedMachine) -> f64 {
+    /// The cores that it holds.
+    #[must_use]
+    pub fn cores(&self, machine: &PartitionedMachine) -> u64 {
+        let taken = self.taken(machine);
+        let cores = |(class, nodes): (ClassIndex, Nodes)| {
+            u64::from(nodes.0) * u64::from(machine.classes[class.0].each.cores)
+        };
+        taken.map(cores).sum()
+    }
+
+    /// How many nodes of which classes.
+    fn taken(&self, machine: &PartitionedMachine) -> impl Iterator<Item = (ClassIndex, Nodes)> {
         let mut left = self.nodes.0;
-        let mut cores = 0.0;
-        for class in &machine.classes {
-            let taken = left.min(class.nodes.0);
-            cores += f64::from(taken) * f64::from(class.each.cores);
-            left -= taken;
-        }
-        cores * self.duration.0 as f64
+        machine
+            .classes
+            .iter()
+            .enumerate()
+            .filter_map(move |(class, of)| {
+                let taken = left.min(of.nodes.0);
+                left -= taken;
+                (taken > 0).then_some((ClassIndex(class), Nodes(taken)))
+            })
     }
 }
 
@@ -99,7 +103,7 @@ pub fn delay_measures(
     measured.add_ratio(
         "others_delay_per_core_hour",
         delay,
-        added.core_seconds(machine),
+        added.cores(machine) as f64 * added.duration.0 as f64,
     );
     measured.add("others_delayed_jobs", later as f64);
     measured.add("others_hurried_jobs", earlier as f64);

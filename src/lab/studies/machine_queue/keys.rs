@@ -16,6 +16,8 @@ section! {
     MACHINE = "machine", RawMachineQueue {
         /// The machine file.
         file: Given<String> = text("the path of a machine file or `slurm.conf`"),
+        /// The machine in the experiment itself.
+        text: Given<String> = text("the text of a machine file, in the place of `file`"),
         /// What the numbers of the trace are called.
         names: Given<String> = text("the path of a list of names, as `bookahead trace import --names` writes it (default: those of the trace's header)"),
         /// The nodes of one reservation more, at a second that each replication draws.

@@ -87,7 +87,10 @@ impl LabStudy for MachineQueueStudy {
 
     fn more_sources(&self, _spec: &SimulationSpec, content: &ContentHashes) -> Vec<RunInput> {
         let machine = content.machine.iter().map(|hash| RunInput {
-            source: format!("machine {}", self.settings.file),
+            source: match &self.settings.source {
+                MachineSource::File(file) => format!("machine {file}"),
+                MachineSource::Text(_) => "machine of the experiment".to_owned(),
+            },
             content: hash.clone(),
         });
         machine.collect()
@@ -161,20 +164,7 @@ impl FileStudy for MachineQueueStudy {
 
     fn resolve(asked: &Asked<'_>, problems: &mut Problems) -> Option<Self> {
         let raw: &RawMachineQueue = &asked.tables.machine_queue.machine;
-        let Some(file) = &raw.file else {
-            problems.add(
-                ProblemKind::Missing,
-                "machine.file",
-                asked.place(),
-                "it is not said which machine",
-                "add a table `[machine]` with `file = \"…\"`: a machine file (docs/machines.md) or a `slurm.conf`",
-            );
-            return None;
-        };
-        if file.get_ref().trim().is_empty() {
-            raw.file().refuse("an empty file name", problems);
-            return None;
-        }
+        let source = source(raw, asked, problems)?;
         let nodes = raw.added_nodes().checked(problems);
         let hours = (raw.added_hours())
             .limited(|hours| hours <= 1_000.0)
@@ -182,7 +172,7 @@ impl FileStudy for MachineQueueStudy {
         let (nodes, hours) = (nodes?, hours?);
         Some(Self {
             settings: MachineQueueSettings {
-                file: file.get_ref().clone(),
+                source,
                 names: raw.names.as_ref().map(|names| names.get_ref().clone()),
                 added: nodes.map(|nodes| AddedReservation {
                     nodes: Nodes(nodes),
@@ -190,5 +180,36 @@ impl FileStudy for MachineQueueStudy {
                 }),
             },
         })
+    }
+}
+
+/// Where the machine is described: exactly one of file and text.
+fn source(
+    raw: &RawMachineQueue,
+    asked: &Asked<'_>,
+    problems: &mut Problems,
+) -> Option<MachineSource> {
+    match (&raw.file, &raw.text) {
+        (Some(file), None) if file.get_ref().trim().is_empty() => {
+            raw.file().refuse("an empty file name", problems);
+            None
+        }
+        (Some(file), None) => Some(MachineSource::File(file.get_ref().clone())),
+        (None, Some(text)) => Some(MachineSource::Text(text.get_ref().clone())),
+        (Some(_), Some(_)) => {
+            raw.text()
+                .refuse("the machine is in a file already", problems);
+            None
+        }
+        (None, None) => {
+            problems.add(
+                ProblemKind::Missing,
+                "machine.file",
+                asked.place(),
+                "it is not said which machine",
+                "add a table `[machine]` with `file = \"…\"`: a machine file (docs/machines.md) or a `slurm.conf`",
+            );
+            None
+        }
     }
 }

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use sha2::{Digest, Sha256};
 
-use super::MachineQueueSettings;
-use crate::inputs::{Cache, InputError, Inputs};
+use super::{MachineQueueSettings, MachineSource};
+use crate::inputs::{Cache, InputError, Inputs, canonical_text};
 use crate::machines::{MachineDescription, MachineError, Place, TraceNames};
 use crate::scheduling::partitioned::{PartitionedMachine, PartitionedOutcome, PlacedJobs};
 use crate::studies::SimulationSpec;
@@ -38,7 +38,7 @@ impl Site {
             "{}|{}|{}|{:?}",
             spec.seed,
             inputs.source_key(&spec.workload),
-            settings.file,
+            canonical_text(&settings.source),
             settings.names
         );
         inputs
@@ -52,7 +52,11 @@ impl Site {
         inputs: &Inputs,
     ) -> Result<Self, InputError> {
         let fault = |error: MachineError| InputError::Machine(error.to_string());
-        let description = MachineDescription::load(Path::new(&settings.file)).map_err(fault)?;
+        let description = match &settings.source {
+            MachineSource::File(file) => MachineDescription::load(Path::new(file)),
+            MachineSource::Text(text) => MachineDescription::parse("machine.text", text),
+        };
+        let description = description.map_err(fault)?;
         let records = inputs.raw_records(spec)?;
         let mut names = TraceNames::of_header(&records.header);
         let mut hash = Sha256::new();
@@ -132,12 +136,7 @@ impl Site {
     }
 }
 
-/// The cores of a machine.
+/// The cores of a machine; of more than 32 bits count, as many as these do.
 pub(super) fn cores(machine: &PartitionedMachine) -> Nodes {
-    // A machine has at most so many cores as 32 bits count: its file is checked.
-    Nodes(
-        (machine.classes.iter())
-            .map(|class| class.nodes.0 * class.each.cores)
-            .sum(),
-    )
+    Nodes(u32::try_from(machine.cores()).unwrap_or(u32::MAX))
 }

@@ -22,7 +22,7 @@ fn a_reservation_takes_the_last_nodes_and_delays_by_core_hours() {
     let without = simulate_partitioned(&machine, &jobs);
     let with = simulate_partitioned(&reserved, &jobs);
     let measured = delay_measures(&machine, &added, begin, &jobs, &without, &with);
-    // The first job fits beside the reservation; the second one waits for its end, and the third one starts when the first one ends in both.
+    // The first job fits beside the reservation; the second one waits for the first one's nodes, and the third one, which needs both, for the second.
     let start = |outcome: &PartitionedOutcome| match outcome {
         PartitionedOutcome::Ran { start, .. } => start.0,
         PartitionedOutcome::Refused(_) => -1,
@@ -33,10 +33,10 @@ fn a_reservation_takes_the_last_nodes_and_delays_by_core_hours() {
     );
     assert_eq!(
         with.iter().map(start).collect::<Vec<_>>(),
-        [900, 1_400, 1_450]
+        [900, 1_400, 1_900]
     );
-    // 500 s of four cores and 50 s of eight.
-    let hours = (500.0 * 4.0 + 50.0 * 8.0) / 3_600.0;
+    // 500 s of four cores and of eight.
+    let hours = (500.0 * 4.0 + 500.0 * 8.0) / 3_600.0;
     assert_eq!(measured.get("others_delay_core_hours"), Some(hours));
     // One node of two cores and one of four, for an hour.
     assert_eq!(
