@@ -280,3 +280,90 @@ fn saved_experiments_are_what_advice_runs() {
     let line = queue.lines().next().expect("a line");
     assert!(line.contains("40 points done already"), "{line}");
 }
+
+const MACHINE: &str = r#"
+name = "two halves"
+backfilling = { depth = 2 }
+[[class]]
+name = "thin"
+nodes = 16
+cores = 2
+[[class]]
+name = "thick"
+nodes = 8
+cores = 4
+"#;
+
+#[test]
+fn advice_on_a_machine_file_is_about_that_machine() {
+    let folder = tempfile::tempdir().expect("a folder");
+    log(folder.path());
+    fs::write(folder.path().join("machine.toml"), MACHINE).expect("written");
+    let call = |more: &[&str]| output(program(folder.path(), &[&ADVISE, more].concat()));
+    let machine = ["--machine", "machine.toml", "--reservation", "20x3"];
+    let done = call(&machine);
+    assert!(done.status.success(), "{}", text(&done.stderr));
+    let store = rusqlite::Connection::open(folder.path().join("s.db")).expect("a store");
+    let ask = |sql: &str| -> f64 {
+        store
+            .query_row(sql, [], |row| row.get(0))
+            .unwrap_or_else(|error| panic!("{sql}: {error}"))
+    };
+    let of = |name: &str, measure: &str| {
+        ask(&format!(
+            "SELECT avg(value) FROM v_measure WHERE measure = '{measure}' AND run = (SELECT max(id) FROM run WHERE name = 'advise-log-{name}')"
+        ))
+    };
+    let said = text(&done.stdout);
+    // A log of a model records no waits.
+    assert!(said.contains("The log records no waits"), "{said}");
+    // 16 nodes of two cores and four of four, for three hours.
+    assert!(said.contains("times its own 144"), "{said}");
+    let close = |one: f64, other: f64| assert!((one - other).abs() < 1e-6, "{one} and {other}");
+    let waits = numbers(column(folder.path(), "worth-queue", "wait_minutes"));
+    close(
+        (waits[0] + waits[1]) / 2.0,
+        of("machine", "queue_wait_minutes"),
+    );
+    let told = numbers(column(
+        folder.path(),
+        "announced-starts",
+        "promised_percent",
+    ));
+    close((told[0] + told[1]) / 2.0, of("machine", "promised_percent"));
+    let tried = numbers(column(folder.path(), "reservation-blocks", "asked"));
+    assert_eq!(tried.iter().sum::<f64>(), 336.0);
+    let costs = numbers(column(folder.path(), "reservation-blocks", "core_hours"));
+    let all: f64 = costs
+        .iter()
+        .zip(&tried)
+        .filter(|(cost, _)| cost.is_finite())
+        .map(|(cost, tried)| cost * tried)
+        .sum();
+    close(
+        all / 336.0,
+        of("machine-reservation", "others_delay_core_hours"),
+    );
+    let page = fs::read_to_string(folder.path().join("page/index.html")).expect("a page");
+    assert!(page.contains("--machine machine.toml") && page.contains("two halves"));
+    // A machine that is no file, names without a machine, and a reservation of more nodes than it has.
+    for (more, words) in [
+        (
+            &["--machine", "nowhere.toml"][..],
+            "nowhere.toml cannot be read",
+        ),
+        (&["--names", "map.csv"][..], "--machine"),
+        (
+            &["--machine", "machine.toml", "--nodes", "9"][..],
+            "cannot be used with",
+        ),
+        (
+            &["--machine", "machine.toml", "--reservation", "25x1"][..],
+            "the machine has 24",
+        ),
+    ] {
+        let said = call(more);
+        assert_eq!(said.status.code(), Some(2), "{more:?}");
+        assert!(text(&said.stderr).contains(words), "{}", text(&said.stderr));
+    }
+}

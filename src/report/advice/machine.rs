@@ -4,7 +4,7 @@ use super::samples::{Group, groups, rows};
 use super::{AdviceSource, Section, said};
 use crate::report::section::ReportError;
 use crate::report::sql::this_run;
-use crate::report::table::{Cell, Column, Table};
+use crate::report::table::{Cell, Column, Table, grouped};
 use crate::store::Store;
 
 // Columns of the query behind its key and the replication.
@@ -50,15 +50,18 @@ pub(super) fn section<'s>(
     };
     let answer = match requested.mean(RECORDED) {
         None => "The log records no waits, so nothing can be said.".to_owned(),
-        Some(recorded) => format!(
-            "The log recorded a mean wait of {} min, and on the machine of the file the same jobs wait {} min; job by job they are {} min apart, and the rank \
-             correlation of the waits is {}.{}",
-            said(Some(recorded), 0),
-            said(requested.mean(SIMULATED), 0),
-            said(requested.mean(APART), 0),
-            said(requested.mean(RANK), 2),
-            caution(requested),
-        ),
+        Some(recorded) => {
+            let (closely, caution) = verdict(requested);
+            format!(
+                "{closely}: the log recorded a mean wait of {} min, and on the machine of the file the same jobs wait {} min; job by job they are {} min apart, and \
+                 the rank correlation of the waits is {}.{caution}",
+                // The same in every run.
+                grouped(recorded.mean, 0),
+                said(requested.mean(SIMULATED), 0),
+                said(requested.mean(APART), 0),
+                said(requested.mean(RANK), 2),
+            )
+        }
     };
     let row = |group: &Group, requests: &str| {
         let mut row = vec![Cell::Text(requests.to_owned())];
@@ -99,12 +102,12 @@ pub(super) fn section<'s>(
     }))
 }
 
-/// Below this rank correlation, or this far from the recorded mean, the file is not the machine of the log.
+/// Below this rank correlation, or further than this factor from the recorded mean, waits are called unlike.
 const WEAK_RANK: f64 = 0.5;
 const FAR: f64 = 1.5;
 
-/// What to make of it, where the two are not alike.
-fn caution(group: &Group) -> &'static str {
+/// Whether the two are alike, and what to make of it where they are not.
+fn verdict(group: &Group) -> (&'static str, &'static str) {
     let mean = |column| group.mean(column).map(|estimate| estimate.mean);
     let is_weak = mean(RANK).is_none_or(|rank| rank < WEAK_RANK);
     let ratio = mean(SIMULATED).zip(mean(RECORDED));
@@ -112,8 +115,11 @@ fn caution(group: &Group) -> &'static str {
         simulated > FAR * recorded || recorded > FAR * simulated
     });
     if is_weak || is_far {
-        " That is not close: what follows holds for the machine of the file, and only as far as yours is like it."
+        (
+            "Not closely",
+            " What follows holds for the machine of the file, and only as far as yours is like it.",
+        )
     } else {
-        ""
+        ("Roughly", "")
     }
 }
