@@ -1,6 +1,9 @@
 //! What a store outlives: kills at any instant, full disks, read-only folders, two programs at once, copies of a store that
 //! is open, a journal that was cut. `docs/durability.md` says what is promised and how often it was tried.
 
+#[cfg(unix)]
+mod interruption;
+
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -106,9 +109,7 @@ fn whole(store: &Path) {
 
 fn remove_store(store: &Path) {
     for suffix in ["", "-wal", "-shm"] {
-        let mut name = store.as_os_str().to_owned();
-        name.push(suffix);
-        let _ = fs::remove_file(name);
+        let _ = fs::remove_file(format!("{}{suffix}", store.display()));
     }
 }
 

@@ -89,7 +89,7 @@ pub use virtual_reservation::{
     virtual_cost_bound,
 };
 pub use virtual_study::{
-    CALIBRATED_DEADLINES_HOURS, CALIBRATED_QUANTILES, Combination, Replayed, VirtualReplay,
-    VirtualStudy, VirtualStudyError, VirtualStudyRun, VirtualStudySettings, VirtualTrial,
-    check_span, simulate_virtual,
+    CALIBRATED_DEADLINES_HOURS, CALIBRATED_QUANTILES, Combination, Replayed, Snapshot,
+    VirtualReplay, VirtualStudy, VirtualStudyError, VirtualStudyRun, VirtualStudySettings,
+    VirtualTrial, check_span, simulate_virtual,
 };

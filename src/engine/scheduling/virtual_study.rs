@@ -2,7 +2,8 @@
 //! `provisioning.md` §7.7, §11.4, AMB-25 to AMB-29b).
 //!
 //! The trace is replayed once. At one instant a day the machine is forked, and one request is tried out in the forks: as a
-//! reservation that is priced, as a virtual one, and as both. The replay itself never sees a request.
+//! reservation that is priced, as a virtual one, and as both. The replay itself never sees a request. A fork lives as long as its
+//! request is tried out, so the days do not add up in memory.
 
 mod background;
 mod measures;
@@ -13,11 +14,11 @@ pub use background::check_span;
 pub use settings::{Combination, VirtualStudyError, VirtualStudySettings};
 pub use trial::VirtualTrial;
 
-pub use background::{Replayed, VirtualReplay};
+pub use background::{Replayed, Snapshot, VirtualReplay};
 
 use std::sync::Arc;
 
-use background::{DAY, Snapshot, in_order, instants, snapshots, window};
+use background::{DAY, calibration, in_order, instants, window};
 
 use crate::estimates::WaitCalibration;
 use crate::random::Stream;
@@ -71,7 +72,9 @@ pub fn simulate_virtual(
     stream: &mut Stream,
 ) -> Result<VirtualStudyRun, VirtualStudyError> {
     let study = VirtualStudy::new(jobs, nodes, settings, stream)?;
-    study.judge(study.replay_alone())
+    let mut trials = Vec::new();
+    let replayed = study.replay_alone(|snapshot| trials.push(study.try_out(snapshot)))?;
+    study.judge(trials, replayed)
 }
 
 /// A study whose instants are drawn: what is replayed, and what is asked of the replay.
@@ -116,8 +119,10 @@ impl VirtualStudy {
     }
 
     /// The replay before its first job.
-    #[must_use]
-    pub fn replay(&self) -> VirtualReplay {
+    ///
+    /// # Errors
+    /// [`VirtualStudyError`] if the settings of the predictor are out of range.
+    pub fn replay(&self) -> Result<VirtualReplay, VirtualStudyError> {
         let until = self.window.1;
         VirtualReplay::new(
             &self.jobs,
@@ -128,9 +133,9 @@ impl VirtualStudy {
         )
     }
 
-    /// Replays the jobs.
-    fn replay_alone(&self) -> Replayed {
-        let mut replay = self.replay();
+    /// Replays the jobs and hands over machine and predictor at each instant.
+    fn replay_alone(&self, mut ask: impl FnMut(Snapshot)) -> Result<Replayed, VirtualStudyError> {
+        let mut replay = self.replay()?;
         let mut jobs: &[Job] = self.jobs();
         while !replay.is_done() {
             let arrival = jobs.first().map(|job| job.submit);
@@ -140,35 +145,31 @@ impl VirtualStudy {
             let (day, later) = jobs.split_at(jobs.partition_point(|job| job.submit < next + DAY));
             replay.submit(day.iter().cloned());
             replay.advance(next + DAY);
+            replay.take_snapshots().into_iter().for_each(&mut ask);
             jobs = later;
         }
-        replay.finish()
+        Ok(replay.finish())
     }
 
-    /// Snapshots at the instants, and how well the predictor knew the waits.
-    fn snapshots(
-        &self,
-        replayed: Replayed,
-    ) -> Result<(Vec<Snapshot>, WaitCalibration), VirtualStudyError> {
-        let (jobs, instants) = (&self.jobs, &self.instants);
-        snapshots(jobs, replayed, &self.settings, instants, self.window)
+    /// Tries out the request of one instant in forks of the machine as it is then.
+    #[must_use]
+    pub fn try_out(&self, snapshot: Snapshot) -> VirtualTrial {
+        trial::try_out(&snapshot, &self.jobs, &self.settings)
     }
 
-    /// Tries out each request in forks of what was replayed.
+    /// What the study found: the trials in order of time, and what the replay says beside them.
     ///
     /// # Errors
     /// As [`simulate_virtual`].
-    pub fn judge(&self, replayed: Replayed) -> Result<VirtualStudyRun, VirtualStudyError> {
-        let jobs = replayed.outcomes(&self.jobs, self.window.1);
-        let (snapshots, calibration) = self.snapshots(replayed)?;
-        let trials = snapshots
-            .iter()
-            .map(|snapshot| trial::try_out(snapshot, &self.jobs, &self.settings))
-            .collect();
+    pub fn judge(
+        &self,
+        trials: Vec<VirtualTrial>,
+        replayed: Replayed,
+    ) -> Result<VirtualStudyRun, VirtualStudyError> {
         Ok(VirtualStudyRun {
             trials,
-            calibration,
-            jobs,
+            calibration: calibration(&self.jobs, &replayed, self.window, &self.settings)?,
+            jobs: replayed.outcomes(&self.jobs, self.window.1),
         })
     }
 }

@@ -43,7 +43,8 @@ pub use provisioning::{
 pub use reserving::ReservingClusterActor;
 pub use slots::SlotMachineActor;
 pub use virtual_reservations::{
-    ReplayActor, ReplaySeen, ReportReplay, RequesterActor, TriedOut, TryOut,
+    Judge, Judged, ReplayActor, ReplaySeen, ReportReplay, RequesterActor, Snapshots, TakeSnapshots,
+    TryOut,
 };
 
 use self::messages::{Advance, AskGrant, HandOver, ReportTotals, WhenNext};

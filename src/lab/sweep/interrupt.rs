@@ -1,11 +1,17 @@
-//! Ctrl-C: the first lets the simulations under way finish, the second stops at once.
+//! Ctrl-C and the termination signal: after the first one no simulation begins, a second one stops at once. Who sends the termination
+//! signal (a batch system, a service manager, a container) kills a little later, so that after it simulations under way get
+//! [`GRACE`] and no more.
 
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Exit code of a run that the user stopped.
 pub const INTERRUPTED: i32 = 130;
+
+/// How long the simulations under way may take after the termination signal.
+pub const GRACE: Duration = Duration::from_secs(5);
 
 /// A wish to stop, shared by everybody who can take it into account.
 #[derive(Clone, Debug, Default)]
@@ -29,18 +35,14 @@ impl Interrupt {
         self.0.load(Ordering::SeqCst)
     }
 
-    /// Takes Ctrl-C and the termination signal from now on: the first one sets the wish, the second one ends the process
-    /// with code 130 (the store stays whole: what was not committed is not in it).
+    /// Takes Ctrl-C and the termination signal from now on: the first one sets the wish, a second one, or the end of [`GRACE`] after a
+    /// termination signal, ends the process with code 130 (the store stays whole: what was not committed is not in it).
     ///
     /// # Errors
     ///
     /// When the system gives no thread or no signal handler.
     pub fn listen(&self) -> io::Result<()> {
-        self.listen_with(|| {
-            tracing::warn!(
-                "stopping after the simulations under way; press Ctrl-C again to stop at once"
-            );
-        })
+        self.listen_with(|what| tracing::warn!("{what}"))
     }
 
     /// The same without a word, for what stops soon.
@@ -49,10 +51,10 @@ impl Interrupt {
     ///
     /// As [`Interrupt::listen`].
     pub fn listen_quietly(&self) -> io::Result<()> {
-        self.listen_with(|| {})
+        self.listen_with(|_| {})
     }
 
-    fn listen_with(&self, say: fn()) -> io::Result<()> {
+    fn listen_with(&self, say: fn(&str)) -> io::Result<()> {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_io()
             .build()?;
@@ -71,30 +73,43 @@ impl Interrupt {
 }
 
 #[cfg(unix)]
-async fn wait(wish: &Interrupt, say: fn()) -> io::Result<()> {
+async fn wait(wish: &Interrupt, say: fn(&str)) -> io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut terminate = signal(SignalKind::terminate())?;
     let mut interrupt = signal(SignalKind::interrupt())?;
     loop {
         tokio::select! {
-            _ = interrupt.recv() => on_signal(wish, say),
-            _ = terminate.recv() => on_signal(wish, say),
+            _ = interrupt.recv() => on_signal(wish, say, AFTER_CTRL_C),
+            _ = terminate.recv() => {
+                on_signal(wish, say, &format!(
+                    "stopping after the simulations under way, in {} s at the latest; a second signal stops at once",
+                    GRACE.as_secs()
+                ));
+                // A thread of its own: this one listens to a second signal.
+                std::thread::Builder::new().name("grace".to_owned()).spawn(|| {
+                    std::thread::sleep(GRACE);
+                    std::process::exit(INTERRUPTED);
+                })?;
+            }
         }
     }
 }
 
 #[cfg(not(unix))]
-async fn wait(wish: &Interrupt, say: fn()) -> io::Result<()> {
+async fn wait(wish: &Interrupt, say: fn(&str)) -> io::Result<()> {
     loop {
         tokio::signal::ctrl_c().await?;
-        on_signal(wish, say);
+        on_signal(wish, say, AFTER_CTRL_C);
     }
 }
 
-fn on_signal(wish: &Interrupt, say: fn()) {
+const AFTER_CTRL_C: &str =
+    "stopping after the simulations under way; press Ctrl-C again to stop at once";
+
+fn on_signal(wish: &Interrupt, say: fn(&str), what: &str) {
     if wish.is_requested() {
         std::process::exit(INTERRUPTED);
     }
     wish.request();
-    say();
+    say(what);
 }

@@ -1,6 +1,7 @@
 //! The undisturbed replay: snapshots of machine and predictor at the instants, and whether predictions came true.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use rand::RngExt;
 
@@ -15,8 +16,10 @@ use crate::workload::{Job, JobId};
 
 pub(super) const DAY: Seconds = Seconds(24 * 3_600);
 
-/// Machine and predictor at the end of the second of an instant.
-pub(super) struct Snapshot {
+/// Machine and predictor at the end of the second of an instant. On a machine that gets more work than it can do its queue is as long
+/// as the trace: snapshots are for being tried out and let go, not for being collected.
+#[derive(Clone)]
+pub struct Snapshot {
     pub(super) asked_at: Seconds,
     pub(super) machine: ReservingMachine,
     pub(super) predictor: WaitPredictor,
@@ -34,6 +37,12 @@ pub struct VirtualReplay {
     /// How many jobs, counted from the first, have a wait to hold against its prediction.
     judged: usize,
     submitted: usize,
+    /// All jobs, by submission: what the predictor is told of those that started.
+    jobs: Arc<[Job]>,
+    predictor: WaitPredictor,
+    /// Submitted jobs that had not started at the last instant, by position.
+    unseen: Vec<u32>,
+    snapshots: Vec<Snapshot>,
     replayed: Replayed,
 }
 
@@ -42,8 +51,6 @@ pub struct VirtualReplay {
 pub struct Replayed {
     /// When each job that is judged started, by position, and some of the others.
     starts: Vec<Option<Seconds>>,
-    /// The machine at each instant.
-    machines: Vec<ReservingMachine>,
 }
 
 impl Replayed {
@@ -62,23 +69,26 @@ impl Replayed {
 
 impl VirtualReplay {
     pub(super) fn new(
-        jobs: &[Job],
+        jobs: &Arc<[Job]>,
         nodes: Nodes,
         settings: &VirtualStudySettings,
         instants: &[Seconds],
         until: Seconds,
-    ) -> Self {
-        Self {
+    ) -> Result<Self, VirtualStudyError> {
+        Ok(Self {
             machine: ReservingMachine::new(nodes, settings.reserving.clone()),
             pending: VecDeque::new(),
             instants: instants.iter().copied().collect(),
             judged: jobs.partition_point(|job| job.submit < until),
             submitted: 0,
+            jobs: Arc::clone(jobs),
+            predictor: WaitPredictor::new(settings.predictor)?,
+            unseen: Vec::new(),
+            snapshots: Vec::new(),
             replayed: Replayed {
                 starts: vec![None; jobs.len()],
-                machines: Vec::with_capacity(instants.len()),
             },
-        }
+        })
     }
 
     /// Hands over arrivals in the order of submission, none of them in the past.
@@ -92,14 +102,44 @@ impl VirtualReplay {
             self.instants.pop_front();
             self.play(instant + Seconds(1));
             self.machine.wait_until(instant);
-            self.replayed.machines.push(self.machine.clone());
+            self.learn();
+            self.snapshots.push(Snapshot {
+                asked_at: instant,
+                machine: self.machine.clone(),
+                predictor: self.predictor.clone(),
+                next_job: self.submitted,
+            });
         }
         self.play(until);
+    }
+
+    /// Machine and predictor at the instants that have passed since the last call.
+    pub fn take_snapshots(&mut self) -> Vec<Snapshot> {
+        std::mem::take(&mut self.snapshots)
+    }
+
+    /// Tells the predictor of all jobs that have started since the last time, in the order in which they did.
+    fn learn(&mut self) {
+        let (starts, machine) = (&self.replayed.starts, &self.machine);
+        let mut started = Vec::new();
+        self.unseen.retain(|&position| {
+            let start = starts[position as usize].or_else(|| machine.started(JobId(position)));
+            started.extend(start.map(|start| (start, position)));
+            start.is_none()
+        });
+        started.sort_unstable();
+        for (start, position) in started {
+            let job = &self.jobs[position as usize];
+            self.predictor
+                .observe(job.nodes, job.estimate, start - job.submit);
+        }
     }
 
     fn play(&mut self, until: Seconds) {
         let due = self.pending.partition_point(|job| job.submit < until);
         self.submitted += due;
+        self.unseen
+            .extend(self.pending.iter().take(due).map(|job| job.id.0));
         self.machine.submit(self.pending.drain(..due));
         self.machine.advance(until);
         for outcome in self.machine.take_job_outcomes() {
@@ -138,29 +178,6 @@ impl VirtualReplay {
         }
         self.replayed
     }
-}
-
-/// Snapshots at the instants, and how well the predictor knew the waits.
-pub(super) fn snapshots(
-    jobs: &[Job],
-    replayed: Replayed,
-    settings: &VirtualStudySettings,
-    instants: &[Seconds],
-    window: (Seconds, Seconds),
-) -> Result<(Vec<Snapshot>, WaitCalibration), VirtualStudyError> {
-    let (predictors, calibration) = predict(jobs, &replayed.starts, instants, window, settings)?;
-    let snapshots = instants
-        .iter()
-        .zip(replayed.machines)
-        .zip(predictors)
-        .map(|((&asked_at, machine), predictor)| Snapshot {
-            asked_at,
-            machine,
-            predictor,
-            next_job: submitted(jobs, asked_at),
-        })
-        .collect();
-    Ok((snapshots, calibration))
 }
 
 /// One instant a day from `begin` on, at a second of the day that is drawn.
@@ -220,23 +237,17 @@ pub(super) fn window(
     Ok((begin, end))
 }
 
-/// Lets a predictor live through the replay: the predictor at each instant, and how it did for the jobs submitted in the
-/// window.
-fn predict(
+/// How well a predictor that lives through the replay knows the waits of the jobs submitted in the window.
+pub(super) fn calibration(
     jobs: &[Job],
-    starts: &[Option<Seconds>],
-    instants: &[Seconds],
+    replayed: &Replayed,
     window: (Seconds, Seconds),
     settings: &VirtualStudySettings,
-) -> Result<(Vec<WaitPredictor>, WaitCalibration), VirtualStudyError> {
+) -> Result<WaitCalibration, VirtualStudyError> {
+    let starts = &replayed.starts;
     let mut predictor = WaitPredictor::new(settings.predictor)?;
     let mut calibration = WaitCalibration::default();
-    let mut predictors = Vec::with_capacity(instants.len());
-    let mut instants = instants.iter().peekable();
-    for (time, event, position) in timeline(jobs, starts, window) {
-        while instants.next_if(|instant| **instant < time).is_some() {
-            predictors.push(predictor.clone());
-        }
+    for (_, event, position) in timeline(jobs, starts, window) {
         let job = &jobs[position];
         let Some(start) = starts[position] else {
             continue;
@@ -249,8 +260,7 @@ fn predict(
             Happening::Start => predictor.observe(job.nodes, job.estimate, wait),
         }
     }
-    predictors.extend(instants.map(|_| predictor.clone()));
-    Ok((predictors, calibration))
+    Ok(calibration)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -255,7 +255,11 @@ fn the_predictor_of_an_instant_has_seen_the_waits_of_those_who_had_started_and_n
     };
     let jobs = random_jobs(5, 4);
     let study = VirtualStudy::new(&jobs, Nodes(4), &settings, &mut stream(1)).unwrap();
-    let (snapshots, _) = study.snapshots(study.replay_alone()).unwrap();
+    let mut snapshots = Vec::new();
+    study
+        .replay_alone(|snapshot| snapshots.push(snapshot))
+        .unwrap();
+    assert_eq!(snapshots.len(), 3);
     for snapshot in &snapshots {
         // Slowly and obviously: a replay up to the instant, second by second.
         let mut machine = crate::scheduling::reserving::ReservingMachine::new(

@@ -114,7 +114,6 @@ CREATE TABLE point_axis (
     FOREIGN KEY (run, place) REFERENCES run_point (run, place),
     FOREIGN KEY (run, axis, value) REFERENCES axis_value (run, axis, position)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX point_axis_by_value ON point_axis (run, axis, value);
 ";
 
 const VIEWS: &[View] = &[

@@ -138,6 +138,7 @@ fn make_version_7(file: &Connection) {
     }
     file.execute_batch(
         "DROP INDEX job_fixed;
+         CREATE INDEX point_axis_by_value ON point_axis (run, axis, value);
          ALTER TABLE reservation_outcome DROP COLUMN user; ALTER TABLE co_request DROP COLUMN user;
          UPDATE job SET deadline = 2305843009213693951 WHERE deadline IS NULL;
          PRAGMA user_version = 7",
