@@ -4,6 +4,7 @@
 //! nodes and what is on them, and sorts by a weighted priority as Slurm's multifactor plugin does; it is for machines that need that.
 
 mod description;
+mod fair_tree;
 mod limits;
 mod machine;
 mod nodes;
@@ -16,9 +17,9 @@ mod site;
 mod tests;
 
 pub use description::{
-    Account, AccountIndex, Backfilling, ClassIndex, Limits, NodeClass, NodeResources, NodeSharing,
-    Partition, PartitionIndex, PartitionedJob, PartitionedMachine, PriorityWeights, QualityIndex,
-    QualityOfService, ShareHolder, Window,
+    Account, AccountIndex, Backfilling, ClassIndex, FairShareAlgorithm, Limits, NodeClass,
+    NodeResources, NodeSharing, Partition, PartitionIndex, PartitionedJob, PartitionedMachine,
+    PriorityWeights, QualityIndex, QualityOfService, ShareHolder, Window,
 };
 
 use crate::units::Seconds;
@@ -69,7 +70,7 @@ pub enum Refusal {
 /// than a second is one second. docs/model.md, "Machines with partitions", says the rules.
 ///
 /// # Panics
-/// If a job, partition or window names what the machine does not have.
+/// If a job, partition, window or account names what the machine does not have.
 #[must_use]
 pub fn simulate_partitioned(
     machine: &PartitionedMachine,
