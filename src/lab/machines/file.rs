@@ -117,6 +117,10 @@ pub const KEYS: &[(&str, &str)] = &[
         "account.groups",
         "numbers of the trace's groups (field 13), or their names",
     ),
+    (
+        "account.parent",
+        "the name of the account above it, for the fair tree (default: none)",
+    ),
     ("account.per_user", "the same limits of each user"),
     ("account.in_all", "the same limits of all its jobs together"),
     ("limit", "1 or more"),
@@ -131,15 +135,19 @@ pub const KEYS: &[(&str, &str)] = &[
     ),
     (
         "priority.fair_share",
-        "0 or more (default 0), for what the holder used of its share",
+        "0 or more (default 0), for what was used of a share",
+    ),
+    (
+        "priority.fair_share_algorithm",
+        "\"classic\" (the default: one level of holders) or \"fair-tree\" (Slurm's default: accounts, accounts below them, and users of each)",
     ),
     (
         "priority.damping",
-        "above 0 (default 1): more makes less of use beyond the share",
+        "above 0 (default 1): more makes less of use beyond the share; not in the fair tree",
     ),
     (
         "priority.holder",
-        "\"user\" (the default: all have the same share) or \"account\"",
+        "\"user\" (the default: all have the same share) or \"account\"; not in the fair tree",
     ),
     (
         "priority.half_life_hours",
@@ -341,6 +349,8 @@ pub struct RawQuality {
 pub struct RawAccount {
     pub name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub shares: Option<f64>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub groups: Vec<NumberOrName>,
@@ -360,6 +370,16 @@ pub enum RawHolder {
     Account,
 }
 
+/// Values of `fair_share_algorithm`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[allow(missing_docs)]
+pub enum RawAlgorithm {
+    #[default]
+    Classic,
+    FairTree,
+}
+
 /// `[priority]`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -371,6 +391,8 @@ pub struct RawPriority {
     pub oldest_hours: Option<f64>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub fair_share: f64,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub fair_share_algorithm: RawAlgorithm,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub damping: Option<f64>,
     #[serde(default, skip_serializing_if = "is_default")]

@@ -1,5 +1,7 @@
 //! From what a machine file says to a machine: every value checked, every default filled in.
 
+mod shares;
+
 use std::collections::HashSet;
 
 use jiff::civil::{Date, DateTime};
@@ -7,16 +9,13 @@ use jiff::tz::TimeZone;
 
 use super::MachineDescription;
 use super::calendar::{CalendarEntry, MOST_OCCURRENCES, Repetition};
-use super::file::{
-    RawDepth, RawHolder, RawLimits, RawMachine, RawPriority, RawRepeats, RawSharing, RawWindow,
-    allowed,
-};
+use super::file::{RawDepth, RawLimits, RawMachine, RawRepeats, RawSharing, RawWindow, allowed};
 use super::places::{Places, key};
 use super::trace::{PartitionRule, TraceMapping};
 use crate::keys::problem::{ExperimentError, Problem, ProblemKind, Problems};
 use crate::scheduling::partitioned::{
-    Account, Backfilling, ClassIndex, Limits, NodeClass, NodeResources, NodeSharing, Partition,
-    PartitionIndex, PartitionedMachine, PriorityWeights, QualityOfService, ShareHolder,
+    Backfilling, ClassIndex, Limits, NodeClass, NodeResources, NodeSharing, Partition,
+    PartitionIndex, PartitionedMachine, QualityOfService,
 };
 use crate::units::{Nodes, Seconds};
 
@@ -376,85 +375,6 @@ impl Checks<'_, '_> {
             .map(|quality| (quality.queues.clone(), quality.partitions.clone()))
             .collect();
         (qualities, lists)
-    }
-
-    fn accounts(&mut self, raw: &RawMachine) -> Vec<Account> {
-        if raw.account.is_empty() {
-            return vec![Account {
-                name: "all".to_owned(),
-                shares: 1.0,
-                per_user: Limits::default(),
-                in_all: Limits::default(),
-            }];
-        }
-        self.names(
-            "account",
-            raw.account.iter().map(|account| account.name.as_str()),
-        );
-        let accounts: Vec<Account> = (raw.account.iter().enumerate())
-            .map(|(at, account)| {
-                let path = |key: &str| format!("account.{at}.{key}");
-                let shares = account.shares.unwrap_or(1.0);
-                Account {
-                    name: account.name.clone(),
-                    shares: self.number(&path("shares"), shares, f64::MAX),
-                    per_user: self.limits(&path("per_user"), &account.per_user),
-                    in_all: self.limits(&path("in_all"), &account.in_all),
-                }
-            })
-            .collect();
-        let has_shares = accounts.iter().any(|account| account.shares > 0.0);
-        self.require(has_shares, "account.0.shares", || {
-            "no account has a share".to_owned()
-        });
-        accounts
-    }
-
-    fn priority(&mut self, raw: &RawPriority) -> PriorityWeights {
-        let weights = [
-            ("age", raw.age),
-            ("fair_share", raw.fair_share),
-            ("size", raw.size),
-            ("partition", raw.partition),
-            ("qos", raw.qos),
-        ];
-        for (key, weight) in weights {
-            self.number(&format!("priority.{key}"), weight, f64::MAX);
-        }
-        let damping = raw.damping.unwrap_or(1.0);
-        self.require(
-            damping.is_finite() && damping > 0.0,
-            "priority.damping",
-            || format!("{damping} is out of range"),
-        );
-        let half_life = self.hours(
-            "priority.half_life_hours",
-            raw.half_life_hours.unwrap_or(WEEK_HOURS),
-        );
-        let decays = raw.decays.unwrap_or(true);
-        self.require(
-            decays || raw.half_life_hours.is_none(),
-            "priority.half_life_hours",
-            || "use that does not decay has no half life: leave one of the two out".to_owned(),
-        );
-        PriorityWeights {
-            age: raw.age,
-            oldest: self.hours(
-                "priority.oldest_hours",
-                raw.oldest_hours.unwrap_or(WEEK_HOURS),
-            ),
-            fair_share: raw.fair_share,
-            damping,
-            holder: match raw.holder {
-                RawHolder::User => ShareHolder::User,
-                RawHolder::Account => ShareHolder::Account,
-            },
-            half_life: decays.then_some(half_life),
-            size: raw.size,
-            favours_small: raw.favours_small,
-            partition: raw.partition,
-            quality: raw.qos,
-        }
     }
 
     fn backfilling(&mut self, raw: &RawMachine) -> Backfilling {

@@ -104,7 +104,9 @@ pub struct QualityOfService {
 pub struct Account {
     /// Its name, as in the file.
     pub name: String,
-    /// Its share, in proportion to those of the others.
+    /// The account above it, which the fair tree knows; no account is above itself, in whatever number of steps.
+    pub parent: Option<AccountIndex>,
+    /// Its share, in proportion to those of the others; in a fair tree to those below the same account.
     pub shares: f64,
     /// Of every single user.
     pub per_user: Limits,
@@ -122,6 +124,18 @@ pub enum ShareHolder {
     Account,
 }
 
+/// How use is held against shares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FairShareAlgorithm {
+    /// `2^(−(u/s)/damping)` of one level of holders: u is the part of all decayed use that was the holder's, s its part of all shares.
+    #[default]
+    Classic,
+    /// Slurm's fair tree, its default since version 19.05: the rank of the user of an account among all, as a part of their number.
+    /// Siblings are ranked by their part of the shares as a multiple of their part of the use, and everybody below one before everybody
+    /// below the next. Users of an account are siblings with a share of 1 each; there are those who are in the jobs.
+    FairTree,
+}
+
 /// What decides who comes first: a weighted sum of factors from 0 to 1 (Slurm's priority/multifactor). Jobs of equal priority come in
 /// order of submission.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -130,11 +144,13 @@ pub struct PriorityWeights {
     pub age: f64,
     /// The wait that counts fully.
     pub oldest: Seconds,
-    /// Of `2^(−(u/s)/damping)`: u is the part of all decayed use that was the holder's, s its part of all shares.
+    /// Of the factor that [`FairShareAlgorithm`] says.
     pub fair_share: f64,
-    /// The damping of it.
+    /// Which it is.
+    pub algorithm: FairShareAlgorithm,
+    /// The damping of the classic one.
     pub damping: f64,
-    /// Whose share.
+    /// Whose share counts in the classic one.
     pub holder: ShareHolder,
     /// After how long use counts half; `None`: it never decays.
     pub half_life: Option<Seconds>,

@@ -5,6 +5,7 @@
 
 mod agreement;
 mod description;
+mod fair_tree;
 mod limits;
 mod machine;
 mod measured;
@@ -20,9 +21,9 @@ mod tests;
 
 pub use agreement::{Agreement, Waits};
 pub use description::{
-    Account, AccountIndex, Backfilling, ClassIndex, Limits, NodeClass, NodeResources, NodeSharing,
-    Partition, PartitionIndex, PartitionedJob, PartitionedMachine, PriorityWeights, QualityIndex,
-    QualityOfService, ShareHolder, Window,
+    Account, AccountIndex, Backfilling, ClassIndex, FairShareAlgorithm, Limits, NodeClass,
+    NodeResources, NodeSharing, Partition, PartitionIndex, PartitionedJob, PartitionedMachine,
+    PriorityWeights, QualityIndex, QualityOfService, ShareHolder, Window,
 };
 pub use measured::{PlacedJobs, machine_measures, partitioned_outcomes};
 pub use reservation::{AddedReservation, delay_measures};
@@ -75,7 +76,7 @@ pub enum Refusal {
 /// than a second is one second. docs/model.md, "Machines with partitions", says the rules.
 ///
 /// # Panics
-/// If a job, partition or window names what the machine does not have.
+/// If a job, partition, window or account names what the machine does not have.
 #[must_use]
 pub fn simulate_partitioned(
     machine: &PartitionedMachine,

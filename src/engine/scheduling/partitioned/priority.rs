@@ -5,7 +5,10 @@
 
 use std::collections::HashMap;
 
-use super::description::{PartitionedJob, PartitionedMachine, PriorityWeights, ShareHolder};
+use super::description::{
+    FairShareAlgorithm, PartitionedJob, PartitionedMachine, PriorityWeights, ShareHolder,
+};
+use super::fair_tree::FairTree;
 use crate::units::Seconds;
 
 /// Use that decays, by one holder or all.
@@ -39,15 +42,24 @@ impl Use {
     }
 }
 
+/// Against what use is held.
+#[derive(Debug)]
+enum Shares {
+    /// Each holder's part of all shares.
+    Parts(Vec<f64>),
+    Tree(FairTree),
+}
+
 /// Priorities of the jobs of one machine.
 #[derive(Debug)]
 pub(super) struct Priorities {
     weights: PriorityWeights,
     /// All cores of the machine.
     cores: f64,
-    /// Each holder's part of all shares.
-    shares: Vec<f64>,
-    by_user: HashMap<i64, usize>,
+    shares: Shares,
+    /// Holders that are users: by account in the fair tree, else below account 0.
+    by_user: HashMap<(usize, i64), usize>,
+    /// Of each holder; in the fair tree also of accounts that hold nothing themselves.
     used: Vec<Use>,
     used_in_all: Use,
     /// Each holder's factor at the last [`Priorities::refresh`].
@@ -59,20 +71,35 @@ impl Priorities {
     pub(super) fn new(machine: &PartitionedMachine, jobs: &[PartitionedJob]) -> Self {
         let weights = machine.priority;
         let mut by_user = HashMap::new();
-        let shares: Vec<f64> = match weights.holder {
-            ShareHolder::Account => {
+        let shares = match (weights.algorithm, weights.holder) {
+            (FairShareAlgorithm::FairTree, _) => {
+                let mut accounts = Vec::new();
+                for job in jobs {
+                    let next = machine.accounts.len() + accounts.len();
+                    by_user.entry((job.account.0, job.user)).or_insert_with(|| {
+                        accounts.push(job.account.0);
+                        next
+                    });
+                }
+                Shares::Tree(FairTree::of(machine, accounts))
+            }
+            (FairShareAlgorithm::Classic, ShareHolder::Account) => {
                 let all: f64 = machine.accounts.iter().map(|account| account.shares).sum();
                 let part = |shares: f64| if all > 0.0 { shares / all } else { 0.0 };
                 let accounts = machine.accounts.iter();
-                accounts.map(|account| part(account.shares)).collect()
+                Shares::Parts(accounts.map(|account| part(account.shares)).collect())
             }
-            ShareHolder::User => {
+            (FairShareAlgorithm::Classic, ShareHolder::User) => {
                 for job in jobs {
                     let next = by_user.len();
-                    by_user.entry(job.user).or_insert(next);
+                    by_user.entry((0, job.user)).or_insert(next);
                 }
-                vec![1.0 / by_user.len() as f64; by_user.len()]
+                Shares::Parts(vec![1.0 / by_user.len() as f64; by_user.len()])
             }
+        };
+        let holders = match &shares {
+            Shares::Parts(parts) => parts.len(),
+            Shares::Tree(tree) => tree.len(),
         };
         let cores: u64 = machine
             .classes
@@ -82,8 +109,8 @@ impl Priorities {
         Self {
             weights,
             cores: cores as f64,
-            used: vec![Use::default(); shares.len()],
-            factors: vec![1.0; shares.len()],
+            used: vec![Use::default(); holders],
+            factors: vec![1.0; holders],
             shares,
             by_user,
             used_in_all: Use::default(),
@@ -97,9 +124,10 @@ impl Priorities {
 
     /// Who is charged for a job.
     pub(super) fn holder_of(&self, job: &PartitionedJob) -> usize {
-        match self.weights.holder {
-            ShareHolder::Account => job.account.0,
-            ShareHolder::User => self.by_user[&job.user],
+        match (self.weights.algorithm, self.weights.holder) {
+            (FairShareAlgorithm::FairTree, _) => self.by_user[&(job.account.0, job.user)],
+            (FairShareAlgorithm::Classic, ShareHolder::Account) => job.account.0,
+            (FairShareAlgorithm::Classic, ShareHolder::User) => self.by_user[&(0, job.user)],
         }
     }
 
@@ -109,7 +137,14 @@ impl Priorities {
             return;
         }
         let half_life = self.weights.half_life;
-        self.used[holder].change(now, half_life, rate);
+        match &self.shares {
+            Shares::Parts(_) => self.used[holder].change(now, half_life, rate),
+            Shares::Tree(tree) => {
+                for node in tree.path(holder) {
+                    self.used[node].change(now, half_life, rate);
+                }
+            }
+        }
         self.used_in_all.change(now, half_life, rate);
     }
 
@@ -120,8 +155,17 @@ impl Priorities {
         }
         let half_life = self.weights.half_life;
         let all = self.used_in_all.at(now, half_life);
-        for ((factor, used), share) in self.factors.iter_mut().zip(&self.used).zip(&self.shares) {
-            *factor = share_factor(used.at(now, half_life), all, *share, self.weights.damping);
+        let used = self.used.iter().map(|used| used.at(now, half_life));
+        match &self.shares {
+            Shares::Parts(parts) => {
+                for ((factor, used), part) in self.factors.iter_mut().zip(used).zip(parts) {
+                    *factor = share_factor(used, all, *part, self.weights.damping);
+                }
+            }
+            Shares::Tree(tree) => {
+                let used: Vec<f64> = used.collect();
+                tree.factors(&used, all, &mut self.factors);
+            }
         }
     }
 

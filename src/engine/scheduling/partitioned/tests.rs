@@ -1,6 +1,7 @@
 //! The machine with partitions against the fast engines, against numbers worked out by hand, and against a slow twin.
 
 mod announced;
+mod fair_tree;
 mod fast_engines;
 mod properties;
 mod random;
@@ -53,6 +54,7 @@ fn machine(classes: Vec<NodeClass>) -> PartitionedMachine {
         }],
         accounts: vec![Account {
             name: "all".to_owned(),
+            parent: None,
             shares: 1.0,
             per_user: Limits::default(),
             in_all: Limits::default(),
@@ -61,6 +63,7 @@ fn machine(classes: Vec<NodeClass>) -> PartitionedMachine {
             age: 0.0,
             oldest: Seconds(7 * 86_400),
             fair_share: 0.0,
+            algorithm: FairShareAlgorithm::Classic,
             damping: 1.0,
             holder: ShareHolder::User,
             half_life: None,

@@ -149,6 +149,9 @@ pub(super) fn accounts(
                     account.name.clone_from(cell);
                     account.groups = vec![NumberOrName::Name(cell.clone())];
                 }
+                // Whose parent is the root is at the top.
+                "parentname" | "par name" if cell.eq_ignore_ascii_case("root") => {}
+                "parentname" | "par name" => account.parent = Some(cell.clone()),
                 "share" | "fairshare" if cell.eq_ignore_ascii_case("parent") => {
                     not_read.count("assoc Share=parent");
                 }

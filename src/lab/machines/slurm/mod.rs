@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 use self::lines::Line;
 use self::nodes::Nodes;
-use super::file::{RawBackfilling, RawDepth, RawHolder, RawMachine, RawPriority};
+use super::file::{RawAlgorithm, RawBackfilling, RawDepth, RawHolder, RawMachine, RawPriority};
 
 /// Why a `slurm.conf`, or what `sacctmgr` printed, cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -149,11 +149,21 @@ pub fn convert(
     }
     if let Some((path, text)) = associations {
         converted.machine.account = accounting::accounts(path, text, &mut not_read)?;
-        priority.holder = RawHolder::Account;
-        converted.notes.push(
-            "accounts are read without their hierarchy: each has its own share, and its users have none"
-                .to_owned(),
-        );
+        if priority.fair_share_algorithm == RawAlgorithm::FairTree {
+            converted.notes.push(
+                "rows of users are not read: all users of an account have the same share of it"
+                    .to_owned(),
+            );
+        } else {
+            priority.holder = RawHolder::Account;
+            for account in &mut converted.machine.account {
+                account.parent = None;
+            }
+            converted.notes.push(
+                "accounts are read without their hierarchy: each has its own share, and its users have none"
+                    .to_owned(),
+            );
+        }
     }
     global.explain(&priority, &mut converted.notes);
     converted.machine.priority = Some(priority);
@@ -334,26 +344,46 @@ impl Global {
 
     fn priority(&self) -> RawPriority {
         if self.is_basic {
-            RawPriority::default()
-        } else {
-            self.priority.clone()
+            return RawPriority::default();
         }
+        let mut priority = self.priority.clone();
+        // Where nothing is made of shares, nothing is said of them.
+        if priority.fair_share > 0.0 && !self.is_classic() {
+            priority.fair_share_algorithm = RawAlgorithm::FairTree;
+            priority.damping = None;
+        }
+        priority
+    }
+
+    fn has_flag(&self, name: &str) -> bool {
+        self.flags.iter().any(|flag| flag.trim() == name)
+    }
+
+    /// Whether shares are not those of the fair tree, which is Slurm's default since version 19.05.
+    fn is_classic(&self) -> bool {
+        self.has_flag("no_fair_tree") || self.has_flag("depth_oblivious")
     }
 
     /// Says where what is simulated is not what Slurm does.
     fn explain(&self, priority: &RawPriority, notes: &mut Vec<String>) {
-        let has_flag = |name: &str| self.flags.iter().any(|flag| flag.trim() == name);
-        let is_classic = has_flag("no_fair_tree") || has_flag("depth_oblivious");
-        if priority.fair_share > 0.0 && !is_classic {
+        if priority.fair_share_algorithm == RawAlgorithm::FairTree {
             notes.push(
-                "Slurm ranks users by the fair tree unless PriorityFlags has NO_FAIR_TREE; here the classic formula 2^(-(use/share)/damping) is \
-                 computed"
+                "users are ranked by the fair tree, as Slurm does since version 19.05 unless PriorityFlags has NO_FAIR_TREE; for an older one take \
+                 fair_share_algorithm out of the machine file"
+                    .to_owned(),
+            );
+            if self.priority.damping.is_some() {
+                notes.push("FairShareDampeningFactor has no part in the fair tree".to_owned());
+            }
+        } else if self.has_flag("depth_oblivious") {
+            notes.push(
+                "PriorityFlags DEPTH_OBLIVIOUS is a way to count levels of accounts; here there is one level"
                     .to_owned(),
             );
         }
         let other: Vec<&str> = (self.flags.iter())
             .map(|flag| flag.trim())
-            .filter(|flag| !["", "no_fair_tree", "depth_oblivious"].contains(flag))
+            .filter(|flag| !["", "fair_tree", "no_fair_tree", "depth_oblivious"].contains(flag))
             .collect();
         if !other.is_empty() {
             notes.push(format!(

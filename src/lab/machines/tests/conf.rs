@@ -4,7 +4,9 @@ use std::path::Path;
 
 use crate::machines::MachineDescription;
 use crate::machines::slurm::{Converted, convert, is_slurm};
-use crate::scheduling::partitioned::{Backfilling, ClassIndex, NodeSharing, ShareHolder};
+use crate::scheduling::partitioned::{
+    AccountIndex, Backfilling, ClassIndex, FairShareAlgorithm, NodeSharing, ShareHolder,
+};
 use crate::units::{Nodes, Seconds};
 
 const CONF: &str = include_str!("slurm.conf");
@@ -101,7 +103,8 @@ fn weights_times_and_passes_are_those_of_the_file_or_slurms_defaults() {
         (weights.oldest, weights.half_life),
         (Seconds::HOUR * 168, Some(Seconds::HOUR * 336))
     );
-    assert_eq!(weights.holder, ShareHolder::User);
+    // PriorityFlags does not have NO_FAIR_TREE.
+    assert_eq!(weights.algorithm, FairShareAlgorithm::FairTree);
     let backfilling = |tested, interval| Backfilling::Reserving {
         depth: u32::MAX,
         tested: Some(tested),
@@ -169,7 +172,7 @@ fn every_key_that_is_not_read_is_counted_and_what_is_decided_is_said() {
         "PriorityWeightQOS is set",
         "partition all: ExclusiveUser=YES is not simulated",
         "partition old is left out: its State is down",
-        "classic formula",
+        "users are ranked by the fair tree",
         "PriorityFlags accrue_always",
         "bf_window",
         "partition batch has nodes of 3 classes, and a job gets nodes of one class: none of more than 92 nodes",
@@ -178,7 +181,8 @@ fn every_key_that_is_not_read_is_counted_and_what_is_decided_is_said() {
     }
     let text = converted.to_toml();
     assert!(
-        text.contains("# Slurm ranks users by the fair tree"),
+        text.contains("# users are ranked by the fair tree")
+            && text.contains("fair_share_algorithm = \"fair-tree\""),
         "{text}"
     );
     assert!(text.contains("partitions = [\"batch\"]"), "{text}");
@@ -228,7 +232,11 @@ fn lists_of_the_database_become_qualities_of_service_and_accounts() {
         ),
         (Some(50), Some(20))
     );
-    assert_eq!(machine.priority.holder, ShareHolder::Account);
+    assert_eq!(
+        machine.priority.algorithm,
+        FairShareAlgorithm::FairTree,
+        "users below accounts"
+    );
     let not_read: Vec<&str> = converted
         .not_read
         .iter()
@@ -254,6 +262,53 @@ fn lists_of_the_database_become_qualities_of_service_and_accounts() {
         error.starts_with("qos.txt: there is no column Name"),
         "{error}"
     );
+}
+
+#[test]
+fn the_fair_tree_is_the_default_and_accounts_have_those_above_them() {
+    let least = "NodeName=a CPUs=4\nPartitionName=p Nodes=ALL\nPriorityWeightFairshare=10\n\
+                 FairShareDampeningFactor=3\n";
+    let associations = "Cluster|Account|User|Par Name|Share\nt|root|||1\nt|science||root|5\n\
+                        t|physics||science|30\nt|physics|ada||1\n";
+    let machine = |flags: &str| {
+        let text = format!("{least}{flags}");
+        let associations = Some((Path::new("assoc.txt"), associations));
+        let converted = convert(Path::new("slurm.conf"), &text, None, associations).unwrap();
+        (
+            described(&converted).machine().clone(),
+            converted.notes.join("\n"),
+        )
+    };
+    for flags in ["", "PriorityFlags=FAIR_TREE", "PriorityFlags=MAX_TRES"] {
+        let (machine, notes) = machine(flags);
+        assert_eq!(machine.priority.algorithm, FairShareAlgorithm::FairTree);
+        assert_eq!(machine.priority.damping, 1.0);
+        assert!(
+            notes.contains("FairShareDampeningFactor has no part"),
+            "{notes}"
+        );
+        let parents: Vec<_> = machine
+            .accounts
+            .iter()
+            .map(|account| account.parent)
+            .collect();
+        // root, science, physics.
+        assert_eq!(parents, [None, None, Some(AccountIndex(1))]);
+    }
+    let (machine, notes) = machine("PriorityFlags=NO_FAIR_TREE,MAX_TRES");
+    assert_eq!(machine.priority.algorithm, FairShareAlgorithm::Classic);
+    assert_eq!(machine.priority.holder, ShareHolder::Account);
+    assert_eq!(machine.priority.damping, 3.0);
+    assert!(
+        machine
+            .accounts
+            .iter()
+            .all(|account| account.parent.is_none())
+    );
+    assert!(notes.contains("without their hierarchy"), "{notes}");
+    // Where shares have no weight, nothing is said of them.
+    let text = converted("NodeName=a CPUs=4\nPartitionName=p Nodes=ALL").to_toml();
+    assert!(!text.contains("fair"), "{text}");
 }
 
 #[test]

@@ -6,7 +6,8 @@ use bookahead_engine::workload::swf::{SwfHeader, SwfRecord};
 use crate::machines::file::{KEYS, allowed};
 use crate::machines::{MachineDescription, TraceNames, Unplaced};
 use crate::scheduling::partitioned::{
-    AccountIndex, Backfilling, ClassIndex, NodeSharing, PartitionIndex, QualityIndex, ShareHolder,
+    AccountIndex, Backfilling, ClassIndex, FairShareAlgorithm, NodeSharing, PartitionIndex,
+    QualityIndex, ShareHolder,
 };
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, JobId, JobKind};
@@ -170,6 +171,74 @@ fn what_a_file_does_not_say_has_a_default() {
     let none = read(none);
     assert_eq!(none.machine().backfilling, Backfilling::None);
     assert_eq!(none.machine().priority.half_life, None);
+}
+
+const TREE: &str = r#"
+name = "tree"
+priority = { fair_share = 10, fair_share_algorithm = "fair-tree" }
+[[class]]
+name = "a"
+nodes = 4
+[[account]]
+name = "physics"
+parent = "science"
+[[account]]
+name = "science"
+shares = 3
+"#;
+
+#[test]
+fn accounts_may_be_below_others_in_the_fair_tree() {
+    let tree = read(TREE);
+    let machine = tree.machine();
+    assert_eq!(machine.priority.algorithm, FairShareAlgorithm::FairTree);
+    assert_eq!(machine.accounts[0].parent, Some(AccountIndex(1)));
+    assert_eq!(machine.accounts[1].parent, None);
+    let science = "name = \"science\"\n";
+    for (right, wrong, key, told) in [
+        (
+            "parent = \"science\"",
+            "parent = \"arts\"",
+            "account.parent",
+            "there is no account `arts`",
+        ),
+        (
+            science,
+            "name = \"science\"\nparent = \"physics\"\n",
+            "account.parent",
+            "above itself",
+        ),
+        (
+            ", fair_share_algorithm = \"fair-tree\"",
+            "",
+            "account.parent",
+            "in the fair tree only",
+        ),
+        (
+            "fair_share = 10",
+            "fair_share = 10, damping = 2",
+            "priority.damping",
+            "the fair tree has none",
+        ),
+        (
+            "fair_share = 10",
+            "holder = \"account\"",
+            "priority.holder",
+            "the fair tree has none",
+        ),
+        (
+            "\"fair-tree\"",
+            "\"tree\"",
+            "priority.fair_share_algorithm",
+            "\"classic\"",
+        ),
+    ] {
+        let told_at = refusal(&TREE.replace(right, wrong));
+        assert!(
+            told_at.contains(&format!("`{key}`")) && told_at.contains(told),
+            "{told_at}"
+        );
+    }
 }
 
 fn record(queue: i64, partition: i64, group: i64, requested_time: i64) -> SwfRecord {

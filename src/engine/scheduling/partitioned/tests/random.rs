@@ -66,18 +66,21 @@ fn partitions(classes: usize) -> impl Strategy<Value = Vec<Partition>> {
 fn weights() -> impl Strategy<Value = PriorityWeights> {
     let weight = || prop_oneof![2 => Just(0.0), 1 => Just(1.0), 1 => Just(4.0)];
     let weights = (weight(), weight(), weight(), weight(), weight());
-    (weights, 1_i64..40, any::<bool>(), any::<bool>()).prop_map(
-        |((age, fair_share, size, partition, quality), oldest, by_account, favours_small)| {
+    let shares = prop_oneof![
+        Just((FairShareAlgorithm::Classic, ShareHolder::User)),
+        Just((FairShareAlgorithm::Classic, ShareHolder::Account)),
+        Just((FairShareAlgorithm::FairTree, ShareHolder::User)),
+    ];
+    (weights, 1_i64..40, shares, any::<bool>()).prop_map(
+        |((age, fair_share, size, partition, quality), oldest, shares, favours_small)| {
+            let (algorithm, holder) = shares;
             PriorityWeights {
                 age,
                 oldest: Seconds(oldest),
                 fair_share,
+                algorithm,
                 damping: 1.0,
-                holder: if by_account {
-                    ShareHolder::Account
-                } else {
-                    ShareHolder::User
-                },
+                holder,
                 half_life: None,
                 size,
                 favours_small,
@@ -132,11 +135,16 @@ fn random_machine() -> impl Strategy<Value = PartitionedMachine> {
         limits(),
         limits(),
     );
-    let account = (0_u32..3, limits(), limits());
+    let account = (
+        0_u32..3,
+        limits(),
+        limits(),
+        prop::option::of(any::<prop::sample::Index>()),
+    );
     (
         kinds,
         prop::collection::vec(quality, 1..3),
-        prop::collection::vec(account, 1..3),
+        prop::collection::vec(account, 1..5),
         weights(),
         backfillings(),
     )
@@ -161,7 +169,11 @@ fn random_machine() -> impl Strategy<Value = PartitionedMachine> {
                         .collect(),
                     accounts: accounts
                         .into_iter()
-                        .map(|(shares, per_user, in_all)| Account {
+                        .enumerate()
+                        .map(|(at, (shares, per_user, in_all, parent))| Account {
+                            // One that came before, so that nobody is above itself.
+                            parent: (parent.filter(|_| at > 0))
+                                .map(|parent| AccountIndex(parent.index(at))),
                             shares: f64::from(shares),
                             per_user,
                             in_all,

@@ -1,5 +1,7 @@
 //! A slow twin: it looks at every second of every node anew, whenever something happens, and keeps nothing but who runs where.
 
+mod shares;
+
 use std::collections::BTreeMap;
 
 use super::*;
@@ -172,52 +174,6 @@ impl Twin<'_> {
             !is_within(limits.submitted_jobs, in_system(counts) as u64 + 1)
         });
         is_full.then_some(Refusal::TooManySubmitted)
-    }
-
-    fn shares_factor(&self, job: &PartitionedJob) -> f64 {
-        let weights = &self.machine.priority;
-        let used = |counts: &dyn Fn(&PartitionedJob) -> bool| -> f64 {
-            self.runs
-                .iter()
-                .filter(|run| counts(&self.jobs[run.job]))
-                .map(|run| {
-                    let quality = &self.machine.qualities[self.jobs[run.job].quality.0];
-                    let cores = run.nodes.len() as f64 * f64::from(run.each.cores);
-                    cores * quality.usage_factor * (run.end.min(self.now) - run.start) as f64
-                })
-                .sum()
-        };
-        let all = used(&|_| true);
-        let (own, share) = match weights.holder {
-            ShareHolder::User => {
-                let users: std::collections::BTreeSet<i64> =
-                    self.jobs.iter().map(|job| job.user).collect();
-                (
-                    used(&|other| other.user == job.user),
-                    1.0 / users.len() as f64,
-                )
-            }
-            ShareHolder::Account => {
-                let shares: f64 = self
-                    .machine
-                    .accounts
-                    .iter()
-                    .map(|account| account.shares)
-                    .sum();
-                let own = used(&|other| other.account == job.account);
-                (
-                    own,
-                    self.machine.accounts[job.account.0].shares / shares.max(1.0),
-                )
-            }
-        };
-        if share == 0.0 {
-            0.0
-        } else if own == 0.0 {
-            1.0
-        } else {
-            libm::exp2(-(own / all / share) / weights.damping)
-        }
     }
 
     fn priority(&self, job: &PartitionedJob) -> f64 {
