@@ -8,11 +8,13 @@
 
 use std::fmt;
 
+use pulp::{Arch, Simd, WithSimd};
 use realfft::RealFftPlanner;
 use realfft::num_complex::Complex;
 use serde::{Deserialize, Serialize};
 
 use super::completion::grid_points;
+use super::joint::fill_joint_density;
 use super::{CompletionDistribution, RuntimeSteps};
 use crate::units::Seconds;
 
@@ -30,7 +32,9 @@ pub enum Convolution {
 /// Convolves densities; owns Fourier plans and buffers, which it reuses.
 pub struct Convolver {
     way: Convolution,
+    arch: Arch,
     planner: RealFftPlanner<f64>,
+    density: Vec<f64>,
     padded: Vec<f64>,
     spectrum: Vec<Complex<f64>>,
     other_spectrum: Vec<Complex<f64>>,
@@ -65,13 +69,33 @@ impl Convolver {
     pub fn by(way: Convolution) -> Self {
         Self {
             way,
+            arch: Arch::new(),
             planner: RealFftPlanner::new(),
+            density: Vec::new(),
             padded: Vec::new(),
             spectrum: Vec::new(),
             other_spectrum: Vec::new(),
             scratch: Vec::new(),
             dense_runtime: Vec::new(),
         }
+    }
+
+    /// The completion time of a job that starts when the last of these predecessors has ended, at `from` at the earliest and at `latest`
+    /// for certain: [`Convolver::complete`] of their [`super::joint_density`].
+    #[must_use]
+    pub fn complete_after(
+        &mut self,
+        predecessors: &[&CompletionDistribution],
+        from: Seconds,
+        latest: Seconds,
+        runtime: &RuntimeSteps,
+        window_end: Seconds,
+    ) -> CompletionDistribution {
+        let mut density = std::mem::take(&mut self.density);
+        fill_joint_density(&mut density, predecessors, from, latest, runtime.step());
+        let completion = self.complete(&density, from, runtime, window_end);
+        self.density = density;
+        completion
     }
 
     /// The completion time of a job whose start has the density `joint_density` on the grid `from + j·Δ` (Δ is the
@@ -96,8 +120,13 @@ impl Convolver {
         let start = &start[..start.len().min(points)];
         let entries = runtime.entries();
         let entries = &entries[..entries.partition_point(|&(steps, _)| (steps as usize) < points)];
-        let mut values = match self.way {
-            Convolution::Direct => convolve_sparse(start, entries, points, &mut self.padded),
+        let values = match self.way {
+            Convolution::Direct => self.arch.dispatch(SparseConvolution {
+                start,
+                entries,
+                points,
+                padded: &mut self.padded,
+            }),
             Convolution::Fourier => {
                 let longest = entries.last().map_or(0, |&(steps, _)| steps as usize);
                 let mut dense = std::mem::take(&mut self.dense_runtime);
@@ -106,18 +135,13 @@ impl Convolver {
                 for &(steps, probability) in entries {
                     dense[steps as usize] = probability;
                 }
-                let values = self.convolve_fft(start, &dense);
+                let mut values = self.convolve_fft(start, &dense);
                 self.dense_runtime = dense;
+                values.truncate(points);
+                accumulate(&mut values, &mut 0.0);
                 values
             }
         };
-        values.truncate(points);
-        let mut sum = 0.0_f64;
-        for value in &mut values {
-            // Nothing negative is added: what is capped ascends.
-            sum += *value;
-            *value = sum.min(1.0);
-        }
         CompletionDistribution::ascending(from, runtime.step(), window_end, values)
     }
 
@@ -196,47 +220,99 @@ pub fn convolve_direct(first: &[f64], second: &[f64]) -> Vec<f64> {
     result
 }
 
-/// Values that are summed up together: as many as two thirds of the sixteen registers of two numbers hold.
-const TILE: usize = 24;
-
-/// The first `points` values of the convolution of a density with a sparse one, whose entries ascend. `padded` is scratch memory.
-///
-/// Tile by tile: its sums stay in registers while all entries are added, in their order, so that the bits are those of shifted
-/// copies that are added one after the other. The zeros around the density add nothing.
-fn convolve_sparse(
-    start: &[f64],
-    entries: &[(u32, f64)],
-    points: usize,
-    padded: &mut Vec<f64>,
-) -> Vec<f64> {
-    padded.clear();
-    padded.resize(TILE, 0.0);
-    padded.extend_from_slice(start);
-    padded.resize(start.len() + 2 * TILE, 0.0);
-    let mut result = Vec::with_capacity(points.next_multiple_of(TILE));
-    let (mut first, mut past) = (0, 0);
-    for tile in (0..points).step_by(TILE) {
-        let reaches = |&(steps, _): &(u32, f64)| (steps as usize) < tile + TILE;
-        let is_over = |&(steps, _): &(u32, f64)| steps as usize + start.len() <= tile;
-        past += entries[past..]
-            .iter()
-            .take_while(|entry| reaches(entry))
-            .count();
-        first += entries[first..past]
-            .iter()
-            .take_while(|entry| is_over(entry))
-            .count();
-        let mut sums = [0.0; TILE];
-        for &(steps, probability) in &entries[first..past] {
-            let from = tile + TILE - steps as usize;
-            for (sum, value) in sums.iter_mut().zip(&padded[from..from + TILE]) {
-                *sum += probability * value;
-            }
-        }
-        result.extend_from_slice(&sums);
+/// Makes the next values of a density those of its CDF, with the sum of all so far.
+#[inline(always)]
+fn accumulate(values: &mut [f64], sum: &mut f64) {
+    for value in values {
+        // Nothing negative is added: what is capped ascends.
+        *sum += *value;
+        *value = sum.min(1.0);
     }
-    result.truncate(points);
-    result
+}
+
+/// The running sums of the first `points` values of the convolution of a density with a sparse one, whose entries ascend; fewer where
+/// only zeros are added.
+struct SparseConvolution<'a> {
+    start: &'a [f64],
+    entries: &'a [(u32, f64)],
+    points: usize,
+    /// Scratch memory.
+    padded: &'a mut Vec<f64>,
+}
+
+impl WithSimd for SparseConvolution<'_> {
+    type Output = Vec<f64>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
+        if S::IS_SCALAR {
+            // The compiler makes pairs of these: two thirds of sixteen registers of two numbers.
+            self.tiles::<S, 24>(simd)
+        } else {
+            // Enough that no addition waits for the one before.
+            self.tiles::<S, 8>(simd)
+        }
+    }
+}
+
+impl SparseConvolution<'_> {
+    /// Tile by tile of `SUMS` vectors: its sums stay in registers while all entries are added, in their order, each product rounded
+    /// before it is added, so that the bits are those of shifted copies that are added one after the other, whatever the width of
+    /// the vectors. The zeros around the density add nothing.
+    #[inline(always)]
+    fn tiles<S: Simd, const SUMS: usize>(self, simd: S) -> Vec<f64> {
+        let length = SUMS * S::F64_LANES;
+        let is_mass = |value: &f64| *value != 0.0;
+        let Some(lead) = self.start.iter().position(is_mass) else {
+            return Vec::new();
+        };
+        let past = self
+            .start
+            .iter()
+            .rposition(is_mass)
+            .map_or(0, |last| last + 1);
+        let (start, entries) = (&self.start[lead..past], self.entries);
+        let padded = self.padded;
+        padded.clear();
+        padded.resize(length, 0.0);
+        padded.extend_from_slice(start);
+        padded.resize(start.len() + 2 * length, 0.0);
+        let padded: &[f64] = padded;
+        let longest = entries.last().map_or(0, |&(steps, _)| steps as usize);
+        let points = (self.points - lead).min(start.len() + longest);
+        // The end of the window comes behind the values.
+        let mut result = Vec::with_capacity(self.points + length + 1);
+        result.resize(lead + points.next_multiple_of(length), 0.0);
+        let (mut first, mut past, mut sum) = (0, 0, 0.0);
+        for (tile, kept) in result[lead..].chunks_exact_mut(length).enumerate() {
+            let tile = tile * length;
+            let reaches = |&(steps, _): &(u32, f64)| (steps as usize) < tile + length;
+            let is_over = |&(steps, _): &(u32, f64)| steps as usize + start.len() <= tile;
+            while entries.get(past).is_some_and(reaches) {
+                past += 1;
+            }
+            while first < past && is_over(&entries[first]) {
+                first += 1;
+            }
+            let mut sums = [simd.splat_f64s(0.0); SUMS];
+            for &(steps, probability) in &entries[first..past] {
+                let from = tile + length - steps as usize;
+                let (values, _) = S::as_simd_f64s(&padded[from..from + length]);
+                let probability = simd.splat_f64s(probability);
+                for (sum, &value) in sums.iter_mut().zip(values) {
+                    *sum = simd.add_f64s(*sum, simd.mul_f64s(probability, value));
+                }
+            }
+            let (vectors, _) = S::as_mut_simd_f64s(kept);
+            // One by one: copied as a whole, the sums would have to lie in memory while they are added.
+            for (kept, sum) in vectors.iter_mut().zip(sums) {
+                *kept = sum;
+            }
+            accumulate(kept, &mut sum);
+        }
+        result.truncate(lead + points);
+        result
+    }
 }
 
 /// `result[shift + i] += factor · values[i]` as far as the result reaches.
@@ -365,6 +441,32 @@ mod tests {
                 prop_assert!((job.cdf_at(time) - expected).abs() < 1e-12);
             }
             prop_assert_eq!(job.cdf_at(Seconds(7 + window)), 1.0);
+        }
+
+        #[test]
+        fn the_completion_has_the_bits_of_shifted_copies_that_are_added_one_after_the_other(
+            start in density(),
+            zeros in prop::array::uniform2(0_usize..200),
+            runtime in prop::collection::btree_map(0_u32..700, 0.01_f64..1.0, 1..101),
+            window in 0_i64..2_000,
+        ) {
+            let entries: Vec<(u32, f64)> = runtime.into_iter().collect();
+            let runtime = RuntimeSteps::from_weights(&entries, Seconds(1)).unwrap();
+            let [before, after] = zeros.map(|length| vec![0.0; length]);
+            let start = [before, start, after].concat();
+            let mut dense = vec![0.0; runtime.longest() as usize + 1];
+            for &(steps, probability) in runtime.entries() {
+                dense[steps as usize] = probability;
+            }
+            let mut expected = convolve_direct(&start, &dense);
+            accumulate(&mut expected, &mut 0.0);
+            expected.resize(window as usize, *expected.last().unwrap());
+            expected.push(1.0);
+            for arch in [Arch::new(), Arch::Scalar] {
+                let mut convolver = Convolver { arch, ..Convolver::new() };
+                let job = convolver.complete(&start, Seconds(7), &runtime, Seconds(7 + window));
+                prop_assert_eq!(job.cdf(), &expected);
+            }
         }
 
         #[test]

@@ -32,9 +32,23 @@ pub fn joint_density(
     latest: Seconds,
     step: Seconds,
 ) -> Vec<f64> {
+    let mut density = Vec::new();
+    fill_joint_density(&mut density, predecessors, from, latest, step);
+    density
+}
+
+/// As [`joint_density`], in the memory of `density`.
+pub(super) fn fill_joint_density(
+    density: &mut Vec<f64>,
+    predecessors: &[&CompletionDistribution],
+    from: Seconds,
+    latest: Seconds,
+    step: Seconds,
+) {
     let step = Seconds(step.0.max(1));
     let points = grid_points(from, latest, step);
-    let mut density = vec![1.0; points + 1];
+    density.clear();
+    density.resize(points + 1, 1.0);
     for predecessor in predecessors {
         multiply(&mut density[..points], predecessor, from, step);
     }
@@ -42,7 +56,6 @@ pub fn joint_density(
     for index in (1..=points).rev() {
         density[index] -= density[index - 1];
     }
-    density
 }
 
 /// Multiplies the values on the grid `from + j·step` by the predecessor's CDF there.
@@ -87,19 +100,120 @@ pub fn probability_executable(
     latest: Seconds,
     window_end: Seconds,
 ) -> f64 {
+    let step = runtime.step();
+    let predecessors: Vec<Backwards<'_>> = predecessors
+        .iter()
+        .map(|predecessor| Backwards::new(predecessor, window_end, step))
+        .collect();
     let mut probability = 0.0;
     for &(steps, weight) in runtime.entries() {
-        let start = window_end - runtime.step() * i64::from(steps);
+        let start = window_end - step * i64::from(steps);
         if start < from {
             break;
         }
         probability += if start >= latest {
             weight
         } else {
-            weight * joint_cdf_at(predecessors, start)
+            let mut product = 1.0;
+            for predecessor in &predecessors {
+                product *= predecessor.cdf_before(i64::from(steps), start);
+                if product == 0.0 {
+                    break;
+                }
+            }
+            weight * product
         };
     }
     probability.min(1.0)
+}
+
+/// What bounds when a predecessor may have ended.
+#[derive(Clone, Copy, Debug)]
+pub enum NoEarlier<'a> {
+    /// Its completion, or one that is no later.
+    Completion(&'a CompletionDistribution),
+    /// It runs so long, from `from` at the earliest, and ends at `window_end` for certain.
+    Runtime {
+        /// Its earliest start.
+        from: Seconds,
+        /// How long it runs.
+        steps: &'a RuntimeSteps,
+        /// When it is killed.
+        window_end: Seconds,
+    },
+}
+
+impl NoEarlier<'_> {
+    /// No less than the probability that it has ended at `time`, but for rounding.
+    fn cdf_at(&self, time: Seconds) -> f64 {
+        match *self {
+            Self::Completion(distribution) => distribution.cdf_at(time),
+            Self::Runtime { window_end, .. } if time >= window_end => 1.0,
+            Self::Runtime { from, .. } if time < from => 0.0,
+            Self::Runtime { from, steps, .. } => {
+                let within = (time - from).0 / steps.step().0;
+                steps.cdf_at_steps(u32::try_from(within).unwrap_or(u32::MAX))
+            }
+        }
+    }
+}
+
+/// No less than [`probability_executable`] behind predecessors that end no earlier than this, but for rounding of some 1e-13: one
+/// look for each dozen entries of the runtime, all of which are taken to be as short as the shortest of them.
+#[must_use]
+pub fn probability_executable_at_most(
+    predecessors: &[NoEarlier<'_>],
+    runtime: &RuntimeSteps,
+    from: Seconds,
+    latest: Seconds,
+    window_end: Seconds,
+) -> f64 {
+    let mut probability = 0.0;
+    for dozen in runtime.entries().chunks(12) {
+        let start = window_end - runtime.step() * i64::from(dozen[0].0);
+        if start < from {
+            break;
+        }
+        let mut ended = 1.0;
+        if start < latest {
+            for predecessor in predecessors {
+                ended *= predecessor.cdf_at(start);
+            }
+        }
+        probability += ended * dozen.iter().map(|&(_, weight)| weight).sum::<f64>();
+    }
+    probability.min(1.0)
+}
+
+/// A CDF that is read at whole steps before one instant: one division for all of them.
+struct Backwards<'a> {
+    distribution: &'a CompletionDistribution,
+    /// The grid point of the instant, where the steps are those of the grid; below 0 if it lies before the first.
+    instant: Option<i64>,
+}
+
+impl<'a> Backwards<'a> {
+    fn new(distribution: &'a CompletionDistribution, instant: Seconds, step: Seconds) -> Self {
+        let is_on_grid = distribution.step() == step;
+        let since = (instant - distribution.origin()).0;
+        Self {
+            distribution,
+            instant: is_on_grid.then(|| since.div_euclid(step.0)),
+        }
+    }
+
+    /// The CDF at `time`, which is `steps` steps before the instant.
+    #[inline]
+    fn cdf_before(&self, steps: i64, time: Seconds) -> f64 {
+        let Some(instant) = self.instant else {
+            return self.distribution.cdf_at(time);
+        };
+        if time >= self.distribution.window_end() {
+            return 1.0;
+        }
+        let index = usize::try_from(instant - steps).ok();
+        index.map_or(0.0, |index| self.distribution.cdf()[index])
+    }
 }
 
 /// As [`probability_executable`], where the job and its predecessors are taken to use the same quantile of their distributions,
@@ -151,6 +265,7 @@ pub fn probability_executable_together(
 pub(super) mod tests {
     use proptest::prelude::*;
 
+    use super::super::Convolver;
     use super::*;
 
     pub(in crate::estimates) const HOUR: Seconds = Seconds::HOUR;
@@ -299,6 +414,57 @@ pub(super) mod tests {
             let a = completion(origin, 10, &first, 3);
             prop_assert_eq!(joint_cdf_at(&[&a], Seconds(time)), a.cdf_at(Seconds(time)));
             prop_assert_eq!(joint_cdf_at(&[], Seconds(time)), 1.0);
+        }
+
+        #[test]
+        fn the_probability_has_the_bits_of_its_definition(
+            first in weights(), second in weights(), runtime in prop::collection::btree_map(0_u32..40, 0.01_f64..1.0, 1..20),
+            origins in prop::array::uniform2(-300_i64..300), cuts in prop::array::uniform2(0_i64..10),
+            steps in prop::array::uniform2(prop::sample::select(vec![10_i64, 10, 7])),
+            from in -50_i64..200, span in -20_i64..400, slot in 0_i64..400,
+        ) {
+            let a = completion(origins[0], steps[0], &first, cuts[0]);
+            let b = completion(origins[1], steps[1], &second, cuts[1]);
+            let entries: Vec<(u32, f64)> = runtime.into_iter().collect();
+            let runtime = RuntimeSteps::from_weights(&entries, Seconds(10)).unwrap();
+            let (from, latest, end) = (Seconds(from), Seconds(from + span), Seconds(from + span + slot));
+            let mut expected = 0.0;
+            for &(steps, weight) in runtime.entries() {
+                let start = end - Seconds(10) * i64::from(steps);
+                if start >= latest && start >= from {
+                    expected += weight;
+                } else if start >= from {
+                    expected += weight * joint_cdf_at(&[&a, &b], start);
+                }
+            }
+            let found = probability_executable(&[&a, &b], &runtime, from, latest, end);
+            prop_assert_eq!(found, expected.min(1.0));
+        }
+
+        #[test]
+        fn no_probability_is_above_its_bound(
+            first in weights(), second in prop::collection::btree_map(0_u32..40, 0.01_f64..1.0, 1..20),
+            runtime in prop::collection::btree_map(0_u32..100, 0.01_f64..1.0, 1..60),
+            origins in prop::array::uniform2(-300_i64..300), window in 0_i64..400,
+            from in -50_i64..200, span in -20_i64..400, slot in 0_i64..400,
+        ) {
+            let runs = |entries: std::collections::BTreeMap<u32, f64>| {
+                let entries: Vec<(u32, f64)> = entries.into_iter().collect();
+                RuntimeSteps::from_weights(&entries, Seconds(10)).unwrap()
+            };
+            let (second, runtime) = (runs(second), runs(runtime));
+            let a = completion(origins[0], 10, &first, 3);
+            // The second waits for the first.
+            let (begin, killed) = (Seconds(origins[1]), Seconds(origins[1] + window));
+            let b = Convolver::new().complete_after(&[&a], begin, killed, &second, killed);
+            let (from, latest, end) = (Seconds(from), Seconds(from + span), Seconds(from + span + slot));
+            let exact = probability_executable(&[&a, &b], &runtime, from, latest, end);
+            let b_at_most = NoEarlier::Runtime { from: begin, steps: &second, window_end: killed };
+            for bounds in [NoEarlier::Completion(&b), b_at_most] {
+                let bounds = [NoEarlier::Completion(&a), bounds];
+                let bound = probability_executable_at_most(&bounds, &runtime, from, latest, end);
+                prop_assert!(bound >= exact - 1e-12, "{} {}", bound, exact);
+            }
         }
 
         #[test]

@@ -44,7 +44,8 @@ pub use counts::{InformationGain, RatioCounts};
 pub use habits::{Habits, LARGEST_OVERRUN, UserHabit};
 pub use history::UserHistory;
 pub use joint::{
-    joint_cdf_at, joint_density, probability_executable, probability_executable_together,
+    NoEarlier, joint_cdf_at, joint_density, probability_executable, probability_executable_at_most,
+    probability_executable_together,
 };
 pub use model::{ClassSummary, EstimateError, EstimateModel};
 pub use moments::{Moments, wait_moments};

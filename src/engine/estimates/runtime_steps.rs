@@ -18,13 +18,18 @@ impl RuntimeSteps {
     /// The runtime of a job with this estimate, on steps of `step` seconds. Both are taken as at least 1 s.
     #[must_use]
     pub fn new(ratios: &RatioDistribution, estimate: Seconds, step: Seconds) -> Self {
-        let estimate = i128::from(estimate.0.max(1));
-        let hundred_steps = 100 * i128::from(step.0.max(1));
+        let (estimate, hundred_steps) = (estimate.0.max(1), step.0.max(1).checked_mul(100));
+        // Divisions in 128 bits are slow, and it takes a thousand million years to need them.
+        let narrow = hundred_steps.filter(|steps| estimate.max(*steps) <= i64::MAX / 200);
+        let wide = || 100 * i128::from(step.0.max(1));
+        let end_of = |bin: usize| match narrow {
+            Some(steps) => i128::from((bin as i64 * estimate + steps - 1) / steps),
+            None => (bin as i128 * i128::from(estimate) + wide() - 1) / wide(),
+        };
         let mut entries: Vec<(u32, f64)> = Vec::with_capacity(RATIO_BINS);
         let mut cumulative = Vec::with_capacity(RATIO_BINS);
         for bin in (0..RATIO_BINS).filter(|&bin| ratios.pdf(bin) > 0.0) {
-            let end = (bin as i128 * estimate + hundred_steps - 1) / hundred_steps;
-            let end = u32::try_from(end).unwrap_or(u32::MAX);
+            let end = u32::try_from(end_of(bin)).unwrap_or(u32::MAX);
             match entries.last_mut() {
                 Some(last) if last.0 == end => {
                     last.1 += ratios.pdf(bin);
@@ -163,6 +168,17 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn ends_are_the_rounded_quotients_whatever_their_size(
+            bin in 0_usize..RATIO_BINS, estimate in 1_i64.., step in prop_oneof![1_i64..100_000, 1_i64..],
+        ) {
+            let runtime = RuntimeSteps::new(&ratios(&[(bin, 1)]), Seconds(estimate), Seconds(step));
+            let hundred_steps = 100 * i128::from(step);
+            let end = (bin as i128 * i128::from(estimate)).div_euclid(hundred_steps);
+            let end = end + i128::from(bin as i128 * i128::from(estimate) > end * hundred_steps);
+            prop_assert_eq!(runtime.longest(), u32::try_from(end).unwrap_or(u32::MAX));
+        }
+
         #[test]
         fn steps_agree_with_the_bins_they_came_from(
             bins in prop::collection::vec((0_usize..RATIO_BINS, 1_u64..50), 1..40),

@@ -9,7 +9,7 @@ mod profile;
 mod slot;
 mod slot_list;
 
-pub use node_plan::{NodePlan, Reservation};
+pub use node_plan::{NodePlan, PlanSweep, Reservation};
 pub use node_set::NodeSet;
 pub use profile::{Fit, Profile};
 pub use slot::{EXTENSION_MARGIN, Piece, PurchaseError, Slot};

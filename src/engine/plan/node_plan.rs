@@ -1,5 +1,6 @@
 //! The node-mapped plan: which job holds which concrete nodes when.
 
+use std::cmp::Reverse;
 use std::collections::BTreeSet;
 
 use super::{NodeSet, Profile};
@@ -28,6 +29,8 @@ pub struct NodePlan {
     nodes: Nodes,
     /// Sorted by (start, job).
     reservations: Vec<Reservation>,
+    /// Places in `reservations`, by end; of equal ends the greatest job first.
+    by_end: Vec<usize>,
     /// Jobs whose nodes are given to nobody before their start, either.
     held: BTreeSet<JobId>,
     counted: Profile,
@@ -40,6 +43,7 @@ impl NodePlan {
         Self {
             nodes,
             reservations: Vec::new(),
+            by_end: Vec::new(),
             held: BTreeSet::new(),
             counted: Profile::new(nodes.0, Seconds::ZERO),
         }
@@ -75,6 +79,14 @@ impl NodePlan {
         let place = self.reservations.partition_point(|other| {
             (other.start, other.job) < (reservation.start, reservation.job)
         });
+        let by_end = self.by_end.partition_point(|&other| {
+            let other = &self.reservations[other];
+            (other.end, Reverse(other.job)) < (reservation.end, Reverse(reservation.job))
+        });
+        for later in self.by_end.iter_mut().filter(|later| **later >= place) {
+            *later += 1;
+        }
+        self.by_end.insert(by_end, place);
         self.reservations.insert(place, reservation);
     }
 
@@ -90,6 +102,10 @@ impl NodePlan {
             .iter()
             .position(|reservation| reservation.job == job)?;
         let reservation = self.reservations.remove(place);
+        self.by_end.retain(|&other| other != place);
+        for later in self.by_end.iter_mut().filter(|later| **later > place) {
+            *later -= 1;
+        }
         self.held.remove(&job);
         self.counted.release(
             reservation.start,
@@ -101,12 +117,30 @@ impl NodePlan {
 
     /// Forgets reservations that ended at or before `now`.
     pub fn forget_before(&mut self, now: Seconds) {
-        for gone in self.reservations.iter().filter(|gone| gone.end <= now) {
-            self.held.remove(&gone.job);
+        self.counted.forget_before(now);
+        let gone = self.ended_by(now);
+        if gone == 0 {
+            return;
+        }
+        for &gone in &self.by_end[..gone] {
+            self.held.remove(&self.reservations[gone].job);
         }
         self.reservations
             .retain(|reservation| reservation.end > now);
-        self.counted.forget_before(now);
+        self.by_end.truncate(self.reservations.len());
+        for (place, by_end) in self.by_end.iter_mut().enumerate() {
+            *by_end = place;
+        }
+        self.by_end.sort_unstable_by_key(|&place| {
+            let reservation = &self.reservations[place];
+            (reservation.end, Reverse(reservation.job))
+        });
+    }
+
+    /// How many reservations have ended at `time`.
+    fn ended_by(&self, time: Seconds) -> usize {
+        self.by_end
+            .partition_point(|&place| self.reservations[place].end <= time)
     }
 
     /// The candidate starts of a request: `from` and every reservation end in `(from, latest]`, ascending.
@@ -115,14 +149,10 @@ impl NodePlan {
         if latest < from {
             return Vec::new();
         }
-        let mut starts: Vec<Seconds> = self
-            .reservations
-            .iter()
-            .map(|reservation| reservation.end)
-            .filter(|&end| end > from && end <= latest)
-            .collect();
-        starts.push(from);
-        starts.sort_unstable();
+        let later = self.by_end[self.ended_by(from)..].iter();
+        let ends = later.map(|&place| self.reservations[place].end);
+        let mut starts = vec![from];
+        starts.extend(ends.take_while(|&end| end <= latest));
         starts.dedup();
         starts
     }
@@ -183,64 +213,33 @@ impl NodePlan {
             let later = self
                 .reservations
                 .partition_point(|reservation| reservation.start < to);
-            for reservation in &self.reservations[later..] {
-                if self.held.contains(&reservation.job) {
-                    free.subtract(&reservation.nodes);
-                }
-            }
+            self.give_up_held(&mut free, later);
         }
         free
     }
 
-    /// Of the nodes free at `start`, the `nodes` ones whose next reservation is farthest away (ties: lowest index), and the
-    /// time of the first of their next reservations, or [`Seconds::FAR`].
+    /// Takes out the nodes that are held for reservations from this place on.
+    fn give_up_held(&self, free: &mut NodeSet, later: usize) {
+        if self.held.is_empty() {
+            return;
+        }
+        for reservation in &self.reservations[later..] {
+            if self.held.contains(&reservation.job) {
+                free.subtract(&reservation.nodes);
+            }
+        }
+    }
+
+    /// Looks at one instant after the other.
     #[must_use]
-    pub fn longest_free(
-        &self,
-        start: Seconds,
-        nodes: Nodes,
-        usable_now: Option<(Seconds, &NodeSet)>,
-    ) -> Option<(NodeSet, Seconds)> {
-        if self.counted.free_at(start) < nodes.0 as i32 {
-            // Most candidate starts of a full plan end here, without a look at concrete nodes.
-            return None;
+    pub fn sweep(&self) -> PlanSweep<'_> {
+        PlanSweep {
+            plan: self,
+            free: NodeSet::full(self.nodes),
+            time: None,
+            started: 0,
+            ended: 0,
         }
-        let mut remaining = self.free_throughout(start, start + Seconds(1), usable_now);
-        let mut left = remaining.count().0;
-        if left < nodes.0 {
-            return None;
-        }
-        let first = self
-            .reservations
-            .partition_point(|reservation| reservation.start <= start);
-        let later = &self.reservations[first..];
-        let mut group = NodeSet::empty(self.nodes);
-        for same_start in later.chunk_by(|one, other| one.start == other.start) {
-            // Their reservations overlap, so their nodes differ.
-            let shared: u32 = same_start
-                .iter()
-                .map(|reservation| reservation.nodes.shared_count(&remaining).0)
-                .sum();
-            if shared == 0 {
-                continue;
-            }
-            if left - shared >= nodes.0 {
-                for reservation in same_start {
-                    remaining.subtract(&reservation.nodes);
-                }
-                left -= shared;
-                continue;
-            }
-            for reservation in same_start {
-                group.union_with(&reservation.nodes);
-            }
-            group.intersect_with(&remaining);
-            remaining.subtract(&group);
-            let fill = group.lowest(Nodes(nodes.0 - (left - shared)))?;
-            remaining.union_with(&fill);
-            return Some((remaining, same_start[0].start));
-        }
-        Some((remaining.lowest(nodes)?, Seconds::FAR))
     }
 
     /// The longest time that a job can have in one piece before its deadline, at most its estimate, on the nodes that stay free
@@ -250,6 +249,7 @@ impl NodePlan {
         let from = now.max(job.release);
         let starts = self.candidate_starts(from, job.deadline - Seconds(1));
         let mut longest: Option<Reservation> = None;
+        let mut sweep = self.sweep();
         for start in starts {
             // No longer than enough nodes are free, whichever they are: most starts end here.
             let at_most = self.counted.first_below(start, job.nodes.0) - start;
@@ -259,7 +259,7 @@ impl NodePlan {
             {
                 continue;
             }
-            let Some((nodes, next)) = self.longest_free(start, job.nodes, Some((now, usable)))
+            let Some((nodes, next)) = sweep.longest_free(start, job.nodes, Some((now, usable)))
             else {
                 continue;
             };
@@ -306,21 +306,13 @@ impl NodePlan {
     /// §3.14.4: a predecessor on several of the nodes counts once, A-13), in order of their end.
     #[must_use]
     pub fn predecessors(&self, nodes: &NodeSet, from: Seconds, start: Seconds) -> Vec<JobId> {
-        let mut earlier: Vec<&Reservation> = self
-            .reservations
-            .iter()
-            .filter(|reservation| {
-                reservation.end > from
-                    && reservation.end <= start
-                    && reservation.nodes.intersects(nodes)
-            })
-            .collect();
-        earlier.sort_unstable_by_key(|reservation| {
-            (std::cmp::Reverse(reservation.end), reservation.job)
-        });
         let mut uncovered = nodes.clone();
         let mut jobs = Vec::new();
-        for reservation in earlier {
+        for &place in self.by_end[..self.ended_by(start)].iter().rev() {
+            let reservation = &self.reservations[place];
+            if reservation.end <= from {
+                break;
+            }
             if reservation.nodes.intersects(&uncovered) {
                 uncovered.subtract(&reservation.nodes);
                 jobs.push(reservation.job);
@@ -330,6 +322,102 @@ impl NodePlan {
             }
         }
         jobs
+    }
+}
+
+/// What is free in a plan at instants that ascend. As reservations of the same time hold different nodes, each is taken out and put
+/// back once, however many instants are looked at.
+#[derive(Debug)]
+pub struct PlanSweep<'a> {
+    plan: &'a NodePlan,
+    /// Nodes without a reservation at `time`.
+    free: NodeSet,
+    time: Option<Seconds>,
+    /// So many reservations had begun by then, in order of start.
+    started: usize,
+    /// And so many had ended, in order of end.
+    ended: usize,
+}
+
+impl PlanSweep<'_> {
+    /// The nodes without a reservation at `time`, which is none that has been passed, that nobody holds for a later start; of a start
+    /// at `now` only the usable ones. As [`NodePlan::free_throughout`] for one second.
+    fn free_at(&mut self, time: Seconds, usable_now: Option<(Seconds, &NodeSet)>) -> NodeSet {
+        debug_assert!(self.time.is_none_or(|before| before <= time));
+        let reservations = &self.plan.reservations;
+        while let Some(&place) = self.plan.by_end.get(self.ended)
+            && reservations[place].end <= time
+        {
+            if place < self.started {
+                self.free.union_with(&reservations[place].nodes);
+            }
+            self.ended += 1;
+        }
+        while let Some(reservation) = reservations.get(self.started)
+            && reservation.start <= time
+        {
+            if reservation.end > time {
+                self.free.subtract(&reservation.nodes);
+            }
+            self.started += 1;
+        }
+        self.time = Some(time);
+        let mut free = self.free.clone();
+        if let Some((now, usable)) = usable_now
+            && now == time
+        {
+            free.intersect_with(usable);
+        }
+        self.plan.give_up_held(&mut free, self.started);
+        free
+    }
+
+    /// Of the nodes free at `start`, the `nodes` ones whose next reservation is farthest away (ties: lowest index), and the
+    /// time of the first of their next reservations, or [`Seconds::FAR`].
+    #[must_use]
+    pub fn longest_free(
+        &mut self,
+        start: Seconds,
+        nodes: Nodes,
+        usable_now: Option<(Seconds, &NodeSet)>,
+    ) -> Option<(NodeSet, Seconds)> {
+        if self.plan.counted.free_at(start) < nodes.0 as i32 {
+            // Most candidate starts of a full plan end here, without a look at concrete nodes.
+            return None;
+        }
+        let mut remaining = self.free_at(start, usable_now);
+        let mut left = remaining.count().0;
+        if left < nodes.0 {
+            return None;
+        }
+        let later = &self.plan.reservations[self.started..];
+        for same_start in later.chunk_by(|one, other| one.start == other.start) {
+            // Their reservations overlap, so their nodes differ.
+            let shared: u32 = same_start
+                .iter()
+                .map(|reservation| reservation.nodes.shared_count(&remaining).0)
+                .sum();
+            if shared == 0 {
+                continue;
+            }
+            if left - shared >= nodes.0 {
+                for reservation in same_start {
+                    remaining.subtract(&reservation.nodes);
+                }
+                left -= shared;
+                continue;
+            }
+            let mut group = NodeSet::empty(self.plan.nodes);
+            for reservation in same_start {
+                group.union_with(&reservation.nodes);
+            }
+            group.intersect_with(&remaining);
+            remaining.subtract(&group);
+            let fill = group.lowest(Nodes(nodes.0 - (left - shared)))?;
+            remaining.union_with(&fill);
+            return Some((remaining, same_start[0].start));
+        }
+        Some((remaining.lowest(nodes)?, Seconds::FAR))
     }
 }
 
@@ -392,6 +480,10 @@ mod tests {
             requests in prop::collection::vec((1_u32..=NODES, 1_i64..40, 0_i64..100), 1..60),
             probe in 0_i64..150,
             wanted in 1_u32..=NODES,
+            probes in prop::collection::btree_set(0_i64..200, 0..20),
+            removed in prop::collection::vec(0_u32..60, 0..20),
+            held in prop::collection::vec(0_u32..60, 0..3),
+            now in 0_i64..100,
         ) {
             let mut plan = NodePlan::new(Nodes(NODES));
             let mut slow = Slow::default();
@@ -433,7 +525,7 @@ mod tests {
                 let chosen = &windows[..wanted as usize];
                 (set(chosen.iter().map(|window| window.1)), Seconds(chosen[wanted as usize - 1].0))
             });
-            let found = plan.longest_free(Seconds(probe), Nodes(wanted), None);
+            let found = plan.sweep().longest_free(Seconds(probe), Nodes(wanted), None);
             prop_assert_eq!(&found, &expected);
             if let Some((chosen, _)) = found {
                 let from = probe / 2;
@@ -456,6 +548,28 @@ mod tests {
                     .collect();
                 jobs.sort_unstable();
                 prop_assert_eq!(jobs, last);
+            }
+            for job in removed {
+                plan.remove(JobId(job));
+            }
+            plan.forget_before(Seconds(now));
+            for job in held {
+                plan.hold(JobId(job));
+            }
+            let mut sweep = plan.sweep();
+            for probe in probes.into_iter().map(Seconds) {
+                let usable = set([1, 2, 5]);
+                for usable in [None, Some((Seconds(50), &usable))] {
+                    let expected = plan.free_throughout(probe, probe + Seconds(1), usable);
+                    prop_assert_eq!(sweep.free_at(probe, usable), expected);
+                }
+                let ends = plan.reservations().iter().map(|reservation| reservation.end);
+                let starts: BTreeSet<Seconds> = ends
+                    .filter(|&end| end > probe && end <= probe + Seconds(30))
+                    .chain([probe])
+                    .collect();
+                let found = plan.candidate_starts(probe, probe + Seconds(30));
+                prop_assert_eq!(found, starts.into_iter().collect::<Vec<_>>());
             }
         }
     }

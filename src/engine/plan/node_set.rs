@@ -1,11 +1,16 @@
 //! A set of concrete nodes as a bit vector.
 
+use smallvec::{SmallVec, smallvec};
+
 use crate::units::{NodeIndex, Nodes};
+
+/// The words of up to 512 nodes lie in the set itself.
+type Words = SmallVec<[u64; 8]>;
 
 /// A set of nodes of one cluster, one bit a node. All operations cost one pass over `nodes / 64` words.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct NodeSet {
-    words: Vec<u64>,
+    words: Words,
 }
 
 impl NodeSet {
@@ -13,7 +18,7 @@ impl NodeSet {
     #[must_use]
     pub fn empty(nodes: Nodes) -> Self {
         Self {
-            words: vec![0; (nodes.0 as usize).div_ceil(64)],
+            words: smallvec![0; (nodes.0 as usize).div_ceil(64)],
         }
     }
 
@@ -116,7 +121,7 @@ impl NodeSet {
     #[must_use]
     pub fn lowest(&self, nodes: Nodes) -> Option<Self> {
         let mut left = nodes.0;
-        let mut words = vec![0; self.words.len()];
+        let mut words: Words = smallvec![0; self.words.len()];
         for (chosen, &word) in words.iter_mut().zip(&self.words) {
             if left == 0 {
                 break;

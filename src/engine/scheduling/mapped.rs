@@ -194,6 +194,7 @@ impl Mapped {
         from: Seconds,
         with_full: bool,
     ) -> impl Iterator<Item = Candidate> + 'a {
+        let mut sweep = self.plan.sweep();
         self.plan
             .candidate_starts(from, job.deadline - Seconds(1))
             .into_iter()
@@ -228,7 +229,7 @@ impl Mapped {
                 if !self.overbooks {
                     return None;
                 }
-                let (nodes, next) = self.plan.longest_free(start, job.nodes, usable)?;
+                let (nodes, next) = sweep.longest_free(start, job.nodes, usable)?;
                 let gap = Gap {
                     nodes,
                     from,
@@ -256,25 +257,31 @@ impl Mapped {
         let available = self.hardware.available_on(&gap.nodes);
         let survives = self.hardware.survives_on(&gap.nodes, length);
         let done_by = cluster.done_by(job.id, gap.start, gap.end);
+        let rule = self.learned.rule(self.settings.acceptance);
+        let room = (done_by - gap.from).0 as f64;
+        let runs = || own.steps.moments();
+        // With an executable probability of so much at most.
+        let may_pass = |executable: f64| {
+            rule.passes(Tested {
+                pof: (self.learned).promised_for(1.0 - available * executable * survives),
+                executable,
+                time: runs,
+                room,
+            })
+        };
         // The predecessors cannot help more than by ending at once: most slots are ruled out without their distributions.
         let steps = (done_by - gap.from).0 / own.steps.step().0;
         let within = own
             .steps
             .cdf_at_steps(u32::try_from(steps).unwrap_or(u32::MAX));
-        let at_best = available * within * survives;
-        let rule = self.learned.rule(self.settings.acceptance);
-        let room = (done_by - gap.from).0 as f64;
-        let runs = || own.steps.moments();
-        if !rule.passes(Tested {
-            pof: self.learned.promised_for(1.0 - at_best),
-            executable: within,
-            time: runs,
-            room,
-        }) {
+        if !may_pass(within) {
             return None;
         }
         cluster.work.pof_evaluations += 1;
         let predecessors = self.plan.predecessors(&gap.nodes, gap.from, gap.start);
+        if !may_pass(self.executable_at_most(own, &predecessors, &gap, done_by)) {
+            return None;
+        }
         let success = SuccessFactors {
             available,
             executable: self.executable(cluster, job, own, &predecessors, &gap, done_by),
@@ -371,15 +378,15 @@ impl Mapped {
             let Some(reservation) = self.plan.reservation(job) else {
                 continue;
             };
-            let earlier_is_open = self.plan.reservations().iter().any(|other| {
-                other.job != job
-                    && other.end > now
-                    && (other.start, other.job) < (reservation.start, job)
-                    && other.nodes.intersects(&reservation.nodes)
-            });
+            let is_behind_another = || {
+                let place = (reservation.start, job);
+                let mut earlier = (self.plan.reservations().iter())
+                    .take_while(|other| (other.start, other.job) < place);
+                earlier.any(|other| other.end > now && other.nodes.intersects(&reservation.nodes))
+            };
             if now >= cluster.job(job).release
                 && reservation.nodes.is_subset_of(cluster.idle())
-                && !earlier_is_open
+                && !is_behind_another()
             {
                 let nodes = reservation.nodes.clone();
                 self.run(cluster, job, nodes);

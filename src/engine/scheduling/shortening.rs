@@ -154,8 +154,9 @@ impl Shortening {
             promising: true,
         };
         let starts = self.plan.candidate_starts(from, job.deadline - Seconds(1));
+        let mut sweep = self.plan.sweep();
         starts.into_iter().find_map(|start| {
-            let (nodes, slot_end) = self.plan.longest_free(start, job.nodes, usable)?;
+            let (nodes, slot_end) = sweep.longest_free(start, job.nodes, usable)?;
             let mut anchor = AnchorPoint {
                 start,
                 // At least so many; more make no difference.

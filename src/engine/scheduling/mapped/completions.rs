@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::estimates::{
-    CompletionDistribution, Convolution, Convolver, RuntimeSteps, joint_density,
+    CompletionDistribution, Convolution, Convolver, NoEarlier, RuntimeSteps,
+    probability_executable_at_most,
 };
 use crate::units::Seconds;
 use crate::workload::JobId;
@@ -40,11 +41,23 @@ pub(super) struct Question {
 
 /// The completion of one job. Copies share the answer.
 #[derive(Clone)]
-pub(super) struct Expected(Arc<Mutex<State>>);
+pub(super) struct Expected(Arc<Completion>);
+
+struct Completion {
+    state: Mutex<State>,
+    /// Of a completion that is or was a question.
+    run: Option<Run>,
+}
+
+struct Run {
+    from: Seconds,
+    end: Seconds,
+    steps: RuntimeSteps,
+}
 
 enum State {
-    /// With the number of questions that must be answered one after the other.
-    Open(Box<Question>, u32),
+    /// Those that the job waits for, its planned start, and the number of questions that must be answered one after the other.
+    Open(Vec<Expected>, Seconds, u32),
     Known(Arc<CompletionDistribution>),
 }
 
@@ -76,7 +89,7 @@ impl Completions {
     /// The job ends as follows from this.
     pub(super) fn ask(&mut self, job: JobId, question: Question) {
         let waits = |expected: &Expected| match &*expected.state() {
-            State::Open(_, depth) => *depth,
+            State::Open(_, _, depth) => *depth,
             State::Known(_) => 0,
         };
         let mut depth = question.predecessors.iter().map(waits).max().unwrap_or(0);
@@ -86,8 +99,18 @@ impl Completions {
             }
             depth = 0;
         }
-        let state = State::Open(Box::new(question), depth + 1);
-        self.insert(job, Expected(Arc::new(Mutex::new(state))));
+        let Question {
+            predecessors,
+            from,
+            start,
+            end,
+            steps,
+        } = question;
+        let completion = Completion {
+            state: Mutex::new(State::Open(predecessors, start, depth + 1)),
+            run: Some(Run { from, end, steps }),
+        };
+        self.insert(job, Expected(Arc::new(completion)));
     }
 
     /// Handles of those of the jobs that have statistics.
@@ -101,41 +124,87 @@ impl Completions {
         let expected = self.jobs.get(&job)?;
         Some(expected.distribution(&mut self.convolver.borrow_mut()))
     }
+
+    /// No less than the probability that a job which waits for these ends by `end`, but for rounding, without working out anything.
+    pub(super) fn executable_at_most(
+        &self,
+        jobs: &[JobId],
+        runtime: &RuntimeSteps,
+        from: Seconds,
+        latest: Seconds,
+        end: Seconds,
+    ) -> f64 {
+        let expected: Vec<(&Expected, Option<Arc<CompletionDistribution>>)> = jobs
+            .iter()
+            .filter_map(|job| self.jobs.get(job))
+            .map(|expected| (expected, expected.known()))
+            .collect();
+        let bounds: Vec<NoEarlier<'_>> = expected
+            .iter()
+            .filter_map(|(expected, known)| match (known, &expected.0.run) {
+                (Some(known), _) => Some(NoEarlier::Completion(known)),
+                (None, Some(run)) => Some(NoEarlier::Runtime {
+                    from: run.from,
+                    steps: &run.steps,
+                    window_end: run.end,
+                }),
+                (None, None) => None,
+            })
+            .collect();
+        probability_executable_at_most(&bounds, runtime, from, latest, end)
+    }
 }
 
 impl From<Arc<CompletionDistribution>> for Expected {
     fn from(known: Arc<CompletionDistribution>) -> Self {
-        Self(Arc::new(Mutex::new(State::Known(known))))
+        Self(Arc::new(Completion {
+            state: Mutex::new(State::Known(known)),
+            run: None,
+        }))
     }
 }
 
 impl Expected {
     fn state(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        let state = &self.0.state;
+        state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn known(&self) -> Option<Arc<CompletionDistribution>> {
+        match &*self.state() {
+            State::Known(known) => Some(Arc::clone(known)),
+            State::Open(..) => None,
+        }
     }
 
     fn distribution(&self, convolver: &mut Convolver) -> Arc<CompletionDistribution> {
         let mut state = self.state();
-        let answer = match &*state {
-            State::Known(known) => return Arc::clone(known),
-            State::Open(question, _) => Arc::new(question.answer(convolver)),
+        let answer = match (&*state, &self.0.run) {
+            (State::Known(known), _) => return Arc::clone(known),
+            (State::Open(predecessors, start, _), Some(run)) => {
+                Arc::new(run.answer(predecessors, *start, convolver))
+            }
+            (State::Open(..), None) => unreachable!("only questions are open"),
         };
         *state = State::Known(Arc::clone(&answer));
         answer
     }
 }
 
-impl Question {
-    fn answer(&self, convolver: &mut Convolver) -> CompletionDistribution {
-        let predecessors: Vec<Arc<CompletionDistribution>> = self
-            .predecessors
+impl Run {
+    fn answer(
+        &self,
+        predecessors: &[Expected],
+        start: Seconds,
+        convolver: &mut Convolver,
+    ) -> CompletionDistribution {
+        let predecessors: Vec<Arc<CompletionDistribution>> = predecessors
             .iter()
             .map(|predecessor| predecessor.distribution(convolver))
             .collect();
         let predecessors: Vec<&CompletionDistribution> =
             predecessors.iter().map(AsRef::as_ref).collect();
-        let density = joint_density(&predecessors, self.from, self.start, self.steps.step());
-        convolver.complete(&density, self.from, &self.steps, self.end)
+        convolver.complete_after(&predecessors, self.from, start, &self.steps, self.end)
     }
 }
 
