@@ -192,6 +192,8 @@ struct Global {
     priority: RawPriority,
     flags: Vec<String>,
     builtin: bool,
+    /// Reservations in each partition; `None`: all.
+    reserved: Option<u32>,
     tested: Option<u32>,
     interval: Option<i64>,
     /// In minutes.
@@ -320,6 +322,10 @@ impl Global {
             "bf_max_job_test" => {
                 self.tested = u32::try_from(number()?).ok().filter(|tested| *tested > 0);
             }
+            // 0, the default, is all.
+            "bf_job_part_count_reserve" => {
+                self.reserved = u32::try_from(number()?).ok().filter(|jobs| *jobs > 0);
+            }
             "bf_interval" => self.interval = Some(number()?),
             "bf_window" => {
                 self.window = u32::try_from(number()?).ok().filter(|minutes| *minutes > 0);
@@ -339,7 +345,7 @@ impl Global {
             };
         }
         RawBackfilling {
-            depth: Some(RawDepth::All),
+            depth: Some(self.reserved.map_or(RawDepth::All, RawDepth::Jobs)),
             tested: Some(self.tested.unwrap_or(TESTED)),
             interval_seconds: u32::try_from(interval).unwrap_or(u32::MAX),
             window_hours: Some(f64::from(self.window.unwrap_or(WINDOW)) / 60.0),

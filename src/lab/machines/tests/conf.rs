@@ -122,6 +122,15 @@ fn weights_times_and_passes_are_those_of_the_file_or_slurms_defaults() {
         (machine.name.as_str(), machine.priority.age),
         ("slurm", 0.0)
     );
+    let some = format!("SchedulerParameters=bf_job_part_count_reserve=3,bf_window=60\n{least}");
+    let some = described(&converted(&some)).machine().backfilling;
+    let expected = Backfilling::Reserving {
+        depth: 3,
+        tested: Some(500),
+        interval: Seconds(30),
+        window: Some(Seconds::HOUR),
+    };
+    assert_eq!(some, expected);
     let builtin = format!(
         "SchedulerType=sched/builtin\nSelectType=select/linear\nPriorityType=priority/basic\nPriorityWeightAge=5\n{least}"
     );
