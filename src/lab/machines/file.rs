@@ -184,6 +184,10 @@ pub const KEYS: &[(&str, &str)] = &[
         "0 or more seconds between two passes; 0 (the default) is one after each event",
     ),
     (
+        "backfilling.window_hours",
+        "above 0 hours ahead: who cannot start sooner gets no reservation (default: however far)",
+    ),
+    (
         "window",
         "tables `[[window]]`: nodes that are closed for a time",
     ),
@@ -422,6 +426,8 @@ pub struct RawBackfilling {
     pub tested: Option<u32>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub interval_seconds: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub window_hours: Option<f64>,
 }
 
 /// Values of `repeats`.

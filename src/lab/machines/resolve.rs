@@ -380,6 +380,7 @@ impl Checks<'_, '_> {
     fn backfilling(&mut self, raw: &RawMachine) -> Backfilling {
         let raw = raw.backfilling.clone().unwrap_or_default();
         let tested = self.count("backfilling.tested", raw.tested);
+        let window = (raw.window_hours).map(|hours| self.hours("backfilling.window_hours", hours));
         let depth = match raw.depth {
             None => 1,
             Some(RawDepth::All) => u32::MAX,
@@ -390,6 +391,7 @@ impl Checks<'_, '_> {
             depth,
             tested,
             interval: Seconds(i64::from(raw.interval_seconds)),
+            window,
         }
     }
 

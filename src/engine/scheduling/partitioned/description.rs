@@ -178,6 +178,8 @@ pub enum Backfilling {
         /// Backfilling happens at whole multiples of it on the clock of the jobs, at the first after something has happened; 0: after each
         /// event. Where jobs start in order, nothing waits for that.
         interval: Seconds,
+        /// How far ahead a reservation may begin (Slurm's `bf_window`): a job that cannot start sooner gets none. `None`: however far.
+        window: Option<Seconds>,
     },
 }
 

@@ -61,6 +61,7 @@ fn reach_of(backfilling: Backfilling, now: Seconds) -> Result<Reach, Option<Seco
         depth,
         tested,
         interval,
+        window,
     } = backfilling
     else {
         return Err(None);
@@ -68,7 +69,11 @@ fn reach_of(backfilling: Backfilling, now: Seconds) -> Result<Reach, Option<Seco
     let interval = interval.0.max(1);
     let since = now.0.rem_euclid(interval);
     if since == 0 {
-        Ok(Reach { depth, tested })
+        Ok(Reach {
+            depth,
+            tested,
+            window,
+        })
     } else {
         Err(Some(Seconds(now.0 - since + interval)))
     }

@@ -236,11 +236,13 @@ impl NodePool {
     }
 
     /// Reserves nodes for a job from the earliest start at which it has them for its whole request, beside reservations and windows.
-    /// `seekers` are its choices, of each class one; the first that has it first wins. Says the start.
+    /// `seekers` are its choices, of each class one; the first that has it first wins. Says the start; `None`, and nothing is reserved,
+    /// if that is after `latest`.
     pub(super) fn reserve(
         &mut self,
         seekers: impl Iterator<Item = Seeker>,
         now: Seconds,
+        latest: Seconds,
     ) -> Option<Seconds> {
         let mut best: Option<(Seconds, Seeker)> = None;
         for seeker in seekers {
@@ -250,7 +252,7 @@ impl NodePool {
                 std::mem::swap(&mut self.openings, &mut self.best);
             }
         }
-        let (start, seeker) = best?;
+        let (start, seeker) = best.filter(|(start, _)| *start <= latest)?;
         let wanted = seeker.shape.nodes as usize;
         let openings = &mut self.best;
         openings.retain(|opening| opening.first <= start && start <= opening.last);

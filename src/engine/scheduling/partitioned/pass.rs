@@ -17,6 +17,8 @@ pub(super) struct Reach {
     pub(super) depth: u32,
     /// How many jobs may be looked at for backfilling; `None`: all.
     pub(super) tested: Option<u32>,
+    /// How far ahead reservations may begin; `None`: however far.
+    pub(super) window: Option<Seconds>,
 }
 
 /// What a pass knows; it is kept from one to the next to save allocations.
@@ -60,6 +62,7 @@ impl Pass {
         self.reach = reach.unwrap_or(Reach {
             depth: 0,
             tested: Some(0),
+            window: None,
         });
         self.reserved.fill(0);
         self.may_start = site.may_start_any();
@@ -175,18 +178,21 @@ impl Pass {
 
     /// Gives the job nodes of the class that has them first, and tells it so. Waits with it until somebody behind needs to know.
     fn reserve(&mut self, site: &mut Site<'_>, details: &Details) {
-        if !self.may_start && site.is_announced(details.job) {
-            self.postponed.push(*details);
+        self.postponed.push(*details);
+        // Within a window it has to be known who gets one: that is counted.
+        if !self.may_start && self.reach.window.is_none() && site.is_announced(details.job) {
             return;
         }
-        self.postponed.push(*details);
+        let latest = (self.reach.window).map_or(Seconds::FAR, |window| self.now + window);
         for details in self.postponed.drain(..) {
             self.allowed.clear();
             self.allowed.extend(within_limits(site, &details));
             let seekers = self.allowed.iter().map(|shape| seeker(&details, *shape));
-            if let Some(start) = site.pool.reserve(seekers, self.now) {
+            if let Some(start) = site.pool.reserve(seekers, self.now, latest) {
                 let at = self.now;
                 site.announce(&details, Announcement { at, start });
+            } else {
+                self.reserved[details.partition] -= 1;
             }
         }
     }

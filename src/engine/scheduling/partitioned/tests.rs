@@ -81,6 +81,7 @@ const EASY: Backfilling = Backfilling::Reserving {
     depth: 1,
     tested: None,
     interval: Seconds::ZERO,
+    window: None,
 };
 
 /// A job of user 1 that uses all that it asks for.

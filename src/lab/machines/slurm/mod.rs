@@ -192,14 +192,19 @@ struct Global {
     priority: RawPriority,
     flags: Vec<String>,
     builtin: bool,
+    /// Reservations in each partition; `None`: all.
+    reserved: Option<u32>,
     tested: Option<u32>,
     interval: Option<i64>,
-    has_window: bool,
+    /// In minutes.
+    window: Option<u32>,
 }
 
-/// What Slurm looks at in one pass of backfilling, and how long lies between two, where the file does not say.
+/// What Slurm looks at in one pass of backfilling, how many seconds lie between two, and how many minutes it looks ahead, where the file
+/// does not say.
 const TESTED: u32 = 500;
 const INTERVAL: i64 = 30;
+const WINDOW: u32 = 1_440;
 
 impl Global {
     fn line(&mut self, line: &Line, not_read: &mut NotRead) -> Result<(), SlurmError> {
@@ -317,11 +322,15 @@ impl Global {
             "bf_max_job_test" => {
                 self.tested = u32::try_from(number()?).ok().filter(|tested| *tested > 0);
             }
-            "bf_interval" => self.interval = Some(number()?),
-            name => {
-                self.has_window |= name == "bf_window";
-                not_read.count(format!("SchedulerParameters {name}"));
+            // 0, the default, is all.
+            "bf_job_part_count_reserve" => {
+                self.reserved = u32::try_from(number()?).ok().filter(|jobs| *jobs > 0);
             }
+            "bf_interval" => self.interval = Some(number()?),
+            "bf_window" => {
+                self.window = u32::try_from(number()?).ok().filter(|minutes| *minutes > 0);
+            }
+            name => not_read.count(format!("SchedulerParameters {name}")),
         }
         Ok(())
     }
@@ -336,9 +345,10 @@ impl Global {
             };
         }
         RawBackfilling {
-            depth: Some(RawDepth::All),
+            depth: Some(self.reserved.map_or(RawDepth::All, RawDepth::Jobs)),
             tested: Some(self.tested.unwrap_or(TESTED)),
             interval_seconds: u32::try_from(interval).unwrap_or(u32::MAX),
+            window_hours: Some(f64::from(self.window.unwrap_or(WINDOW)) / 60.0),
         }
     }
 
@@ -389,16 +399,6 @@ impl Global {
             notes.push(format!(
                 "PriorityFlags {} are read and change nothing here",
                 other.join(", ")
-            ));
-        }
-        if !self.builtin {
-            let said = if self.has_window {
-                "is not read"
-            } else {
-                "is one day unless it is set"
-            };
-            notes.push(format!(
-                "bf_window {said}: every job that is looked at gets a reservation here, however far in the future"
             ));
         }
     }

@@ -105,19 +105,32 @@ fn weights_times_and_passes_are_those_of_the_file_or_slurms_defaults() {
     );
     // PriorityFlags does not have NO_FAIR_TREE.
     assert_eq!(weights.algorithm, FairShareAlgorithm::FairTree);
-    let backfilling = |tested, interval| Backfilling::Reserving {
+    let backfilling = |tested, interval, hours| Backfilling::Reserving {
         depth: u32::MAX,
         tested: Some(tested),
         interval: Seconds(interval),
+        window: Some(Seconds::HOUR * hours),
     };
-    assert_eq!(description.machine().backfilling, backfilling(1_000, 60));
+    assert_eq!(
+        description.machine().backfilling,
+        backfilling(1_000, 60, 72)
+    );
     let least = "NodeName=a[1-2] CPUs=4\nPartitionName=p Nodes=ALL";
     let machine = described(&converted(least)).machine().clone();
-    assert_eq!(machine.backfilling, backfilling(500, 30));
+    assert_eq!(machine.backfilling, backfilling(500, 30, 24));
     assert_eq!(
         (machine.name.as_str(), machine.priority.age),
         ("slurm", 0.0)
     );
+    let some = format!("SchedulerParameters=bf_job_part_count_reserve=3,bf_window=60\n{least}");
+    let some = described(&converted(&some)).machine().backfilling;
+    let expected = Backfilling::Reserving {
+        depth: 3,
+        tested: Some(500),
+        interval: Seconds(30),
+        window: Some(Seconds::HOUR),
+    };
+    assert_eq!(some, expected);
     let builtin = format!(
         "SchedulerType=sched/builtin\nSelectType=select/linear\nPriorityType=priority/basic\nPriorityWeightAge=5\n{least}"
     );
@@ -149,7 +162,6 @@ fn every_key_that_is_not_read_is_counted_and_what_is_decided_is_said() {
     for key in [
         "SlurmctldHost",
         "AuthType",
-        "SchedulerParameters bf_window",
         "SchedulerParameters bf_continue",
         "NodeName State=FUTURE",
         "PartitionName AllowAccounts",
@@ -174,7 +186,6 @@ fn every_key_that_is_not_read_is_counted_and_what_is_decided_is_said() {
         "partition old is left out: its State is down",
         "users are ranked by the fair tree",
         "PriorityFlags accrue_always",
-        "bf_window",
         "partition batch has nodes of 3 classes, and a job gets nodes of one class: none of more than 92 nodes",
     ] {
         assert!(notes.contains(told), "{told}: {notes}");

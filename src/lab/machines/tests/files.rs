@@ -15,7 +15,7 @@ use crate::workload::{Job, JobId, JobKind};
 pub(super) const WHOLE: &str = r#"
 name = "two halves"
 zone = "Europe/Berlin"
-backfilling = { depth = "all", tested = 100, interval_seconds = 30 }
+backfilling = { depth = "all", tested = 100, interval_seconds = 30, window_hours = 36 }
 
 [priority]
 age = 1000
@@ -146,6 +146,7 @@ fn every_key_of_a_machine_file_comes_to_its_place() {
         depth: u32::MAX,
         tested: Some(100),
         interval: Seconds(30),
+        window: Some(Seconds::HOUR * 36),
     };
     assert_eq!(machine.backfilling, expected);
 }
@@ -165,6 +166,7 @@ fn what_a_file_does_not_say_has_a_default() {
         depth: 1,
         tested: None,
         interval: Seconds::ZERO,
+        window: None,
     };
     assert_eq!(machine.backfilling, easy);
     let none = "name = \"small\"\nbackfilling = { depth = 0 }\npriority = { decays = false }\n[[class]]\nname = \"a\"\nnodes = 4";
@@ -387,6 +389,12 @@ fn a_wrong_value_is_told_with_its_file_line_and_key_and_what_is_allowed() {
             "tested = 0",
             "backfilling.tested",
             "0 is out of range",
+        ),
+        (
+            "window_hours = 36",
+            "window_hours = 0",
+            "backfilling.window_hours",
+            "0 hours are out of range",
         ),
         (
             "depth = \"all\"",

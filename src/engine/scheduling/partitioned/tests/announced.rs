@@ -19,6 +19,7 @@ fn reserving(depth: u32) -> Backfilling {
         depth,
         tested: None,
         interval: Seconds::ZERO,
+        window: None,
     }
 }
 
@@ -113,6 +114,7 @@ fn reservations_are_made_in_passes_that_backfill_and_of_those_who_are_tested() {
         depth: 5,
         tested: None,
         interval: Seconds(60),
+        window: None,
     };
     assert_eq!(
         announced(&machine, &jobs),
@@ -122,9 +124,49 @@ fn reservations_are_made_in_passes_that_backfill_and_of_those_who_are_tested() {
         depth: 5,
         tested: Some(1),
         interval: Seconds::ZERO,
+        window: None,
     };
     assert_eq!(
         announced(&machine, &jobs),
         [None, Some((1, 100)), Some((100, 110))]
     );
+}
+
+#[test]
+fn who_cannot_start_within_the_window_gets_no_reservation_and_keeps_nobody_back() {
+    let mut machine = machine(vec![class(4, 1)]);
+    let within = |window| Backfilling::Reserving {
+        depth: 1,
+        tested: None,
+        interval: Seconds::ZERO,
+        window: Some(Seconds(window)),
+    };
+    // The wide one could start at 100; the long one is in its way.
+    let jobs = [job(0, 3, 100), job(10, 4, 10), job(20, 1, 500)];
+    machine.backfilling = within(90);
+    assert_eq!(starts(&machine, &jobs), [Some(0), Some(100), Some(110)]);
+    assert_eq!(announced(&machine, &jobs)[1], Some((10, 100)));
+    // A second less, and at 10 it gets none; at 20 it does.
+    machine.backfilling = within(89);
+    assert_eq!(starts(&machine, &jobs), [Some(0), Some(100), Some(110)]);
+    assert_eq!(announced(&machine, &jobs)[1], Some((20, 100)));
+    machine.backfilling = within(79);
+    assert_eq!(starts(&machine, &jobs), [Some(0), Some(520), Some(20)]);
+    // Not before something happens in front of its start is it told one.
+    assert_eq!(announced(&machine, &jobs), [None; 3]);
+}
+
+#[test]
+fn the_reservation_that_one_cannot_have_goes_to_the_next_of_the_partition() {
+    let mut machine = machine(vec![class(4, 1)]);
+    machine.backfilling = Backfilling::Reserving {
+        depth: 1,
+        tested: None,
+        interval: Seconds::ZERO,
+        window: Some(Seconds(50)),
+    };
+    // Two nodes are free at 40, all at 100. When the last one starts, all are free at 140, which is near enough at 100.
+    let jobs = [job(0, 2, 100), job(0, 2, 40), job(1, 4, 10), job(2, 2, 100)];
+    let told = [None, None, Some((100, 140)), Some((2, 40))];
+    assert_eq!(announced(&machine, &jobs), told);
 }

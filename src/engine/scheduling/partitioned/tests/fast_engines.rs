@@ -114,6 +114,16 @@ proptest! {
         prop_assert_eq!(starts(&one_core_nodes(8), &jobs), easy(8, &jobs));
     }
 
+    /// What EASY backfilling is for: the first of the queue is never delayed.
+    #[test]
+    fn nobody_starts_later_than_announced_in_order_of_submission(jobs in random_jobs()) {
+        for outcome in simulate_partitioned(&one_core_nodes(8), &jobs) {
+            if let PartitionedOutcome::Ran { start, announced: Some(announced), .. } = outcome {
+                prop_assert!(start <= announced.start);
+            }
+        }
+    }
+
     #[test]
     fn no_backfilling_is_first_come_first_served(jobs in random_jobs()) {
         let mut strict = one_core_nodes(8);

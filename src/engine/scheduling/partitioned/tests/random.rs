@@ -94,11 +94,14 @@ fn weights() -> impl Strategy<Value = PriorityWeights> {
 fn backfillings() -> impl Strategy<Value = Backfilling> {
     let tested = prop::option::weighted(0.3, 0_u32..6);
     let interval = prop_oneof![3 => Just(0_i64), 1 => 2_i64..9];
+    let window = prop::option::weighted(0.3, 0_i64..40);
+    let reserving = (0_u32..5, tested, interval, window);
     let reserving =
-        (0_u32..5, tested, interval).prop_map(|(depth, tested, interval)| Backfilling::Reserving {
+        reserving.prop_map(|(depth, tested, interval, window)| Backfilling::Reserving {
             depth,
             tested,
             interval: Seconds(interval),
+            window: window.map(Seconds),
         });
     prop_oneof![1 => Just(Backfilling::None), 5 => reserving]
 }

@@ -331,9 +331,11 @@ impl Twin<'_> {
             }
             tested -= 1;
             if reserved[job.partition.0] < depth {
+                let Some(start) = self.reserve(&job, &allowed, &mut kept) else {
+                    continue;
+                };
                 reserved[job.partition.0] += 1;
-                let start = Seconds(self.reserve(&job, &allowed, &mut kept));
-                let at = Seconds(now);
+                let (at, start) = (Seconds(now), Seconds(start));
                 let announcement = Announcement { at, start };
                 self.announced.entry(index).or_insert(announcement);
             }
@@ -345,7 +347,7 @@ impl Twin<'_> {
         job: &PartitionedJob,
         allowed: &[(usize, usize, NodeResources)],
         kept: &mut Vec<Kept>,
-    ) -> i64 {
+    ) -> Option<i64> {
         let ends = self.runs.iter().map(|run| run.until);
         let windows = self.machine.windows.iter().map(|window| window.end.0);
         let all_free = ends
@@ -364,6 +366,11 @@ impl Twin<'_> {
                 Some((time, *class, *nodes, *each))
             })
             .expect("an empty class holds it");
+        if let Backfilling::Reserving { window, .. } = self.machine.backfilling
+            && window.is_some_and(|window| start > self.now + window.0)
+        {
+            return None;
+        }
         let mut open = self.of_class(class);
         let may = |node: usize, time: i64| self.may_start(job, node, each, time, kept);
         open.retain(|node| may(*node, start));
@@ -383,7 +390,7 @@ impl Twin<'_> {
             end: start + job.request.0,
             each,
         }));
-        start
+        Some(start)
     }
 
     fn work_off(&mut self) {

@@ -480,6 +480,7 @@ fn a_depth_of_two_keeps_the_second_from_being_passed() {
         depth: 2,
         tested: None,
         interval: Seconds::ZERO,
+        window: None,
     };
     assert_eq!(
         starts(&machine, &jobs),
@@ -494,6 +495,7 @@ fn only_so_many_are_tested_for_backfilling() {
         depth: 1,
         tested: Some(tested),
         interval: Seconds::ZERO,
+        window: None,
     };
     let jobs = [job(0, 3, 10), job(1, 4, 10), job(2, 2, 5), job(3, 1, 5)];
     machine.backfilling = backfilling(3);
@@ -509,6 +511,7 @@ fn backfilling_waits_for_its_interval_and_starts_in_order_do_not() {
         depth: 1,
         tested: None,
         interval: Seconds(60),
+        window: None,
     };
     let jobs = [
         job(1, 3, 300),
