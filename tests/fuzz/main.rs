@@ -7,6 +7,7 @@
 mod formats;
 mod mutate;
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
@@ -82,13 +83,15 @@ fn main() -> ExitCode {
     };
     let (mut broken, mut read) = (0, 0);
     let mut done: Vec<u64> = vec![0; formats.len()];
+    let mut lines: Vec<Lines> = vec![Lines::default(); formats.len()];
     while in_time() && broken < 100 {
         let before = read;
-        for ((format, weight), done) in formats.iter().zip(&mut done) {
+        for (((format, weight), done), lines) in formats.iter().zip(&mut done).zip(&mut lines) {
             let most = (arguments.inputs * weight).div_ceil(weights.max(1));
             let last = most.min(*done + (BATCH * weight / weights).max(1));
             while *done < last && in_time() {
-                let (next, fault) = watch(*format, folder.path(), arguments.seed, *done..last);
+                let numbers = *done..last;
+                let (next, fault) = watch(*format, folder.path(), arguments.seed, numbers, lines);
                 if let Some(fault) = fault {
                     broken += 1;
                     keep(&arguments, *format, folder.path(), next - 1, &fault);
@@ -106,8 +109,16 @@ fn main() -> ExitCode {
         begun.elapsed().as_secs_f64(),
         arguments.seed
     );
-    for ((format, _), done) in formats.iter().zip(done) {
-        println!("  {:<10} {done}", format.name());
+    for (((format, _), done), lines) in formats.iter().zip(done).zip(lines) {
+        match !matches!(format, Format::Store | Format::Parquet) {
+            true => println!(
+                "  {:<10} {done} inputs of {} lines, {} of them changed",
+                format.name(),
+                lines.all,
+                lines.changed
+            ),
+            false => println!("  {:<10} {done} inputs", format.name()),
+        }
     }
     ExitCode::from(u8::from(broken > 0))
 }
@@ -152,27 +163,55 @@ fn read_examples(format: Format, folder: &Path) -> Vec<Vec<u8>> {
         .collect()
 }
 
+/// Lines of inputs.
+#[derive(Clone, Copy, Debug, Default)]
+struct Lines {
+    all: u64,
+    /// Those that stand in no example, equal ones of an input once.
+    changed: u64,
+}
+
+/// What a process says of an input before it reads it: its number, and its lines.
+const SAID: usize = 24;
+
 /// Reads the inputs one after the other, and says before each which it is.
 fn read_batch(format: Format, folder: &Path, seed: u64, numbers: std::ops::Range<u64>) {
     let examples = read_examples(format, folder);
+    let is_newline = |byte: &u8| *byte == b'\n';
+    let known: HashSet<&[u8]> = (examples.iter())
+        .flat_map(|example| example.split(is_newline))
+        .collect();
     let work = tempfile::tempdir().expect("a temporary folder");
     let mut out = std::io::stdout().lock();
-    for number in numbers {
+    let mut say = |number: u64, lines: Lines| {
+        let said = [number, lines.all, lines.changed].map(u64::to_le_bytes);
         let said = out
-            .write_all(&number.to_le_bytes())
+            .write_all(said.as_flattened())
             .and_then(|()| out.flush());
         said.expect("somebody who watches");
+    };
+    for number in numbers {
+        say(number, Lines::default());
         let input = mutate::input(format, &examples, seed, number, work.path());
+        let lines = || input.split(is_newline);
+        let all = lines().count() as u64;
+        let changed = lines()
+            .filter(|line| !known.contains(line))
+            .collect::<HashSet<_>>();
+        let changed = changed.len() as u64;
+        say(number, Lines { all, changed });
         format.consume(&input, work.path());
     }
 }
 
-/// Has a process read these inputs. Returns the number of the first that was not read, and what was wrong with the one before it.
+/// Has a process read these inputs, and counts their lines. Returns the number of the first that was not read, and what was wrong with
+/// the one before it.
 fn watch(
     format: Format,
     folder: &Path,
     seed: u64,
     numbers: std::ops::Range<u64>,
+    lines: &mut Lines,
 ) -> (u64, Option<String>) {
     let program = std::env::current_exe().expect("this program");
     let mut child = Command::new("sh")
@@ -199,8 +238,14 @@ fn watch(
     let mut errors = child.stderr.take().expect("its errors");
     let (say, hear) = mpsc::channel();
     let listener = std::thread::spawn(move || {
-        let mut number = [0; 8];
-        while out.read_exact(&mut number).is_ok() && say.send(u64::from_le_bytes(number)).is_ok() {}
+        let mut said = [0; SAID];
+        while out.read_exact(&mut said).is_ok() {
+            let (words, _) = said.as_chunks();
+            let heard = [0, 1, 2].map(|word: usize| u64::from_le_bytes(words[word]));
+            if say.send(heard).is_err() {
+                break;
+            }
+        }
     });
     let complaints = std::thread::spawn(move || {
         let mut text = Vec::new();
@@ -212,7 +257,11 @@ fn watch(
     let mut slow = false;
     loop {
         match hear.recv_timeout(LONGEST) {
-            Ok(number) => last = number,
+            Ok([number, all, changed]) => {
+                last = number;
+                lines.all += all;
+                lines.changed += changed;
+            }
             Err(RecvTimeoutError::Timeout) => {
                 slow = true;
                 // It may have ended by itself just now.

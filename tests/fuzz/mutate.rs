@@ -10,6 +10,9 @@ use rusqlite::Connection;
 
 use crate::formats::Format;
 
+/// Of [`NUMBERS`] those that are whole and fit into 64 bits: any of them may stand where JSON expects a whole number.
+const WHOLE: std::ops::Range<usize> = 2..16;
+
 /// Numbers that sit at the edge of something.
 const NUMBERS: [&str; 26] = [
     "0",
@@ -62,6 +65,9 @@ const PIECES: [&str; 18] = [
     "=",
 ];
 
+/// Lines of a log whose every line is changed.
+const LINES: usize = 64;
+
 /// The input with this number: the same for the same examples, seed and number.
 pub fn input(
     format: Format,
@@ -75,6 +81,9 @@ pub fn input(
     let mut bytes = pick(&mut random, examples).clone();
     if format == Format::Store {
         return store(&mut random, bytes, folder);
+    }
+    if matches!(format, Format::Sacct | Format::Csv | Format::Batsim) && random.random_ratio(1, 4) {
+        return line_by_line(&mut random, format, &bytes, examples);
     }
     for _ in 0..random.random_range(1..=6) {
         change_text(&mut random, &mut bytes, examples);
@@ -90,6 +99,47 @@ pub fn input(
         }
     }
     bytes
+}
+
+/// A log whose lines are changed one by one. A line of a table that is wrong costs itself only, so the others are read as well. A workload
+/// of Batsim is one object, and stays one: of lines of jobs a number becomes a whole number.
+fn line_by_line(
+    random: &mut impl Rng,
+    format: Format,
+    bytes: &[u8],
+    examples: &[Vec<u8>],
+) -> Vec<u8> {
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|byte| *byte == b'\n').collect();
+    let Some((heading, rows)) = lines.split_first().filter(|(_, rows)| !rows.is_empty()) else {
+        return bytes.to_vec();
+    };
+    let mut made = heading.to_vec();
+    if format == Format::Batsim {
+        let jobs = rows.iter().filter(|row| row.ends_with(b"},\n"));
+        let jobs: Vec<_> = jobs.take_while(|row| !row.contains(&b']')).collect();
+        for _ in 0..if jobs.is_empty() { 0 } else { LINES } {
+            let mut job = pick(random, &jobs).to_vec();
+            change_number(random, &mut job, &NUMBERS[WHOLE]);
+            made.extend(job);
+        }
+        made.extend(rows.concat());
+        return made;
+    }
+    for _ in 0..LINES {
+        let mut row = pick(random, rows).to_vec();
+        for _ in 0..random.random_range(1..=3) {
+            match random.random_range(0..6) {
+                0 => change_bytes(random, &mut row),
+                1 | 2 => change_word(random, &mut row, examples),
+                _ => change_number(random, &mut row, &NUMBERS),
+            }
+        }
+        if !row.ends_with(b"\n") {
+            row.push(b'\n');
+        }
+        made.extend(row);
+    }
+    made
 }
 
 fn pick<'a, T>(random: &mut impl Rng, from: &'a [T]) -> &'a T {
@@ -144,30 +194,8 @@ fn change_bytes(random: &mut impl Rng, bytes: &mut Vec<u8>) {
 fn change_text(random: &mut impl Rng, bytes: &mut Vec<u8>, examples: &[Vec<u8>]) {
     match random.random_range(0..10) {
         0 => change_bytes(random, bytes),
-        // A number becomes another one.
-        1..=4 => {
-            let numbers = runs(bytes, |byte| {
-                byte.is_ascii_digit() || b".-+e".contains(&byte)
-            });
-            let numbers: Vec<_> = numbers
-                .into_iter()
-                .filter(|run| bytes[run.clone()].iter().any(u8::is_ascii_digit))
-                .collect();
-            if !numbers.is_empty() {
-                let run = pick(random, &numbers).clone();
-                bytes.splice(run, pick(random, &NUMBERS).bytes());
-            }
-        }
-        // A word becomes a word of the same or of another example.
-        5 | 6 => {
-            let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
-            let other = pick(random, examples);
-            let (words, others) = (runs(bytes, is_word), runs(other, is_word));
-            if !words.is_empty() && !others.is_empty() {
-                let run = pick(random, &words).clone();
-                bytes.splice(run, other[pick(random, &others).clone()].to_vec());
-            }
-        }
+        1..=4 => change_number(random, bytes, &NUMBERS),
+        5 | 6 => change_word(random, bytes, examples),
         // A line more, once or often, or one less.
         7 | 8 => {
             let other = pick(random, examples);
@@ -193,6 +221,32 @@ fn change_text(random: &mut impl Rng, bytes: &mut Vec<u8>, examples: &[Vec<u8>])
             let piece = pick(random, &PIECES).repeat(times);
             bytes.splice(at..at, piece.into_bytes());
         }
+    }
+}
+
+/// A number becomes another one.
+fn change_number(random: &mut impl Rng, bytes: &mut Vec<u8>, others: &[&str]) {
+    let numbers = runs(bytes, |byte| {
+        byte.is_ascii_digit() || b".-+e".contains(&byte)
+    });
+    let numbers: Vec<_> = numbers
+        .into_iter()
+        .filter(|run| bytes[run.clone()].iter().any(u8::is_ascii_digit))
+        .collect();
+    if !numbers.is_empty() {
+        let run = pick(random, &numbers).clone();
+        bytes.splice(run, pick(random, others).bytes());
+    }
+}
+
+/// A word becomes a word of the same or of another example.
+fn change_word(random: &mut impl Rng, bytes: &mut Vec<u8>, examples: &[Vec<u8>]) {
+    let is_word = |byte: u8| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte);
+    let other = pick(random, examples);
+    let (words, others) = (runs(bytes, is_word), runs(other, is_word));
+    if !words.is_empty() && !others.is_empty() {
+        let run = pick(random, &words).clone();
+        bytes.splice(run, other[pick(random, &others).clone()].to_vec());
     }
 }
 

@@ -41,7 +41,7 @@ pub use coordinator::{Observer, Simulate, Tally, Task, tasks, work_off};
 pub use cost::{CostModel, megabytes, wall_time};
 pub use digest::{Identity, digest};
 pub use experiment::Experiment;
-pub use interrupt::{INTERRUPTED, Interrupt};
+pub use interrupt::{GRACE, INTERRUPTED, Interrupt};
 pub use overrides::{OverrideError, with_values};
 pub use point_axes::PointAxes;
 pub use progress::{Progress, above_bar, describe, shown, while_working};
