@@ -329,7 +329,7 @@ impl NodePool {
                 .map(|window| &self.windows[*window]);
             node.changes(seeker, now, in_sight, &mut changes);
             let found = |first, end: Option<Seconds>| {
-                let last = end.map_or(last, |end| end - seeker.request);
+                let last = end.map_or(last, |end| last.min(end - seeker.request));
                 if first <= last {
                     self.openings.push(Opening {
                         first,

@@ -155,9 +155,9 @@ impl FileStudy for MachineQueueStudy {
     const STARTER: Starter = Starter {
         keys: &[
             ("workload.whole_trace", "true"),
-            ("workload.origin", r#""log""#),
+            ("workload.target_load", "0.9"),
             ("workload.shake_seconds", "60"),
-            ("machine.file", r#""machine.toml""#),
+            ("machine.text", A_MACHINE),
         ],
         axes: &[("workload.exact_estimates", "[false, true]")],
     };
@@ -182,6 +182,27 @@ impl FileStudy for MachineQueueStudy {
         })
     }
 }
+
+/// A machine for a first experiment, as it stands in its file.
+const A_MACHINE: &str = r#""""
+name = "a machine of two classes"
+backfilling = { depth = 4 }
+priority = { age = 1000, fair_share = 1000 }
+
+[[class]]
+name = "thin"
+nodes = 24
+cores = 2
+
+[[class]]
+name = "thick"
+nodes = 4
+cores = 4
+
+[[partition]]
+name = "batch"
+sharing = "shared"
+""""#;
 
 /// Where the machine is described: exactly one of file and text.
 fn source(
