@@ -11,7 +11,7 @@ mod slot_list;
 
 pub use node_plan::{NodePlan, PlanSweep, Reservation};
 pub use node_set::NodeSet;
-pub use profile::{Fit, Profile};
+pub use profile::{Fit, Found, Profile};
 pub use slot::{EXTENSION_MARGIN, Piece, PurchaseError, Slot};
 pub use slot_list::{
     ADVERTISING_HORIZON, EqualStarts, Placement, Purchase, SlotList, SlotRules, Surplus,

@@ -37,14 +37,20 @@ pub struct Fit {
     pub own_start: Option<Seconds>,
 }
 
+/// Where a search found room; only good until the profile changes.
+#[derive(Clone, Copy, Debug)]
+pub struct Found {
+    /// The start.
+    pub start: Seconds,
+    /// The segment that it lies in.
+    segment: Position,
+}
+
 /// Breakpoints that one block of a short plan may hold.
 const CAPACITY: usize = 96;
 
 /// Breakpoints of the past that are kept before they are forgotten together.
 const FORGOTTEN: usize = 8;
-
-/// So many first breakpoints are searched without a branch.
-const EARLY: usize = 17;
 
 /// A segment by block and index within it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -250,21 +256,34 @@ impl Profile {
 
     /// The earliest start from which on the nodes are free for the duration, or until `own_start` if that is earlier.
     fn earliest_run(&self, fit: &Fit, own_start: Seconds) -> Result<Seconds, Seconds> {
+        let start = fit.from;
+        if start > fit.latest || fit.duration <= Seconds::ZERO {
+            return (start <= fit.latest).then_some(start).ok_or(Seconds::ZERO);
+        }
+        self.earliest_run_from(self.locate(start), start, fit, own_start)
+            .map(|found| found.start)
+    }
+
+    /// The same from a start and the segment that it lies in on.
+    #[inline]
+    fn earliest_run_from(
+        &self,
+        mut segment: Position,
+        mut start: Seconds,
+        fit: &Fit,
+        own_start: Seconds,
+    ) -> Result<Found, Seconds> {
         let &Fit {
             latest, duration, ..
         } = fit;
         let wanted = fit.nodes as i32;
-        let mut start = fit.from;
-        if start > latest || duration <= Seconds::ZERO {
-            return (start <= latest).then_some(start).ok_or(Seconds::ZERO);
-        }
-        let Position { block, mut index } = self.locate(start);
+        let mut index = segment.index;
         let mut end = (start + duration).min(own_start);
         let mut inside = true;
         let mut longest = Seconds::ZERO;
-        for block in &self.blocks[block..] {
+        for (number, block) in self.blocks.iter().enumerate().skip(segment.block) {
             if inside && index == 0 && block.first >= end {
-                return Ok(start);
+                return Ok(Found { start, segment });
             }
             if !inside && block.first > latest {
                 return Err(longest);
@@ -286,19 +305,19 @@ impl Profile {
                 if inside {
                     while index < times.len() && free[index] >= bar {
                         if times[index] >= end {
-                            return Ok(start);
+                            return Ok(Found { start, segment });
                         }
                         index += 1;
                     }
                     if index < times.len() {
                         if times[index] >= end {
-                            return Ok(start);
+                            return Ok(Found { start, segment });
                         }
                         longest = longest.max(times[index] - start);
                         inside = false;
                     }
                 } else {
-                    while index < times.len() && free[index] < bar {
+                    while index < times.len() && free[index] < bar && times[index] <= latest {
                         index += 1;
                     }
                     if index < times.len() {
@@ -306,6 +325,10 @@ impl Profile {
                         if start > latest {
                             return Err(longest);
                         }
+                        segment = Position {
+                            block: number,
+                            index,
+                        };
                         end = (start + duration).min(own_start);
                         inside = true;
                     }
@@ -313,7 +336,11 @@ impl Profile {
             }
             index = 0;
         }
-        if inside { Ok(start) } else { Err(longest) }
+        if inside {
+            Ok(Found { start, segment })
+        } else {
+            Err(longest)
+        }
     }
 
     /// What [`Profile::earliest_fit`] says of a job with a start of its own, where it is known that whoever starts so that it ends, or
@@ -322,40 +349,23 @@ impl Profile {
     ///
     /// # Errors
     /// Where there is no such start, for how long at most the nodes are free around `near` and behind it.
-    pub fn earliest_fit_around(&self, near: Seconds, fit: Fit) -> Result<Seconds, Seconds> {
+    pub fn earliest_fit_around(&self, near: Seconds, fit: Fit) -> Result<Found, Seconds> {
         let wanted = fit.nodes as i32;
-        let own_start = fit.own_start.unwrap_or(Seconds::FAR);
-        let mut position = self.locate(near.max(fit.from));
-        let mut longest = Seconds::ZERO;
-        let mut start = if self.count(position) >= wanted {
-            self.run_start(position, wanted).max(fit.from)
-        } else {
-            match self.next_at_least(position, wanted, fit.latest) {
-                Some(found) => {
-                    position = found;
-                    self.start(found)
-                }
-                None => return Err(longest),
-            }
-        };
-        loop {
-            let end = (start + fit.duration).min(own_start);
-            let Some(below) = self.next_below(position, wanted, end) else {
-                return Ok(start);
-            };
-            longest = longest.max(self.start(below) - start);
-            match self.next_at_least(below, wanted, fit.latest) {
-                Some(found) => {
-                    position = found;
-                    start = self.start(found);
-                }
-                None => return Err(longest),
+        let mut segment = self.locate(near.max(fit.from));
+        let mut start = near.max(fit.from);
+        if self.count(segment) >= wanted {
+            segment = self.run_start(segment, wanted);
+            start = self.start(segment);
+            if start < fit.from {
+                (segment, start) = (self.locate(fit.from), fit.from);
             }
         }
+        let own_start = fit.own_start.unwrap_or(Seconds::FAR);
+        self.earliest_run_from(segment, start, &fit, own_start)
     }
 
-    /// When the stretch with at least so many free nodes began that this segment belongs to.
-    fn run_start(&self, position: Position, wanted: i32) -> Seconds {
+    /// Where the stretch with at least so many free nodes begins that this segment belongs to.
+    fn run_start(&self, position: Position, wanted: i32) -> Position {
         let Position {
             mut block,
             mut index,
@@ -367,67 +377,15 @@ impl Profile {
                 index -= 1;
             }
             if index > 0 || block == 0 {
-                return found.times[index];
+                return Position { block, index };
             }
             let before = &self.blocks[block - 1];
             if before.free[before.free.len() - 1] + before.shift < wanted {
-                return found.first;
+                return Position { block, index };
             }
             block -= 1;
             index = before.free.len() - 1;
         }
-    }
-
-    /// The first segment behind this one that has at least so many free nodes and begins at `latest` or before.
-    fn next_at_least(&self, position: Position, wanted: i32, latest: Seconds) -> Option<Position> {
-        let mut index = position.index + 1;
-        for (block, found) in self.blocks.iter().enumerate().skip(position.block) {
-            if found.first > latest {
-                return None;
-            }
-            if found.max >= wanted {
-                let bar = wanted - found.shift;
-                let times = &found.times[..];
-                let free = &found.free[..times.len()];
-                while index < times.len() {
-                    if times[index] > latest {
-                        return None;
-                    }
-                    if free[index] >= bar {
-                        return Some(Position { block, index });
-                    }
-                    index += 1;
-                }
-            }
-            index = 0;
-        }
-        None
-    }
-
-    /// The first segment behind this one that has fewer free nodes and begins before `end`.
-    fn next_below(&self, position: Position, wanted: i32, end: Seconds) -> Option<Position> {
-        let mut index = position.index + 1;
-        for (block, found) in self.blocks.iter().enumerate().skip(position.block) {
-            if block > position.block && found.first >= end {
-                return None;
-            }
-            if found.min < wanted {
-                let bar = wanted - found.shift;
-                let times = &found.times[..];
-                let free = &found.free[..times.len()];
-                while index < times.len() {
-                    if times[index] >= end {
-                        return None;
-                    }
-                    if free[index] < bar {
-                        return Some(Position { block, index });
-                    }
-                    index += 1;
-                }
-            }
-            index = 0;
-        }
-        None
     }
 
     /// Breakpoints and counts, for tests and drawings.
@@ -443,15 +401,9 @@ impl Profile {
 
     #[inline]
     fn locate(&self, time: Seconds) -> Position {
-        let early = |block: &Block| block.times.get(EARLY).is_some_and(|next| time < *next);
         // Most questions are about now, which is never far behind the first breakpoint.
         if self.blocks[0].times.get(1).is_some_and(|next| time < *next) {
             return Position { block: 0, index: 0 };
-        }
-        if early(&self.blocks[0]) {
-            let times = &self.blocks[0].times[1..EARLY];
-            let index = times.iter().filter(|start| **start <= time).count();
-            return Position { block: 0, index };
         }
         let block = self
             .blocks

@@ -22,6 +22,7 @@ mod ends;
 mod exact;
 mod failed;
 mod floors;
+mod given;
 mod planned;
 mod registered;
 mod reservations;

@@ -5,6 +5,9 @@ use crate::units::Seconds;
 /// Changes after which a block's bounds are found anew.
 const CHANGES: u32 = 16;
 
+/// So many segments are changed one by one.
+const NEAR: usize = 8;
+
 /// Breakpoints with bounds of their counts and a pending shift.
 #[derive(Clone, Debug)]
 pub(super) struct Block {
@@ -49,30 +52,99 @@ impl Block {
     /// Adds to the counts of `[from, to)`, which begins in segment `index` and ends within the block. What is before the block has
     /// another count, or `index` is not 0.
     pub(super) fn add(&mut self, index: usize, from: Seconds, to: Seconds, delta: i32) {
-        let past = index + 1 + self.times[index + 1..].partition_point(|&time| time < to);
-        let last = self.free[past - 1];
-        if self.times.get(past) != Some(&to) {
-            self.times.insert(past, to);
-            self.free.insert(past, last);
-        } else if self.free[past] == last + delta {
-            self.times.remove(past);
-            self.free.remove(past);
+        let before = self.free[index];
+        let is_new = self.times[index] != from;
+        let first = index + usize::from(is_new);
+        let past = self.shift_until(first, to, delta);
+        // The count on the last segment, after the change.
+        let last = if past > first {
+            self.free[past - 1]
+        } else {
+            before + delta
+        };
+        let ends = self.times.get(past) == Some(&to);
+        let leaves = ends && self.free[past] == last;
+        if is_new {
+            self.widen(before + delta);
         }
-        if self.times[index] != from {
-            let count = self.free[index];
-            self.shift_some(index + 1, past, delta);
-            self.times.insert(index + 1, from);
-            self.free.insert(index + 1, count + delta);
-            let count = count + delta + self.shift;
-            self.min = self.min.min(count);
-            self.max = self.max.max(count);
-            return;
+        if !ends {
+            self.widen(last - delta);
         }
-        self.shift_some(index, past, delta);
+        match (is_new, leaves) {
+            (true, true) => {
+                // The new one comes in, the old one goes: only what lies between moves.
+                self.times.copy_within(first..past, first + 1);
+                self.free.copy_within(first..past, first + 1);
+                self.times[first] = from;
+                self.free[first] = before + delta;
+                return;
+            }
+            (true, false) => {
+                if !ends {
+                    self.times.insert(past, to);
+                    self.free.insert(past, last - delta);
+                }
+                self.times.insert(first, from);
+                self.free.insert(first, before + delta);
+                return;
+            }
+            (false, true) => {
+                self.times.remove(past);
+                self.free.remove(past);
+            }
+            (false, false) => {
+                if !ends {
+                    if index > 0 && self.free[index - 1] == self.free[index] {
+                        self.times.copy_within(index + 1..past, index);
+                        self.free.copy_within(index + 1..past, index);
+                        self.times[past - 1] = to;
+                        self.free[past - 1] = last - delta;
+                        return;
+                    }
+                    self.times.insert(past, to);
+                    self.free.insert(past, last - delta);
+                }
+            }
+        }
         if index > 0 && self.free[index - 1] == self.free[index] {
             self.times.remove(index);
             self.free.remove(index);
         }
+    }
+
+    /// Lets the bounds hold a count that comes in.
+    fn widen(&mut self, free: i32) {
+        self.min = self.min.min(free + self.shift);
+        self.max = self.max.max(free + self.shift);
+    }
+
+    /// Adds to the counts of the segments from `first` on that begin before `to`. Returns the place behind them.
+    fn shift_until(&mut self, first: usize, to: Seconds, delta: i32) -> usize {
+        let near = self.times.len().min(first + NEAR);
+        let mut low = i32::MAX;
+        let mut high = i32::MIN;
+        let mut place = first;
+        while place < near && self.times[place] < to {
+            let free = self.free[place] + delta;
+            self.free[place] = free;
+            low = low.min(free);
+            high = high.max(free);
+            place += 1;
+        }
+        if place > first {
+            self.min = self.min.min(low + self.shift);
+            self.max = self.max.max(high + self.shift);
+            self.changes += 1;
+        }
+        if place == near && near < self.times.len() {
+            let past = place + self.times[place..].partition_point(|&time| time < to);
+            self.shift_some(place, past, delta);
+            place = past;
+        }
+        if self.changes > CHANGES {
+            self.refresh();
+        }
+        place
     }
 
     /// Adds to the counts of some segments.

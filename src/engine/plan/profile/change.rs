@@ -1,6 +1,6 @@
 //! Changes of a profile: nodes taken and given back, the past forgotten, a time taken out.
 
-use super::{Block, FORGOTTEN, Position, Profile};
+use super::{Block, FORGOTTEN, Found, Position, Profile};
 use crate::units::Seconds;
 
 impl Profile {
@@ -12,6 +12,25 @@ impl Profile {
     /// Gives `nodes` nodes back on `[from, to)`.
     pub fn release(&mut self, from: Seconds, to: Seconds, nodes: u32) {
         self.add(from, to, nodes as i32);
+    }
+
+    /// Moves a reservation of `nodes` nodes for `duration` from `old_start` to a start that was found before it.
+    pub fn bring_forward(
+        &mut self,
+        found: Found,
+        old_start: Seconds,
+        duration: Seconds,
+        nodes: u32,
+    ) {
+        let (end, old_end) = (found.start + duration, old_start + duration);
+        // What it holds before and after stays as it is.
+        self.add_at(
+            found.segment,
+            found.start,
+            end.min(old_start),
+            -(nodes as i32),
+        );
+        self.add(end.max(old_start), old_end, nodes as i32);
     }
 
     /// Forgets everything before `now`, so that memory is bounded by the plan and not by the past.
@@ -76,7 +95,17 @@ impl Profile {
         if from >= to || delta == 0 {
             return;
         }
-        let Position { block, index } = self.locate(from);
+        self.add_at(self.locate(from), from, to, delta);
+    }
+
+    /// Adds to the counts of `[from, to)`, which begins in that segment.
+    fn add_at(
+        &mut self,
+        Position { block, index }: Position,
+        from: Seconds,
+        to: Seconds,
+        delta: i32,
+    ) {
         let next = self.blocks.get(block + 1).map(|next| next.first);
         let found = &mut self.blocks[block];
         // Most changes stay within a block, and most plans are one block.

@@ -27,6 +27,16 @@ impl Array {
 
 const SPAN: i64 = 400;
 
+/// Whether blocks begin where they say and no count is outside their bounds.
+fn is_sound(profile: &Profile) -> bool {
+    profile.blocks.iter().all(|block| {
+        let mut counts = block.free.iter().map(|free| free + block.shift);
+        block.first == block.times[0]
+            && block.times.len() == block.free.len()
+            && counts.all(|count| (block.min..=block.max).contains(&count))
+    })
+}
+
 proptest! {
     #[test]
     fn the_profile_agrees_with_an_array_of_seconds(
@@ -48,6 +58,7 @@ proptest! {
             }
             array.add(start, end, delta);
         }
+        prop_assert!(is_sound(&profile));
         let canonical: Vec<_> = profile.segments().collect();
         for pair in canonical.windows(2) {
             prop_assert!(pair[0].0 < pair[1].0 && pair[0].1 != pair[1].1);
@@ -123,10 +134,54 @@ proptest! {
         let whole = profile.earliest_fit_or_longest(fit);
         match whole {
             Ok(start) if (start + fit.duration).min(own_start) <= near => {}
-            Ok(start) => prop_assert_eq!(profile.earliest_fit_around(near, fit), Ok(start)),
+            Ok(start) => {
+                let found = profile.earliest_fit_around(near, fit);
+                prop_assert_eq!(found.map(|found| found.start), Ok(start));
+            }
             Err(longest) => prop_assert!(
                 profile.earliest_fit_around(near, fit).is_err_and(|around| around <= longest)
             ),
+        }
+    }
+
+    #[test]
+    fn jobs_that_are_brought_forward_leave_the_plan_that_they_make_where_they_are(
+        jobs in prop::collection::vec((0_i64..SPAN, 1_i64..60, 1_u32..=4), 1..300),
+    ) {
+        let mut profile = Profile::new(10, Seconds::ZERO);
+        let mut array = Array(vec![10; 2_000]);
+        let mut planned: Vec<(Seconds, Seconds, u32)> = Vec::new();
+        for (start, length, nodes) in jobs {
+            let (start, length) = (Seconds(start), Seconds(length));
+            if profile.is_free(start, start + length, nodes) {
+                profile.reserve(start, start + length, nodes);
+                planned.push((start, length, nodes));
+            }
+        }
+        for (old_start, duration, nodes) in planned {
+            let fit = Fit {
+                from: Seconds(3),
+                latest: old_start - Seconds(1),
+                nodes,
+                duration,
+                own_start: Some(old_start),
+            };
+            let mut start = old_start;
+            if fit.from <= fit.latest
+                && let Ok(found) = profile.earliest_fit_around(fit.from, fit)
+            {
+                start = found.start;
+                profile.bring_forward(found, old_start, duration, nodes);
+            }
+            array.add(start.0, (start + duration).0, -(nodes as i32));
+        }
+        prop_assert!(is_sound(&profile));
+        for (time, &expected) in array.0.iter().enumerate().take(SPAN as usize + 100) {
+            prop_assert_eq!(profile.free_at(Seconds(time as i64)), expected);
+        }
+        let canonical: Vec<_> = profile.segments().collect();
+        for pair in canonical.windows(2) {
+            prop_assert!(pair[0].0 < pair[1].0 && pair[0].1 != pair[1].1);
         }
     }
 

@@ -10,18 +10,17 @@
 //! the rest finds in front of it just what it found that much later, so nobody behind can start earlier than that much earlier, unless in
 //! what lies before. All are moved at once then (`shift_all`), and the pass goes on with what lies before.
 //!
-//! Who moves gives back nodes behind the start of everybody looked at so far, mostly far behind: until the pass comes to them they change
-//! nothing. So what was searched in vain stays known ([`Failed`]), and a search begins at the first nodes given back since. Neighbours of the
-//! same start, nodes and estimate find one after the other what the first one found, as long as it lasts, and move as one.
-
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+//! Who moves gives back nodes behind the start of everybody looked at so far, mostly far behind: until the pass comes to them ([`Given`]) they
+//! change nothing. So what was searched in vain stays known to the end of the pass ([`Failed`]): a search begins where somebody who wanted at
+//! most as much ended, and whoever would have nothing left to search is passed over. Neighbours of the same start, nodes and estimate find one
+//! after the other what the first one found, as long as it lasts, and move as one.
 
 use super::ends::Ends;
 use super::failed::Failed;
+use super::given::Given;
 use super::planned::PlannedJobs;
 use super::{Listener, StreamRequest, StreamScheduler};
-use crate::plan::{Fit, Profile};
+use crate::plan::{Fit, Found, Profile};
 use crate::units::{Nodes, Seconds};
 
 /// The engine; see the module for its rules.
@@ -34,7 +33,7 @@ pub struct ConservativeStream {
     due: Vec<(u64, StreamRequest)>,
     failed: Failed,
     /// Times in which jobs that moved gave nodes back, behind the start of the job that is looked at.
-    given: BinaryHeap<Reverse<(Seconds, Seconds)>>,
+    given: Given,
     moves: Vec<Move>,
     /// When the last running job will have used up its estimate, where that is known.
     latest_end: Option<Seconds>,
@@ -50,10 +49,11 @@ struct Tail {
     nodes: u32,
 }
 
-/// A planned job that found an earlier start in this pass.
+/// Planned jobs one after the other that found the same earlier start in this pass.
 #[derive(Clone, Copy, Debug)]
 struct Move {
     place: usize,
+    count: usize,
     by: Seconds,
 }
 
@@ -78,7 +78,7 @@ impl ConservativeStream {
             plans: 0,
             due: Vec::new(),
             failed: Failed::default(),
-            given: BinaryHeap::new(),
+            given: Given::default(),
             moves: Vec::new(),
             latest_end: None,
             #[cfg(test)]
@@ -144,21 +144,28 @@ impl ConservativeStream {
         let noted_from = next + UNNOTED;
         while next < self.planned.past() {
             let first = self.planned.start(next);
-            while let Some(&Reverse((from, to))) = self.given.peek()
-                && from < first
-            {
-                self.given.pop();
-                self.failed.opened(from);
+            while let Some(to) = self.given.pop_before(first) {
                 open_to = open_to.max(to);
                 most = i32::MAX;
             }
-            let past = match self.given.peek() {
-                Some(Reverse((from, _))) => self.planned.past_of(next, *from),
-                None => self.planned.past(),
-            };
-            let Some(place) = self.planned.next_candidate(next, past, most, &self.failed) else {
-                next = past;
-                continue;
+            let barred = self.failed.barred(first.min(open_to));
+            let place = if self.planned.is_candidate(next, most, barred) {
+                next
+            } else {
+                // Those of one start can use as much; so can all who start when everything that is open is over, until more becomes open.
+                let last = if first < open_to {
+                    first
+                } else {
+                    self.given.next().unwrap_or(Seconds::FAR)
+                };
+                let past = self.planned.past_of(next, last);
+                match self.planned.next_candidate(next + 1, past, most, barred) {
+                    Some(place) => place,
+                    None => {
+                        next = past;
+                        continue;
+                    }
+                }
             };
             next = place + 1;
             let old_start = self.planned.start(place);
@@ -177,23 +184,29 @@ impl ConservativeStream {
                 duration: estimate,
                 own_start: Some(old_start),
             };
-            let start = match self.free.earliest_fit_around(near, fit) {
-                Ok(start) => start,
+            let found = match self.free.earliest_fit_around(near, fit) {
+                Ok(found) => found,
                 Err(longest) => {
                     let until = latest + Seconds(1);
                     // What was not searched now holds nobody who wants as much as whoever searched it.
                     let least = self.failed.tried_with(nodes, estimate);
                     let least = least.max(longest + Seconds(1)).min(estimate);
-                    self.failed.note(nodes, least, until, until == open_to);
+                    if least < estimate {
+                        self.failed.note(nodes, least, until);
+                    } else {
+                        // Behind `until` nothing became free, so there is no start there either.
+                        self.failed.note(nodes, estimate, old_start);
+                    }
                     if most == i32::MAX {
                         most = self.free.max_free(now, open_to);
                     }
                     continue;
                 }
             };
-            next = place + self.move_alike(place, start, &chain);
+            let start = found.start;
+            next = place + self.move_alike(place, found, &chain);
             if place >= noted_from {
-                self.failed.note(nodes, estimate, start, false);
+                self.failed.note(nodes, estimate, start);
             }
             let by = old_start - start;
             let asked = (next - self.planned.first()) / ASKED;
@@ -214,30 +227,29 @@ impl ConservativeStream {
             }
         }
         for index in 0..self.moves.len() {
-            self.planned.put_in_order(self.moves[index].place);
+            let Move { place, count, .. } = self.moves[index];
+            self.planned.put_in_order(place, count);
         }
     }
 
     /// Moves a job to an earlier start, with those behind that are like it as far as the nodes go. Returns how many moved.
-    fn move_alike(&mut self, place: usize, start: Seconds, chain: &Chain) -> usize {
+    fn move_alike(&mut self, place: usize, found: Found, chain: &Chain) -> usize {
         let old_start = self.planned.start(place);
         let StreamRequest {
             nodes, estimate, ..
         } = *self.planned.request(place);
-        let (end, old_end) = (start + estimate, old_start + estimate);
-        // What it holds before and after stays as it is.
-        let taken_to = end.min(old_start);
-        let given_from = end.max(old_start);
+        let start = found.start;
         let mut count = self.planned.alike(place);
         if count > 1 {
             // What the first one gives back lies behind the start of the others: they find what it found, as long as it lasts.
+            let taken_to = old_start.min(start + estimate);
             let free = self.free.min_free(start, taken_to).unsigned_abs();
             count = count.min((free / nodes.0) as usize);
         }
         let taken = nodes.0 * count as u32;
-        self.free.reserve(start, taken_to, taken);
-        self.free.release(given_from, old_end, taken);
-        self.given.push(Reverse((given_from, old_end)));
+        self.free.bring_forward(found, old_start, estimate, taken);
+        let (end, old_end) = (start + estimate, old_start + estimate);
+        self.given.add(end.max(old_start), old_end);
         let by = old_start - start;
         for place in place..place + count {
             let number = (place < chain.numbered_from).then(|| {
@@ -245,32 +257,35 @@ impl ConservativeStream {
                 self.plans
             });
             self.planned.set_start(place, start, number);
-            self.moves.push(Move { place, by });
         }
+        self.moves.push(Move { place, count, by });
         count
     }
 
     /// From when on the plan without the jobs from place `next` on is what it was `chain.by` later, before those of the chain moved. Where
     /// that is behind `first`, any earlier time that is behind it as well.
     fn differs_until(&mut self, chain: &mut Chain, next: usize, first: Seconds) -> Seconds {
-        let running = self.latest_end() + chain.by;
-        if running > first {
-            return running;
-        }
-        let mut moves = self.moves[chain.moves_from..].iter().peekable();
-        let mut until = running;
-        for place in self.planned.first()..next {
-            let moved = moves.next_if(|moved| moved.place == place);
+        let mut until = Seconds::ZERO;
+        // Those who end behind it are mostly the last ones.
+        let mut moves = self.moves[chain.moves_from..].iter().rev().peekable();
+        for place in (self.planned.first()..next).rev() {
+            while moves.next_if(|moved| moved.place > place).is_some() {}
+            let moved = moves
+                .peek()
+                .filter(|moved| place < moved.place + moved.count);
             let by = moved.map_or(Seconds::ZERO, |moved| moved.by);
             if by != chain.by {
                 let end = self.planned.start(place) + self.planned.request(place).estimate;
                 if end + by.max(chain.by) > until {
                     until = end + by.max(chain.by);
                     chain.last_other = (end, by);
+                    if until > first {
+                        return until;
+                    }
                 }
             }
         }
-        until
+        until.max(self.latest_end() + chain.by)
     }
 
     /// When the last running job will have used up its estimate.
@@ -293,9 +308,10 @@ impl ConservativeStream {
                 nodes, estimate, ..
             } = *self.planned.request(moved.place);
             let end = self.planned.start(moved.place) + estimate;
-            // What it gave back there comes with the others.
+            // What they gave back there comes with the others.
             if end + moved.by > first {
-                self.free.reserve(end.max(first), end + moved.by, nodes.0);
+                let given = nodes.0 * moved.count as u32;
+                self.free.reserve(end.max(first), end + moved.by, given);
             }
         }
         self.free.cut_out(first - chain.by, first);

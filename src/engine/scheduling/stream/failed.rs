@@ -3,123 +3,225 @@
 use super::planned::cut;
 use crate::units::{Nodes, Seconds};
 
-/// Searches that are remembered, with those that found something: what lies before that.
-const KNOWN: usize = 8;
+/// So many searches at least are remembered, with those that found something: what lies before that.
+const KNOWN: usize = 32;
 
-/// Who found no earlier start. Whoever wants at least as much for at least as long, and was planned later, finds none there either;
-/// once somebody who moved gave nodes back, that is known only of starts that do not reach behind the first of them.
-#[derive(Debug)]
+/// Of so many searches at most it is asked whether they bar somebody.
+const BARRED: usize = 8;
+
+/// Where there was no start. Whoever wants at least as much for at least as long, and was planned later, finds none there either, to the end of
+/// the pass: what those who move give back lies behind the start of everybody looked at before them.
+#[derive(Debug, Default)]
 pub(super) struct Failed {
-    /// Nodes and estimates of those who tried, cut to 32 bits; [`NOBODY`] where there is none.
-    nodes: [i32; KNOWN],
-    estimates: [i32; KNOWN],
-    /// Nobody who wants as much has to try what does not reach behind this time, counted from `now`.
-    reached: [i32; KNOWN],
-    /// Who was replaced last, in turn.
-    oldest: usize,
+    /// In the order of how far they reached.
+    known: Vec<Search>,
     now: Seconds,
-    /// The narrowest and the shortest of those who tried everything: nodes and estimate, cut to 32 bits.
-    least: [(i32, i32); 2],
+    /// Those of them that reached as far as whoever is looked at next would have to search.
+    barred: Barred,
 }
 
-/// Nobody wants so much.
-const NOBODY: (i32, i32) = (i32::MAX, i32::MAX);
+#[derive(Clone, Copy, Debug)]
+struct Search {
+    nodes: i32,
+    estimate: i32,
+    /// Nobody who wants as much has to try a start before this time, counted from `now`; less than [`i32::MAX`].
+    reached: i32,
+}
 
-impl Default for Failed {
+/// Nodes and estimates: whoever wants as much does not have to be looked at.
+#[derive(Debug)]
+pub(super) struct Barred {
+    /// Nobody can start at this time or later, counted from `now`; [`i32::MAX`] stands for any later one as well.
+    until: i32,
+    count: usize,
+    /// The first one is the narrowest, the second one the shortest of all; [`i32::MAX`] where there is none.
+    nodes: [i32; BARRED],
+    estimates: [i32; BARRED],
+}
+
+impl Default for Barred {
     fn default() -> Self {
         Self {
-            nodes: [NOBODY.0; KNOWN],
-            estimates: [NOBODY.1; KNOWN],
-            reached: [0; KNOWN],
-            oldest: 0,
-            now: Seconds::ZERO,
-            least: [NOBODY; 2],
+            until: 0,
+            count: 0,
+            nodes: [i32::MAX; BARRED],
+            estimates: [i32::MAX; BARRED],
         }
+    }
+}
+
+impl Barred {
+    /// The narrowest and the shortest one.
+    #[inline]
+    pub(super) fn first(&self) -> [(i32, i32); 2] {
+        [0, 1].map(|place| (self.nodes[place], self.estimates[place]))
+    }
+
+    /// The others.
+    #[inline]
+    pub(super) fn others(&self) -> impl Iterator<Item = (i32, i32)> {
+        (2..self.count.min(BARRED)).map(|place| (self.nodes[place], self.estimates[place]))
+    }
+
+    /// Whether somebody who wants so much, for less than [`i32::MAX`], has to be looked at.
+    #[inline]
+    pub(super) fn leaves_out(&self, nodes: i32, estimate: i32) -> bool {
+        let is_left = |(wide, long): (i32, i32)| (nodes < wide) | (estimate < long);
+        let [narrowest, shortest] = self.first();
+        is_left(narrowest) & is_left(shortest) && self.others().all(is_left)
+    }
+
+    #[inline]
+    fn clear(&mut self) {
+        if self.count > 0 {
+            self.count = 0;
+            for place in 0..2 {
+                self.nodes[place] = i32::MAX;
+                self.estimates[place] = i32::MAX;
+            }
+        }
+    }
+
+    fn add(&mut self, nodes: i32, estimate: i32) {
+        let mut place = 0;
+        while place < self.count {
+            let (wide, long) = (self.nodes[place], self.estimates[place]);
+            if (wide <= nodes) & (long <= estimate) {
+                return;
+            }
+            place += 1;
+        }
+        place = place.min(BARRED - 1);
+        self.count = place + 1;
+        self.nodes[place] = nodes;
+        self.estimates[place] = estimate;
+        if nodes < self.nodes[0] {
+            self.swap(0, place);
+        }
+        if place > 0 && self.estimates[place] < self.estimates[1] {
+            self.swap(1, place);
+        }
+    }
+
+    fn swap(&mut self, place: usize, other: usize) {
+        self.nodes.swap(place, other);
+        self.estimates.swap(place, other);
     }
 }
 
 impl Failed {
     /// Forgets all; nobody will start before `now`.
     pub(super) fn clear(&mut self, now: Seconds) {
-        *self = Self {
-            now,
-            ..Self::default()
-        };
+        self.known.clear();
+        self.now = now;
+        self.barred.until = 0;
+        self.barred.clear();
     }
 
-    /// Whether somebody who wants so much can still find something; estimates that were cut to 32 bits can.
+    /// Who does not have to be looked at where nobody can start at `until` or later.
     #[inline]
-    pub(super) fn leaves_out(&self, nodes: i32, estimate: i32) -> i32 {
-        let mut left = i32::from(estimate == i32::MAX);
-        left |= self.least.iter().fold(1, |left, (wide, long)| {
-            left & (i32::from(nodes < *wide) | i32::from(estimate < *long))
-        });
-        left
+    pub(super) fn barred(&mut self, until: Seconds) -> &Barred {
+        let until = cut((until - self.now).0);
+        if until != self.barred.until {
+            self.barred.until = until;
+            self.barred.clear();
+            for search in self.known.iter().rev() {
+                if search.reached < until {
+                    break;
+                }
+                self.barred.add(search.nodes, search.estimate);
+            }
+        }
+        &self.barred
     }
 
-    /// No start has to be tried that does not reach behind this time.
+    /// No start before this time has to be tried.
     #[inline]
     pub(super) fn tried_until(&self, nodes: Nodes, estimate: Seconds) -> Seconds {
-        let (nodes, estimate) = (cut(i64::from(nodes.0)), cut(estimate.0));
-        let mut latest = 0;
-        for place in 0..KNOWN {
-            let wants_less = (self.nodes[place] <= nodes) & (self.estimates[place] <= estimate);
-            let reached = if wants_less { self.reached[place] } else { 0 };
-            latest = reached.max(latest);
-        }
-        self.now + Seconds(i64::from(latest))
+        let search = self.furthest(nodes, estimate);
+        self.now + Seconds(search.map_or(0, |search| i64::from(search.reached)))
     }
 
     /// From which estimate on nobody of so many nodes has to try what [`Failed::tried_until`] excludes.
     pub(super) fn tried_with(&self, nodes: Nodes, estimate: Seconds) -> Seconds {
-        let until = self.tried_until(nodes, estimate);
-        let (nodes, estimate) = (cut(i64::from(nodes.0)), cut(estimate.0));
-        let place = (0..KNOWN).find(|&place| {
-            self.nodes[place] <= nodes
-                && self.estimates[place] <= estimate
-                && self.now + Seconds(i64::from(self.reached[place])) == until
-        });
-        place.map_or(Seconds::ZERO, |place| {
-            Seconds(i64::from(self.estimates[place]))
-        })
+        let search = self.furthest(nodes, estimate);
+        Seconds(search.map_or(0, |search| i64::from(search.estimate)))
     }
 
-    /// Notes that those who are looked at from now on have what was given back from `from` on.
-    pub(super) fn opened(&mut self, from: Seconds) {
-        let from = cut((from - self.now).0);
-        for reached in &mut self.reached {
-            *reached = from.min(*reached);
-        }
-        self.least = [NOBODY; 2];
+    /// The search of somebody who wanted at most so much that reached furthest.
+    #[inline]
+    fn furthest(&self, nodes: Nodes, estimate: Seconds) -> Option<&Search> {
+        let (nodes, estimate) = (cut(i64::from(nodes.0)), cut(estimate.0));
+        let wanted_less =
+            |search: &&Search| (search.nodes <= nodes) & (search.estimate <= estimate);
+        self.known.iter().rev().find(wanted_less)
     }
 
-    /// Notes that nothing was found before `until`; `all` says that nobody else has to try later ones.
-    pub(super) fn note(&mut self, nodes: Nodes, estimate: Seconds, until: Seconds, all: bool) {
+    /// Notes that nobody who wants as much has to try a start before `until`.
+    pub(super) fn note(&mut self, nodes: Nodes, estimate: Seconds, until: Seconds) {
         let (nodes, estimate) = (cut(i64::from(nodes.0)), cut(estimate.0));
-        let reached = cut((until - self.now).0);
-        if nodes == NOBODY.0 || estimate == NOBODY.1 {
+        let reached = cut((until - self.now).0).min(i32::MAX - 1);
+        if nodes == i32::MAX || estimate == i32::MAX {
             return;
         }
-        if all {
-            if nodes < self.least[0].0 {
-                self.least[0] = (nodes, estimate);
-            }
-            if estimate < self.least[1].1 {
-                self.least[1] = (nodes, estimate);
+        if reached >= self.barred.until {
+            self.barred.add(nodes, estimate);
+        }
+        if self.known.len() == 2 * KNOWN {
+            self.known.drain(..KNOWN);
+        }
+        let later = self.known.iter().rev();
+        let later = later.take_while(|search| search.reached > reached).count();
+        let search = Search {
+            nodes,
+            estimate,
+            reached,
+        };
+        self.known.insert(self.known.len() - later, search);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn who_is_barred_or_begins_later_wants_as_much_as_somebody_who_searched_there(
+            notes in prop::collection::vec((1_u32..20, 1_i64..20, 0_i64..40), 0..80),
+            asked in prop::collection::vec((1_u32..20, 1_i64..20), 1..20),
+            step in 1_i64..8,
+            scale in prop::sample::select(vec![1, 1 << 20, 1 << 28]),
+        ) {
+            let now = Seconds(7);
+            let mut failed = Failed::default();
+            failed.clear(now);
+            let mut all = Vec::new();
+            let mut until = now;
+            for (number, (nodes, estimate, reached)) in notes.into_iter().enumerate() {
+                let (estimate, reached) = (Seconds(estimate * scale), Seconds(reached * scale));
+                failed.note(Nodes(nodes), estimate, now + reached);
+                all.push((nodes, estimate, now + reached));
+                if number % 3 == 0 {
+                    until += Seconds(step * scale);
+                }
+                failed.barred(until);
+                for &(nodes, estimate) in &asked {
+                    let estimate = Seconds(estimate * scale);
+                    let wanted_less = all.iter().filter(|note| note.0 <= nodes && note.1 <= estimate);
+                    let most = wanted_less.map(|note| note.2).max().unwrap_or(now);
+                    let known = failed.tried_until(Nodes(nodes), estimate);
+                    prop_assert!(known <= most);
+                    if all.len() <= KNOWN && scale == 1 {
+                        prop_assert_eq!(known, most);
+                    }
+                    let short = cut(estimate.0).min(i32::MAX - 1);
+                    let is_barred = !failed.barred(until).leaves_out(nodes as i32, short);
+                    prop_assert!(!is_barred || most >= until);
+                }
             }
         }
-        // The new one takes the place of one that says less, else that of each in turn.
-        let says_less = |place: &usize| {
-            (nodes <= self.nodes[*place])
-                & (estimate <= self.estimates[*place])
-                & (reached >= self.reached[*place])
-        };
-        let place = (0..KNOWN).find(says_less).unwrap_or_else(|| {
-            self.oldest = (self.oldest + 1) % KNOWN;
-            self.oldest
-        });
-        self.nodes[place] = nodes;
-        self.estimates[place] = estimate;
-        self.reached[place] = reached;
     }
 }

@@ -1,7 +1,7 @@
 //! The planned jobs of conservative backfilling, in order of (start, submission), searched for the next that might move.
 
 use super::StreamRequest;
-use super::failed::Failed;
+use super::failed::Barred;
 use crate::units::Seconds;
 
 /// Jobs that are compared together, without a branch.
@@ -21,7 +21,7 @@ pub(super) struct PlannedJobs {
     first: usize,
     starts: Vec<Seconds>,
     nodes: Vec<i32>,
-    /// Cut to 32 bits: whoever is found is looked at again.
+    /// Cut to less than [`i32::MAX`]: whoever is found is looked at again.
     estimates: Vec<i32>,
     plans: Vec<Plan>,
     requests: Vec<StreamRequest>,
@@ -70,11 +70,13 @@ impl PlannedJobs {
 
     /// The first place in `from..to` whose key is not smaller, where keys rise.
     fn place_of(&self, from: usize, to: usize, key: (Seconds, u64)) -> usize {
-        let mut place = from + self.starts[from..to].partition_point(|start| *start < key.0);
-        while place < to && self.starts[place] == key.0 && self.request(place).index < key.1 {
-            place += 1;
+        let place = from + self.starts[from..to].partition_point(|start| *start < key.0);
+        if place == to || self.starts[place] > key.0 {
+            return place;
         }
-        place
+        let same = self.starts[place..to].partition_point(|start| *start == key.0);
+        let of_same = &self.plans[place..place + same];
+        place + of_same.partition_point(|plan| self.requests[plan.slot as usize].index < key.1)
     }
 
     /// Enters a job.
@@ -92,7 +94,8 @@ impl PlannedJobs {
         };
         self.starts.insert(place, start);
         self.nodes.insert(place, cut(i64::from(request.nodes.0)));
-        self.estimates.insert(place, cut(request.estimate.0));
+        self.estimates
+            .insert(place, cut(request.estimate.0).min(i32::MAX - 1));
         self.plans.insert(place, Plan { number, slot });
     }
 
@@ -153,44 +156,47 @@ impl PlannedJobs {
         1 + (place + 1..self.past()).take_while(is_alike).count()
     }
 
-    /// The first place in `from..past` that wants at most `most` nodes and that those who failed leave out.
+    /// Whether the job at a place wants at most `most` nodes and is not barred.
     #[inline]
-    pub(super) fn next_candidate(
-        &self,
-        from: usize,
-        past: usize,
-        most: i32,
-        failed: &Failed,
-    ) -> Option<usize> {
-        if from >= past {
-            return None;
-        }
-        let (nodes, estimate) = (self.nodes[from], self.estimates[from]);
-        if nodes <= most && failed.leaves_out(nodes, estimate) != 0 {
-            return Some(from);
-        }
-        self.candidate_behind(from + 1, past, most, failed)
+    pub(super) fn is_candidate(&self, place: usize, most: i32, barred: &Barred) -> bool {
+        let nodes = self.nodes[place];
+        nodes <= most && barred.leaves_out(nodes, self.estimates[place])
     }
 
-    fn candidate_behind(
+    /// The first place in `from..past` that wants at most `most` nodes and that is not barred.
+    pub(super) fn next_candidate(
         &self,
         mut from: usize,
         past: usize,
         most: i32,
-        failed: &Failed,
+        barred: &Barred,
     ) -> Option<usize> {
-        let may_move = |(&nodes, &estimate): (&i32, &i32)| {
-            i32::from(nodes <= most) & failed.leaves_out(nodes, estimate)
-        };
+        let [(wide, long), (second_wide, second_long)] = barred.first();
         while from < past {
-            let end = (from + TOGETHER).min(past);
-            let (nodes, estimates) = (&self.nodes[from..end], &self.estimates[from..end]);
-            let each = || nodes.iter().zip(estimates);
-            if each().fold(0, |any, job| any | may_move(job)) != 0 {
-                let index = each().position(|job| may_move(job) != 0)?;
-                return Some(from + index);
+            let nodes = self.nodes[from..].first_chunk::<TOGETHER>();
+            let estimates = self.estimates[from..].first_chunk::<TOGETHER>();
+            let (Some(nodes), Some(estimates)) = (nodes, estimates) else {
+                return (from..past).find(|&place| self.is_candidate(place, most, barred));
+            };
+            let mut left = [0; TOGETHER];
+            for index in 0..TOGETHER {
+                left[index] = -i32::from(nodes[index] <= most)
+                    & (-i32::from(nodes[index] < wide) | -i32::from(estimates[index] < long))
+                    & (-i32::from(nodes[index] < second_wide)
+                        | -i32::from(estimates[index] < second_long));
             }
-            from = end;
+            if left.iter().fold(0, |any, left| any | left) != 0 {
+                for (wide, long) in barred.others() {
+                    for index in 0..TOGETHER {
+                        left[index] &=
+                            -i32::from(nodes[index] < wide) | -i32::from(estimates[index] < long);
+                    }
+                }
+                if let Some(index) = left.iter().position(|left| *left != 0) {
+                    return Some(from + index).filter(|place| *place < past);
+                }
+            }
+            from += TOGETHER;
         }
         None
     }
@@ -213,15 +219,22 @@ impl PlannedJobs {
         }
     }
 
-    /// Gives a job that moved to the front its place in the order, those before it being in order.
-    pub(super) fn put_in_order(&mut self, place: usize) {
+    /// Gives jobs that moved to the same earlier start one after the other their places in the order, those before them being in order.
+    pub(super) fn put_in_order(&mut self, place: usize, count: usize) {
         if place == self.first || self.key(place - 1) < self.key(place) {
             return;
         }
+        let last = place + count - 1;
         let to = self.place_of(self.first, place, self.key(place));
-        self.starts[to..=place].rotate_right(1);
-        self.nodes[to..=place].rotate_right(1);
-        self.estimates[to..=place].rotate_right(1);
-        self.plans[to..=place].rotate_right(1);
+        if count > 1 && self.key(to) < self.key(last) {
+            for place in place..=last {
+                self.put_in_order(place, 1);
+            }
+            return;
+        }
+        self.starts[to..=last].rotate_right(count);
+        self.nodes[to..=last].rotate_right(count);
+        self.estimates[to..=last].rotate_right(count);
+        self.plans[to..=last].rotate_right(count);
     }
 }
