@@ -373,7 +373,7 @@ mod tests {
                 );
                 tried += 1;
             }
-            assert!(tried > 10, "{name}: {tried} keys");
+            assert!(tried >= 10, "{name}: {tried} keys");
         }
     }
 
