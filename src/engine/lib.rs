@@ -12,6 +12,9 @@ pub mod printable;
 // Named random streams.
 pub mod random;
 
+// How files come about that a user asked for.
+pub mod output;
+
 // What arrives: jobs, traces, cleaning, load scaling, model generators.
 pub mod workload;
 

@@ -1,7 +1,5 @@
 //! Writing a trace: plain, gzip or xz by the ending of the file's name.
 
-use std::ffi::OsString;
-use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
@@ -11,11 +9,12 @@ use liblzma::write::XzEncoder;
 use super::error::SwfError;
 use super::header::SwfHeader;
 use super::record::SwfRecord;
+use crate::output::OutputFile;
 
 enum Output {
-    Plain(BufWriter<File>),
-    Gzip(GzEncoder<BufWriter<File>>),
-    Xz(XzEncoder<BufWriter<File>>),
+    Plain(BufWriter<OutputFile>),
+    Gzip(GzEncoder<BufWriter<OutputFile>>),
+    Xz(XzEncoder<BufWriter<OutputFile>>),
 }
 
 impl Output {
@@ -33,17 +32,17 @@ impl Output {
             Self::Gzip(output) => output.finish()?,
             Self::Xz(output) => output.finish()?,
         }
-        .flush()
+        .into_inner()
+        .map_err(io::IntoInnerError::into_error)?
+        .finish()
     }
 }
 
-/// Writes a trace line by line into a file beside the one that is asked for, which takes its place when everything is
-/// written: an old file is replaced by a whole one or left as it is, also where both names are links to the trace that is
-/// being read. Devices and pipes are written directly. Call [`SwfWriter::finish`]: without it nothing is kept.
+/// Writes a trace line by line into an [`OutputFile`]: an old file is replaced by a whole one or left as it is, also where
+/// both names are those of the trace that is being read. Call [`SwfWriter::finish`]: without it nothing is kept.
 pub struct SwfWriter {
     output: Option<Output>,
     path: PathBuf,
-    unfinished: Option<PathBuf>,
     line: Vec<u8>,
 }
 
@@ -57,9 +56,7 @@ impl SwfWriter {
             path: path.to_owned(),
             source,
         };
-        let unfinished = unfinished_name(path);
-        let written = unfinished.as_deref().unwrap_or(path);
-        let file = BufWriter::with_capacity(1 << 18, File::create(written).map_err(fault)?);
+        let file = BufWriter::with_capacity(1 << 18, OutputFile::create(path).map_err(fault)?);
         let ending = path.extension().and_then(|ending| ending.to_str());
         let output = match ending {
             Some("gz") => Output::Gzip(GzEncoder::new(file, flate2::Compression::default())),
@@ -70,7 +67,6 @@ impl SwfWriter {
         let mut writer = Self {
             output: Some(output),
             path: path.to_owned(),
-            unfinished,
             line: Vec::with_capacity(160),
         };
         for line in &header.lines {
@@ -104,17 +100,10 @@ impl SwfWriter {
     /// [`SwfError::Write`].
     pub fn finish(mut self) -> Result<(), SwfError> {
         let finished = self.output.take().map_or(Ok(()), Output::finish);
-        finished
-            .and_then(|()| match &self.unfinished {
-                Some(unfinished) => fs::rename(unfinished, &self.path),
-                None => Ok(()),
-            })
-            .map_err(|source| SwfError::Write {
-                path: self.path.clone(),
-                source,
-            })?;
-        self.unfinished = None;
-        Ok(())
+        finished.map_err(|source| SwfError::Write {
+            path: self.path,
+            source,
+        })
     }
 }
 
@@ -123,26 +112,6 @@ fn put(output: &mut Option<Output>, bytes: &[u8]) -> io::Result<()> {
         Some(output) => output.writer().write_all(bytes),
         None => Ok(()),
     }
-}
-
-impl Drop for SwfWriter {
-    fn drop(&mut self) {
-        if let Some(unfinished) = &self.unfinished {
-            // Nobody wants half a trace, and that it cannot be removed has no remedy here.
-            let _ = fs::remove_file(unfinished);
-        }
-    }
-}
-
-/// The file beside `path` that is written first; `None` where `path` is a folder (an error anyway), a device or a pipe.
-fn unfinished_name(path: &Path) -> Option<PathBuf> {
-    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-        return None;
-    }
-    let mut name = OsString::from(".");
-    name.push(path.file_name()?);
-    name.push(format!(".{}.unfinished", std::process::id()));
-    Some(path.with_file_name(name))
 }
 
 /// Writes a whole trace.

@@ -1,7 +1,6 @@
 //! Writing a workflow as a WfCommons instance or as a DAX file.
 
 use std::fmt::Write as _;
-use std::fs;
 use std::path::Path;
 
 use serde::Serialize;
@@ -9,6 +8,7 @@ use serde::Serialize;
 use super::error::{WorkflowError, WorkflowFault};
 use super::summary::critical_path_seconds;
 use super::workflow::{Edge, TaskId, Workflow};
+use crate::output::write_file;
 
 /// Writes a workflow; the ending of the file decides the format: `.json` for WfCommons, `.xml` or `.dax` for DAX.
 ///
@@ -22,7 +22,7 @@ pub fn write_workflow(workflow: &Workflow, path: &Path) -> Result<(), WorkflowEr
         Some("xml" | "dax") => dax_text(workflow),
         _ => return Err(fault(WorkflowFault::UnknownEnding)),
     };
-    fs::write(path, text).map_err(|error| fault(WorkflowFault::Unwritable(error)))
+    write_file(path, text).map_err(|error| fault(WorkflowFault::Unwritable(error)))
 }
 
 /// A DAX: each edge with a volume is a file of its own.

@@ -1,0 +1,207 @@
+//! A file that appears at its place only when it is whole.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
+use cap_std::fs::OpenOptions;
+
+use super::folder::OutputFolder;
+use super::leftovers;
+use super::refusal::OutputRefusal;
+
+/// Whose eyes a new file is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// As any new file: what the user's mask leaves.
+    LikeOthers,
+    /// Its owner's alone.
+    Private,
+}
+
+/// A file that appears at its place when it is whole: written beside it, synced and moved there. A file that stood there
+/// before is replaced by a whole one or left as it is. Call [`finish`](Self::finish): without it nothing is kept.
+///
+/// The streams and devices below `/dev` are written directly.
+#[derive(Debug)]
+pub struct OutputFile {
+    file: File,
+    /// `None` for what is written directly.
+    beside: Option<Beside>,
+}
+
+/// A file with another name than it will have.
+#[derive(Debug)]
+struct Beside {
+    folder: OutputFolder,
+    unfinished: String,
+    name: OsString,
+}
+
+impl OutputFile {
+    /// Begins the file at a path; missing folders are made.
+    ///
+    /// # Errors
+    ///
+    /// When nothing can be written there, or with an [`OutputRefusal`]: links, folders, pipes and devices are not replaced
+    /// and not written through, but for the streams and devices below `/dev`.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        Self::create_for(path, Access::LikeOthers)
+    }
+
+    /// As [`create`](Self::create), for its owner's eyes only.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create).
+    pub fn create_private(path: &Path) -> io::Result<Self> {
+        Self::create_for(path, Access::Private)
+    }
+
+    fn create_for(path: &Path, access: Access) -> io::Result<Self> {
+        if is_stream(path) {
+            // To the end: a stream may lead into a file that holds something.
+            let file = File::options().append(true).open(path)?;
+            return Ok(Self { file, beside: None });
+        }
+        let Some(name) = path.file_name() else {
+            return Err(OutputRefusal::NoName.into());
+        };
+        let folder = match path.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
+        let folder = OutputFolder::create_following(folder)?;
+        let file = Self::begin(&folder, name, access)?;
+        folder.remove_leftovers();
+        Ok(file)
+    }
+
+    pub(super) fn begin(folder: &OutputFolder, name: &OsStr, access: Access) -> io::Result<Self> {
+        folder.is_file(name)?;
+        let mut options = OpenOptions::new();
+        options
+            .write(true)
+            .create_new(true)
+            .follow(FollowSymlinks::No);
+        restrict(&mut options, access);
+        for _ in 0..10 {
+            let unfinished = leftovers::name()?;
+            let file = match folder.dir.open_with(&unfinished, &options) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                opened => opened?.into_std(),
+            };
+            // Where a file system has no locks, nobody takes this file for a leftover before it is old.
+            let _ = file.lock();
+            let beside = Beside {
+                folder: folder.clone(),
+                unfinished,
+                name: name.to_owned(),
+            };
+            // Another process may have taken it for a leftover before it was locked.
+            if folder.kind(OsStr::new(&beside.unfinished))?.is_some() {
+                return Ok(Self {
+                    file,
+                    beside: Some(beside),
+                });
+            }
+        }
+        Err(io::ErrorKind::ResourceBusy.into())
+    }
+
+    /// Brings the file to the disk and moves it to its place.
+    ///
+    /// # Errors
+    ///
+    /// When that fails. Then nothing is left of it.
+    pub fn finish(mut self) -> io::Result<()> {
+        match self.settle()? {
+            Some(folder) => folder.sync(),
+            None => self.file.flush(),
+        }
+    }
+
+    /// Writes all of it and moves it to its place; the folder is not synced yet.
+    pub(super) fn place(mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all(bytes)?;
+        self.settle().map(drop)
+    }
+
+    /// Syncs the file and moves it to its place; the folder that must be synced then.
+    fn settle(&mut self) -> io::Result<Option<OutputFolder>> {
+        let Some(beside) = &self.beside else {
+            return Ok(None);
+        };
+        self.file.sync_all()?;
+        let dir = &beside.folder.dir;
+        // What stands there now may have come after the file was begun.
+        beside.folder.is_file(&beside.name)?;
+        dir.rename(&beside.unfinished, dir, &beside.name)?;
+        Ok(self.beside.take().map(|beside| beside.folder))
+    }
+}
+
+impl Write for OutputFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+impl Drop for OutputFile {
+    fn drop(&mut self) {
+        if let Some(beside) = &self.beside {
+            // Nobody wants half a file, and that it cannot be deleted has no remedy here.
+            let _ = beside.folder.remove(&beside.unfinished);
+        }
+    }
+}
+
+/// Writes a whole file; missing folders are made.
+///
+/// # Errors
+///
+/// As [`OutputFile::create`], or when it cannot be written.
+pub fn write_file(path: &Path, bytes: impl AsRef<[u8]>) -> io::Result<()> {
+    let mut file = OutputFile::create(path)?;
+    file.write_all(bytes.as_ref())?;
+    file.finish()
+}
+
+/// Whether a path is one of the names that the system gives to streams and devices. Standard output may well lead into a
+/// file; what only looks like a device (`/dev/name` on a disk) is written like any file.
+fn is_stream(path: &Path) -> bool {
+    let folders = ["/dev", "/dev/fd", "/proc/self/fd"];
+    let is_there = path
+        .parent()
+        .is_some_and(|parent| folders.iter().any(|folder| parent == Path::new(folder)));
+    // Disks are devices, too, and nobody means them.
+    is_there && std::fs::metadata(path).is_ok_and(|found| !found.is_dir() && !is_disk(&found))
+}
+
+#[cfg(unix)]
+fn is_disk(found: &std::fs::Metadata) -> bool {
+    std::os::unix::fs::FileTypeExt::is_block_device(&found.file_type())
+}
+
+#[cfg(not(unix))]
+fn is_disk(_: &std::fs::Metadata) -> bool {
+    false
+}
+
+#[cfg(unix)]
+fn restrict(options: &mut OpenOptions, access: Access) {
+    use cap_std::fs::OpenOptionsExt as _;
+    options.mode(match access {
+        Access::LikeOthers => 0o666,
+        Access::Private => 0o600,
+    });
+}
+
+#[cfg(not(unix))]
+fn restrict(_: &mut OpenOptions, _: Access) {}
