@@ -58,7 +58,7 @@
 //! command line. Their modules are offered here under one roof.
 
 pub use bookahead_engine::{
-    brokering, estimates, failures, plan, predictions, random, scheduling, units, workload,
+    brokering, estimates, failures, output, plan, predictions, random, scheduling, units, workload,
 };
 pub use bookahead_lab::{actors, machines, store, studies, sweep};
 

@@ -6,7 +6,6 @@
 mod experiments;
 mod log;
 
-use std::fs;
 use std::io::{self, Write as _};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
@@ -21,6 +20,7 @@ use super::run::complain;
 use super::trace::class_counts;
 use crate::estimates::{ClassTable, EstimateError};
 use crate::machines::{MachineDescription, MachineError};
+use crate::output::write_file;
 use crate::report::advice::{self, AdviceRun, AdviceSource, AdvisedMachine, AskedReservation};
 use crate::report::{EstimatesReport, ReportError, grouped};
 use crate::scheduling::partitioned::AddedReservation;
@@ -255,6 +255,9 @@ fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
         &source(arguments, &log, machine.as_ref(), reservation, runs)?,
         &out,
     )?;
+    if let Some(kept) = summary.kept.sentence(&out) {
+        super::say(kept);
+    }
     if !arguments.quiet {
         let mut text = String::new();
         for (question, answer) in &summary.answers {
@@ -466,12 +469,10 @@ fn save(
 ) -> Result<(), AdviseError> {
     for (question, text) in experiments {
         let path = folder.join(format!("{}.toml", question.stem()));
-        fs::create_dir_all(folder)
-            .and_then(|()| fs::write(&path, text))
-            .map_err(|source| AdviseError::Write {
-                path: path.clone(),
-                source,
-            })?;
+        write_file(&path, text).map_err(|source| AdviseError::Write {
+            path: path.clone(),
+            source,
+        })?;
         if !is_quiet {
             super::say(format_args!("wrote {}", path.display()));
         }

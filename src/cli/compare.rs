@@ -119,7 +119,10 @@ pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, LookError> {
         print_json(&object)?;
     }
     if let Some(out) = &arguments.out {
-        let page = comparison::write(&runs, &arguments.metric, out).map_err(unwritten)?;
+        let (page, kept) = comparison::write(&runs, &arguments.metric, out).map_err(unwritten)?;
+        if let Some(kept) = kept.sentence(out) {
+            super::say(kept);
+        }
         super::say(format_args!("report: {}", page.display()));
     }
     Ok(if arguments.exit_code && differ {
@@ -134,7 +137,7 @@ fn unwritten(error: ReportError) -> LookError {
         ReportError::Store(error) => LookError::Store(error),
         ReportError::Write { path, source } => LookError::File { path, source },
         ReportError::Question(error) => LookError::Query(error),
-        error @ ReportError::Compute(_) => LookError::Use(error.to_string()),
+        error @ (ReportError::Folder(_) | ReportError::Compute(_)) => LookError::Use(error.to_string()),
     }
 }
 

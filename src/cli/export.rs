@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::aligned::for_terminal;
-use super::screen::{LookError, WholeFile, csv_error, interrupt_on_ctrl_c};
+use super::screen::{LookError, csv_error, interrupt_on_ctrl_c, write_whole};
 use crate::report::{ColumnKind, ParquetRows};
 use crate::store::{Export, ExportKind, ExportRows, ExportType, RunSelector, SqlValue, Store};
 
@@ -166,7 +166,7 @@ pub fn execute(arguments: &ExportArguments) -> Result<(), LookError> {
         }
         Some(out) => out.clone(),
     };
-    let rows = WholeFile::create(&path)?.write(write)?;
+    let rows = write_whole(&path, write)?;
     super::say(format_args!(
         "{rows} rows, {} columns: {}",
         export.columns.len(),

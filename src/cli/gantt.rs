@@ -5,6 +5,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use crate::output::write_file;
 use crate::report::gantt::Gantt;
 use crate::report::{PlanSection, Profile};
 use crate::store::{ReplaySource, RunId, RunSelector, Store, StoreError};
@@ -173,13 +174,7 @@ fn write(path: &Path, text: &str) -> Result<(), GanttError> {
         path: path.to_owned(),
         source,
     };
-    if let Some(folder) = path
-        .parent()
-        .filter(|folder| !folder.as_os_str().is_empty())
-    {
-        std::fs::create_dir_all(folder).map_err(fault)?;
-    }
-    std::fs::write(path, text).map_err(fault)
+    write_file(path, text).map_err(fault)
 }
 
 fn replayed(

@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use super::screen::{LookError, WholeFile};
+use super::screen::{LookError, write_whole};
 use crate::sweep::{beginnings, keys, starter};
 
 /// Prints the file of a first experiment with a study or a policy: valid, commented, and done in seconds.
@@ -51,7 +51,7 @@ pub fn execute(arguments: &InitArguments) -> Result<(), LookError> {
             "{} exists; name another file with --out",
             path.display()
         ))),
-        Some(path) => WholeFile::create(path)?.write(|file| Ok(file.write_all(text.as_bytes())?)),
+        Some(path) => write_whole(path, |file| Ok(file.write_all(text.as_bytes())?)),
         None => Ok(io::stdout().lock().write_all(text.as_bytes())?),
     }
 }

@@ -1,10 +1,10 @@
 //! `bookahead man [DIR]`: the manual pages, made from the same definition as `--help`.
 
-use std::fs;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use super::screen::LookError;
+use crate::output::OutputFolder;
 
 /// Prints the manual page, or writes one page a command into a folder.
 #[derive(Clone, Debug, clap::Args)]
@@ -33,12 +33,34 @@ pub fn execute(arguments: &ManArguments, mut command: clap::Command) -> Result<(
         path: folder.clone(),
         source,
     };
-    fs::create_dir_all(folder).map_err(error)?;
     // `help` repeats every page.
     command = without_help(command);
     command.build();
-    clap_mangen::generate_to(command, folder).map_err(error)?;
+    let mut written = Vec::new();
+    pages(command, &mut written)?;
+    let written = written
+        .iter()
+        .map(|(name, text)| (name.as_str(), text.as_slice()));
+    OutputFolder::create(folder)
+        .map_err(error)?
+        .write_files(written)
+        .map_err(|(name, source)| LookError::File {
+            path: folder.join(name),
+            source,
+        })?;
     super::say(format_args!("manual pages: {}", folder.display()));
+    Ok(())
+}
+
+/// The names and texts of the pages of a command and of its subcommands.
+fn pages(command: clap::Command, written: &mut Vec<(String, Vec<u8>)>) -> io::Result<()> {
+    for subcommand in command.get_subcommands().filter(|one| !one.is_hide_set()) {
+        pages(subcommand.clone(), written)?;
+    }
+    let page = clap_mangen::Man::new(command);
+    let mut text = Vec::new();
+    page.render(&mut text)?;
+    written.push((page.get_filename(), text));
     Ok(())
 }
 

@@ -10,7 +10,6 @@ mod readings;
 mod runner;
 mod stored;
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -24,6 +23,7 @@ pub use readings::{ReadingError, reading_names};
 pub use runner::StoredRunner;
 pub use stored::{StoredCurves, known_measures};
 
+use crate::output::OutputFolder;
 use crate::report::ReportExtras;
 use crate::report::findings::{FindingsError, FindingsFile, MeasuredCurves};
 use crate::report::reproduction::ScoreCard;
@@ -420,8 +420,8 @@ impl Session<'_> {
     /// Writes a file into a folder, which is made.
     fn write_file(&self, folder: &Path, name: &str, text: &str) -> Result<(), ReproduceError> {
         let path = folder.join(name);
-        fs::create_dir_all(folder)
-            .and_then(|()| fs::write(&path, text))
+        OutputFolder::create(folder)
+            .and_then(|folder| folder.write_file(name, text.as_bytes()))
             .map_err(|source| ReproduceError::Report { path, source })
     }
 

@@ -3,7 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
-use super::screen::{LookError, WholeFile};
+use super::screen::{LookError, write_whole};
 use crate::sweep::keys;
 
 /// Prints the JSON Schema of experiment files, or writes it into a file.
@@ -29,7 +29,7 @@ pub struct SchemaArguments {
 pub fn execute(arguments: &SchemaArguments) -> Result<(), LookError> {
     let text = format!("{:#}\n", keys::schema());
     match &arguments.out {
-        Some(path) => WholeFile::create(path)?.write(|file| Ok(file.write_all(text.as_bytes())?)),
+        Some(path) => write_whole(path, |file| Ok(file.write_all(text.as_bytes())?)),
         None => Ok(io::stdout().lock().write_all(text.as_bytes())?),
     }
 }

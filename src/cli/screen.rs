@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
+use crate::output::OutputFile;
 pub(super) use crate::report::axes_text;
 use crate::report::{Cell, Table, TableFormat as _, Terminal, moment};
 use crate::store::{QueryError, RunSummary, SqlValue, StoreError};
@@ -244,94 +245,28 @@ pub(super) fn interrupt_on_ctrl_c(store: &crate::store::Store) {
         });
 }
 
-/// A file that appears at its place only when it is whole.
-#[derive(Debug)]
-pub(super) struct WholeFile {
-    target: Target,
-    path: PathBuf,
-}
-
-#[derive(Debug)]
-enum Target {
-    /// A new file beside its place.
-    Beside(tempfile::NamedTempFile),
-    /// A device or a named pipe, which must not be replaced.
-    Through(std::fs::File),
-}
-
-impl WholeFile {
-    /// Begins it beside its place; missing folders are made.
-    pub(super) fn create(path: &Path) -> Result<Self, LookError> {
-        let error = |source| LookError::File {
-            path: path.to_owned(),
-            source,
-        };
-        if path.is_dir() {
-            return Err(error(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "it is a folder: name a file in it",
-            )));
+/// Writes a file with `work`; it appears at its place when it is whole, and after an error nothing is left of it.
+pub(super) fn write_whole<T>(
+    path: &Path,
+    work: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, LookError>,
+) -> Result<T, LookError> {
+    let result = (|| {
+        let mut buffered = io::BufWriter::with_capacity(1 << 18, OutputFile::create(path)?);
+        let result = work(&mut buffered)?;
+        buffered
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)?
+            .finish()?;
+        Ok(result)
+    })();
+    // What fails while a file is written is about this file, whoever passed the error on.
+    result.map_err(|error| match error {
+        LookError::Output(source) | LookError::Query(QueryError::Output(source)) => {
+            let path = path.to_owned();
+            LookError::File { path, source }
         }
-        // Behind a link it is the file that is replaced, not the link.
-        let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-        if path.exists() && !path.is_file() {
-            let file = std::fs::OpenOptions::new()
-                .write(true)
-                .open(&path)
-                .map_err(error)?;
-            return Ok(Self {
-                target: Target::Through(file),
-                path,
-            });
-        }
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        std::fs::create_dir_all(folder).map_err(error)?;
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".bookahead-").suffix(".part");
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt as _;
-            // Readable as any new file (the umask still counts), not for its owner alone.
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
-        }
-        Ok(Self {
-            target: Target::Beside(builder.tempfile_in(folder).map_err(error)?),
-            path,
-        })
-    }
-
-    /// Writes it with `work` and moves it to its place; after an error nothing is left.
-    pub(super) fn write<T>(
-        self,
-        work: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, LookError>,
-    ) -> Result<T, LookError> {
-        let Self { mut target, path } = self;
-        let result = (|| {
-            let file: &mut (dyn Write + Send) = match &mut target {
-                Target::Beside(file) => file,
-                Target::Through(file) => file,
-            };
-            let mut buffered = io::BufWriter::with_capacity(1 << 18, file);
-            let result = work(&mut buffered)?;
-            buffered.flush()?;
-            drop(buffered);
-            if let Target::Beside(file) = target {
-                file.as_file().sync_all()?;
-                file.persist(&path).map_err(|error| error.error)?;
-            }
-            Ok(result)
-        })();
-        // What fails while a file is written is about this file, whoever passed the error on.
-        result.map_err(|error| match error {
-            LookError::Output(source) | LookError::Query(QueryError::Output(source)) => {
-                LookError::File { path, source }
-            }
-            error => error,
-        })
-    }
+        error => error,
+    })
 }
 
 #[cfg(test)]
@@ -360,13 +295,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("out.csv");
         std::fs::write(&path, "old").unwrap();
-        let error = WholeFile::create(&path)
-            .unwrap()
-            .write(|file| -> Result<(), LookError> {
-                file.write_all(b"half")?;
-                Err(io::Error::from(io::ErrorKind::StorageFull).into())
-            })
-            .unwrap_err();
+        let error = write_whole(&path, |file| -> Result<(), LookError> {
+            file.write_all(b"half")?;
+            Err(io::Error::from(io::ErrorKind::StorageFull).into())
+        })
+        .unwrap_err();
         assert!(error.to_string().contains("is full"), "{error}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "old");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);

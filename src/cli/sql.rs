@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::aligned::{Aligned, Heading, for_terminal, screen};
-use super::screen::{LookError, WholeFile, csv_error, interrupt_on_ctrl_c, json};
+use super::screen::{LookError, csv_error, interrupt_on_ctrl_c, json, write_whole};
 use crate::report::{ColumnKind, ParquetRows};
 use crate::store::{Parameter, QueryError, SqlValue, Store};
 
@@ -177,8 +177,9 @@ fn answered(arguments: &SqlArguments, store: &Store, question: &str) -> Result<(
         parameters: arguments.parameters.as_ref().map_or(&[], |given| &given.0),
     };
     let cut = match &arguments.out {
-        Some(path) => WholeFile::create(path)?
-            .write(|file| answer(store, question, arguments.format, file, None))?,
+        Some(path) => write_whole(path, |file| {
+            answer(store, question, arguments.format, file, None)
+        })?,
         None => {
             let mut out = BufWriter::with_capacity(1 << 16, io::stdout());
             let cut = answer(store, question, arguments.format, &mut out, screen())?;

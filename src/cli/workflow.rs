@@ -14,6 +14,7 @@ use clap::{Args, Subcommand};
 use self::describe::{Described, describe};
 use self::generate::GenerateArguments;
 use self::schedule::ScheduleArguments;
+use crate::output::write_file;
 use crate::report::workflow_svg;
 use crate::sweep::InputFolders;
 use crate::workload::workflows::heft::HeftError;
@@ -202,7 +203,7 @@ fn draw(arguments: &DrawArguments, folder: Option<&Path>) -> Result<Answer, Work
     if out.extension().is_none_or(|ending| ending != "svg") {
         return Err(WorkflowCommandError::Ending(out));
     }
-    std::fs::write(&out, workflow_svg(&read.workflow)).map_err(|source| {
+    write_file(&out, workflow_svg(&read.workflow)).map_err(|source| {
         WorkflowCommandError::Write {
             path: out.clone(),
             source,

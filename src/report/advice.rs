@@ -18,6 +18,7 @@ use super::figure::Figure;
 use super::section::ReportError;
 use super::statistics::Estimate;
 use super::table::{Cell, Table, grouped};
+use super::write::KeptFiles;
 use crate::store::Store;
 
 /// An experiment behind the advice, after it was run.
@@ -93,6 +94,8 @@ pub struct AdviceSource<'a> {
 pub struct AdviceSummary {
     /// The page.
     pub page: PathBuf,
+    /// What the folder keeps of an earlier report.
+    pub kept: KeptFiles,
     /// Questions and answers, in the order of the page.
     pub answers: Vec<(String, String)>,
 }

@@ -9,7 +9,7 @@ use super::figures::file_name;
 use super::format::{Markdown, TableFormat};
 use super::section::ReportError;
 use super::table::{Cell, Column, Table};
-use super::write::Folder;
+use super::write::{Folder, KeptFiles};
 use crate::estimates::{RATIO_BINS, RatioCounts, RatioDistribution};
 
 /// More curves than this cannot be told apart: those of the classes with the most jobs are drawn.
@@ -70,7 +70,7 @@ impl EstimatesReport {
     /// # Errors
     ///
     /// When the folder cannot be written.
-    pub fn write(&self, out: &Path) -> Result<(), ReportError> {
+    pub fn write(&self, out: &Path) -> Result<KeptFiles, ReportError> {
         let mut folder = Folder::new(out)?;
         folder.table(&self.attributes)?;
         for table in &self.classes {

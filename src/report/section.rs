@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use polars::prelude::PolarsError;
 
 use super::findings::Claimed;
+use super::folder_fault::FolderFault;
 use super::table::Table;
 use crate::store::{QueryError, StoreError};
 
@@ -70,6 +71,9 @@ pub enum ReportError {
         /// Why.
         source: std::io::Error,
     },
+    /// The folder has something that a report leaves alone.
+    #[error(transparent)]
+    Folder(#[from] FolderFault),
     /// The columns of the store could not be folded.
     #[error("cannot compute the tables: {0}; this is a fault of the program, please report it")]
     Compute(#[from] PolarsError),

@@ -1,16 +1,17 @@
 //! From a run in a store to a folder of files.
 
 mod folder;
+mod manifest;
 
 pub(super) use self::folder::Folder;
-use std::fs;
+pub use self::folder::KeptFiles;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use super::content::{Content, shortfall, utc};
 use super::figure::{Figure, Marks, Section};
 use super::findings::PublishedNumber;
-use super::format::{Csv, Markdown, Parquet, TableFormat, html, inert};
+use super::format::{Markdown, TableFormat, html, inert};
 use super::section::{ReportError, ReportExtras};
 use super::svg;
 use super::table::Table;
@@ -32,6 +33,8 @@ pub struct ReportSummary {
     pub missing: u64,
     /// The report's first file.
     pub report: PathBuf,
+    /// What the folder keeps of an earlier report.
+    pub kept: KeptFiles,
 }
 
 /// Writes the report of a run: `index.html`, one page that needs nothing else; `report.md`, `tables/*` as CSV and Parquet and
@@ -68,12 +71,13 @@ pub fn write_with(
     let content = Content::read(&Store::open_read_only(store)?, run, extras)?;
     let mut folder = Folder::new(out)?;
     content.write_parts(&mut folder)?;
-    folder.file("run.md", |target| write_run(&content, target))?;
+    folder.dated_file("run.md", |target| write_run(&content, target))?;
     folder.file("report.md", |target| content.write_markdown(target))?;
     let page = content.html();
     let report = folder.file("index.html", |target| target.write_all(page.as_bytes()))?;
-    folder.finish()?;
+    let kept = folder.finish()?;
     Ok(ReportSummary {
+        kept,
         missing: missing(&content.run),
         run: content.run,
         best: content.best,

@@ -65,7 +65,10 @@ impl SweepRunner for StoredRunner {
         extras: &ReportExtras,
     ) -> Result<(), AnyError> {
         let run = RunSelector::Id(run.run);
-        report::write_with(&self.options.store, &run, folder, extras)?;
+        let summary = report::write_with(&self.options.store, &run, folder, extras)?;
+        if let Some(kept) = summary.kept.sentence(folder) {
+            crate::cli::say(kept);
+        }
         Ok(())
     }
 }

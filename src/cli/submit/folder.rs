@@ -1,16 +1,17 @@
 //! The folder of the shares: to which experiment it belongs, which shares are still to be submitted, its scripts.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io::{self, Write as _};
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::engine::{CONFIGURATION, Engine, Job};
 use super::{Numbers, SubmitArguments};
 use crate::cli::screen::LookError;
 use crate::cli::shares::{self, Share, briefly};
+use crate::output::OutputFolder;
 use crate::store::{OutcomeDetail, StoreError};
 use crate::sweep::Sweep;
+use crate::workload::input_file::LARGEST_WHOLE_FILE_BYTES;
 
 /// The seed of what was submitted, beside [`CONFIGURATION`]: while all jobs wait, no store tells it.
 const SEED: &str = "experiment.seed";
@@ -26,10 +27,10 @@ pub(super) fn wanted(
     sweep: &Sweep,
 ) -> Result<(BTreeSet<u32>, bool), LookError> {
     let of = arguments.shards.get();
-    if kept(&folder.join(CONFIGURATION))?.is_some_and(|text| text != sweep.text) {
+    if kept(folder, CONFIGURATION)?.is_some_and(|text| text != sweep.text) {
         return Err(another_configuration(folder));
     }
-    if let Some(seed) = kept(&folder.join(SEED))? {
+    if let Some(seed) = kept(folder, SEED)? {
         same_seed(folder, seed.trim(), sweep.seed)?;
     }
     let begun = match shares::look(folder) {
@@ -136,46 +137,57 @@ fn not_submitted(number: u32, store: &Path, error: &StoreError) -> String {
 
 /// Keeps the experiment as it is when the first share is submitted: what is edited later is another experiment.
 pub(super) fn keep_configuration(folder: &Path, text: &str) -> Result<(), LookError> {
-    let path = folder.join(CONFIGURATION);
-    match kept(&path)? {
+    match kept(folder, CONFIGURATION)? {
         Some(_) => Ok(()),
-        None => fs::write(&path, text).map_err(|source| LookError::File { path, source }),
+        None => keep(folder, CONFIGURATION, text),
     }
 }
 
 /// Keeps the seed of what was submitted.
 pub(super) fn keep_seed(folder: &Path, seed: u64) -> Result<(), LookError> {
-    let path = folder.join(SEED);
-    fs::write(&path, format!("{seed}\n")).map_err(|source| LookError::File { path, source })
+    keep(folder, SEED, &format!("{seed}\n"))
 }
 
-fn kept(path: &Path) -> Result<Option<String>, LookError> {
-    match fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(source) => Err(LookError::File {
-            path: path.to_owned(),
+fn keep(folder: &Path, name: &str, text: &str) -> Result<(), LookError> {
+    OutputFolder::create(folder)
+        .and_then(|folder| folder.write_file(name, text.as_bytes()))
+        .map_err(|source| LookError::File {
+            path: folder.join(name),
             source,
-        }),
-    }
+        })
+}
+
+fn kept(folder: &Path, name: &str) -> Result<Option<String>, LookError> {
+    let text = |bytes| String::from_utf8(bytes).map_err(io::Error::other);
+    OutputFolder::create(folder)
+        .and_then(|folder| folder.read(name, LARGEST_WHOLE_FILE_BYTES))
+        .and_then(|bytes| bytes.map(text).transpose())
+        .map_err(|source| LookError::File {
+            path: folder.join(name),
+            source,
+        })
 }
 
 /// Writes the script and says where. One that is there and differs stays as it is where waiting tasks would read it.
 pub(super) fn write_script(engine: Engine, job: &Job) -> Result<PathBuf, LookError> {
     let text = engine.script(job);
+    let folder = OutputFolder::create(&job.folder).map_err(|source| LookError::File {
+        path: job.folder.clone(),
+        source,
+    })?;
     let mut number = 1;
     loop {
-        let path = job.folder.join(engine.script_name(number));
-        let written = match kept(&path)? {
+        let name = engine.script_name(number);
+        let path = job.folder.join(&name);
+        let there = kept(&job.folder, &name)?;
+        let written = match there {
             Some(there) if there == text => return Ok(path),
             Some(_) if engine.reads_scripts_late() => {
                 number += 1;
                 continue;
             }
-            Some(_) => fs::write(&path, &text),
-            None => {
-                fs::File::create_new(&path).and_then(|mut file| file.write_all(text.as_bytes()))
-            }
+            Some(_) => folder.write_file(&name, text.as_bytes()),
+            None => folder.write_new(&name, text.as_bytes()),
         };
         match written {
             Ok(()) => return Ok(path),

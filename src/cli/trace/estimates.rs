@@ -103,7 +103,10 @@ pub(super) fn estimates(
         let _ = writeln!(answer.data, "{line}");
     }
     if let Some(out) = &arguments.out {
-        shown.write(out).into_diagnostic()?;
+        let kept = shown.write(out).into_diagnostic()?;
+        if let Some(kept) = kept.sentence(out) {
+            let _ = writeln!(answer.messages, "{kept}");
+        }
         let _ = writeln!(
             answer.messages,
             "wrote {}",

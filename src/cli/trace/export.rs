@@ -1,13 +1,14 @@
 //! `bookahead trace export`: a trace for other programs.
 
 use std::fmt::Write as _;
-use std::io::{BufWriter, Write as _};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, miette};
 
 use super::{Answer, machine, refuse_overwriting};
+use crate::output::OutputFile;
 use crate::workload::foreign::{BatsimVersion, BatsimWritten, write_batsim};
 use crate::workload::swf::write_trace;
 use crate::workload::{ParsedTrace, TraceFolder};
@@ -81,29 +82,18 @@ pub(super) fn export(arguments: &ExportArguments, folder: &TraceFolder) -> miett
     Ok(answer)
 }
 
-/// Writes beside the file that is asked for, which is replaced by a whole one or left as it is.
 fn write_workload(
     path: &Path,
     trace: &ParsedTrace,
     resources: u32,
     version: BatsimVersion,
 ) -> std::io::Result<BatsimWritten> {
-    let mut name = std::ffi::OsString::from(".");
-    name.push(path.file_name().unwrap_or_default());
-    name.push(format!(".{}.unfinished", std::process::id()));
-    let unfinished = path.with_file_name(name);
-    let write = || {
-        let mut out = BufWriter::new(std::fs::File::create(&unfinished)?);
-        let written = write_batsim(&trace.header, &trace.records, resources, version, &mut out)?;
-        out.flush()?;
-        drop(out);
-        std::fs::rename(&unfinished, path)?;
-        Ok(written)
-    };
-    write().inspect_err(|_| {
-        // Nobody wants half a workload, and that it cannot be removed has no remedy here.
-        let _ = std::fs::remove_file(&unfinished);
-    })
+    let mut out = BufWriter::with_capacity(1 << 18, OutputFile::create(path)?);
+    let written = write_batsim(&trace.header, &trace.records, resources, version, &mut out)?;
+    out.into_inner()
+        .map_err(std::io::IntoInnerError::into_error)?
+        .finish()?;
+    Ok(written)
 }
 
 /// What Batsim cannot hold.

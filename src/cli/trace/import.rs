@@ -10,6 +10,7 @@ use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, miette};
 
 use super::{Answer, refuse_overwriting};
+use crate::output::OutputFile;
 use crate::workload::foreign::{
     Arrival, Attempts, FindingKind, Findings, ImportSettings, ImportedTrace, LocalTimes, Mapping,
     Names, SACCT_COMMAND, SacctSettings, Unit, read_batsim, read_delimited, read_sacct,
@@ -277,26 +278,17 @@ fn tell(findings: &Findings, messages: &mut String) {
     }
 }
 
-/// Writes which number is whose. A temporary file is for its owner alone, and stays so when it takes the name that was asked for.
+/// Writes which number is whose, for the owner's eyes only.
 fn write_names(path: &Path, names: &Names) -> miette::Result<()> {
     let fault = |error: std::io::Error| miette!("cannot write {}: {error}", path.display());
-    let folder = match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    let mut file = tempfile::NamedTempFile::new_in(folder).map_err(fault)?;
-    let mut rows = csv::Writer::from_writer(&mut file);
-    let written = rows
-        .write_record(["kind", "number", "name"])
+    let mut rows = csv::Writer::from_writer(OutputFile::create_private(path).map_err(fault)?);
+    rows.write_record(["kind", "number", "name"])
         .and_then(|()| {
             (names.all().iter()).try_for_each(|(kind, number, name)| {
                 rows.write_record([*kind, &number.to_string(), name.as_str()])
             })
         })
-        .map_err(std::io::Error::from)
-        .and_then(|()| rows.flush());
-    drop(rows);
-    written.map_err(fault)?;
-    file.persist(path).map_err(|error| fault(error.error))?;
-    Ok(())
+        .map_err(|error| fault(error.into()))?;
+    let file = rows.into_inner().map_err(|error| fault(error.into_error()))?;
+    file.finish().map_err(fault)
 }

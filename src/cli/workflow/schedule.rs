@@ -9,6 +9,7 @@ use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use super::{Answer, InputArguments, WorkflowCommandError};
+use crate::output::write_file;
 use crate::report::{grouped, schedule_svg};
 use crate::workload::workflows::heft::{HeftSchedule, heft};
 use crate::workload::workflows::{
@@ -120,7 +121,7 @@ pub(super) fn schedule(
     let mut messages = read.notes.sentences();
     if let Some(out) = &arguments.out {
         let svg = schedule_svg(&workflow, &found, resources);
-        fs::write(out, svg).map_err(|source| WorkflowCommandError::Write {
+        write_file(out, svg).map_err(|source| WorkflowCommandError::Write {
             path: out.clone(),
             source,
         })?;

@@ -2,7 +2,7 @@
 
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -139,6 +139,31 @@ impl OutputFolder {
     /// When nothing can be written here, or with an [`OutputRefusal`].
     pub fn begin(&self, name: impl AsRef<OsStr>) -> io::Result<OutputFile> {
         OutputFile::begin(self, name.as_ref(), Access::LikeOthers)
+    }
+
+    /// Writes a whole file with a plain name.
+    ///
+    /// # Errors
+    ///
+    /// As [`begin`](Self::begin), or when it cannot be written.
+    pub fn write_file(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.write_files([(name, bytes)]).map_err(|(_, error)| error)?;
+        self.remove_leftovers();
+        Ok(())
+    }
+
+    /// Writes a file with a plain name that is not there yet. Whoever is killed meanwhile leaves a part of it.
+    ///
+    /// # Errors
+    ///
+    /// [`io::ErrorKind::AlreadyExists`] where something stands there, or when it cannot be written.
+    pub fn write_new(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let mut options = OpenOptions::new();
+        options.write(true).create_new(true);
+        let mut file = self.dir.open_with(name, &options)?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        self.sync()
     }
 
     /// Writes whole files with plain names. Each is synced before it takes its place, and the folder is after the last.

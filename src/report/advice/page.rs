@@ -67,10 +67,11 @@ pub(super) fn write(
     })?;
     let text = html_page(source, sections);
     let page = folder.file("index.html", |target| target.write_all(text.as_bytes()))?;
-    folder.finish()?;
+    let kept = folder.finish()?;
     let answers = sections.iter();
     Ok(AdviceSummary {
         page,
+        kept,
         answers: answers
             .map(|section| (section.question.clone(), section.answer.trim().to_owned()))
             .collect(),

@@ -15,7 +15,7 @@ use crate::report::html::{
 };
 use crate::report::section::{ReportError, Served};
 use crate::report::table::Table;
-use crate::report::write::Folder;
+use crate::report::write::{Folder, KeptFiles};
 
 /// Figures in the page; all are in the folder `plots`.
 const MOST_FIGURES: usize = 40;
@@ -41,12 +41,12 @@ struct Content {
 
 /// Writes the report of a comparison of runs, of which there is at least one, with the first of them: `index.html`, `comparison.md`, `tables/*` as CSV and Parquet and
 /// `plots/*` as SVG and CSV. `wanted` names the quantities to be shown first; empty leaves the choice to what the runs measured. Gives
-/// the page's place.
+/// the page's place, and what the folder keeps of an earlier report.
 ///
 /// # Errors
 ///
 /// When the folder cannot be written.
-pub fn write(runs: &[ComparedRun], wanted: &[String], out: &Path) -> Result<PathBuf, ReportError> {
+pub fn write(runs: &[ComparedRun], wanted: &[String], out: &Path) -> Result<(PathBuf, KeptFiles), ReportError> {
     let content = Content::new(&Comparison::new(runs, wanted));
     let mut folder = Folder::new(out)?;
     for table in &content.tables {
@@ -58,8 +58,8 @@ pub fn write(runs: &[ComparedRun], wanted: &[String], out: &Path) -> Result<Path
     folder.file("comparison.md", |target| content.write_markdown(target))?;
     let page = content.html(None);
     let path = folder.file("index.html", |target| target.write_all(page.as_bytes()))?;
-    folder.finish()?;
-    Ok(path)
+    let kept = folder.finish()?;
+    Ok((path, kept))
 }
 
 /// The page of that report alone, for a browser that asks for it.

@@ -1,29 +1,78 @@
-//! A report's folder: files are written whole, and those of an earlier report go.
+//! A report's folder: its files are written whole, and those of an earlier report go.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
+use std::ffi::OsStr;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
 
-use super::*;
+use super::manifest::{
+    FOLDERS, Listed, MANIFEST, Manifest, Sha256Digest, digest, place,
+};
+use super::write_figure;
+use crate::output::OutputFolder;
+use crate::report::figure::Figure;
+use crate::report::folder_fault::{FolderFault, briefly};
+use crate::report::format::{Csv, Parquet, TableFormat};
+use crate::report::section::ReportError;
+use crate::report::svg;
+use crate::report::table::Table;
 
-/// The list of the files of a report, so that the next one can take away what no longer belongs to it.
-pub(super) const MANIFEST: &str = ".files";
+/// The largest file that is compared with its digest. No report writes a hundredth of it.
+const LARGEST_BYTES: u64 = 4 << 30;
 
-/// A report's folder while it is written: every file appears whole, and what an earlier report left goes in the end.
+/// A report's folder. Files are collected and written when it is finished, so that a folder that is refused stays as it is.
 pub(in crate::report) struct Folder<'p> {
     path: &'p Path,
-    before: Vec<String>,
-    written: Vec<String>,
+    open: OutputFolder,
+    files: Vec<NewFile>,
+}
+
+struct NewFile {
+    name: String,
+    bytes: Vec<u8>,
+    /// `None` for a file that differs between two reports of the same run.
+    digest: Option<Sha256Digest>,
+}
+
+/// What became of a report's folder.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[must_use]
+pub struct KeptFiles {
+    /// Files that an earlier report had, that this one has not, and that were changed since or have no digest in the list.
+    pub names: Vec<String>,
+}
+
+impl KeptFiles {
+    /// A sentence for people, where there are any.
+    #[must_use]
+    pub fn sentence(&self, folder: &Path) -> Option<String> {
+        (!self.names.is_empty()).then(|| {
+            format!(
+                "{} keeps files of an earlier report that were changed since, or of which no digest is known: {}; delete them if \
+                 nobody needs them",
+                folder.display(),
+                briefly(&self.names)
+            )
+        })
+    }
 }
 
 impl<'p> Folder<'p> {
+    /// Opens the folder, and refuses one with something in it that no report leaves.
     pub(in crate::report) fn new(path: &'p Path) -> Result<Self, ReportError> {
-        let before = match fs::read_to_string(path.join(MANIFEST)) {
-            Ok(text) => text.lines().map(str::to_owned).collect(),
-            Err(_) => Vec::new(),
+        let fault = |source| FolderFault::Folder {
+            folder: path.to_owned(),
+            source,
         };
+        let open = OutputFolder::create(path).map_err(fault)?;
+        Manifest::read(&open)?;
+        for name in FOLDERS {
+            open.existing(name).map_err(fault)?;
+        }
         Ok(Self {
             path,
-            before,
-            written: Vec::new(),
+            open,
+            files: Vec::new(),
         })
     }
 
@@ -48,111 +97,185 @@ impl<'p> Folder<'p> {
         .map(drop)
     }
 
+    /// A file that follows from the run alone; its place when the folder is finished.
     pub(in crate::report) fn file(
         &mut self,
         name: &str,
         write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>,
     ) -> Result<PathBuf, ReportError> {
+        self.add(name, true, write)
+    }
+
+    /// A file that says when and where a report was made. It has no digest in the list, which follows from the run alone.
+    pub(in crate::report) fn dated_file(
+        &mut self,
+        name: &str,
+        write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>,
+    ) -> Result<PathBuf, ReportError> {
+        self.add(name, false, write)
+    }
+
+    fn add(
+        &mut self,
+        name: &str,
+        has_digest: bool,
+        write: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>,
+    ) -> Result<PathBuf, ReportError> {
+        if place(name).is_none() {
+            return Err(FolderFault::Name(name.to_owned()).into());
+        }
         let path = self.path.join(name);
-        let fault = |source| ReportError::Write {
+        let mut bytes = Vec::new();
+        write(&mut bytes).map_err(|source| ReportError::Write {
             path: path.clone(),
             source,
-        };
-        let folder = path.parent().unwrap_or(self.path);
-        fs::create_dir_all(folder).map_err(fault)?;
-        let mut bytes = Vec::new();
-        write(&mut bytes).map_err(fault)?;
-        write_whole(&path, folder, &bytes).map_err(fault)?;
-        self.written.push(name.to_owned());
+        })?;
+        // The last of two files of the same name is the one that stays.
+        self.files.retain(|file| file.name != name);
+        self.files.push(NewFile {
+            name: name.to_owned(),
+            digest: has_digest.then(|| digest(&bytes)),
+            bytes,
+        });
         Ok(path)
     }
 
-    /// Takes away the files of an earlier report that this one did not write again.
-    pub(in crate::report) fn finish(mut self) -> Result<(), ReportError> {
-        let stale: Vec<String> = self
-            .before
-            .iter()
-            .filter(|name| !self.written.contains(name) && !name.contains(".."))
-            .cloned()
-            .collect();
-        for name in stale {
-            // Somebody may have taken it away already.
-            let _ = fs::remove_file(self.path.join(name));
+    /// Writes the files, and takes away those of an earlier report that this one has not.
+    pub(in crate::report) fn finish(self) -> Result<KeptFiles, ReportError> {
+        let _lock = self.open.lock().map_err(|error| self.fault(error))?;
+        // Read once more: another report may have been written since.
+        let before = Manifest::read(&self.open)?;
+        self.refuse_foreign(&before)?;
+        let mut new = Manifest::default();
+        let mut both = before.clone();
+        for file in &self.files {
+            new.add(&file.name, file.digest);
+            both.add(&file.name, file.digest);
         }
-        let files = self.written.iter().chain(&self.before);
-        let folders: BTreeSet<&Path> = files
-            .filter(|name| !name.contains(".."))
-            .filter_map(|name| Path::new(name).parent())
-            .collect();
-        for folder in folders {
-            remove_leftovers(&self.path.join(folder));
-        }
-        let list = self.written.join("\n") + "\n";
-        self.file(MANIFEST, |target| target.write_all(list.as_bytes()))
-            .map(drop)
-    }
-}
-
-/// Writes a file under another name and moves it to its place. While it is written it is locked, so that another report sees that
-/// somebody writes.
-fn write_whole(path: &Path, folder: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut tries = 0;
-    loop {
-        let mut file = tempfile::Builder::new()
-            .prefix(WRITING)
-            .permissions_as_others()
-            .tempfile_in(folder)?;
-        // Where a file system has no locks, nobody takes this file for a leftover before it is old.
-        let _ = file.as_file().lock();
-        file.write_all(bytes)?;
-        match file.persist(path) {
-            // Another report took it for a leftover before it was locked.
-            Err(error) if error.error.kind() == std::io::ErrorKind::NotFound && tries < 10 => {
-                tries += 1;
+        // A report that is killed from here on has a list of everything that may stand in the folder.
+        self.write_list(&both)?;
+        let mut by_folder: BTreeMap<Option<&str>, Vec<(&str, &[u8])>> = BTreeMap::new();
+        for file in &self.files {
+            if let Some((folder, name)) = place(&file.name) {
+                by_folder
+                    .entry(folder)
+                    .or_default()
+                    .push((name, &file.bytes));
             }
-            Err(error) => return Err(error.error),
-            Ok(_) => return Ok(()),
         }
-    }
-}
-
-/// Takes away what writers that were killed left: what nobody has locked, or what is older than any report takes to be written.
-pub(super) fn remove_leftovers(folder: &Path) {
-    const OLD: std::time::Duration = std::time::Duration::from_secs(3_600);
-    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
-        if !entry.file_name().to_string_lossy().starts_with(WRITING) {
-            continue;
+        for (folder, files) in by_folder {
+            let open = match folder {
+                Some(name) => self
+                    .open
+                    .folder(name)
+                    .map_err(|error| self.unwritten(name, error))?,
+                None => self.open.clone(),
+            };
+            open.write_files(files)
+                .map_err(|(name, error)| match folder {
+                    Some(folder) => self.unwritten(&format!("{folder}/{name}"), error),
+                    None => self.unwritten(&name, error),
+                })?;
         }
-        let is_left = || fs::File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
-        let age = entry
-            .metadata()
-            .and_then(|file| file.modified())
-            .ok()
-            .and_then(|moment| moment.elapsed().ok());
-        if age.is_some_and(|age| age > OLD) || is_left() {
-            // Somebody may have taken it away already.
-            let _ = fs::remove_file(entry.path());
+        let kept = self.remove_stale(&before, &new);
+        self.write_list(&new)?;
+        for folder in FOLDERS {
+            if let Ok(Some(open)) = self.open.existing(folder) {
+                open.remove_leftovers();
+            }
         }
-    }
-}
-
-/// How the names of files begin that are not whole yet.
-pub(super) const WRITING: &str = ".writing-";
-
-/// Temporary files are for their owner's eyes only; a report is like any other file.
-trait LikeOthers {
-    fn permissions_as_others(&mut self) -> &mut Self;
-}
-
-impl LikeOthers for tempfile::Builder<'_, '_> {
-    #[cfg(unix)]
-    fn permissions_as_others(&mut self) -> &mut Self {
-        use std::os::unix::fs::PermissionsExt as _;
-        self.permissions(fs::Permissions::from_mode(0o666))
+        self.open.remove_leftovers();
+        Ok(kept)
     }
 
-    #[cfg(not(unix))]
-    fn permissions_as_others(&mut self) -> &mut Self {
-        self
+    /// Refuses to replace files that no report wrote, and whatever is no file.
+    fn refuse_foreign(&self, before: &Manifest) -> Result<(), ReportError> {
+        let mut names = Vec::new();
+        let unlisted = Listed::default();
+        for file in &self.files {
+            let listed = before.files.get(&file.name).unwrap_or(&unlisted);
+            let there = self
+                .digest_of(&file.name)
+                .map_err(|error| self.unwritten(&file.name, error))?;
+            // A file that holds what it would hold now is nobody's loss.
+            let is_ours = |there| listed.digests.contains(&there) || file.digest == Some(there);
+            if there.is_some_and(|there| !listed.by_name && !is_ours(there)) {
+                names.push(file.name.clone());
+            }
+        }
+        if names.is_empty() {
+            return Ok(());
+        }
+        Err(FolderFault::Foreign {
+            folder: self.path.to_owned(),
+            names,
+        }
+        .into())
+    }
+
+    /// Deletes what the list names, this report has not, and still holds what a report wrote; says what was left.
+    fn remove_stale(&self, before: &Manifest, new: &Manifest) -> KeptFiles {
+        let mut kept = KeptFiles::default();
+        for (name, listed) in &before.files {
+            if new.files.contains_key(name) {
+                continue;
+            }
+            let is_gone = match self.digest_of(name) {
+                // Somebody has taken it away already.
+                Ok(None) => true,
+                Ok(Some(there)) => {
+                    listed.digests.contains(&there) && self.remove(name).is_ok()
+                }
+                Err(_) => false,
+            };
+            if !is_gone {
+                kept.names.push(name.clone());
+            }
+        }
+        kept
+    }
+
+    fn digest_of(&self, name: &str) -> std::io::Result<Option<Sha256Digest>> {
+        match place(name) {
+            Some((Some(folder), name)) => match self.open.existing(folder)? {
+                Some(open) => open.sha256(name, LARGEST_BYTES),
+                None => Ok(None),
+            },
+            Some((None, name)) => self.open.sha256(name, LARGEST_BYTES),
+            None => Ok(None),
+        }
+    }
+
+    fn remove(&self, name: &str) -> std::io::Result<()> {
+        match place(name) {
+            Some((Some(folder), name)) => match self.open.existing(folder)? {
+                Some(open) => open.remove(name),
+                None => Ok(()),
+            },
+            Some((None, name)) => self.open.remove(OsStr::new(name)),
+            None => Ok(()),
+        }
+    }
+
+    fn write_list(&self, list: &Manifest) -> Result<(), ReportError> {
+        let text = list.text();
+        self.open
+            .write_files([(MANIFEST, text.as_bytes())])
+            .map_err(|(_, error)| self.unwritten(MANIFEST, error))
+    }
+
+    fn unwritten(&self, name: &str, source: std::io::Error) -> ReportError {
+        ReportError::Write {
+            path: self.path.join(name),
+            source,
+        }
+    }
+
+    fn fault(&self, source: std::io::Error) -> ReportError {
+        FolderFault::Folder {
+            folder: self.path.to_owned(),
+            source,
+        }
+        .into()
     }
 }
