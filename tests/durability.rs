@@ -574,10 +574,10 @@ fn what_a_killed_report_left_is_taken_away_by_the_next_unless_somebody_writes_it
     succeeds(run(path, "left", &[]));
     let report = path.join("left-report");
     let (left, tables) = (
-        report.join(".writing-a1b2"),
-        report.join("tables/.writing-c3"),
+        report.join(".writing-a1b2c3"),
+        report.join("tables/.bookahead-a1b2c3d4e5f6.part"),
     );
-    let held = report.join(".writing-d4");
+    let held = report.join(".bookahead-d4d4d4d4d4d4.part");
     for name in [&left, &tables, &held] {
         fs::write(name, "half a fi").expect("written");
     }

@@ -22,6 +22,8 @@ mod gantt;
 mod golden_scenarios;
 mod goldens;
 mod history;
+#[cfg(unix)]
+mod hostile_folders;
 mod importing;
 mod invariants;
 mod learning_statistics;

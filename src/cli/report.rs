@@ -134,7 +134,11 @@ pub fn print_best(summary: &report::ReportSummary, quiet: bool) -> io::Result<()
             summary.failed.len()
         )?;
     }
-    if let Some(kept) = summary.report.parent().and_then(|out| summary.kept.sentence(out)) {
+    if let Some(kept) = summary
+        .report
+        .parent()
+        .and_then(|out| summary.kept.sentence(out))
+    {
         writeln!(errors, "{kept}")?;
     }
     if summary.missing > 0 {

@@ -289,6 +289,8 @@ fn write_names(path: &Path, names: &Names) -> miette::Result<()> {
             })
         })
         .map_err(|error| fault(error.into()))?;
-    let file = rows.into_inner().map_err(|error| fault(error.into_error()))?;
+    let file = rows
+        .into_inner()
+        .map_err(|error| fault(error.into_error()))?;
     file.finish().map_err(fault)
 }

@@ -44,9 +44,14 @@ impl OutputFolder {
     /// When it cannot be opened or made, or with an [`OutputRefusal`].
     pub fn create(path: &Path) -> io::Result<Self> {
         let mut parts = path.components().peekable();
-        let is_absolute = matches!(parts.peek(), Some(Component::RootDir | Component::Prefix(_)));
+        let is_absolute = matches!(
+            parts.peek(),
+            Some(Component::RootDir | Component::Prefix(_))
+        );
         match (path.file_name(), path.parent()) {
-            (Some(name), Some(parent)) if is_absolute => Self::create_following(parent)?.folder(name),
+            (Some(name), Some(parent)) if is_absolute => {
+                Self::create_following(parent)?.folder(name)
+            }
             _ if is_absolute => Self::create_following(path),
             _ => {
                 let mut folder = Self::create_following(Path::new("."))?;
@@ -147,7 +152,8 @@ impl OutputFolder {
     ///
     /// As [`begin`](Self::begin), or when it cannot be written.
     pub fn write_file(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.write_files([(name, bytes)]).map_err(|(_, error)| error)?;
+        self.write_files([(name, bytes)])
+            .map_err(|(_, error)| error)?;
         self.remove_leftovers();
         Ok(())
     }
@@ -302,10 +308,7 @@ impl OutputFolder {
             return Ok(None);
         }
         let mut options = OpenOptions::new();
-        options
-            .read(true)
-            .follow(FollowSymlinks::No)
-            .nonblock(true);
+        options.read(true).follow(FollowSymlinks::No).nonblock(true);
         let file = self.dir.open_with(name, &options)?.into_std();
         if !file.metadata()?.is_file() {
             return Err(OutputRefusal::Special("a special file").into());

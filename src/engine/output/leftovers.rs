@@ -32,7 +32,8 @@ fn is_name(name: &OsStr) -> bool {
         .into_iter()
         .filter_map(|(begin, end)| name.strip_prefix(begin)?.strip_suffix(end))
         .any(|random| {
-            RANDOM.contains(&random.len()) && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            RANDOM.contains(&random.len())
+                && random.bytes().all(|byte| byte.is_ascii_alphanumeric())
         })
 }
 

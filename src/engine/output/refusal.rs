@@ -38,7 +38,9 @@ pub enum OutputRefusal {
     #[error("it has more than {0} bytes, so this program did not write it: move it away")]
     Large(u64),
     /// Another process writes into the folder.
-    #[error("another process has been writing into this folder for {0} s: wait for it, or name another folder")]
+    #[error(
+        "another process has been writing into this folder for {0} s: wait for it, or name another folder"
+    )]
     Busy(u64),
 }
 

@@ -143,7 +143,10 @@ fn a_folder_is_not_reached_through_a_link() {
     fs::create_dir(home.path().join("mine")).unwrap();
     std::os::unix::fs::symlink("mine", home.path().join("link")).unwrap();
     let refused = OutputFolder::create(&home.path().join("link")).unwrap_err();
-    assert!(refused.to_string().contains("a link to `mine`"), "{refused}");
+    assert!(
+        refused.to_string().contains("a link to `mine`"),
+        "{refused}"
+    );
     let folder = OutputFolder::create(home.path()).unwrap();
     folder.existing("link").unwrap_err();
     folder.folder("link").unwrap_err();

@@ -46,7 +46,11 @@ struct Content {
 /// # Errors
 ///
 /// When the folder cannot be written.
-pub fn write(runs: &[ComparedRun], wanted: &[String], out: &Path) -> Result<(PathBuf, KeptFiles), ReportError> {
+pub fn write(
+    runs: &[ComparedRun],
+    wanted: &[String],
+    out: &Path,
+) -> Result<(PathBuf, KeptFiles), ReportError> {
     let content = Content::new(&Comparison::new(runs, wanted));
     let mut folder = Folder::new(out)?;
     for table in &content.tables {

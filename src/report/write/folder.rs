@@ -5,9 +5,7 @@ use std::ffi::OsStr;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
-use super::manifest::{
-    FOLDERS, Listed, MANIFEST, Manifest, Sha256Digest, digest, place,
-};
+use super::manifest::{FOLDERS, Listed, MANIFEST, Manifest, Sha256Digest, digest, place};
 use super::write_figure;
 use crate::output::OutputFolder;
 use crate::report::figure::Figure;
@@ -223,9 +221,7 @@ impl<'p> Folder<'p> {
             let is_gone = match self.digest_of(name) {
                 // Somebody has taken it away already.
                 Ok(None) => true,
-                Ok(Some(there)) => {
-                    listed.digests.contains(&there) && self.remove(name).is_ok()
-                }
+                Ok(Some(there)) => listed.digests.contains(&there) && self.remove(name).is_ok(),
                 Err(_) => false,
             };
             if !is_gone {
