@@ -117,24 +117,31 @@ impl OutputFile {
     ///
     /// When that fails. Then nothing is left of it.
     pub fn finish(mut self) -> io::Result<()> {
+        self.sync()?;
         match self.settle()? {
             Some(folder) => folder.sync(),
             None => self.file.flush(),
         }
     }
 
-    /// Writes all of it and moves it to its place; the folder is not synced yet.
-    pub(super) fn place(mut self, bytes: &[u8]) -> io::Result<()> {
-        self.file.write_all(bytes)?;
+    /// Brings what was written to the disk; streams and devices decide that themselves.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        match self.beside {
+            Some(_) => self.file.sync_all(),
+            None => Ok(()),
+        }
+    }
+
+    /// Moves a file that was synced to its place; the folder is not synced yet.
+    pub(super) fn place(mut self) -> io::Result<()> {
         self.settle().map(drop)
     }
 
-    /// Syncs the file and moves it to its place; the folder that must be synced then.
+    /// Moves the file to its place; the folder that must be synced then.
     fn settle(&mut self) -> io::Result<Option<OutputFolder>> {
         let Some(beside) = &self.beside else {
             return Ok(None);
         };
-        self.file.sync_all()?;
         let dir = &beside.folder.dir;
         // What stands there now may have come after the file was begun.
         beside.folder.is_file(&beside.name)?;

@@ -9,11 +9,11 @@ use crate::printable::printable;
 #[derive(Debug, thiserror::Error)]
 pub enum OutputRefusal {
     /// A link at the place of a file.
-    #[error("it is a link to `{}`, and no file is written through a link: name that file, or remove the link", shown(.0))]
+    #[error("it is a link to `{}`, which is not followed: name that file itself, or remove the link", shown(.0))]
     Link(PathBuf),
     /// A link on the way to a file.
     #[error(
-        "`{}` is a link to `{}`, and no folder is reached through a link: name that folder itself, or remove the link",
+        "`{}` is a link to `{}`, which is not followed: name that folder itself, or remove the link",
         shown(.path), shown(.target)
     )]
     FolderLink {
@@ -29,7 +29,7 @@ pub enum OutputRefusal {
     #[error("`{}` is no folder: name another one, or move it away", shown(.0))]
     NoFolder(PathBuf),
     /// A pipe, a socket or a device at the place of a file.
-    #[error("it is {0} and no file: name another file, or /dev/stdout to write to a pipe")]
+    #[error("it is {0}, not a regular file: name another one")]
     Special(&'static str),
     /// A name that says no file, such as `..`.
     #[error("it is not the name of a file: name a file")]
