@@ -21,8 +21,9 @@ pub(super) enum Access {
     Private,
 }
 
-/// A file that appears at its place when it is whole: written beside it, synced and moved there. A file that stood there
-/// before is replaced by a whole one or left as it is. Call [`finish`](Self::finish): without it nothing is kept.
+/// A file that appears at its place when it is whole: written beside it, synced and moved there. A
+/// file that stood there before is replaced by a whole one or left as it is. Call
+/// [`finish`](Self::finish): without it nothing is kept.
 ///
 /// The streams and devices below `/dev` are written directly.
 #[derive(Debug)]
@@ -45,8 +46,9 @@ impl OutputFile {
     ///
     /// # Errors
     ///
-    /// When nothing can be written there, or with an [`OutputRefusal`]: links, folders, pipes and devices are not replaced
-    /// and not written through, but for the streams and devices below `/dev`.
+    /// When nothing can be written there, or with an [`OutputRefusal`]: links, folders, pipes and
+    /// devices are not replaced and not written through, but for the streams and devices below
+    /// `/dev`.
     pub fn create(path: &Path) -> io::Result<Self> {
         Self::create_for(path, Access::LikeOthers)
     }
@@ -93,7 +95,8 @@ impl OutputFile {
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
                 opened => opened?.into_std(),
             };
-            // Where a file system has no locks, nobody takes this file for a leftover before it is old.
+            // Where a file system has no locks, nobody takes this file for a leftover before it is
+            // old.
             let _ = file.lock();
             let beside = Beside {
                 folder: folder.clone(),
@@ -180,8 +183,9 @@ pub fn write_file(path: &Path, bytes: impl AsRef<[u8]>) -> io::Result<()> {
     file.finish()
 }
 
-/// Whether a path is one of the names that the system gives to streams and devices. Standard output may well lead into a
-/// file; what only looks like a device (`/dev/name` on a disk) is written like any file.
+/// Whether a path is one of the names that the system gives to streams and devices. Standard output
+/// may well lead into a file; what only looks like a device (`/dev/name` on a disk) is written like
+/// any file.
 fn is_stream(path: &Path) -> bool {
     let folders = ["/dev", "/dev/fd", "/proc/self/fd"];
     let is_there = path

@@ -39,8 +39,8 @@ pub struct FolderLock {
 }
 
 impl OutputFolder {
-    /// Opens a folder and makes what is missing of it. No part of a relative path may be a link, and of an absolute one
-    /// the last part: what stands above it is the user's own.
+    /// Opens a folder and makes what is missing of it. No part of a relative path may be a link,
+    /// and of an absolute one the last part: what stands above it is the user's own.
     ///
     /// # Errors
     ///
@@ -70,7 +70,8 @@ impl OutputFolder {
         }
     }
 
-    /// Opens a folder that the user named, through links where there are some, and makes what is missing of it.
+    /// Opens a folder that the user named, through links where there are some, and makes what is
+    /// missing of it.
     ///
     /// # Errors
     ///
@@ -161,7 +162,8 @@ impl OutputFolder {
         Ok(())
     }
 
-    /// Writes a file with a plain name that is not there yet. Whoever is killed meanwhile leaves a part of it.
+    /// Writes a file with a plain name that is not there yet. Whoever is killed meanwhile leaves a
+    /// part of it.
     ///
     /// # Errors
     ///
@@ -175,7 +177,8 @@ impl OutputFolder {
         self.sync()
     }
 
-    /// Writes whole files with plain names. Each is synced before it takes its place, and the folder is after the last.
+    /// Writes whole files with plain names. Each is synced before it takes its place, and the
+    /// folder is after the last.
     ///
     /// # Errors
     ///
@@ -214,11 +217,13 @@ impl OutputFolder {
         self.sync().map_err(|error| (String::new(), error))
     }
 
-    /// What a file directly below holds; `None` where there is none. Only regular files are read, and no links.
+    /// What a file directly below holds; `None` where there is none. Only regular files are read,
+    /// and no links.
     ///
     /// # Errors
     ///
-    /// When it cannot be read, or with an [`OutputRefusal`] where it is no regular file or has more than `most` bytes.
+    /// When it cannot be read, or with an [`OutputRefusal`] where it is no regular file or has more
+    /// than `most` bytes.
     pub fn read(&self, name: impl AsRef<OsStr>, most: u64) -> io::Result<Option<Vec<u8>>> {
         let Some(file) = self.open(name.as_ref())? else {
             return Ok(None);
@@ -270,7 +275,8 @@ impl OutputFolder {
         leftovers::remove(self);
     }
 
-    /// Waits until no other process holds the folder's lock, and takes it. File systems without locks do without.
+    /// Waits until no other process holds the folder's lock, and takes it. File systems without
+    /// locks do without.
     ///
     /// # Errors
     ///
@@ -293,7 +299,8 @@ impl OutputFolder {
 
     /// Brings the names in this folder to the disk.
     pub(super) fn sync(&self) -> io::Result<()> {
-        // Who may write into a folder but not list it cannot sync it either, and some file systems know no syncing of folders.
+        // Who may write into a folder but not list it cannot sync it either, and some file systems
+        // know no syncing of folders.
         let Ok(folder) = self.dir.open(".") else {
             return Ok(());
         };
@@ -327,7 +334,8 @@ impl OutputFolder {
         }
     }
 
-    /// Opens a regular file for reading. Nothing blocks here, even where a pipe took its place in the meantime.
+    /// Opens a regular file for reading. Nothing blocks here, even where a pipe took its place in
+    /// the meantime.
     pub(super) fn open(&self, name: &OsStr) -> io::Result<Option<File>> {
         if !self.is_file(name)? {
             return Ok(None);

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use super::folder::OutputFolder;
 
-/// How the names of files begin and end that are not whole yet; between the two stand [`RANDOM`] letters and digits.
+/// How the names of files begin and end that are not whole yet; between the two stand [`RANDOM`]
+/// letters and digits.
 const UNFINISHED: (&str, &str) = (".bookahead-", ".part");
 
 /// The same of files in reports until version 0.2.
@@ -44,7 +45,8 @@ pub(super) fn remove(folder: &OutputFolder) {
         if !is_name(&name) {
             continue;
         }
-        // Held until the file is gone: a writer that has just made it waits for the lock, and then makes another.
+        // Held until the file is gone: a writer that has just made it waits for the lock, and then
+        // makes another.
         if let Ok(Some(file)) = folder.open(&name) {
             let is_left = match file.try_lock() {
                 Ok(()) => true,

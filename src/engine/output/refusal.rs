@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 
 use crate::printable::printable;
 
-/// Why something is not written at all: what stands at its place is nothing that this program replaces.
+/// Why something is not written at all: what stands at its place is nothing that this program
+/// replaces.
 #[derive(Debug, thiserror::Error)]
 pub enum OutputRefusal {
     /// A link at the place of a file.

@@ -18,7 +18,8 @@ use crate::report::table::Table;
 /// The largest file that is compared with its digest. No report writes a hundredth of it.
 const LARGEST_BYTES: u64 = 4 << 30;
 
-/// A report's folder. Files are collected and written when it is finished, so that a folder that is refused stays as it is.
+/// A report's folder. Files are collected and written when it is finished, so that a folder that is
+/// refused stays as it is.
 pub(in crate::report) struct Folder<'p> {
     path: &'p Path,
     open: OutputFolder,
@@ -36,7 +37,8 @@ struct NewFile {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[must_use]
 pub struct KeptFiles {
-    /// Files that an earlier report had, that this one has not, and that were changed since or have no digest in the list.
+    /// Files that an earlier report had, that this one has not, and that were changed since or have
+    /// no digest in the list.
     pub names: Vec<String>,
 }
 
@@ -104,7 +106,8 @@ impl<'p> Folder<'p> {
         self.add(name, true, write)
     }
 
-    /// A file that says when and where a report was made. It has no digest in the list, which follows from the run alone.
+    /// A file that says when and where a report was made. It has no digest in the list, which
+    /// follows from the run alone.
     pub(in crate::report) fn dated_file(
         &mut self,
         name: &str,
@@ -150,7 +153,8 @@ impl<'p> Folder<'p> {
             new.add(&file.name, file.digest);
             both.add(&file.name, file.digest);
         }
-        // A report that is killed from here on has a list of everything that may stand in the folder.
+        // A report that is killed from here on has a list of everything that may stand in the
+        // folder.
         self.write_list(&both)?;
         let mut by_folder: BTreeMap<Option<&str>, Vec<(&str, &[u8])>> = BTreeMap::new();
         for file in &self.files {
@@ -211,7 +215,8 @@ impl<'p> Folder<'p> {
         .into())
     }
 
-    /// Deletes what the list names, this report has not, and still holds what a report wrote; says what was left.
+    /// Deletes what the list names, this report has not, and still holds what a report wrote; says
+    /// what was left.
     fn remove_stale(&self, before: &Manifest, new: &Manifest) -> KeptFiles {
         let mut kept = KeptFiles::default();
         for (name, listed) in &before.files {

@@ -8,7 +8,8 @@ use sha2::{Digest as _, Sha256};
 use crate::output::OutputFolder;
 use crate::report::folder_fault::FolderFault;
 
-/// The list of the files of a report, so that the next one can take away what no longer belongs to it.
+/// The list of the files of a report, so that the next one can take away what no longer belongs to
+/// it.
 pub(super) const MANIFEST: &str = ".files";
 
 /// The folders below that of a report.
@@ -17,7 +18,8 @@ pub(super) const FOLDERS: [&str; 3] = ["tables", "plots", "experiments"];
 /// How the names of a report's files end.
 const ENDINGS: [&str; 6] = ["csv", "html", "md", "parquet", "svg", "toml"];
 
-/// The longest list that is read. A line has about a hundred bytes, and the largest reports have a few thousand files.
+/// The longest list that is read. A line has about a hundred bytes, and the largest reports have a
+/// few thousand files.
 const LONGEST_BYTES: u64 = 16 << 20;
 
 /// What stands between the digest and the name, as in the lists of `sha256sum`.
@@ -32,9 +34,11 @@ pub(super) fn digest(bytes: &[u8]) -> Sha256Digest {
 /// What the list says of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Listed {
-    /// What the file held when a report wrote it; two where a report was killed while it replaced it.
+    /// What the file held when a report wrote it; two where a report was killed while it replaced
+    /// it.
     pub(super) digests: Vec<Sha256Digest>,
-    /// Whether a line has no digest: version 0.2 wrote none, and `run.md` is another file after every report.
+    /// Whether a line has no digest: version 0.2 wrote none, and `run.md` is another file after
+    /// every report.
     pub(super) by_name: bool,
 }
 
@@ -105,7 +109,8 @@ impl Manifest {
     }
 }
 
-/// The folder and the name in it, of a name that a report may write or delete; `None` for every other one.
+/// The folder and the name in it, of a name that a report may write or delete; `None` for every
+/// other one.
 pub(super) fn place(name: &str) -> Option<(Option<&str>, &str)> {
     let (folder, file) = match name.split_once('/') {
         Some((folder, file)) => (Some(folder), file),

@@ -38,8 +38,9 @@ impl Output {
     }
 }
 
-/// Writes a trace line by line into an [`OutputFile`]: an old file is replaced by a whole one or left as it is, also where
-/// both names are those of the trace that is being read. Call [`SwfWriter::finish`]: without it nothing is kept.
+/// Writes a trace line by line into an [`OutputFile`]: an old file is replaced by a whole one or
+/// left as it is, also where both names are those of the trace that is being read. Call
+/// [`SwfWriter::finish`]: without it nothing is kept.
 pub struct SwfWriter {
     output: Option<Output>,
     path: PathBuf,
@@ -60,7 +61,8 @@ impl SwfWriter {
         let ending = path.extension().and_then(|ending| ending.to_str());
         let output = match ending {
             Some("gz") => Output::Gzip(GzEncoder::new(file, flate2::Compression::default())),
-            // Level 6 takes a minute for a million jobs; level 1 a tenth of that, for files a quarter larger.
+            // Level 6 takes a minute for a million jobs; level 1 a tenth of that, for files a
+            // quarter larger.
             Some("xz") => Output::Xz(XzEncoder::new(file, 1)),
             _ => Output::Plain(file),
         };
