@@ -12,6 +12,9 @@ use super::folder::OutputFolder;
 use super::leftovers;
 use super::refusal::OutputRefusal;
 
+/// How many files are synced at once.
+const AT_ONCE: usize = 16;
+
 /// Whose eyes a new file is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
@@ -150,6 +153,69 @@ impl OutputFile {
         beside.folder.is_file(&beside.name)?;
         dir.rename(&beside.unfinished, dir, &beside.name)?;
         Ok(self.beside.take().map(|beside| beside.folder))
+    }
+}
+
+impl OutputFolder {
+    /// Begins a file with a plain name, which appears when it is finished.
+    ///
+    /// # Errors
+    ///
+    /// When nothing can be written here, or with an [`OutputRefusal`].
+    pub fn begin(&self, name: impl AsRef<OsStr>) -> io::Result<OutputFile> {
+        OutputFile::begin(self, name.as_ref(), Access::LikeOthers)
+    }
+
+    /// Writes a whole file with a plain name.
+    ///
+    /// # Errors
+    ///
+    /// As [`begin`](Self::begin), or when it cannot be written.
+    pub fn write_file(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        self.write_files([(name, bytes)])
+            .map_err(|(_, error)| error)?;
+        self.remove_leftovers();
+        Ok(())
+    }
+
+    /// Writes whole files with plain names. Each is synced before it takes its place, and the
+    /// folder is after the last.
+    ///
+    /// # Errors
+    ///
+    /// As [`begin`](Self::begin), with the name of the file.
+    pub fn write_files<'f>(
+        &self,
+        files: impl IntoIterator<Item = (&'f str, &'f [u8])>,
+    ) -> Result<(), (String, io::Error)> {
+        let named = |name: &str, error| (name.to_owned(), error);
+        let files: Vec<(&str, &[u8])> = files.into_iter().collect();
+        for files in files.chunks(AT_ONCE) {
+            let mut begun = Vec::with_capacity(files.len());
+            for (name, bytes) in files {
+                let mut file = self.begin(name).map_err(|error| named(name, error))?;
+                file.write_all(bytes).map_err(|error| named(name, error))?;
+                begun.push((*name, file));
+            }
+            // The disk syncs several files in hardly more time than one.
+            let synced: Vec<io::Result<()>> = std::thread::scope(|scope| {
+                let under_way: Vec<_> = begun
+                    .iter()
+                    .map(|(_, file)| scope.spawn(|| file.sync()))
+                    .collect();
+                let failed = || Err(io::Error::other("a thread that syncs a file failed"));
+                under_way
+                    .into_iter()
+                    .map(|thread| thread.join().unwrap_or_else(|_| failed()))
+                    .collect()
+            });
+            for ((name, file), synced) in begun.into_iter().zip(synced) {
+                synced
+                    .and_then(|()| file.place())
+                    .map_err(|error| named(name, error))?;
+            }
+        }
+        self.sync().map_err(|error| (String::new(), error))
     }
 }
 

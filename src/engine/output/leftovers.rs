@@ -38,8 +38,15 @@ fn is_name(name: &OsStr) -> bool {
         })
 }
 
+impl OutputFolder {
+    /// Deletes what killed writers left here.
+    pub fn remove_leftovers(&self) {
+        remove(self);
+    }
+}
+
 /// Deletes regular files of such names that no writer holds.
-pub(super) fn remove(folder: &OutputFolder) {
+fn remove(folder: &OutputFolder) {
     for entry in folder.dir.entries().into_iter().flatten().flatten() {
         let name = entry.file_name();
         if !is_name(&name) {
