@@ -35,7 +35,6 @@ struct NewFile {
 
 /// What became of a report's folder.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[must_use]
 pub struct KeptFiles {
     /// Files that an earlier report had, that this one has not, and that were changed since or have
     /// no digest in the list.
