@@ -186,7 +186,7 @@ fn say_how_to_go_on(folder: &Path, shards: u32) -> io::Result<()> {
 }
 
 fn println_out(line: impl std::fmt::Display) -> io::Result<()> {
-    writeln!(io::stdout().lock(), "{line}")
+    writeln!(super::output::people(), "{line}")
 }
 
 fn outcomes_name(outcomes: Outcomes) -> String {
