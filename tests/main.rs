@@ -22,6 +22,7 @@ mod gantt;
 mod golden_scenarios;
 mod goldens;
 mod history;
+mod hostile_text;
 mod importing;
 mod invariants;
 mod learning_statistics;
