@@ -151,7 +151,6 @@ fn only_one_file_writes_to_the_terminal_and_one_opens_inputs() {
     // Files of the system, and files that the program itself has written.
     let readers = [
         "engine/workload/input_file.rs",
-        "lab/store/sweeps.rs",
         "report/write/folder.rs",
         "lab/store/processes.rs",
         "cli/simulate/answer.rs",

@@ -15,35 +15,34 @@ pub(in crate::report) fn label(text: &str) -> String {
 fn escaped(text: &str, brackets: bool) -> String {
     let clean = one_line(text);
     let mut safe = String::with_capacity(clean.len());
-    let mut before = None;
     for (at, letter) in clean.char_indices() {
         let rest = &clean[at + letter.len_utf8()..];
         match letter {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
             '[' | ']' if brackets => safe.extend(['\\', letter]),
-            letter if acts(letter, before, rest) => safe.extend(['\\', letter]),
+            letter if acts(letter, &clean[..at], rest) => safe.extend(['\\', letter]),
             letter => safe.push(letter),
         }
-        before = Some(letter);
     }
     safe
 }
 
 /// Whether Markdown would read a character as more than itself.
-fn acts(letter: char, before: Option<char>, rest: &str) -> bool {
+fn acts(letter: char, before: &str, rest: &str) -> bool {
     let after = rest.chars().next();
     match letter {
         '\\' | '`' | '*' | '~' | '|' | '$' => true,
         // Within a word it is a letter.
-        '_' => ![before, after]
+        '_' => ![before.chars().next_back(), after]
             .into_iter()
             .all(|beside| beside.is_some_and(char::is_alphanumeric)),
         // The middle of a link or a picture, a definition, or where what stands behind the text may make one.
         ']' => after.is_none_or(|after| matches!(after, '(' | '[' | ':')),
         // Addresses: `http://` and `www.`.
         ':' => rest.starts_with("//"),
-        '.' => before.is_some_and(|before| before.eq_ignore_ascii_case(&'w')),
+        '.' => (before.as_bytes().last_chunk::<3>())
+            .is_some_and(|end| end.eq_ignore_ascii_case(b"www")),
         _ => false,
     }
 }
@@ -89,13 +88,13 @@ pub(in crate::report) fn paragraphs(words: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Text as code within a line.
+/// Text as code within a line, but not in a table, where a bar would end its cell.
 pub(in crate::report) fn code(text: &str) -> String {
     let clean = one_line(text);
-    // Between more backticks than there are within; a bar would still end the cell of a table.
+    // Between more backticks than there are within.
     let fence = "`".repeat(longest_run(&clean) + 1);
     let room = if fence.len() > 1 { " " } else { "" };
-    format!("{fence}{room}{}{room}{fence}", clean.replace('|', "\\|"))
+    format!("{fence}{room}{clean}{room}{fence}")
 }
 
 /// Lines of text as code of a language.
@@ -120,7 +119,10 @@ mod tests {
             ("[a](https://x)", r"[a\](https\://x)"),
             ("![a][b] [c]: d", r"![a\][b] [c\]: d"),
             ("[1, 2] and [3]", r"[1, 2] and [3\]"),
-            ("www.x.org <b> & `c`", r"www\.x.org &lt;b> &amp; \`c\`"),
+            (
+                "www.x.org <b> & `c` low.",
+                r"www\.x.org &lt;b> &amp; \`c\` low.",
+            ),
             (
                 "*a* __b__ c_d ~e~ f|g $h$ \\",
                 r"\*a\* \_\_b\_\_ c_d \~e\~ f\|g \$h\$ \\",
@@ -134,7 +136,7 @@ mod tests {
 
     #[test]
     fn code_has_more_backticks_around_it_than_within() {
-        assert_eq!(code("a|b"), r"`a\|b`");
+        assert_eq!(code("a|b"), "`a|b`");
         assert_eq!(code("a ``b"), "``` a ``b ```");
         assert_eq!(code("`"), "`` ` ``");
         assert_eq!(block("toml", "a\n"), "```toml\na\n```");
