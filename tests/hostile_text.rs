@@ -102,9 +102,11 @@ fn assert_inert_report(what: &str, folder: &Path) {
         }
         let ending = path.extension().and_then(|ending| ending.to_str());
         match ending {
-            Some("md") => assert_inert_markdown(&named, &fs::read_to_string(&path).unwrap()),
+            Some("md") => {
+                assert_inert_markdown(&named, &fs::read_to_string(&path).expect("readable"))
+            }
             Some("html" | "svg") => {
-                let page = fs::read_to_string(&path).unwrap();
+                let page = fs::read_to_string(&path).expect("readable");
                 assert_printable(&named, &page);
                 assert!(!page.contains("<img src=x"), "{named}");
             }
@@ -343,28 +345,28 @@ fn columns_of_text(store: &Path) -> Vec<(String, String)> {
     let connection = rusqlite::Connection::open(store).expect("a store");
     let mut tables = connection
         .prepare("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%'")
-        .unwrap();
+        .expect("readable");
     let tables: Vec<String> = tables
         .query_map([], |row| row.get(0))
-        .unwrap()
+        .expect("readable")
         .collect::<Result<_, _>>()
-        .unwrap();
+        .expect("readable");
     let mut found = Vec::new();
     for table in tables {
         let mut columns = connection
             .prepare(&format!("SELECT name FROM pragma_table_info('{table}')"))
-            .unwrap();
+            .expect("readable");
         let columns: Vec<String> = columns
             .query_map([], |row| row.get(0))
-            .unwrap()
+            .expect("readable")
             .collect::<Result<_, _>>()
-            .unwrap();
+            .expect("readable");
         for column in columns {
             let question =
                 format!("SELECT count(*) FROM \"{table}\" WHERE typeof(\"{column}\") = 'text'");
             let count: i64 = connection
                 .query_row(&question, [], |row| row.get(0))
-                .unwrap();
+                .expect("readable");
             if count > 0 {
                 found.push((table.clone(), column));
             }

@@ -4,8 +4,6 @@
 //! an error shows lines, keys and values only of a file that is recognised as one of ours: TOML with a table of ours that has one of its
 //! keys. Of any other file an error says the place alone.
 
-use std::ops::Range;
-
 use toml::de::{DeTable, DeValue};
 
 /// Whether TOML has a table of ours with one of its keys, however wrong the rest is. `is_key` knows the keys by their dotted paths.
@@ -44,7 +42,7 @@ pub fn told(
     if is_ours(text, is_key) {
         return error.to_string();
     }
-    let place = error.span().unwrap_or_else(|| Range { start: 0, end: 0 });
+    let place = error.span().unwrap_or(0..0);
     let before = text.get(..place.start).unwrap_or(text);
     let line = 1 + before.matches('\n').count();
     format!("line {line} cannot be read: {expected}")
