@@ -381,7 +381,9 @@ fn long_text(text: &str) -> Result<String, String> {
         "-" => std::io::read_to_string(std::io::stdin().lock()),
         file => crate::workload::input_file::read_text(std::path::Path::new(file)),
     };
-    read.map_err(|error| format!("{text} cannot be read: {error}; @ begins the name of a file that holds the value"))
+    read.map_err(|error| {
+        format!("{text} cannot be read: {error}; @ begins the name of a file that holds the value")
+    })
 }
 
 /// A number of workers, with an error that says what is allowed.
