@@ -60,7 +60,7 @@
 pub use bookahead_engine::{
     brokering, estimates, failures, output, plan, predictions, random, scheduling, units, workload,
 };
-pub use bookahead_lab::{actors, machines, store, studies, sweep};
+pub use bookahead_lab::{actors, machines, ours, store, studies, sweep};
 
 // Tables, intervals, plots, claims.
 pub mod report;

@@ -142,6 +142,47 @@ fn only_reports_use_polars_only_simulations_use_actors_only_the_command_line_par
     assert_only("clap::", &["cli"]);
 }
 
+#[test]
+fn only_one_file_writes_to_the_terminal_and_one_opens_inputs() {
+    let ways = ["io::stdout()", "io::stderr()", "println!(", "print!("];
+    let openings = ["File::open(", "fs::read(", "fs::read_to_string("];
+    // Bars that draw themselves; clap's own texts; build scripts.
+    let writers = ["cli/output.rs", "lab/sweep/progress.rs", "lab/build.rs"];
+    // Files of the system, and files that the program itself has written.
+    let readers = [
+        "engine/workload/input_file.rs",
+        "report/write/folder.rs",
+        "lab/store/processes.rs",
+        "cli/simulate/answer.rs",
+        "cli/serve/guard.rs",
+        "cli/submit/folder.rs",
+    ];
+    for (path, _, code) in sources() {
+        let name = path.to_string_lossy().replace('\\', "/");
+        let may = |files: &[&str]| files.iter().any(|file| name.ends_with(file));
+        // Tests stand behind the code of a file, or in files of their own.
+        if name.contains("tests") || name.contains("fixtures") {
+            continue;
+        }
+        let code = code.split("#[cfg(test)]").next().unwrap_or_default();
+        for way in ways.iter().filter(|_| !may(&writers)) {
+            assert!(
+                !code.contains(way),
+                "{name} writes by `{way}`: `cli/output.rs` does"
+            );
+        }
+        for opening in openings.iter().filter(|_| !may(&readers)) {
+            let mut places = code.match_indices(opening);
+            // `StoreFile::open` is another word.
+            let is_word = |at: usize| !code[..at].ends_with(char::is_alphanumeric);
+            assert!(
+                !places.any(|(at, _)| is_word(at)),
+                "{name} reads by `{opening}`: `input_file` does"
+            );
+        }
+    }
+}
+
 /// The compiler guards the matches inside; elsewhere a study is asked, not told apart.
 #[test]
 fn no_module_but_the_studies_tells_studies_apart() {

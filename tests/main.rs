@@ -24,6 +24,7 @@ mod goldens;
 mod history;
 #[cfg(unix)]
 mod hostile_folders;
+mod hostile_text;
 mod importing;
 mod invariants;
 mod learning_statistics;

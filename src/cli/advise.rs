@@ -19,6 +19,7 @@ use self::log::{Log, LogError, REPLICATIONS};
 use super::run::complain;
 use super::trace::class_counts;
 use crate::estimates::{ClassTable, EstimateError};
+use crate::machines::slurm::Includes;
 use crate::machines::{MachineDescription, MachineError};
 use crate::output::write_file;
 use crate::report::advice::{self, AdviceRun, AdviceSource, AdvisedMachine, AskedReservation};
@@ -310,7 +311,7 @@ fn machine(arguments: &AdviseArguments) -> Result<Option<Machine>, AdviseError> 
             file: text(file)?,
             names: arguments.names.as_ref().map(text).transpose()?,
         },
-        description: MachineDescription::load(file)?,
+        description: MachineDescription::load(file, Includes::Below)?,
     }))
 }
 
@@ -494,7 +495,7 @@ fn plan(
     log: &Log,
     options: &mut SweepOptions,
 ) -> Result<(), AdviseError> {
-    let mut out = io::stdout().lock();
+    let mut out = super::output::people();
     for (question, text) in experiments {
         let experiment = Experiment::parse(&file_of(*question), text, None)?;
         let name = experiment.sweep.name.clone();

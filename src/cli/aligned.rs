@@ -2,8 +2,6 @@
 
 use std::io::{self, Write};
 
-use bookahead_engine::printable::printable;
-
 /// Rows that are looked at before the widths are decided.
 const SAMPLE: usize = 500;
 
@@ -313,22 +311,9 @@ fn length(text: &str) -> usize {
     text.chars().count()
 }
 
-/// Line ends would tear the table, and other control characters the screen: those become question marks.
+/// Line ends would tear the table.
 fn one_line(text: String) -> String {
-    if text.chars().any(char::is_control) {
-        printable(&text).replace(['\n', '\r', '\t'], " ")
-    } else {
-        text
-    }
-}
-
-/// A field as a terminal may have it; files and pipes get what the store has.
-pub(super) fn for_terminal(text: String, is_terminal: bool) -> String {
-    if is_terminal {
-        printable(&text).into_owned()
-    } else {
-        text
-    }
+    bookahead_engine::printable::one_line(&text).into_owned()
 }
 
 /// Columns of the screen behind standard output, if it is one.
@@ -419,12 +404,9 @@ mod tests {
     }
 
     #[test]
-    fn an_escape_sequence_is_seen_on_a_terminal_and_kept_in_a_file() {
+    fn an_escape_sequence_is_seen_in_a_table() {
         let (text, _) = drawn(None, &[["a\u{1b}[2J", "1"]]);
         assert!(text.contains("a?[2J"), "{text}");
-        let field = "a\u{9b}2J".to_owned();
-        assert_eq!(for_terminal(field.clone(), true), "a??2J");
-        assert_eq!(for_terminal(field.clone(), false), field);
     }
 
     #[test]

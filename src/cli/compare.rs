@@ -313,7 +313,7 @@ fn table(rows: &[&Row<'_>], by: Option<&str>) -> io::Result<()> {
         Heading::new("largest", true).dispensable(1),
         Heading::new("at point of the first run", false).dispensable(2),
     ]);
-    let mut out = io::stdout().lock();
+    let mut out = super::output::people();
     let mut drawn = Aligned::new(&mut out, headings, screen());
     for Row {
         group,

@@ -6,6 +6,7 @@ use std::ffi::OsString;
 use std::io::{self, Write as _};
 use std::path::PathBuf;
 
+use bookahead_engine::printable::one_line;
 use clap_complete::engine::{ArgValueCandidates, CompletionCandidate};
 use clap_complete::env::Shells;
 
@@ -43,7 +44,7 @@ pub fn execute(arguments: &CompletionsArguments) -> io::Result<()> {
         .completer(&shell)
         .ok_or_else(|| io::Error::other(format!("{shell} is not known")))?;
     completer.write_registration(VARIABLE, "bookahead", "bookahead", "bookahead", &mut text)?;
-    io::stdout().lock().write_all(&text)
+    super::output::people().write_all(&text)
 }
 
 /// Answers the script of a shell, where it is that which asks.
@@ -104,7 +105,7 @@ fn store() -> Option<Store> {
 }
 
 fn candidate(name: impl Into<OsString>, about: &str) -> CompletionCandidate {
-    CompletionCandidate::new(name).help(Some(about.to_owned().into()))
+    CompletionCandidate::new(name).help(Some(one_line(about).into_owned().into()))
 }
 
 /// The runs of the store at hand, by number and by name, newest first.
@@ -120,6 +121,7 @@ fn runs() -> Vec<CompletionCandidate> {
         if !candidates
             .iter()
             .any(|known| known.get_value() == run.name.as_str())
+            && is_typed(&run.name)
         {
             candidates.push(candidate(run.name, &format!("run {}", run.id.0)));
         }
@@ -131,7 +133,13 @@ fn runs() -> Vec<CompletionCandidate> {
 fn axes() -> Vec<CompletionCandidate> {
     let axes = store().and_then(|store| store.axis_keys().ok());
     let axes = axes.unwrap_or_default();
-    axes.into_iter().map(CompletionCandidate::new).collect()
+    let typed = axes.into_iter().filter(|axis| is_typed(axis));
+    typed.map(CompletionCandidate::new).collect()
+}
+
+/// Whether a name of a store can be typed: what a terminal would act on is not offered.
+fn is_typed(name: &str) -> bool {
+    one_line(name) == name
 }
 
 /// Studies and policies.
@@ -181,6 +189,7 @@ fn traces() -> Vec<CompletionCandidate> {
     named_papers()
         .iter()
         .flat_map(|paper| &paper.traces)
+        .filter(|trace| is_typed(&trace.name))
         .map(|trace| candidate(&trace.name, &trace.subject))
         .collect()
 }
@@ -190,6 +199,7 @@ fn readings() -> Vec<CompletionCandidate> {
     let names = papers.iter().flat_map(super::reproduce::reading_names);
     std::iter::once("all".to_owned())
         .chain(names)
+        .filter(|name| is_typed(name))
         .map(CompletionCandidate::new)
         .collect()
 }

@@ -1,12 +1,11 @@
 //! `bookahead export RUN`: a run as files for Polars, pandas, DuckDB or a spreadsheet.
 
 use std::collections::BTreeSet;
-use std::io::{self, BufWriter, IsTerminal as _, Write};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use super::aligned::for_terminal;
 use super::screen::{LookError, csv_error, interrupt_on_ctrl_c, write_whole};
 use crate::report::{ColumnKind, ParquetRows};
 use crate::store::{Export, ExportKind, ExportRows, ExportType, RunSelector, SqlValue, Store};
@@ -35,11 +34,11 @@ pub struct ExportArguments {
     /// Which rows to export: one of these kinds, or a table or view by its name (`bookahead sql --tables`)
     #[arg(long, value_parser = kinds(), default_value = "points")]
     pub what: &'static ExportKind,
-    /// Only rows of the points at these places, such as 3 or 1-8,12 (`place` of the points)
+    /// Only rows of the points at these places, such as 3 or 1-8,12 (`place` of the points); @FILE reads them from a file, @- from standard input
     #[arg(long, value_name = "PLACES", value_parser = places)]
     pub point: Option<BTreeSet<u64>>,
-    /// Only rows for which this holds: a condition in SQL on columns of the export, a dotted one in double quotes
-    #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
+    /// Only rows for which this holds: a condition in SQL on columns of the export, a dotted one in double quotes; @FILE as for --point
+    #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true, value_parser = super::long_text)]
     pub condition: Option<String>,
     /// The file, or a folder for it; `-` is standard output [default: run-N-points.parquet and so on in this folder]
     #[arg(long, value_name = "FILE|DIR")]
@@ -60,6 +59,7 @@ const MOST_PLACES: usize = 1_000_000;
 
 /// Places of points: numbers and ranges between commas.
 fn places(text: &str) -> Result<BTreeSet<u64>, String> {
+    let text = super::long_text(text)?;
     let wrong = || "allowed are places and ranges of them, such as 3 or 1-8,12".to_owned();
     let number = |text: &str| text.trim().parse::<u64>().map_err(|_| wrong());
     let mut places = BTreeSet::new();
@@ -142,19 +142,17 @@ pub fn execute(arguments: &ExportArguments) -> Result<(), LookError> {
         )));
     }
     let about = format!("run {} of {}", run.id.0, run.name);
-    let on_terminal =
-        arguments.out.as_deref() == Some(Path::new("-")) && io::stdout().is_terminal();
     let write = |target: &mut (dyn Write + Send)| match arguments.format {
         ExportFormat::Parquet => parquet(&store, &export, &about, target),
-        ExportFormat::Csv => comma_separated(&store, &export, target, on_terminal),
+        ExportFormat::Csv => comma_separated(&store, &export, target),
     };
     if arguments.out.as_deref() == Some(Path::new("-")) {
-        if arguments.format == ExportFormat::Parquet && io::stdout().is_terminal() {
+        if arguments.format == ExportFormat::Parquet && super::output::is_terminal() {
             return Err(LookError::Use(
                 "Parquet cannot be shown on a screen: name a file with --out".to_owned(),
             ));
         }
-        let mut out = BufWriter::with_capacity(1 << 16, io::stdout());
+        let mut out = BufWriter::with_capacity(1 << 16, super::output::data());
         write(&mut out)?;
         return Ok(out.flush()?);
     }
@@ -209,7 +207,6 @@ fn comma_separated(
     store: &Store,
     export: &Export,
     target: &mut (dyn Write + Send),
-    on_terminal: bool,
 ) -> Result<u64, LookError> {
     let mut writer = csv::Writer::from_writer(target);
     let header = export.columns.iter().map(|(name, _)| name);
@@ -224,7 +221,7 @@ fn comma_separated(
                 (ExportType::Number, SqlValue::Integer(value)) => {
                     SqlValue::Real(*value as f64).to_string()
                 }
-                (_, value) => for_terminal(value.to_string(), on_terminal),
+                (_, value) => value.to_string(),
             }
         });
         writer.write_record(fields).map_err(csv_error)?;

@@ -125,7 +125,7 @@ pub fn execute(arguments: &GanttArguments) -> Result<(), GanttError> {
     };
     write(&path, &text)?;
     // A reader who has gone does not matter: the file is written.
-    let _ = writeln!(std::io::stdout(), "{}", path.display());
+    let _ = writeln!(super::output::people(), "{}", path.display());
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! `bookahead init STUDY`: the file of a first experiment.
 
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use super::screen::{LookError, write_whole};
@@ -52,6 +52,6 @@ pub fn execute(arguments: &InitArguments) -> Result<(), LookError> {
             path.display()
         ))),
         Some(path) => write_whole(path, |file| Ok(file.write_all(text.as_bytes())?)),
-        None => Ok(io::stdout().lock().write_all(text.as_bytes())?),
+        None => Ok(super::output::people().write_all(text.as_bytes())?),
     }
 }

@@ -1,7 +1,7 @@
 //! The log: for people on standard error, and as JSON in a file where one is wanted.
 
 use std::fs::OpenOptions;
-use std::io::{self, IsTerminal as _};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -9,6 +9,7 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 use tracing_subscriber::{EnvFilter, Layer, fmt};
 
+use super::output::coloured;
 use crate::sweep::above_bar;
 
 /// Why there is no log.
@@ -30,12 +31,9 @@ struct AboveBar;
 
 impl io::Write for AboveBar {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let Some(screen) = io::stderr()
-            .is_terminal()
-            .then(super::aligned::screen)
-            .flatten()
-        else {
-            return above_bar(|| io::stderr().write(bytes));
+        let Some(screen) = super::output::screen_of_messages() else {
+            above_bar(|| coloured(&String::from_utf8_lossy(bytes)))?;
+            return Ok(bytes.len());
         };
         // Lines of a log are wrapped between words, below the first one's text.
         let text = String::from_utf8_lossy(bytes);
@@ -47,12 +45,12 @@ impl io::Write for AboveBar {
             .lines()
             .flat_map(|line| textwrap::wrap(line, &options))
             .fold(String::new(), |all, line| all + &line + "\n");
-        above_bar(|| io::stderr().write_all(wrapped.as_bytes()))?;
+        above_bar(|| coloured(&wrapped))?;
         Ok(bytes.len())
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        io::stderr().flush()
+        Ok(())
     }
 }
 

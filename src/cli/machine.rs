@@ -6,7 +6,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 
-use crate::machines::{MachineDescription, MachineError, slurm};
+use crate::machines::slurm::{self, Includes};
+use crate::machines::{MachineDescription, MachineError};
 use crate::workload::input_file;
 
 /// Arguments of `bookahead machine`.
@@ -20,6 +21,27 @@ pub struct MachineArguments {
     /// slurm.conf: accounts with their shares, as `sacctmgr -P show assoc` prints them
     #[arg(long, value_name = "FILE")]
     pub associations: Option<PathBuf>,
+    /// Where included files may be.
+    #[command(flatten)]
+    pub includes: IncludeArguments,
+}
+
+/// Where a slurm.conf may include files from.
+#[derive(Args, Clone, Copy, Debug, Default)]
+pub struct IncludeArguments {
+    /// slurm.conf: read included files wherever they are, not only in the folder of the file and below it
+    #[arg(long)]
+    pub include_anywhere: bool,
+}
+
+impl IncludeArguments {
+    /// The same for those who read.
+    pub(super) fn allowed(self) -> Includes {
+        match self.include_anywhere {
+            true => Includes::Anywhere,
+            false => Includes::Below,
+        }
+    }
 }
 
 /// Why nothing was printed.
@@ -79,6 +101,7 @@ pub fn execute(arguments: &MachineArguments) -> Result<ExitCode, MachineCommandE
                 .as_ref()
                 .map(|(path, text)| (path.as_path(), text.as_str())),
             (associations.as_ref()).map(|(path, text)| (path.as_path(), text.as_str())),
+            arguments.includes.allowed(),
         )
         .map_err(MachineError::from)?;
         MachineDescription::of_slurm(&path.display().to_string(), &converted)?
@@ -99,7 +122,7 @@ pub fn execute(arguments: &MachineArguments) -> Result<ExitCode, MachineCommandE
     if is_slurm {
         super::say(in_words(&description).trim_end());
         // A machine file may go into a file: nothing is wrapped.
-        std::io::Write::write_all(&mut std::io::stdout().lock(), description.text().as_bytes())?;
+        std::io::Write::write_all(&mut super::output::people(), description.text().as_bytes())?;
     } else {
         super::print(&in_words(&description))?;
     }

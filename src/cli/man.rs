@@ -1,6 +1,6 @@
 //! `bookahead man [DIR]`: the manual pages, made from the same definition as `--help`.
 
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use super::screen::LookError;
@@ -27,7 +27,7 @@ pub fn execute(arguments: &ManArguments, mut command: clap::Command) -> Result<(
     let Some(folder) = &arguments.folder else {
         let mut text = Vec::new();
         clap_mangen::Man::new(command).render(&mut text)?;
-        return Ok(io::stdout().lock().write_all(&text)?);
+        return Ok(super::output::people().write_all(&text)?);
     };
     let error = |source| LookError::File {
         path: folder.clone(),

@@ -18,6 +18,7 @@ pub mod machine;
 pub mod man;
 pub mod merge;
 pub mod metrics;
+mod output;
 pub mod report;
 pub mod reproduce;
 pub mod run;
@@ -35,15 +36,14 @@ pub mod trace;
 pub mod traces;
 pub mod workflow;
 
-use bookahead_engine::printable::printable;
 use std::ffi::OsString;
-use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::OnceLock;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 
+use output::{print, say};
 pub use screen::LookError;
 
 /// A laboratory for planning-based resource management: overbooked plans, reservations and the sweeps that compare them.
@@ -100,7 +100,7 @@ fn colours() -> bool {
         Some(ColorWhen::Always) => true,
         Some(ColorWhen::Never) => false,
         _ => {
-            io::stderr().is_terminal()
+            output::is_terminal_behind_messages()
                 && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
         }
     }
@@ -260,6 +260,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     if completions::answer(&arguments, command) {
         return ExitCode::SUCCESS;
     }
+    let are_harmful = output::are_harmful(&arguments);
     let parsed = command()
         .color(help_colours(&arguments))
         .try_get_matches_from(arguments)
@@ -267,8 +268,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => {
-            // Help and version are answers, not errors; clap knows which stream each belongs to.
-            let _ = error.print();
+            output::parsed(&error, are_harmful);
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(2));
         }
     };
@@ -364,51 +364,26 @@ fn ended(result: Result<ExitCode, impl std::error::Error>) -> ExitCode {
     })
 }
 
-/// A line for people on standard error. That nobody can read it (a closed pipe, a full disk) changes nothing about what was
-/// done: `eprintln!` would panic.
-fn say(line: impl std::fmt::Display) {
-    let line = line.to_string();
-    let line = printable(&line);
-    let line = match io::stderr().is_terminal().then(aligned::screen).flatten() {
-        Some(screen) => listing::fitted(&line, screen),
-        None => line.into_owned(),
-    };
-    let _ = writeln!(io::stderr().lock(), "{line}");
-}
-
-/// Text for people on standard output.
-fn print(text: &str) -> io::Result<()> {
-    let text = printable(text);
-    match aligned::screen() {
-        Some(screen) => io::stdout()
-            .lock()
-            .write_all(listing::fitted(&text, screen).as_bytes()),
-        None => io::stdout().lock().write_all(text.as_bytes()),
-    }
-}
-
-/// Standard error as a place to write that never fails, as [`say`].
-#[derive(Debug)]
-struct StandardError;
-
-impl Write for StandardError {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        let _ = io::stderr().write_all(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        let _ = io::stderr().flush();
-        Ok(())
-    }
-}
-
 /// The store where no other is named.
 const STORE: &str = "data/bookahead.db";
 
 /// Where the stores of an experiment's shares are when no other place is named.
 fn shards_folder(name: &str) -> PathBuf {
     PathBuf::from("data").join(format!("{name}.shards"))
+}
+
+/// The text of an argument that may be too long for a command line: `@FILE` is what the file holds, `@-` standard input.
+fn long_text(text: &str) -> Result<String, String> {
+    let Some(file) = text.strip_prefix('@') else {
+        return Ok(text.to_owned());
+    };
+    let read = match file {
+        "-" => std::io::read_to_string(std::io::stdin().lock()),
+        file => crate::workload::input_file::read_text(std::path::Path::new(file)),
+    };
+    read.map_err(|error| {
+        format!("{text} cannot be read: {error}; @ begins the name of a file that holds the value")
+    })
 }
 
 /// A number of workers, with an error that says what is allowed.

@@ -121,12 +121,12 @@ pub fn print_best(summary: &report::ReportSummary, quiet: bool) -> io::Result<()
         let mut text = Vec::new();
         let outcome = summary.each_axis.as_ref().unwrap_or(&summary.best);
         Terminal::default().write(outcome, &mut text)?;
-        match io::stdout().lock().write_all(&text) {
+        match super::output::people().write_all(&text) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
             _ => {}
         }
     }
-    let mut errors = super::StandardError;
+    let mut errors = super::output::StandardError::new();
     if !summary.failed.is_empty() {
         writeln!(
             errors,

@@ -107,8 +107,8 @@ pub fn execute(args: &ReproduceArgs) -> Result<ExitCode, ReproduceError> {
         args,
         Path::new(""),
         &mut runner,
-        &mut io::stdout(),
-        &mut super::StandardError,
+        &mut super::output::people(),
+        &mut super::output::StandardError::new(),
     );
     match ending {
         Ok(ending) => Ok(ExitCode::from(ending.exit_code())),
@@ -426,9 +426,8 @@ impl Session<'_> {
     }
 
     fn print_json(&mut self, records: &impl serde::Serialize) -> Result<(), ReproduceError> {
-        serde_json::to_writer_pretty(&mut *self.output, records).map_err(io::Error::from)?;
-        writeln!(self.output)?;
-        Ok(())
+        let text = super::output::json(records).map_err(io::Error::from)?;
+        Ok(self.output.write_all(text.as_bytes())?)
     }
 
     /// A list that fits a screen: the paper, and its traces with what they need and how much is claimed of them.

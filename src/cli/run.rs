@@ -189,7 +189,7 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
             super::say(plan);
             return Ok(0);
         }
-        let mut out = io::BufWriter::new(io::stdout().lock());
+        let mut out = io::BufWriter::new(super::output::people());
         write_points(&sweep, &mut out)?;
         writeln!(out, "\n{plan}")?;
         for remark in &plan.remarks {
@@ -284,8 +284,8 @@ pub fn complain(error: &ExperimentError) {
 
 /// Prints a problem of an experiment with the line underlined.
 pub(super) fn show(problem: &Problem) {
-    // It brings colours of its own; the file that it shows was made fit before.
-    let _ = writeln!(io::stderr().lock(), "{}", problem.render(super::colours()));
+    // That nobody can read it changes nothing.
+    let _ = super::output::coloured(&(problem.render(super::colours()) + "\n"));
 }
 
 /// Every point of a sweep for scripts; `place` is what `bookahead show --point` takes.

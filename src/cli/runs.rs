@@ -88,7 +88,7 @@ fn print(runs: &[RunSummary], now: i64) -> io::Result<()> {
     let headings: Vec<Heading> = headings
         .map(|(title, right, dispensable)| Heading::new(title, right).dispensable(dispensable))
         .into();
-    let mut out = io::stdout().lock();
+    let mut out = super::output::people();
     let mut table = Aligned::new(&mut out, headings, screen());
     for run in runs {
         table.push(vec![

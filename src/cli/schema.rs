@@ -1,6 +1,6 @@
 //! `bookahead schema`: the JSON Schema of experiment files.
 
-use std::io::{self, Write as _};
+use std::io::Write as _;
 use std::path::PathBuf;
 
 use super::screen::{LookError, write_whole};
@@ -30,6 +30,6 @@ pub fn execute(arguments: &SchemaArguments) -> Result<(), LookError> {
     let text = format!("{:#}\n", keys::schema());
     match &arguments.out {
         Some(path) => write_whole(path, |file| Ok(file.write_all(text.as_bytes())?)),
-        None => Ok(io::stdout().lock().write_all(text.as_bytes())?),
+        None => Ok(super::output::people().write_all(text.as_bytes())?),
     }
 }

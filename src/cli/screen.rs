@@ -7,6 +7,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde_json::Value;
 
 use crate::output::OutputFile;
+use super::output::people;
+pub(super) use super::output::print_json;
 pub(super) use crate::report::axes_text;
 use crate::report::{Cell, Table, TableFormat as _, Terminal, moment};
 use crate::store::{QueryError, RunSummary, SqlValue, StoreError};
@@ -69,14 +71,7 @@ fn unwritten(path: &Path, source: &io::Error) -> String {
 pub(super) fn print_table(table: &Table) -> io::Result<()> {
     let mut text = Vec::new();
     Terminal::default().write(table, &mut text)?;
-    io::stdout().lock().write_all(&text)
-}
-
-/// Prints a value as JSON with two spaces an indent and a line's end.
-pub(super) fn print_json(value: &Value) -> io::Result<()> {
-    let mut text = serde_json::to_vec_pretty(value)?;
-    text.push(b'\n');
-    io::stdout().lock().write_all(&text)
+    people().write_all(&text)
 }
 
 /// The error below one of CSV: the crate's own conversion forgets that a pipe is closed or a disk is full.

@@ -108,8 +108,9 @@ async fn serve(arguments: &ServeArguments) -> Result<(), LookError> {
     });
     let signals = Signals::new()?;
     let url = guard.url();
-    writeln!(std::io::stdout(), "{url}")?;
-    std::io::stdout().flush()?;
+    let mut out = super::output::people();
+    writeln!(out, "{url}")?;
+    out.flush()?;
     if !arguments.quiet {
         super::say(format_args!(
             "serving {}, read only; Ctrl-C ends it",

@@ -191,7 +191,7 @@ fn print_table(shares: &[Share], now: i64) -> io::Result<()> {
         ("Store", false),
     ];
     let headings = headings.map(|(title, right)| Heading::new(title, right));
-    let mut out = io::stdout().lock();
+    let mut out = super::output::people();
     let mut table = Aligned::new(&mut out, headings.into(), screen());
     let none = || "–".to_owned();
     for share in shares {

@@ -58,9 +58,7 @@ pub fn execute(arguments: &ShowArguments) -> Result<(), LookError> {
     let store = Store::open_read_only(&arguments.store)?;
     let run = store.run(&arguments.run)?;
     if arguments.configuration {
-        return Ok(io::stdout()
-            .lock()
-            .write_all(run.configuration.as_bytes())?);
+        return Ok(super::output::people().write_all(run.configuration.as_bytes())?);
     }
     if let Some(place) = arguments.point {
         return show_point(&store, &run, place, arguments);
@@ -87,7 +85,7 @@ pub fn execute(arguments: &ShowArguments) -> Result<(), LookError> {
 }
 
 fn println_empty() -> io::Result<()> {
-    io::stdout().lock().write_all(b"\n")
+    super::output::people().write_all(b"\n")
 }
 
 /// Places without a result that did not fail either.

@@ -50,6 +50,8 @@ pub struct SimulateArguments {
     #[arg(long, value_name = "FILE")]
     #[arg(conflicts_with_all = ["policy", "predictor", "corrector", "order", "backfill", "nodes", "load", "model", "lead", "store"])]
     machine: Option<PathBuf>,
+    #[command(flatten)]
+    includes: super::machine::IncludeArguments,
     /// With --machine: which number of the trace is which user, group, queue and partition, as `trace import --names` writes it
     #[arg(long, value_name = "FILE")]
     names: Option<PathBuf>,

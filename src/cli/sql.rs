@@ -1,6 +1,6 @@
 //! `bookahead sql "SELECT …"`: a question that no report foresaw.
 
-use std::io::{self, BufWriter, IsTerminal as _, Read as _, Write};
+use std::io::{self, BufWriter, Read as _, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,9 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::aligned::{Aligned, Heading, for_terminal, screen};
+use bookahead_engine::printable;
+
+use super::aligned::{Aligned, Heading, screen};
 use super::screen::{LookError, csv_error, interrupt_on_ctrl_c, json, write_whole};
 use crate::report::{ColumnKind, ParquetRows};
 use crate::store::{Parameter, QueryError, SqlValue, Store};
@@ -31,8 +33,8 @@ pub struct SqlArguments {
     /// The query; `-` reads it from standard input
     #[arg(required_unless_present = "tables", allow_hyphen_values = true)]
     pub question: Option<String>,
-    /// Values in the place of `?` (a JSON array) or of `:name` (a JSON object)
-    #[arg(long, value_name = "JSON", value_parser = parameters)]
+    /// Values in the place of `?` (a JSON array) or of `:name` (a JSON object); @FILE reads it from a file
+    #[arg(long, value_name = "JSON", value_parser = given_parameters)]
     pub parameters: Option<Parameters>,
     /// The store to read
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
@@ -54,6 +56,11 @@ pub struct SqlArguments {
 /// Values for a question.
 #[derive(Clone, Debug)]
 pub struct Parameters(Vec<Parameter>);
+
+/// The values of the command line, which may name a file.
+fn given_parameters(text: &str) -> Result<Parameters, String> {
+    parameters(&super::long_text(text)?)
+}
 
 /// Reads the values, one after the other or by name.
 fn parameters(text: &str) -> Result<Parameters, String> {
@@ -136,7 +143,7 @@ pub fn execute(arguments: &SqlArguments) -> Result<(), LookError> {
     };
     if arguments.format == RowFormat::Parquet
         && arguments.out.is_none()
-        && io::stdout().is_terminal()
+        && super::output::is_terminal()
     {
         return Err(LookError::Use(
             "Parquet cannot be shown on a screen: name a file with --out, or send it into a pipe"
@@ -181,7 +188,7 @@ fn answered(arguments: &SqlArguments, store: &Store, question: &str) -> Result<(
             answer(store, question, arguments.format, file, None)
         })?,
         None => {
-            let mut out = BufWriter::with_capacity(1 << 16, io::stdout());
+            let mut out = BufWriter::with_capacity(1 << 16, super::output::data());
             let cut = answer(store, question, arguments.format, &mut out, screen())?;
             out.flush()?;
             cut
@@ -205,16 +212,12 @@ pub(super) fn answer(
         RowFormat::Table => table(store, question, target, screen),
         RowFormat::Csv => {
             let writer = std::cell::RefCell::new(csv::Writer::from_writer(target));
-            let shown = |text: String| for_terminal(text, screen.is_some());
             store.query_with(
                 question.text,
                 question.parameters,
-                &mut |names| {
-                    let names = names.iter().cloned().map(shown);
-                    writer.borrow_mut().write_record(names).map_err(csv_error)
-                },
+                &mut |names| writer.borrow_mut().write_record(names).map_err(csv_error),
                 &mut |row| {
-                    let fields = row.iter().map(|value| shown(value.to_string()));
+                    let fields = row.iter().map(ToString::to_string);
                     writer
                         .borrow_mut()
                         .write_record(fields)
@@ -226,7 +229,7 @@ pub(super) fn answer(
             Ok(false)
         }
         RowFormat::Json => {
-            json_lines(store, question, target, screen.is_some())?;
+            json_lines(store, question, target)?;
             Ok(false)
         }
         RowFormat::Parquet => {
@@ -293,7 +296,6 @@ fn json_lines(
     store: &Store,
     question: &Question<'_>,
     target: &mut dyn Write,
-    is_terminal: bool,
 ) -> Result<(), LookError> {
     let names = std::cell::RefCell::new(Vec::new());
     store.query_with(
@@ -328,7 +330,7 @@ fn json_lines(
             line.extend(b"}\n");
             // What is JSON is text.
             let line = String::from_utf8(line).unwrap_or_default();
-            target.write_all(for_terminal(line, is_terminal).as_bytes())?;
+            target.write_all(printable::json(line).as_bytes())?;
             Ok(true)
         },
     )?;

@@ -111,6 +111,13 @@ pub fn execute(arguments: &SubmitArguments) -> Result<ExitCode, LookError> {
         .dir
         .clone()
         .unwrap_or_else(|| super::shards_folder(&experiment.sweep.name));
+    if folder.to_str().is_none() {
+        return Err(not_utf8(
+            "the folder",
+            &folder,
+            "name another one with --dir",
+        ));
+    }
     fs::create_dir_all(&folder).map_err(|source| LookError::File {
         path: folder.clone(),
         source,
@@ -119,6 +126,16 @@ pub fn execute(arguments: &SubmitArguments) -> Result<ExitCode, LookError> {
         path: folder.clone(),
         source,
     })?;
+    let (here, program) = (std::env::current_dir()?, std::env::current_exe()?);
+    for (what, option, path) in [
+        ("the folder", "name another one with --dir", &folder),
+        ("the current folder", "submit from another one", &here),
+        ("this program", "install it elsewhere", &program),
+    ] {
+        if path.to_str().is_none() {
+            return Err(not_utf8(what, path, option));
+        }
+    }
     if let Some(refused) = arguments.engine.cannot_write(&folder) {
         return Err(LookError::Use(format!(
             "{} cannot write its log into {}: the name has {refused} in it; name another folder with --dir",
@@ -130,13 +147,13 @@ pub fn execute(arguments: &SubmitArguments) -> Result<ExitCode, LookError> {
     let job = Job {
         name: experiment.sweep.name.clone(),
         folder: folder.clone(),
-        here: std::env::current_dir()?,
-        program: std::env::current_exe()?,
+        here,
+        program,
         shards: arguments.shards.get(),
         workers: arguments.workers.get(),
         seed: arguments.seed,
         outcomes: outcomes_name(arguments.outcomes),
-        environment: environment(),
+        environment: environment()?,
     };
     if numbers.is_empty() {
         let every = if unreadable { "every other" } else { "every" };
@@ -186,7 +203,7 @@ fn say_how_to_go_on(folder: &Path, shards: u32) -> io::Result<()> {
 }
 
 fn println_out(line: impl std::fmt::Display) -> io::Result<()> {
-    writeln!(io::stdout().lock(), "{line}")
+    writeln!(super::output::people(), "{line}")
 }
 
 fn outcomes_name(outcomes: Outcomes) -> String {
@@ -195,22 +212,33 @@ fn outcomes_name(outcomes: Outcomes) -> String {
         .map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
+/// A path that a script cannot name.
+fn not_utf8(what: &str, path: &Path, advice: &str) -> LookError {
+    LookError::Use(format!(
+        "{what}, {}, has a name that is not UTF-8, which no script can hold; {advice}",
+        path.display()
+    ))
+}
+
 /// What of the environment decides where inputs are found.
-fn environment() -> Vec<(String, String)> {
-    [
+fn environment() -> Result<Vec<(String, String)>, LookError> {
+    let mut folders = Vec::new();
+    for name in [
         "BOOKAHEAD_TRACES",
         "BOOKAHEAD_FAILURES",
         "BOOKAHEAD_WORKFLOWS",
-    ]
-    .into_iter()
-    .filter_map(|name| {
-        let value = std::env::var(name).ok().filter(|value| !value.is_empty())?;
-        let absolute = Path::new(&value)
-            .canonicalize()
-            .map_or(value, |path| path.display().to_string());
-        Some((name.to_owned(), absolute))
-    })
-    .collect()
+    ] {
+        let Some(value) = std::env::var_os(name).filter(|value| !value.is_empty()) else {
+            continue;
+        };
+        let path = PathBuf::from(value);
+        let absolute = path.canonicalize().unwrap_or(path);
+        match absolute.to_str() {
+            Some(text) => folders.push((name.to_owned(), text.to_owned())),
+            None => return Err(not_utf8(name, &absolute, "move the folder")),
+        }
+    }
+    Ok(folders)
 }
 
 /// Calls the engine; returns the number that it gave the job.

@@ -9,7 +9,6 @@ mod export;
 mod failures;
 mod import;
 
-use bookahead_engine::printable::printable;
 use std::fmt::Write as _;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -197,7 +196,7 @@ pub fn execute(arguments: &TraceArguments) -> miette::Result<ExitCode> {
         path: std::env::var_os(TraceFolder::VARIABLE).map(PathBuf::from),
     };
     let answer = answer(arguments, &folder)?;
-    eprint!("{}", printable(&answer.messages));
+    answer.messages.lines().for_each(super::say);
     match super::print(&answer.data) {
         // A reader such as `head` that has seen enough is no fault.
         Err(fault) if fault.kind() != ErrorKind::BrokenPipe => Err(fault).into_diagnostic(),
@@ -232,7 +231,7 @@ fn info(arguments: &InfoArguments, folder: &TraceFolder) -> miette::Result<Answe
         .into_diagnostic()?;
     let summary = summarise(&trace, &cleaned, machine);
     answer.data = if arguments.json {
-        serde_json::to_string_pretty(&summary).into_diagnostic()? + "\n"
+        crate::cli::output::json(&summary).into_diagnostic()?
     } else {
         describe(&summary)
     };

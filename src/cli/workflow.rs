@@ -185,7 +185,7 @@ fn info(arguments: &InfoArguments, folder: Option<&Path>) -> Result<Answer, Work
     };
     let data = if arguments.json {
         // Texts, numbers and lists: nothing that JSON could not hold.
-        serde_json::to_string_pretty(&described).unwrap_or_default() + "\n"
+        crate::cli::output::json(&described).unwrap_or_default()
     } else {
         describe(&described)
     };

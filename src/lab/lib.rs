@@ -11,6 +11,7 @@ pub mod actors;
 
 // Keys of experiment files: declarations, reading, problems.
 mod keys;
+pub use keys::ours;
 
 // What simulations read, prepared once and shared.
 mod inputs;

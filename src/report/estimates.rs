@@ -6,6 +6,7 @@ use std::path::Path;
 
 use super::figure::{Figure, Mark, Marks, Scale, Section, Series};
 use super::figures::file_name;
+use super::format::inline::{code, label};
 use super::format::{Markdown, TableFormat};
 use super::section::ReportError;
 use super::table::{Cell, Column, Table};
@@ -81,17 +82,18 @@ impl EstimatesReport {
             folder.figure(figure)?;
         }
         folder.file("estimates.md", |target| {
-            writeln!(
-                target,
-                "# Estimates of `{}`\n",
-                self.label.replace('`', "'")
-            )?;
+            writeln!(target, "# Estimates of {}\n", code(&self.label))?;
             let markdown = Markdown::default();
             markdown.write(&self.attributes, target)?;
             for (table, figures) in self.classes.iter().zip(self.figures.chunks(2)) {
                 markdown.write(table, target)?;
                 for figure in figures {
-                    writeln!(target, "![{}](plots/{}.svg)\n", figure.title, figure.name)?;
+                    writeln!(
+                        target,
+                        "![{}](plots/{}.svg)\n",
+                        label(&figure.title),
+                        figure.name
+                    )?;
                 }
             }
             Ok(())

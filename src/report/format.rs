@@ -1,6 +1,7 @@
 //! The formats in which a table leaves the program: one file each.
 
 mod csv;
+pub(super) mod inline;
 mod markdown;
 mod parquet;
 mod terminal;
@@ -10,7 +11,6 @@ use std::io;
 pub use csv::Csv;
 pub(super) use csv::inert;
 pub use markdown::Markdown;
-pub(super) use markdown::html;
 pub use parquet::{ColumnKind, Parquet, ParquetRows};
 pub use terminal::Terminal;
 

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use super::content::{Content, shortfall, utc};
 use super::figure::{Figure, Marks, Section};
 use super::findings::PublishedNumber;
+use super::format::inline::{block, code, label, paragraphs, text};
 use super::format::{Markdown, TableFormat, html, inert};
 use super::section::{ReportError, ReportExtras};
 use super::svg;
@@ -127,7 +128,8 @@ impl Content<'_> {
         let configuration = self.run.configuration.trim_end();
         writeln!(
             target,
-            "## The configuration\n\n```toml\n{configuration}\n```"
+            "## The configuration\n\n{}",
+            block("toml", configuration)
         )
     }
 }
@@ -139,7 +141,12 @@ const MARKDOWN_FIGURES: usize = 12;
 const MARKDOWN_SECTION: usize = 6;
 
 fn markdown_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Result<()> {
-    writeln!(target, "![{}](plots/{}.svg)\n", figure.title, figure.name)
+    writeln!(
+        target,
+        "![{}](plots/{}.svg)\n",
+        label(&figure.title),
+        figure.name
+    )
 }
 
 /// The first figures of every section below its heading.
@@ -247,9 +254,9 @@ pub(super) fn write_figure(figure: &Figure, target: &mut Vec<u8>) -> std::io::Re
 }
 
 fn write_head(run: &RunSummary, target: &mut Vec<u8>) -> std::io::Result<()> {
-    writeln!(target, "# {}\n", html(&run.name))?;
+    writeln!(target, "# {}\n", text(&run.name))?;
     if !run.description.trim().is_empty() {
-        writeln!(target, "{}\n", html(run.description.trim()))?;
+        writeln!(target, "{}\n", paragraphs(run.description.trim()))?;
     }
     if let Some(shortfall) = shortfall(run) {
         writeln!(target, "**{shortfall}**\n")?;
@@ -263,8 +270,8 @@ fn write_head(run: &RunSummary, target: &mut Vec<u8>) -> std::io::Result<()> {
 /// The part that differs between two runs of the same configuration.
 fn write_run(content: &Content<'_>, target: &mut Vec<u8>) -> std::io::Result<()> {
     let run = &content.run;
-    writeln!(target, "# Run {} of `{}`\n", run.id.0, run.name)?;
-    writeln!(target, "* state: {}", run.state)?;
+    writeln!(target, "# Run {} of {}\n", run.id.0, code(&run.name))?;
+    writeln!(target, "* state: {}", text(&run.state))?;
     writeln!(target, "* started: {}", utc(run.started))?;
     if let Some(ended) = run.ended {
         writeln!(target, "* ended: {}", utc(ended))?;
@@ -284,18 +291,18 @@ fn write_run(content: &Content<'_>, target: &mut Vec<u8>) -> std::io::Result<()>
         "* machine: {}{} cores, {}",
         run.machine_host
             .as_ref()
-            .map_or_else(String::new, |host| format!("{}, ", html(host))),
+            .map_or_else(String::new, |host| format!("{}, ", text(host))),
         run.machine_cores,
-        run.machine_os
+        text(&run.machine_os)
     )?;
     if let Some(source) = &run.source {
-        writeln!(target, "* configuration file: `{source}`")?;
+        writeln!(target, "* configuration file: {}", code(source))?;
     }
-    let commit = run.program_commit.as_deref().unwrap_or("not recorded");
+    let commit = text(run.program_commit.as_deref().unwrap_or("not recorded"));
     writeln!(
         target,
         "* program: {} (commit {commit})\n",
-        run.program_version
+        text(&run.program_version)
     )?;
     Markdown::default().write(&content.simulator, target)
 }

@@ -8,6 +8,7 @@ use clap::Parser;
 
 use bookahead::cli::trace::{TraceArguments, answer};
 use bookahead::failures::{FailureTrace, LanlTable};
+use bookahead::machines::slurm::Includes;
 use bookahead::machines::{MachineDescription, MachineError, TraceNames};
 use bookahead::predictions::UserIndex;
 use bookahead::scheduling::partitioned::{PartitionedJob, simulate_partitioned};
@@ -174,7 +175,7 @@ impl Format {
             Self::SlurmConf => {
                 let path = folder.join("input.conf");
                 fs::write(&path, bytes).expect("a writable folder");
-                consume_machine(MachineDescription::load(&path));
+                consume_machine(MachineDescription::load(&path, Includes::Below));
             }
         }
     }

@@ -1,6 +1,5 @@
 //! The page of a paper, from the score cards that this command or earlier ones wrote.
 
-use std::fs;
 use std::path::Path;
 
 use super::evaluation::{Evaluation, not_tested};
@@ -8,6 +7,7 @@ use super::paper::JOINT;
 use super::{PaperTrace, ReproduceError, Session, names};
 use crate::report::findings::{FindingsFile, Reading};
 use crate::report::reproduction::{PaperPage, ScoreCard, TraceOnPage, drawing, recorded};
+use crate::workload::input_file;
 
 impl Evaluation<'_> {
     /// Writes the page of the default reading; traces without a score card are said to be missing.
@@ -88,7 +88,7 @@ fn on_page(
     let path = folder.join(&name).join("score-card.json");
     let is_measured = path.exists();
     card.results = if is_measured {
-        let text = fs::read_to_string(&path).map_err(Into::into);
+        let text = input_file::read_text(&path).map_err(Into::into);
         let results = text.and_then(|text| Ok(recorded(&text, &own.findings)?));
         results.map_err(|source| ReproduceError::Card {
             path,

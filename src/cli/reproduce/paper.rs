@@ -35,8 +35,10 @@ use std::path::{Path, PathBuf};
 use serde::Deserialize;
 
 use super::names;
+use crate::ours::told;
 use crate::report::findings::{PublishedPoints, READINGS};
 use crate::report::reproduction::SummaryFigure;
+use crate::workload::input_file;
 
 /// A paper of the repository.
 #[derive(Debug)]
@@ -180,12 +182,12 @@ pub enum PaperError {
         source: std::io::Error,
     },
     /// Not TOML, or a key that is not known.
-    #[error("{file}: {source}")]
+    #[error("{file}: {what}")]
     Syntax {
         /// The file.
         file: String,
-        /// What the parser says, with line and column.
-        source: Box<toml::de::Error>,
+        /// Where and what.
+        what: String,
     },
     /// A summary figure that cannot be drawn.
     #[error("{file}: summary figure `{figure}`: {problem}")]
@@ -263,9 +265,14 @@ impl Paper {
             files,
         };
         let file = paper.configuration(PAPER)?;
-        let raw: RawPaper = toml::from_str(&file.text).map_err(|source| PaperError::Syntax {
+        let raw: RawPaper = toml::from_str(&file.text).map_err(|error| PaperError::Syntax {
             file: file.origin(),
-            source: Box::new(source),
+            what: told(
+                &error,
+                &file.text,
+                "a paper is TOML with [[trace]]",
+                |path| path.starts_with("trace."),
+            ),
         })?;
         paper.title = raw.title;
         let stems = paper.stems()?;
@@ -375,7 +382,7 @@ impl Paper {
                 let path = folder.join(format!("{stem}.toml"));
                 (
                     path.clone(),
-                    fs::read_to_string(&path).map(|text| read(Some(path), text)),
+                    input_file::read_text(&path).map(|text| read(Some(path), text)),
                 )
             }
             Folder::BuiltIn(paper) => {
@@ -423,7 +430,11 @@ impl Paper {
             Folder::BuiltIn(_) => format!("{stem}.csv.gz").into(),
         };
         let content = match &self.files {
-            Folder::Own(_) => fs::read(&path),
+            Folder::Own(_) => input_file::open_plain(&path).and_then(|file| {
+                let mut content = Vec::new();
+                file.take(LONGEST_POINTS).read_to_end(&mut content)?;
+                Ok(content)
+            }),
             Folder::BuiltIn(paper) => {
                 let copy = paper.points.iter().find(|(known, _)| *known == stem);
                 let missing = || std::io::Error::from(std::io::ErrorKind::NotFound);

@@ -1,10 +1,13 @@
 //! `bookahead runs --watch`: the runs as they progress, until nothing runs or somebody has seen enough.
 
-use std::io::{self, IsTerminal as _, Write as _};
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use bookahead_engine::printable::one_line;
+
 use crate::cli::aligned::{Aligned, Heading, screen};
+use crate::cli::output::{people, take_away};
 use crate::cli::screen::{LookError, age, now, span};
 use crate::store::{RunProgress, Store};
 use crate::sweep::Interrupt;
@@ -25,7 +28,7 @@ pub(in crate::cli) fn pace(took: Duration) -> Duration {
 pub(super) fn watch(path: &Path) -> Result<bool, LookError> {
     let wish = Interrupt::new();
     wish.listen_quietly()?;
-    let is_terminal = io::stdout().is_terminal();
+    let is_terminal = crate::cli::output::is_terminal();
     let mut before: Vec<RunProgress> = Vec::new();
     let mut lines = 0;
     loop {
@@ -96,20 +99,16 @@ fn draw(runs: &[RunProgress], before: usize) -> io::Result<usize> {
         more => format!("{more} older runs\n"),
     };
     let text = text + &more;
-    // Up to the first line of the table before, and everything below it goes.
-    let up = match before {
-        0 => String::new(),
-        lines => format!("\u{1b}[{lines}A\u{1b}[0J"),
-    };
-    let mut out = io::stdout().lock();
-    write!(out, "{up}{text}")?;
+    take_away(before)?;
+    let mut out = people();
+    out.write_all(text.as_bytes())?;
     out.flush()?;
     Ok(text.lines().count())
 }
 
 /// A line for each run that is new or has changed; at first only for those under way.
 fn tell(before: &[RunProgress], runs: &[RunProgress]) -> io::Result<()> {
-    let mut out = io::stdout().lock();
+    let mut out = people();
     let now = now();
     let is_first = before.is_empty();
     for run in runs.iter().rev() {
@@ -124,7 +123,7 @@ fn tell(before: &[RunProgress], runs: &[RunProgress]) -> io::Result<()> {
             out,
             "run {} {}: {}, {} of {} points done{failed}, {}",
             run.id.0,
-            bookahead_engine::printable::printable(&run.name).replace('\n', " "),
+            one_line(&run.name),
             run.state,
             run.points_done,
             run.points,

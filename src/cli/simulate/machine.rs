@@ -35,7 +35,7 @@ pub(super) fn simulate(
     arguments: &SimulateArguments,
     path: &Path,
 ) -> Result<MachineAnswer, SimulateError> {
-    let description = MachineDescription::load(path)?;
+    let description = MachineDescription::load(path, arguments.includes.allowed())?;
     let mut source = Source::of(arguments)?;
     if let Some(schedule) = &arguments.schedule {
         refuse_the_trace(schedule, &source)?;

@@ -58,7 +58,7 @@ pub(super) fn failures(arguments: &FailuresArguments) -> miette::Result<Answer> 
     let found = analyse(&log);
     let mut answer = Answer::default();
     if arguments.json {
-        answer.data = serde_json::to_string_pretty(&found).into_diagnostic()? + "\n";
+        answer.data = crate::cli::output::json(&found).into_diagnostic()?;
         return Ok(answer);
     }
     let _ = writeln!(answer.data, "failures     {}", found.failures);

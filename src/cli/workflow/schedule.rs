@@ -11,6 +11,7 @@ use serde::Serialize;
 use super::{Answer, InputArguments, WorkflowCommandError};
 use crate::output::write_file;
 use crate::report::{grouped, schedule_svg};
+use crate::workload::input_file;
 use crate::workload::workflows::heft::{HeftSchedule, heft};
 use crate::workload::workflows::{
     Network, ReadingNotes, TransferMean, Workflow, critical_path_seconds,
@@ -130,7 +131,7 @@ pub(super) fn schedule(
     let scheduled = scheduled(&path, &workflow, &found, resources, network, read.notes);
     let data = if arguments.json {
         // Texts, numbers and lists: nothing that JSON could not hold.
-        serde_json::to_string_pretty(&scheduled).unwrap_or_default() + "\n"
+        crate::cli::output::json(&scheduled).unwrap_or_default()
     } else {
         table(&scheduled)
     };
@@ -189,7 +190,7 @@ fn run_times(file: &Path, workflow: &Workflow) -> Result<Vec<Vec<f64>>, Workflow
         line,
         problem,
     };
-    let text = fs::read_to_string(file).map_err(|source| WorkflowCommandError::Read {
+    let text = input_file::read_text(file).map_err(|source| WorkflowCommandError::Read {
         path: file.to_owned(),
         source,
     })?;

@@ -1,6 +1,6 @@
 //! Opening what users give: plain, gzip or xz, told apart by the first bytes, with bounds on what a small file may blow up to.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -22,13 +22,67 @@ pub const LARGEST_WHOLE_FILE_BYTES: u64 = 256 << 20;
 /// A file that is read from its start, and how it is compressed (`gzip`, `xz`).
 pub type OpenedFile = (Box<dyn BufRead + Send>, Option<&'static str>);
 
+/// Opens a file as it is.
+///
+/// # Errors
+///
+/// When it cannot be opened, or [is no file](require_file).
+pub fn open_plain(path: &Path) -> io::Result<File> {
+    require_file(path)?;
+    File::open(path)
+}
+
+/// Refuses what is there and no file. A folder has no text; a named pipe waits for a writer who may never come, and a device need
+/// not end. What this process was handed open (`/dev/stdin`, and `/dev/fd/63` of a shell's `<(…)`) is read whatever it is.
+///
+/// # Errors
+///
+/// With what is there; when nothing is there or it cannot be looked at.
+pub fn require_file(path: &Path) -> io::Result<()> {
+    let kind = fs::metadata(path)?.file_type();
+    if kind.is_file() || is_handed_open(path) {
+        return Ok(());
+    }
+    let (what, hint) = match kind.is_dir() {
+        true => ("a folder", "name a file in it"),
+        false => (special(kind), "copy what it gives into a file"),
+    };
+    Err(io::Error::new(
+        io::ErrorKind::InvalidInput,
+        format!("it is {what} and no file; {hint}"),
+    ))
+}
+
+#[cfg(unix)]
+fn special(kind: fs::FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt as _;
+    match () {
+        () if kind.is_fifo() => "a named pipe",
+        () if kind.is_socket() => "a socket",
+        () => "a device",
+    }
+}
+
+#[cfg(not(unix))]
+fn special(_: fs::FileType) -> &'static str {
+    "something else"
+}
+
+fn is_handed_open(path: &Path) -> bool {
+    let folders = ["/dev/fd", "/proc/self/fd"];
+    path == Path::new("/dev/stdin")
+        || folders
+            .iter()
+            .any(|folder| path.parent() == Some(Path::new(folder)))
+}
+
 /// Opens a file; gzip and xz are recognised by their first bytes, whatever the name says.
 ///
 /// # Errors
 ///
-/// When the file cannot be opened or read.
+/// When the file cannot be opened or read, or [is no file](require_file).
 pub fn open(path: &Path) -> io::Result<OpenedFile> {
-    let mut file = File::open(path)?;
+    let mut file = open_plain(path)?;
     let mut magic = Vec::with_capacity(XZ_MAGIC.len());
     Read::by_ref(&mut file)
         .take(XZ_MAGIC.len() as u64)
@@ -66,6 +120,16 @@ pub fn open(path: &Path) -> io::Result<OpenedFile> {
 /// When it cannot be read, or has more than [`LARGEST_WHOLE_FILE_BYTES`].
 pub fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
     read_at_most(path, LARGEST_WHOLE_FILE_BYTES)
+}
+
+/// Reads a whole text.
+///
+/// # Errors
+///
+/// As [`read_whole`]; when it is not UTF-8.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    String::from_utf8(read_whole(path)?)
+        .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
 fn read_at_most(path: &Path, most: u64) -> io::Result<Vec<u8>> {
@@ -107,6 +171,28 @@ mod tests {
         }
         assert_eq!(read_whole(written(b"ab").path()).unwrap(), b"ab");
         assert_eq!(read_whole(written(b"").path()).unwrap(), b"");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_is_no_file_is_refused_and_waits_for_nobody() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe.swf");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let link = folder.path().join("link.swf");
+        std::os::unix::fs::symlink(&pipe, &link).unwrap();
+        for (path, what) in [
+            (pipe.as_path(), "it is a named pipe and no file"),
+            (link.as_path(), "it is a named pipe and no file"),
+            (folder.path(), "it is a folder and no file"),
+            (Path::new("/dev/zero"), "it is a device and no file"),
+        ] {
+            let error = read_whole(path).unwrap_err().to_string();
+            assert!(error.starts_with(what), "{error}");
+        }
+        let missing = read_whole(&folder.path().join("nothing")).unwrap_err();
+        assert_eq!(missing.kind(), io::ErrorKind::NotFound);
     }
 
     #[test]

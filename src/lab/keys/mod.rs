@@ -6,6 +6,7 @@ pub(crate) mod declaration;
 pub(crate) mod estimates;
 pub(crate) mod failures;
 pub(crate) mod field;
+pub mod ours;
 pub(crate) mod problem;
 pub(crate) mod scheduling;
 pub(crate) mod workload;

@@ -1,6 +1,6 @@
 //! What is wrong with an experiment file: every problem with its file, line, key, underlined place and what is allowed.
 
-use bookahead_engine::printable::printable;
+use bookahead_engine::printable::{one_line, printable};
 use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -119,6 +119,8 @@ pub struct Problem {
     pub span: Range<usize>,
     /// Whether the sweep can run all the same.
     pub warning: bool,
+    /// Whether the place is shown with its lines.
+    is_shown: bool,
     text: NamedSource<Arc<str>>,
 }
 
@@ -196,7 +198,7 @@ impl Problem {
     /// The problem as a picture of the file with the place underlined, for a terminal (with colours where it has them).
     #[must_use]
     pub fn render(&self, colours: bool) -> String {
-        if self.longest_line_shown() > LONGEST_LINE {
+        if !self.is_shown || self.longest_line_shown() > LONGEST_LINE {
             return format!(
                 "  × {}:{}: {}\n  help: {}\n",
                 self.file,
@@ -224,6 +226,7 @@ impl Problem {
 pub(crate) struct Problems {
     file: String,
     text: Arc<str>,
+    is_ours: bool,
     list: Vec<Problem>,
 }
 
@@ -233,11 +236,17 @@ const ENOUGH: usize = 20;
 impl Problems {
     pub(crate) fn new(file: &str, text: &str) -> Self {
         Self {
-            file: file.to_owned(),
+            file: one_line(file).into_owned(),
             // The file is shown with its problems.
             text: Arc::from(&*printable(text)),
+            is_ours: true,
             list: Vec::new(),
         }
+    }
+
+    /// The file is none of ours: its problems say where they are, and show nothing of what it holds.
+    pub(crate) fn conceal(&mut self) {
+        self.is_ours = false;
     }
 
     pub(crate) fn add(
@@ -292,11 +301,12 @@ impl Problems {
             kind,
             file: self.file.clone(),
             line,
-            key: key.to_owned(),
-            message,
-            help,
+            key: one_line(key).into_owned(),
+            message: one_line(&message).into_owned(),
+            help: one_line(&help).into_owned(),
             span: start..span.end.clamp(start, self.text.len()),
             warning,
+            is_shown: self.is_ours,
             text: NamedSource::new(&self.file, Arc::clone(&self.text)),
         });
     }

@@ -103,15 +103,15 @@ pub struct MachineDescription {
 }
 
 impl MachineDescription {
-    /// Reads a machine file, or a `slurm.conf` (by its name or by what stands in it).
+    /// Reads a machine file, or a `slurm.conf` (by its name or by what stands in it), which may include files from `includes`.
     ///
     /// # Errors
     /// [`MachineError`]: a file that cannot be read, or with every problem that was found in it.
-    pub fn load(path: &Path) -> Result<Self, MachineError> {
+    pub fn load(path: &Path, includes: slurm::Includes) -> Result<Self, MachineError> {
         let text = read_text(path)?;
         let name = path.display().to_string();
         if slurm::is_slurm(path, &text) {
-            return Self::of_slurm(&name, &slurm::convert(path, &text, None, None)?);
+            return Self::of_slurm(&name, &slurm::convert(path, &text, None, None, includes)?);
         }
         Self::parse(&name, &text)
     }

@@ -9,9 +9,12 @@ use jiff::tz::TimeZone;
 
 use super::MachineDescription;
 use super::calendar::{CalendarEntry, MOST_OCCURRENCES, Repetition};
-use super::file::{RawDepth, RawLimits, RawMachine, RawRepeats, RawSharing, RawWindow, allowed};
+use super::file::{
+    KEYS, RawDepth, RawLimits, RawMachine, RawRepeats, RawSharing, RawWindow, allowed,
+};
 use super::places::{Places, key};
 use super::trace::{PartitionRule, TraceMapping};
+use crate::keys::ours::is_ours;
 use crate::keys::problem::{ExperimentError, Problem, ProblemKind, Problems};
 use crate::scheduling::partitioned::{
     Backfilling, ClassIndex, Limits, NodeClass, NodeResources, NodeSharing, Partition,
@@ -34,6 +37,15 @@ pub(super) fn resolve(file: &str, text: &str) -> Result<MachineDescription, Vec<
     let places = Places::of(text);
     let raw: RawMachine = match toml::from_str(text) {
         Ok(raw) => raw,
+        Err(error) if !text.trim().is_empty() && !is_ours(text, is_key) => {
+            problems.conceal();
+            let span = error.span().unwrap_or(0..0);
+            let message = "no machine is read here: the file has no table of one with a key of it";
+            let help =
+                "a machine file is TOML with a `name` and tables [[class]]; see docs/machines.md";
+            problems.add(ProblemKind::Syntax, "", span, message, help);
+            return Err(problems_of(&mut problems));
+        }
         Err(error) => {
             let span = error.span().unwrap_or(0..0);
             let key = places.path(&span);
@@ -62,6 +74,11 @@ pub(super) fn resolve(file: &str, text: &str) -> Result<MachineDescription, Vec<
         // Nothing else comes out of a check.
         Err(_) => Err(Vec::new()),
     }
+}
+
+/// Whether a dotted path is a key of a machine file.
+fn is_key(path: &str) -> bool {
+    KEYS.iter().any(|(key, _)| *key == path)
 }
 
 fn problems_of(problems: &mut Problems) -> Vec<Problem> {

@@ -88,6 +88,14 @@ pub enum StoreError {
         /// What is not as it should be.
         what: String,
     },
+    /// What stands in the place of the store is no file.
+    #[error("the store `{path}` cannot be used: {source}; name another one with --store")]
+    NoRegularFile {
+        /// The place.
+        path: PathBuf,
+        /// What stands there.
+        source: std::io::Error,
+    },
     /// A bookahead of before the first release wrote the store.
     #[error(
         "the store `{path}` has schema version {found}, this program writes version {supported}: it is a store of an earlier \

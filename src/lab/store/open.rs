@@ -13,6 +13,7 @@ use super::processes::file_identity;
 use super::schema_check;
 use super::versions::VERSIONS;
 use super::waiting::{self, BUSY_TIMEOUT};
+use crate::workload::input_file;
 
 /// An open store. One file holds any number of runs; several programs may have it open.
 #[derive(Debug)]
@@ -59,6 +60,7 @@ impl Store {
                 path: path.to_owned(),
             });
         }
+        require_file(path)?;
         // While two programs make the same new file, SQLite refuses the journal mode at once instead of waiting.
         let begun = Instant::now();
         let mut said = false;
@@ -132,6 +134,7 @@ impl Store {
                 path: path.to_owned(),
             });
         }
+        require_file(path)?;
         let open = |immutable: bool| -> Result<Self, StoreError> {
             let sql = |error| StoreError::from_sql(path, "opening it", error);
             let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -228,6 +231,19 @@ pub(super) fn uri(path: &Path, query: &str) -> String {
         }
     }
     format!("{uri}?{query}")
+}
+
+/// Refuses a named pipe, on which opening would wait, a device and a folder; what is not there yet is no fault.
+fn require_file(path: &Path) -> Result<(), StoreError> {
+    match input_file::require_file(path) {
+        Err(source) if source.kind() == io::ErrorKind::InvalidInput => {
+            Err(StoreError::NoRegularFile {
+                path: path.to_owned(),
+                source,
+            })
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Whether a new file in the folder is refused for lack of permission (and not because the path is no file at all).

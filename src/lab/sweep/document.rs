@@ -12,6 +12,7 @@ use toml::de::{DeArray, DeTable, DeValue, ValueDeserializer};
 use super::keys::{self, Kind};
 use super::raw::{RawAxis, RawExperiment, RawZip};
 use crate::keys::declaration::{ReadTable, Table};
+use crate::keys::ours::has_our_table;
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::studies::StudyTables;
 
@@ -37,6 +38,22 @@ impl<'i> Document<'i> {
     /// Reads the text; every unknown key and wrong type becomes a problem. `None` where the text is not TOML at all.
     pub(super) fn parse(text: &'i str, problems: &mut Problems) -> Option<Self> {
         let (table, syntax) = DeTable::parse_recoverable(text);
+        let is_empty = table.get_ref().is_empty() && syntax.is_empty();
+        if !is_empty && !has_our_table(table.get_ref(), &is_key) {
+            problems.conceal();
+            let first = (syntax.first()).map_or_else(
+                || first_of(table.get_ref()),
+                |error| error.span().unwrap_or(0..0),
+            );
+            problems.add(
+                ProblemKind::Syntax,
+                "",
+                first,
+                "no experiment is read here: the file has no table of one with a key of it",
+                "an experiment is TOML with [experiment], [workload] and others; `bookahead init` prints one",
+            );
+            return None;
+        }
         for error in syntax.iter().take(MOST_SYNTAX_ERRORS) {
             let span = error.span().unwrap_or(0..0);
             problems.add(
@@ -202,6 +219,23 @@ impl<'i> Document<'i> {
             }
         }
     }
+}
+
+/// Whether a dotted path is a key of an experiment file, or a table below a table.
+fn is_key(path: &str) -> bool {
+    let (table, name) = path.split_once('.').unwrap_or((path, ""));
+    match table {
+        "axis" => matches!(name, "key" | "values"),
+        "zip" => matches!(name, "keys" | "rows"),
+        "exclude" => keys::find(name).is_some(),
+        _ => keys::find(path).is_some() || keys::children(table).contains(&name),
+    }
+}
+
+/// Where the first key stands.
+fn first_of(table: &DeTable<'_>) -> Range<usize> {
+    let places = table.keys().map(Spanned::span);
+    places.min_by_key(|place| place.start).unwrap_or(0..0)
 }
 
 /// A document with values in the place of the ones in the file.

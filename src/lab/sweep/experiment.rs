@@ -1,7 +1,6 @@
 //! From an experiment file to a sweep: every combination of axis values read, checked and resolved before anything runs.
 
 use std::collections::HashMap;
-use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
@@ -22,6 +21,7 @@ use super::spec::{Axis, Point, Sweep};
 use super::unread;
 use crate::inputs::canonical_json;
 use crate::keys::problem::{ExperimentError, Problem, ProblemKind, Problems};
+use crate::workload::input_file::open_plain;
 
 /// A sweep that can run, and what a reader of its file should know.
 #[derive(Clone, Debug)]
@@ -43,7 +43,7 @@ impl Experiment {
             const NAME: &str = "standard input";
             return Self::parse(NAME, &read(Path::new(NAME), Ok(io::stdin().lock()))?, seed);
         }
-        let text = read(path, fs::File::open(path))?;
+        let text = read(path, open_plain(path))?;
         let mut experiment = Self::parse(&path.display().to_string(), &text, seed)?;
         experiment.sweep.source = Some(path.to_owned());
         Ok(experiment)

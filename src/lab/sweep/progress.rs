@@ -8,6 +8,7 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use bookahead_engine::printable::one_line;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use super::coordinator::{Observer, Task};
@@ -146,7 +147,7 @@ impl Progress {
                     ),
             );
         }
-        bar.set_prefix(clipped(&sweep.name, NAME_WIDTH));
+        bar.set_prefix(clipped(&one_line(&sweep.name), NAME_WIDTH));
         if terminal {
             bar.enable_steady_tick(Duration::from_millis(500));
             *SHOWN.lock().unwrap_or_else(PoisonError::into_inner) = Some(bar.clone());
@@ -173,7 +174,8 @@ impl Progress {
 impl Observer for Progress {
     fn started(&self, points: &[&Point]) {
         if let Some(point) = points.first() {
-            self.bar.set_message(describe(point));
+            self.bar
+                .set_message(one_line(&describe(point)).into_owned());
         }
     }
 

@@ -114,14 +114,14 @@ def run(
         TypeError: When a dictionary holds what no experiment file can hold.
     """
     named, text = _configuration(configuration)
-    arguments = ["run", named, "--json", "--store", os.fspath(store), "--outcomes", outcomes]
-    arguments += ["--no-report"] if report is None else ["--report", os.fspath(report)]
+    arguments = ["run", "--json", f"--store={os.fspath(store)}", f"--outcomes={outcomes}"]
+    arguments += ["--no-report"] if report is None else [f"--report={os.fspath(report)}"]
     arguments += _option("--workers", workers) + _option("--seed", seed)
     arguments += ["--retry-failed"] if retry_failed else []
     arguments += ["--fresh"] if fresh else []
     shown = sys.stderr.isatty() if progress is None else progress
     arguments += [] if shown else ["--quiet"]
-    ended = _program.start(arguments, text, terminal=shown)
+    ended = _program.start([*arguments, "--", named], text, terminal=shown)
     told = _object(ended.out)
     if "run" not in told:
         raise _experiment_error(ended, told, of_dictionary=text is not None)
@@ -149,7 +149,7 @@ def check(configuration: Mapping[str, Any] | AnyPath, *, store: AnyPath = DEFAUL
         BookaheadError: As `run` does.
     """
     named, text = _configuration(configuration)
-    ended = _program.start(["check", named, "--json", "--store", os.fspath(store)], text)
+    ended = _program.start(["check", "--json", f"--store={os.fspath(store)}", "--", named], text)
     told = _object(ended.out)
     if ended.exit_code != 0:
         raise _experiment_error(ended, told, of_dictionary=text is not None)
@@ -164,7 +164,7 @@ def open_run(run: AnyRun = "latest", *, store: AnyPath = DEFAULT_STORE) -> Run:
         BookaheadError: When the store cannot be read or has no such run.
     """
     named, file = _named(run, store)
-    return _run(_object(_program.call(["show", named, "--json", "--store", os.fspath(file)]).out), file)
+    return _run(_object(_program.call(["show", "--json", f"--store={file}", "--", named]).out), file)
 
 
 def points(run: AnyRun = "latest", *, store: AnyPath = DEFAULT_STORE, where: str | None = None) -> pl.DataFrame:
@@ -251,17 +251,18 @@ def export_file(
         The file. The other arguments and errors are as for `jobs`.
     """
     named, file = _named(run, store)
-    # What would be read as an option is still the value of one.
-    arguments = ["export", named, "--format", "parquet", f"--what={what}", f"--out={os.fspath(out)}", f"--store={file}"]
-    if points is not None:
-        places = _places(points)
-        if places:
-            arguments.append(f"--point={places}")
-        else:
-            where = "FALSE"
-    if where is not None:
-        arguments.append(f"--where={where}")
-    _program.call(arguments)
+    # What would be read as an option is still the value of one, and a name behind `--` is none.
+    arguments = ["export", "--format=parquet", f"--what={what}", f"--out={os.fspath(out)}", f"--store={file}"]
+    places = None if points is None else _places(points)
+    if places == "":
+        places, where = None, "FALSE"
+    with tempfile.TemporaryDirectory(prefix="bookahead-") as folder:
+        if places is not None:
+            # A list of points may be longer than a command line.
+            arguments.append("--point=@-")
+        if where is not None:
+            arguments.append(f"--where={_in_file(where, Path(folder) / 'where.sql')}")
+        _program.call([*arguments, "--", named], places)
     return Path(out)
 
 
@@ -290,7 +291,8 @@ def sql(
         out = Path(folder) / "rows.parquet"
         arguments = ["sql", "-", "--format=parquet", f"--out={out}", f"--store={os.fspath(store)}", f"--timeout={timeout}"]
         if parameters is not None:
-            arguments.append(f"--parameters={json.dumps(_plain(parameters, 'parameters'))}")
+            values = json.dumps(_plain(parameters, "parameters"))
+            arguments.append(f"--parameters={_in_file(values, Path(folder) / 'parameters.json')}")
         _program.call(arguments, query)
         return pl.read_parquet(out, memory_map=False)
 
@@ -305,7 +307,7 @@ def report(run: AnyRun, folder: AnyPath, *, store: AnyPath = DEFAULT_STORE) -> P
         BookaheadError: When the store cannot be read, has no such run, or the folder cannot be written.
     """
     named, file = _named(run, store)
-    _program.call(["report", named, "--json", f"--out={os.fspath(folder)}", f"--store={file}"])
+    _program.call(["report", "--json", f"--out={os.fspath(folder)}", f"--store={file}", "--", named])
     return Path(folder) / "index.html"
 
 
@@ -340,6 +342,12 @@ def _plain(value: Any, key: str) -> Any:
     )
 
 
+def _in_file(value: str, file: Path) -> str:
+    """The value as an argument that may be longer than a command line."""
+    file.write_text(value, encoding="utf-8")
+    return f"@{file}"
+
+
 def _named(run: AnyRun, store: AnyPath) -> tuple[str, Path]:
     if isinstance(run, Run):
         return str(run.id), run.store
@@ -347,7 +355,7 @@ def _named(run: AnyRun, store: AnyPath) -> tuple[str, Path]:
 
 
 def _option(name: str, value: int | None) -> list[str]:
-    return [] if value is None else [name, str(value)]
+    return [] if value is None else [f"{name}={value}"]
 
 
 def _places(points: Points) -> str:

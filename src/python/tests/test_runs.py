@@ -247,3 +247,24 @@ def test_progress_is_shown_where_it_is_asked_for(tmp_path: Path, capfd: pytest.C
     assert "24 points" in capfd.readouterr().err
     bookahead.run(experiment(), store=tmp_path / "store.db", fresh=True)
     assert capfd.readouterr().err == ""
+
+
+def test_a_name_that_begins_with_a_dash_is_a_name(small: bookahead.Run) -> None:
+    for name in ("--help", "-x", "--store=other.db"):
+        with pytest.raises(bookahead.BookaheadError, match="no run"):
+            bookahead.open_run(name, store=small.store)
+        with pytest.raises(bookahead.BookaheadError, match="no run"):
+            bookahead.points(name, store=small.store)
+
+
+def test_lists_and_texts_may_be_longer_than_a_command_line(small: bookahead.Run) -> None:
+    # One argument of a program has at most 128 KiB on Linux.
+    every_other = range(0, 200_000, 2)
+    assert bookahead.jobs(small, points=every_other).height > 0
+    long = " OR ".join(["place = 0", *(f"place = {10_000 + place}" for place in range(900)), "replication < 0 /*" + "x" * 200_000 + "*/"])
+    assert bookahead.points(small, where=long).height == 1
+    texts = {"name": "small", "long": "x" * 300_000}
+    found = bookahead.sql("SELECT count(*) AS n, length(:long) AS l FROM v_run WHERE name = :name", texts, store=small.store)
+    assert found.row(0) == (1, 300_000)
+    question = "SELECT 1 AS one /*" + "y" * 300_000 + "*/"
+    assert bookahead.sql(question, store=small.store).row(0) == (1,)

@@ -6,7 +6,8 @@ use std::path::Path;
 use maud::{Markup, html};
 
 use super::{AdviceRun, AdviceSource, AdviceSummary, Section};
-use crate::report::format::{Markdown, TableFormat as _, html as inert};
+use crate::report::format::inline::{self, code, label, text};
+use crate::report::format::{Markdown, TableFormat as _};
 use crate::report::html::{Panels, document, script, table_html};
 use crate::report::section::ReportError;
 use crate::report::svg;
@@ -149,31 +150,40 @@ fn write_markdown(
     sections: &[Section<'_>],
     target: &mut Vec<u8>,
 ) -> std::io::Result<()> {
-    writeln!(target, "# {}\n", inert(&title(source)))?;
+    writeln!(target, "# {}\n", text(&title(source)))?;
     if let Some(failures) = failures(source) {
-        writeln!(target, "**{}**\n", inert(&failures))?;
+        writeln!(target, "**{}**\n", inline::sentence(&failures))?;
     }
     for section in sections {
         let (question, answer) = (&section.question, section.short());
-        writeln!(target, "* **{}** {}", inert(question), inert(answer))?;
+        writeln!(
+            target,
+            "* **{}** {}",
+            inline::sentence(question),
+            inline::sentence(answer)
+        )?;
     }
     writeln!(target)?;
     for sentence in &source.sampled {
-        writeln!(target, "{}\n", inert(sentence))?;
+        writeln!(target, "{}\n", inline::sentence(sentence))?;
     }
-    writeln!(target, "{BRACKETS} This page again: `{}`\n", source.command)?;
+    writeln!(
+        target,
+        "{BRACKETS} This page again: {}\n",
+        code(&source.command)
+    )?;
     let markdown = Markdown::default();
     for section in sections {
-        writeln!(target, "# {}\n", inert(&section.question))?;
-        writeln!(target, "{}\n", inert(section.answer.trim()))?;
+        writeln!(target, "# {}\n", inline::sentence(&section.question))?;
+        writeln!(target, "{}\n", inline::sentence(section.answer.trim()))?;
         if !section.method.is_empty() {
-            writeln!(target, "{}\n", inert(&section.method))?;
+            writeln!(target, "{}\n", inline::sentence(&section.method))?;
         }
         for figure in &section.figures {
             writeln!(
                 target,
                 "![{}](plots/{}.svg)\n",
-                inert(&figure.title),
+                label(&figure.title),
                 figure.name
             )?;
         }
@@ -182,9 +192,9 @@ fn write_markdown(
         }
         writeln!(
             target,
-            "{} `{}`\n",
-            inert(&made_by(section)),
-            section.command
+            "{} {}\n",
+            text(&made_by(section)),
+            code(&section.command)
         )?;
     }
     Ok(())

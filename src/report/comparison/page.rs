@@ -9,7 +9,8 @@ use super::answer::{answers, trust};
 use super::figures::{Drawn, figures};
 use super::{ComparedRun, Comparison, tables};
 use crate::report::figure::Figure;
-use crate::report::format::{Markdown, TableFormat as _, html as inert};
+use crate::report::format::inline::{self, label, text};
+use crate::report::format::{Markdown, TableFormat as _};
 use crate::report::html::{
     self, Panels, document, plain_table, script, section, table_html, way_back,
 };
@@ -190,9 +191,9 @@ impl Content {
     }
 
     fn write_markdown(&self, target: &mut Vec<u8>) -> std::io::Result<()> {
-        writeln!(target, "# {}\n", inert(&self.title))?;
+        writeln!(target, "# {}\n", text(&self.title))?;
         for answer in &self.answers {
-            writeln!(target, "**{}**\n", inert(answer))?;
+            writeln!(target, "**{}**\n", inline::sentence(answer))?;
         }
         writeln!(target, "## Can I trust it?\n")?;
         for (good, sentence) in &self.trust {
@@ -200,7 +201,7 @@ impl Content {
                 target,
                 "* {} {}",
                 if *good { "✓" } else { "**!**" },
-                inert(sentence)
+                inline::sentence(sentence)
             )?;
         }
         writeln!(target)?;
@@ -209,7 +210,7 @@ impl Content {
             writeln!(target, "## All runs in one plot\n")?;
         }
         for figure in figures {
-            let title = inert(&figure.title).replace(['[', ']', '\n'], " ");
+            let title = label(&figure.title);
             writeln!(target, "![{title}](plots/{}.svg)\n", figure.name)?;
         }
         for note in self.figure_notes() {

@@ -13,18 +13,19 @@ use super::{
     PointsCheck, Provenance, Relation, Side, Tolerance, TrendCheck, ValueCheck, Where, Zipped,
     again, tables,
 };
+use crate::ours::told;
 use crate::studies::measures::ClusterMeasureName;
 
 /// Why a file of findings, of their explanations or of readings was refused.
 #[derive(Debug, thiserror::Error)]
 pub enum FindingsError {
     /// Not TOML, or an unknown key outside the findings.
-    #[error("{file}: {source}")]
+    #[error("{file}: {what}")]
     Syntax {
         /// The file.
         file: String,
-        /// What the parser says, with line and column.
-        source: Box<toml::de::Error>,
+        /// Where and what.
+        what: String,
     },
     /// An unknown key, or something impossible, in one finding.
     #[error("{file}, line {line}: finding `{id}`: {problem}")]
@@ -55,9 +56,16 @@ pub(super) fn from_toml<T: serde::de::DeserializeOwned>(
     file: &str,
     text: &str,
 ) -> Result<T, FindingsError> {
-    toml::from_str(text).map_err(|source| FindingsError::Syntax {
+    const EXPECTED: &str =
+        "findings are TOML with [[finding]], [[table]], [[explanation]] or [[reading]]";
+    let is_key = |path: &str| {
+        ["finding.", "table.", "explanation.", "reading."]
+            .iter()
+            .any(|table| path.starts_with(table))
+    };
+    toml::from_str(text).map_err(|error| FindingsError::Syntax {
         file: file.to_owned(),
-        source: Box::new(source),
+        what: told(&error, text, EXPECTED, is_key),
     })
 }
 

@@ -1,9 +1,9 @@
 //! Markdown: rounded for people, with the note and the query below.
 
-use bookahead_engine::printable::printable;
 use std::io;
 
 use super::TableFormat;
+use super::inline::{block, sentence, text};
 use crate::report::Table;
 
 /// GitHub-flavoured Markdown.
@@ -25,14 +25,14 @@ impl TableFormat for Markdown {
     }
 
     fn write(&self, table: &Table, target: &mut dyn io::Write) -> io::Result<()> {
-        writeln!(target, "## {}\n", html(&table.title))?;
+        writeln!(target, "## {}\n", sentence(&table.title))?;
         if table.rows.is_empty() {
             writeln!(target, "Nothing to show.\n")?;
         } else {
             let titles: Vec<String> = table
                 .columns
                 .iter()
-                .map(|column| escape(&column.title))
+                .map(|column| text(&column.title))
                 .collect();
             writeln!(target, "| {} |", titles.join(" | "))?;
             let rules: Vec<&str> = (0..table.columns.len())
@@ -49,7 +49,7 @@ impl TableFormat for Markdown {
                 let cells: Vec<String> = row
                     .iter()
                     .zip(&table.columns)
-                    .map(|(cell, column)| escape(&column.text(cell)))
+                    .map(|(cell, column)| text(&column.text(cell)))
                     .collect();
                 writeln!(target, "| {} |", cells.join(" | "))?;
             }
@@ -68,24 +68,15 @@ impl TableFormat for Markdown {
             }
         }
         if !table.note.is_empty() {
-            writeln!(target, "{}\n", html(&table.note))?;
+            writeln!(target, "{}\n", sentence(&table.note))?;
         }
         if !table.sql.is_empty() {
             writeln!(
                 target,
-                "<details><summary>The query</summary>\n\n```sql\n{}\n```\n\n</details>\n",
-                table.sql.trim()
+                "<details><summary>The query</summary>\n\n{}\n\n</details>\n",
+                block("sql", table.sql.trim())
             )?;
         }
         Ok(())
     }
-}
-
-fn escape(text: &str) -> String {
-    html(text).replace('|', "\\|").replace(['\n', '\r'], " ")
-}
-
-/// Text as text where Markdown would take it for HTML.
-pub(in crate::report) fn html(text: &str) -> String {
-    printable(text).replace('&', "&amp;").replace('<', "&lt;")
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::Write as _;
 
+use bookahead_engine::printable::printable;
 use comfy_table::{
     CellAlignment, ColumnConstraint, ContentArrangement, LineStyle, Table, TableStyle, presets,
 };
@@ -18,7 +19,7 @@ pub(super) fn link(id: &str) -> String {
 
 pub(super) fn line(page: &mut String, text: &str) {
     // Writing to a string cannot fail.
-    let _ = writeln!(page, "{text}");
+    let _ = writeln!(page, "{}", printable(text));
 }
 
 /// Below which title a finding stands.

@@ -13,7 +13,7 @@ use super::judgements::two_judgements;
 use super::{FindingResult, ScoreCard, Tallies, title_order};
 use crate::report::findings::Verdict;
 use crate::report::findings::tables::Found;
-use crate::report::format::html as inert;
+use crate::report::format::inline::markup;
 use crate::report::svg;
 use crate::report::table::{Cell, Column, Table};
 use crate::report::{Csv, TableFormat};
@@ -313,7 +313,7 @@ impl<'p> PaperPage<'p> {
             "<!-- made by: {0} -->\n\n# {1}: which claims hold\n\n{2}. Made by `{0}` from the score cards of its traces.\n\n**{3}** {4}\n\n",
             self.command,
             self.paper(),
-            inert(self.title()),
+            markup(self.title()),
             self.headline(),
             self.rest()
         );
@@ -321,13 +321,13 @@ impl<'p> PaperPage<'p> {
             line(&mut page, &format!("{paragraph}\n"));
         }
         let markdown = |page: &mut String, grid: &Grid| {
-            let header: Vec<String> = grid.header.iter().map(|head| inert(head)).collect();
+            let header: Vec<String> = grid.header.iter().map(|head| markup(head)).collect();
             let header: Vec<&str> = header.iter().map(String::as_str).collect();
             let rows = grid.rows.iter();
             markdown_table(
                 page,
                 &header,
-                rows.map(|row| row.iter().map(|cell| inert(cell)).collect()),
+                rows.map(|row| row.iter().map(|cell| markup(cell)).collect()),
             );
             page.push('\n');
         };
@@ -360,11 +360,11 @@ impl<'p> PaperPage<'p> {
             markdown(&mut page, &map.grid());
         }
         for figure in &self.figures {
-            line(&mut page, &format!("## {}\n", inert(&figure.title())));
+            line(&mut page, &format!("## {}\n", markup(&figure.title())));
             for panel in &figure.panels {
                 line(
                     &mut page,
-                    &format!("![{}]({}.svg)\n", inert(&panel.title), panel.name),
+                    &format!("![{}]({}.svg)\n", markup(&panel.title), panel.name),
                 );
             }
             line(&mut page, &format!("{}\n", figure.note()));
@@ -374,7 +374,7 @@ impl<'p> PaperPage<'p> {
             line(&mut page, "## Measured against published\n");
         }
         for (claim, to) in self.drawings() {
-            line(&mut page, &format!("{0}\n\n![{0}]({to})\n", inert(claim)));
+            line(&mut page, &format!("{0}\n\n![{0}]({to})\n", markup(claim)));
         }
         let open = self.unexplained();
         if !open.is_empty() {
@@ -385,7 +385,7 @@ impl<'p> PaperPage<'p> {
                     &format!(
                         "- `{}`: {}",
                         result.finding.id,
-                        inert(&result.finding.statement)
+                        markup(&result.finding.statement)
                     ),
                 );
             }

@@ -236,7 +236,7 @@ impl MachineAnswer {
 
     pub(in crate::cli::simulate) fn json(&self) -> String {
         // Names and numbers only: there is nothing that JSON could not hold.
-        serde_json::to_string_pretty(self).unwrap_or_default() + "\n"
+        crate::cli::output::json(self).unwrap_or_default()
     }
 
     pub(in crate::cli::simulate) fn text(&self) -> String {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use miette::{IntoDiagnostic, miette};
 
+use crate::ours::told;
 use crate::workload::foreign::Mapping;
 use crate::workload::input_file::read_whole;
 
@@ -38,11 +39,20 @@ pub(super) fn mapping(name: &str) -> miette::Result<Mapping> {
                     names().join(", ")
                 )
             })?;
-            (String::from_utf8(bytes).into_diagnostic()?, name.to_owned())
+            let text = String::from_utf8(bytes)
+                .map_err(|_| miette!("the mapping {name} is not UTF-8 text"))?;
+            (text, name.to_owned())
         }
     };
-    let mapping: Mapping =
-        toml::from_str(&text).map_err(|error| miette!("the mapping {place}: {error}"))?;
+    let mapping: Mapping = toml::from_str(&text).map_err(|error| {
+        const EXPECTED: &str =
+            "a mapping is TOML with a `title` and a table [fields]; docs/importing.md says how it is written";
+        let is_key = |path: &str| {
+            path.strip_prefix("fields.")
+                .is_some_and(|field| Mapping::FIELDS.contains(&field))
+        };
+        miette!("the mapping {place}: {}", told(&error, &text, EXPECTED, is_key))
+    })?;
     mapping.check().into_diagnostic()?;
     Ok(mapping)
 }

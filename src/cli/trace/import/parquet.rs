@@ -1,6 +1,5 @@
 //! Parquet: rows of a table for a mapping.
 
-use std::fs::File;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
@@ -14,6 +13,7 @@ use parquet::schema::types::{Type, TypePtr};
 use crate::workload::foreign::{
     Cell, ImportSettings, ImportedTrace, LocalTimes, Mapping, MappingReader,
 };
+use crate::workload::input_file::open_plain;
 
 /// Unpacked, one column of a group of rows may have this much: the writers of data sets stay below a tenth of it.
 const LARGEST_COLUMN_BYTES: i64 = 1 << 30;
@@ -41,7 +41,7 @@ fn read_rows(
 ) -> miette::Result<ImportedTrace> {
     let fault = |error: &dyn std::fmt::Display| miette!("{}: {error}", path.display());
     let file =
-        File::open(path).map_err(|error| miette!("cannot read {}: {error}", path.display()))?;
+        open_plain(path).map_err(|error| miette!("cannot read {}: {error}", path.display()))?;
     let table = SerializedFileReader::new(file).map_err(|error| fault(&error))?;
     let schema = table.metadata().file_metadata().schema().clone();
     let wanted = mapping.read_columns();

@@ -83,6 +83,24 @@ struct Fields {
 }
 
 impl Mapping {
+    /// The keys of its table `fields`.
+    pub const FIELDS: [&'static str; 14] = [
+        "job_number",
+        "submit",
+        "start",
+        "end",
+        "wait",
+        "run",
+        "requested_time",
+        "allocated_processors",
+        "requested_processors",
+        "user",
+        "group",
+        "queue",
+        "partition",
+        "status",
+    ];
+
     /// Whether the mapping says enough for jobs to come out.
     ///
     /// # Errors

@@ -43,6 +43,16 @@ pub enum SlurmError {
     },
 }
 
+/// Where files that a `slurm.conf` includes may be.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Includes {
+    /// In the folder of the first file or below it, behind all links: whoever wrote the file cannot have others read.
+    #[default]
+    Below,
+    /// Anywhere.
+    Anywhere,
+}
+
 /// A machine file that was a `slurm.conf`.
 #[derive(Clone, Debug, Default)]
 pub struct Converted {
@@ -92,8 +102,9 @@ pub fn convert(
     text: &str,
     qualities: Option<(&Path, &str)>,
     associations: Option<(&Path, &str)>,
+    includes: Includes,
 ) -> Result<Converted, SlurmError> {
-    let lines = lines::lines(path, text)?;
+    let lines = lines::lines(path, text, includes)?;
     let mut global = Global::default();
     let mut nodes = Nodes::default();
     let mut not_read = NotRead::default();

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::machines::MachineDescription;
-use crate::machines::slurm::{Converted, convert, is_slurm};
+use crate::machines::slurm::{Converted, Includes, convert, is_slurm};
 use crate::scheduling::partitioned::{
     AccountIndex, Backfilling, ClassIndex, FairShareAlgorithm, NodeSharing, ShareHolder,
 };
@@ -27,7 +27,7 @@ tiny|chemistry|||parent|50|node=20||normal
 ";
 
 fn converted(text: &str) -> Converted {
-    convert(Path::new("slurm.conf"), text, None, None).expect("a sound slurm.conf")
+    convert(Path::new("slurm.conf"), text, None, None, Includes::Below).expect("a sound slurm.conf")
 }
 
 fn described(converted: &Converted) -> MachineDescription {
@@ -206,6 +206,7 @@ fn lists_of_the_database_become_qualities_of_service_and_accounts() {
         CONF,
         Some((Path::new("qos.txt"), QOS)),
         Some((Path::new("assoc.txt"), ASSOCIATIONS)),
+        Includes::Below,
     )
     .unwrap();
     let description = described(&converted);
@@ -267,6 +268,7 @@ fn lists_of_the_database_become_qualities_of_service_and_accounts() {
         CONF,
         Some((Path::new("qos.txt"), "a|b\n")),
         None,
+        Includes::Below,
     );
     let error = wrong.unwrap_err().to_string();
     assert!(
@@ -284,7 +286,14 @@ fn the_fair_tree_is_the_default_and_accounts_have_those_above_them() {
     let machine = |flags: &str| {
         let text = format!("{least}{flags}");
         let associations = Some((Path::new("assoc.txt"), associations));
-        let converted = convert(Path::new("slurm.conf"), &text, None, associations).unwrap();
+        let converted = convert(
+            Path::new("slurm.conf"),
+            &text,
+            None,
+            associations,
+            Includes::Below,
+        )
+        .unwrap();
         (
             described(&converted).machine().clone(),
             converted.notes.join("\n"),
@@ -388,7 +397,7 @@ fn a_wrong_line_is_told_with_its_number_and_key() {
             "no whole number",
         ),
     ] {
-        let error = convert(Path::new("slurm.conf"), wrong, None, None)
+        let error = convert(Path::new("slurm.conf"), wrong, None, None, Includes::Below)
             .unwrap_err()
             .to_string();
         let place = format!("slurm.conf:{place}");
@@ -397,7 +406,14 @@ fn a_wrong_line_is_told_with_its_number_and_key() {
             "{wrong}: {error}"
         );
     }
-    let error = convert(Path::new("slurm.conf"), "NodeName=n1", None, None).unwrap_err();
+    let error = convert(
+        Path::new("slurm.conf"),
+        "NodeName=n1",
+        None,
+        None,
+        Includes::Below,
+    )
+    .unwrap_err();
     assert!(error.to_string().contains("no partition is up"), "{error}");
 }
 

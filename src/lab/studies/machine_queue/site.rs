@@ -1,7 +1,6 @@
 //! The machine of a study with the place that it has for every record of a trace.
 
 use std::collections::HashMap;
-use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -9,10 +8,12 @@ use sha2::{Digest, Sha256};
 
 use super::{MachineQueueSettings, MachineSource};
 use crate::inputs::{Cache, InputError, Inputs, canonical_text};
+use crate::machines::slurm::Includes;
 use crate::machines::{MachineDescription, MachineError, Place, TraceNames};
 use crate::scheduling::partitioned::{PartitionedMachine, PartitionedOutcome, PlacedJobs};
 use crate::studies::SimulationSpec;
 use crate::units::{Nodes, Seconds};
+use crate::workload::input_file::read_whole;
 use crate::workload::{Job, Origin};
 
 /// A machine, and where the records of one trace run on it.
@@ -53,7 +54,7 @@ impl Site {
     ) -> Result<Self, InputError> {
         let fault = |error: MachineError| InputError::Machine(error.to_string());
         let description = match &settings.source {
-            MachineSource::File(file) => MachineDescription::load(Path::new(file)),
+            MachineSource::File(file) => MachineDescription::load(Path::new(file), Includes::Below),
             MachineSource::Text(text) => MachineDescription::parse("machine.text", text),
         };
         let description = description.map_err(fault)?;
@@ -65,7 +66,8 @@ impl Site {
             names.read(Path::new(list)).map_err(fault)?;
             hash.update([0]);
             hash.update(
-                fs::read(list).map_err(|error| InputError::Machine(format!("{list}: {error}")))?,
+                read_whole(Path::new(list))
+                    .map_err(|error| InputError::Machine(format!("{list}: {error}")))?,
             );
         }
         let machine = description
