@@ -6,6 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
+use super::limit::Limit;
+use super::spool::Spool;
 pub(super) use crate::report::axes_text;
 use crate::report::{Cell, Table, TableFormat as _, Terminal, moment};
 use crate::store::{QueryError, RunSummary, SqlValue, StoreError};
@@ -220,28 +222,24 @@ pub(super) fn ranges(places: &[i64]) -> String {
     text.join(", ")
 }
 
-/// From now on Ctrl-C ends the question under way, so that half a file can be taken away; a second one ends the process.
-/// Where no thread or signal handler can be had, Ctrl-C ends the process at once, as without this.
-pub(super) fn interrupt_on_ctrl_c(store: &crate::store::Store) {
-    let handle = store.interrupt_handle();
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .build()
-    else {
-        return;
-    };
-    let _ = std::thread::Builder::new()
-        .name("signals".to_owned())
-        .spawn(move || {
-            runtime.block_on(async {
-                if tokio::signal::ctrl_c().await.is_ok() {
-                    handle.interrupt();
-                    if tokio::signal::ctrl_c().await.is_ok() {
-                        std::process::exit(crate::sweep::INTERRUPTED);
-                    }
-                }
-            });
-        });
+/// Writes to standard output what somebody may read slowly: `work` is done before that, so nothing that it holds is held for a reader.
+pub(super) fn print_within<T>(
+    limit: &Limit,
+    work: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, LookError>,
+) -> Result<T, LookError> {
+    spooled(io::stdout(), limit, work)
+}
+
+fn spooled<T>(
+    target: impl Write + Send + 'static,
+    limit: &Limit,
+    work: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, LookError>,
+) -> Result<T, LookError> {
+    let mut spool = Spool::new(target)?;
+    let result = work(&mut spool);
+    // After an error, too, what there was before it is read.
+    let read = spool.finish(limit);
+    result.and_then(|result| read.map(|()| result))
 }
 
 /// A file that appears at its place only when it is whole.
@@ -301,6 +299,18 @@ impl WholeFile {
             target: Target::Beside(builder.tempfile_in(folder).map_err(error)?),
             path,
         })
+    }
+
+    /// As [`WholeFile::write`]; a device or a named pipe gets it as standard output does ([`print_within`]).
+    pub(super) fn write_within<T>(
+        self,
+        limit: &Limit,
+        work: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, LookError>,
+    ) -> Result<T, LookError> {
+        match self.target {
+            Target::Through(file) => spooled(file, limit, work),
+            Target::Beside(_) => self.write(work),
+        }
     }
 
     /// Writes it with `work` and moves it to its place; after an error nothing is left.
