@@ -2,6 +2,7 @@
 
 mod browser;
 mod client;
+mod limits;
 
 use std::fs;
 use std::process::{Command, Stdio};

@@ -3,7 +3,7 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use crate::support::program::program;
@@ -50,13 +50,27 @@ impl Events {
 impl Server {
     /// Starts it on a free port, unless the arguments say another one.
     pub fn start(folder: &Path, arguments: &[&str]) -> Self {
+        Self::started(program(folder, &[]), arguments)
+    }
+
+    /// The same through another program, whose arguments end with the command.
+    pub fn start_as(mut other: Command, folder: &Path, arguments: &[&str]) -> Self {
+        let command = program(folder, &[]);
+        other.arg(command.get_program()).current_dir(folder);
+        other.stdin(Stdio::null()).stderr(Stdio::null());
+        Self::started(other, arguments)
+    }
+
+    fn started(mut command: Command, arguments: &[&str]) -> Self {
         let common = ["serve", "--quiet", "--address", "127.0.0.1:0"];
         let first = if arguments.contains(&"--address") {
             2
         } else {
             4
         };
-        let mut process = program(folder, &[&common[..first], arguments].concat())
+        let mut process = command
+            .args(&common[..first])
+            .args(arguments)
             .stdout(Stdio::piped())
             .spawn()
             .expect("it starts");

@@ -18,7 +18,7 @@ use super::work::in_background;
 /// What of one answer stays in memory.
 const IN_MEMORY: usize = 256 << 10;
 
-/// Bytes that are sent at once.
+/// Bytes that are read and sent at once.
 const PIECE: usize = 256 << 10;
 
 /// A reader must take so many bytes a second …
@@ -103,22 +103,27 @@ impl Answer {
         }
     }
 
-    /// The same with more at its end.
+    /// Reads it from its source to the end.
     ///
     /// # Errors
     ///
-    /// When there is no room for it.
-    pub(super) async fn with(mut self, piece: Vec<u8>) -> Result<Self, Trouble> {
-        self.share.grow(piece.len() as u64)?;
-        in_background(move || {
-            self.kept.write_all(&piece).map_err(|error| {
+    /// When there is no room for it, or the source fails.
+    pub(super) fn read(&mut self, source: &mut impl io::Read) -> Result<(), Trouble> {
+        let mut piece = vec![0; PIECE];
+        loop {
+            let length = match source.read(&mut piece) {
+                Ok(0) => return Ok(()),
+                Ok(length) => length,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(_) => return Err(Trouble::fault()),
+            };
+            self.share.grow(length as u64)?;
+            self.kept.write_all(&piece[..length]).map_err(|error| {
                 Trouble::busy(format!(
                     "The answer cannot be kept while it is sent: {error}. Make room in the folder for temporary files (TMPDIR)."
                 ))
             })?;
-            Ok(self)
-        })
-        .await
+        }
     }
 
     /// Sends it as a page.

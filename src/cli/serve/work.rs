@@ -3,13 +3,12 @@
 //! A page that nobody waits for any more is no longer computed, whatever it does at that moment: what has its own process can be killed. It
 //! cannot take the server with it either. A process ends with its standard input, so none outlives the server.
 
-use std::io::{self, BufWriter, Write as _};
+use std::io::{self, BufWriter, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::{ExitCode, Stdio};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-use tokio::process::Command;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::kept::{Answer, Budget};
@@ -23,10 +22,13 @@ const AT_ONCE: usize = 2;
 /// How long a page waits for its turn.
 const TURN: Duration = Duration::from_secs(20);
 
-/// Bytes that are read of an answer at once.
+/// Bytes of an answer that are written at once.
 const PIECE: usize = 1 << 16;
 
-/// What a process may say on standard error.
+/// Between two looks at whether a process has ended that writes no more.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// What is read of what a process says on standard error.
 const MOST_SAID: u64 = 1 << 16;
 
 /// The exit code of a process that said in its last line why there is no page, a [`Trouble`].
@@ -99,70 +101,102 @@ impl Work {
                 "The system starts no process that would make the page: {error}. Try again later."
             ))
         };
+        let mut said = tempfile::tempfile().map_err(unstarted)?;
         let mut child = this_program()
             .map_err(unstarted)?
             .args(["serve", "--answer", "--store"])
             .arg(&self.store)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .kill_on_drop(true)
+            .stderr(said.try_clone().map_err(unstarted)?)
             .spawn()
             .map_err(unstarted)?;
-        let (Some(mut input), Some(mut output), Some(errors)) =
-            (child.stdin.take(), child.stdout.take(), child.stderr.take())
-        else {
+        let (Some(mut input), Some(mut output)) = (child.stdin.take(), child.stdout.take()) else {
             return Err(Trouble::fault());
         };
         let mut question = serde_json::to_vec(wanted).map_err(|_| Trouble::fault())?;
         question.push(b'\n');
-        // Where it ended at once, what it said tells why.
-        let _ = input.write_all(&question).await;
-        let body = async {
-            loop {
-                let mut piece = Vec::with_capacity(PIECE);
-                match output.read_buf(&mut piece).await {
-                    Ok(0) => return Ok(answer),
-                    Ok(_) => answer = answer.with(piece).await?,
-                    Err(_) => return Err(Trouble::fault()),
-                }
+        let running = Running(Arc::new(Mutex::new(child)));
+        let child = Arc::clone(&running.0);
+        let computed = in_background(move || {
+            // Where it ended at once, what it said tells why. It lives as long as its standard input.
+            let _ = input.write_all(&question);
+            let kept = answer.read(&mut output);
+            if kept.is_err() {
+                kill(&child);
             }
-        };
-        let said = async {
-            let mut said = Vec::new();
-            let _ = errors.take(MOST_SAID).read_to_end(&mut said).await;
-            Ok(said)
-        };
-        let (answer, said) = tokio::try_join!(body, said)?;
-        let status = child.wait().await.map_err(|_| Trouble::fault())?;
-        // Until here it has to live.
-        drop(input);
-        let said = String::from_utf8_lossy(&said);
-        let mut lines: Vec<&str> = said.lines().collect();
-        let trouble = match status.code() {
-            Some(0) => None,
-            Some(code) if code == i32::from(TROUBLE) => {
-                let trouble = lines
-                    .last()
-                    .and_then(|line| serde_json::from_str(line).ok());
-                if trouble.is_some() {
-                    lines.pop();
-                }
-                Some(trouble.unwrap_or_else(Trouble::fault))
-            }
-            _ => Some(Trouble::fault()),
-        };
-        for line in lines {
-            crate::cli::say(line);
-        }
-        trouble.map_or(Ok(answer), Err)
+            let code = ended(&child)?;
+            kept?;
+            let mut text = Vec::new();
+            let read = said
+                .rewind()
+                .and_then(|()| said.take(MOST_SAID).read_to_end(&mut text));
+            read.map_err(|_| Trouble::fault())?;
+            judged(code, &String::from_utf8_lossy(&text)).map(|()| answer)
+        });
+        let computed = computed.await;
+        drop(running);
+        computed
     }
+}
+
+/// A process that is killed when this is dropped. That needs no task and no thread: nothing that could be cancelled itself.
+struct Running(Arc<Mutex<Child>>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        kill(&self.0);
+    }
+}
+
+fn kill(child: &Mutex<Child>) {
+    // One that has ended already cannot be killed.
+    let _ = child.lock().unwrap_or_else(PoisonError::into_inner).kill();
+}
+
+/// Waits for the end of a process that writes no more; its code, unless it was killed.
+fn ended(child: &Mutex<Child>) -> Result<Option<i32>, Trouble> {
+    loop {
+        // Held for a moment at a time, so that it can be killed.
+        let ended = child
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .try_wait();
+        match ended {
+            Ok(Some(status)) => return Ok(status.code()),
+            Ok(None) => std::thread::sleep(PAUSE),
+            Err(_) => return Err(Trouble::fault()),
+        }
+    }
+}
+
+/// What the end of a process means. What else it said is passed on to the terminal.
+fn judged(code: Option<i32>, said: &str) -> Result<(), Trouble> {
+    let mut lines: Vec<&str> = said.lines().collect();
+    let result = match code {
+        Some(0) => Ok(()),
+        Some(code) if code == i32::from(TROUBLE) => {
+            match lines.last().map(|line| serde_json::from_str(line)) {
+                Some(Ok(trouble)) => {
+                    lines.pop();
+                    Err(trouble)
+                }
+                _ => Err(Trouble::fault()),
+            }
+        }
+        _ => Err(Trouble::fault()),
+    };
+    for line in lines {
+        crate::cli::say(line);
+    }
+    result
 }
 
 /// This program once more, even where its file has been replaced meanwhile.
 fn this_program() -> io::Result<Command> {
     #[cfg(target_os = "linux")]
     {
+        use std::os::unix::process::CommandExt as _;
         let mut command = Command::new("/proc/self/exe");
         command.arg0("bookahead");
         Ok(command)
