@@ -8,7 +8,7 @@ use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::program::{TEXT, folder, output, program, run, text};
+use crate::support::program::{TEXT, Watch, folder, output, program, run, text};
 use client::{Answer, Server};
 
 /// A folder with a store of two runs, the second of which has other thresholds.
@@ -469,6 +469,7 @@ fn progress_is_told_while_a_sweep_writes_and_the_sweep_ends_as_without_a_watcher
         "{first}"
     );
     let mut sweep = long_run(folder.path(), 40);
+    let _watch = Watch::new(&sweep, Duration::from_secs(600));
     let mut done: Vec<u64> = Vec::new();
     loop {
         let event = events.next();
@@ -494,6 +495,7 @@ fn progress_is_told_while_a_sweep_writes_and_the_sweep_ends_as_without_a_watcher
 fn a_watched_list_tells_each_change_in_a_pipe_and_ends_when_nothing_runs() {
     let folder = folder();
     let mut sweep = long_run(folder.path(), 40);
+    let _watch = Watch::new(&sweep, Duration::from_secs(600));
     let store = folder.path().join("seen.db");
     while !text(&output(program(folder.path(), &["runs", "--store", "seen.db"])).stdout)
         .contains("running")

@@ -6,11 +6,15 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::support::program::program;
+use crate::support::program::{Watch, program};
+
+/// Longer than any test needs a server, on a machine that does ten other things.
+const LONGEST: Duration = Duration::from_secs(900);
 
 /// The program as it serves.
 pub struct Server {
     pub process: Child,
+    _watch: Watch,
     /// The address that it printed.
     pub url: String,
     pub port: u16,
@@ -74,6 +78,7 @@ impl Server {
             .stdout(Stdio::piped())
             .spawn()
             .expect("it starts");
+        let watch = Watch::new(&process, LONGEST);
         let mut url = String::new();
         let stdout = process.stdout.take().expect("it is piped");
         BufReader::new(stdout)
@@ -86,6 +91,7 @@ impl Server {
         let port = host.and_then(|host| host.rsplit(':').next()?.parse().ok());
         Self {
             process,
+            _watch: watch,
             port: port.unwrap_or_else(|| panic!("no address: {url}")),
             url,
         }
