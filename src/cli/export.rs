@@ -46,7 +46,7 @@ pub struct ExportArguments {
     /// Only rows for which this holds: a condition in SQL on columns of the export, a dotted one in double quotes
     #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true)]
     pub condition: Option<String>,
-    /// Give up after this many seconds, until the last row is read; 0: never [default: 600 with --where, else 0]
+    /// Give up after this many seconds, whether it computes or waits for a reader; 0: never [default: 600 with --where, else 0]
     #[arg(long, value_name = "SECONDS")]
     pub timeout: Option<u32>,
     /// The file, or a folder for it; `-` is standard output [default: run-N-points.parquet and so on in this folder]

@@ -43,7 +43,7 @@ pub struct SqlArguments {
     /// Write to this file instead of standard output; it appears once it is complete
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Give up after this many seconds, until the last row is read; 0: never
+    /// Give up after this many seconds, whether it computes or waits for a reader; 0: never
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     pub timeout: u32,
     /// List the views and tables instead

@@ -3,6 +3,8 @@
 //! A checkpoint cannot pass what a reader still sees, so a reader that never ends makes the journal grow for as long as something is
 //! written. The writer cannot change that; it says whom to end.
 
+#[cfg(target_os = "linux")]
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -73,26 +75,30 @@ fn readers(_: &Path) -> Option<Vec<String>> {
     None
 }
 
-/// The processes with a lock on one of the places of SQLite's shared memory that stand for a reader. A line of `/proc/locks`:
-/// `1: POSIX  ADVISORY  READ 4711 08:01:1234 124 124`. The process is -1 or 0 where it is none of this container.
+/// The processes with a lock on one of the places of SQLite's shared memory that stand for a reader, but for those that write at this
+/// moment, which soon come to an end. A line of `/proc/locks`: `1: POSIX  ADVISORY  READ 4711 08:01:1234 124 124`. The process is -1 or 0
+/// where it is none of this container.
 #[cfg(target_os = "linux")]
 fn reading(locks: &str, file: u64) -> Vec<i64> {
-    /// WAL_READ_LOCK(0) to WAL_READ_LOCK(4) in SQLite's `wal.c`, behind UNIX_SHM_BASE.
+    /// WAL_WRITE_LOCK and WAL_READ_LOCK(0) to WAL_READ_LOCK(4) in SQLite's `wal.c`, behind UNIX_SHM_BASE.
+    const WRITER: std::ops::RangeInclusive<u64> = 120..=120;
     const READERS: std::ops::RangeInclusive<u64> = 123..=127;
-    let reader = |line: &str| {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        let [_, "POSIX", _, "READ", process, place, from, to] = words[..] else {
-            return None;
+    let holders = |kind: &str, places: std::ops::RangeInclusive<u64>| -> BTreeSet<i64> {
+        let holder = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let [_, "POSIX", _, held, process, place, from, to] = words[..] else {
+                return None;
+            };
+            let is_file = place.rsplit(':').next()?.parse() == Ok(file);
+            let (from, to): (u64, u64) = (from.parse().ok()?, to.parse().ok()?);
+            let is_there = from <= *places.end() && to >= *places.start();
+            (held == kind && is_file && is_there).then(|| process.parse().ok())?
         };
-        let is_file = place.rsplit(':').next()?.parse() == Ok(file);
-        let (from, to): (u64, u64) = (from.parse().ok()?, to.parse().ok()?);
-        let is_reader = from <= *READERS.end() && to >= *READERS.start();
-        (is_file && is_reader).then(|| process.parse().ok())?
+        locks.lines().filter_map(holder).collect()
     };
-    let mut processes: Vec<i64> = locks.lines().filter_map(reader).collect();
-    processes.sort_unstable();
-    processes.dedup();
-    processes
+    let writers = holders("WRITE", WRITER);
+    let readers = holders("READ", READERS);
+    readers.difference(&writers).copied().collect()
 }
 
 /// A process with its command, where it can be seen.
@@ -132,6 +138,7 @@ mod tests {
 6: -> POSIX  ADVISORY  READ 76 08:01:1234 124 124
 7: POSIX  ADVISORY  READ 71 08:01:1234 123 123
 8: POSIX  ADVISORY  READ 70 08:01:1234 127 127
+9: POSIX  ADVISORY  READ 73 08:01:1234 125 125
 ";
         assert_eq!(reading(locks, 1234), [70, 71]);
     }
