@@ -8,7 +8,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
 use super::aligned::for_terminal;
 use super::limit::Limit;
-use super::screen::{LookError, WholeFile, csv_error, print_within};
+use super::screen::{LookError, csv_error};
+use super::spool;
 use crate::report::{ColumnKind, ParquetRows};
 use crate::store::{
     Export, ExportKind, ExportRows, ExportType, RunSelector, RunSummary, SqlValue, Store,
@@ -180,7 +181,7 @@ fn written(
                 "Parquet cannot be shown on a screen: name a file with --out".to_owned(),
             ));
         }
-        return print_within(limit, write).map(drop);
+        return spool::print(limit, write).map(drop);
     }
     let path = match &arguments.out {
         None => PathBuf::from(name),
@@ -190,7 +191,7 @@ fn written(
         }
         Some(out) => out.clone(),
     };
-    let rows = WholeFile::create(&path)?.write_within(limit, write)?;
+    let rows = spool::write_file(&path, limit, write)?;
     super::say(format_args!(
         "{rows} rows, {} columns: {}",
         export.columns.len(),

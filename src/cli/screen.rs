@@ -6,8 +6,6 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use super::limit::Limit;
-use super::spool::Spool;
 pub(super) use crate::report::axes_text;
 use crate::report::{Cell, Table, TableFormat as _, Terminal, moment};
 use crate::store::{QueryError, RunSummary, SqlValue, StoreError};
@@ -222,26 +220,6 @@ pub(super) fn ranges(places: &[i64]) -> String {
     text.join(", ")
 }
 
-/// Writes to standard output what somebody may read slowly: `work` is done before that, so nothing that it holds is held for a reader.
-pub(super) fn print_within<T>(
-    limit: &Limit,
-    work: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, LookError>,
-) -> Result<T, LookError> {
-    spooled(io::stdout(), limit, work)
-}
-
-fn spooled<T>(
-    target: impl Write + Send + 'static,
-    limit: &Limit,
-    work: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, LookError>,
-) -> Result<T, LookError> {
-    let mut spool = Spool::new(target)?;
-    let result = work(&mut spool);
-    // After an error, too, what there was before it is read.
-    let read = spool.finish(limit);
-    result.and_then(|result| read.map(|()| result))
-}
-
 /// A file that appears at its place only when it is whole.
 #[derive(Debug)]
 pub(super) struct WholeFile {
@@ -301,15 +279,11 @@ impl WholeFile {
         })
     }
 
-    /// As [`WholeFile::write`]; a device or a named pipe gets it as standard output does ([`print_within`]).
-    pub(super) fn write_within<T>(
-        self,
-        limit: &Limit,
-        work: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, LookError>,
-    ) -> Result<T, LookError> {
+    /// The device or the named pipe where it is one, which somebody else may read slowly.
+    pub(super) fn through(self) -> Result<std::fs::File, Self> {
         match self.target {
-            Target::Through(file) => spooled(file, limit, work),
-            Target::Beside(_) => self.write(work),
+            Target::Through(file) => Ok(file),
+            Target::Beside(_) => Err(self),
         }
     }
 

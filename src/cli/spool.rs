@@ -4,11 +4,12 @@
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom, Write};
+use std::path::Path;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::limit::Limit;
-use super::screen::LookError;
+use super::screen::{LookError, WholeFile};
 
 /// Bytes that wait in memory.
 const IN_MEMORY: usize = 16 << 20;
@@ -25,9 +26,49 @@ const PIECE: usize = 1 << 16;
 /// Between two looks at whether the time is over.
 const PAUSE: Duration = Duration::from_millis(50);
 
+/// Prints what `work` writes, within the limit.
+///
+/// # Errors
+///
+/// Those of `work`, when the output cannot be written, and when the limit is reached.
+pub(super) fn print<T>(
+    limit: &Limit,
+    work: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, LookError>,
+) -> Result<T, LookError> {
+    handed_over(io::stdout(), limit, work)
+}
+
+/// Writes a whole file with `work`. A device or a named pipe gets it as standard output does.
+///
+/// # Errors
+///
+/// As [`print`], and when there can be no such file.
+pub(super) fn write_file<T>(
+    path: &Path,
+    limit: &Limit,
+    work: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, LookError>,
+) -> Result<T, LookError> {
+    match WholeFile::create(path)?.through() {
+        Ok(file) => handed_over(file, limit, work),
+        Err(file) => file.write(work),
+    }
+}
+
+fn handed_over<T>(
+    target: impl Write + Send + 'static,
+    limit: &Limit,
+    work: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, LookError>,
+) -> Result<T, LookError> {
+    let mut spool = Spool::new(target)?;
+    let result = work(&mut spool);
+    // After an error, too, what there was before it is read.
+    let read = spool.finish(limit);
+    result.and_then(|result| read.map(|()| result))
+}
+
 /// Rows on their way. Without [`Spool::finish`], what is not read yet may be lost.
 #[derive(Debug)]
-pub(super) struct Spool {
+struct Spool {
     shared: Arc<Shared>,
     piece: Vec<u8>,
 }
@@ -67,7 +108,7 @@ impl Spool {
     /// # Errors
     ///
     /// When the system gives no thread.
-    pub(super) fn new(target: impl Write + Send + 'static) -> io::Result<Self> {
+    fn new(target: impl Write + Send + 'static) -> io::Result<Self> {
         let shared = Arc::new(Shared::default());
         let handed = Arc::clone(&shared);
         // Not joined: nothing ends a thread whose output blocks but the end of the program.
@@ -91,7 +132,7 @@ impl Spool {
     /// # Errors
     ///
     /// When the output cannot be written, or the limit is reached.
-    pub(super) fn finish(mut self, limit: &Limit) -> Result<(), LookError> {
+    fn finish(mut self, limit: &Limit) -> Result<(), LookError> {
         let piece = std::mem::take(&mut self.piece);
         let mut waiting = self.shared.waiting();
         if !waiting.is_over {

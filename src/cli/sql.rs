@@ -7,7 +7,8 @@ use serde_json::Value;
 
 use super::aligned::{Aligned, Heading, for_terminal, screen};
 use super::limit::Limit;
-use super::screen::{LookError, WholeFile, csv_error, json, print_within};
+use super::screen::{LookError, csv_error, json};
+use super::spool;
 use crate::report::{ColumnKind, ParquetRows};
 use crate::store::{Parameter, SqlValue, Store};
 
@@ -159,10 +160,10 @@ fn answered(
         parameters: arguments.parameters.as_ref().map_or(&[], |given| &given.0),
     };
     let cut = match &arguments.out {
-        Some(path) => WholeFile::create(path)?.write_within(limit, |file| {
+        Some(path) => spool::write_file(path, limit, |file| {
             answer(store, question, arguments.format, file, None)
         })?,
-        None => print_within(limit, |out| {
+        None => spool::print(limit, |out| {
             answer(store, question, arguments.format, out, screen())
         })?,
     };
