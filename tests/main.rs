@@ -52,6 +52,7 @@ mod shards;
 mod shares_on_engines;
 mod simulate;
 mod simulate_stored;
+mod slow_readers;
 mod support;
 mod sweeps;
 mod toy_study;

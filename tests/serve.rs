@@ -2,12 +2,13 @@
 
 mod browser;
 mod client;
+mod limits;
 
 use std::fs;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::support::program::{TEXT, folder, output, program, run, text};
+use crate::support::program::{TEXT, Watch, folder, output, program, run, text};
 use client::{Answer, Server};
 
 /// A folder with a store of two runs, the second of which has other thresholds.
@@ -279,7 +280,7 @@ fn asked(server: &Server, question: &str, more: &str) -> Answer {
 #[test]
 fn a_question_in_sql_reads_within_its_bounds_and_changes_nothing() {
     let folder = two_runs();
-    let server = Server::start(folder.path(), &["--store", "seen.db", "--timeout", "2"]);
+    let server = Server::start(folder.path(), &["--store", "seen.db"]);
     let box_page = server.get("/sql");
     for part in [
         "Which runs are there, and how far are they?",
@@ -349,6 +350,8 @@ fn a_question_in_sql_reads_within_its_bounds_and_changes_nothing() {
     );
     let endless =
         "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
+    // A server of its own: on a busy machine other questions may take as long.
+    let server = Server::start(folder.path(), &["--store", "seen.db", "--timeout", "2"]);
     let began = Instant::now();
     let late = asked(&server, endless, "");
     assert!(
@@ -468,6 +471,7 @@ fn progress_is_told_while_a_sweep_writes_and_the_sweep_ends_as_without_a_watcher
         "{first}"
     );
     let mut sweep = long_run(folder.path(), 40);
+    let _watch = Watch::new(&sweep, Duration::from_secs(600));
     let mut done: Vec<u64> = Vec::new();
     loop {
         let event = events.next();
@@ -493,6 +497,7 @@ fn progress_is_told_while_a_sweep_writes_and_the_sweep_ends_as_without_a_watcher
 fn a_watched_list_tells_each_change_in_a_pipe_and_ends_when_nothing_runs() {
     let folder = folder();
     let mut sweep = long_run(folder.path(), 40);
+    let _watch = Watch::new(&sweep, Duration::from_secs(600));
     let store = folder.path().join("seen.db");
     while !text(&output(program(folder.path(), &["runs", "--store", "seen.db"])).stdout)
         .contains("running")

@@ -1,20 +1,26 @@
 //! `bookahead export RUN`: a run as files for Polars, pandas, DuckDB or a spreadsheet.
 
 use std::collections::BTreeSet;
-use std::io::{BufWriter, Write};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 
-use super::screen::{LookError, csv_error, interrupt_on_ctrl_c, write_whole};
+use super::limit::Limit;
+use super::screen::{LookError, csv_error};
+use super::spool;
 use crate::report::{ColumnKind, ParquetRows};
-use crate::store::{Export, ExportKind, ExportRows, ExportType, RunSelector, SqlValue, Store};
+use crate::store::{
+    Export, ExportKind, ExportRows, ExportType, RunSelector, RunSummary, SqlValue, Store,
+};
 
 /// Writes the rows of a run as Parquet or CSV: its points, jobs, reservations, workflows or any other kind.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Columns have the names and units of the views in docs/schema.md; points also have a column for each axis. `simulation` joins the \
-rows of the others to points. Rows are streamed: memory does not grow with the run.
+rows of the others to points. Rows are streamed: memory does not grow with the run. A condition may take what a question of \
+`bookahead sql` may: 1 GB of memory, 64 MB for one value, and 600 s unless --timeout says otherwise. Rows that standard output does not \
+take yet wait in memory (16 MB), then in temporary files (8 GB).
 
 Examples:
   bookahead export latest --format parquet
@@ -40,6 +46,9 @@ pub struct ExportArguments {
     /// Only rows for which this holds: a condition in SQL on columns of the export, a dotted one in double quotes; @FILE as for --point
     #[arg(long = "where", value_name = "CONDITION", allow_hyphen_values = true, value_parser = super::long_text)]
     pub condition: Option<String>,
+    /// Give up after this many seconds, whether it computes or waits for a reader; 0: never [default: 600 with --where, else 0]
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<u32>,
     /// The file, or a folder for it; `-` is standard output [default: run-N-points.parquet and so on in this folder]
     #[arg(long, value_name = "FILE|DIR")]
     pub out: Option<PathBuf>,
@@ -53,6 +62,9 @@ pub enum ExportFormat {
     /// Comma-separated values with a header; missing values are empty, flags are true and false.
     Csv,
 }
+
+/// Seconds that an export with a condition may take, as a question of `bookahead sql`.
+const CONDITION_TIMEOUT: u32 = 600;
 
 /// More places than a question names.
 const MOST_PLACES: usize = 1_000_000;
@@ -97,7 +109,7 @@ fn kinds() -> impl TypedValueParser<Value = &'static ExportKind> {
 ///
 /// When the store cannot be read, has no such run or rows, or the file cannot be written.
 pub fn execute(arguments: &ExportArguments) -> Result<(), LookError> {
-    let store = Store::open_read_only(&arguments.store)?;
+    let mut store = Store::open_read_only(&arguments.store)?;
     let run = store.run(&arguments.run)?;
     if arguments.what.of_outcomes {
         let (done, with_jobs) = store.simulations_with_jobs(run.id)?;
@@ -129,7 +141,22 @@ pub fn execute(arguments: &ExportArguments) -> Result<(), LookError> {
             ExportFormat::Csv => "csv",
         }
     );
-    interrupt_on_ctrl_c(&store);
+    let limit = Limit::new(arguments.timeout.unwrap_or(match arguments.condition {
+        Some(_) => CONDITION_TIMEOUT,
+        None => 0,
+    }));
+    limit.hold(&mut store)?;
+    written(arguments, &store, &run, name, &limit).map_err(|error| limit.explained(error))
+}
+
+/// Writes the file within the limit.
+fn written(
+    arguments: &ExportArguments,
+    store: &Store,
+    run: &RunSummary,
+    name: String,
+    limit: &Limit,
+) -> Result<(), LookError> {
     let rows = ExportRows {
         places: arguments.point.clone(),
         condition: arguments.condition.clone(),
@@ -143,8 +170,8 @@ pub fn execute(arguments: &ExportArguments) -> Result<(), LookError> {
     }
     let about = format!("run {} of {}", run.id.0, run.name);
     let write = |target: &mut (dyn Write + Send)| match arguments.format {
-        ExportFormat::Parquet => parquet(&store, &export, &about, target),
-        ExportFormat::Csv => comma_separated(&store, &export, target),
+        ExportFormat::Parquet => parquet(store, &export, &about, target),
+        ExportFormat::Csv => comma_separated(store, &export, target),
     };
     if arguments.out.as_deref() == Some(Path::new("-")) {
         if arguments.format == ExportFormat::Parquet && super::output::is_terminal() {
@@ -152,9 +179,7 @@ pub fn execute(arguments: &ExportArguments) -> Result<(), LookError> {
                 "Parquet cannot be shown on a screen: name a file with --out".to_owned(),
             ));
         }
-        let mut out = BufWriter::with_capacity(1 << 16, super::output::data());
-        write(&mut out)?;
-        return Ok(out.flush()?);
+        return spool::print(limit, write).map(drop);
     }
     let path = match &arguments.out {
         None => PathBuf::from(name),
@@ -164,7 +189,7 @@ pub fn execute(arguments: &ExportArguments) -> Result<(), LookError> {
         }
         Some(out) => out.clone(),
     };
-    let rows = write_whole(&path, write)?;
+    let rows = spool::write_file(&path, limit, write)?;
     super::say(format_args!(
         "{rows} rows, {} columns: {}",
         export.columns.len(),

@@ -12,6 +12,7 @@ pub mod export;
 pub mod gantt;
 pub mod init;
 pub mod keys;
+mod limit;
 mod listing;
 mod logging;
 pub mod machine;
@@ -29,6 +30,7 @@ pub mod serve;
 mod shares;
 pub mod show;
 pub mod simulate;
+mod spool;
 pub mod sql;
 pub mod strategies;
 pub mod submit;
@@ -295,7 +297,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
             ended(report::execute(&arguments).map(|()| ExitCode::SUCCESS))
         }
         Command::Runs(arguments) => looked_with(runs::execute(&arguments)),
-        Command::Serve(arguments) => looked(serve::execute(&arguments)),
+        Command::Serve(arguments) => looked_with(serve::execute(&arguments)),
         Command::Show(arguments) => looked(show::execute(&arguments)),
         Command::Compare(arguments) => looked_with(compare::execute(&arguments)),
         Command::Export(arguments) => looked(export::execute(&arguments)),

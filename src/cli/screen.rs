@@ -6,9 +6,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
 
-use crate::output::OutputFile;
 use super::output::people;
 pub(super) use super::output::print_json;
+use crate::output::OutputFile;
 pub(super) use crate::report::axes_text;
 use crate::report::{Cell, Table, TableFormat as _, Terminal, moment};
 use crate::store::{QueryError, RunSummary, SqlValue, StoreError};
@@ -216,45 +216,31 @@ pub(super) fn ranges(places: &[i64]) -> String {
     text.join(", ")
 }
 
-/// From now on Ctrl-C ends the question under way, so that half a file can be taken away; a second one ends the process.
-/// Where no thread or signal handler can be had, Ctrl-C ends the process at once, as without this.
-pub(super) fn interrupt_on_ctrl_c(store: &crate::store::Store) {
-    let handle = store.interrupt_handle();
-    let Ok(runtime) = tokio::runtime::Builder::new_current_thread()
-        .enable_io()
-        .build()
-    else {
-        return;
-    };
-    let _ = std::thread::Builder::new()
-        .name("signals".to_owned())
-        .spawn(move || {
-            runtime.block_on(async {
-                if tokio::signal::ctrl_c().await.is_ok() {
-                    handle.interrupt();
-                    if tokio::signal::ctrl_c().await.is_ok() {
-                        std::process::exit(crate::sweep::INTERRUPTED);
-                    }
-                }
-            });
-        });
-}
-
 /// Writes a file with `work`; it appears at its place when it is whole, and after an error nothing is left of it.
 pub(super) fn write_whole<T>(
     path: &Path,
     work: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, LookError>,
 ) -> Result<T, LookError> {
-    let result = (|| {
-        let mut buffered = io::BufWriter::with_capacity(1 << 18, OutputFile::create(path)?);
-        let result = work(&mut buffered)?;
-        buffered
-            .into_inner()
-            .map_err(io::IntoInnerError::into_error)?
-            .finish()?;
-        Ok(result)
-    })();
-    // What fails while a file is written is about this file, whoever passed the error on.
+    let result = (|| fill(OutputFile::create(path)?, work))();
+    about(path, result)
+}
+
+/// Fills a file that was begun, and finishes it.
+pub(super) fn fill<T>(
+    file: OutputFile,
+    work: impl FnOnce(&mut (dyn Write + Send)) -> Result<T, LookError>,
+) -> Result<T, LookError> {
+    let mut buffered = io::BufWriter::with_capacity(1 << 18, file);
+    let result = work(&mut buffered)?;
+    buffered
+        .into_inner()
+        .map_err(io::IntoInnerError::into_error)?
+        .finish()?;
+    Ok(result)
+}
+
+/// What fails while a file is written is about this file, whoever passed the error on.
+pub(super) fn about<T>(path: &Path, result: Result<T, LookError>) -> Result<T, LookError> {
     result.map_err(|error| match error {
         LookError::Output(source) | LookError::Query(QueryError::Output(source)) => {
             let path = path.to_owned();

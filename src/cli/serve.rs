@@ -1,19 +1,24 @@
 //! `bookahead serve`: a local web page over a store: its runs as they progress, their reports, comparisons and plans, and a box for SQL.
 //!
 //! Everything is read: the store is opened for reading alone, for as long as a page takes, and only GET is answered. What computes
-//! runs on threads of its own (`work`); who may ask is decided before anything else (`guard`).
+//! runs in processes of its own (`work`); who may ask is decided before anything else (`guard`), and what a reader may hold is bounded
+//! (`lines`, `kept`).
 
 mod answers;
 mod guard;
+mod kept;
+mod lines;
 mod live;
 mod pages;
 mod question;
+mod wanted;
 mod work;
 mod worked;
 
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -24,7 +29,6 @@ use tokio::sync::watch;
 
 use super::screen::LookError;
 use crate::store::Store;
-use crate::sweep::InputFolders;
 use guard::Guard;
 use live::Live;
 use work::Work;
@@ -60,14 +64,15 @@ pub struct ServeArguments {
     /// Print nothing but the address
     #[arg(long)]
     pub quiet: bool,
+    /// Make one page, which is described on standard input, for a server that waits for it
+    #[arg(long, hide = true)]
+    pub answer: bool,
 }
 
 /// What every answer may need.
 #[derive(Debug)]
 struct Served {
     store: PathBuf,
-    /// Where traces are that plans are replayed from.
-    folders: InputFolders,
     work: Work,
     live: Live,
     /// `true` once it ends.
@@ -79,7 +84,10 @@ struct Served {
 /// # Errors
 ///
 /// When the store cannot be read, or the address cannot be had.
-pub fn execute(arguments: &ServeArguments) -> Result<(), LookError> {
+pub fn execute(arguments: &ServeArguments) -> Result<ExitCode, LookError> {
+    if arguments.answer {
+        return work::answer(&arguments.store);
+    }
     // Whatever is wrong with the store is said now, and not in a browser.
     Store::open_read_only(&arguments.store)?.run_progress()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
@@ -87,9 +95,9 @@ pub fn execute(arguments: &ServeArguments) -> Result<(), LookError> {
         .max_blocking_threads(32)
         .build()?;
     let result = runtime.block_on(serve(arguments));
-    // A report under way is not waited for: nothing is lost with it.
+    // What is under way is not waited for: nothing is lost with it. Its processes end.
     runtime.shutdown_background();
-    result
+    result.map(|()| ExitCode::SUCCESS)
 }
 
 async fn serve(arguments: &ServeArguments) -> Result<(), LookError> {
@@ -101,8 +109,10 @@ async fn serve(arguments: &ServeArguments) -> Result<(), LookError> {
     let (ending, end) = watch::channel(false);
     let served = Arc::new(Served {
         store: arguments.store.clone(),
-        folders: InputFolders::from_environment(),
-        work: Work::new(Duration::from_secs(arguments.timeout.into())),
+        work: Work::new(
+            &arguments.store,
+            Duration::from_secs(arguments.timeout.into()),
+        ),
         live: Live::new(),
         end: end.clone(),
     });
@@ -119,13 +129,9 @@ async fn serve(arguments: &ServeArguments) -> Result<(), LookError> {
     }
     tokio::spawn(live::watch_store(Arc::clone(&served)));
     let router = router(Arc::clone(&served), guard);
-    let mut stopped = end.clone();
-    let server = axum::serve(listener, router).with_graceful_shutdown(async move {
-        let _ = stopped.wait_for(|ended| *ended).await;
-    });
-    let mut server = tokio::spawn(async move { server.await });
+    let mut server = tokio::spawn(lines::answer(listener, router, end));
     tokio::select! {
-        result = &mut server => return Ok(result.map_err(std::io::Error::other)??),
+        result = &mut server => return Ok(result.map_err(std::io::Error::other)?),
         () = signals.wait() => {}
     }
     let _ = ending.send(true);

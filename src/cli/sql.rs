@@ -1,25 +1,26 @@
 //! `bookahead sql "SELECT …"`: a question that no report foresaw.
 
-use std::io::{self, BufWriter, Read as _, Write};
+use std::io::{self, Read as _, Write};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use serde_json::Value;
 
 use bookahead_engine::printable;
 
 use super::aligned::{Aligned, Heading, screen};
-use super::screen::{LookError, csv_error, interrupt_on_ctrl_c, json, write_whole};
+use super::limit::Limit;
+use super::screen::{LookError, csv_error, json};
+use super::spool;
 use crate::report::{ColumnKind, ParquetRows};
-use crate::store::{Parameter, QueryError, SqlValue, Store};
+use crate::store::{Parameter, SqlValue, Store};
 
 /// Asks a store a question in SQL; nothing is ever changed.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 Formats: `table` is for people (cells that do not fit the screen end in `…`; in a pipe nothing is cut); `csv` has a header \
-and empty fields for NULL; `json` is one object a line; `parquet` has one type per column and runs the query twice, the first time to find the types. All but parquet's row groups are streamed row by row.
+and empty fields for NULL; `json` is one object a line; `parquet` has one type per column and runs the query twice, the first time to find the types. All but parquet's row groups are streamed row by row. \
+Rows that standard output does not take yet wait in memory (16 MB), then in temporary files (8 GB): a slow reader holds up nobody who \
+writes to the store.
 
 `points` is `v_point` with a column for each axis, called after its key with `_` for each dot (acceptance_pof_max). The tables and \
 views are explained in docs/schema.md; `bookahead sql --tables` lists them.
@@ -45,7 +46,7 @@ pub struct SqlArguments {
     /// Write to this file instead of standard output; it appears once it is complete
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Give up after this many seconds; 0: never
+    /// Give up after this many seconds, whether it computes or waits for a reader; 0: never
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     pub timeout: u32,
     /// List the views and tables instead
@@ -128,7 +129,7 @@ pub(super) struct Question<'a> {
 ///
 /// When the store cannot be read, the question is wrong or would write, or the answer cannot be written.
 pub fn execute(arguments: &SqlArguments) -> Result<(), LookError> {
-    let store = Store::open_read_only(&arguments.store)?;
+    let mut store = Store::open_read_only(&arguments.store)?;
     if arguments.tables {
         let names = store.table_names()?.join("\n");
         return Ok(super::print(&format!("points\n{names}\n"))?);
@@ -150,49 +151,28 @@ pub fn execute(arguments: &SqlArguments) -> Result<(), LookError> {
                 .to_owned(),
         ));
     }
-    interrupt_on_ctrl_c(&store);
-    let late = interrupt_after(&store, arguments.timeout);
-    answered(arguments, &store, &question).map_err(|error| match error {
-        LookError::Query(QueryError::Interrupted) if late.load(Ordering::Relaxed) => {
-            LookError::Use(format!(
-                "the question takes more than {} s: narrow it, or give it more with --timeout",
-                arguments.timeout
-            ))
-        }
-        error => error,
-    })
+    let limit = Limit::new(arguments.timeout);
+    limit.hold(&mut store)?;
+    answered(arguments, &store, &question, &limit).map_err(|error| limit.explained(error))
 }
 
-/// Interrupts the question when its time is over, and says then that it did.
-fn interrupt_after(store: &Store, seconds: u32) -> Arc<AtomicBool> {
-    let late = Arc::new(AtomicBool::new(false));
-    if seconds > 0 {
-        let (handle, said) = (store.interrupt_handle(), Arc::clone(&late));
-        // Not joined: it ends with the program.
-        std::thread::spawn(move || {
-            std::thread::sleep(Duration::from_secs(seconds.into()));
-            said.store(true, Ordering::Relaxed);
-            handle.interrupt();
-        });
-    }
-    late
-}
-
-fn answered(arguments: &SqlArguments, store: &Store, question: &str) -> Result<(), LookError> {
+fn answered(
+    arguments: &SqlArguments,
+    store: &Store,
+    question: &str,
+    limit: &Limit,
+) -> Result<(), LookError> {
     let question = &Question {
         text: question,
         parameters: arguments.parameters.as_ref().map_or(&[], |given| &given.0),
     };
     let cut = match &arguments.out {
-        Some(path) => write_whole(path, |file| {
+        Some(path) => spool::write_file(path, limit, |file| {
             answer(store, question, arguments.format, file, None)
         })?,
-        None => {
-            let mut out = BufWriter::with_capacity(1 << 16, super::output::data());
-            let cut = answer(store, question, arguments.format, &mut out, screen())?;
-            out.flush()?;
-            cut
-        }
+        None => spool::print(limit, |out| {
+            answer(store, question, arguments.format, out, screen())
+        })?,
     };
     if cut {
         super::say("some cells end in … to fit the screen: --format csv has all of them");

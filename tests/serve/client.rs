@@ -3,14 +3,18 @@
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use crate::support::program::program;
+use crate::support::program::{Watch, program};
+
+/// Longer than any test needs a server, on a machine that does ten other things.
+const LONGEST: Duration = Duration::from_secs(900);
 
 /// The program as it serves.
 pub struct Server {
     pub process: Child,
+    _watch: Watch,
     /// The address that it printed.
     pub url: String,
     pub port: u16,
@@ -50,16 +54,31 @@ impl Events {
 impl Server {
     /// Starts it on a free port, unless the arguments say another one.
     pub fn start(folder: &Path, arguments: &[&str]) -> Self {
+        Self::started(program(folder, &[]), arguments)
+    }
+
+    /// The same through another program, whose arguments end with the command.
+    pub fn start_as(mut other: Command, folder: &Path, arguments: &[&str]) -> Self {
+        let command = program(folder, &[]);
+        other.arg(command.get_program()).current_dir(folder);
+        other.stdin(Stdio::null()).stderr(Stdio::null());
+        Self::started(other, arguments)
+    }
+
+    fn started(mut command: Command, arguments: &[&str]) -> Self {
         let common = ["serve", "--quiet", "--address", "127.0.0.1:0"];
         let first = if arguments.contains(&"--address") {
             2
         } else {
             4
         };
-        let mut process = program(folder, &[&common[..first], arguments].concat())
+        let mut process = command
+            .args(&common[..first])
+            .args(arguments)
             .stdout(Stdio::piped())
             .spawn()
             .expect("it starts");
+        let watch = Watch::new(&process, LONGEST);
         let mut url = String::new();
         let stdout = process.stdout.take().expect("it is piped");
         BufReader::new(stdout)
@@ -72,6 +91,7 @@ impl Server {
         let port = host.and_then(|host| host.rsplit(':').next()?.parse().ok());
         Self {
             process,
+            _watch: watch,
             port: port.unwrap_or_else(|| panic!("no address: {url}")),
             url,
         }

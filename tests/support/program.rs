@@ -2,7 +2,9 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::Duration;
 
 /// A small sweep: 80 points, 48 simulations of 400 jobs.
 pub const TEXT: &str = include_str!("../goldens/experiments/overbooking.toml");
@@ -117,11 +119,33 @@ pub fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
+/// Longer than any command of a test takes, on a machine that does ten other things.
+const LONGEST: Duration = Duration::from_secs(3_600);
+
+/// Kills a process that a test would wait for in vain, unless it is dropped before.
+pub struct Watch(#[expect(dead_code, reason = "its end is what counts")] Sender<()>);
+
+impl Watch {
+    /// Of a process that should have come to its end by then.
+    pub fn new(process: &Child, limit: Duration) -> Self {
+        let number = process.id().to_string();
+        let (watched, end) = channel::<()>();
+        std::thread::spawn(move || {
+            if end.recv_timeout(limit) == Err(RecvTimeoutError::Timeout) {
+                let _ = Command::new("kill").args(["-KILL", &number]).status();
+            }
+        });
+        Self(watched)
+    }
+}
+
 /// Runs a command to its end and keeps what it said.
 pub fn output(mut command: Command) -> Output {
-    command
+    let process = command
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
-        .output()
-        .expect("the program starts")
+        .spawn()
+        .expect("the program starts");
+    let _watch = Watch::new(&process, LONGEST);
+    process.wait_with_output().expect("it ends")
 }

@@ -1,5 +1,6 @@
 //! The pages of the server itself: the list of runs, what troubles there are, and the frame that all share. Reports bring their own.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::path::Path;
 use std::time::Duration;
@@ -7,6 +8,7 @@ use std::time::Duration;
 use axum::http::StatusCode;
 use axum::response::{Html, IntoResponse, Response};
 use maud::{Markup, html};
+use serde::{Deserialize, Serialize};
 
 use crate::cli::gantt::GanttError;
 use crate::cli::screen::{age, span};
@@ -145,40 +147,40 @@ pub(super) fn trouble(title: &str, remedy: &str) -> Html<String> {
     framed(title, &html! {}, &html! { pre.trouble { (remedy) } "\n" })
 }
 
-/// Why a page cannot be shown.
-#[derive(Debug)]
+/// Why a page cannot be shown. The process that computes one tells it to the server.
+#[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Trouble {
-    status: StatusCode,
-    title: &'static str,
+    status: u16,
+    title: Cow<'static, str>,
     remedy: String,
 }
 
 impl Trouble {
-    /// The request asks for nothing that there is.
-    pub(super) fn unknown(remedy: impl Into<String>) -> Self {
+    fn new(status: StatusCode, title: &'static str, remedy: impl Into<String>) -> Self {
         Self {
-            status: StatusCode::NOT_FOUND,
-            title: "There is no such page",
+            status: status.as_u16(),
+            title: title.into(),
             remedy: remedy.into(),
         }
+    }
+
+    /// The request asks for nothing that there is.
+    pub(super) fn unknown(remedy: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, "There is no such page", remedy)
     }
 
     /// The request does not say what it needs to.
     pub(super) fn wrong(remedy: impl Into<String>) -> Self {
-        Self {
-            status: StatusCode::BAD_REQUEST,
-            title: "This cannot be answered",
-            remedy: remedy.into(),
-        }
+        Self::new(StatusCode::BAD_REQUEST, "This cannot be answered", remedy)
     }
 
     /// Too much is asked at once.
-    pub(super) fn busy() -> Self {
-        Self {
-            status: StatusCode::SERVICE_UNAVAILABLE,
-            title: "Too much is asked at once",
-            remedy: "Two pages are being computed, and this one has waited for its turn: close one of them, or try again later.".to_owned(),
-        }
+    pub(super) fn busy(remedy: impl Into<String>) -> Self {
+        Self::new(
+            StatusCode::SERVICE_UNAVAILABLE,
+            "Too much is asked at once",
+            remedy,
+        )
     }
 
     /// The question takes too long.
@@ -189,19 +191,19 @@ impl Trouble {
         ))
     }
 
-    /// A thread ended in a panic.
+    /// What computed the page ended without a word that could be shown.
     pub(super) fn fault() -> Self {
-        Self {
-            status: StatusCode::INTERNAL_SERVER_ERROR,
-            title: "The page could not be made",
-            remedy: "This is a fault of the program; what `bookahead serve` said on its terminal helps to find it. Please report it."
-                .to_owned(),
-        }
+        Self::new(
+            StatusCode::INTERNAL_SERVER_ERROR,
+            "The page could not be made",
+            "This is a fault of the program, or the system ended it, perhaps for want of memory; what `bookahead serve` said on its \
+             terminal helps to find out. Please report it.",
+        )
     }
 
-    /// What went wrong, for the place where it is shown with something else.
+    /// What the answer begins with, for the place where it is shown with something else.
     pub(super) fn status(&self) -> StatusCode {
-        self.status
+        StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
 }
 
@@ -213,7 +215,7 @@ impl fmt::Display for Trouble {
 
 impl IntoResponse for Trouble {
     fn into_response(self) -> Response {
-        (self.status, trouble(self.title, &self.remedy)).into_response()
+        (self.status(), trouble(&self.title, &self.remedy)).into_response()
     }
 }
 
@@ -224,11 +226,7 @@ impl From<StoreError> for Trouble {
             StoreError::Busy { .. } => (StatusCode::SERVICE_UNAVAILABLE, "The store is busy"),
             _ => (StatusCode::SERVICE_UNAVAILABLE, "The store cannot be read"),
         };
-        Self {
-            status,
-            title,
-            remedy: error.to_string(),
-        }
+        Self::new(status, title, error.to_string())
     }
 }
 
@@ -258,7 +256,7 @@ impl From<GanttError> for Trouble {
         match error {
             GanttError::Store(error) => error.into(),
             error => Self {
-                title: "The plan cannot be drawn",
+                title: "The plan cannot be drawn".into(),
                 ..Self::wrong(error.to_string())
             },
         }

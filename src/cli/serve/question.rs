@@ -1,20 +1,19 @@
 //! The box for SQL: a question, its rows as a table or as CSV, and the worked questions. What a question may do and take is what
 //! `bookahead sql` allows.
 
-use std::fs::File;
-use std::io::{self, BufWriter, Read as _, Seek as _, Write};
+use std::io::Write;
+use std::path::Path;
 use std::sync::Arc;
 
-use axum::body::{Body, Bytes};
 use axum::extract::{Query, State};
-use axum::http::{HeaderName, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use futures_util::stream;
 use maud::{Markup, html};
 
 use super::Served;
 use super::answers::{Asked, value};
+use super::kept::Answer;
 use super::pages::{self, Trouble};
+use super::wanted::Wanted;
 use super::work::in_background;
 use super::worked::WORKED;
 use crate::cli::screen::LookError;
@@ -27,12 +26,6 @@ const MOST_ROWS: usize = 1_000;
 /// Letters of all cells of a table together, and of one.
 const MOST_TEXT: usize = 4 << 20;
 const LONGEST_CELL: usize = 4_000;
-
-/// What a file of rows may take of the disk while it is sent.
-const LARGEST_FILE: u64 = 2 << 30;
-
-/// Bytes of a file that are sent at once.
-const PIECE: usize = 1 << 18;
 
 /// Rows for people.
 #[derive(Debug, Default)]
@@ -53,29 +46,56 @@ pub(super) async fn answer(
         Some(worked) => worked.sql.to_owned(),
         None => value(&asked, "q").unwrap_or_default().to_owned(),
     };
-    let path = served.store.clone();
-    let open = move || Ok(Store::open_read_only(&path)?);
     if worked.is_some() || question.is_empty() {
-        let tables = in_background(move || Ok(open()?.table_names()?)).await?;
+        let path = served.store.clone();
+        let tables =
+            in_background(move || Ok(Store::open_read_only(&path)?.table_names()?)).await?;
         return Ok(page(&question, &html! {}, &tables).into_response());
     }
     let asked_for = question.clone();
-    if value(&asked, "format") == Some("csv") {
-        let file = served
-            .work
-            .ask(open, move |store| spooled(store, &asked_for))
-            .await;
-        return match file {
-            Ok((file, length)) => Ok(sent(file, length)),
-            Err(trouble) => Ok(refused(&question, &trouble)),
-        };
-    }
-    let rows = served.work.ask(open, move |store| {
-        Ok((rows(store, &asked_for)?, store.table_names()?))
-    });
-    match rows.await {
-        Ok((rows, tables)) => Ok(page(&question, &rows_html(&rows), &tables).into_response()),
-        Err(trouble) => Ok(refused(&question, &trouble)),
+    let answer = match value(&asked, "format") {
+        Some("csv") => {
+            let wanted = Wanted::Rows { question };
+            served.work.compute(&wanted).await.map(Answer::rows)
+        }
+        _ => {
+            let wanted = Wanted::Table { question };
+            served.work.compute(&wanted).await.map(Answer::page)
+        }
+    };
+    Ok(answer.unwrap_or_else(|trouble| refused(&asked_for, &trouble)))
+}
+
+/// The page with the first rows of a question.
+///
+/// # Errors
+///
+/// When the store cannot be read, or the question has no answer.
+pub(super) fn table(store: &Path, question: &str) -> Result<String, Trouble> {
+    let store = Store::open_read_only(store)?;
+    let rows = rows(&store, question)?;
+    Ok(page(question, &rows_html(&rows), &store.table_names()?).0)
+}
+
+/// Writes all rows of a question as CSV.
+///
+/// # Errors
+///
+/// When the store cannot be read, or the question has no answer.
+pub(super) fn write_rows(
+    store: &Path,
+    question: &str,
+    target: &mut (dyn Write + Send),
+) -> Result<(), Trouble> {
+    let question = Question {
+        text: question,
+        parameters: &[],
+    };
+    let store = Store::open_read_only(store)?;
+    match written(&store, &question, RowFormat::Csv, target, None) {
+        Ok(_) => Ok(()),
+        Err(LookError::Query(error)) => Err(error.into()),
+        Err(error) => Err(Trouble::wrong(error.to_string())),
     }
 }
 
@@ -193,86 +213,4 @@ fn page(question: &str, answer: &Markup, tables: &[String]) -> axum::response::H
         }
     };
     pages::framed("SQL", &head, &body)
-}
-
-/// All rows as CSV in a file without a name, so that the store is free before somebody with a slow line has read them, and so that an
-/// error is a page and not half a file.
-fn spooled(store: &Store, question: &str) -> Result<(File, u64), Trouble> {
-    let unwritten = |error: io::Error| {
-        Trouble::wrong(format!(
-            "the rows cannot be kept while they are sent: {error}"
-        ))
-    };
-    let mut target = Bounded {
-        file: BufWriter::with_capacity(1 << 18, tempfile::tempfile().map_err(unwritten)?),
-        room: LARGEST_FILE,
-    };
-    let question = Question {
-        text: question,
-        parameters: &[],
-    };
-    written(store, &question, RowFormat::Csv, &mut target, None).map_err(|error| match error {
-        LookError::Query(QueryError::Output(error)) | LookError::Output(error) => unwritten(error),
-        LookError::Query(error) => error.into(),
-        error => Trouble::wrong(error.to_string()),
-    })?;
-    let mut file = target
-        .file
-        .into_inner()
-        .map_err(|error| unwritten(error.into_error()))?;
-    let length = file.stream_position().map_err(unwritten)?;
-    file.rewind().map_err(unwritten)?;
-    Ok((file, length))
-}
-
-/// A file that takes so much and no more.
-struct Bounded {
-    file: BufWriter<File>,
-    room: u64,
-}
-
-impl Write for Bounded {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.room = self.room.checked_sub(bytes.len() as u64).ok_or_else(|| {
-            io::Error::other(format!(
-                "they are more than {} MB; `bookahead sql --format csv` writes any number",
-                LARGEST_FILE >> 20
-            ))
-        })?;
-        self.file.write_all(bytes)?;
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.file.flush()
-    }
-}
-
-fn sent(file: File, length: u64) -> Response {
-    let pieces = stream::unfold(Some(file), |file| async move {
-        let mut file = file?;
-        let read = in_background(move || {
-            let mut piece = vec![0; PIECE];
-            let read = file.read(&mut piece).map(|length| {
-                piece.truncate(length);
-                Bytes::from(piece)
-            });
-            Ok((read, file))
-        });
-        match read.await {
-            Ok((Ok(piece), _)) if piece.is_empty() => None,
-            Ok((Ok(piece), file)) => Some((Ok(piece), Some(file))),
-            Ok((Err(error), _)) => Some((Err(error), None)),
-            Err(_) => Some((Err(io::Error::other("reading ended")), None)),
-        }
-    });
-    let headers: [(HeaderName, String); 3] = [
-        (header::CONTENT_TYPE, "text/csv; charset=utf-8".to_owned()),
-        (
-            header::CONTENT_DISPOSITION,
-            "attachment; filename=\"rows.csv\"".to_owned(),
-        ),
-        (header::CONTENT_LENGTH, length.to_string()),
-    ];
-    (StatusCode::OK, headers, Body::from_stream(pieces)).into_response()
 }

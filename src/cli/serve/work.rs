@@ -1,13 +1,20 @@
-//! What computes: on threads of its own, a few at a time, and a question in SQL not for longer than somebody waits for it.
+//! What computes: a few processes at a time, each of which makes one page and ends with it.
+//!
+//! A page that nobody waits for any more is no longer computed, whatever it does at that moment: what has its own process can be killed. It
+//! cannot take the server with it either. A process ends with its standard input, so none outlives the server.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::io::{self, BufWriter, Read as _, Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
+use super::kept::{Answer, Budget};
 use super::pages::Trouble;
-use crate::store::Store;
+use super::wanted::Wanted;
+use crate::cli::screen::LookError;
 
 /// Pages that are computed at once: more would take the processors away from a sweep.
 const AT_ONCE: usize = 2;
@@ -15,82 +22,215 @@ const AT_ONCE: usize = 2;
 /// How long a page waits for its turn.
 const TURN: Duration = Duration::from_secs(20);
 
-/// Between two tries to end a question: it may not have begun when the first one comes.
-const PAUSE: Duration = Duration::from_millis(20);
+/// Bytes of an answer that are written at once.
+const PIECE: usize = 1 << 16;
+
+/// Between two looks at whether a process has ended that writes no more.
+const PAUSE: Duration = Duration::from_millis(2);
+
+/// What is read of what a process says on standard error.
+const MOST_SAID: u64 = 1 << 16;
+
+/// The exit code of a process that said in its last line why there is no page, a [`Trouble`].
+const TROUBLE: u8 = 1;
+
+/// What rows of a question may take until they are read: one answer, and all together.
+const ROWS: (u64, u64) = (512 << 20, 1 << 30);
+
+/// The same of pages, so that large answers in rows do not keep anybody from looking at a page.
+const PAGES: (u64, u64) = (256 << 20, 512 << 20);
 
 /// Where pages are computed.
 #[derive(Debug)]
 pub(super) struct Work {
-    turns: Arc<Semaphore>,
+    store: PathBuf,
+    turns: Semaphore,
     /// How long a question in SQL may take.
     limit: Duration,
+    rows: Budget,
+    pages: Budget,
 }
 
 impl Work {
-    pub(super) fn new(limit: Duration) -> Self {
+    pub(super) fn new(store: &Path, limit: Duration) -> Self {
         Self {
-            turns: Arc::new(Semaphore::new(AT_ONCE)),
+            store: store.to_owned(),
+            turns: Semaphore::new(AT_ONCE),
             limit,
+            rows: Budget::new(ROWS.0, ROWS.1),
+            pages: Budget::new(PAGES.0, PAGES.1),
         }
     }
 
-    async fn turn(&self) -> Result<OwnedSemaphorePermit, Trouble> {
-        let turn = Arc::clone(&self.turns).acquire_owned();
-        match tokio::time::timeout(TURN, turn).await {
+    async fn turn(&self) -> Result<SemaphorePermit<'_>, Trouble> {
+        match tokio::time::timeout(TURN, self.turns.acquire()).await {
             Ok(Ok(turn)) => Ok(turn),
-            _ => Err(Trouble::busy()),
+            _ => Err(Trouble::busy(
+                "Two pages are being computed, and this one has waited for its turn: close one of them, or try again later.",
+            )),
         }
     }
 
-    /// Computes a page when it is its turn, which lasts until it is done even if nobody waits any more.
+    /// Computes what is wanted when it is its turn. It ends when nobody waits for it any more, which drops this, and a question in SQL
+    /// when its time is over.
     ///
     /// # Errors
     ///
-    /// When too much is under way, and those of `work`.
-    pub(super) async fn compute<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> Result<T, Trouble> + Send + 'static,
-    ) -> Result<T, Trouble> {
-        let turn = self.turn().await?;
-        in_background(move || {
-            let _turn = turn;
-            work()
-        })
-        .await
+    /// When too much is under way, when it takes too long, and what the process says.
+    pub(super) async fn compute(&self, wanted: &Wanted) -> Result<Answer, Trouble> {
+        let _turn = self.turn().await?;
+        let answer = match wanted {
+            Wanted::Rows { .. } => Answer::new(&self.rows),
+            _ => Answer::new(&self.pages),
+        };
+        let computed = self.in_process(wanted, answer);
+        match wanted {
+            Wanted::Rows { .. } | Wanted::Table { .. } => {
+                match tokio::time::timeout(self.limit, computed).await {
+                    Ok(result) => result,
+                    Err(_) => Err(Trouble::late(self.limit)),
+                }
+            }
+            _ => computed.await,
+        }
     }
 
-    /// Asks a store something that ends when its time is over, or when nobody waits for the answer any more.
-    ///
-    /// # Errors
-    ///
-    /// As [`Work::compute`], and when it takes too long.
-    pub(super) async fn ask<T: Send + 'static>(
-        &self,
-        open: impl FnOnce() -> Result<Store, Trouble> + Send + 'static,
-        question: impl FnOnce(&Store) -> Result<T, Trouble> + Send + 'static,
-    ) -> Result<T, Trouble> {
-        let turn = self.turn().await?;
-        let leash = Leash::default();
-        let held = Arc::clone(&leash.0);
-        let work = in_background(move || {
-            let _turn = turn;
-            let store = open()?;
-            let handle = store.interrupt_handle();
-            held.set(Some(Box::new(move || handle.interrupt())));
-            let result = match held.is_let_go.load(Ordering::SeqCst) {
-                true => Err(Trouble::fault()),
-                false => question(&store),
-            };
-            held.is_done.store(true, Ordering::SeqCst);
-            held.set(None);
-            result
+    async fn in_process(&self, wanted: &Wanted, mut answer: Answer) -> Result<Answer, Trouble> {
+        let unstarted = |error: io::Error| {
+            Trouble::busy(format!(
+                "The system starts no process that would make the page: {error}. Try again later."
+            ))
+        };
+        let mut said = tempfile::tempfile().map_err(unstarted)?;
+        let mut child = this_program()
+            .map_err(unstarted)?
+            .args(["serve", "--answer", "--store"])
+            .arg(&self.store)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(said.try_clone().map_err(unstarted)?)
+            .spawn()
+            .map_err(unstarted)?;
+        let (Some(mut input), Some(mut output)) = (child.stdin.take(), child.stdout.take()) else {
+            return Err(Trouble::fault());
+        };
+        let mut question = serde_json::to_vec(wanted).map_err(|_| Trouble::fault())?;
+        question.push(b'\n');
+        let running = Running(Arc::new(Mutex::new(child)));
+        let child = Arc::clone(&running.0);
+        let computed = in_background(move || {
+            // Where it ended at once, what it said tells why. It lives as long as its standard input.
+            let _ = input.write_all(&question);
+            let kept = answer.read(&mut output);
+            if kept.is_err() {
+                kill(&child);
+            }
+            let code = ended(&child)?;
+            kept?;
+            let mut text = Vec::new();
+            let read = said
+                .rewind()
+                .and_then(|()| said.take(MOST_SAID).read_to_end(&mut text));
+            read.map_err(|_| Trouble::fault())?;
+            judged(code, &String::from_utf8_lossy(&text)).map(|()| answer)
         });
-        // A page that is closed drops this, and the leash with it.
-        match tokio::time::timeout(self.limit, work).await {
-            Ok(result) => result,
-            Err(_) => Err(Trouble::late(self.limit)),
+        let computed = computed.await;
+        drop(running);
+        computed
+    }
+}
+
+/// A process that is killed when this is dropped. That needs no task and no thread: nothing that could be cancelled itself.
+struct Running(Arc<Mutex<Child>>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        kill(&self.0);
+    }
+}
+
+fn kill(child: &Mutex<Child>) {
+    // One that has ended already cannot be killed.
+    let _ = child.lock().unwrap_or_else(PoisonError::into_inner).kill();
+}
+
+/// Waits for the end of a process that writes no more; its code, unless it was killed.
+fn ended(child: &Mutex<Child>) -> Result<Option<i32>, Trouble> {
+    loop {
+        // Held for a moment at a time, so that it can be killed.
+        let ended = child
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .try_wait();
+        match ended {
+            Ok(Some(status)) => return Ok(status.code()),
+            Ok(None) => std::thread::sleep(PAUSE),
+            Err(_) => return Err(Trouble::fault()),
         }
     }
+}
+
+/// What the end of a process means. What else it said is passed on to the terminal.
+fn judged(code: Option<i32>, said: &str) -> Result<(), Trouble> {
+    let mut lines: Vec<&str> = said.lines().collect();
+    let result = match code {
+        Some(0) => Ok(()),
+        Some(code) if code == i32::from(TROUBLE) => {
+            match lines.last().map(|line| serde_json::from_str(line)) {
+                Some(Ok(trouble)) => {
+                    lines.pop();
+                    Err(trouble)
+                }
+                _ => Err(Trouble::fault()),
+            }
+        }
+        _ => Err(Trouble::fault()),
+    };
+    for line in lines {
+        crate::cli::say(line);
+    }
+    result
+}
+
+/// This program once more, even where its file has been replaced meanwhile.
+fn this_program() -> io::Result<Command> {
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::unix::process::CommandExt as _;
+        let mut command = Command::new("/proc/self/exe");
+        command.arg0("bookahead");
+        Ok(command)
+    }
+    #[cfg(not(target_os = "linux"))]
+    std::env::current_exe().map(Command::new)
+}
+
+/// What such a process does: it reads what is wanted, and writes it.
+///
+/// # Errors
+///
+/// When standard input is not what a server says.
+pub(super) fn answer(store: &Path) -> Result<ExitCode, LookError> {
+    let mut line = String::new();
+    io::stdin().read_line(&mut line)?;
+    let wanted: Wanted = serde_json::from_str(&line).map_err(|error| {
+        LookError::Use(format!(
+            "`--answer` is for the processes that `bookahead serve` starts: {error}"
+        ))
+    })?;
+    std::thread::spawn(|| {
+        // Its end: nobody waits any more, or the server is gone.
+        let _ = io::copy(&mut io::stdin(), &mut io::sink());
+        std::process::exit(i32::from(TROUBLE));
+    });
+    let mut target = BufWriter::with_capacity(PIECE, crate::cli::output::data());
+    let Err(trouble) = wanted.answer(store, &mut target) else {
+        target.flush()?;
+        return Ok(ExitCode::SUCCESS);
+    };
+    let said = serde_json::to_string(&trouble).unwrap_or_default();
+    writeln!(io::stderr(), "{said}")?;
+    Ok(ExitCode::from(TROUBLE))
 }
 
 /// Does something that may block, away from the thread that answers.
@@ -99,93 +239,4 @@ pub(super) async fn in_background<T: Send + 'static>(
 ) -> Result<T, Trouble> {
     let done = tokio::task::spawn_blocking(work).await;
     done.unwrap_or_else(|_| Err(Trouble::fault()))
-}
-
-/// What ends a question when it is let go.
-#[derive(Default)]
-struct Leash(Arc<Held>);
-
-#[derive(Default)]
-struct Held {
-    end: Mutex<Option<Box<dyn Fn() + Send>>>,
-    is_let_go: AtomicBool,
-    is_done: AtomicBool,
-}
-
-impl Held {
-    fn set(&self, end: Option<Box<dyn Fn() + Send>>) {
-        *self.end.lock().unwrap_or_else(PoisonError::into_inner) = end;
-    }
-}
-
-impl Drop for Leash {
-    fn drop(&mut self) {
-        let held = Arc::clone(&self.0);
-        held.is_let_go.store(true, Ordering::SeqCst);
-        if held.is_done.load(Ordering::SeqCst) {
-            return;
-        }
-        // Without a runtime the program ends.
-        let Ok(runtime) = tokio::runtime::Handle::try_current() else {
-            return;
-        };
-        runtime.spawn(async move {
-            while !held.is_done.load(Ordering::SeqCst) && Arc::strong_count(&held) > 1 {
-                if let Some(end) = &*held.end.lock().unwrap_or_else(PoisonError::into_inner) {
-                    end();
-                }
-                tokio::time::sleep(PAUSE).await;
-            }
-        });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::Instant;
-
-    use super::*;
-
-    /// Never ends by itself.
-    const ENDLESS: &str =
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n";
-
-    fn endless(store: &Store) -> Result<(), Trouble> {
-        store
-            .query(ENDLESS, &mut |_| Ok(()), &mut |_| Ok(true))
-            .map_err(Trouble::from)
-    }
-
-    #[test]
-    fn a_question_ends_when_its_time_is_over_or_nobody_waits_and_makes_room_for_the_next() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("store.db");
-        drop(Store::open(&path).unwrap());
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .build()
-            .unwrap();
-        runtime.block_on(async {
-            let work = Work::new(Duration::from_millis(200));
-            let open = || {
-                let path = path.clone();
-                move || Ok(Store::open_read_only(&path)?)
-            };
-            let began = Instant::now();
-            let late = work.ask(open(), endless).await.unwrap_err();
-            assert!(late.to_string().contains("more than"), "{late}");
-            // Nobody waits for these two, which take all turns.
-            let work = Work::new(Duration::from_secs(600));
-            for _ in 0..AT_ONCE {
-                let asked = work.ask(open(), endless);
-                assert!(
-                    tokio::time::timeout(Duration::from_millis(100), asked)
-                        .await
-                        .is_err()
-                );
-            }
-            assert_eq!(work.compute(|| Ok(1)).await.unwrap(), 1);
-            assert!(began.elapsed() < Duration::from_secs(10));
-        });
-    }
 }

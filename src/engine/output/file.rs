@@ -117,6 +117,18 @@ impl OutputFile {
         Err(io::ErrorKind::ResourceBusy.into())
     }
 
+    /// The stream or device behind it, where it is written directly; `None` for a file.
+    ///
+    /// # Errors
+    ///
+    /// When the system gives no further handle of it.
+    pub fn stream(&self) -> io::Result<Option<File>> {
+        match self.beside {
+            Some(_) => Ok(None),
+            None => self.file.try_clone().map(Some),
+        }
+    }
+
     /// Brings the file to the disk and moves it to its place.
     ///
     /// # Errors

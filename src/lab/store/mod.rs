@@ -13,6 +13,7 @@ mod export;
 mod fixtures;
 mod grid;
 mod history;
+mod journal;
 mod measures;
 mod merge;
 mod metrics;

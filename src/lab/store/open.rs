@@ -9,6 +9,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::StoreError;
+use super::journal::JOURNAL_BOUND;
 use super::processes::file_identity;
 use super::schema_check;
 use super::versions::VERSIONS;
@@ -108,11 +109,11 @@ impl Store {
             .execute_batch("PRAGMA page_size = 16384; PRAGMA journal_mode = WAL;")
             .map_err(sql)?;
         connection
-            .execute_batch(
+            .execute_batch(&format!(
                 "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 2000;
-                 PRAGMA journal_size_limit = 33554432;
-                 PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;",
-            )
+                 PRAGMA journal_size_limit = {JOURNAL_BOUND};
+                 PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;"
+            ))
             .map_err(sql)?;
         VERSIONS.bring_forward(&mut connection, path)?;
         schema_check::check(&connection, path)?;

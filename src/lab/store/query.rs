@@ -5,7 +5,7 @@ use std::fmt;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{ErrorCode, InterruptHandle, ToSql};
+use rusqlite::{ErrorCode, ToSql};
 
 use super::{Store, StoreError};
 
@@ -14,6 +14,9 @@ const MOST_MEMORY_BYTES: u64 = 1 << 30;
 
 /// The longest text and the longest blob that a question may make.
 const LONGEST_VALUE_BYTES: i32 = 64 << 20;
+
+/// Steps of SQLite's virtual machine between two looks at whether a question is to end: some ten microseconds.
+const STEPS_BETWEEN_LOOKS: i32 = 1_000;
 
 /// A value in a row.
 #[derive(Clone, Debug, PartialEq)]
@@ -91,7 +94,7 @@ pub enum QueryError {
     /// More than one statement, or none.
     #[error("{0}: give one statement; several questions are several calls")]
     NotOne(&'static str),
-    /// Ctrl-C.
+    /// Ended by what [`Store::stop_when`] was given.
     #[error("interrupted")]
     Interrupted,
     /// It asks for more than a question may take.
@@ -167,10 +170,19 @@ impl ToSql for SqlValue {
 type Take<'a> = &'a mut dyn FnMut(&[SqlValue]) -> std::io::Result<bool>;
 
 impl Store {
-    /// A handle with which another thread can interrupt a question.
-    #[must_use]
-    pub fn interrupt_handle(&self) -> InterruptHandle {
-        self.connection.get_interrupt_handle()
+    /// Ends whatever this store is asked as soon as `stop` says so: [`QueryError::Interrupted`]. It is asked again and again while a
+    /// question is under way, on the thread that asks the question.
+    ///
+    /// # Errors
+    ///
+    /// When SQLite refuses, which it does not for an open store.
+    pub fn stop_when(
+        &mut self,
+        stop: impl Fn() -> bool + Send + 'static,
+    ) -> Result<(), StoreError> {
+        self.connection
+            .progress_handler(STEPS_BETWEEN_LOOKS, Some(stop))
+            .map_err(|error| self.error("setting its limit", error))
     }
 
     /// Answers one question without parameters, as [`Store::query_with`] does.

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
+use super::journal::JournalWatch;
 use super::processes::ProgressReader;
 use super::record::{FailedSimulation, FinishedSimulation, OutcomeDetail};
 use super::rows::{Prepared, Rows, spec_json};
@@ -217,6 +218,7 @@ fn write_all(
     };
     let mut rows = Rows::new(connection, run, detail, false).map_err(sql)?;
     let mut batch = Batch::new(connection);
+    let mut journal = JournalWatch::new(&store.path);
     let mut transactions = 0;
     let result = loop {
         if batch.transactions > transactions {
@@ -224,6 +226,7 @@ fn write_all(
             if !store.is_in_place() {
                 return Err(gone());
             }
+            journal.look();
         }
         match batch.next(receiver) {
             Next::Message(Message::Finished(prepared)) => {
