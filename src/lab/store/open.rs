@@ -9,16 +9,19 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::StoreError;
+use super::durability::make_folder;
 use super::processes::file_identity;
 use super::schema_check;
 use super::versions::VERSIONS;
 use super::waiting::{self, BUSY_TIMEOUT};
+use crate::sweep::Durability;
 
 /// An open store. One file holds any number of runs; several programs may have it open.
 #[derive(Debug)]
 pub struct Store {
     pub(super) connection: Connection,
     pub(super) path: PathBuf,
+    pub(super) durability: Durability,
     /// The identity of the file as it was opened: its path may name another one by now.
     file: Option<String>,
 }
@@ -49,7 +52,7 @@ impl Store {
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty())
         {
-            fs::create_dir_all(folder).map_err(|source| StoreError::Folder {
+            make_folder(folder).map_err(|source| StoreError::Folder {
                 path: folder.to_owned(),
                 source,
             })?;
@@ -108,7 +111,7 @@ impl Store {
         connection
             .execute_batch(
                 "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 2000;
-                 PRAGMA journal_size_limit = 33554432;
+                 PRAGMA checkpoint_fullfsync = ON; PRAGMA journal_size_limit = 33554432;
                  PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;",
             )
             .map_err(sql)?;
@@ -117,6 +120,7 @@ impl Store {
         Ok(Self {
             connection,
             path: path.to_owned(),
+            durability: Durability::default(),
             file: file_identity(path),
         })
     }
@@ -155,6 +159,7 @@ impl Store {
             Ok(Self {
                 connection,
                 path: path.to_owned(),
+                durability: Durability::default(),
                 file: file_identity(path),
             })
         };
@@ -199,10 +204,15 @@ impl Store {
     }
 }
 
-pub(super) fn has_journal(path: &Path) -> bool {
+/// The journal of a store.
+pub(super) fn journal(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push("-wal");
-    fs::metadata(PathBuf::from(name)).is_ok_and(|file| file.len() > 0)
+    PathBuf::from(name)
+}
+
+pub(super) fn has_journal(path: &Path) -> bool {
+    fs::metadata(journal(path)).is_ok_and(|file| file.len() > 0)
 }
 
 /// A statement keeps its plan whatever values it is given. SQLite would plan most cached statements anew each time that they
