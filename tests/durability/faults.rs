@@ -14,7 +14,8 @@ use rand::seq::IteratorRandom as _;
 use rand::{RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 
-use super::{done, half_done, remove_store, same, succeeds, whole};
+use super::interruption::heavy_folder;
+use super::{done, half_done, kill, remove_store, same, succeeds, whole};
 use crate::support::program::{dump, folder, report, run};
 
 /// A sweep of four simulations: every step of it is tried.
@@ -105,9 +106,10 @@ const KINDS: [Kind; 8] = [
         error: EMFILE,
     },
     Kind {
-        name: "no lock can be had any more",
+        // For good it is waited for until the other program, which there is not, has held it for 30 s.
+        name: "no lock can be had for a moment",
         calls: "lock",
-        times: 0,
+        times: 50,
         error: ENOLCK,
     },
 ];
@@ -289,7 +291,6 @@ fn whatever_call_of_the_system_fails_the_program_says_so_and_the_same_command_go
             }
             missed += usize::from(struck.is_none());
             *endings.entry(code.unwrap_or(-1)).or_default() += 1;
-            println!("{what}");
             sweep.goes_on();
         }
         println!(
@@ -341,10 +342,73 @@ fn whatever_allocation_is_refused_the_store_is_whole_and_the_same_command_goes_o
                 aborted || matches!(ending.status.code(), Some(0..=2)),
                 "{what}"
             );
-            println!("{what}");
             *endings.entry(ending.status.to_string()).or_default() += 1;
             sweep.goes_on();
         }
         println!("{tries} of {total} allocations of the thread `{thread}`: {endings:?}");
     }
+}
+
+/// How often the journal of the store `faulty.db` was synced: by SQLite, and by the program itself.
+fn syncs(log: &[String]) -> (usize, usize) {
+    let of = |call: &str| {
+        let call = format!(" ok {call} ");
+        let synced = |line: &&String| line.contains(&call) && line.ends_with("faulty.db-wal");
+        log.iter().filter(synced).count()
+    };
+    (of("sync"), of("datasync"))
+}
+
+#[test]
+fn the_journal_is_synced_at_checkpoints_at_the_end_or_at_every_commit_as_the_durability_says() {
+    let Some(library) = library() else { return };
+    let sweep = Undisturbed::new();
+    let [fast, normal, full] = ["fast", "normal", "full"].map(|durability| {
+        sweep.begin_anew();
+        let mut command = sweep.faulty();
+        command.args(["--durability", durability]);
+        let variables = [("FAULT_CALLS", CALLS.to_owned())];
+        let ending = end_of(sweep.path(), library, command, &variables);
+        assert!(ending.status.success(), "{}", ending.said);
+        same(sweep.path(), "faulty", &sweep.tables, &sweep.files);
+        syncs(&ending.log)
+    });
+    assert_eq!(fast.1, 0);
+    assert_eq!(normal, (fast.0, 1), "one more, before the store is closed");
+    // The tables, the run, its points, the results.
+    assert!(full.0 >= fast.0 + 3 && full.1 == 0, "{full:?} {fast:?}");
+}
+
+#[test]
+fn the_journal_is_synced_in_time_also_while_nothing_is_committed_any_more() {
+    let Some(library) = library() else { return };
+    let folder = heavy_folder(200_000, 300);
+    let (path, log) = (folder.path(), folder.path().join("faults.log"));
+    let child = run(path, "faulty", &["--workers", "2"])
+        .env("LD_PRELOAD", library)
+        .env("FAULT_FILE", "faulty")
+        .env("FAULT_CALLS", "datasync")
+        .env("FAULT_LOG", &log)
+        .spawn()
+        .expect("the program starts");
+    let wait_until = |what: &dyn Fn() -> bool| {
+        let begun = Instant::now();
+        while !what() {
+            assert!(begun.elapsed() < HANGS, "it never happens");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    wait_until(&|| !done(&path.join("faulty.db")).is_empty());
+    let committed = Instant::now();
+    wait_until(&|| {
+        let log = fs::read_to_string(&log).unwrap_or_default();
+        syncs(&log.lines().map(str::to_owned).collect::<Vec<_>>()).1 > 0
+    });
+    let took = committed.elapsed();
+    assert!(kill(child), "its long simulation is still under way");
+    assert!(took > Duration::from_secs(5), "not at once: {took:?}");
+    assert!(
+        took < Duration::from_secs(10),
+        "within ten seconds: {took:?}"
+    );
 }

@@ -28,6 +28,24 @@ const DISK: u64 = 96 << 20;
 /// What is promised under `normal`.
 const PROMISED: Duration = Duration::from_secs(10);
 
+/// How fast the journal of a sweep is written: each call takes so much longer, and the whole sweep takes about this long.
+#[derive(Clone, Copy)]
+struct Pace {
+    delay: Duration,
+    lasts: Duration,
+}
+
+const QUICK: Pace = Pace {
+    delay: Duration::from_millis(2),
+    lasts: Duration::from_secs(6),
+};
+
+/// Most results are older than [`PROMISED`] when the power goes.
+const SLOW: Pace = Pace {
+    delay: Duration::from_millis(9),
+    lasts: Duration::from_secs(23),
+};
+
 /// A disk in a file, mounted for as long as this lives.
 struct Disk {
     mounted: PathBuf,
@@ -117,8 +135,8 @@ struct Found {
     oldest_lost: Duration,
 }
 
-/// Cuts the power of sweeps whose journal is written at most so fast. Says nothing where this machine cannot do that.
-fn cut_sweeps(durability: &str, delay: Duration, lasts: Duration) -> Option<Found> {
+/// Cuts the power of sweeps. Says nothing where this machine cannot do that.
+fn cut_sweeps(durability: &str, pace: Pace) -> Option<Found> {
     let library = library()?;
     let folder = long_folder();
     let path = folder.path();
@@ -144,13 +162,15 @@ fn cut_sweeps(durability: &str, delay: Duration, lasts: Duration) -> Option<Foun
     while found.cuts < wanted {
         let cuts = (wanted - found.cuts).min(CUTS_OF_A_SWEEP);
         let mut instants: Vec<Duration> = (0..cuts)
-            .map(|_| lasts.mul_f64(random.random_range(0.0..1.0)))
+            .map(|_| pace.lasts.mul_f64(random.random_range(0.0..1.0)))
             .collect();
         instants.sort_unstable_by(|one, two| two.cmp(one));
         format(&image).expect("it could before");
         let disk = Disk::mount(&image, &mounted).expect("it could before");
         fs::copy(path.join("small.toml"), mounted.join("small.toml")).expect("copied");
-        let (seen, copies) = watch(&mounted, &image, library, durability, delay, instants);
+        // What the user had before the sweep is on the disk.
+        succeeds(Command::new("sync"));
+        let (seen, copies) = watch(&mounted, &image, library, durability, pace.delay, instants);
         drop(disk);
         found.missed += cuts - copies.len();
         for (instant, bytes) in copies {
@@ -258,23 +278,19 @@ fn goes_on(
 
 #[test]
 fn a_power_cut_costs_under_normal_durability_no_result_that_is_older_than_ten_seconds() {
-    // Slow enough that most results are older when the power goes.
-    let (delay, lasts) = (Duration::from_millis(4), Duration::from_secs(22));
-    if let Some(found) = cut_sweeps("normal", delay, lasts) {
+    if let Some(found) = cut_sweeps("normal", SLOW) {
         assert_eq!(found.lost_in_spite_of_age, 0, "{found:?}");
     }
 }
 
 #[test]
 fn a_power_cut_costs_under_full_durability_no_result_that_another_program_has_seen() {
-    let (delay, lasts) = (Duration::from_millis(1), Duration::from_secs(6));
-    if let Some(found) = cut_sweeps("full", delay, lasts) {
+    if let Some(found) = cut_sweeps("full", QUICK) {
         assert_eq!(found.lost, 0, "{found:?}");
     }
 }
 
 #[test]
 fn a_power_cut_leaves_under_fast_durability_a_whole_store_that_goes_on() {
-    let (delay, lasts) = (Duration::from_millis(1), Duration::from_secs(6));
-    cut_sweeps("fast", delay, lasts);
+    cut_sweeps("fast", SLOW);
 }
