@@ -11,6 +11,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use rusqlite::Connection;
+
 use super::open::journal;
 use super::{Store, StoreError};
 use crate::sweep::Durability;
@@ -18,6 +20,10 @@ use crate::sweep::Durability;
 /// The age of a commit at which the journal is synced under [`Durability::Normal`]. Ten seconds are promised: two of them are for the
 /// transaction under way and for the disk.
 const SYNC_AFTER: Duration = Duration::from_secs(8);
+
+/// How often a journal is begun before the disk counts as failing, and how long to wait in between.
+const TRIES: u32 = 50;
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// Syncs the journal of a store in time, where its durability asks for that.
 #[derive(Debug)]
@@ -105,6 +111,25 @@ impl Store {
             },
         }
     }
+}
+
+/// Makes SQLite keep a write-ahead log. It says nothing where it cannot: another program that makes the same file at this moment, or
+/// the disk, then leaves the store with the journal that it had.
+pub(super) fn begin_journal(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    for _ in 0..TRIES {
+        let mode: String = connection
+            .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
+            .map_err(|error| StoreError::from_sql(path, "beginning its journal", error))?;
+        if mode == "wal" {
+            return Ok(());
+        }
+        std::thread::sleep(PAUSE);
+    }
+    Err(StoreError::InputOutput {
+        path: path.to_owned(),
+        action: "beginning its journal",
+        reason: "SQLite cannot begin a write-ahead log".to_owned(),
+    })
 }
 
 /// Makes the folder of a store where it is missing, so that its name outlasts a power failure.

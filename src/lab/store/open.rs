@@ -9,7 +9,7 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::StoreError;
-use super::durability::make_folder;
+use super::durability::{self, make_folder};
 use super::processes::file_identity;
 use super::schema_check;
 use super::versions::VERSIONS;
@@ -106,8 +106,9 @@ impl Store {
         VERSIONS.inspect(&connection, path)?;
         // Large pages: a third more rows a second than with 4 KiB. An existing file keeps its own size.
         connection
-            .execute_batch("PRAGMA page_size = 16384; PRAGMA journal_mode = WAL;")
+            .execute_batch("PRAGMA page_size = 16384;")
             .map_err(sql)?;
+        durability::begin_journal(&connection, path)?;
         connection
             .execute_batch(
                 "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 2000;
