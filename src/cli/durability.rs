@@ -7,7 +7,8 @@ use crate::sweep::Durability;
 /// What a power failure may cost a store.
 #[derive(Args, Clone, Copy, Debug)]
 pub struct DurabilityArgument {
-    /// What a power failure may cost; a kill or a crash of the program costs nothing that was committed in any case
+    /// What a power failure may cost; a kill or a crash of the program costs nothing that was
+    /// committed in any case
     #[arg(long, value_name = "LEVEL", value_enum, default_value = "normal")]
     pub durability: Level,
 }
@@ -15,7 +16,8 @@ pub struct DurabilityArgument {
 /// Values of `--durability`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Level {
-    /// Results since the last checkpoint, up to 32 MB of journal: nothing waits for the disk in between
+    /// Results since the last checkpoint, up to 32 MB of journal: nothing waits for the disk in
+    /// between
     Fast,
     /// Results of the last 10 seconds
     Normal,

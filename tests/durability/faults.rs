@@ -1,6 +1,7 @@
-//! Faults from below, at every step of a short sweep: calls of the system that fail, files that end half way, memory that is refused.
-//! Whatever fails: the program ends by itself and says which file is concerned, nothing is half done, the store is whole, and
-//! the same command goes on to the same bytes.
+//! Faults from below, at every step of a short sweep: calls of the system that fail, files that end
+//! half way, memory that is refused. Whatever fails: the program ends by itself and says which file
+//! is concerned, nothing is half done, the store is whole, and the same command goes on to the same
+//! bytes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -39,7 +40,8 @@ values = ["easy-backfilling", "heuristic-overbooking"]
 /// Faults of each kind in a test, unless `BOOKAHEAD_FAULTS` asks for another number, or for `all`.
 const FAULTS: usize = 4;
 
-/// Faults of memory are looked for among millions of allocations, never one by one: so many for `all`.
+/// Faults of memory are looked for among millions of allocations, never one by one: so many for
+/// `all`.
 const ALL_OF_MEMORY: usize = 200;
 
 /// Nothing that is tried here takes as long.
@@ -54,7 +56,8 @@ const ENOLCK: i32 = 37;
 /// Every call that is counted but locks, of which there are more than of all others together.
 const CALLS: &str = "open,write,sync,datasync,truncate,map,rename,remove";
 
-/// One kind of fault: what it is called, which calls fail, how many, and with which error (`faults.c`).
+/// One kind of fault: what it is called, which calls fail, how many, and with which error
+/// (`faults.c`).
 struct Kind {
     name: &'static str,
     calls: &'static str,
@@ -106,7 +109,8 @@ const KINDS: [Kind; 8] = [
         error: EMFILE,
     },
     Kind {
-        // For good it is waited for until the other program, which there is not, has held it for 30 s.
+        // For good it is waited for until the other program, which there is not, has held it for 30
+        // s.
         name: "no lock can be had for a moment",
         calls: "lock",
         times: 50,
@@ -212,7 +216,8 @@ impl Undisturbed {
         run(self.path(), "faulty", &["--workers", "1"])
     }
 
-    /// What a fault must leave, however the program ended: nothing half done, and a store that the same command completes.
+    /// What a fault must leave, however the program ended: nothing half done, and a store that the
+    /// same command completes.
     fn goes_on(&self) {
         let path = self.path();
         // Looked at in a copy: the same command finds what the program left.
@@ -308,7 +313,8 @@ fn journal_mode(store: &Path) -> String {
         .expect("a store")
 }
 
-/// SQLite went on with the journal that it had, which waits for the disk several times a commit and lets nobody read meanwhile.
+/// SQLite went on with the journal that it had, which waits for the disk several times a commit and
+/// lets nobody read meanwhile.
 #[test]
 fn a_store_whose_journal_cannot_be_begun_is_refused_and_a_fault_that_passes_is_not_noticed() {
     let Some(library) = library() else { return };
@@ -336,7 +342,8 @@ fn a_store_whose_journal_cannot_be_begun_is_refused_and_a_fault_that_passes_is_n
     }
 }
 
-/// A Rust program ends by `abort` where memory is refused to it, SQLite by an error: the store is whole after either.
+/// A Rust program ends by `abort` where memory is refused to it, SQLite by an error: the store is
+/// whole after either.
 #[test]
 fn whatever_allocation_is_refused_the_store_is_whole_and_the_same_command_goes_on() {
     let Some(library) = library() else { return };

@@ -1,6 +1,7 @@
-//! Power cuts: a sweep writes to a file system of its own, and at random instants the disk below it is copied. Such a copy holds what the
-//! disk would hold after a power failure at that instant: what the system still had in memory is missing. It is mounted, the
-//! store in it is looked at, and the same command goes on there.
+//! Power cuts: a sweep writes to a file system of its own, and at random instants the disk below it
+//! is copied. Such a copy holds what the disk would hold after a power failure at that instant:
+//! what the system still had in memory is missing. It is mounted, the store in it is looked at, and
+//! the same command goes on there.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -28,7 +29,8 @@ const DISK: u64 = 96 << 20;
 /// What is promised under `normal`.
 const PROMISED: Duration = Duration::from_secs(10);
 
-/// How fast the journal of a sweep is written: each call takes so much longer, and the whole sweep takes about this long.
+/// How fast the journal of a sweep is written: each call takes so much longer, and the whole sweep
+/// takes about this long.
 #[derive(Clone, Copy)]
 struct Pace {
     delay: Duration,
@@ -98,7 +100,8 @@ fn format(image: &Path) -> Result<(), String> {
     }
 }
 
-/// What the disk holds at an instant. It is read twice: where something was written meanwhile, this was no instant.
+/// What the disk holds at an instant. It is read twice: where something was written meanwhile, this
+/// was no instant.
 fn cut(image: &Path) -> Option<(Instant, Vec<u8>)> {
     (0..100).find_map(|_| {
         let instant = Instant::now();
@@ -189,7 +192,8 @@ fn cut_sweeps(durability: &str, pace: Pace) -> Option<Found> {
 /// Simulations that others saw as done, with the instants at which they had seen them.
 type Seen = Vec<(Instant, BTreeSet<String>)>;
 
-/// Runs the sweep on the disk, watches what it commits, and copies the disk at these times after its start, the last one first.
+/// Runs the sweep on the disk, watches what it commits, and copies the disk at these times after
+/// its start, the last one first.
 fn watch(
     mounted: &Path,
     image: &Path,

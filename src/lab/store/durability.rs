@@ -1,10 +1,11 @@
 //! What a power failure may cost: when the store's journal is written through to the disk.
 //!
-//! A commit of SQLite under `synchronous = NORMAL` is safe from a crash of the program at once, from a power failure only at the
-//! next checkpoint, that is, megabytes later. SQLite has no call that writes the journal through in between. A commit under
-//! `synchronous = FULL` does, but a writer whose last commit is seconds old has nothing to commit, and other programs wait for the
-//! lock meanwhile; a checkpoint does, but not past what a reader holds. So the file of the journal is synced directly, which needs no
-//! lock: whoever wrote into it, the system knows it as one file.
+//! A commit of SQLite under `synchronous = NORMAL` is safe from a crash of the program at once,
+//! from a power failure only at the next checkpoint, that is, megabytes later. SQLite has no call
+//! that writes the journal through in between. A commit under `synchronous = FULL` does, but a
+//! writer whose last commit is seconds old has nothing to commit, and other programs wait for the
+//! lock meanwhile; a checkpoint does, but not past what a reader holds. So the file of the journal
+//! is synced directly, which needs no lock.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -17,8 +18,8 @@ use super::open::journal;
 use super::{Store, StoreError};
 use crate::sweep::Durability;
 
-/// The age of a commit at which the journal is synced under [`Durability::Normal`]. Ten seconds are promised: two of them are for the
-/// transaction under way and for the disk.
+/// The age of a commit at which the journal is synced under [`Durability::Normal`]. Ten seconds are
+/// promised: two of them are for the transaction under way and for the disk.
 const SYNC_AFTER: Duration = Duration::from_secs(8);
 
 /// How often a journal is begun before the disk counts as failing, and how long to wait in between.
@@ -68,7 +69,7 @@ impl<'s> JournalSync<'s> {
 }
 
 impl Store {
-    /// Sets what a power failure may cost from now on ([`Durability::Normal`] unless told).
+    /// Sets what a power failure may cost from now on ([`Durability::Normal`] unless set).
     ///
     /// # Errors
     ///
@@ -80,7 +81,8 @@ impl Store {
                 .map_err(|error| self.error("setting its durability", error))?;
         }
         if durability != Durability::Fast {
-            // The file and its journal are there by now: a new name is on the disk when its folder is.
+            // The file and its journal are there by now: a new name is on the disk when its folder
+            // is.
             sync_folder(folder_of(&self.path)).map_err(|source| self.unsynced(&source))?;
         }
         self.durability = durability;
@@ -88,8 +90,8 @@ impl Store {
     }
 
     fn sync_journal(&self) -> Result<(), StoreError> {
-        // Not as SQLite opened it: systems hand out what is synced by the file and not by who opened it. No lock of SQLite is on the
-        // journal, so closing it again releases none.
+        // A handle of its own is enough: a system syncs a file, whoever wrote into it. SQLite has
+        // no lock on the journal, so closing this handle releases none.
         OpenOptions::new()
             .write(true)
             .open(journal(&self.path))
@@ -113,8 +115,8 @@ impl Store {
     }
 }
 
-/// Makes SQLite keep a write-ahead log. It says nothing where it cannot: another program that makes the same file at this moment, or
-/// the disk, then leaves the store with the journal that it had.
+/// Makes SQLite keep a write-ahead log. It says nothing where it cannot: another program that makes
+/// the same file at this moment, or the disk, then leaves the store with the journal that it had.
 pub(super) fn begin_journal(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     for _ in 0..TRIES {
         let mode: String = connection
@@ -153,8 +155,8 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// Writes the names in a folder through to the disk. Where a folder cannot be opened as a file (no right to list it, not a Unix) or
-/// the file system knows no such thing, nobody can do more.
+/// Writes the names in a folder through to the disk. Where a folder cannot be opened as a file (no
+/// right to list it, not a Unix) or the file system knows no such thing, nobody can do more.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     use io::ErrorKind::{InvalidInput, IsADirectory, PermissionDenied, Unsupported};
     match File::open(folder).and_then(|folder| folder.sync_all()) {
