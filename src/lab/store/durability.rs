@@ -14,7 +14,6 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
-use super::open::journal;
 use super::{Store, StoreError};
 use crate::sweep::Durability;
 
@@ -113,6 +112,13 @@ impl Store {
             },
         }
     }
+}
+
+/// The journal of a store.
+pub(super) fn journal(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push("-wal");
+    PathBuf::from(name)
 }
 
 /// Makes SQLite keep a write-ahead log. It says nothing where it cannot: another program that makes

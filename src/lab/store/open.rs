@@ -205,15 +205,8 @@ impl Store {
     }
 }
 
-/// The journal of a store.
-pub(super) fn journal(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
-    PathBuf::from(name)
-}
-
 pub(super) fn has_journal(path: &Path) -> bool {
-    fs::metadata(journal(path)).is_ok_and(|file| file.len() > 0)
+    fs::metadata(durability::journal(path)).is_ok_and(|file| file.len() > 0)
 }
 
 /// A statement keeps its plan whatever values it is given. SQLite would plan most cached statements anew each time that they
