@@ -1,8 +1,12 @@
 //! What a store outlives: kills at any instant, full disks, read-only folders, two programs at once, copies of a store that
 //! is open, a journal that was cut. `docs/durability.md` says what is promised and how often it was tried.
 
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod faults;
 #[cfg(unix)]
 mod interruption;
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+mod power;
 
 use std::collections::BTreeSet;
 use std::fs;

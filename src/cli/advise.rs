@@ -16,6 +16,7 @@ use clap::Args;
 
 use self::experiments::{ADDED, DRAWS, Question};
 use self::log::{Log, LogError, REPLICATIONS};
+use super::durability::DurabilityArgument;
 use super::run::complain;
 use super::trace::class_counts;
 use crate::estimates::{ClassTable, EstimateError};
@@ -113,6 +114,9 @@ pub struct AdviseArguments {
     /// The database
     #[arg(long, value_name = "FILE", default_value = super::STORE)]
     pub store: PathBuf,
+    /// What a power failure may cost
+    #[command(flatten)]
+    pub durability: DurabilityArgument,
     /// Worker threads [default: the cores]
     #[arg(long, value_name = "N", value_parser = super::workers)]
     pub workers: Option<NonZeroUsize>,
@@ -184,6 +188,7 @@ pub fn execute(arguments: &AdviseArguments) -> ExitCode {
 
 fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
     let mut options = SweepOptions::new(arguments.store.clone());
+    options.durability = arguments.durability.into();
     options.quiet = arguments.quiet;
     options.retry_failed = arguments.retry_failed;
     options.fresh = arguments.fresh;

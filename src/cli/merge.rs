@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use super::durability::DurabilityArgument;
 use super::screen::LookError;
 use crate::store::{MergeError, MergeOptions, MergeSummary, Store};
 use crate::sweep::Shard;
@@ -18,6 +19,9 @@ pub struct MergeArguments {
     /// Merge results of several versions of the program, as long as their result format is the same
     #[arg(long)]
     pub mixed_programs: bool,
+    /// What a power failure may cost
+    #[command(flatten)]
+    pub durability: DurabilityArgument,
 }
 
 /// Joins and says what was done; exit code 1 where points failed or are missing still.
@@ -29,6 +33,7 @@ pub fn execute(arguments: &MergeArguments) -> Result<ExitCode, LookError> {
     let inputs = stores(&arguments.out, &arguments.inputs)?;
     let options = MergeOptions {
         mixed_programs: arguments.mixed_programs,
+        durability: arguments.durability.into(),
     };
     let summary = Store::merge(&arguments.out, &inputs, options).map_err(|error| match error {
         MergeError::Store(error) => LookError::Store(error),

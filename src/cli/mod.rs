@@ -8,6 +8,7 @@ mod aligned;
 pub mod check;
 pub mod compare;
 pub mod completions;
+pub mod durability;
 pub mod export;
 pub mod gantt;
 pub mod init;

@@ -23,6 +23,7 @@ pub use readings::{ReadingError, reading_names};
 pub use runner::StoredRunner;
 pub use stored::{StoredCurves, known_measures};
 
+use super::durability::DurabilityArgument;
 use crate::output::OutputFolder;
 use crate::report::ReportExtras;
 use crate::report::findings::{FindingsError, FindingsFile, MeasuredCurves};
@@ -53,6 +54,9 @@ pub struct ReproduceArgs {
     /// The database
     #[arg(long, value_name = "FILE", default_value = "data/bookahead.db")]
     pub store: PathBuf,
+    /// What a power failure may cost
+    #[command(flatten)]
+    pub durability: DurabilityArgument,
     /// Worker threads [default: the cores]
     #[arg(long, value_name = "N", value_parser = super::workers)]
     pub workers: Option<std::num::NonZeroUsize>,
@@ -81,6 +85,7 @@ impl ReproduceArgs {
     #[must_use]
     pub fn sweep_options(&self) -> SweepOptions {
         let mut options = SweepOptions::new(self.store.clone());
+        options.durability = self.durability.into();
         options.outcomes = match self.outcomes {
             Kept::Metrics => OutcomeDetail::Metrics,
             Kept::All => OutcomeDetail::All,

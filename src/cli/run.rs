@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::aligned::{Aligned, Heading, screen};
+use super::durability::DurabilityArgument;
 use crate::report::ReportError;
 use crate::store::{RunSelector, Store, StoreError};
 use crate::sweep::{
@@ -26,6 +27,9 @@ pub struct RunArgs {
     /// joins the stores
     #[arg(long, value_name = "I/N")]
     pub shard: Option<Shard>,
+    /// What a power failure may cost
+    #[command(flatten)]
+    pub durability: DurabilityArgument,
     /// Worker threads [default: the cores]
     #[arg(long, value_name = "N", value_parser = super::workers)]
     pub workers: Option<NonZeroUsize>,
@@ -173,6 +177,7 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
     let mut options = SweepOptions::new(store_of(arguments, &sweep.name));
     options.shard = arguments.shard;
     options.outcomes = arguments.outcomes.into();
+    options.durability = arguments.durability.into();
     options.quiet = arguments.quiet;
     options.retry_failed = arguments.retry_failed;
     options.fresh = arguments.fresh;

@@ -27,6 +27,7 @@ use self::predicted::PredictionArguments;
 use self::schedule::{Report, ScheduleFile};
 use self::source::{Jobs, Source};
 use self::stored::StoredJobs;
+use super::durability::DurabilityArgument;
 use crate::predictions::UserIndex;
 use crate::scheduling::predicted_queue::PredictedStream;
 use crate::scheduling::registry::{self, STRATEGIES};
@@ -85,6 +86,8 @@ pub struct SimulateArguments {
     /// Keep the outcome of every job in this store, as a run that `sql`, `show`, `export` and `report` can read; reads the trace twice
     #[arg(long, value_name = "FILE")]
     store: Option<PathBuf>,
+    #[command(flatten)]
+    durability: DurabilityArgument,
     /// Print JSON
     #[arg(long)]
     json: bool,

@@ -10,7 +10,7 @@ use super::{done, half_done, remove_store, same, succeeds, whole};
 use crate::support::program::{dump, folder, output, program, report, run, text};
 
 /// A short simulation and a long one: a machine that is asked for ten times what it has, with a queue that only grows.
-fn heavy_folder(jobs: u32, instants: u32) -> tempfile::TempDir {
+pub(super) fn heavy_folder(jobs: u32, instants: u32) -> tempfile::TempDir {
     let folder = folder();
     let experiment = format!(
         r#"

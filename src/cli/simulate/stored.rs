@@ -49,7 +49,7 @@ impl StoredJobs {
             workload.add(&shape.stored(&job));
         }
         let sweep = sweep(source, arguments, &shape, workload.clone().finish());
-        let store = Store::open(path)?;
+        let store = Store::open(path)?.with_durability(arguments.durability.into())?;
         let (run, stream) = store.stream_outcomes(&sweep, &source.name(), workload)?;
         Ok(Self {
             store: path.to_owned(),

@@ -169,6 +169,17 @@ pub enum StoreError {
         /// What SQLite said.
         reason: String,
     },
+    /// Memory was refused.
+    #[error(
+        "the store `{path}` failed while {action}: there is no memory left; everything that was committed is kept: make \
+         room (fewer --workers need less) and run the same command again"
+    )]
+    OutOfMemory {
+        /// The file.
+        path: PathBuf,
+        /// What was being done.
+        action: &'static str,
+    },
     /// The file is damaged.
     #[error(
         "the store `{path}` is damaged: {reason}; keep a copy, try `sqlite3 {path} .recover`, or start a new one with --store"
@@ -232,6 +243,7 @@ impl StoreError {
                 action,
                 reason,
             },
+            Some(ErrorCode::OutOfMemory) => Self::OutOfMemory { path, action },
             Some(ErrorCode::DatabaseCorrupt) => Self::Damaged { path, reason },
             Some(ErrorCode::CannotOpen) => Self::CannotOpen { path, reason },
             _ => Self::Sql {

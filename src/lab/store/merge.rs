@@ -23,7 +23,7 @@ use rusqlite::Connection;
 pub use self::error::MergeError;
 use self::join::Merge;
 use self::tables::Tables;
-use super::{RunId, Store, StoreError};
+use super::{Durability, RunId, Store, StoreError};
 
 /// Codes of `simulation.state`.
 const DONE: i64 = 2;
@@ -34,6 +34,8 @@ const FAILED: i64 = 3;
 pub struct MergeOptions {
     /// Whether results of several versions of the program may be joined, as long as their result format is the same.
     pub mixed_programs: bool,
+    /// What a power failure may cost.
+    pub durability: Durability,
 }
 
 /// What joining did.
@@ -145,7 +147,7 @@ impl Store {
             plans.push((experiment, wanted));
         }
         drop(existing);
-        let store = Store::open_to_join(out)?;
+        let store = Store::open_to_join(out)?.with_durability(options.durability)?;
         store.connection.set_prepared_statement_cache_capacity(512);
         let tables = read_tables(&store)?;
         let mut summary = MergeSummary {

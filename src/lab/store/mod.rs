@@ -7,6 +7,7 @@
 
 mod aggregates;
 mod curves;
+mod durability;
 mod error;
 mod export;
 #[cfg(test)]
@@ -39,7 +40,7 @@ mod waiting;
 mod workflows;
 mod write;
 
-pub use crate::sweep::{EarlierWork, SimulationProgress};
+pub use crate::sweep::{Durability, EarlierWork, SimulationProgress};
 pub use aggregates::{Bin, CalibrationRow, MissingPoint, PofKind, Quantity, SimulatorRow};
 pub use curves::CurveSamples;
 pub use error::StoreError;

@@ -9,11 +9,13 @@ use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
 
 use super::StoreError;
+use super::durability::{self, make_folder};
 use super::journal::JOURNAL_BOUND;
 use super::processes::file_identity;
 use super::schema_check;
 use super::versions::VERSIONS;
 use super::waiting::{self, BUSY_TIMEOUT};
+use crate::sweep::Durability;
 use crate::workload::input_file;
 
 /// An open store. One file holds any number of runs; several programs may have it open.
@@ -21,6 +23,7 @@ use crate::workload::input_file;
 pub struct Store {
     pub(super) connection: Connection,
     pub(super) path: PathBuf,
+    pub(super) durability: Durability,
     /// The identity of the file as it was opened: its path may name another one by now.
     file: Option<String>,
 }
@@ -51,7 +54,7 @@ impl Store {
             .parent()
             .filter(|folder| !folder.as_os_str().is_empty())
         {
-            fs::create_dir_all(folder).map_err(|source| StoreError::Folder {
+            make_folder(folder).map_err(|source| StoreError::Folder {
                 path: folder.to_owned(),
                 source,
             })?;
@@ -106,12 +109,13 @@ impl Store {
         VERSIONS.inspect(&connection, path)?;
         // Large pages: a third more rows a second than with 4 KiB. An existing file keeps its own size.
         connection
-            .execute_batch("PRAGMA page_size = 16384; PRAGMA journal_mode = WAL;")
+            .execute_batch("PRAGMA page_size = 16384;")
             .map_err(sql)?;
+        durability::begin_journal(&connection, path)?;
         connection
             .execute_batch(&format!(
                 "PRAGMA foreign_keys = ON; PRAGMA synchronous = NORMAL; PRAGMA wal_autocheckpoint = 2000;
-                 PRAGMA journal_size_limit = {JOURNAL_BOUND};
+                 PRAGMA checkpoint_fullfsync = ON; PRAGMA journal_size_limit = {JOURNAL_BOUND};
                  PRAGMA cache_size = -32768; PRAGMA temp_store = MEMORY;"
             ))
             .map_err(sql)?;
@@ -120,6 +124,7 @@ impl Store {
         Ok(Self {
             connection,
             path: path.to_owned(),
+            durability: Durability::default(),
             file: file_identity(path),
         })
     }
@@ -159,6 +164,7 @@ impl Store {
             Ok(Self {
                 connection,
                 path: path.to_owned(),
+                durability: Durability::default(),
                 file: file_identity(path),
             })
         };
@@ -204,9 +210,7 @@ impl Store {
 }
 
 pub(super) fn has_journal(path: &Path) -> bool {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
-    fs::metadata(PathBuf::from(name)).is_ok_and(|file| file.len() > 0)
+    fs::metadata(durability::journal(path)).is_ok_and(|file| file.len() > 0)
 }
 
 /// A statement keeps its plan whatever values it is given. SQLite would plan most cached statements anew each time that they

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::durability::JournalSync;
 use super::record::{OutcomeDetail, RunId, RunRecord, RunState};
 use super::runs::{PendingSimulation, end_run};
 use super::tables::distributions::Distributions;
@@ -141,6 +142,9 @@ impl OutcomeStream {
             .and_then(|_| end_run(connection, self.run, RunState::Done))
             .and_then(|()| connection.execute_batch("COMMIT"))
             .map_err(|error| self.store.error("writing results", error))?;
+        let mut journal = JournalSync::new(&self.store);
+        journal.committed();
+        journal.sync()?;
         if !self.store.is_in_place() {
             let path = self.store.path.clone();
             return Err(StoreError::Gone { path });

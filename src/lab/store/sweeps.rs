@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use super::{PendingSimulation, RunId, RunRecord, Store, StoreError, Writer, WriterHandle};
 use crate::sweep::{
-    EarlierWork, FailedSimulation, FinishedSimulation, Identity, InputSources, NoStore,
+    Durability, EarlierWork, FailedSimulation, FinishedSimulation, Identity, InputSources, NoStore,
     OutcomeDetail, Plan, Point, ResultSink, ResultStore, RunState, SimulationProgress, SinkError,
     Sweep, SweepError, SweepOptions, SweepSummary, Task, load_inputs, plan, prepare_all,
     run_planned,
@@ -25,7 +25,7 @@ pub fn run_sweep(mut sweep: Sweep, options: &SweepOptions) -> Result<SweepSummar
     let mut store: Box<dyn ResultStore> = if options.outcomes == OutcomeDetail::None {
         Box::new(NoStore)
     } else {
-        Box::new(StoreFile::open(&options.store).map_err(SweepError::Store)?)
+        Box::new(StoreFile::open(&options.store, options.durability).map_err(SweepError::Store)?)
     };
     run_planned(
         &sweep,
@@ -95,8 +95,9 @@ impl StoreFile {
     /// # Errors
     ///
     /// When the file cannot be used.
-    pub fn open(path: &Path) -> Result<Self, SinkError> {
+    pub fn open(path: &Path, durability: Durability) -> Result<Self, SinkError> {
         Store::open(path)
+            .and_then(|store| store.with_durability(durability))
             .map(Self::Open)
             .map_err(|error| stopped(&error))
     }

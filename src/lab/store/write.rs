@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
+use super::durability::JournalSync;
 use super::journal::JournalWatch;
 use super::processes::ProgressReader;
 use super::record::{FailedSimulation, FinishedSimulation, OutcomeDetail};
@@ -218,17 +219,20 @@ fn write_all(
     };
     let mut rows = Rows::new(connection, run, detail, false).map_err(sql)?;
     let mut batch = Batch::new(connection);
-    let mut journal = JournalWatch::new(&store.path);
+    let mut watch = JournalWatch::new(&store.path);
     let mut transactions = 0;
+    let mut journal = JournalSync::new(store);
     let result = loop {
         if batch.transactions > transactions {
             transactions = batch.transactions;
+            journal.committed();
+            journal.sync_if_due()?;
             if !store.is_in_place() {
                 return Err(gone());
             }
-            journal.look();
+            watch.look();
         }
-        match batch.next(receiver) {
+        match batch.next(receiver, journal.due()) {
             Next::Message(Message::Finished(prepared)) => {
                 let written = batch.begin().and_then(|()| rows.finished(&prepared));
                 match written.and_then(|count| batch.wrote(count)) {
@@ -265,6 +269,7 @@ fn write_all(
                 if let Err(error) = batch.commit() {
                     break Err(error);
                 }
+                journal.sync_if_due()?;
             }
             Next::Abandoned => break batch.commit(),
         }
@@ -273,6 +278,8 @@ fn write_all(
         batch.abandon();
         return Err(sql(error));
     }
+    journal.committed();
+    journal.sync()?;
     if !store.is_in_place() {
         return Err(gone());
     }
@@ -304,12 +311,13 @@ impl<'c> Batch<'c> {
         }
     }
 
-    /// The next message; while a transaction is open, no longer than until it is due.
-    fn next(&self, receiver: &Receiver<Message>) -> Next {
-        match self.since {
+    /// The next message; no longer than until the open transaction is due, or the journal.
+    fn next(&self, receiver: &Receiver<Message>, journal: Option<Instant>) -> Next {
+        let due = self.since.map(|since| since + BATCH_TIME);
+        match due.into_iter().chain(journal).min() {
             None => receiver.recv().map_or(Next::Abandoned, Next::Message),
-            Some(since) => {
-                match receiver.recv_timeout(BATCH_TIME.saturating_sub(since.elapsed())) {
+            Some(due) => {
+                match receiver.recv_timeout(due.saturating_duration_since(Instant::now())) {
                     Ok(message) => Next::Message(message),
                     Err(RecvTimeoutError::Timeout) => Next::Late,
                     Err(RecvTimeoutError::Disconnected) => Next::Abandoned,

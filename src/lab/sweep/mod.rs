@@ -54,8 +54,8 @@ pub use run::{
 pub use shard::{Shard, ShardError};
 pub use simulations::Simulations;
 pub use sink::{
-    EarlierWork, FailedSimulation, FinishedSimulation, NoStore, OutcomeDetail, ResultSink,
-    ResultStore, RunState, SimulationProgress, SinkError,
+    Durability, EarlierWork, FailedSimulation, FinishedSimulation, NoStore, OutcomeDetail,
+    ResultSink, ResultStore, RunState, SimulationProgress, SinkError,
 };
 pub use spec::{Axis, AxisValue, Point, RESULT_FORMAT, SimulationSpec, Sweep};
 pub use starter::{Beginning, beginnings, starter};

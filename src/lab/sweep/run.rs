@@ -12,7 +12,7 @@ use super::digest::Identity;
 use super::interrupt::Interrupt;
 use super::progress::{Progress, while_working};
 use super::shard::Shard;
-use super::sink::{EarlierWork, OutcomeDetail, ResultStore, RunState, SinkError};
+use super::sink::{Durability, EarlierWork, OutcomeDetail, ResultStore, RunState, SinkError};
 use super::spec::{Point, SimulationSpec, Sweep};
 use crate::inputs::parallel::map_in_parallel;
 use crate::inputs::{InputError, InputFolders, InputSources, Inputs};
@@ -26,6 +26,8 @@ pub struct SweepOptions {
     pub workers: usize,
     /// How much of the results is kept.
     pub outcomes: OutcomeDetail,
+    /// What a power failure may cost.
+    pub durability: Durability,
     /// Whether simulations that failed before are tried again.
     pub retry_failed: bool,
     /// Whether everything is computed anew, whatever the store has; older runs keep their results.
@@ -48,6 +50,7 @@ impl SweepOptions {
             store,
             workers: std::thread::available_parallelism().map_or(1, usize::from),
             outcomes: OutcomeDetail::All,
+            durability: Durability::default(),
             retry_failed: false,
             fresh: false,
             shard: None,

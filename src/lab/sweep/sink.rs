@@ -21,6 +21,20 @@ pub enum OutcomeDetail {
     All,
 }
 
+/// What a power failure may cost. A kill or a crash of the program costs the same under each:
+/// results that are not committed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Durability {
+    /// What was committed since the last checkpoint of the journal, however long ago: nothing
+    /// waits for the disk in between.
+    Fast,
+    /// What was committed in the last ten seconds.
+    #[default]
+    Normal,
+    /// Nothing that was committed: every commit waits for the disk.
+    Full,
+}
+
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RunState {

@@ -10,6 +10,7 @@ use super::attached::ATTACHED_TOGETHER;
 use super::copy::{Copier, Mapping};
 use super::tables::Tables;
 use super::{DONE, FAILED, Found, Input, MergeError, MergedRun, Wanted};
+use crate::store::durability::JournalSync;
 use crate::store::processes::Process;
 use crate::store::runs::{PlaceNumbers, immediate};
 use crate::store::{RunId, RunSelector, Store};
@@ -28,6 +29,7 @@ pub(super) struct Merge<'m> {
     experiment: &'m Experiment,
     copier: Copier<'m>,
     mappings: Vec<Mapping>,
+    journal: JournalSync<'m>,
 }
 
 impl<'m> Merge<'m> {
@@ -44,6 +46,7 @@ impl<'m> Merge<'m> {
             experiment,
             copier: Copier::new(store, tables),
             mappings: inputs.iter().map(|_| Mapping::new(tables)).collect(),
+            journal: JournalSync::new(store),
         }
     }
 
@@ -69,8 +72,10 @@ impl<'m> Merge<'m> {
         }
         self.copy_run_parts(run)?;
         transaction.commit().map_err(sql)?;
+        self.journal.committed();
         let new = self.fill_from_attached(fills)?;
         self.close_run(run)?;
+        self.journal.sync()?;
         let summary = self.store.run(&RunSelector::Id(run))?;
         Ok(MergedRun {
             run: RunId(run),
@@ -367,6 +372,8 @@ impl<'m> Merge<'m> {
                 written += u64::from(wrote);
             }
             transaction.commit().map_err(sql)?;
+            self.journal.committed();
+            self.journal.sync_if_due()?;
         }
         Ok(written)
     }
