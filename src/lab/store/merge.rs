@@ -2,7 +2,7 @@
 //!
 //! Everything is checked first (`agree`), then written: what is to be done in one transaction, numbered as one machine would
 //! number it, then the results in transactions of whole simulations. A kill at any instant loses nothing that was committed, and
-//! the same command goes on. The tables, their keys and what refers to what come from the schema (`tables`).
+//! the same command goes on. The tables, their keys and what refers to what come from the schema (`crate::tables`).
 
 mod agree;
 mod attached;
@@ -10,7 +10,6 @@ mod compare;
 mod copy;
 mod error;
 mod join;
-mod tables;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -20,10 +19,12 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
+use self::agree::Experiment;
 pub use self::error::MergeError;
 use self::join::Merge;
-use self::tables::Tables;
+use super::verify::Verifier;
 use super::{RunId, Store, StoreError};
+use crate::tables::Tables;
 
 /// Codes of `simulation.state`.
 const DONE: i64 = 2;
@@ -138,6 +139,7 @@ impl Store {
             existing.as_ref().map(|store| (store, out)),
             options,
         )?;
+        verify(&inputs, existing.as_ref(), &experiments)?;
         let mut plans = Vec::with_capacity(experiments.len());
         for experiment in experiments {
             let wanted = agree::simulations(&inputs, &experiment)?;
@@ -162,6 +164,28 @@ impl Store {
         summary.wall = begun.elapsed();
         Ok(summary)
     }
+}
+
+/// Refuses stores whose rows are not those that were written: what is joined must be what was computed.
+fn verify(
+    inputs: &[Input],
+    existing: Option<&Store>,
+    experiments: &[Experiment],
+) -> Result<(), MergeError> {
+    for input in inputs {
+        let mut verifier = Verifier::new(&input.path)?;
+        let runs = experiments.iter().flat_map(|experiment| &experiment.runs);
+        for (_, run) in runs.filter(|(number, _)| *number == input.number) {
+            verifier.run(&*input.connection()?, run.id)?;
+        }
+        verifier.sound()?;
+    }
+    if let Some(store) = existing {
+        for run in experiments.iter().filter_map(|one| one.target.as_ref()) {
+            store.verify_run(RunId(run.id))?;
+        }
+    }
+    Ok(())
 }
 
 fn read_tables(store: &Store) -> Result<Tables, MergeError> {
@@ -191,23 +215,7 @@ impl Input {
     }
 
     fn error(&self, error: rusqlite::Error) -> MergeError {
-        use rusqlite::Error::{
-            FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType,
-            QueryReturnedNoRows, Utf8Error,
-        };
-        // The tables say what each column holds and that nothing refers to what is not there.
-        if let FromSqlConversionFailure(..)
-        | IntegralValueOutOfRange(..)
-        | InvalidColumnType(..)
-        | QueryReturnedNoRows
-        | Utf8Error(..) = error
-        {
-            return MergeError::Store(StoreError::Damaged {
-                path: self.path.clone(),
-                reason: error.to_string(),
-            });
-        }
-        StoreError::from_sql(&self.path, "reading it to join it with others", error).into()
+        StoreError::from_reading(&self.path, "reading it to join it with others", error).into()
     }
 }
 

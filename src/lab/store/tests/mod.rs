@@ -10,6 +10,7 @@ mod outcomes;
 mod promises;
 mod provisioning;
 mod round_trip;
+mod shapes;
 mod versions;
 mod writing;
 
