@@ -43,6 +43,17 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// A writer that was killed left a journal in a folder that is read-only, and it cannot be read there.
+    #[error(
+        "the store `{path}` cannot be read with its journal (-wal) in a folder that is read-only: {reason}; copy both into a \
+         folder that you may write to, and name that one with --store"
+    )]
+    JournalUnread {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// The file is not an SQLite database.
     #[error("`{path}` is not a database; it is left as it is: choose another file with --store")]
     NotADatabase {

@@ -18,6 +18,7 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
+use tempfile::TempDir;
 
 use self::agree::Experiment;
 pub use self::error::MergeError;
@@ -74,8 +75,8 @@ struct Input {
     open: Rc<RefCell<OpenStores>>,
 }
 
-/// Inputs by number with their connections, the one that was opened first in front.
-type OpenStores = VecDeque<(usize, Rc<Connection>)>;
+/// Inputs by number with their connections and private copies, the one that was opened first in front.
+type OpenStores = VecDeque<(usize, Rc<Connection>, Option<TempDir>)>;
 
 /// So many stores are open at once: a process may not have too many files open, and each takes three.
 const OPEN_TOGETHER: usize = 100;
@@ -174,6 +175,7 @@ fn verify(
 ) -> Result<(), MergeError> {
     for input in inputs {
         let mut verifier = Verifier::new(&input.path)?;
+        verifier.lookups(&*input.connection()?)?;
         let runs = experiments.iter().flat_map(|experiment| &experiment.runs);
         for (_, run) in runs.filter(|(number, _)| *number == input.number) {
             verifier.run(&*input.connection()?, run.id)?;
@@ -201,7 +203,7 @@ impl Input {
     /// Its connection; the one that was opened first is closed where there are too many.
     fn connection(&self) -> Result<Rc<Connection>, StoreError> {
         let mut open = self.open.borrow_mut();
-        if let Some((_, connection)) = open.iter().find(|(number, _)| *number == self.number) {
+        if let Some((_, connection, _)) = open.iter().find(|(number, ..)| *number == self.number) {
             return Ok(Rc::clone(connection));
         }
         let store = Store::open_read_only(&self.path)?;
@@ -210,7 +212,7 @@ impl Input {
         if open.len() >= OPEN_TOGETHER {
             open.pop_front();
         }
-        open.push_back((self.number, Rc::clone(&connection)));
+        open.push_back((self.number, Rc::clone(&connection), store.copy));
         Ok(connection)
     }
 

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
 
+use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params_from_iter};
 
-use super::tables::{definitions, layout};
+use super::tables::{definitions, empty, layout};
 use super::{RunId, Store, StoreError};
 use crate::tables::{Digests, Kind, Shared, Tables};
 
@@ -96,6 +97,7 @@ impl Store {
     /// When the store cannot be read, or when something is not as it was written.
     pub fn verify_run(&self, run: RunId) -> Result<Verification, StoreError> {
         let mut verifier = Verifier::new(&self.path)?;
+        verifier.lookups(&self.connection)?;
         verifier.run(&self.connection, run.0)?;
         verifier.sound()?;
         Ok(verifier.found)
@@ -111,6 +113,17 @@ pub(super) struct Verifier<'p> {
     simulations: HashSet<i64>,
     found: Verification,
 }
+
+/// Numbered tables whose rows come with runs and with newer programs.
+const GROWING: [&str; 7] = [
+    "measure",
+    "point",
+    "run",
+    "simulation",
+    "strategy",
+    "virtual_background",
+    "workload",
+];
 
 /// Rows that simulations share.
 struct SharedRows {
@@ -191,7 +204,42 @@ impl<'p> Verifier<'p> {
         Ok(())
     }
 
+    /// Compares the rows of lookup tables with those of the program, which are the same in every store of this version.
+    pub(super) fn lookups(&mut self, connection: &Connection) -> Result<(), StoreError> {
+        let sql = self.sql();
+        let made = empty().map_err(&sql)?;
+        let lookups = self.tables.0.iter().filter(|table| {
+            matches!(table.kind, Kind::Numbered { .. })
+                && !GROWING.contains(&table.name.as_str())
+                && table.refers.iter().all(Option::is_none)
+        });
+        for table in lookups {
+            let all = |connection: &Connection| -> rusqlite::Result<BTreeMap<i64, Vec<Value>>> {
+                let select = format!("SELECT {} FROM \"{}\"", table.all_columns(), table.name);
+                let mut statement = connection.prepare(&select)?;
+                let rows = statement.query_map([], |row| {
+                    let values: rusqlite::Result<Vec<Value>> = (0..table.columns.len())
+                        .map(|column| row.get(column))
+                        .collect();
+                    Ok((row.get(table.key[0])?, values?))
+                })?;
+                rows.collect()
+            };
+            let rows = all(connection).map_err(&sql)?;
+            for (code, row) in all(&made).map_err(&sql)? {
+                if rows.get(&code) != Some(&row) {
+                    self.found.findings.push(Finding::Changed {
+                        of: format!("the row {code} of `{}`", table.name),
+                        what: "every store of this version has another one",
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn everything(&mut self, connection: &Connection) -> Result<(), StoreError> {
+        self.lookups(connection)?;
         for simulation in self.numbers(connection, "SELECT id FROM simulation ORDER BY id", [])? {
             self.simulation(connection, simulation)?;
         }

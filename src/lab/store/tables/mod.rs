@@ -62,11 +62,12 @@ pub(super) fn definitions() -> impl Iterator<Item = Definition> {
     of_groups.chain(studies::STORED.iter().copied())
 }
 
-/// An empty store in memory: its tables, without views and lookups of this program.
+/// An empty store in memory, without its views.
 pub(super) fn empty() -> rusqlite::Result<Connection> {
     let connection = Connection::open_in_memory()?;
     for tables in definitions() {
         connection.execute_batch(tables.sql)?;
+        (tables.enter_lookups)(&connection)?;
     }
     Ok(connection)
 }

@@ -3,6 +3,7 @@
 mod big;
 mod calibration;
 mod co_reservations;
+mod digests;
 mod documents;
 mod generations;
 mod opening;
