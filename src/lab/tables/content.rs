@@ -278,13 +278,12 @@ impl<'t> Digests<'t> {
     }
 }
 
-/// What is in the digest of a run: nothing of clocks, machines and processes, nothing that changes when a run is continued, and
+/// What is in the digest of a run: nothing of clocks, machines, programs and processes, nothing that changes when a run is continued, and
 /// no numbers of the store's own.
 const OF_RUN: [(&str, &str); 7] = [
     (
         "run",
-        "SELECT name, description, configuration, configuration_hash, seed, replications, program_version, program_commit,
-            result_format, points
+        "SELECT name, description, configuration, configuration_hash, seed, replications, result_format, points
          FROM run WHERE id = ?1",
     ),
     (

@@ -11,17 +11,18 @@ use super::folder;
 use crate::store::{MergeOptions, Store, StoreError, run_sweep};
 use crate::sweep::{Experiment, InputFolders, OutcomeDetail, Shard, Sweep, SweepOptions};
 
-/// Columns in which a changed cell is not found: what clocks, machines and processes said, and what lookups say of strategies and
+/// Columns in which a changed cell is not found: what clocks, machines, programs and processes said, and what lookups say of strategies and
 /// measures that the program knows itself. docs/schema.md says so.
 const NOT_COVERED: [(&str, &[&str]); 5] = [
     (
         "run",
         &[
             "source",
+            "program_version",
+            "program_commit",
             "machine_cores",
             "machine_os",
             "machine_host",
-            "state",
             "started",
             "ended",
             "last_commit",
@@ -109,10 +110,15 @@ fn damage(store: &Path, copy: &Path, table: &str, column: &str) {
         table,
     );
     let keys: Vec<String> = key.iter().map(|name| format!("\"{name}\"")).collect();
+    // A measure that nothing was measured by says nothing.
+    let of_use = match table {
+        "measure" => "WHERE code IN (SELECT measure FROM simulation_measure)",
+        _ => "",
+    };
     let mut row: Vec<Value> = connection
         .query_row(
             &format!(
-                "SELECT \"{column}\", {} FROM \"{table}\" ORDER BY \"{column}\" IS NULL LIMIT 1",
+                "SELECT \"{column}\", {} FROM \"{table}\" {of_use} ORDER BY \"{column}\" IS NULL LIMIT 1",
                 keys.join(", ")
             ),
             [],
