@@ -188,8 +188,9 @@ fn a_changed_cell_is_found_in_every_column_of_every_table_but_those_that_clocks_
             }
         }
     }
-    let never: Vec<&String> = left.difference(&tried).collect();
-    assert_eq!(never, Vec::<&String>::new(), "no store has rows in these");
+    let never: Vec<&str> = left.difference(&tried).map(String::as_str).collect();
+    // Cleaning drops no job of a model, and the experiments read no trace.
+    assert_eq!(never, ["run_loss"], "no store has rows in these");
 }
 
 #[test]
