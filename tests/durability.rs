@@ -346,6 +346,17 @@ fn a_read_only_folder_is_said_at_once_and_its_store_can_still_be_read() {
     fs::copy(env!("CARGO_BIN_EXE_bookahead"), &copy).expect("copied");
     mode("", 0o755);
     mode("locked/kept.db", 0o444);
+    // A writer that was killed left a journal, and no file of shared memory.
+    let writer = rusqlite::Connection::open(path.join("kept.db")).expect("a store");
+    writer
+        .execute_batch("UPDATE run SET machine_host = 'in the journal'")
+        .expect("written");
+    for ending in ["", "-wal"] {
+        let from = path.join(format!("kept.db{ending}"));
+        let to = path.join(format!("locked/left.db{ending}"));
+        fs::copy(from, to).expect("copied");
+    }
+    drop(writer);
     mode("locked", 0o555);
     let owner_of_everything = fs::write(path.join("locked/probe"), "").is_ok();
     let call = |arguments: &[&str]| {
@@ -369,6 +380,8 @@ fn a_read_only_folder_is_said_at_once_and_its_store_can_still_be_read() {
         );
         assert!(said.contains("--store"), "what to do: {said}");
     }
+    let (well, said) = call(&["runs", "--json", "--store", "locked/left.db"]);
+    assert!(well && said.contains("in the journal"), "{said}");
     let out = tempfile::tempdir().expect("a folder");
     fs::set_permissions(out.path(), fs::Permissions::from_mode(0o777)).expect("allowed");
     let to = out.path().join("report");

@@ -266,13 +266,13 @@ fn other_configurations_seeds_and_results_are_refused_and_nothing_is_written() {
     refused(&["merge", "hard.db", one], &["into itself"]);
     fs::remove_file(other_name).expect("removed");
 
-    // The same simulation with another result, and the same place with another point.
+    // The same simulation with another result, and the same place with another point, of an older version: without digests.
     fs::copy(path.join("single.db"), path.join("forged.db")).expect("copied");
     let forged = Connection::open(path.join("forged.db")).expect("a store");
     forged
-        .execute(
-            "UPDATE job_outcome SET start = start + 1 WHERE job = 7 AND start IS NOT NULL",
-            [],
+        .execute_batch(
+            "UPDATE simulation SET digest = NULL; UPDATE run SET digest = NULL;
+             UPDATE job_outcome SET start = start + 1 WHERE job = 7 AND start IS NOT NULL",
         )
         .expect("changed");
     refused(
@@ -473,7 +473,52 @@ fn a_store_that_is_damaged_is_named_with_what_to_do() {
         .expect("changed");
     let (code, said) = said(path, &["merge", "all.db", "shards"]);
     assert_eq!(code, 2, "{said}");
-    for words in ["shard-2-of-3.db", "damaged", ".recover"] {
+    for words in ["shard-2-of-3.db", "not as it was written", "check --store"] {
         assert!(said.contains(words), "no `{words}` in: {said}");
     }
+    let (code, said) = self::said(path, &["check", "--store", "shards/shard-2-of-3.db"]);
+    assert_eq!(code, 1, "{said}");
+    assert!(
+        said.contains("run 1 (`small`) is not as it was written"),
+        "{said}"
+    );
+    let (code, said) = self::said(
+        path,
+        &[
+            "report",
+            "latest",
+            "--verify",
+            "--store",
+            "shards/shard-2-of-3.db",
+            "--out",
+            "report",
+        ],
+    );
+    assert_eq!(code, 2, "{said}");
+    assert!(!path.join("report").exists(), "{said}");
+    succeeds(path, &["check", "--store", "single.db"]);
+}
+
+#[test]
+fn hidden_files_of_a_folder_are_no_shares() {
+    let folder = three_shares();
+    let path = folder.path();
+    fs::write(path.join("shards/.copy-under-way.db"), "half a store").expect("written");
+    succeeds(path, &["merge", "all.db", "shards"]);
+    same_tables(&path.join("single.db"), &path.join("all.db"));
+}
+
+#[test]
+fn a_backup_is_a_store_that_is_read_and_written_like_the_first() {
+    let folder = three_shares();
+    let path = folder.path();
+    let said = succeeds(path, &["backup", "single.db", "copy.db"]);
+    assert!(said.contains("are compared with their digests"), "{said}");
+    same_tables(&path.join("single.db"), &path.join("copy.db"));
+    let (code, said) = self::said(path, &["backup", "single.db", "copy.db"]);
+    assert!(
+        code == 2 && said.contains("nothing is overwritten"),
+        "{said}"
+    );
+    succeeds(path, &["run", "small.toml", "--store", "copy.db"]);
 }

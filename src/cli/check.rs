@@ -1,8 +1,9 @@
-//! `bookahead check CONFIG`: everything that `run` looks at before it runs.
+//! `bookahead check CONFIG`: everything that `run` looks at before it runs. `bookahead check --store FILE`: whether a store is as it was
+//! written.
 
 use std::collections::BTreeSet;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::Args;
@@ -10,18 +11,21 @@ use serde_json::json;
 
 use super::listing::{names, paragraph};
 use super::run::{RunError, ended_for, show};
-use super::screen::print_json;
+use super::screen::{LookError, print_json};
+use crate::store::{Store, Verification};
 use crate::sweep::{Experiment, InputFolders, Sweep, SweepOptions, shown, while_working};
 use crate::workload::{TraceFolder, WorkloadSource};
 
 /// Arguments of `bookahead check`.
 #[derive(Args, Clone, Debug)]
 pub struct CheckArguments {
-    /// The experiment file (TOML); `-` reads it from standard input
-    pub config: PathBuf,
-    /// The database, to see what is done already
-    #[arg(long, value_name = "FILE", default_value = super::STORE)]
-    pub store: PathBuf,
+    /// The experiment file (TOML); `-` reads it from standard input. Without one the store is checked
+    #[arg(required_unless_present = "store")]
+    pub config: Option<PathBuf>,
+    /// The database: alone, to compare every row with what was written; with an experiment, to see what is done already
+    /// [default: data/bookahead.db]
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
     /// Worker threads to assume in the estimate [default: the cores]
     #[arg(long, value_name = "N", value_parser = super::workers)]
     pub workers: Option<NonZeroUsize>,
@@ -33,19 +37,87 @@ pub struct CheckArguments {
     pub json: bool,
 }
 
-/// Checks the file, finds and reads its inputs, makes what simulations read, and says what a run would do.
+/// Checks the file, finds and reads its inputs, makes what simulations read, and says what a run would do; without a file compares
+/// the rows of the store with what was written.
 pub fn check(arguments: &CheckArguments) -> ExitCode {
-    ended_for(arguments.json, carry_out(arguments).map(|()| 0))
+    let store = arguments
+        .store
+        .as_deref()
+        .unwrap_or(Path::new(super::STORE));
+    match &arguments.config {
+        Some(config) => ended_for(
+            arguments.json,
+            check_experiment(arguments, config, store).map(|()| 0),
+        ),
+        None => super::looked_with(check_store(store, arguments.json)),
+    }
 }
 
-fn carry_out(arguments: &CheckArguments) -> Result<(), RunError> {
+/// Exit code 1 where something is not as it was written.
+fn check_store(path: &Path, as_json: bool) -> Result<ExitCode, LookError> {
+    let store = Store::open_read_only(path)?;
+    let found = while_working("checking the store", false, || store.verify())?;
+    if as_json {
+        print_json(&json!({
+            "store": path,
+            "simulations": found.simulations,
+            "simulations_without_digest": found.simulations_without_digest,
+            "runs": found.runs,
+            "runs_without_digest": found.runs_without_digest,
+            "shared": found.shared,
+            "findings": found.findings.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        }))?;
+    } else {
+        let mut text = String::new();
+        for finding in &found.findings {
+            paragraph(&mut text, &finding.to_string());
+        }
+        let end = match found.findings.len() {
+            0 => "sound".to_owned(),
+            1 => "1 finding".to_owned(),
+            several => format!("{several} findings"),
+        };
+        paragraph(
+            &mut text,
+            &format!("{}: {end}; {}", path.display(), checked(&found)),
+        );
+        super::print(&text)?;
+    }
+    Ok(ExitCode::from(u8::from(!found.findings.is_empty())))
+}
+
+/// What was compared, and what could not be.
+pub(super) fn checked(found: &Verification) -> String {
+    let mut text = format!(
+        "{} simulations, {} runs and {} workloads are compared with their digests",
+        found.simulations, found.runs, found.shared
+    );
+    let (simulations, runs) = (found.simulations_without_digest, found.runs_without_digest);
+    if simulations > 0 {
+        text.push_str(&format!(
+            "; {simulations} simulations are not verified: an older version stored them without a digest"
+        ));
+    }
+    if runs > 0 {
+        text.push_str(&format!(
+            "; {runs} runs are not verified: they have no digest before they end, nor if an older version stored them"
+        ));
+    }
+    text
+}
+
+fn check_experiment(
+    arguments: &CheckArguments,
+    config: &Path,
+    store: &Path,
+) -> Result<(), RunError> {
     let Experiment { sweep, warnings } = while_working("reading the experiment", false, || {
-        Experiment::load(&arguments.config, arguments.seed)
+        Experiment::load(config, arguments.seed)
     })?;
     for warning in &warnings {
         show(warning);
     }
-    let mut options = SweepOptions::new(arguments.store.clone());
+    let mut options = SweepOptions::new(store.to_owned());
     if let Some(workers) = arguments.workers {
         options.workers = workers.get();
     }
@@ -90,7 +162,7 @@ fn carry_out(arguments: &CheckArguments) -> Result<(), RunError> {
     }
     paragraph(
         &mut text,
-        &format!("ready: bookahead run {}", arguments.config.display()),
+        &format!("ready: bookahead run {}", config.display()),
     );
     super::print(&text)?;
     Ok(())

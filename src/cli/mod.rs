@@ -5,6 +5,7 @@
 
 pub mod advise;
 mod aligned;
+pub mod backup;
 pub mod check;
 pub mod compare;
 pub mod completions;
@@ -120,13 +121,14 @@ Examples:
   bookahead run configs/quickstart.toml
   bookahead run night.toml --outcomes metrics --workers 3 --log night.jsonl")]
     Run(run::RunArgs),
-    /// Check an experiment without running it: the file, its inputs, what is left to do, and how long that takes
+    /// Check an experiment without running it (the file, its inputs, what is left to do, how long that takes), or a store for damage
     #[command(after_help = "\
 Exit codes: 0 the run can begin; 2 the same errors that `run` would stop with.
 
 Examples:
   bookahead check configs/quickstart.toml
-  bookahead check night.toml --workers 16")]
+  bookahead check night.toml --workers 16
+  bookahead check --store data/bookahead.db       every row against what was written; 1 if something differs")]
     Check(check::CheckArguments),
     /// Print a commented experiment to begin with, which runs in seconds
     Init(init::InitArguments),
@@ -215,6 +217,14 @@ Examples:
   bookahead merge data/bookahead.db data/night.shards
   bookahead merge all.db shard-1-of-2.db shard-2-of-2.db")]
     Merge(merge::MergeArguments),
+    /// Copy a store, while a sweep may be writing to it
+    #[command(after_help = "\
+The copy is the store at one instant. It is compared with the digests of what was written before it gets its name; nothing is overwritten. \
+docs/durability.md says how to restore it.
+
+Examples:
+  bookahead backup data/bookahead.db /mnt/safe/bookahead-monday.db")]
+    Backup(backup::BackupArguments),
     /// Inspect, convert or generate a trace
     #[command(after_help = "\
 Examples:
@@ -304,6 +314,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Command::Export(arguments) => looked(export::execute(&arguments)),
         Command::Submit(arguments) => looked_with(submit::execute(&arguments)),
         Command::Merge(arguments) => looked_with(merge::execute(&arguments)),
+        Command::Backup(arguments) => looked(backup::execute(&arguments)),
         Command::Gantt(arguments) => ended(gantt::execute(&arguments).map(|()| ExitCode::SUCCESS)),
         Command::Sql(arguments) => looked(sql::execute(&arguments)),
         Command::Schema(arguments) => looked(schema::execute(&arguments)),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use crate::report::{self, Cell, ReportError, TableFormat as _, Terminal};
 use crate::store::{RunSelector, Store};
-use crate::sweep::InputFolders;
+use crate::sweep::{InputFolders, while_working};
 
 /// Writes the report of a run.
 #[derive(Clone, Debug, clap::Args)]
@@ -19,6 +19,9 @@ pub struct ReportArguments {
     /// The folder to write [default: reports/ and the experiment's name]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Compare every row that the report is about with the digests of what was written, first
+    #[arg(long)]
+    pub verify: bool,
     /// The best table, failures and the report's place as JSON, for scripts
     #[arg(long)]
     pub json: bool,
@@ -30,6 +33,14 @@ pub struct ReportArguments {
 ///
 /// When the store cannot be read, the run does not exist, or the report cannot be written.
 pub fn execute(arguments: &ReportArguments) -> Result<(), ReportError> {
+    if arguments.verify {
+        let store = Store::open_read_only(&arguments.store)?;
+        let run = store.run(&arguments.run)?.id;
+        let found = while_working("comparing rows with their digests", false, || {
+            store.verify_run(run)
+        })?;
+        super::say(super::check::checked(&found));
+    }
     let out = match &arguments.out {
         Some(out) => out.clone(),
         None => {

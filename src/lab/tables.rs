@@ -2,9 +2,17 @@
 //!
 //! Tables of everything stand in `store/tables`, those of a study in its folder; only `store` opens a connection and calls what is here.
 
+mod content;
+mod shape;
+mod writer;
+
 use std::fmt::Write as _;
 
-use rusqlite::{Connection, ToSql, params_from_iter};
+use rusqlite::Connection;
+
+pub(crate) use content::{CLOCKS, Digest, Digests, Names, encode};
+pub(crate) use shape::{Kind, Table, Tables};
+pub(crate) use writer::{Layout, Number, RowWriter};
 
 /// The name of a view and its query.
 pub(crate) type View = (&'static str, &'static str);
@@ -19,6 +27,8 @@ pub(crate) struct Definition {
     pub(crate) results: &'static [&'static str],
     /// The views for people, which are made anew by every migration.
     pub(crate) views: &'static [View],
+    /// Rows that simulations share.
+    pub(crate) shared: &'static [Shared],
     /// What can be exported.
     pub(crate) exports: &'static [ExportKind],
     /// What the views about the outcomes of all studies show of them.
@@ -33,10 +43,22 @@ impl Definition {
         sql: "",
         results: &[],
         views: &[],
+        shared: &[],
         exports: &[],
         outcomes: Outcomes::NONE,
         enter_lookups: |_| Ok(()),
     };
+}
+
+/// Rows that simulations share: parts of a row with an identity, which is the hash of what they say.
+#[derive(Clone, Copy)]
+pub(crate) struct Shared {
+    /// The table of the row with the identity and, in `jobs`, the number of its parts.
+    pub(crate) table: &'static str,
+    /// The table of its parts.
+    pub(crate) parts: &'static str,
+    /// The identity of the row with this number as it follows from its parts.
+    pub(crate) identity: fn(&Connection, i64) -> rusqlite::Result<String>,
 }
 
 /// What a study has to say in the views about the outcomes of all studies (`v_all_jobs`, `v_all_reservations`), as SQL.
@@ -118,49 +140,13 @@ pub(crate) trait Rows {
     fn strip(&mut self, _replication: u32) {}
 
     /// Writes them; returns how many there are.
-    fn write(
-        &self,
-        _connection: &Connection,
-        _simulation: i64,
-        _replication: u32,
-    ) -> rusqlite::Result<u64> {
+    fn write(&self, _rows: &RowWriter<'_>, _replication: u32) -> rusqlite::Result<u64> {
         Ok(0)
     }
 }
 
 /// For studies without tables of their own.
 impl Rows for () {}
-
-/// Rows that one statement inserts at a time: less of its work is done anew for each.
-const ROWS_AT_ONCE: usize = 16;
-
-/// Writes whole rows of a table, many with one statement; returns how many there are.
-pub(crate) fn write_many<T: ToSql, const COLUMNS: usize>(
-    connection: &Connection,
-    table: &str,
-    rows: impl Iterator<Item = [T; COLUMNS]>,
-) -> rusqlite::Result<u64> {
-    let insert = |rows: usize| {
-        let row = format!("({})", vec!["?"; COLUMNS].join(", "));
-        format!("INSERT INTO {table} VALUES {}", vec![row; rows].join(", "))
-    };
-    let mut many = connection.prepare_cached(&insert(ROWS_AT_ONCE))?;
-    let mut group = Vec::with_capacity(ROWS_AT_ONCE);
-    let mut written = 0;
-    for row in rows {
-        group.push(row);
-        if group.len() == ROWS_AT_ONCE {
-            many.execute(params_from_iter(group.iter().flatten()))?;
-            group.clear();
-            written += ROWS_AT_ONCE as u64;
-        }
-    }
-    let mut single = connection.prepare_cached(&insert(1))?;
-    for row in &group {
-        single.execute(params_from_iter(row))?;
-    }
-    Ok(written + group.len() as u64)
-}
 
 /// Rows of numbers as a JSON array of arrays, which `json_each` takes apart again.
 pub(crate) fn json_rows<const COLUMNS: usize>(

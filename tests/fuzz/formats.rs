@@ -11,6 +11,7 @@ use bookahead::failures::{FailureTrace, LanlTable};
 use bookahead::machines::slurm::Includes;
 use bookahead::machines::{MachineDescription, MachineError, TraceNames};
 use bookahead::predictions::UserIndex;
+use bookahead::report::ReportError;
 use bookahead::scheduling::partitioned::{PartitionedJob, simulate_partitioned};
 use bookahead::scheduling::stream::{
     ConservativeStream, EasyStream, StreamRequest, StreamScheduler, StreamTotals,
@@ -57,11 +58,15 @@ pub enum Format {
     Machine,
     /// Configurations of Slurm.
     SlurmConf,
+    /// Mappings of tables.
+    Mapping,
+    /// Lists of the files of a report's folder.
+    Files,
 }
 
 impl Format {
-    /// Every format with its name, which is also its folder in the corpus, and how many of 28 inputs are of it.
-    pub const ALL: [(Self, &'static str, u64); 12] = [
+    /// Every format with its name, which is also its folder in the corpus, and how many of 30 inputs are of it.
+    pub const ALL: [(Self, &'static str, u64); 14] = [
         (Self::Swf, "swf", 5),
         (Self::Lanl, "lanl", 3),
         (Self::Toml, "toml", 4),
@@ -74,6 +79,8 @@ impl Format {
         (Self::Batsim, "batsim", 1),
         (Self::Machine, "machine", 1),
         (Self::SlurmConf, "slurmconf", 1),
+        (Self::Mapping, "mapping", 1),
+        (Self::Files, "files", 1),
     ];
 
     /// The name.
@@ -113,6 +120,17 @@ impl Format {
                 MACHINE,
             ]),
             Self::SlurmConf => texts(&[include_str!("../../src/lab/machines/tests/slurm.conf")]),
+            Self::Mapping => texts(&[
+                include_str!("../../src/cli/trace/import/mappings/nrel-eagle.toml"),
+                include_str!("../../src/cli/trace/import/mappings/mit-supercloud.toml"),
+            ]),
+            Self::Files => {
+                let out = report_of_small_store(folder).expect("a report");
+                let list = fs::read(out.join(FILES)).expect("a list of files");
+                let others =
+                    b"../outside/kept\ntables/../../outside/kept\nplots\nnotes.txt\n.files\n";
+                vec![list.clone(), [&list[..], others].concat()]
+            }
         }
     }
 
@@ -177,8 +195,64 @@ impl Format {
                 fs::write(&path, bytes).expect("a writable folder");
                 consume_machine(MachineDescription::load(&path, Includes::Below));
             }
+            Self::Mapping => {
+                let path = folder.join("input-mapping.toml");
+                fs::write(&path, bytes).expect("a writable folder");
+                let path = path.to_str().expect("a temporary folder's name is a text");
+                consume_import(TABLE.as_bytes(), folder, "jobs.csv", &["--mapping", path]);
+            }
+            Self::Files => consume_files(bytes, folder),
         }
     }
+}
+
+/// The list of the files of a report's folder, in that folder.
+const FILES: &str = ".files";
+
+/// Writes a report into a folder whose list of files is this one. What stands beside the folder must stay; a name from the root is made
+/// one of a file beside the folder first, so that nothing else of the machine is named.
+fn consume_files(bytes: &[u8], folder: &Path) {
+    if !one_in(FILES_EVERY, bytes) {
+        return;
+    }
+    let outside = folder.join("outside");
+    let kept = outside.join("kept");
+    fs::create_dir_all(&outside).expect("a writable folder");
+    fs::write(&kept, "kept").expect("a writable folder");
+    let out = folder.join("report");
+    fs::create_dir_all(&out).expect("a writable folder");
+    let lines = bytes.split(|byte| *byte == b'\n').map(|line| match line {
+        [b'/', ..] => kept.as_os_str().as_encoded_bytes(),
+        line => line,
+    });
+    let list = lines.collect::<Vec<_>>().join(&b'\n');
+    fs::write(out.join(FILES), list).expect("a writable folder");
+    discard(report_of_small_store(folder).map_err(|error| error.to_string()));
+    assert_eq!(
+        fs::read(&kept).expect("a file beside the report"),
+        b"kept",
+        "a report's folder reaches outside"
+    );
+}
+
+/// One list of files in so many is tried: a report takes longer than everything else.
+const FILES_EVERY: u64 = 8;
+
+fn report_of_small_store(folder: &Path) -> Result<std::path::PathBuf, ReportError> {
+    let mut store = folder.join("example.db");
+    if !store.exists() {
+        store = small_store(folder);
+    }
+    let out = folder.join("report");
+    bookahead::report::write(&store, &RunSelector::Latest, &out).map(|_| out)
+}
+
+/// Whether an input is one of those of which one in so many is taken.
+fn one_in(every: u64, bytes: &[u8]) -> bool {
+    let sum = bytes.iter().fold(0_u64, |sum, byte| {
+        sum.wrapping_mul(31).wrapping_add(u64::from(*byte))
+    });
+    sum.is_multiple_of(every)
 }
 
 /// Runs the jobs of the small trace on a machine.
@@ -606,6 +680,7 @@ fn consume_store(path: &Path, folder: &Path) {
         Ok(store) => store,
         Err(error) => return discard(error.to_string()),
     };
+    discard(store.verify().map_err(|error| error.to_string()));
     discard(store.runs());
     let Ok(run) = store.run(&RunSelector::Latest) else {
         return;
@@ -626,12 +701,8 @@ fn consume_store(path: &Path, folder: &Path) {
     ] {
         discard(store.query(question, &mut |_| Ok(()), &mut |_| Ok(true)));
     }
-    let sum = fs::read(path).map_or(0, |bytes| {
-        bytes.iter().fold(0_u64, |sum, byte| {
-            sum.wrapping_mul(31).wrapping_add(u64::from(*byte))
-        })
-    });
-    if sum.is_multiple_of(REPORT_EVERY) {
+    discard(store.verify_run(run.id).map_err(|error| error.to_string()));
+    if one_in(REPORT_EVERY, &fs::read(path).unwrap_or_default()) {
         let out = folder.join("report");
         discard(bookahead::report::write(path, &RunSelector::Latest, &out));
     }

@@ -38,7 +38,8 @@ struct Arguments {
     /// Other inputs
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Only this format: swf, lanl, toml, dax, wfcommons, store, sacct, csv, parquet, batsim
+    /// Only this format: swf, lanl, toml, dax, wfcommons, store, sacct, csv, parquet, batsim,
+    /// machine, slurmconf, mapping, files
     #[arg(long)]
     format: Option<String>,
     /// Where inputs are kept that broke something

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
 
+use super::journal::beside;
 use super::{Store, StoreError};
 use crate::sweep::Durability;
 
@@ -93,7 +94,7 @@ impl Store {
         // no lock on the journal, so closing this handle releases none.
         OpenOptions::new()
             .write(true)
-            .open(journal(&self.path))
+            .open(beside(&self.path, "-wal"))
             .and_then(|file| file.sync_data())
             .map_err(|source| self.unsynced(&source))
     }
@@ -112,13 +113,6 @@ impl Store {
             },
         }
     }
-}
-
-/// The journal of a store.
-pub(super) fn journal(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push("-wal");
-    PathBuf::from(name)
 }
 
 /// Makes SQLite keep a write-ahead log. It says nothing where it cannot: another program that makes

@@ -43,6 +43,17 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
+    /// A writer that was killed left a journal in a folder that is read-only, and it cannot be read there.
+    #[error(
+        "the store `{path}` cannot be read with its journal (-wal) in a folder that is read-only: {reason}; copy both into a \
+         folder that you may write to, and name that one with --store"
+    )]
+    JournalUnread {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// The file is not an SQLite database.
     #[error("`{path}` is not a database; it is left as it is: choose another file with --store")]
     NotADatabase {
@@ -190,6 +201,28 @@ pub enum StoreError {
         /// What SQLite said.
         reason: String,
     },
+    /// Its rows are not those that were written.
+    #[error(
+        "the store `{path}` is not as it was written: {first}{}; use a copy of it, or run the experiment again into a new \
+         store with --store; `bookahead check --store {path}` names everything that was found",
+        more(*.others)
+    )]
+    Unsound {
+        /// The file.
+        path: PathBuf,
+        /// What was found first.
+        first: String,
+        /// How much more was found.
+        others: usize,
+    },
+    /// A copy cannot be made, or not put in its place.
+    #[error("cannot copy the store to `{path}`: {reason}")]
+    Copy {
+        /// Where the copy should be.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// Anything else that SQLite reports.
     #[error("the store `{path}` failed while {action}: {source}")]
     Sql {
@@ -252,5 +285,32 @@ impl StoreError {
                 source,
             },
         }
+    }
+
+    /// The same for reading rows as the program writes them: the tables say what each column holds and that nothing refers to what
+    /// is not there, so a value of another kind is damage.
+    pub(super) fn from_reading(path: &Path, action: &'static str, source: rusqlite::Error) -> Self {
+        use rusqlite::Error::{
+            FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType,
+            QueryReturnedNoRows, Utf8Error,
+        };
+        match source {
+            FromSqlConversionFailure(..)
+            | IntegralValueOutOfRange(..)
+            | InvalidColumnType(..)
+            | QueryReturnedNoRows
+            | Utf8Error(..) => Self::Damaged {
+                path: path.to_owned(),
+                reason: source.to_string(),
+            },
+            source => Self::from_sql(path, action, source),
+        }
+    }
+}
+
+fn more(others: usize) -> String {
+    match others {
+        0 => String::new(),
+        others => format!(" (and {others} more)"),
     }
 }

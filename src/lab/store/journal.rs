@@ -14,6 +14,13 @@ use bookahead_engine::printable::printable;
 /// What a checkpoint cuts the journal back to, bytes.
 pub(super) const JOURNAL_BOUND: u64 = 32 << 20;
 
+/// The file beside a store whose name ends so: `-wal` is its journal.
+pub(super) fn beside(store: &Path, ending: &str) -> PathBuf {
+    let mut name = store.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
+}
+
 /// Looks at the journal after each transaction and says when it is too large.
 #[derive(Debug)]
 pub(super) struct JournalWatch {
@@ -25,14 +32,9 @@ pub(super) struct JournalWatch {
 
 impl JournalWatch {
     pub(super) fn new(store: &Path) -> Self {
-        let beside = |ending: &str| {
-            let mut name = store.as_os_str().to_owned();
-            name.push(ending);
-            PathBuf::from(name)
-        };
         Self {
-            journal: beside("-wal"),
-            shared_memory: beside("-shm"),
+            journal: beside(store, "-wal"),
+            shared_memory: beside(store, "-shm"),
             worth_a_word: 2 * JOURNAL_BOUND,
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! Everything is checked first (`agree`), then written: what is to be done in one transaction, numbered as one machine would
 //! number it, then the results in transactions of whole simulations. A kill at any instant loses nothing that was committed, and
-//! the same command goes on. The tables, their keys and what refers to what come from the schema (`tables`).
+//! the same command goes on. The tables, their keys and what refers to what come from the schema (`crate::tables`).
 
 mod agree;
 mod attached;
@@ -10,7 +10,6 @@ mod compare;
 mod copy;
 mod error;
 mod join;
-mod tables;
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -19,11 +18,14 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use rusqlite::Connection;
+use tempfile::TempDir;
 
+use self::agree::Experiment;
 pub use self::error::MergeError;
 use self::join::Merge;
-use self::tables::Tables;
+use super::verify::Verifier;
 use super::{Durability, RunId, Store, StoreError};
+use crate::tables::Tables;
 
 /// Codes of `simulation.state`.
 const DONE: i64 = 2;
@@ -75,8 +77,8 @@ struct Input {
     open: Rc<RefCell<OpenStores>>,
 }
 
-/// Inputs by number with their connections, the one that was opened first in front.
-type OpenStores = VecDeque<(usize, Rc<Connection>)>;
+/// Inputs by number with their connections and private copies, the one that was opened first in front.
+type OpenStores = VecDeque<(usize, Rc<Connection>, Option<TempDir>)>;
 
 /// So many stores are open at once: a process may not have too many files open, and each takes three.
 const OPEN_TOGETHER: usize = 100;
@@ -140,6 +142,7 @@ impl Store {
             existing.as_ref().map(|store| (store, out)),
             options,
         )?;
+        verify(&inputs, existing.as_ref(), &experiments)?;
         let mut plans = Vec::with_capacity(experiments.len());
         for experiment in experiments {
             let wanted = agree::simulations(&inputs, &experiment)?;
@@ -166,6 +169,29 @@ impl Store {
     }
 }
 
+/// Refuses stores whose rows are not those that were written: what is joined must be what was computed.
+fn verify(
+    inputs: &[Input],
+    existing: Option<&Store>,
+    experiments: &[Experiment],
+) -> Result<(), MergeError> {
+    for input in inputs {
+        let mut verifier = Verifier::new(&input.path)?;
+        verifier.lookups(&*input.connection()?)?;
+        let runs = experiments.iter().flat_map(|experiment| &experiment.runs);
+        for (_, run) in runs.filter(|(number, _)| *number == input.number) {
+            verifier.run(&*input.connection()?, run.id)?;
+        }
+        verifier.sound()?;
+    }
+    if let Some(store) = existing {
+        for run in experiments.iter().filter_map(|one| one.target.as_ref()) {
+            store.verify_run(RunId(run.id))?;
+        }
+    }
+    Ok(())
+}
+
 fn read_tables(store: &Store) -> Result<Tables, MergeError> {
     Tables::read(&store.connection)
         .map_err(|error| store.error("reading its schema", error))?
@@ -179,7 +205,7 @@ impl Input {
     /// Its connection; the one that was opened first is closed where there are too many.
     fn connection(&self) -> Result<Rc<Connection>, StoreError> {
         let mut open = self.open.borrow_mut();
-        if let Some((_, connection)) = open.iter().find(|(number, _)| *number == self.number) {
+        if let Some((_, connection, _)) = open.iter().find(|(number, ..)| *number == self.number) {
             return Ok(Rc::clone(connection));
         }
         let store = Store::open_read_only(&self.path)?;
@@ -188,28 +214,12 @@ impl Input {
         if open.len() >= OPEN_TOGETHER {
             open.pop_front();
         }
-        open.push_back((self.number, Rc::clone(&connection)));
+        open.push_back((self.number, Rc::clone(&connection), store.copy));
         Ok(connection)
     }
 
     fn error(&self, error: rusqlite::Error) -> MergeError {
-        use rusqlite::Error::{
-            FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType,
-            QueryReturnedNoRows, Utf8Error,
-        };
-        // The tables say what each column holds and that nothing refers to what is not there.
-        if let FromSqlConversionFailure(..)
-        | IntegralValueOutOfRange(..)
-        | InvalidColumnType(..)
-        | QueryReturnedNoRows
-        | Utf8Error(..) = error
-        {
-            return MergeError::Store(StoreError::Damaged {
-                path: self.path.clone(),
-                reason: error.to_string(),
-            });
-        }
-        StoreError::from_sql(&self.path, "reading it to join it with others", error).into()
+        StoreError::from_reading(&self.path, "reading it to join it with others", error).into()
     }
 }
 

@@ -6,6 +6,7 @@
 //! `docs/schema.md` explains every table and column.
 
 mod aggregates;
+mod backup;
 mod curves;
 mod durability;
 mod error;
@@ -35,6 +36,7 @@ mod sweeps;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod verify;
 mod versions;
 mod waiting;
 mod workflows;
@@ -64,6 +66,7 @@ pub use runs::PendingSimulation;
 pub use shares::ShareProgress;
 pub use stream::{OutcomeStream, WorkloadHash};
 pub use sweeps::{StoreFile, check, dry_run, run_sweep};
+pub use verify::{Finding, Verification};
 pub use versions::{APPLICATION_ID, SCHEMA_VERSION};
 pub use workflows::{FrontRow, SlotRow, SubmissionRow, TaskRow, WorkflowSite};
 pub use write::{Writer, WriterHandle};

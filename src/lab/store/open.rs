@@ -7,10 +7,11 @@ use std::time::{Duration, Instant};
 
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, OpenFlags};
+use tempfile::TempDir;
 
 use super::StoreError;
 use super::durability::{self, make_folder};
-use super::journal::JOURNAL_BOUND;
+use super::journal::{JOURNAL_BOUND, beside};
 use super::processes::file_identity;
 use super::schema_check;
 use super::versions::VERSIONS;
@@ -26,7 +27,12 @@ pub struct Store {
     pub(super) durability: Durability,
     /// The identity of the file as it was opened: its path may name another one by now.
     file: Option<String>,
+    /// The folder of the private copy that is read in place of the file; it goes with the store.
+    pub(super) copy: Option<TempDir>,
 }
+
+/// The longest file that is copied, with its journal, to read what stands in the journal: 4 GiB.
+const LONGEST_COPY: u64 = 4 << 30;
 
 impl Store {
     /// Opens a store for writing; makes its folder and the file where they are missing and brings an older one up to date.
@@ -126,6 +132,7 @@ impl Store {
             path: path.to_owned(),
             durability: Durability::default(),
             file: file_identity(path),
+            copy: None,
         })
     }
 
@@ -141,40 +148,45 @@ impl Store {
             });
         }
         require_file(path)?;
-        let open = |immutable: bool| -> Result<Self, StoreError> {
-            let sql = |error| StoreError::from_sql(path, "opening it", error);
-            let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-            let connection = if immutable {
-                Connection::open_with_flags(
-                    uri(path, "immutable=1"),
-                    flags | OpenFlags::SQLITE_OPEN_URI,
-                )
-            } else {
-                Connection::open_with_flags(path, flags)
-            }
-            .map_err(sql)?;
-            connection.busy_timeout(BUSY_TIMEOUT).map_err(sql)?;
-            keep_plans(&connection).map_err(sql)?;
-            schema_check::distrust(&connection).map_err(sql)?;
-            connection
-                .execute_batch("PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;")
+        let open =
+            |file: &Path, immutable: bool, copy: Option<TempDir>| -> Result<Self, StoreError> {
+                let sql = |error| StoreError::from_sql(path, "opening it", error);
+                let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+                let connection = if immutable {
+                    Connection::open_with_flags(
+                        uri(file, "immutable=1"),
+                        flags | OpenFlags::SQLITE_OPEN_URI,
+                    )
+                } else {
+                    Connection::open_with_flags(file, flags)
+                }
                 .map_err(sql)?;
-            VERSIONS.require_current(&connection, path)?;
-            schema_check::check(&connection, path)?;
-            Ok(Self {
-                connection,
-                path: path.to_owned(),
-                durability: Durability::default(),
-                file: file_identity(path),
-            })
-        };
-        match open(false) {
-            // In a read-only folder SQLite cannot make the shared-memory file that a WAL database needs. Without a
-            // journal beside it nobody can be writing to it either, so the file may be read as it stands.
-            Err(StoreError::CannotOpen { .. } | StoreError::ReadOnly { .. })
-                if !has_journal(path) =>
-            {
-                open(true)
+                connection.busy_timeout(BUSY_TIMEOUT).map_err(sql)?;
+                keep_plans(&connection).map_err(sql)?;
+                schema_check::distrust(&connection).map_err(sql)?;
+                connection
+                    .execute_batch("PRAGMA cache_size = -65536; PRAGMA temp_store = MEMORY;")
+                    .map_err(sql)?;
+                VERSIONS.require_current(&connection, path)?;
+                schema_check::check(&connection, path)?;
+                Ok(Self {
+                    connection,
+                    path: path.to_owned(),
+                    durability: Durability::default(),
+                    file: file_identity(path),
+                    copy,
+                })
+            };
+        match open(path, false, None) {
+            // In a read-only folder SQLite cannot make the shared-memory file that a WAL database needs. Without that file nobody
+            // can be writing to the store: it may be read as it stands, or as a copy where a writer that was killed left a journal.
+            Err(StoreError::CannotOpen { .. } | StoreError::ReadOnly { .. }) => {
+                if has_journal(path) {
+                    let (folder, copy) = private_copy(path)?;
+                    open(&copy, false, Some(folder))
+                } else {
+                    open(path, true, None)
+                }
             }
             result => result,
         }
@@ -210,7 +222,45 @@ impl Store {
 }
 
 pub(super) fn has_journal(path: &Path) -> bool {
-    fs::metadata(durability::journal(path)).is_ok_and(|file| file.len() > 0)
+    fs::metadata(beside(path, "-wal")).is_ok_and(|file| file.len() > 0)
+}
+
+/// Copies a store and its journal into a temporary folder of their own.
+fn private_copy(path: &Path) -> Result<(TempDir, PathBuf), StoreError> {
+    let refuse = |reason: String| StoreError::JournalUnread {
+        path: path.to_owned(),
+        reason,
+    };
+    let unread = |error: io::Error| refuse(error.to_string());
+    if beside(path, "-shm").exists() {
+        return Err(refuse("another program may be writing to it".to_owned()));
+    }
+    let files = [path.to_owned(), beside(path, "-wal")];
+    let mut bytes = 0;
+    for file in &files {
+        bytes += fs::metadata(file).map_err(unread)?.len();
+    }
+    if bytes > LONGEST_COPY {
+        return Err(refuse(format!(
+            "both have {bytes} bytes, and at most {LONGEST_COPY} are copied"
+        )));
+    }
+    let folder = tempfile::Builder::new()
+        .prefix("bookahead-")
+        .tempdir()
+        .map_err(unread)?;
+    let copy = folder.path().join("store.db");
+    for (file, ending) in files.iter().zip(["", "-wal"]) {
+        let to = beside(&copy, ending);
+        fs::copy(file, &to).map_err(unread)?;
+        // The copy of a read-only file is read-only, and could not be taken away on every system.
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            fs::set_permissions(&to, fs::Permissions::from_mode(0o600)).map_err(unread)?;
+        }
+    }
+    Ok((folder, copy))
 }
 
 /// A statement keeps its plan whatever values it is given. SQLite would plan most cached statements anew each time that they
@@ -267,5 +317,40 @@ fn folder_refuses(path: &Path) -> bool {
             error.kind(),
             io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_private_copy_holds_what_a_killed_writer_left_in_the_journal() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        let store = Store::open(&path).unwrap();
+        store
+            .connection
+            .execute_batch("CREATE TABLE left_over (x); INSERT INTO left_over VALUES (7)")
+            .unwrap();
+        // What a killed writer leaves: the file and its journal.
+        let left = tempfile::tempdir().unwrap();
+        let killed = left.path().join("store.db");
+        for ending in ["", "-wal"] {
+            fs::copy(beside(&path, ending), beside(&killed, ending)).unwrap();
+        }
+        drop(store);
+        let (kept, copy) = private_copy(&killed).unwrap();
+        let value: i64 = Connection::open(&copy)
+            .unwrap()
+            .query_row("SELECT x FROM left_over", [], |row| row.get(0))
+            .unwrap();
+        assert_eq!(value, 7);
+        let place = kept.path().to_owned();
+        drop(kept);
+        assert!(!place.exists());
+        fs::write(beside(&killed, "-shm"), "").unwrap();
+        let error = private_copy(&killed).unwrap_err().to_string();
+        assert!(error.contains("may be writing"), "{error}");
     }
 }

@@ -9,10 +9,11 @@ use super::runs::{
     PendingSimulation, PlaceNumbers, RunAxes, SHOWN_BY_RUN, link_point, unix_milliseconds,
 };
 use super::tables::distributions::Distributions;
-use super::tables::{GROUPS, Writing, definitions, jobs};
+use super::tables::{GROUPS, definitions, jobs, layout};
 use super::{RunId, StoreError, WriteSummary};
 use crate::scheduling::registry;
 use crate::sweep::{Point, SimulationSpec};
+use crate::tables::{Digest, RowWriter};
 
 /// A finished simulation with what can be computed before the writer's thread takes over.
 pub(super) struct Prepared {
@@ -78,7 +79,7 @@ pub(super) struct Rows<'c> {
     axes: RunAxes,
     strategies: HashMap<String, i64>,
     workloads: HashMap<String, i64>,
-    writing: Writing<'c>,
+    writer: RowWriter<'c>,
     fresh: bool,
     /// Found once for each simulation, because newer ones may be entered at any time.
     generations: HashMap<String, i64>,
@@ -99,7 +100,7 @@ impl<'c> Rows<'c> {
             axes: RunAxes::load(connection, run)?,
             strategies: HashMap::new(),
             workloads: HashMap::new(),
-            writing: Writing::new(connection),
+            writer: RowWriter::new(connection, layout()?),
             fresh,
             generations: HashMap::new(),
             summary: WriteSummary::default(),
@@ -132,7 +133,7 @@ impl<'c> Rows<'c> {
             Some(identity) => Some(match self.workloads.get(identity) {
                 Some(id) => *id,
                 None => {
-                    let id = jobs::workload(self.connection, identity, &finished.result.outcomes)?;
+                    let id = jobs::workload(&self.writer, identity, &finished.result.outcomes)?;
                     self.workloads.insert(identity.clone(), id);
                     id
                 }
@@ -158,12 +159,14 @@ impl<'c> Rows<'c> {
                     .execute([simulation])?;
             }
         }
+        self.writer.begin(simulation);
         let mut rows = 0;
         for group in GROUPS {
-            rows += group.write(&mut self.writing, simulation, prepared)?;
+            rows += group.write(&self.writer, prepared)?;
         }
         let of_study = finished.result.rows.rows();
-        rows += of_study.write(self.connection, simulation, finished.spec.replication)?;
+        rows += of_study.write(&self.writer, finished.spec.replication)?;
+        self.writer.seal(Digest::default())?;
         self.points(simulation, &finished.points)?;
         self.moment()?;
         self.summary.simulations += 1;

@@ -9,8 +9,10 @@ use sha2::{Digest, Sha256};
 
 use super::processes::Process;
 use super::rows::{Rows, spec_json};
+use super::tables::layout;
 use super::{OutcomeDetail, RunId, RunRecord, RunState, Store, StoreError};
 use crate::sweep::{AxisValue, EarlierWork, Identity, Point, SimulationSpec};
+use crate::tables::Digests;
 
 impl Store {
     /// Enters a run in state "running" with its axes. Runs whose process is gone are marked as interrupted first.
@@ -346,15 +348,16 @@ impl PlaceNumbers {
     }
 }
 
-/// Writes the end of a run, without a transaction of its own.
+/// Writes the end of a run and the digest of what it shows, without a transaction of its own.
 pub(super) fn end_run(
     connection: &Connection,
     run: RunId,
     state: RunState,
 ) -> rusqlite::Result<()> {
+    let digest = Digests::new(&layout()?.tables).of_run(connection, run.0)?;
     connection.execute(
-        "UPDATE run SET state = ?2, ended = ?3 WHERE id = ?1",
-        params![run.0, state.code(), unix_milliseconds()],
+        "UPDATE run SET state = ?2, ended = ?3, digest = ?4 WHERE id = ?1",
+        params![run.0, state.code(), unix_milliseconds(), digest.text()],
     )?;
     Ok(())
 }

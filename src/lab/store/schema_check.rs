@@ -9,7 +9,7 @@ use rusqlite::Connection;
 use rusqlite::config::DbConfig;
 
 use super::StoreError;
-use super::tables::{definitions, views};
+use super::tables::{empty, views};
 
 /// Type and definition of tables, views, indexes and triggers by name.
 type Schema = BTreeMap<String, (String, String)>;
@@ -68,10 +68,7 @@ pub(super) fn check(connection: &Connection, path: &Path) -> Result<(), StoreErr
 
 /// The tables and views of an empty store.
 fn made() -> rusqlite::Result<Schema> {
-    let connection = Connection::open_in_memory()?;
-    for tables in definitions() {
-        connection.execute_batch(tables.sql)?;
-    }
+    let connection = empty()?;
     for (name, select) in views() {
         connection.execute_batch(&format!("CREATE VIEW {name} AS {select}"))?;
     }

@@ -7,10 +7,11 @@ use super::record::{OutcomeDetail, RunId, RunRecord, RunState};
 use super::runs::{PendingSimulation, end_run};
 use super::tables::distributions::Distributions;
 use super::tables::simulations::write_totals;
-use super::tables::{definitions, jobs};
+use super::tables::{definitions, jobs, layout};
 use super::{Store, StoreError};
 use crate::scheduling::{JobOutcome, SimulationMetrics};
 use crate::sweep::Sweep;
+use crate::tables::{Digest, RowWriter};
 use crate::units::{Nodes, Seconds};
 pub use jobs::WorkloadHash;
 
@@ -32,6 +33,8 @@ pub struct OutcomeStream {
     distributions: Distributions,
     first_submit: Option<Seconds>,
     last_end: Seconds,
+    /// Of the rows that are written.
+    digest: Digest,
 }
 
 impl Store {
@@ -98,6 +101,7 @@ impl Store {
             distributions: Distributions::default(),
             first_submit: None,
             last_end: Seconds::ZERO,
+            digest: Digest::default(),
         };
         Ok((run, Some(stream)))
     }
@@ -137,11 +141,15 @@ impl OutcomeStream {
         self.metrics.makespan = (self.last_end - first).max(Seconds::ZERO);
         self.metrics.capacity = nodes.for_span(self.metrics.makespan);
         let connection = &self.store.connection;
-        write_totals(connection, self.simulation, &self.metrics, wall)
-            .and_then(|_| self.distributions.write(connection, self.simulation))
-            .and_then(|_| end_run(connection, self.run, RunState::Done))
-            .and_then(|()| connection.execute_batch("COMMIT"))
-            .map_err(|error| self.store.error("writing results", error))?;
+        let write = || {
+            let writer = self.writer()?;
+            write_totals(&writer, &self.metrics, wall)?;
+            self.distributions.write(&writer)?;
+            writer.seal(self.digest)?;
+            end_run(connection, self.run, RunState::Done)?;
+            connection.execute_batch("COMMIT")
+        };
+        write().map_err(|error| self.store.error("writing results", error))?;
         let mut journal = JournalSync::new(&self.store);
         journal.committed();
         journal.sync()?;
@@ -155,15 +163,22 @@ impl OutcomeStream {
     fn flush(&mut self) -> Result<(), StoreError> {
         // In the order of ids, as far as they are at hand: neighbours share pages of the file.
         self.batch.sort_unstable_by_key(|outcome| outcome.job.id);
-        let connection = &self.store.connection;
-        let jobs = if self.with_jobs {
-            jobs::write_jobs(connection, self.workload, &self.batch)
-        } else {
-            Ok(())
+        let write = || {
+            let writer = self.writer()?;
+            if self.with_jobs {
+                jobs::write_jobs(&writer, self.workload, &self.batch)?;
+            }
+            jobs::write_outcomes(&writer, &self.batch)?;
+            Ok(writer.digest())
         };
-        jobs.and_then(|()| jobs::write_outcomes(connection, self.simulation, &self.batch))
-            .map_err(|error| self.store.error("writing results", error))?;
+        self.digest += write().map_err(|error| self.store.error("writing results", error))?;
         self.batch.clear();
         Ok(())
+    }
+
+    fn writer(&self) -> rusqlite::Result<RowWriter<'_>> {
+        let mut writer = RowWriter::new(&self.store.connection, layout()?);
+        writer.begin(self.simulation);
+        Ok(writer)
     }
 }

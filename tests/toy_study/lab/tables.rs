@@ -1,8 +1,8 @@
 //! What the toy study counted.
 
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
-use crate::tables::{Definition, ExportKind, ExportSource, View};
+use crate::tables::{Definition, ExportKind, ExportSource, RowWriter, View};
 
 /// The tables.
 pub(super) const TABLES: Definition = Definition {
@@ -33,16 +33,10 @@ pub struct ToyRows {
 }
 
 impl crate::tables::Rows for ToyRows {
-    fn write(
-        &self,
-        connection: &Connection,
-        simulation: i64,
-        _replication: u32,
-    ) -> rusqlite::Result<u64> {
-        connection.execute(
-            "INSERT INTO toy VALUES (?1, ?2, ?3)",
-            params![simulation, self.jobs as i64, self.weight],
-        )?;
+    fn write(&self, writer: &RowWriter<'_>, _replication: u32) -> rusqlite::Result<u64> {
+        writer
+            .table("toy")?
+            .insert(params![writer.simulation(), self.jobs as i64, self.weight])?;
         Ok(1)
     }
 }

@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use rusqlite::Connection;
 
 use super::Input;
-use super::tables::{Kind, Tables};
 use crate::store::open::{has_journal, uri};
+use crate::tables::{Kind, Tables};
 
 /// SQLite has at most ten databases beside a main one; one is left for whoever needs it.
 pub(super) const ATTACHED_TOGETHER: usize = 9;

@@ -6,19 +6,12 @@ use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{OptionalExtension, params_from_iter};
 
 use super::attached::Attached;
-use super::tables::{Kind, Table, Tables};
 use super::{DONE, Input, MergeError};
 use crate::store::Store;
+use crate::tables::{Kind, Table, Tables};
 
 /// What of a simulation's own row does not change when its result is written.
-const FROM_IDENTITY: [&str; 6] = [
-    "id",
-    "identity",
-    "generation",
-    "spec",
-    "strategy",
-    "replication",
-];
+const FROM_IDENTITY: [&str; 5] = ["id", "identity", "generation", "strategy", "replication"];
 
 /// The numbers of one input's rows in the joined store, by table.
 pub(super) struct Mapping {

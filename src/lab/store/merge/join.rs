@@ -8,12 +8,12 @@ use rusqlite::{OptionalExtension, params};
 use super::agree::{self, Experiment, RunRow};
 use super::attached::ATTACHED_TOGETHER;
 use super::copy::{Copier, Mapping};
-use super::tables::Tables;
 use super::{DONE, FAILED, Found, Input, MergeError, MergedRun, Wanted};
 use crate::store::durability::JournalSync;
 use crate::store::processes::Process;
 use crate::store::runs::{PlaceNumbers, immediate};
 use crate::store::{RunId, RunSelector, Store};
+use crate::tables::{Digests, Tables};
 
 /// The code of a simulation that waits, in `simulation.state`.
 const PENDING: i64 = 0;
@@ -111,7 +111,7 @@ impl<'m> Merge<'m> {
         self.store
             .connection
             .execute(
-                "UPDATE run SET state = 0, ended = NULL, process = ?2, process_started = ?3, boot = ?4, store_file = ?5
+                "UPDATE run SET state = 0, ended = NULL, digest = NULL, process = ?2, process_started = ?3, boot = ?4, store_file = ?5
                  WHERE id = ?1",
                 params![run, process.number, process.started, process.boot, process.store_file],
             )
@@ -257,7 +257,7 @@ impl<'m> Merge<'m> {
         ] {
             values[table.column(column)] = Value::Integer(value);
         }
-        for column in ["error", "running_since"] {
+        for column in ["error", "running_since", "digest"] {
             values[table.column(column)] = Value::Null;
         }
         self.copier.insert(place, &values)
@@ -395,18 +395,22 @@ impl<'m> Merge<'m> {
             .collect();
         let hosts = hosts.into_iter().collect::<Vec<_>>().join(", ");
         let cores = rows().map(|row| row.cores).max();
+        let sql = |error| self.store.error("joining stores", error);
+        let digest = Digests::new(self.tables)
+            .of_run(&self.store.connection, run)
+            .map_err(sql)?;
         self.store
             .connection
             .execute(
                 "UPDATE run SET started = ?2, ended = ?3, last_commit = ?3, machine_host = nullif(?4, ''),
-                    machine_cores = ?5, process = NULL, process_started = NULL, boot = NULL, store_file = NULL,
+                    machine_cores = ?5, digest = ?6, process = NULL, process_started = NULL, boot = NULL, store_file = NULL,
                     state = CASE WHEN points = (SELECT count(*) FROM run_point rp JOIN point p ON p.id = rp.point
                         JOIN simulation m ON m.id = p.simulation WHERE rp.run = ?1 AND m.state IN (2, 3))
                         THEN 1 ELSE 2 END
                  WHERE id = ?1",
-                params![run, started, ended, hosts, cores],
+                params![run, started, ended, hosts, cores, digest.text()],
             )
-            .map_err(|error| self.store.error("joining stores", error))?;
+            .map_err(sql)?;
         Ok(())
     }
 }

@@ -7,10 +7,10 @@ use std::sync::LazyLock;
 
 use rusqlite::{Connection, params};
 
-use super::{TableGroup, Writing};
+use super::TableGroup;
 use crate::scheduling::{JobOutcome, Verdict};
 use crate::store::rows::Prepared;
-use crate::tables::{Definition, ExportKind, ExportSource, View};
+use crate::tables::{Definition, ExportKind, ExportSource, RowWriter, View};
 use crate::units::{Nodes, Seconds};
 
 /// The tables of distributions.
@@ -32,14 +32,9 @@ impl TableGroup for DistributionTables {
         }
     }
 
-    fn write(
-        &self,
-        writing: &mut Writing<'_>,
-        simulation: i64,
-        prepared: &Prepared,
-    ) -> rusqlite::Result<u64> {
+    fn write(&self, writer: &RowWriter<'_>, prepared: &Prepared) -> rusqlite::Result<u64> {
         match &prepared.distributions {
-            Some(distributions) => distributions.write(writing.connection, simulation),
+            Some(distributions) => distributions.write(writer),
             None => Ok(0),
         }
     }
@@ -47,27 +42,26 @@ impl TableGroup for DistributionTables {
 
 impl Distributions {
     /// Writes the rows of a simulation; returns how many.
-    pub(in crate::store) fn write(
-        &self,
-        connection: &Connection,
-        simulation: i64,
-    ) -> rusqlite::Result<u64> {
+    pub(in crate::store) fn write(&self, writer: &RowWriter<'_>) -> rusqlite::Result<u64> {
         let distributions = self;
         let mut rows = 0;
-        let mut insert = connection
-            .prepare_cached("INSERT INTO simulation_histogram VALUES (?1, ?2, ?3, ?4)")?;
+        let mut insert = writer.table("simulation_histogram")?;
         for (quantity, counts) in distributions.histograms.iter().enumerate() {
             for (bin, count) in counts.iter().enumerate().filter(|(_, count)| **count > 0) {
-                insert.execute(params![simulation, quantity as i64, bin as i64, count])?;
+                insert.insert(params![
+                    writer.simulation(),
+                    quantity as i64,
+                    bin as i64,
+                    count
+                ])?;
                 rows += 1;
             }
         }
-        let mut insert = connection
-            .prepare_cached("INSERT INTO simulation_width VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)")?;
+        let mut insert = writer.table("simulation_width")?;
         let widths = distributions.widths.iter().enumerate();
         for (width, sums) in widths.filter(|(_, sums)| sums.jobs > 0) {
-            insert.execute(params![
-                simulation,
+            insert.insert(params![
+                writer.simulation(),
                 width as i64,
                 sums.jobs as i64,
                 sums.successful as i64,
@@ -77,16 +71,14 @@ impl Distributions {
             ])?;
             rows += 1;
         }
-        let mut insert = connection.prepare_cached(
-            "INSERT INTO simulation_calibration VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
-        )?;
+        let mut insert = writer.table("simulation_calibration")?;
         let raw = distributions.calibrated.then_some(&distributions.raw);
         let kinds = [Some(&distributions.promised), raw];
         for (kind, bins) in kinds.into_iter().enumerate() {
             for (index, entry) in bins.into_iter().flatten().enumerate() {
                 if entry.jobs > 0 {
-                    insert.execute(params![
-                        simulation,
+                    insert.insert(params![
+                        writer.simulation(),
                         kind as i64,
                         index as i64 + 1,
                         entry.jobs as i64,

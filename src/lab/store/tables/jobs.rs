@@ -6,15 +6,17 @@
 
 use std::collections::BTreeSet;
 
-use rusqlite::{Connection, OptionalExtension, Statement, params};
+use rusqlite::{Connection, OptionalExtension, params};
 use sha2::{Digest, Sha256};
 
-use super::{TableGroup, Writing};
-use crate::scheduling::{JobOutcome, Verdict};
+use super::TableGroup;
+use crate::scheduling::{JobOutcome, Promise, Verdict};
 use crate::store::rows::Prepared;
 use crate::store::runs::hex;
 use crate::studies::SimulationResult;
-use crate::tables::{Definition, ExportKind, ExportSource, View, free_number};
+use crate::tables::{
+    Definition, ExportKind, ExportSource, Number, RowWriter, Shared, View, free_number,
+};
 use crate::units::Seconds;
 use crate::workload::Job;
 
@@ -26,6 +28,11 @@ impl TableGroup for Jobs {
         Definition {
             sql: SQL,
             results: &["job_outcome", "estimate_class", "node_event"],
+            shared: &[Shared {
+                table: "workload",
+                parts: "job",
+                identity: stored_identity,
+            }],
             views: VIEWS,
             exports: EXPORTS,
             enter_lookups,
@@ -66,21 +73,14 @@ impl TableGroup for Jobs {
         result.node_events = Vec::new();
     }
 
-    fn write(
-        &self,
-        writing: &mut Writing<'_>,
-        simulation: i64,
-        prepared: &Prepared,
-    ) -> rusqlite::Result<u64> {
+    fn write(&self, writer: &RowWriter<'_>, prepared: &Prepared) -> rusqlite::Result<u64> {
         let result = &prepared.finished.result;
-        write_outcomes(writing.connection, simulation, &result.outcomes)?;
-        let classes = write_classes(writing.connection, simulation, result)?;
-        let mut insert = writing
-            .connection
-            .prepare_cached("INSERT INTO node_event VALUES (?1, ?2, ?3, ?4, ?5)")?;
+        write_outcomes(writer, &result.outcomes)?;
+        let classes = write_classes(writer, result)?;
+        let mut insert = writer.table("node_event")?;
         for (sequence, event) in result.node_events.iter().enumerate() {
-            insert.execute(params![
-                simulation,
+            insert.insert(params![
+                writer.simulation(),
                 sequence as i64,
                 event.time.0,
                 event.node.0,
@@ -234,22 +234,17 @@ pub struct WorkloadHash {
 impl WorkloadHash {
     /// Adds the next job.
     pub fn add(&mut self, job: &Job) {
+        self.add_row(&JobRow::of(job));
+    }
+
+    fn add_row(&mut self, job: &JobRow) {
         let mut bytes = [0; 87];
         let mut length = 0;
         let mut append = |part: &[u8]| {
             bytes[length..length + part.len()].copy_from_slice(part);
             length += part.len();
         };
-        for number in [
-            i64::from(job.id.0),
-            job.trace_number,
-            job.submit.0,
-            job.release.0,
-            job.estimate.0,
-            job.runtime.0,
-            job.deadline.0,
-            i64::from(job.nodes.0),
-        ] {
+        for number in job.numbers {
             append(&number.to_le_bytes());
         }
         for number in [job.user, job.application] {
@@ -257,7 +252,7 @@ impl WorkloadHash {
             append(&number.unwrap_or(0).to_le_bytes());
         }
         // Workloads without reservations keep the identity that they had before there were any.
-        if job.is_reservation() {
+        if job.fixed {
             append(b"fixed");
         }
         self.hash.update(&bytes[..length]);
@@ -277,6 +272,92 @@ impl WorkloadHash {
     }
 }
 
+/// What a job's row in `job` says.
+struct JobRow {
+    /// Number, number in the trace, submission, release, estimate, run time, deadline (far away where there is none), nodes.
+    numbers: [i64; 8],
+    user: Option<i64>,
+    application: Option<i64>,
+    fixed: bool,
+}
+
+/// The place of the deadline in [`JobRow::numbers`].
+const DEADLINE: usize = 6;
+
+impl JobRow {
+    fn of(job: &Job) -> Self {
+        Self {
+            numbers: [
+                i64::from(job.id.0),
+                job.trace_number,
+                job.submit.0,
+                job.release.0,
+                job.estimate.0,
+                job.runtime.0,
+                job.deadline.0,
+                i64::from(job.nodes.0),
+            ],
+            user: job.user,
+            application: job.application,
+            fixed: job.is_reservation(),
+        }
+    }
+
+    /// The row's values behind the number of the workload.
+    fn values(&self, workload: i64) -> [Number; 12] {
+        let [
+            id,
+            trace_number,
+            submit,
+            release,
+            estimate,
+            runtime,
+            deadline,
+            nodes,
+        ] = self.numbers.map(Number::from);
+        // None at all is far away inside the engine.
+        let has_deadline = self.numbers[DEADLINE] < Seconds::FAR.0;
+        [
+            workload.into(),
+            id,
+            trace_number,
+            submit,
+            release,
+            estimate,
+            runtime,
+            if has_deadline { deadline } else { Number::Null },
+            nodes,
+            self.user.into(),
+            self.application.into(),
+            i64::from(self.fixed).into(),
+        ]
+    }
+}
+
+/// The identity that a workload has by its jobs as they are stored.
+fn stored_identity(connection: &Connection, workload: i64) -> rusqlite::Result<String> {
+    let mut statement = connection.prepare_cached(
+        "SELECT job, trace_number, submit, release, estimate, runtime, deadline, nodes, user, application, fixed
+         FROM job WHERE workload = ?1 ORDER BY job",
+    )?;
+    let mut hash = WorkloadHash::default();
+    let mut rows = statement.query([workload])?;
+    while let Some(row) = rows.next()? {
+        let mut numbers = [0; 8];
+        for (column, number) in numbers.iter_mut().enumerate() {
+            let value: Option<i64> = row.get(column)?;
+            *number = value.unwrap_or(Seconds::FAR.0);
+        }
+        hash.add_row(&JobRow {
+            numbers,
+            user: row.get(8)?,
+            application: row.get(9)?,
+            fixed: row.get(10)?,
+        });
+    }
+    Ok(hash.finish())
+}
+
 /// The content hash of the jobs of these outcomes.
 pub(in crate::store) fn workload_identity(outcomes: &[JobOutcome]) -> String {
     let mut hash = WorkloadHash::default();
@@ -288,13 +369,13 @@ pub(in crate::store) fn workload_identity(outcomes: &[JobOutcome]) -> String {
 
 /// The number of a workload, whose jobs are entered where they are not there yet.
 pub(in crate::store) fn workload(
-    connection: &Connection,
+    writer: &RowWriter<'_>,
     identity: &str,
     outcomes: &[JobOutcome],
 ) -> rusqlite::Result<i64> {
-    let (id, is_new) = workload_number(connection, identity, outcomes.len() as u64)?;
+    let (id, is_new) = workload_number(writer.connection(), identity, outcomes.len() as u64)?;
     if is_new {
-        write_jobs(connection, id, outcomes)?;
+        write_jobs(writer, id, outcomes)?;
     }
     Ok(id)
 }
@@ -325,16 +406,12 @@ pub(in crate::store) fn workload_number(
 
 /// Writes the jobs of outcomes as those of a workload.
 pub(in crate::store) fn write_jobs(
-    connection: &Connection,
+    writer: &RowWriter<'_>,
     workload: i64,
     outcomes: &[JobOutcome],
 ) -> rusqlite::Result<()> {
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO job VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
-    )?;
-    for outcome in outcomes {
-        write_job(&mut insert, workload, &outcome.job)?;
-    }
+    let jobs = outcomes.iter().map(|outcome| JobRow::of(&outcome.job));
+    writer.write_many("job", jobs.map(|job| job.values(workload)))?;
     Ok(())
 }
 
@@ -351,67 +428,22 @@ fn verdict_code(verdict: Verdict) -> i64 {
     }
 }
 
-fn write_job(statement: &mut Statement<'_>, workload: i64, job: &Job) -> rusqlite::Result<()> {
-    statement.execute(params![
-        workload,
-        job.id.0,
-        job.trace_number,
-        job.submit.0,
-        job.release.0,
-        job.estimate.0,
-        job.runtime.0,
-        // None at all is far away inside the engine.
-        (job.deadline < Seconds::FAR).then_some(job.deadline.0),
-        job.nodes.0,
-        job.user,
-        job.application,
-        job.is_reservation()
-    ])?;
-    Ok(())
-}
-
-/// Rows that one statement inserts at a time: less of its work is done anew for each.
-const ROWS_AT_ONCE: usize = 16;
-const OUTCOME_COLUMNS: usize = 16;
-
-/// `INSERT INTO job_outcome` of so many rows.
-fn insert_outcomes(rows: usize) -> String {
-    let row = format!("({})", vec!["?"; OUTCOME_COLUMNS].join(", "));
-    format!(
-        "INSERT INTO job_outcome VALUES {}",
-        vec![row; rows].join(", ")
-    )
-}
-
-/// Writes the outcomes, in groups of [`ROWS_AT_ONCE`] and the rest one by one.
+/// Writes the outcomes of jobs.
 pub(in crate::store) fn write_outcomes(
-    connection: &Connection,
-    simulation: i64,
+    writer: &RowWriter<'_>,
     outcomes: &[JobOutcome],
 ) -> rusqlite::Result<()> {
-    let mut many = connection.prepare_cached(&insert_outcomes(ROWS_AT_ONCE))?;
-    let mut single = connection.prepare_cached(&insert_outcomes(1))?;
-    let groups = outcomes.chunks_exact(ROWS_AT_ONCE);
-    let rest = groups.remainder();
-    for group in groups {
-        for (row, outcome) in group.iter().enumerate() {
-            bind_outcome(&mut many, row * OUTCOME_COLUMNS, simulation, outcome)?;
-        }
-        many.raw_execute()?;
-    }
-    for outcome in rest {
-        bind_outcome(&mut single, 0, simulation, outcome)?;
-        single.raw_execute()?;
-    }
+    let simulation = writer.simulation();
+    let rows = outcomes.iter();
+    writer.write_many(
+        "job_outcome",
+        rows.map(|outcome| outcome_row(simulation, outcome)),
+    )?;
     Ok(())
 }
 
 /// Writes what the classes are that outcomes name; returns the rows.
-fn write_classes(
-    connection: &Connection,
-    simulation: i64,
-    result: &SimulationResult,
-) -> rusqlite::Result<u64> {
+fn write_classes(writer: &RowWriter<'_>, result: &SimulationResult) -> rusqlite::Result<u64> {
     let Some(model) = &result.estimates else {
         return Ok(0);
     };
@@ -420,13 +452,12 @@ fn write_classes(
         .iter()
         .filter_map(|outcome| outcome.class)
         .collect();
-    let mut insert =
-        connection.prepare_cached("INSERT INTO estimate_class VALUES (?1, ?2, ?3, ?4)")?;
+    let mut insert = writer.table("estimate_class")?;
     let mut rows = 0;
     for class in named {
         if let Some(summary) = model.classes().get(usize::from(class)) {
-            insert.execute(params![
-                simulation,
+            insert.insert(params![
+                writer.simulation(),
                 class,
                 summary.label,
                 summary.samples as i64
@@ -437,39 +468,31 @@ fn write_classes(
     Ok(rows)
 }
 
-fn bind_outcome(
-    statement: &mut Statement<'_>,
-    before: usize,
-    simulation: i64,
-    outcome: &JobOutcome,
-) -> rusqlite::Result<()> {
+fn outcome_row(simulation: i64, outcome: &JobOutcome) -> [Number; 16] {
     let release = outcome.job.release;
     let promise = outcome.promise;
     let success = promise.and_then(|promise| promise.success);
-    let mut column = before;
-    let mut next = || {
-        column += 1;
-        column
-    };
-    statement.raw_bind_parameter(next(), simulation)?;
-    statement.raw_bind_parameter(next(), outcome.job.id.0)?;
-    statement.raw_bind_parameter(next(), verdict_code(outcome.verdict))?;
-    statement.raw_bind_parameter(next(), outcome.class)?;
-    statement.raw_bind_parameter(next(), promise.map(|promise| promise.overbooked))?;
-    statement.raw_bind_parameter(next(), promise.map(|promise| (promise.start - release).0))?;
-    statement.raw_bind_parameter(
-        next(),
-        promise.map(|promise| (outcome.job.estimate - (promise.end - promise.start)).0),
-    )?;
-    statement.raw_bind_parameter(next(), success.map(|success| success.available))?;
-    statement.raw_bind_parameter(next(), success.map(|success| success.executable))?;
-    statement.raw_bind_parameter(next(), success.map(|success| success.survives))?;
-    statement.raw_bind_parameter(next(), promise.map(|promise| promise.predecessors))?;
-    statement.raw_bind_parameter(next(), outcome.start.map(|start| (start - release).0))?;
-    statement.raw_bind_parameter(next(), outcome.end.map(|end| (end - release).0))?;
-    statement.raw_bind_parameter(next(), outcome.restarts)?;
-    statement.raw_bind_parameter(next(), outcome.node_failures)?;
-    statement.raw_bind_parameter(next(), promise.and_then(|promise| promise.calibrated_pof))
+    let slot_cut = |promise: Promise| outcome.job.estimate - (promise.end - promise.start);
+    [
+        simulation.into(),
+        i64::from(outcome.job.id.0).into(),
+        verdict_code(outcome.verdict).into(),
+        outcome.class.map(i64::from).into(),
+        promise.map(|promise| i64::from(promise.overbooked)).into(),
+        promise.map(|promise| (promise.start - release).0).into(),
+        promise.map(|promise| slot_cut(promise).0).into(),
+        success.map(|success| success.available).into(),
+        success.map(|success| success.executable).into(),
+        success.map(|success| success.survives).into(),
+        promise
+            .map(|promise| i64::from(promise.predecessors))
+            .into(),
+        outcome.start.map(|start| (start - release).0).into(),
+        outcome.end.map(|end| (end - release).0).into(),
+        i64::from(outcome.restarts).into(),
+        i64::from(outcome.node_failures).into(),
+        promise.and_then(|promise| promise.calibrated_pof).into(),
+    ]
 }
 
 #[cfg(test)]

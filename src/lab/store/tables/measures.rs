@@ -2,10 +2,10 @@
 
 use rusqlite::{Connection, params};
 
-use super::{TableGroup, Writing};
+use super::TableGroup;
 use crate::store::rows::Prepared;
 use crate::studies::measures;
-use crate::tables::{Definition, ExportKind, ExportSource, View};
+use crate::tables::{Definition, ExportKind, ExportSource, RowWriter, View};
 
 /// The tables of measures.
 pub(super) struct Measures;
@@ -22,19 +22,12 @@ impl TableGroup for Measures {
         }
     }
 
-    fn write(
-        &self,
-        writing: &mut Writing<'_>,
-        simulation: i64,
-        prepared: &Prepared,
-    ) -> rusqlite::Result<u64> {
+    fn write(&self, writer: &RowWriter<'_>, prepared: &Prepared) -> rusqlite::Result<u64> {
         let mut rows = 0;
+        let mut insert = writer.table("simulation_measure")?;
         for (name, value) in prepared.finished.result.measured.iter() {
-            let code = code(writing, name)?;
-            writing
-                .connection
-                .prepare_cached("INSERT OR REPLACE INTO simulation_measure VALUES (?1, ?2, ?3)")?
-                .execute(params![simulation, code, value])?;
+            let code = writer.measure(name, measures::find(name))?;
+            insert.insert(params![writer.simulation(), code, value])?;
             rows += 1;
         }
         Ok(rows)
@@ -104,25 +97,3 @@ const EXPORTS: &[ExportKind] = &[
         columns: "simulation, measure text, unit text, title text, value number",
     },
 ];
-
-/// The code of a measure, which is entered where it is not known.
-fn code(writing: &mut Writing<'_>, name: &'static str) -> rusqlite::Result<i64> {
-    if let Some(code) = writing.measures.get(name) {
-        return Ok(*code);
-    }
-    let known = measures::find(name);
-    debug_assert!(known.is_some(), "{name} is a measure");
-    let code = writing.connection.query_row(
-        "INSERT INTO measure (name, unit, title) VALUES (?1, ?2, ?3)
-         ON CONFLICT (name) DO UPDATE SET unit = excluded.unit, title = excluded.title
-         RETURNING code",
-        params![
-            name,
-            known.map_or("", |measure| measure.unit),
-            known.map_or(name, |measure| measure.title)
-        ],
-        |row| row.get(0),
-    )?;
-    writing.measures.insert(name, code);
-    Ok(code)
-}

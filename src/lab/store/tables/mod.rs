@@ -10,30 +10,14 @@ mod outcomes;
 pub(super) mod runs;
 pub(super) mod simulations;
 
-use std::collections::HashMap;
+use std::sync::OnceLock;
 
 use rusqlite::Connection;
 
 use super::metrics;
 use super::rows::Prepared;
 use crate::studies::{self, SimulationResult};
-use crate::tables::Definition;
-
-/// Where rows are written, and what was looked up there so far.
-pub(super) struct Writing<'c> {
-    pub(super) connection: &'c Connection,
-    /// Codes in `measure` by name.
-    measures: HashMap<&'static str, i64>,
-}
-
-impl<'c> Writing<'c> {
-    pub(super) fn new(connection: &'c Connection) -> Self {
-        Self {
-            connection,
-            measures: HashMap::new(),
-        }
-    }
-}
+use crate::tables::{Definition, Layout, RowWriter, Tables};
 
 /// Tables that belong together, with all that the store does with them.
 pub(super) trait TableGroup: Sync {
@@ -49,12 +33,7 @@ pub(super) trait TableGroup: Sync {
     fn strip(&self, _result: &mut SimulationResult) {}
 
     /// Writes the rows of a simulation; returns how many.
-    fn write(
-        &self,
-        _writing: &mut Writing<'_>,
-        _simulation: i64,
-        _prepared: &Prepared,
-    ) -> rusqlite::Result<u64> {
+    fn write(&self, _writer: &RowWriter<'_>, _prepared: &Prepared) -> rusqlite::Result<u64> {
         Ok(0)
     }
 }
@@ -81,4 +60,27 @@ pub(super) fn views() -> impl Iterator<Item = (&'static str, String)> {
 pub(super) fn definitions() -> impl Iterator<Item = Definition> {
     let of_groups = GROUPS.iter().map(|group| group.definition());
     of_groups.chain(studies::STORED.iter().copied())
+}
+
+/// An empty store in memory, without its views.
+pub(super) fn empty() -> rusqlite::Result<Connection> {
+    let connection = Connection::open_in_memory()?;
+    for tables in definitions() {
+        connection.execute_batch(tables.sql)?;
+        (tables.enter_lookups)(&connection)?;
+    }
+    Ok(connection)
+}
+
+/// The tables of this version and how rows are written into them. Whatever else a file has is not the program's.
+pub(super) fn layout() -> rusqlite::Result<&'static Layout> {
+    static LAYOUT: OnceLock<Layout> = OnceLock::new();
+    if let Some(layout) = LAYOUT.get() {
+        return Ok(layout);
+    }
+    let tables = Tables::read(&empty()?)?.map_err(|table| {
+        // A fault of the program, which a test would find.
+        rusqlite::Error::InvalidParameterName(format!("the table {table} refers to no other"))
+    })?;
+    Ok(LAYOUT.get_or_init(|| Layout::of(tables)))
 }

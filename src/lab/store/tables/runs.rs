@@ -48,7 +48,8 @@ CREATE TABLE run (
     process_started INTEGER,
     boot TEXT,
     store_file TEXT,
-    last_commit INTEGER
+    last_commit INTEGER,
+    digest TEXT
 ) STRICT;
 
 CREATE TABLE run_input (

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
-use super::{TableGroup, Writing};
+use super::TableGroup;
 use crate::scheduling::SimulationMetrics;
 use crate::store::rows::Prepared;
 use crate::store::runs::unix_milliseconds;
-use crate::tables::{Definition, ExportKind, ExportSource, View};
+use crate::tables::{Definition, ExportKind, ExportSource, RowWriter, View};
 
 /// The tables of simulations.
 pub(super) struct Simulations;
@@ -24,61 +24,52 @@ impl TableGroup for Simulations {
         }
     }
 
-    fn write(
-        &self,
-        writing: &mut Writing<'_>,
-        simulation: i64,
-        prepared: &Prepared,
-    ) -> rusqlite::Result<u64> {
+    fn write(&self, writer: &RowWriter<'_>, prepared: &Prepared) -> rusqlite::Result<u64> {
         let finished = &prepared.finished;
         let metrics = &finished.result.metrics;
-        write_totals(writing.connection, simulation, metrics, finished.wall)
+        write_totals(writer, metrics, finished.wall)
     }
 }
 
 /// Writes the totals of a simulation and how long it took; returns the rows.
 pub(in crate::store) fn write_totals(
-    connection: &Connection,
-    simulation: i64,
+    writer: &RowWriter<'_>,
     metrics: &SimulationMetrics,
     wall: Duration,
 ) -> rusqlite::Result<u64> {
-    connection
+    let simulation = writer.simulation();
+    writer
+        .connection()
         .prepare_cached("INSERT OR REPLACE INTO simulation_timing VALUES (?1, ?2, ?3)")?
         .execute(params![simulation, wall.as_secs_f64(), unix_milliseconds()])?;
-    connection
-        .prepare_cached(
-            "INSERT OR REPLACE INTO simulation_metrics VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12,
-             ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26)",
-        )?
-        .execute(params![
-                simulation,
-                metrics.submitted as i64,
-                metrics.accepted as i64,
-                metrics.dropped as i64,
-                metrics.dropped_too_wide as i64,
-                metrics.overbooked as i64,
-                metrics.successful as i64,
-                metrics.failed as i64,
-                metrics.failed_overbooked as i64,
-                metrics.failed_nodes as i64,
-                metrics.failed_unstartable as i64,
-                metrics.restarts as i64,
-                metrics.fees.0,
-                metrics.forfeited.0,
-                metrics.busy.0,
-                metrics.useful.0,
-                metrics.makespan.0,
-                metrics.capacity.0,
-                metrics.wait_total.0,
-                metrics.started as i64,
-                metrics.weighted_response.0,
-                metrics.weighted_run.0,
-                metrics.work.pof_evaluations as i64,
-                metrics.work.convolutions as i64,
-                metrics.work.replans as i64,
-                metrics.work.moves as i64,
-        ])?;
+    writer.table("simulation_metrics")?.insert(params![
+        simulation,
+        metrics.submitted as i64,
+        metrics.accepted as i64,
+        metrics.dropped as i64,
+        metrics.dropped_too_wide as i64,
+        metrics.overbooked as i64,
+        metrics.successful as i64,
+        metrics.failed as i64,
+        metrics.failed_overbooked as i64,
+        metrics.failed_nodes as i64,
+        metrics.failed_unstartable as i64,
+        metrics.restarts as i64,
+        metrics.fees.0,
+        metrics.forfeited.0,
+        metrics.busy.0,
+        metrics.useful.0,
+        metrics.makespan.0,
+        metrics.capacity.0,
+        metrics.wait_total.0,
+        metrics.started as i64,
+        metrics.weighted_response.0,
+        metrics.weighted_run.0,
+        metrics.work.pof_evaluations as i64,
+        metrics.work.convolutions as i64,
+        metrics.work.replans as i64,
+        metrics.work.moves as i64,
+    ])?;
     Ok(2)
 }
 
@@ -112,6 +103,7 @@ CREATE TABLE simulation (
     running_since INTEGER,
     running_in INTEGER REFERENCES run (id),
     computed_by INTEGER REFERENCES run (id),
+    digest TEXT,
     UNIQUE (identity, generation)
 ) STRICT;
 CREATE INDEX simulation_not_done ON simulation (state) WHERE state <> 2;

@@ -3,6 +3,7 @@
 mod big;
 mod calibration;
 mod co_reservations;
+mod digests;
 mod documents;
 mod generations;
 mod opening;
@@ -10,6 +11,7 @@ mod outcomes;
 mod promises;
 mod provisioning;
 mod round_trip;
+mod shapes;
 mod versions;
 mod writing;
 

@@ -140,6 +140,7 @@ fn make_version_7(file: &Connection) {
         "DROP INDEX job_fixed;
          CREATE INDEX point_axis_by_value ON point_axis (run, axis, value);
          ALTER TABLE reservation_outcome DROP COLUMN user; ALTER TABLE co_request DROP COLUMN user;
+         ALTER TABLE simulation DROP COLUMN digest; ALTER TABLE run DROP COLUMN digest;
          UPDATE job SET deadline = 2305843009213693951 WHERE deadline IS NULL;
          PRAGMA user_version = 7",
     )
@@ -153,11 +154,11 @@ fn a_store_of_version_7_becomes_what_a_new_store_is() {
     write_run(&path, &record("kept", vec![], 0), vec![]);
     let mut file = Connection::open(&path).unwrap();
     let new = definitions(&file);
-    let before = ["reservation_outcome", "co_request"].map(|table| columns(&file, table));
+    let widened = ["reservation_outcome", "co_request", "simulation", "run"];
+    let before = widened.map(|table| columns(&file, table));
     make_version_7(&file);
     VERSIONS.bring_forward(&mut file, &path).unwrap();
     // A column that is added stands behind the key in the text of its table; the columns are the same.
-    let widened = ["reservation_outcome", "co_request"];
     let unchanged = |all: Vec<(String, String, Option<String>)>| {
         let others = all
             .into_iter()
@@ -199,6 +200,14 @@ fn a_store_of_version_7_becomes_one_of_this_version_with_its_widths_and_without_
     assert_eq!(rows(&store.connection), before);
     let endless = "SELECT job FROM v_job WHERE deadline IS NULL";
     assert_eq!(count(&store.connection, endless), 4);
+    // What was stored without a digest stays without one, and is otherwise sound.
+    let seen = store.verify().unwrap();
+    assert_eq!(seen.findings, []);
+    assert_eq!((seen.simulations, seen.simulations_without_digest), (0, 1));
+    assert_eq!(
+        (seen.runs, seen.runs_without_digest, seen.shared),
+        (0, 1, 1)
+    );
 }
 
 #[test]
@@ -231,6 +240,7 @@ fn a_store_of_version_8_gets_the_verdicts_and_measures_that_came_later() {
     file.execute_batch(
         "DELETE FROM request_verdict WHERE name = 'lost';
          DELETE FROM measure WHERE name = 'promise_error_seconds';
+         ALTER TABLE simulation DROP COLUMN digest; ALTER TABLE run DROP COLUMN digest;
          PRAGMA user_version = 8",
     )
     .unwrap();

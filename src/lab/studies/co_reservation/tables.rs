@@ -10,7 +10,7 @@ use self::exports::EXPORTS;
 use super::measures::CLUSTER_MEASURES;
 use crate::brokering::measures::{ClusterSummary, ClusterValue};
 use crate::brokering::{AttemptFate, CoOutcome, CoVerdict, GridRun, TimeLine};
-use crate::tables::{Definition, Outcomes, Rows, View, write_many};
+use crate::tables::{Definition, Outcomes, RowWriter, Rows, View};
 use crate::units::Seconds;
 
 /// The tables.
@@ -29,6 +29,7 @@ pub(super) const TABLES: Definition = Definition {
     exports: EXPORTS,
     outcomes: OUTCOMES,
     enter_lookups,
+    ..Definition::NONE
 };
 
 /// The clusters of a simulation, what was measured at them, and what became of the requests.
@@ -57,18 +58,13 @@ impl Rows for GridRows {
         }
     }
 
-    fn write(
-        &self,
-        connection: &Connection,
-        simulation: i64,
-        replication: u32,
-    ) -> rusqlite::Result<u64> {
-        let mut rows = write_clusters(connection, simulation, &self.clusters, &self.values)?;
+    fn write(&self, writer: &RowWriter<'_>, replication: u32) -> rusqlite::Result<u64> {
+        let mut rows = write_clusters(writer, &self.clusters, &self.values)?;
         if let Some(run) = &self.run {
-            rows += write_co_requests(connection, simulation, run)?;
+            rows += write_co_requests(writer, run)?;
             // Time lines are kept of the first replication only, which bounds the file.
             if replication == 0 {
-                rows += write_time_lines(connection, simulation, &run.time_lines)?;
+                rows += write_time_lines(writer, &run.time_lines)?;
             }
         }
         Ok(rows)
@@ -338,16 +334,14 @@ fn problem(run: &GridRun) -> Option<String> {
 
 /// Writes the clusters of a simulation and what was measured at each; returns the rows.
 fn write_clusters(
-    connection: &Connection,
-    simulation: i64,
+    writer: &RowWriter<'_>,
     clusters: &[ClusterSummary],
     values: &[ClusterValue],
 ) -> rusqlite::Result<u64> {
-    let mut insert =
-        connection.prepare_cached("INSERT INTO cluster VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
+    let mut insert = writer.table("cluster")?;
     for (place, cluster) in clusters.iter().enumerate() {
-        insert.execute(params![
-            simulation,
+        insert.insert(params![
+            writer.simulation(),
             place as i64,
             cluster.nodes.0,
             cluster.first_job,
@@ -357,14 +351,13 @@ fn write_clusters(
             cluster.stop.0
         ])?;
     }
-    let mut insert = connection.prepare_cached(
-        "INSERT OR REPLACE INTO cluster_measure VALUES (?1, ?2, (SELECT code FROM measure WHERE name = ?3), ?4, ?5)",
-    )?;
+    let mut insert = writer.table("cluster_measure")?;
     for value in values {
-        insert.execute(params![
-            simulation,
+        let known = (CLUSTER_MEASURES.iter()).find(|known| known.name == value.measure);
+        insert.insert(params![
+            writer.simulation(),
             value.cluster.0,
-            value.measure,
+            writer.measure(value.measure, known)?,
             value.class,
             value.value
         ])?;
@@ -373,11 +366,7 @@ fn write_clusters(
 }
 
 /// Writes what became of every request; returns the rows. Times but the first are seconds after it, as they are small then.
-fn write_co_requests(
-    connection: &Connection,
-    simulation: i64,
-    run: &GridRun,
-) -> rusqlite::Result<u64> {
+fn write_co_requests(writer: &RowWriter<'_>, run: &GridRun) -> rusqlite::Result<u64> {
     let mut lost: BTreeMap<(u32, usize), i64> = BTreeMap::new();
     for part in run.parts.iter().flatten().filter(|part| part.lost) {
         let request = part.order.request.0;
@@ -390,17 +379,14 @@ fn write_co_requests(
         }
     }
     let mut rows = 0;
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO co_request VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-         ?19, ?20, ?21, ?22, ?23, ?24, ?25, ?26, ?27, ?28, ?29, ?30, ?31)",
-    )?;
+    let mut insert = writer.table("co_request")?;
     for outcome in &run.requests {
         let request = &outcome.request;
         let after = |time: Seconds| (time - request.submit).0;
         let bounds = outcome.bounds;
         let messages = outcome.messages;
-        insert.execute(params![
-            simulation,
+        insert.insert(params![
+            writer.simulation(),
             request.id.0,
             request.trace_number,
             request.submit.0,
@@ -432,9 +418,9 @@ fn write_co_requests(
             outcome.replaced_parts,
             request.user,
         ])?;
-        rows += 1 + write_parts(connection, simulation, outcome, &lost)?;
-        rows += write_attempts(connection, simulation, outcome)?;
-        rows += write_probes(connection, simulation, outcome)?;
+        rows += 1 + write_parts(writer, outcome, &lost)?;
+        rows += write_attempts(writer, outcome)?;
+        rows += write_probes(writer, outcome)?;
     }
     Ok(rows)
 }
@@ -444,16 +430,12 @@ fn fate_code(fate: AttemptFate) -> i64 {
     place.map_or(-1, |place| place as i64)
 }
 
-fn write_attempts(
-    connection: &Connection,
-    simulation: i64,
-    outcome: &CoOutcome,
-) -> rusqlite::Result<u64> {
+fn write_attempts(writer: &RowWriter<'_>, outcome: &CoOutcome) -> rusqlite::Result<u64> {
     let after = |time: Seconds| (time - outcome.request.submit).0;
     let attempts = outcome.attempts.iter().zip(0_i64..);
     let rows = attempts.map(|(attempt, number)| {
         [
-            Some(simulation),
+            Some(writer.simulation()),
             Some(i64::from(outcome.request.id.0)),
             Some(number),
             Some(i64::from(attempt.part)),
@@ -467,21 +449,19 @@ fn write_attempts(
             Some(fate_code(attempt.fate)),
         ]
     });
-    write_many(connection, "co_attempt", rows)
+    writer.write_many("co_attempt", rows)
 }
 
 fn write_parts(
-    connection: &Connection,
-    simulation: i64,
+    writer: &RowWriter<'_>,
     outcome: &CoOutcome,
     lost: &BTreeMap<(u32, usize), i64>,
 ) -> rusqlite::Result<u64> {
-    let mut insert =
-        connection.prepare_cached("INSERT INTO co_part VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+    let mut insert = writer.table("co_part")?;
     let request = &outcome.request;
     for (part, nodes) in request.parts.iter().enumerate() {
-        insert.execute(params![
-            simulation,
+        insert.insert(params![
+            writer.simulation(),
             request.id.0,
             part as i64,
             nodes.0,
@@ -492,17 +472,12 @@ fn write_parts(
     Ok(request.parts.len() as u64)
 }
 
-fn write_probes(
-    connection: &Connection,
-    simulation: i64,
-    outcome: &CoOutcome,
-) -> rusqlite::Result<u64> {
-    let mut insert = connection
-        .prepare_cached("INSERT INTO co_probe VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")?;
+fn write_probes(writer: &RowWriter<'_>, outcome: &CoOutcome) -> rusqlite::Result<u64> {
+    let mut insert = writer.table("co_probe")?;
     for probe in &outcome.probes {
         let counts = probe.counts;
-        insert.execute(params![
-            simulation,
+        insert.insert(params![
+            writer.simulation(),
             outcome.request.id.0,
             probe.cluster.0,
             counts.unfiltered,
@@ -518,18 +493,13 @@ fn write_probes(
 }
 
 /// Writes how the CPUs of each cluster were used over time; returns the rows.
-fn write_time_lines(
-    connection: &Connection,
-    simulation: i64,
-    lines: &[TimeLine],
-) -> rusqlite::Result<u64> {
+fn write_time_lines(writer: &RowWriter<'_>, lines: &[TimeLine]) -> rusqlite::Result<u64> {
     let mut rows = 0;
-    let mut insert =
-        connection.prepare_cached("INSERT INTO time_line VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    let mut insert = writer.table("time_line")?;
     for line in lines {
         for sample in &line.samples {
-            insert.execute(params![
-                simulation,
+            insert.insert(params![
+                writer.simulation(),
                 line.cluster.0,
                 sample.time.0,
                 sample.jobs,

@@ -10,7 +10,7 @@ use self::met::{write_advertised, write_offers, write_site_jobs};
 
 use crate::brokering::provisioning::measures::SiteSummary;
 use crate::brokering::provisioning::{ProvisioningOutcome, ProvisioningRun, SiteJob, TaskFate};
-use crate::tables::{Definition, Outcomes, Rows, View};
+use crate::tables::{Definition, Outcomes, RowWriter, Rows, View};
 use crate::units::Seconds;
 
 /// The tables.
@@ -31,6 +31,7 @@ pub(super) const TABLES: Definition = Definition {
     exports: EXPORTS,
     outcomes: OUTCOMES,
     enter_lookups,
+    ..Definition::NONE
 };
 
 /// The sites of a simulation, and what became of its applications.
@@ -64,16 +65,11 @@ impl Rows for ProvisioningRows {
         }
     }
 
-    fn write(
-        &self,
-        connection: &Connection,
-        simulation: i64,
-        _replication: u32,
-    ) -> rusqlite::Result<u64> {
-        let mut rows = write_sites(connection, simulation, &self.sites)?;
+    fn write(&self, writer: &RowWriter<'_>, _replication: u32) -> rusqlite::Result<u64> {
+        let mut rows = write_sites(writer, &self.sites)?;
         if let Some(run) = &self.run {
-            rows += write_submissions(connection, simulation, run, &self.hypervolumes)?;
-            rows += write_site_jobs(connection, simulation, &self.site_jobs)?;
+            rows += write_submissions(writer, run, &self.hypervolumes)?;
+            rows += write_site_jobs(writer, &self.site_jobs)?;
         }
         Ok(rows)
     }
@@ -385,18 +381,12 @@ fn problem(run: &ProvisioningRun) -> Option<String> {
 }
 
 /// Writes the sites of a simulation; returns the rows.
-fn write_sites(
-    connection: &Connection,
-    simulation: i64,
-    sites: &[SiteSummary],
-) -> rusqlite::Result<u64> {
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO workflow_site VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-    )?;
+fn write_sites(writer: &RowWriter<'_>, sites: &[SiteSummary]) -> rusqlite::Result<u64> {
+    let mut insert = writer.table("workflow_site")?;
     for (place, site) in sites.iter().enumerate() {
         let load = site.load;
-        insert.execute(params![
-            simulation,
+        insert.insert(params![
+            writer.simulation(),
             place as i64,
             site.label,
             site.nodes.0,
@@ -414,21 +404,17 @@ fn write_sites(
 /// Writes what became of every application; returns the rows. Times but that of the submission are seconds after it, as they are
 /// small then.
 fn write_submissions(
-    connection: &Connection,
-    simulation: i64,
+    writer: &RowWriter<'_>,
     run: &ProvisioningRun,
     hypervolumes: &[Option<f64>],
 ) -> rusqlite::Result<u64> {
     let mut rows = 0;
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO workflow_submission VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18,
-         ?19, ?20, ?21)",
-    )?;
+    let mut insert = writer.table("workflow_submission")?;
     for (place, outcome) in run.outcomes.iter().enumerate() {
         let realised = outcome.realised;
         let best_effort = outcome.best_effort.as_ref();
-        insert.execute(params![
-            simulation,
+        insert.insert(params![
+            writer.simulation(),
             outcome.submission,
             outcome.submitted.0,
             outcome.planned.map(|value| value.cost),
@@ -451,25 +437,20 @@ fn write_submissions(
             outcome.offers as i64
         ])?;
         rows += 1
-            + write_front(connection, simulation, outcome)?
-            + write_slots(connection, simulation, outcome)?
-            + write_tasks(connection, simulation, outcome)?
-            + write_offers(connection, simulation, outcome)?
-            + write_advertised(connection, simulation, outcome)?;
+            + write_front(writer, outcome)?
+            + write_slots(writer, outcome)?
+            + write_tasks(writer, outcome)?
+            + write_offers(writer, outcome)?
+            + write_advertised(writer, outcome)?;
     }
-    Ok(rows + write_effects(connection, simulation, run)?)
+    Ok(rows + write_effects(writer, run)?)
 }
 
-fn write_front(
-    connection: &Connection,
-    simulation: i64,
-    outcome: &ProvisioningOutcome,
-) -> rusqlite::Result<u64> {
-    let mut insert =
-        connection.prepare_cached("INSERT INTO workflow_front VALUES (?1, ?2, ?3, ?4, ?5, ?6)")?;
+fn write_front(writer: &RowWriter<'_>, outcome: &ProvisioningOutcome) -> rusqlite::Result<u64> {
+    let mut insert = writer.table("workflow_front")?;
     for (place, member) in outcome.front.iter().enumerate() {
-        insert.execute(params![
-            simulation,
+        insert.insert(params![
+            writer.simulation(),
             outcome.submission,
             place as i64,
             member.value.cost,
@@ -480,18 +461,12 @@ fn write_front(
     Ok(outcome.front.len() as u64)
 }
 
-fn write_slots(
-    connection: &Connection,
-    simulation: i64,
-    outcome: &ProvisioningOutcome,
-) -> rusqlite::Result<u64> {
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO workflow_slot VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-    )?;
+fn write_slots(writer: &RowWriter<'_>, outcome: &ProvisioningOutcome) -> rusqlite::Result<u64> {
+    let mut insert = writer.table("workflow_slot")?;
     for (place, bought) in outcome.slots.iter().enumerate() {
         let slot = bought.slot;
-        insert.execute(params![
-            simulation,
+        insert.insert(params![
+            writer.simulation(),
             outcome.submission,
             place as i64,
             bought.site as i64,
@@ -509,17 +484,11 @@ fn write_slots(
     Ok(outcome.slots.len() as u64)
 }
 
-fn write_tasks(
-    connection: &Connection,
-    simulation: i64,
-    outcome: &ProvisioningOutcome,
-) -> rusqlite::Result<u64> {
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO workflow_task VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-    )?;
+fn write_tasks(writer: &RowWriter<'_>, outcome: &ProvisioningOutcome) -> rusqlite::Result<u64> {
+    let mut insert = writer.table("workflow_task")?;
     for (place, run) in outcome.tasks.iter().enumerate() {
-        insert.execute(params![
-            simulation,
+        insert.insert(params![
+            writer.simulation(),
             outcome.submission,
             place as i64,
             run.task,
@@ -534,16 +503,11 @@ fn write_tasks(
     Ok(outcome.tasks.len() as u64)
 }
 
-fn write_effects(
-    connection: &Connection,
-    simulation: i64,
-    run: &ProvisioningRun,
-) -> rusqlite::Result<u64> {
-    let mut insert = connection
-        .prepare_cached("INSERT INTO workflow_effect VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
+fn write_effects(writer: &RowWriter<'_>, run: &ProvisioningRun) -> rusqlite::Result<u64> {
+    let mut insert = writer.table("workflow_effect")?;
     for (place, effect) in run.effects.iter().enumerate() {
-        insert.execute(params![
-            simulation,
+        insert.insert(params![
+            writer.simulation(),
             place as i64,
             effect.jobs as i64,
             effect.delayed as i64,

@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 
 use crate::scheduling::reserving::{RequestVerdict, ReservationOutcome};
-use crate::tables::{Definition, ExportKind, ExportSource, Outcomes, Rows, View};
+use crate::tables::{Definition, ExportKind, ExportSource, Outcomes, RowWriter, Rows, View};
 use crate::units::Seconds;
 use crate::workload::WantedStart;
 
@@ -15,6 +15,7 @@ pub(super) const TABLES: Definition = Definition {
     exports: EXPORTS,
     outcomes: OUTCOMES,
     enter_lookups,
+    ..Definition::NONE
 };
 
 /// One outcome a request in order of request id; empty unless asked for.
@@ -26,13 +27,8 @@ impl Rows for ReservationRows {
         self.0 = Vec::new();
     }
 
-    fn write(
-        &self,
-        connection: &Connection,
-        simulation: i64,
-        _replication: u32,
-    ) -> rusqlite::Result<u64> {
-        write_reservations(connection, simulation, &self.0)
+    fn write(&self, writer: &RowWriter<'_>, _replication: u32) -> rusqlite::Result<u64> {
+        write_reservations(writer, &self.0)
     }
 }
 
@@ -147,15 +143,12 @@ fn verdict_code(verdict: RequestVerdict) -> i64 {
 /// Writes what became of every request, and what it was offered; returns the rows. Times are seconds after the request was
 /// asked, as they are small then.
 fn write_reservations(
-    connection: &Connection,
-    simulation: i64,
+    writer: &RowWriter<'_>,
     outcomes: &[ReservationOutcome],
 ) -> rusqlite::Result<u64> {
     let mut rows = 0;
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO reservation_outcome VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17)",
-    )?;
-    let mut offer = connection.prepare_cached("INSERT INTO offer VALUES (?1, ?2, ?3, ?4)")?;
+    let mut insert = writer.table("reservation_outcome")?;
+    let mut offer = writer.table("offer")?;
     for outcome in outcomes {
         let request = &outcome.request;
         let after = |time: Seconds| (time - request.submit).0;
@@ -163,8 +156,8 @@ fn write_reservations(
             WantedStart::At(_) => None,
             WantedStart::From { alpha, .. } => Some(alpha),
         };
-        insert.execute(params![
-            simulation,
+        insert.insert(params![
+            writer.simulation(),
             request.id.0,
             request.trace_number,
             request.submit.0,
@@ -184,8 +177,8 @@ fn write_reservations(
         ])?;
         rows += 1 + outcome.offers.len() as u64;
         for offered in &outcome.offers {
-            offer.execute(params![
-                simulation,
+            offer.insert(params![
+                writer.simulation(),
                 request.id.0,
                 after(offered.start),
                 offered.price.0

@@ -1,9 +1,9 @@
 //! What a machine advertised at each sample.
 
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
 use crate::scheduling::SlotSample;
-use crate::tables::{Definition, ExportKind, ExportSource, Rows, View, json_rows};
+use crate::tables::{Definition, ExportKind, ExportSource, RowWriter, Rows, View, json_rows};
 
 /// The tables.
 pub(super) const TABLES: Definition = Definition {
@@ -24,14 +24,8 @@ impl Rows for SlotRows {
     }
 
     /// The slots of a sample are one JSON text: as rows they would take a tenth of the time of a simulation.
-    fn write(
-        &self,
-        connection: &Connection,
-        simulation: i64,
-        _replication: u32,
-    ) -> rusqlite::Result<u64> {
-        let mut insert =
-            connection.prepare_cached("INSERT INTO slot_sample VALUES (?1, ?2, ?3, ?4, ?5)")?;
+    fn write(&self, writer: &RowWriter<'_>, _replication: u32) -> rusqlite::Result<u64> {
+        let mut insert = writer.table("slot_sample")?;
         for (number, sample) in self.0.iter().enumerate() {
             let slots = json_rows(sample.slots.iter().map(|slot| {
                 [
@@ -41,8 +35,8 @@ impl Rows for SlotRows {
                     i64::from(slot.extensible),
                 ]
             }));
-            insert.execute(params![
-                simulation,
+            insert.insert(params![
+                writer.simulation(),
                 number as i64,
                 sample.time.0,
                 sample.tasks,

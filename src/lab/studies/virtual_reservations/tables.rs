@@ -5,7 +5,7 @@ use sha2::{Digest, Sha256};
 
 use crate::scheduling::{CombinedScheme, JobOutcome, VirtualStudyRun, VirtualTrial};
 use crate::tables::{
-    Definition, ExportKind, ExportSource, Outcomes, Rows, View, free_number, write_many,
+    Definition, ExportKind, ExportSource, Outcomes, RowWriter, Rows, Shared, View, free_number,
 };
 use crate::units::Seconds;
 
@@ -13,6 +13,11 @@ use crate::units::Seconds;
 pub(super) const TABLES: Definition = Definition {
     sql: SQL,
     results: &["virtual_trial"],
+    shared: &[Shared {
+        table: "virtual_background",
+        parts: "virtual_background_job",
+        identity: background_identity,
+    }],
     views: VIEWS,
     exports: EXPORTS,
     outcomes: OUTCOMES,
@@ -36,21 +41,18 @@ impl TrialRows {
     pub fn new(run: VirtualStudyRun) -> Self {
         let mut hash = Sha256::new();
         for outcome in &run.jobs {
-            for value in background_row(0, outcome).into_iter().skip(1) {
-                hash.update([u8::from(value.is_some())]);
-                hash.update(value.unwrap_or(0).to_le_bytes());
-            }
+            hash_background(&mut hash, &background_row(0, outcome));
         }
-        let digest = hash.finalize();
         Self {
             trials: run.trials,
             background: run.jobs,
-            identity: digest.iter().map(|byte| format!("{byte:02x}")).collect(),
+            identity: hexadecimal(hash),
         }
     }
 
     /// Writes the jobs if they are not there yet, and that they are this simulation's; returns the rows.
-    fn write_background(&self, connection: &Connection, simulation: i64) -> rusqlite::Result<u64> {
+    fn write_background(&self, writer: &RowWriter<'_>) -> rusqlite::Result<u64> {
+        let connection = writer.connection();
         if self.background.is_empty() {
             return Ok(0);
         }
@@ -69,16 +71,46 @@ impl TrialRows {
                 )?;
                 let jobs = self.background.iter();
                 let jobs = jobs.map(|outcome| background_row(number, outcome));
-                rows += 1 + write_many(connection, "virtual_background_job", jobs)?;
+                rows += 1 + writer.write_many("virtual_background_job", jobs)?;
                 number
             }
         };
-        connection.execute(
-            "INSERT OR REPLACE INTO virtual_simulation VALUES (?1, ?2)",
-            [simulation, number],
-        )?;
+        writer
+            .table("virtual_simulation")?
+            .insert(params![writer.simulation(), number])?;
         Ok(rows)
     }
+}
+
+/// Adds what a row says to the hash of all, without the number of what it belongs to.
+fn hash_background(hash: &mut Sha256, row: &[Option<i64>; 10]) {
+    for value in &row[1..] {
+        hash.update([u8::from(value.is_some())]);
+        hash.update(value.unwrap_or(0).to_le_bytes());
+    }
+}
+
+fn hexadecimal(hash: Sha256) -> String {
+    let digest = hash.finalize();
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The identity that jobs have as they are stored.
+fn background_identity(connection: &Connection, background: i64) -> rusqlite::Result<String> {
+    let mut statement = connection.prepare_cached(
+        "SELECT background, job, trace_number, submit, estimate, runtime, nodes, user, application, start
+         FROM virtual_background_job WHERE background = ?1 ORDER BY job",
+    )?;
+    let mut hash = Sha256::new();
+    let mut rows = statement.query([background])?;
+    while let Some(found) = rows.next()? {
+        let mut row = [None; 10];
+        for (column, value) in row.iter_mut().enumerate() {
+            *value = found.get(column)?;
+        }
+        hash_background(&mut hash, &row);
+    }
+    Ok(hexadecimal(hash))
 }
 
 /// The row of a job. Its start is seconds after its submission.
@@ -104,15 +136,8 @@ impl Rows for TrialRows {
     }
 
     /// Times but the first are seconds after it.
-    fn write(
-        &self,
-        connection: &Connection,
-        simulation: i64,
-        _replication: u32,
-    ) -> rusqlite::Result<u64> {
-        let mut insert = connection.prepare_cached(
-            "INSERT INTO virtual_trial VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)",
-        )?;
+    fn write(&self, writer: &RowWriter<'_>, _replication: u32) -> rusqlite::Result<u64> {
+        let mut insert = writer.table("virtual_trial")?;
         for (number, trial) in self.trials.iter().enumerate() {
             let after = |time: Seconds| (time - trial.asked_at).0;
             let scheme = match trial.combined.scheme {
@@ -121,8 +146,8 @@ impl Rows for TrialRows {
                 CombinedScheme::Neither => "neither",
             };
             let submission = trial.submission;
-            insert.execute(params![
-                simulation,
+            insert.insert(params![
+                writer.simulation(),
                 number as i64,
                 trial.asked_at.0,
                 after(trial.wanted_start),
@@ -137,7 +162,7 @@ impl Rows for TrialRows {
                 trial.combined.extra_cost.map(|cost| cost.0),
             ])?;
         }
-        Ok(self.trials.len() as u64 + self.write_background(connection, simulation)?)
+        Ok(self.trials.len() as u64 + self.write_background(writer)?)
     }
 }
 

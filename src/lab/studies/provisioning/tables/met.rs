@@ -1,20 +1,18 @@
 //! What a broker met at the sites: offers, advertised slots, jobs of others.
 
-use rusqlite::{Connection, params};
+use rusqlite::params;
 
 use super::after;
 use crate::brokering::provisioning::{ProvisioningOutcome, SiteJob};
-use crate::tables::{json_rows, write_many};
+use crate::tables::{RowWriter, json_rows};
 use crate::units::Seconds;
 
 /// Writes what sites offered for tasks; returns the rows.
 pub(super) fn write_offers(
-    connection: &Connection,
-    simulation: i64,
+    writer: &RowWriter<'_>,
     outcome: &ProvisioningOutcome,
 ) -> rusqlite::Result<u64> {
-    let mut insert = connection
-        .prepare_cached("INSERT INTO workflow_query VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")?;
+    let mut insert = writer.table("workflow_query")?;
     let mut queries = 0;
     // The offers of a query are one JSON text: there are dozens, and rows of their own would double the time of a simulation.
     for offers in outcome
@@ -25,8 +23,8 @@ pub(super) fn write_offers(
         let texts = offers
             .iter()
             .map(|offer| [after(outcome, offer.start), offer.price.0]);
-        insert.execute(params![
-            simulation,
+        insert.insert(params![
+            writer.simulation(),
             outcome.submission,
             asked.query,
             asked.task,
@@ -42,17 +40,14 @@ pub(super) fn write_offers(
 
 /// Writes the slots that a first search could choose from; returns the rows.
 pub(super) fn write_advertised(
-    connection: &Connection,
-    simulation: i64,
+    writer: &RowWriter<'_>,
     outcome: &ProvisioningOutcome,
 ) -> rusqlite::Result<u64> {
-    let mut insert = connection.prepare_cached(
-        "INSERT INTO workflow_advertised VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-    )?;
+    let mut insert = writer.table("workflow_advertised")?;
     for (place, offered) in outcome.advertised.iter().enumerate() {
         let slot = offered.slot;
-        insert.execute(params![
-            simulation,
+        insert.insert(params![
+            writer.simulation(),
             outcome.submission,
             place as i64,
             offered.site as i64,
@@ -68,16 +63,12 @@ pub(super) fn write_advertised(
 }
 
 /// Writes jobs of others; returns the rows. Starts are seconds after the submission of the job.
-pub(super) fn write_site_jobs(
-    connection: &Connection,
-    simulation: i64,
-    jobs: &[SiteJob],
-) -> rusqlite::Result<u64> {
+pub(super) fn write_site_jobs(writer: &RowWriter<'_>, jobs: &[SiteJob]) -> rusqlite::Result<u64> {
     let rows = jobs.iter().map(|met| {
         let job = &met.job;
         let waited = |start: Option<Seconds>| start.map(|start| (start - job.submit).0);
         [
-            Some(simulation),
+            Some(writer.simulation()),
             Some(met.site as i64),
             Some(i64::from(job.id.0)),
             Some(job.trace_number),
@@ -91,5 +82,5 @@ pub(super) fn write_site_jobs(
             waited(met.undisturbed_start),
         ]
     });
-    write_many(connection, "workflow_site_job", rows)
+    writer.write_many("workflow_site_job", rows)
 }

@@ -1,26 +1,28 @@
 //! What a schema says about itself: which tables there are, what numbers their rows, and what their columns refer to.
 //!
-//! Nothing here names a table, so that a table of a later version is merged like the others.
+//! Nothing here names a table, so that a table of a later version is merged and digested like the others.
 
 use std::collections::BTreeMap;
 
 use rusqlite::Connection;
 
-/// A table, as far as merging needs it.
+/// A table, as far as merging and digests need it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Table {
-    pub(super) name: String,
-    pub(super) columns: Vec<String>,
+pub(crate) struct Table {
+    pub(crate) name: String,
+    pub(crate) columns: Vec<String>,
+    /// For each column whether it holds numbers that need not be whole: SQLite turns whole ones into such.
+    pub(crate) reals: Vec<bool>,
     /// The columns of the primary key, in its order.
-    pub(super) key: Vec<usize>,
+    pub(crate) key: Vec<usize>,
     /// For each column the table whose row numbers it holds, directly or through other tables.
-    pub(super) refers: Vec<Option<usize>>,
-    pub(super) kind: Kind,
+    pub(crate) refers: Vec<Option<usize>>,
+    pub(crate) kind: Kind,
 }
 
 /// What a row of a table is.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     /// Something with a number of the store's own; these other columns say what it is.
     Numbered { known_by: Vec<usize> },
     /// A part of something numbered: of this table, by this column of the key.
@@ -29,7 +31,7 @@ pub(super) enum Kind {
 
 /// The tables of a store, those that are referred to before those that refer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Tables(pub(super) Vec<Table>);
+pub(crate) struct Tables(pub(crate) Vec<Table>);
 
 /// A column that refers to a column of another table.
 struct Reference {
@@ -41,7 +43,7 @@ struct Reference {
 impl Tables {
     /// Reads the schema of a store. A table that is neither numbered nor part of something numbered cannot be merged: its name
     /// comes back as the error.
-    pub(super) fn read(connection: &Connection) -> rusqlite::Result<Result<Self, String>> {
+    pub(crate) fn read(connection: &Connection) -> rusqlite::Result<Result<Self, String>> {
         let mut names: Vec<String> = texts(
             connection,
             "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'
@@ -55,7 +57,7 @@ impl Tables {
         let position = |name: &str| names.iter().position(|known| known == name);
         let mut tables: Vec<Table> = Vec::with_capacity(names.len());
         for name in &names {
-            let (columns, key) = columns(connection, name)?;
+            let (columns, reals, key) = columns(connection, name)?;
             let refers: Vec<Option<usize>> = columns
                 .iter()
                 .map(|column| {
@@ -90,6 +92,7 @@ impl Tables {
             tables.push(Table {
                 name: name.clone(),
                 columns,
+                reals,
                 key,
                 refers,
                 kind,
@@ -98,16 +101,28 @@ impl Tables {
         Ok(Ok(Self(tables)))
     }
 
+    /// The place of a table, where there is one of this name.
+    pub(crate) fn find(&self, name: &str) -> Option<usize> {
+        self.0.iter().position(|table| table.name == name)
+    }
+
     /// The place of a table that every version has.
-    pub(super) fn place(&self, name: &str) -> usize {
-        self.0
-            .iter()
-            .position(|table| table.name == name)
+    pub(crate) fn place(&self, name: &str) -> usize {
+        self.find(name)
             .expect("asked for tables of the first version only, which every store has")
     }
 
+    /// The column of a table that says of what its rows are parts.
+    pub(crate) fn owner(&self, name: &str) -> Option<&str> {
+        let table = &self.0[self.find(name)?];
+        match table.kind {
+            Kind::Part { column, .. } => Some(&table.columns[column]),
+            Kind::Numbered { .. } => None,
+        }
+    }
+
     /// The tables whose rows are parts of rows of this one, with the column that says of which.
-    pub(super) fn parts(&self, of: usize) -> impl DoubleEndedIterator<Item = (usize, usize)> + '_ {
+    pub(crate) fn parts(&self, of: usize) -> impl DoubleEndedIterator<Item = (usize, usize)> + '_ {
         self.0
             .iter()
             .enumerate()
@@ -120,7 +135,7 @@ impl Tables {
 
 impl Table {
     /// The place of a column that every version has.
-    pub(super) fn column(&self, name: &str) -> usize {
+    pub(crate) fn column(&self, name: &str) -> usize {
         self.columns
             .iter()
             .position(|column| column == name)
@@ -128,12 +143,12 @@ impl Table {
     }
 
     /// Every column, quoted: `end` is a word of SQL.
-    pub(super) fn all_columns(&self) -> String {
+    pub(crate) fn all_columns(&self) -> String {
         quoted(self.columns.iter())
     }
 
     /// The row with this number.
-    pub(super) fn select_row(&self) -> String {
+    pub(crate) fn select_row(&self) -> String {
         format!(
             "SELECT {} FROM \"{}\" WHERE \"{}\" = ?1",
             self.all_columns(),
@@ -143,7 +158,7 @@ impl Table {
     }
 
     /// The rows of one owner in the order of the key.
-    pub(super) fn select_parts(&self, column: usize) -> String {
+    pub(crate) fn select_parts(&self, column: usize) -> String {
         format!(
             "SELECT {} FROM \"{}\" WHERE \"{}\" = ?1 ORDER BY {}",
             self.all_columns(),
@@ -153,8 +168,18 @@ impl Table {
         )
     }
 
+    /// The same in any order.
+    pub(crate) fn select_of(&self, column: usize) -> String {
+        format!(
+            "SELECT {} FROM \"{}\" WHERE \"{}\" = ?1",
+            self.all_columns(),
+            self.name,
+            self.columns[column]
+        )
+    }
+
     /// `INSERT` of a whole row.
-    pub(super) fn insert(&self) -> String {
+    pub(crate) fn insert(&self) -> String {
         format!(
             "INSERT INTO \"{}\" ({}) VALUES ({})",
             self.name,
@@ -191,23 +216,27 @@ fn foreign_keys(connection: &Connection, table: &str) -> rusqlite::Result<Vec<Re
         .collect()
 }
 
-/// The names of the columns and the places of those in the primary key.
-fn columns(connection: &Connection, table: &str) -> rusqlite::Result<(Vec<String>, Vec<usize>)> {
-    let rows: Vec<(String, i64)> = connection
-        .prepare("SELECT name, pk FROM pragma_table_info(?1) ORDER BY cid")?
-        .query_map([table], |row| Ok((row.get(0)?, row.get(1)?)))?
-        .collect::<Result<_, _>>()?;
-    let mut key: Vec<(i64, usize)> = rows
-        .iter()
-        .enumerate()
-        .filter(|(_, (_, place))| *place > 0)
-        .map(|(column, (_, place))| (*place, column))
-        .collect();
+/// The names of the columns, which of them are REAL, and the places of those in the primary key.
+fn columns(
+    connection: &Connection,
+    table: &str,
+) -> rusqlite::Result<(Vec<String>, Vec<bool>, Vec<usize>)> {
+    let mut key: Vec<(i64, usize)> = Vec::new();
+    let (mut names, mut reals) = (Vec::new(), Vec::new());
+    let mut statement = connection
+        .prepare("SELECT name, type = 'REAL', pk FROM pragma_table_info(?1) ORDER BY cid")?;
+    let mut rows = statement.query([table])?;
+    while let Some(row) = rows.next()? {
+        let place: i64 = row.get(2)?;
+        if place > 0 {
+            key.push((place, names.len()));
+        }
+        names.push(row.get(0)?);
+        reals.push(row.get(1)?);
+    }
     key.sort_unstable();
-    Ok((
-        rows.into_iter().map(|(name, _)| name).collect(),
-        key.into_iter().map(|(_, column)| column).collect(),
-    ))
+    let key = key.into_iter().map(|(_, column)| column).collect();
+    Ok((names, reals, key))
 }
 
 /// The columns of a numbered table that tell its rows apart: those of a unique constraint, else all but the number.
@@ -255,107 +284,4 @@ fn parents_first(
         ordered.push(left.remove(ready.unwrap_or(0)));
     }
     ordered
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::store::tables::{definitions, views};
-    use crate::store::{ExportKind, RunId, Store};
-
-    #[test]
-    fn every_table_of_the_schema_is_numbered_or_part_of_something_numbered_and_comes_after_its_parents()
-     {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("a.db")).unwrap();
-        let tables = Tables::read(&store.connection).unwrap().unwrap();
-        assert!(tables.0.len() >= 30);
-        let owner = |name: &str| match tables.0[tables.place(name)].kind {
-            Kind::Part { of, .. } => Some(tables.0[of].name.clone()),
-            Kind::Numbered { .. } => None,
-        };
-        for (name, expected) in [
-            ("job", Some("workload")),
-            ("job_outcome", Some("simulation")),
-            ("simulation_timing", Some("simulation")),
-            ("cluster_measure", Some("simulation")),
-            ("offer", Some("simulation")),
-            ("axis_value", Some("run")),
-            ("point_axis", Some("run")),
-            ("simulation", None),
-            ("point", None),
-            ("strategy", None),
-            ("measure", None),
-        ] {
-            assert_eq!(owner(name).as_deref(), expected, "{name}");
-        }
-        for (place, table) in tables.0.iter().enumerate() {
-            for parent in table.refers.iter().flatten() {
-                assert!(*parent < place, "{} before its parent", table.name);
-            }
-        }
-    }
-
-    #[test]
-    fn every_table_that_a_simulation_fills_is_emptied_for_a_new_result_and_can_be_exported() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("a.db")).unwrap();
-        let tables = Tables::read(&store.connection).unwrap().unwrap();
-        let filled: Vec<&Table> = tables
-            .parts(tables.place("simulation"))
-            .map(|(place, _)| &tables.0[place])
-            .collect();
-        let mut several: Vec<&str> = filled
-            .iter()
-            .filter(|table| table.key.len() > 1)
-            .map(|table| table.name.as_str())
-            .collect();
-        let mut emptied: Vec<&str> = definitions()
-            .flat_map(|tables| tables.results)
-            .copied()
-            .collect();
-        several.sort_unstable();
-        emptied.sort_unstable();
-        assert_eq!(emptied, several);
-        let names = |sql: &str, name: &str| {
-            sql.split(|letter: char| !letter.is_alphanumeric() && letter != '_')
-                .any(|word| word == name)
-        };
-        let mut exports: Vec<String> = ExportKind::all()
-            .map(|kind| {
-                store
-                    .export(RunId(1), kind, &Default::default())
-                    .unwrap()
-                    .sql
-            })
-            .collect();
-        for (view, sql) in views() {
-            if exports.iter().any(|export| names(export, view)) {
-                exports.push(sql);
-            }
-        }
-        for table in filled {
-            let name = &table.name;
-            assert!(
-                exports.iter().any(|export| names(export, name)),
-                "{name} is not exported"
-            );
-        }
-    }
-
-    #[test]
-    fn what_a_column_refers_to_is_found_through_other_tables() {
-        let folder = tempfile::tempdir().unwrap();
-        let store = Store::open(&folder.path().join("a.db")).unwrap();
-        let tables = Tables::read(&store.connection).unwrap().unwrap();
-        let measure = &tables.0[tables.place("cluster_measure")];
-        let refers = |column: &str| {
-            measure.refers[measure.column(column)].map(|of| tables.0[of].name.clone())
-        };
-        assert_eq!(refers("simulation").as_deref(), Some("simulation"));
-        assert_eq!(refers("measure").as_deref(), Some("measure"));
-        assert_eq!(refers("cluster"), None);
-        let outcome = &tables.0[tables.place("job_outcome")];
-        assert!(outcome.insert().contains("\"end\""));
-    }
 }
