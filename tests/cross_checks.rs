@@ -29,8 +29,7 @@ fn batteries(log: &str, nodes: u32, factor: f64) -> Option<Workload> {
         whole: None,
     };
     let folder = TraceFolder {
-        path: Some(folder.into()),
-    };
+        path: Some(folder.into()),..TraceFolder::default() };
     Some(prepare(&settings, &folder, 1).expect("the log is sound"))
 }
 

@@ -9,6 +9,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::listing::{names, paragraph};
+use super::memory::MemoryArguments;
 use super::run::{RunError, ended_for, show};
 use super::screen::print_json;
 use crate::sweep::{Experiment, InputFolders, Sweep, SweepOptions, shown, while_working};
@@ -31,6 +32,8 @@ pub struct CheckArguments {
     /// JSON, for scripts
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub memory: MemoryArguments,
 }
 
 /// Checks the file, finds and reads its inputs, makes what simulations read, and says what a run would do.
@@ -46,6 +49,7 @@ fn carry_out(arguments: &CheckArguments) -> Result<(), RunError> {
         show(warning);
     }
     let mut options = SweepOptions::new(arguments.store.clone());
+    options.folders.memory = arguments.memory.budget();
     if let Some(workers) = arguments.workers {
         options.workers = workers.get();
     }
@@ -113,6 +117,7 @@ fn values(sweep: &Sweep, key: &str) -> Vec<String> {
 fn inputs(sweep: &Sweep, folders: &InputFolders) -> Vec<String> {
     let traces = TraceFolder {
         path: folders.traces.clone(),
+        memory: folders.memory,
     };
     let of_workloads = sweep.simulations.kinds().iter().map(|spec| {
         let workload = &spec.workload;

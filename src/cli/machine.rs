@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use bookahead_engine::memory::MemoryBudget;
+
 use crate::machines::{MachineDescription, MachineError, slurm};
 use crate::workload::input_file;
 
@@ -48,7 +50,7 @@ pub enum MachineCommandError {
 }
 
 fn text(path: &Path) -> Result<String, MachineCommandError> {
-    let bytes = input_file::read_whole(path).map_err(|source| MachineCommandError::Unreadable {
+    let bytes = input_file::read_whole(path, MemoryBudget::UNLIMITED).map_err(|source| MachineCommandError::Unreadable {
         path: path.to_owned(),
         source,
     })?;

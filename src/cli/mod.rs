@@ -16,6 +16,7 @@ mod listing;
 mod logging;
 pub mod machine;
 pub mod man;
+pub mod memory;
 pub mod merge;
 pub mod metrics;
 pub mod report;

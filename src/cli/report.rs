@@ -10,6 +10,8 @@ use crate::sweep::InputFolders;
 /// Writes the report of a run.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ReportArguments {
+    #[command(flatten)]
+    pub memory: MemoryArguments,
     /// The number of a run, the name of an experiment (its last run), or `latest`
     #[arg(value_name = "RUN|latest")]
     pub run: RunSelector,
@@ -41,7 +43,10 @@ pub fn execute(arguments: &ReportArguments) -> Result<(), ReportError> {
         &arguments.store,
         &arguments.run,
         &out,
-        &InputFolders::from_environment(),
+        &InputFolders {
+            memory: arguments.memory.budget(),
+            ..InputFolders::from_environment()
+        },
     )?;
     let printed = if arguments.json {
         super::screen::print_json(&as_json(&summary))

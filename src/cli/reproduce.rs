@@ -24,6 +24,7 @@ pub use readings::{ReadingError, reading_names};
 pub use runner::StoredRunner;
 pub use stored::{StoredCurves, known_measures};
 
+use super::memory::MemoryArguments;
 use crate::report::ReportExtras;
 use crate::report::findings::{FindingsError, FindingsFile, MeasuredCurves};
 use crate::report::reproduction::ScoreCard;
@@ -32,6 +33,8 @@ use crate::sweep::{OutcomeDetail, SweepOptions};
 /// Arguments of `bookahead reproduce`.
 #[derive(Args, Clone, Debug)]
 pub struct ReproduceArgs {
+    #[command(flatten)]
+    pub memory: MemoryArguments,
     /// The paper; `--list` shows them all
     #[arg(required_unless_present = "list")]
     pub paper: Option<String>,
@@ -85,6 +88,7 @@ impl ReproduceArgs {
             Kept::Metrics => OutcomeDetail::Metrics,
             Kept::All => OutcomeDetail::All,
         };
+        options.folders.memory = self.memory.budget();
         if let Some(workers) = self.workers {
             options.workers = workers.get();
         }

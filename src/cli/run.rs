@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::aligned::{Aligned, Heading, screen};
+use super::memory::MemoryArguments;
 use crate::report::ReportError;
 use crate::store::{RunSelector, Store, StoreError};
 use crate::sweep::{
@@ -56,6 +57,8 @@ pub struct RunArgs {
     /// Print only what goes wrong: no progress, no summary, no table
     #[arg(long)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub memory: MemoryArguments,
 }
 
 /// Values of `--outcomes`.
@@ -171,6 +174,7 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
         show(warning);
     }
     let mut options = SweepOptions::new(store_of(arguments, &sweep.name));
+    options.folders.memory = arguments.memory.budget();
     options.shard = arguments.shard;
     options.outcomes = arguments.outcomes.into();
     options.quiet = arguments.quiet;

@@ -22,6 +22,7 @@ use axum::routing::get;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+use super::memory::MemoryArguments;
 use super::screen::LookError;
 use crate::store::Store;
 use crate::sweep::InputFolders;
@@ -60,6 +61,8 @@ pub struct ServeArguments {
     /// Print nothing but the address
     #[arg(long)]
     pub quiet: bool,
+    #[command(flatten)]
+    pub memory: MemoryArguments,
 }
 
 /// What every answer may need.
@@ -101,7 +104,10 @@ async fn serve(arguments: &ServeArguments) -> Result<(), LookError> {
     let (ending, end) = watch::channel(false);
     let served = Arc::new(Served {
         store: arguments.store.clone(),
-        folders: InputFolders::from_environment(),
+        folders: InputFolders {
+            memory: arguments.memory.budget(),
+            ..InputFolders::from_environment()
+        },
         work: Work::new(Duration::from_secs(arguments.timeout.into())),
         live: Live::new(),
         end: end.clone(),

@@ -12,6 +12,9 @@ pub mod printable;
 // Named random streams.
 pub mod random;
 
+// How much memory the records of an input may take.
+pub mod memory;
+
 // What arrives: jobs, traces, cleaning, load scaling, model generators.
 pub mod workload;
 

@@ -7,10 +7,11 @@ use super::error::ImportError;
 use super::findings::{Finding, FindingKind, Findings};
 use super::local_time::{LATEST, ReadTime};
 use super::numbering::Names;
+use crate::memory::MemoryBudget;
 use crate::workload::swf::{SwfHeader, SwfRecord};
 
-/// Jobs that one import may keep: five gigabytes of them.
-const MOST_JOBS: usize = 50_000_000;
+/// Bytes that a job costs until its record is written: itself, and when it starts and ends, of which the machine's size is guessed.
+const BYTES_A_JOB: usize = size_of::<ForeignJob>() + 2 * size_of::<(i64, i64)>();
 /// The status "completed".
 pub(super) const COMPLETED: i8 = 1;
 /// The status "failed", for everything that ended by itself or was ended by the system.
@@ -45,6 +46,8 @@ pub struct ImportSettings {
     pub relative_times: bool,
     /// What else the header should say, a note each.
     pub notes: Vec<String>,
+    /// What jobs and names may take.
+    pub memory: MemoryBudget,
 }
 
 /// A job as a foreign log tells it.
@@ -125,6 +128,7 @@ pub struct Collector {
     states: BTreeMap<String, u64>,
     /// Rows that were read, whatever became of them.
     pub rows: u64,
+    memory: MemoryBudget,
 }
 
 /// A log that was read: its header, and its records in order of submission.
@@ -147,6 +151,15 @@ pub struct ImportedTrace {
 const MOST_STATES: usize = 40;
 
 impl Collector {
+    /// A collector whose jobs and names may take so much memory.
+    #[must_use]
+    pub fn within(memory: MemoryBudget) -> Self {
+        Self {
+            memory,
+            ..Self::default()
+        }
+    }
+
     /// Counts a row that is dropped, guessed at or remarkable.
     pub fn count(&mut self, finding: Finding, line: u64) {
         self.findings.count(finding, line);
@@ -167,14 +180,14 @@ impl Collector {
     /// # Errors
     /// [`ImportError::TooMany`].
     pub fn push(&mut self, job: ForeignJob, path: &Path) -> Result<(), ImportError> {
-        if self.jobs.len() == MOST_JOBS {
-            return Err(ImportError::TooMany {
-                path: path.to_owned(),
-                most: MOST_JOBS,
-            });
-        }
         self.jobs.push(job);
-        Ok(())
+        let jobs = self.jobs.len() as u64;
+        (self.memory.without(self.names.bytes()))
+            .check(jobs, BYTES_A_JOB, "jobs")
+            .map_err(|over| ImportError::TooMany {
+                path: path.to_owned(),
+                over,
+            })
     }
 
     /// What a time of a row is, and `None` with the reason counted where the row has to go. A time that the clock showed twice is

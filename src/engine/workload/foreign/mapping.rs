@@ -241,8 +241,8 @@ impl<'mapping> MappingReader<'mapping> {
         Ok(Self {
             fields,
             places,
+            collector: Collector::within(settings.memory),
             settings,
-            collector: Collector::default(),
             times,
             path,
         })
