@@ -210,6 +210,7 @@ const CRATES: [(&str, &[&str]); 3] = [
             "units",
             "printable",
             "random",
+            "memory",
             "workload",
             "predictions",
             "estimates",

@@ -29,7 +29,9 @@ fn batteries(log: &str, nodes: u32, factor: f64) -> Option<Workload> {
         whole: None,
     };
     let folder = TraceFolder {
-        path: Some(folder.into()),..TraceFolder::default() };
+        path: Some(folder.into()),
+        ..TraceFolder::default()
+    };
     Some(prepare(&settings, &folder, 1).expect("the log is sound"))
 }
 

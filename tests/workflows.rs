@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use bookahead_engine::memory::MemoryBudget;
+
 use bookahead::workload::workflows::{
     Negatives, Network, Workflow, critical_path_seconds, heft, read_workflow, summarise_workflow,
 };
@@ -101,9 +103,13 @@ fn every_published_workflow_is_read_and_has_its_shape() {
 #[test]
 fn negative_run_times_can_be_refused() {
     let Some(folder) = folder() else { return };
-    let error = read_workflow(&folder.join("Epigenomics_997.xml"), Negatives::Refuse, MemoryBudget::UNLIMITED)
-        .expect_err("negative run times")
-        .to_string();
+    let error = read_workflow(
+        &folder.join("Epigenomics_997.xml"),
+        Negatives::Refuse,
+        MemoryBudget::UNLIMITED,
+    )
+    .expect_err("negative run times")
+    .to_string();
     assert!(error.contains("Epigenomics_997.xml:"), "{error}");
     assert!(error.contains("`-"), "{error}");
 }

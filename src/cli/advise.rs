@@ -95,6 +95,7 @@ pub struct AdviseArguments {
     /// The log (Standard Workload Format, plain, .gz or .xz): a path, or a file in the folder BOOKAHEAD_TRACES
     #[arg(value_name = "TRACE")]
     pub trace: String,
+    /// How much memory inputs may take.
     #[command(flatten)]
     pub memory: MemoryArguments,
     /// Size of the machine [default: the header's MaxProcs, else its MaxNodes]

@@ -32,6 +32,7 @@ pub struct CheckArguments {
     /// JSON, for scripts
     #[arg(long)]
     pub json: bool,
+    /// How much memory inputs may take.
     #[command(flatten)]
     pub memory: MemoryArguments,
 }

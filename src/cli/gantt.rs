@@ -19,6 +19,7 @@ pub struct GanttArguments {
     /// The number of a run, the name of an experiment (its last run), or `latest`
     #[arg(value_name = "RUN|latest")]
     pub run: RunSelector,
+    /// How much memory inputs may take.
     #[command(flatten)]
     pub memory: MemoryArguments,
     /// The point's place in the sweep, from 0 (`show RUN --points` lists them) [default: the point with the highest gain of the

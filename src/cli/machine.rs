@@ -50,9 +50,11 @@ pub enum MachineCommandError {
 }
 
 fn text(path: &Path) -> Result<String, MachineCommandError> {
-    let bytes = input_file::read_whole(path, MemoryBudget::UNLIMITED).map_err(|source| MachineCommandError::Unreadable {
-        path: path.to_owned(),
-        source,
+    let bytes = input_file::read_whole(path, MemoryBudget::UNLIMITED).map_err(|source| {
+        MachineCommandError::Unreadable {
+            path: path.to_owned(),
+            source,
+        }
     })?;
     String::from_utf8(bytes).map_err(|_| {
         let path = path.to_owned();

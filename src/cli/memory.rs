@@ -48,7 +48,9 @@ fn available() -> Option<u64> {
 
 /// `MemTotal` of `/proc/meminfo`.
 fn in_meminfo(text: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let line = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))?;
     let kilobytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
     Some(kilobytes << 10)
 }
@@ -90,7 +92,8 @@ mod tests {
         let meminfo = "MemTotal:       24683520 kB\nMemFree:  1 kB\n";
         assert_eq!(in_meminfo(meminfo), Some(24_683_520 << 10));
         assert_eq!(in_meminfo("nothing"), None);
-        let limits = "Limit  Soft  Hard  Units\nMax address space         4194304000  unlimited  bytes\n";
+        let limits =
+            "Limit  Soft  Hard  Units\nMax address space         4194304000  unlimited  bytes\n";
         assert_eq!(in_limits(limits), Some(4_194_304_000));
         assert_eq!(
             in_limits("Max address space  unlimited  unlimited  bytes"),

@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use super::memory::MemoryArguments;
 use crate::report::{self, Cell, ReportError, TableFormat as _, Terminal};
 use crate::store::{RunSelector, Store};
 use crate::sweep::InputFolders;
@@ -10,6 +11,7 @@ use crate::sweep::InputFolders;
 /// Writes the report of a run.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ReportArguments {
+    /// How much memory inputs may take.
     #[command(flatten)]
     pub memory: MemoryArguments,
     /// The number of a run, the name of an experiment (its last run), or `latest`

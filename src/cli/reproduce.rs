@@ -33,6 +33,7 @@ use crate::sweep::{OutcomeDetail, SweepOptions};
 /// Arguments of `bookahead reproduce`.
 #[derive(Args, Clone, Debug)]
 pub struct ReproduceArgs {
+    /// How much memory inputs may take.
     #[command(flatten)]
     pub memory: MemoryArguments,
     /// The paper; `--list` shows them all

@@ -57,6 +57,7 @@ pub struct RunArgs {
     /// Print only what goes wrong: no progress, no summary, no table
     #[arg(long)]
     pub quiet: bool,
+    /// How much memory inputs may take.
     #[command(flatten)]
     pub memory: MemoryArguments,
 }

@@ -61,6 +61,7 @@ pub struct ServeArguments {
     /// Print nothing but the address
     #[arg(long)]
     pub quiet: bool,
+    /// How much memory inputs may take.
     #[command(flatten)]
     pub memory: MemoryArguments,
 }

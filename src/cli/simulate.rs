@@ -196,8 +196,10 @@ const MOST_NODES: u32 = 2_000_000_000;
 /// The longest trace, thirty million years: sums of times then stay far from overflowing.
 const LONGEST_TRACE_SECONDS: f64 = 1e15;
 
-/// What a waiting job costs in the queue and in the plan of the policy that takes most; BYTES below are measured in `tests/memory.rs`.
+/// What a waiting job costs in the queue and in the plan of a policy that streams.
 const BYTES_A_WAITING_JOB: usize = 400;
+/// What a job costs under a policy of the registry, which keeps all of them with their outcomes: 1,000 bytes were measured.
+const BYTES_A_KEPT_JOB: usize = 1_200;
 /// What a user costs whose number and history a prediction keeps.
 const BYTES_A_USER: usize = 200;
 
@@ -311,6 +313,10 @@ fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answe
     };
     let mut run = Run {
         memory: arguments.memory.budget(),
+        bytes_a_job: match arguments.policy() {
+            PolicyName::Registered(_) => BYTES_A_KEPT_JOB,
+            _ => BYTES_A_WAITING_JOB,
+        },
         machine,
         factor,
         shape,
@@ -432,6 +438,8 @@ impl Shape {
 /// One simulation under way.
 struct Run {
     memory: MemoryBudget,
+    /// What a job costs from its submission until it is decided.
+    bytes_a_job: usize,
     machine: Nodes,
     /// What times between arrivals are multiplied by.
     factor: Option<f64>,
@@ -492,7 +500,7 @@ impl Run {
             + (self.report.stored.as_ref().map_or(0, StoredJobs::bytes))
             + (self.users.as_ref().map_or(0, HashMap::len) * BYTES_A_USER) as u64;
         let memory = self.memory.without(kept);
-        Ok(memory.check(waiting, BYTES_A_WAITING_JOB, "waiting jobs")?)
+        Ok(memory.check(waiting, self.bytes_a_job, "waiting jobs")?)
     }
 
     /// Reads the next block; whether there may be more.

@@ -1,9 +1,7 @@
 //! What is known of a log before anything is simulated: whether it can be advised about, and how much of it is looked at.
 
 use crate::units::{Nodes, Seconds};
-use crate::workload::{
-    CleaningRules, Job, MissingEstimate, SwfError, TraceFolder, clean,
-};
+use crate::workload::{CleaningRules, Job, MissingEstimate, SwfError, TraceFolder, clean};
 
 /// Batteries: the independent units of every interval but those of the reservation.
 pub(super) const REPLICATIONS: usize = 10;

@@ -19,7 +19,8 @@ use crate::workload::swf::{SwfRecord, SwfWriter};
 use crate::workload::{CleaningReport, JobStreamError};
 
 /// What a placed job costs: its record and the job, twice while they are parted, and its outcome with its place in the queue.
-const BYTES_A_PLACED_JOB: usize = 2 * size_of::<(SwfRecord, PartitionedJob)>() + 2 * size_of::<PartitionedOutcome>();
+const BYTES_A_PLACED_JOB: usize =
+    2 * size_of::<(SwfRecord, PartitionedJob)>() + 2 * size_of::<PartitionedOutcome>();
 
 /// What was simulated.
 struct Simulated {

@@ -66,11 +66,7 @@ impl LanlTable {
     /// # Errors
     ///
     /// When the file cannot be read or is too large, has no header, has a row that makes no sense, or knows nothing of a system.
-    pub fn read(
-        file: &Path,
-        systems: &[u32],
-        memory: MemoryBudget,
-    ) -> Result<Self, FailureError> {
+    pub fn read(file: &Path, systems: &[u32], memory: MemoryBudget) -> Result<Self, FailureError> {
         let text = input_file::read_whole(file, memory).map_err(|source| FailureError::Read {
             file: file.to_owned(),
             source,

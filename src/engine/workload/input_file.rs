@@ -124,8 +124,14 @@ mod tests {
             let error = read_at_most(file.path(), 4_095).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
         }
-        assert_eq!(read_whole(written(b"ab").path(), MemoryBudget::UNLIMITED).unwrap(), b"ab");
-        assert_eq!(read_whole(written(b"").path(), MemoryBudget::UNLIMITED).unwrap(), b"");
+        assert_eq!(
+            read_whole(written(b"ab").path(), MemoryBudget::UNLIMITED).unwrap(),
+            b"ab"
+        );
+        assert_eq!(
+            read_whole(written(b"").path(), MemoryBudget::UNLIMITED).unwrap(),
+            b""
+        );
     }
 
     #[test]

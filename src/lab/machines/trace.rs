@@ -52,7 +52,8 @@ impl TraceNames {
             path: path.to_owned(),
             what,
         };
-        let bytes = input_file::read_whole(path, MemoryBudget::UNLIMITED).map_err(|error| fault(error.to_string()))?;
+        let bytes = input_file::read_whole(path, MemoryBudget::UNLIMITED)
+            .map_err(|error| fault(error.to_string()))?;
         let text =
             String::from_utf8(bytes).map_err(|_| fault("it is not UTF-8 text".to_owned()))?;
         let mut rows = csv::Reader::from_reader(text.as_bytes());

@@ -471,7 +471,9 @@ fn engines_and_cluster_agree_job_by_job_on_the_ctc_log() {
         return;
     };
     let folder = TraceFolder {
-        path: Some(PathBuf::from(path)),..TraceFolder::default() };
+        path: Some(PathBuf::from(path)),
+        ..TraceFolder::default()
+    };
     let file = folder.find("CTC-SP2-1996-3.1-cln.swf").unwrap();
     let trace = ParsedTrace::read(&file).unwrap();
     compare_on(&trace, Nodes(338), usize::MAX);

@@ -45,7 +45,7 @@ pub enum SwfError {
         source: std::io::Error,
     },
     /// The records do not fit into the budget of memory.
-    #[error("{}: {over} (`bookahead trace info` and `bookahead simulate --policy easy` do not keep the records)", .path.display())]
+    #[error("{}: {over} (`bookahead simulate --policy easy` does not keep them)", .path.display())]
     TooManyRecords {
         /// The file.
         path: PathBuf,

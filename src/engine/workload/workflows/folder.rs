@@ -68,7 +68,9 @@ mod tests {
     fn a_file_is_looked_for_as_it_stands_then_in_the_folder_then_in_its_folder_dax() {
         let home = tempfile::tempdir().unwrap();
         let folder = WorkflowFolder {
-            path: Some(home.path().to_owned()),..WorkflowFolder::default() };
+            path: Some(home.path().to_owned()),
+            ..WorkflowFolder::default()
+        };
         let job = r#"<adag name="n"><job id="A" runtime="2"/></adag>"#;
         std::fs::create_dir(home.path().join("dax")).unwrap();
         std::fs::write(home.path().join("dax/w.xml"), job).unwrap();
@@ -89,7 +91,9 @@ mod tests {
             "{without}"
         );
         let folder = WorkflowFolder {
-            path: Some(PathBuf::from("/nowhere")),..WorkflowFolder::default() };
+            path: Some(PathBuf::from("/nowhere")),
+            ..WorkflowFolder::default()
+        };
         let with = folder.find("w.xml").unwrap_err().to_string();
         for part in [
             "w.xml: not found",
