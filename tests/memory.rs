@@ -12,14 +12,18 @@ const RECORD: &str = "1 0 5 50 4 1.5 -1 4 100 -1 1 1 1 1 1 -1 -1 -1\n";
 
 /// Writes a packed log of that many equal records.
 fn bomb(path: &Path, records: usize) {
-    let file = fs::File::create(path).unwrap();
+    let file = fs::File::create(path).expect("a file in a new folder");
     let mut packed = flate2::write::GzEncoder::new(file, flate2::Compression::best());
-    packed.write_all(b"; MaxProcs: 64\n").unwrap();
+    packed
+        .write_all(b"; MaxProcs: 64\n")
+        .expect("a file in a new folder");
     let block = RECORD.repeat(1 << 12);
     for _ in 0..records >> 12 {
-        packed.write_all(block.as_bytes()).unwrap();
+        packed
+            .write_all(block.as_bytes())
+            .expect("a file in a new folder");
     }
-    packed.finish().unwrap();
+    packed.finish().expect("a file in a new folder");
 }
 
 /// What a command says that ends with code 2.

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::memory::MemoryBudget;
 use crate::random::stream;
 use crate::units::Nodes;
 
