@@ -54,6 +54,7 @@ fn measure(percent: f64, days: f64, backfilling: Backfilling) {
     };
     let folder = TraceFolder {
         path: std::env::var_os("BOOKAHEAD_TRACES").map(Into::into),
+        ..TraceFolder::default()
     };
     let workload = match prepare(&settings, &folder, 2008) {
         Ok(workload) => workload,

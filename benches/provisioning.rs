@@ -192,6 +192,7 @@ fn jobs(percent: f64) -> Option<Vec<Job>> {
     };
     let folder = TraceFolder {
         path: std::env::var_os("BOOKAHEAD_TRACES").map(Into::into),
+        ..TraceFolder::default()
     };
     let workload = prepare(&settings, &folder, 2008).ok()?;
     Some(workload.batteries[0].to_vec())

@@ -251,6 +251,7 @@ const CRATES: [(&str, &[&str]); 3] = [
             "units",
             "printable",
             "random",
+            "memory",
             "output",
             "workload",
             "predictions",

@@ -39,6 +39,7 @@ fn blue() -> Option<&'static [Job]> {
         };
         let folder = TraceFolder {
             path: Some(folder.into()),
+            ..TraceFolder::default()
         };
         let workload = prepare(&settings, &folder, 1).expect("the trace is there and readable");
         Some(workload.batteries[0].to_vec())

@@ -30,6 +30,7 @@ fn batteries(log: &str, nodes: u32, factor: f64) -> Option<Workload> {
     };
     let folder = TraceFolder {
         path: Some(folder.into()),
+        ..TraceFolder::default()
     };
     Some(prepare(&settings, &folder, 1).expect("the log is sound"))
 }

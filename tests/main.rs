@@ -32,6 +32,7 @@ mod links;
 mod local_clusters;
 mod machine_queue;
 mod machines;
+mod memory;
 mod oracles;
 mod overbooked_parts;
 mod packaging;

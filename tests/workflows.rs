@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use bookahead_engine::memory::MemoryBudget;
+
 use bookahead::workload::workflows::{
     Negatives, Network, Workflow, critical_path_seconds, heft, read_workflow, summarise_workflow,
 };
@@ -17,7 +19,7 @@ fn folder() -> Option<PathBuf> {
 }
 
 fn read(folder: &std::path::Path, file: &str) -> Workflow {
-    read_workflow(&folder.join(file), Negatives::Zero)
+    read_workflow(&folder.join(file), Negatives::Zero, MemoryBudget::UNLIMITED)
         .unwrap_or_else(|error| panic!("{error}"))
         .workflow
 }
@@ -64,7 +66,7 @@ fn every_published_workflow_is_read_and_has_its_shape() {
     names.sort();
     assert_eq!(names, FILES.map(|row| row.0));
     for (file, tasks, edges, depth, width) in FILES {
-        let read = read_workflow(&folder.join(file), Negatives::Zero)
+        let read = read_workflow(&folder.join(file), Negatives::Zero, MemoryBudget::UNLIMITED)
             .unwrap_or_else(|error| panic!("{error}"));
         let summary = summarise_workflow(&read.workflow, &Network::default());
         assert_eq!(
@@ -101,9 +103,13 @@ fn every_published_workflow_is_read_and_has_its_shape() {
 #[test]
 fn negative_run_times_can_be_refused() {
     let Some(folder) = folder() else { return };
-    let error = read_workflow(&folder.join("Epigenomics_997.xml"), Negatives::Refuse)
-        .expect_err("negative run times")
-        .to_string();
+    let error = read_workflow(
+        &folder.join("Epigenomics_997.xml"),
+        Negatives::Refuse,
+        MemoryBudget::UNLIMITED,
+    )
+    .expect_err("negative run times")
+    .to_string();
     assert!(error.contains("Epigenomics_997.xml:"), "{error}");
     assert!(error.contains("`-"), "{error}");
 }

@@ -17,6 +17,7 @@ use clap::Args;
 use self::experiments::{ADDED, DRAWS, Question};
 use self::log::{Log, LogError, REPLICATIONS};
 use super::durability::DurabilityArgument;
+use super::memory::MemoryArguments;
 use super::run::complain;
 use super::trace::class_counts;
 use crate::estimates::{ClassTable, EstimateError};
@@ -31,6 +32,7 @@ use crate::sweep::{
     Experiment, ExperimentError, OutcomeDetail, RunState, SweepError, SweepOptions,
 };
 use crate::units::{Nodes, Seconds};
+use crate::workload::TraceFolder;
 
 /// Users with a row of their own.
 const TOP_USERS: u32 = 20;
@@ -95,6 +97,9 @@ pub struct AdviseArguments {
     /// The log (Standard Workload Format, plain, .gz or .xz): a path, or a file in the folder BOOKAHEAD_TRACES
     #[arg(value_name = "TRACE")]
     pub trace: String,
+    /// How much memory inputs may take.
+    #[command(flatten)]
+    pub memory: MemoryArguments,
     /// Size of the machine [default: the header's MaxProcs, else its MaxNodes]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=10_000_000))]
     pub nodes: Option<u32>,
@@ -189,6 +194,7 @@ pub fn execute(arguments: &AdviseArguments) -> ExitCode {
 fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
     let mut options = SweepOptions::new(arguments.store.clone());
     options.durability = arguments.durability.into();
+    options.folders.memory = arguments.memory.budget();
     options.quiet = arguments.quiet;
     options.retry_failed = arguments.retry_failed;
     options.fresh = arguments.fresh;
@@ -198,7 +204,10 @@ fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
     let machine = machine(arguments)?;
     let log = Log::read(
         &arguments.trace,
-        options.folders.traces.clone(),
+        TraceFolder {
+            path: options.folders.traces.clone(),
+            memory: options.folders.memory,
+        },
         machine.as_ref().map_or(arguments.nodes, Machine::cores),
     )?;
     let nodes = machine.as_ref().map_or(log.nodes.0, Machine::nodes);

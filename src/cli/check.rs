@@ -10,6 +10,7 @@ use clap::Args;
 use serde_json::json;
 
 use super::listing::{names, paragraph};
+use super::memory::MemoryArguments;
 use super::run::{RunError, ended_for, show};
 use super::screen::{LookError, print_json};
 use crate::store::{Store, Verification};
@@ -35,6 +36,9 @@ pub struct CheckArguments {
     /// JSON, for scripts
     #[arg(long)]
     pub json: bool,
+    /// How much memory inputs may take.
+    #[command(flatten)]
+    pub memory: MemoryArguments,
 }
 
 /// Checks the file, finds and reads its inputs, makes what simulations read, and says what a run would do; without a file compares
@@ -118,6 +122,7 @@ fn check_experiment(
         show(warning);
     }
     let mut options = SweepOptions::new(store.to_owned());
+    options.folders.memory = arguments.memory.budget();
     if let Some(workers) = arguments.workers {
         options.workers = workers.get();
     }
@@ -185,6 +190,7 @@ fn values(sweep: &Sweep, key: &str) -> Vec<String> {
 fn inputs(sweep: &Sweep, folders: &InputFolders) -> Vec<String> {
     let traces = TraceFolder {
         path: folders.traces.clone(),
+        memory: folders.memory,
     };
     let of_workloads = sweep.simulations.kinds().iter().map(|spec| {
         let workload = &spec.workload;

@@ -5,6 +5,7 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
+use super::memory::MemoryArguments;
 use crate::output::write_file;
 use crate::report::gantt::Gantt;
 use crate::report::{PlanSection, Profile};
@@ -19,6 +20,9 @@ pub struct GanttArguments {
     /// The number of a run, the name of an experiment (its last run), or `latest`
     #[arg(value_name = "RUN|latest")]
     pub run: RunSelector,
+    /// How much memory inputs may take.
+    #[command(flatten)]
+    pub memory: MemoryArguments,
     /// The point's place in the sweep, from 0 (`show RUN --points` lists them) [default: the point with the highest gain of the
     /// first strategy]
     #[arg(long, value_name = "PLACE")]
@@ -107,7 +111,11 @@ pub enum GanttError {
 /// When the point cannot be found or replayed, or the file cannot be written.
 pub fn execute(arguments: &GanttArguments) -> Result<(), GanttError> {
     let (run, source) = source(&arguments.store, &arguments.run, arguments.point)?;
-    let point = replayed(&source, &InputFolders::from_environment(), arguments.force)?;
+    let folders = InputFolders {
+        memory: arguments.memory.budget(),
+        ..InputFolders::from_environment()
+    };
+    let point = replayed(&source, &folders, arguments.force)?;
     let drawing = Drawing::new(
         &point,
         title(&source),

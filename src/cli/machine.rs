@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use clap::Args;
 
+use bookahead_engine::memory::MemoryBudget;
+
 use crate::machines::slurm::{self, Includes};
 use crate::machines::{MachineDescription, MachineError};
 use crate::workload::input_file;
@@ -70,9 +72,11 @@ pub enum MachineCommandError {
 }
 
 fn text(path: &Path) -> Result<String, MachineCommandError> {
-    let bytes = input_file::read_whole(path).map_err(|source| MachineCommandError::Unreadable {
-        path: path.to_owned(),
-        source,
+    let bytes = input_file::read_whole(path, MemoryBudget::UNLIMITED).map_err(|source| {
+        MachineCommandError::Unreadable {
+            path: path.to_owned(),
+            source,
+        }
     })?;
     String::from_utf8(bytes).map_err(|_| {
         let path = path.to_owned();

@@ -1,6 +1,6 @@
 //! `bookahead man [DIR]`: the manual pages, made from the same definition as `--help`.
 
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::PathBuf;
 
 use super::screen::LookError;

@@ -19,6 +19,7 @@ mod listing;
 mod logging;
 pub mod machine;
 pub mod man;
+pub mod memory;
 pub mod merge;
 pub mod metrics;
 mod output;

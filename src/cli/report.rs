@@ -3,6 +3,7 @@
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use super::memory::MemoryArguments;
 use crate::report::{self, Cell, ReportError, TableFormat as _, Terminal};
 use crate::store::{RunSelector, Store};
 use crate::sweep::{InputFolders, while_working};
@@ -10,6 +11,9 @@ use crate::sweep::{InputFolders, while_working};
 /// Writes the report of a run.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ReportArguments {
+    /// How much memory inputs may take.
+    #[command(flatten)]
+    pub memory: MemoryArguments,
     /// The number of a run, the name of an experiment (its last run), or `latest`
     #[arg(value_name = "RUN|latest")]
     pub run: RunSelector,
@@ -52,7 +56,10 @@ pub fn execute(arguments: &ReportArguments) -> Result<(), ReportError> {
         &arguments.store,
         &arguments.run,
         &out,
-        &InputFolders::from_environment(),
+        &InputFolders {
+            memory: arguments.memory.budget(),
+            ..InputFolders::from_environment()
+        },
     )?;
     let printed = if arguments.json {
         super::screen::print_json(&as_json(&summary))

@@ -24,6 +24,7 @@ pub use runner::StoredRunner;
 pub use stored::{StoredCurves, known_measures};
 
 use super::durability::DurabilityArgument;
+use super::memory::MemoryArguments;
 use crate::output::OutputFolder;
 use crate::report::ReportExtras;
 use crate::report::findings::{FindingsError, FindingsFile, MeasuredCurves};
@@ -33,6 +34,9 @@ use crate::sweep::{OutcomeDetail, SweepOptions};
 /// Arguments of `bookahead reproduce`.
 #[derive(Args, Clone, Debug)]
 pub struct ReproduceArgs {
+    /// How much memory inputs may take.
+    #[command(flatten)]
+    pub memory: MemoryArguments,
     /// The paper; `--list` shows them all
     #[arg(required_unless_present = "list")]
     pub paper: Option<String>,
@@ -90,6 +94,7 @@ impl ReproduceArgs {
             Kept::Metrics => OutcomeDetail::Metrics,
             Kept::All => OutcomeDetail::All,
         };
+        options.folders.memory = self.memory.budget();
         if let Some(workers) = self.workers {
             options.workers = workers.get();
         }

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 use super::aligned::{Aligned, Heading, screen};
 use super::durability::DurabilityArgument;
+use super::memory::MemoryArguments;
 use crate::report::ReportError;
 use crate::store::{RunSelector, Store, StoreError};
 use crate::sweep::{
@@ -60,6 +61,9 @@ pub struct RunArgs {
     /// Print only what goes wrong: no progress, no summary, no table
     #[arg(long)]
     pub quiet: bool,
+    /// How much memory inputs may take.
+    #[command(flatten)]
+    pub memory: MemoryArguments,
 }
 
 /// Values of `--outcomes`.
@@ -175,6 +179,7 @@ fn carry_out(arguments: &RunArgs) -> Result<u8, RunError> {
         show(warning);
     }
     let mut options = SweepOptions::new(store_of(arguments, &sweep.name));
+    options.folders.memory = arguments.memory.budget();
     options.shard = arguments.shard;
     options.outcomes = arguments.outcomes.into();
     options.durability = arguments.durability.into();

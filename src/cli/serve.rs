@@ -27,6 +27,7 @@ use axum::routing::get;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
+use super::memory::MemoryArguments;
 use super::screen::LookError;
 use crate::store::Store;
 use guard::Guard;
@@ -67,6 +68,9 @@ pub struct ServeArguments {
     /// Make one page, which is described on standard input, for a server that waits for it
     #[arg(long, hide = true)]
     pub answer: bool,
+    /// How much memory inputs may take.
+    #[command(flatten)]
+    pub memory: MemoryArguments,
 }
 
 /// What every answer may need.
@@ -86,7 +90,7 @@ struct Served {
 /// When the store cannot be read, or the address cannot be had.
 pub fn execute(arguments: &ServeArguments) -> Result<ExitCode, LookError> {
     if arguments.answer {
-        return work::answer(&arguments.store);
+        return work::answer(&arguments.store, arguments.memory.budget());
     }
     // Whatever is wrong with the store is said now, and not in a browser.
     Store::open_read_only(&arguments.store)?.run_progress()?;
@@ -112,6 +116,7 @@ async fn serve(arguments: &ServeArguments) -> Result<(), LookError> {
         work: Work::new(
             &arguments.store,
             Duration::from_secs(arguments.timeout.into()),
+            arguments.memory.budget(),
         ),
         live: Live::new(),
         end: end.clone(),

@@ -17,6 +17,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use bookahead_engine::memory::MemoryBudget;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -28,6 +29,7 @@ use self::schedule::{Report, ScheduleFile};
 use self::source::{Jobs, Source};
 use self::stored::StoredJobs;
 use super::durability::DurabilityArgument;
+use super::memory::MemoryArguments;
 use crate::predictions::UserIndex;
 use crate::scheduling::predicted_queue::PredictedStream;
 use crate::scheduling::registry::{self, STRATEGIES};
@@ -41,6 +43,8 @@ use crate::workload::{Demand, Job, JobStreamError, battery};
 /// Arguments of `bookahead simulate`.
 #[derive(Args, Debug)]
 pub struct SimulateArguments {
+    #[command(flatten)]
+    memory: MemoryArguments,
     /// The trace (Standard Workload Format, plain, .gz or .xz): a path, or a file in the folder BOOKAHEAD_TRACES
     #[arg(required_unless_present = "model")]
     trace: Option<String>,
@@ -197,6 +201,13 @@ const MOST_NODES: u32 = 2_000_000_000;
 /// The longest trace, thirty million years: sums of times then stay far from overflowing.
 const LONGEST_TRACE_SECONDS: f64 = 1e15;
 
+/// What a waiting job costs in the queue and in the plan of a policy that streams.
+const BYTES_A_WAITING_JOB: usize = 400;
+/// What a job costs under a policy of the registry, which keeps all of them with their outcomes: 1,000 bytes were measured.
+const BYTES_A_KEPT_JOB: usize = 1_200;
+/// What a user costs whose number and history a prediction keeps.
+const BYTES_A_USER: usize = 200;
+
 /// Jobs that are read before they are scheduled.
 const BLOCK: usize = 8_192;
 
@@ -306,6 +317,11 @@ fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answe
         None => None,
     };
     let mut run = Run {
+        memory: arguments.memory.budget(),
+        bytes_a_job: match arguments.policy() {
+            PolicyName::Registered(_) => BYTES_A_KEPT_JOB,
+            _ => BYTES_A_WAITING_JOB,
+        },
         machine,
         factor,
         shape,
@@ -426,6 +442,9 @@ impl Shape {
 
 /// One simulation under way.
 struct Run {
+    memory: MemoryBudget,
+    /// What a job costs from its submission until it is decided.
+    bytes_a_job: usize,
     machine: Nodes,
     /// What times between arrivals are multiplied by.
     factor: Option<f64>,
@@ -472,8 +491,21 @@ impl Run {
             if let Some(stored) = &mut self.report.stored {
                 stored.write_known()?;
             }
+            self.has_room()?;
         }
         Ok(jobs)
+    }
+
+    /// Whether there is room for the jobs that wait, and for what is kept of others until those in front of them are decided.
+    fn has_room(&self) -> Result<(), SimulateError> {
+        let totals = &self.report.totals;
+        let decided = totals.started + totals.refused;
+        let waiting = self.demand.jobs - self.too_wide - decided;
+        let kept = (self.report.file.as_ref().map_or(0, ScheduleFile::bytes))
+            + (self.report.stored.as_ref().map_or(0, StoredJobs::bytes))
+            + (self.users.as_ref().map_or(0, HashMap::len) * BYTES_A_USER) as u64;
+        let memory = self.memory.without(kept);
+        Ok(memory.check(waiting, self.bytes_a_job, "waiting jobs")?)
     }
 
     /// Reads the next block; whether there may be more.

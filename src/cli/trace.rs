@@ -23,6 +23,7 @@ use self::estimates::{EstimatesArguments, estimates};
 use self::export::{ExportArguments, export};
 use self::failures::{FailuresArguments, failures};
 use self::import::{ImportArguments, import};
+use super::memory::MemoryArguments;
 use crate::units::Nodes;
 use crate::workload::swf::{SwfHeader, SwfRecord, write_trace};
 use crate::workload::{
@@ -35,6 +36,8 @@ use crate::workload::{
 pub struct TraceArguments {
     #[command(subcommand)]
     command: TraceCommand,
+    #[command(flatten)]
+    memory: MemoryArguments,
 }
 
 #[derive(Subcommand, Debug)]
@@ -194,6 +197,7 @@ pub struct Answer {
 pub fn execute(arguments: &TraceArguments) -> miette::Result<ExitCode> {
     let folder = TraceFolder {
         path: std::env::var_os(TraceFolder::VARIABLE).map(PathBuf::from),
+        memory: arguments.memory.budget(),
     };
     let answer = answer(arguments, &folder)?;
     answer.messages.lines().for_each(super::say);
@@ -204,7 +208,7 @@ pub fn execute(arguments: &TraceArguments) -> miette::Result<ExitCode> {
     }
 }
 
-/// Runs the subcommand and prints nothing.
+/// Runs the subcommand within the folder's budget of memory and prints nothing.
 ///
 /// # Errors
 /// As [`execute`].
@@ -212,17 +216,17 @@ pub fn answer(arguments: &TraceArguments, folder: &TraceFolder) -> miette::Resul
     match &arguments.command {
         TraceCommand::Info(arguments) => info(arguments, folder),
         TraceCommand::Estimates(arguments) => estimates(arguments, folder),
-        TraceCommand::Failures(arguments) => failures(arguments),
+        TraceCommand::Failures(arguments) => failures(arguments, folder.memory),
         TraceCommand::Convert(arguments) => convert(arguments, folder),
-        TraceCommand::Import(arguments) => import(arguments),
+        TraceCommand::Import(arguments) => import(arguments, folder.memory),
         TraceCommand::Export(arguments) => export(arguments, folder),
-        TraceCommand::Synthesize(arguments) => synthesize(arguments),
+        TraceCommand::Synthesize(arguments) => synthesize(arguments, folder),
     }
 }
 
 fn info(arguments: &InfoArguments, folder: &TraceFolder) -> miette::Result<Answer> {
     let path = folder.find(&arguments.file).into_diagnostic()?;
-    let trace = ParsedTrace::read(&path).into_diagnostic()?;
+    let trace = ParsedTrace::read_within(&path, folder.memory).into_diagnostic()?;
     let mut answer = Answer::default();
     let machine = machine(arguments.nodes, &trace, &mut answer.messages);
     let cleaned = clean(&trace, &arguments.cleaning.rules(), machine);
@@ -241,7 +245,7 @@ fn info(arguments: &InfoArguments, folder: &TraceFolder) -> miette::Result<Answe
 fn convert(arguments: &ConvertArguments, folder: &TraceFolder) -> miette::Result<Answer> {
     let path = folder.find(&arguments.file).into_diagnostic()?;
     refuse_overwriting(&path, &arguments.out)?;
-    let trace = ParsedTrace::read(&path).into_diagnostic()?;
+    let trace = ParsedTrace::read_within(&path, folder.memory).into_diagnostic()?;
     let mut answer = Answer::default();
     let machine = machine(arguments.nodes, &trace, &mut answer.messages);
     let mut cleaned = clean(&trace, &arguments.cleaning.rules(), machine);
@@ -300,7 +304,7 @@ fn convert(arguments: &ConvertArguments, folder: &TraceFolder) -> miette::Result
     Ok(answer)
 }
 
-fn synthesize(arguments: &SynthesizeArguments) -> miette::Result<Answer> {
+fn synthesize(arguments: &SynthesizeArguments, folder: &TraceFolder) -> miette::Result<Answer> {
     let (source, nodes) = match (arguments.model, arguments.nodes) {
         (Model::LublinFeitelson, nodes) => (
             WorkloadSource::LublinFeitelson {
@@ -328,8 +332,7 @@ fn synthesize(arguments: &SynthesizeArguments) -> miette::Result<Answer> {
         }
     };
     let machine = Nodes(nodes);
-    let trace =
-        load(&source, machine, &TraceFolder::default(), arguments.seed).into_diagnostic()?;
+    let trace = load(&source, machine, folder, arguments.seed).into_diagnostic()?;
     let cleaned = clean(&trace, &CleaningRules::default(), machine);
     let factor = factor(None, arguments.target_load, &trace.label, &cleaned, machine)?;
     let mut header = trace.header.clone();

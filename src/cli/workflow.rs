@@ -14,6 +14,7 @@ use clap::{Args, Subcommand};
 use self::describe::{Described, describe};
 use self::generate::GenerateArguments;
 use self::schedule::ScheduleArguments;
+use super::memory::MemoryArguments;
 use crate::output::write_file;
 use crate::report::workflow_svg;
 use crate::sweep::InputFolders;
@@ -68,6 +69,8 @@ struct DrawArguments {
 
 #[derive(Args, Debug)]
 struct InputArguments {
+    #[command(flatten)]
+    memory: MemoryArguments,
     /// The workflow, a Pegasus DAX file or a WfCommons instance: a path, or a file in the folder BOOKAHEAD_WORKFLOWS or its folder dax
     file: PathBuf,
     /// Refuse negative run times and sizes instead of taking them as 0
@@ -220,6 +223,7 @@ impl InputArguments {
     fn read(&self, folder: Option<&Path>) -> Result<(PathBuf, ReadWorkflow), WorkflowError> {
         let folder = WorkflowFolder {
             path: folder.map(Path::to_owned),
+            memory: self.memory.budget(),
         };
         let path = folder.find(&self.file.to_string_lossy())?;
         let negatives = if self.strict {
@@ -227,7 +231,7 @@ impl InputArguments {
         } else {
             Negatives::Zero
         };
-        let read = read_workflow(&path, negatives)?;
+        let read = read_workflow(&path, negatives, folder.memory)?;
         Ok((path, read))
     }
 }

@@ -12,6 +12,9 @@ pub mod printable;
 // Named random streams.
 pub mod random;
 
+// How much memory the records of an input may take.
+pub mod memory;
+
 // How files come about that a user asked for.
 pub mod output;
 

@@ -12,7 +12,7 @@ use super::content::{Content, shortfall, utc};
 use super::figure::{Figure, Marks, Section};
 use super::findings::PublishedNumber;
 use super::format::inline::{block, code, label, paragraphs, text};
-use super::format::{Markdown, TableFormat, html, inert};
+use super::format::{Markdown, TableFormat, inert};
 use super::section::{ReportError, ReportExtras};
 use super::svg;
 use super::table::Table;

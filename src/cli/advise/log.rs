@@ -1,11 +1,7 @@
 //! What is known of a log before anything is simulated: whether it can be advised about, and how much of it is looked at.
 
-use std::path::PathBuf;
-
 use crate::units::{Nodes, Seconds};
-use crate::workload::{
-    CleaningRules, Job, MissingEstimate, ParsedTrace, SwfError, TraceFolder, clean,
-};
+use crate::workload::{CleaningRules, Job, MissingEstimate, SwfError, TraceFolder, clean};
 
 /// Batteries: the independent units of every interval but those of the reservation.
 pub(super) const REPLICATIONS: usize = 10;
@@ -99,11 +95,10 @@ impl Log {
     /// Reads a log and sees how much of it can be used.
     pub(super) fn read(
         file: &str,
-        folder: Option<PathBuf>,
+        folder: TraceFolder,
         nodes: Option<u32>,
     ) -> Result<Self, LogError> {
-        let path = TraceFolder { path: folder }.find(file)?;
-        let trace = ParsedTrace::read(&path)?;
+        let trace = folder.read(file)?;
         let file = || file.to_owned();
         let header = || {
             trace

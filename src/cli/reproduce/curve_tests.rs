@@ -1,6 +1,7 @@
 //! Papers of curves, with a runner that makes them up; and what the files in the program say.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
 
 use super::evaluation::home;
 use super::paper::JOINT;

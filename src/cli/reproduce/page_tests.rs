@@ -2,6 +2,7 @@
 
 use super::tests::{CTC, Fake, args};
 use super::*;
+use std::fs;
 
 /// Runs a command on the papers of the repository and gives its end and what it said.
 fn run(

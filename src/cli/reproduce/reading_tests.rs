@@ -2,6 +2,7 @@
 
 use super::tests::{CTC, Fake, Ran, run, run_in};
 use super::*;
+use std::fs;
 
 /// A folder with the paper's own configurations, claims and explanations, and these readings.
 fn folder_with(readings: &str) -> tempfile::TempDir {

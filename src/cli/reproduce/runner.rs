@@ -29,6 +29,7 @@ impl SweepRunner for StoredRunner {
     fn find_trace(&self, file: &str) -> Result<PathBuf, AnyError> {
         let folder = TraceFolder {
             path: self.options.folders.traces.clone(),
+            memory: self.options.folders.memory,
         };
         Ok(folder.find(file)?)
     }

@@ -4,6 +4,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use bookahead_engine::memory::MemoryBudget;
 use maud::html;
 use serde::{Deserialize, Serialize};
 
@@ -45,6 +46,7 @@ impl Wanted {
     pub(super) fn answer(
         &self,
         store: &Path,
+        memory: MemoryBudget,
         target: &mut (dyn Write + Send),
     ) -> Result<(), Trouble> {
         let page = match self {
@@ -57,7 +59,10 @@ impl Wanted {
                 cluster,
             } => {
                 // As the server had them when it began.
-                let folders = InputFolders::from_environment();
+                let folders = InputFolders {
+                    memory,
+                    ..InputFolders::from_environment()
+                };
                 gantt::page(store, &selector(run), *place, *cluster, &folders)?
             }
             Self::Table { question } => question::table(store, question)?,

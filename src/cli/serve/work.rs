@@ -9,6 +9,7 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use bookahead_engine::memory::MemoryBudget;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::kept::{Answer, Budget};
@@ -44,6 +45,8 @@ const PAGES: (u64, u64) = (256 << 20, 512 << 20);
 #[derive(Debug)]
 pub(super) struct Work {
     store: PathBuf,
+    /// How much memory the inputs of a page may take.
+    memory: MemoryBudget,
     turns: Semaphore,
     /// How long a question in SQL may take.
     limit: Duration,
@@ -52,9 +55,10 @@ pub(super) struct Work {
 }
 
 impl Work {
-    pub(super) fn new(store: &Path, limit: Duration) -> Self {
+    pub(super) fn new(store: &Path, limit: Duration, memory: MemoryBudget) -> Self {
         Self {
             store: store.to_owned(),
+            memory,
             turns: Semaphore::new(AT_ONCE),
             limit,
             rows: Budget::new(ROWS.0, ROWS.1),
@@ -106,6 +110,7 @@ impl Work {
             .map_err(unstarted)?
             .args(["serve", "--answer", "--store"])
             .arg(&self.store)
+            .arg(format!("--memory={}B", self.memory.bytes()))
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(said.try_clone().map_err(unstarted)?)
@@ -210,7 +215,7 @@ fn this_program() -> io::Result<Command> {
 /// # Errors
 ///
 /// When standard input is not what a server says.
-pub(super) fn answer(store: &Path) -> Result<ExitCode, LookError> {
+pub(super) fn answer(store: &Path, memory: MemoryBudget) -> Result<ExitCode, LookError> {
     let mut line = String::new();
     io::stdin().read_line(&mut line)?;
     let wanted: Wanted = serde_json::from_str(&line).map_err(|error| {
@@ -224,7 +229,7 @@ pub(super) fn answer(store: &Path) -> Result<ExitCode, LookError> {
         std::process::exit(i32::from(TROUBLE));
     });
     let mut target = BufWriter::with_capacity(PIECE, crate::cli::output::data());
-    let Err(trouble) = wanted.answer(store, &mut target) else {
+    let Err(trouble) = wanted.answer(store, memory, &mut target) else {
         target.flush()?;
         return Ok(ExitCode::SUCCESS);
     };

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use bookahead_engine::memory::OverBudget;
+
 use super::{LONGEST_TRACE_SECONDS, MOST_NODES};
 use crate::machines::MachineError;
 use crate::scheduling::predicted_queue::UnknownPredictor;
@@ -20,6 +22,9 @@ pub enum SimulateError {
     /// The model cannot make such jobs.
     #[error(transparent)]
     Model(#[from] WorkloadError),
+    /// More jobs at once than there is memory for.
+    #[error("{0}")]
+    Memory(#[from] OverBudget),
     /// Nobody said how large the machine is.
     #[error("{trace} names no MaxProcs in its header; say --nodes N")]
     NoMachine {

@@ -18,6 +18,10 @@ use crate::scheduling::partitioned::{
 use crate::workload::swf::{SwfRecord, SwfWriter};
 use crate::workload::{CleaningReport, JobStreamError};
 
+/// What a placed job costs: its record and the job, twice while they are parted, and its outcome with its place in the queue.
+const BYTES_A_PLACED_JOB: usize =
+    2 * size_of::<(SwfRecord, PartitionedJob)>() + 2 * size_of::<PartitionedOutcome>();
+
 /// What was simulated.
 struct Simulated {
     machine: PartitionedMachine,
@@ -48,6 +52,7 @@ pub(super) fn simulate(
     let machine = description.on_the_clock_of(header.unix_start_time(), &names)?;
     let before = Instant::now();
     let placement = description.placement(&names);
+    let memory = arguments.memory.budget();
     let read = |source: &Source| {
         let mut jobs = source.jobs()?;
         let mut placed = Vec::new();
@@ -67,6 +72,7 @@ pub(super) fn simulate(
                         placed_job.request = placed_job.runtime;
                     }
                     placed.push((*record, placed_job));
+                    memory.check(placed.len() as u64, BYTES_A_PLACED_JOB, "jobs")?;
                 }
                 Err(Unplaced::NoPartition) => loss.without_partition += 1,
                 Err(Unplaced::NoRequest) => loss.without_request += 1,

@@ -100,6 +100,11 @@ impl ScheduleFile {
         })
     }
 
+    /// What the open jobs take.
+    pub(super) fn bytes(&self) -> u64 {
+        (self.open.len() * size_of::<Open>()) as u64
+    }
+
     /// A job that will be scheduled; in order of their indices.
     pub(super) fn submitted(&mut self, record: &SwfRecord, submit: Seconds) {
         self.open.push_back(Open {

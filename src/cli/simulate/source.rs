@@ -3,6 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use bookahead_engine::memory::MemoryBudget;
+
 use super::{Estimates, SimulateArguments, SimulateError};
 use crate::units::Nodes;
 use crate::workload::swf::{SwfHeader, SwfReader, SwfRecord};
@@ -15,6 +17,7 @@ type Records = Box<dyn Iterator<Item = Result<SwfRecord, SwfError>>>;
 
 /// A source that can be read as often as wanted.
 pub(super) struct Source {
+    memory: MemoryBudget,
     nodes: Option<u32>,
     kind: Kind,
     rules: CleaningRules,
@@ -40,6 +43,7 @@ impl Source {
             (Some(trace), _) => {
                 let folder = TraceFolder {
                     path: std::env::var_os(TraceFolder::VARIABLE).map(PathBuf::from),
+                    memory: arguments.memory.budget(),
                 };
                 let path = folder.find(trace)?;
                 let mut reader = SwfReader::open(&path)?;
@@ -59,6 +63,7 @@ impl Source {
             },
         };
         Ok(Self {
+            memory: arguments.memory.budget(),
             nodes: arguments.nodes,
             kind,
             rules: CleaningRules {
@@ -127,7 +132,7 @@ impl Source {
     /// Reads the whole file and sorts it.
     pub(super) fn sort(&mut self) -> Result<(), SimulateError> {
         if let Kind::File { path, sorted, .. } = &mut self.kind {
-            *sorted = Some(ParsedTrace::read(path)?.records.into());
+            *sorted = Some(ParsedTrace::read_within(path, self.memory)?.records.into());
         }
         Ok(())
     }

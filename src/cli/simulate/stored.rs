@@ -61,6 +61,12 @@ impl StoredJobs {
         })
     }
 
+    /// What the open jobs and the outcomes that are not written yet take.
+    pub(super) fn bytes(&self) -> u64 {
+        let open = self.open.len() * size_of::<Option<Job>>();
+        (open + self.decided.len() * size_of::<JobOutcome>()) as u64
+    }
+
     /// A job that will be scheduled; in order of their indices.
     pub(super) fn submitted(&mut self, job: Job) {
         self.open.push_back(Some(job));

@@ -63,7 +63,7 @@ pub(super) fn estimates(
     folder: &TraceFolder,
 ) -> miette::Result<Answer> {
     let path = folder.find(&arguments.file).into_diagnostic()?;
-    let trace = ParsedTrace::read(&path).into_diagnostic()?;
+    let trace = ParsedTrace::read_within(&path, folder.memory).into_diagnostic()?;
     // How wide the machine is plays no part.
     let cleaned = clean(&trace, &arguments.cleaning.rules(), Nodes(u32::MAX));
     let records: Vec<&SwfRecord> = cleaned

@@ -50,7 +50,7 @@ enum OutputFormat {
 pub(super) fn export(arguments: &ExportArguments, folder: &TraceFolder) -> miette::Result<Answer> {
     let path = folder.find(&arguments.file).into_diagnostic()?;
     refuse_overwriting(&path, &arguments.out)?;
-    let trace = ParsedTrace::read(&path).into_diagnostic()?;
+    let trace = ParsedTrace::read_within(&path, folder.memory).into_diagnostic()?;
     let mut answer = Answer::default();
     let version = match arguments.format {
         OutputFormat::Swf => {

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
+use bookahead_engine::memory::MemoryBudget;
 use clap::Args;
 use miette::{IntoDiagnostic, miette};
 
@@ -34,12 +35,16 @@ pub(super) struct FailuresArguments {
 }
 
 /// Looks at a table of failures.
-pub(super) fn failures(arguments: &FailuresArguments) -> miette::Result<Answer> {
+pub(super) fn failures(
+    arguments: &FailuresArguments,
+    memory: MemoryBudget,
+) -> miette::Result<Answer> {
     let folder = FailureFolder {
         path: std::env::var_os("BOOKAHEAD_FAILURES").map(PathBuf::from),
+        memory,
     };
     let path = find_table(&arguments.file, folder.path.as_deref()).into_diagnostic()?;
-    let mut log = FailureLog::read(&path).into_diagnostic()?;
+    let mut log = FailureLog::read(&path, folder.memory).into_diagnostic()?;
     if !arguments.systems.is_empty() {
         let known = log.nodes.clone();
         if let Some(absent) = (arguments.systems.iter()).find(|system| !known.contains_key(system))

@@ -6,6 +6,7 @@ mod parquet;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use bookahead_engine::memory::MemoryBudget;
 use clap::{Args, ValueEnum};
 use miette::{IntoDiagnostic, miette};
 
@@ -104,11 +105,11 @@ enum AttemptsName {
 }
 
 /// Imports a log.
-pub(super) fn import(arguments: &ImportArguments) -> miette::Result<Answer> {
+pub(super) fn import(arguments: &ImportArguments, memory: MemoryBudget) -> miette::Result<Answer> {
     refuse_overwriting(&arguments.file, &arguments.out)?;
     let format = format_of(arguments)?;
     if format == InputFormat::BatsimJson {
-        let (header, records, findings) = read_batsim(&arguments.file).into_diagnostic()?;
+        let (header, records, findings) = read_batsim(&arguments.file, memory).into_diagnostic()?;
         write(&arguments.out, &header, records.iter().copied())?;
         let mut answer = Answer::default();
         describe(records.len(), &header, None, &mut answer.data);
@@ -124,7 +125,7 @@ pub(super) fn import(arguments: &ImportArguments) -> miette::Result<Answer> {
         .or_else(|| mapping.as_ref()?.zone.as_deref())
         .unwrap_or("UTC");
     let mut times = LocalTimes::new(zone_by_name(zone).into_diagnostic()?);
-    let trace = read(arguments, format, mapping.as_ref(), &mut times)?;
+    let trace = read(arguments, format, mapping.as_ref(), &mut times, memory)?;
     let mut header = trace.header.clone();
     if times.is_used() {
         header.lines.push(format!("; TimeZoneString: {zone}"));
@@ -184,6 +185,7 @@ fn read(
     format: InputFormat,
     mapping: Option<&Mapping>,
     times: &mut LocalTimes,
+    memory: MemoryBudget,
 ) -> miette::Result<ImportedTrace> {
     let path = &arguments.file;
     let settings = ImportSettings {
@@ -197,6 +199,7 @@ fn read(
             (_, Some(mapping)) => mapping.title.clone(),
             _ => String::new(),
         },
+        memory,
         ..ImportSettings::default()
     };
     if let (InputFormat::Parquet, Some(mapping)) = (format, mapping) {

@@ -1,6 +1,7 @@
 //! The ten tasks of Topcuoglu, Hariri and Wu (2002), as a file and with the run times of their Table 1.
 
 use clap::Parser;
+use std::fs;
 
 use super::super::{WorkflowArguments, answer};
 use super::*;

@@ -8,7 +8,8 @@
 
 use std::fmt;
 
-use pulp::{Arch, Simd, WithSimd};
+use fearless_simd::prelude::*;
+use fearless_simd::{Level, Simd, dispatch};
 use realfft::RealFftPlanner;
 use realfft::num_complex::Complex;
 use serde::{Deserialize, Serialize};
@@ -32,7 +33,7 @@ pub enum Convolution {
 /// Convolves densities; owns Fourier plans and buffers, which it reuses.
 pub struct Convolver {
     way: Convolution,
-    arch: Arch,
+    level: Level,
     planner: RealFftPlanner<f64>,
     density: Vec<f64>,
     padded: Vec<f64>,
@@ -69,7 +70,7 @@ impl Convolver {
     pub fn by(way: Convolution) -> Self {
         Self {
             way,
-            arch: Arch::new(),
+            level: Level::new(),
             planner: RealFftPlanner::new(),
             density: Vec::new(),
             padded: Vec::new(),
@@ -121,12 +122,15 @@ impl Convolver {
         let entries = runtime.entries();
         let entries = &entries[..entries.partition_point(|&(steps, _)| (steps as usize) < points)];
         let values = match self.way {
-            Convolution::Direct => self.arch.dispatch(SparseConvolution {
-                start,
-                entries,
-                points,
-                padded: &mut self.padded,
-            }),
+            Convolution::Direct => {
+                let sparse = SparseConvolution {
+                    start,
+                    entries,
+                    points,
+                    padded: &mut self.padded,
+                };
+                dispatch!(self.level, simd => sparse.running_sums(simd))
+            }
             Convolution::Fourier => {
                 let longest = entries.last().map_or(0, |&(steps, _)| steps as usize);
                 let mut dense = std::mem::take(&mut self.dense_runtime);
@@ -240,28 +244,26 @@ struct SparseConvolution<'a> {
     padded: &'a mut Vec<f64>,
 }
 
-impl WithSimd for SparseConvolution<'_> {
-    type Output = Vec<f64>;
-
+impl SparseConvolution<'_> {
+    /// On vectors as wide as the processor's.
     #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) -> Vec<f64> {
-        if S::IS_SCALAR {
-            // The compiler makes pairs of these: two thirds of sixteen registers of two numbers.
-            self.tiles::<S, 24>(simd)
+    fn running_sums<S: Simd>(self, simd: S) -> Vec<f64> {
+        if S::f64s::LEN <= 2 {
+            // Vectors of two numbers: three quarters of sixteen registers.
+            self.tiles::<S, 12>(simd)
         } else {
             // Enough that no addition waits for the one before.
             self.tiles::<S, 8>(simd)
         }
     }
-}
 
-impl SparseConvolution<'_> {
     /// Tile by tile of `SUMS` vectors: its sums stay in registers while all entries are added, in their order, each product rounded
     /// before it is added, so that the bits are those of shifted copies that are added one after the other, whatever the width of
     /// the vectors. The zeros around the density add nothing.
     #[inline(always)]
     fn tiles<S: Simd, const SUMS: usize>(self, simd: S) -> Vec<f64> {
-        let length = SUMS * S::F64_LANES;
+        let lanes = S::f64s::LEN;
+        let length = SUMS * lanes;
         let is_mass = |value: &f64| *value != 0.0;
         let Some(lead) = self.start.iter().position(is_mass) else {
             return Vec::new();
@@ -294,19 +296,18 @@ impl SparseConvolution<'_> {
             while first < past && is_over(&entries[first]) {
                 first += 1;
             }
-            let mut sums = [simd.splat_f64s(0.0); SUMS];
+            let mut sums = [S::f64s::splat(simd, 0.0); SUMS];
             for &(steps, probability) in &entries[first..past] {
                 let from = tile + length - steps as usize;
-                let (values, _) = S::as_simd_f64s(&padded[from..from + length]);
-                let probability = simd.splat_f64s(probability);
-                for (sum, &value) in sums.iter_mut().zip(values) {
-                    *sum = simd.add_f64s(*sum, simd.mul_f64s(probability, value));
+                let values = padded[from..from + length].chunks_exact(lanes);
+                let probability = S::f64s::splat(simd, probability);
+                for (sum, value) in sums.iter_mut().zip(values) {
+                    *sum += probability * S::f64s::from_slice(simd, value);
                 }
             }
-            let (vectors, _) = S::as_mut_simd_f64s(kept);
             // One by one: copied as a whole, the sums would have to lie in memory while they are added.
-            for (kept, sum) in vectors.iter_mut().zip(sums) {
-                *kept = sum;
+            for (kept, sum) in kept.chunks_exact_mut(lanes).zip(sums) {
+                sum.store_slice(kept);
             }
             accumulate(kept, &mut sum);
         }
@@ -462,8 +463,8 @@ mod tests {
             accumulate(&mut expected, &mut 0.0);
             expected.resize(window as usize, *expected.last().unwrap());
             expected.push(1.0);
-            for arch in [Arch::new(), Arch::Scalar] {
-                let mut convolver = Convolver { arch, ..Convolver::new() };
+            for level in [Level::new(), Level::baseline()] {
+                let mut convolver = Convolver { level, ..Convolver::new() };
                 let job = convolver.complete(&start, Seconds(7), &runtime, Seconds(7 + window));
                 prop_assert_eq!(job.cdf(), &expected);
             }

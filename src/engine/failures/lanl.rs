@@ -24,6 +24,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::{FailureError, FailureTrace, NodeRates, Outage};
+use crate::memory::MemoryBudget;
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::input_file;
 
@@ -64,9 +65,9 @@ impl LanlTable {
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, has no header, has a row that makes no sense, or knows nothing of a system.
-    pub fn read(file: &Path, systems: &[u32]) -> Result<Self, FailureError> {
-        let text = input_file::read_whole(file).map_err(|source| FailureError::Read {
+    /// When the file cannot be read or is too large, has no header, has a row that makes no sense, or knows nothing of a system.
+    pub fn read(file: &Path, systems: &[u32], memory: MemoryBudget) -> Result<Self, FailureError> {
+        let text = input_file::read_whole(file, memory).map_err(|source| FailureError::Read {
             file: file.to_owned(),
             source,
         })?;

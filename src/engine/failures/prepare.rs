@@ -8,14 +8,17 @@ use std::path::PathBuf;
 use super::{
     FailureError, FailureSettings, FailureSource, FailureTrace, LanlTable, find_table, pattern,
 };
+use crate::memory::MemoryBudget;
 use crate::random;
 use crate::units::{NodeIndex, Nodes, Seconds};
 
-/// Where tables of failures are looked for, after the name as it stands (BOOKAHEAD_FAILURES).
+/// Where tables of failures are looked for, after the name as it stands (BOOKAHEAD_FAILURES), and how much memory one may take.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FailureFolder {
     /// The folder, if there is one.
     pub path: Option<PathBuf>,
+    /// What one table may take.
+    pub memory: MemoryBudget,
 }
 
 /// Makes the failures of one simulation of `nodes` nodes: every failure before `horizon` with its repair, which may come
@@ -59,7 +62,7 @@ pub fn read_table(
     match &settings.source {
         FailureSource::Lanl { file, systems } => {
             let path = find_table(file, folder.path.as_deref())?;
-            LanlTable::read(&path, systems).map(Some)
+            LanlTable::read(&path, systems, folder.memory).map(Some)
         }
         FailureSource::None | FailureSource::Generated { .. } => Ok(None),
     }

@@ -3,6 +3,7 @@
 use thiserror::Error;
 
 use super::swf::SwfError;
+use crate::memory::OverBudget;
 use crate::units::Seconds;
 
 /// A fault of a trace, or settings that a trace or a model cannot meet.
@@ -11,6 +12,9 @@ pub enum WorkloadError {
     /// The trace cannot be found or read.
     #[error(transparent)]
     Trace(#[from] SwfError),
+    /// More jobs of a model than the budget of memory has room for.
+    #[error("the model cannot generate so many jobs: {0}")]
+    Memory(#[from] OverBudget),
     /// Fewer usable jobs than are to be evaluated.
     #[error(
         "{label}: {usable} usable jobs of {records} records, but evaluation_jobs asks for {needed}; ask for fewer, \

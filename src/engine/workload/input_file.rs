@@ -8,6 +8,8 @@ use flate2::bufread::MultiGzDecoder;
 use liblzma::bufread::XzDecoder;
 use liblzma::stream::{CONCATENATED, Stream};
 
+use crate::memory::MemoryBudget;
+
 const BUFFER_BYTES: usize = 1 << 18;
 const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
 const XZ_MAGIC: &[u8] = &[0xfd, b'7', b'z', b'X', b'Z', 0x00];
@@ -18,6 +20,9 @@ const XZ_MEMORY_BYTES: u64 = 128 << 20;
 /// The largest file that is read as a whole, unpacked. The largest published ones (LANL's table, workflows of 100,000 tasks) have a
 /// tenth of it.
 pub const LARGEST_WHOLE_FILE_BYTES: u64 = 256 << 20;
+
+/// What a byte of such a file costs with what is made of it, at most: one of JSON, of which many numbers are single digits.
+const BYTES_A_BYTE: u64 = 16;
 
 /// A file that is read from its start, and how it is compressed (`gzip`, `xz`).
 pub type OpenedFile = (Box<dyn BufRead + Send>, Option<&'static str>);
@@ -117,18 +122,32 @@ pub fn open(path: &Path) -> io::Result<OpenedFile> {
 ///
 /// # Errors
 ///
-/// When it cannot be read, or has more than [`LARGEST_WHOLE_FILE_BYTES`].
-pub fn read_whole(path: &Path) -> io::Result<Vec<u8>> {
-    read_at_most(path, LARGEST_WHOLE_FILE_BYTES)
+/// When it cannot be read, has more than [`LARGEST_WHOLE_FILE_BYTES`], or takes more than the budget with what is made of it.
+pub fn read_whole(path: &Path, memory: MemoryBudget) -> io::Result<Vec<u8>> {
+    let affordable = memory.bytes() / BYTES_A_BYTE;
+    if affordable >= LARGEST_WHOLE_FILE_BYTES {
+        return read_at_most(path, LARGEST_WHOLE_FILE_BYTES);
+    }
+    read_at_most(path, affordable).map_err(|error| match error.kind() {
+        io::ErrorKind::FileTooLarge => io::Error::new(
+            error.kind(),
+            format!(
+                "it has more than {affordable} bytes unpacked, and a byte may take {BYTES_A_BYTE} with what is made of it, so it does not \
+                 fit into the memory budget of {} bytes; allow more with --memory SIZE",
+                memory.bytes()
+            ),
+        ),
+        _ => error,
+    })
 }
 
-/// Reads a whole text.
+/// Reads a whole text of at most [`LARGEST_WHOLE_FILE_BYTES`]: a configuration, not records.
 ///
 /// # Errors
 ///
 /// As [`read_whole`]; when it is not UTF-8.
 pub fn read_text(path: &Path) -> io::Result<String> {
-    String::from_utf8(read_whole(path)?)
+    String::from_utf8(read_whole(path, MemoryBudget::UNLIMITED)?)
         .map_err(|_| io::Error::new(io::ErrorKind::InvalidData, "it is not UTF-8 text"))
 }
 
@@ -169,8 +188,23 @@ mod tests {
             let error = read_at_most(file.path(), 4_095).unwrap_err();
             assert_eq!(error.kind(), io::ErrorKind::FileTooLarge);
         }
-        assert_eq!(read_whole(written(b"ab").path()).unwrap(), b"ab");
-        assert_eq!(read_whole(written(b"").path()).unwrap(), b"");
+        assert_eq!(
+            read_whole(written(b"ab").path(), MemoryBudget::UNLIMITED).unwrap(),
+            b"ab"
+        );
+        assert_eq!(
+            read_whole(written(b"").path(), MemoryBudget::UNLIMITED).unwrap(),
+            b""
+        );
+    }
+
+    #[test]
+    fn a_file_that_fits_the_bound_but_not_the_budget_says_which_option_allows_more() {
+        let file = written(&[b'x'; 4_096]);
+        let budget = MemoryBudget::of_bytes(16 * 4_096);
+        assert_eq!(read_whole(file.path(), budget).unwrap().len(), 4_096);
+        let error = read_whole(file.path(), budget.without(1)).unwrap_err();
+        assert!(error.to_string().contains("--memory"), "{error}");
     }
 
     #[cfg(unix)]
@@ -188,10 +222,13 @@ mod tests {
             (folder.path(), "it is a folder and no file"),
             (Path::new("/dev/zero"), "it is a device and no file"),
         ] {
-            let error = read_whole(path).unwrap_err().to_string();
+            let error = read_whole(path, MemoryBudget::UNLIMITED)
+                .unwrap_err()
+                .to_string();
             assert!(error.starts_with(what), "{error}");
         }
-        let missing = read_whole(&folder.path().join("nothing")).unwrap_err();
+        let missing =
+            read_whole(&folder.path().join("nothing"), MemoryBudget::UNLIMITED).unwrap_err();
         assert_eq!(missing.kind(), io::ErrorKind::NotFound);
     }
 
@@ -205,6 +242,6 @@ mod tests {
         let mut xz = liblzma::write::XzEncoder::new_stream(Vec::new(), stream);
         xz.write_all(b"; a small log\n").unwrap();
         let file = written(&xz.finish().unwrap());
-        assert!(read_whole(file.path()).is_err());
+        assert!(read_whole(file.path(), MemoryBudget::UNLIMITED).is_err());
     }
 }

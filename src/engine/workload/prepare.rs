@@ -46,15 +46,21 @@ pub struct Workload {
 /// serves all of them. The seed matters for models only; `nodes` is the size of the machine that a model makes jobs for.
 ///
 /// # Errors
-/// [`WorkloadError`] where the trace is missing or faulty.
+/// [`WorkloadError`] where the trace is missing or faulty, or takes more memory than the folder's budget allows.
 pub fn load(
     source: &WorkloadSource,
     nodes: Nodes,
     folder: &TraceFolder,
     seed: u64,
 ) -> Result<ParsedTrace, WorkloadError> {
+    if let WorkloadSource::LublinFeitelson { jobs }
+    | WorkloadSource::UniformRatio { jobs }
+    | WorkloadSource::Arminius { jobs } = source
+    {
+        ParsedTrace::has_room(folder.memory, (*jobs).into(), "jobs")?;
+    }
     match source {
-        WorkloadSource::Trace { file } => Ok(ParsedTrace::read(&folder.find(file)?)?),
+        WorkloadSource::Trace { file } => Ok(folder.read(file)?),
         WorkloadSource::LublinFeitelson { jobs } => lublin_feitelson::generate(*jobs, nodes, seed),
         WorkloadSource::UniformRatio { jobs } => uniform_ratio::generate(*jobs, nodes, seed),
         WorkloadSource::Arminius { jobs } => Ok(arminius::generate(*jobs, seed)),

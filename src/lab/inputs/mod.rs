@@ -27,7 +27,9 @@ use crate::workload::{
     Job, JobLog, MixedWorkload, ParsedTrace, RequestSettings, WorkloadSettings, generate_requests,
     job_log, shaken,
 };
+use bookahead_engine::memory::MemoryBudget;
 use bookahead_engine::studies::SimulationSpec;
+use bookahead_engine::workload::swf::SwfRecord;
 
 /// Something that simulations read and that may change behind its name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -98,7 +100,7 @@ pub(crate) fn write_sorted(value: &Value, into: &mut String) {
     }
 }
 
-/// Folders in which inputs are looked for when they are not found as they stand.
+/// Folders in which inputs are looked for when they are not found as they stand, and how much memory inputs may take.
 #[derive(Clone, Debug, Default)]
 pub struct InputFolders {
     /// Traces: the environment variable `BOOKAHEAD_TRACES`.
@@ -107,10 +109,12 @@ pub struct InputFolders {
     pub failures: Option<PathBuf>,
     /// Workflows: the environment variable `BOOKAHEAD_WORKFLOWS`.
     pub workflows: Option<PathBuf>,
+    /// What the records of all inputs may take together, with the jobs made of them.
+    pub memory: MemoryBudget,
 }
 
 impl InputFolders {
-    /// The folders that the environment names.
+    /// The folders that the environment names, without a limit of memory.
     #[must_use]
     pub fn from_environment() -> Self {
         let folder = |name| {
@@ -129,6 +133,7 @@ impl InputFolders {
             traces,
             failures,
             workflows,
+            memory: MemoryBudget::UNLIMITED,
         }
     }
 }
@@ -343,14 +348,28 @@ impl Inputs {
         self.workloads.get_shared(key, || {
             let records = self
                 .records
-                .get(source, || self.sources.records(settings, seed))?;
+                .get(source, || self.sources.records(settings, seed, self.held()))?;
             Ok(self.sources.workload(&records, settings, seed)?)
         })
     }
 
     /// The records of a workload before cleaning. They are not kept for it: they take several times as much as the jobs.
     pub(crate) fn raw_records(&self, spec: &SimulationSpec) -> Result<ParsedTrace, InputError> {
-        self.sources.records(&spec.workload, spec.seed)
+        self.sources.records(&spec.workload, spec.seed, self.held())
+    }
+
+    /// Bytes that records and jobs take that are kept already.
+    fn held(&self) -> u64 {
+        let records = (self.records.made().iter())
+            .map(|trace| trace.records.len() * size_of::<SwfRecord>())
+            .sum::<usize>();
+        let jobs = (self.workloads.made().iter())
+            .map(|workload| {
+                let batteries: usize = workload.batteries.iter().map(|jobs| jobs.len()).sum();
+                (workload.learning.len() + batteries) * size_of::<Job>()
+            })
+            .sum::<usize>();
+        (records + jobs) as u64
     }
 
     /// What the log of a workload says of its jobs beyond what they asked for.

@@ -18,18 +18,21 @@ pub struct InputSources {
 }
 
 impl InputSources {
-    /// Sources that look for files in these folders.
+    /// Sources that look for files in these folders, within their budget of memory.
     #[must_use]
     pub fn new(folders: &InputFolders) -> Self {
         Self {
             traces: TraceFolder {
                 path: folders.traces.clone(),
+                memory: folders.memory,
             },
             failures: FailureFolder {
                 path: folders.failures.clone(),
+                memory: folders.memory,
             },
             workflows: WorkflowFolder {
                 path: folders.workflows.clone(),
+                memory: folders.memory,
             },
         }
     }
@@ -46,17 +49,22 @@ impl InputSources {
         settings.key()
     }
 
-    /// Reads or generates the records.
+    /// Reads or generates the records, beside others that take `held` bytes.
     ///
     /// # Errors
     ///
-    /// When a trace is missing or faulty.
+    /// When a trace is missing or faulty, or there is no room for its records.
     pub(super) fn records(
         &self,
         settings: &WorkloadSettings,
         seed: u64,
+        held: u64,
     ) -> Result<ParsedTrace, InputError> {
-        workload::load(&settings.source, settings.nodes, &self.traces, seed)
+        let folder = TraceFolder {
+            memory: self.traces.memory.without(held),
+            ..self.traces.clone()
+        };
+        workload::load(&settings.source, settings.nodes, &folder, seed)
             .map_err(|error| InputError::Workload(error.to_string()))
     }
 

@@ -16,6 +16,7 @@ mod trace;
 
 use std::path::{Path, PathBuf};
 
+use bookahead_engine::memory::MemoryBudget;
 use bookahead_engine::workload::foreign::NameKind;
 use bookahead_engine::workload::input_file;
 use jiff::tz::TimeZone;
@@ -191,9 +192,11 @@ impl MachineDescription {
 /// # Errors
 /// [`MachineError::Unreadable`], [`MachineError::NotText`].
 pub(crate) fn read_text(path: &Path) -> Result<String, MachineError> {
-    let bytes = input_file::read_whole(path).map_err(|source| MachineError::Unreadable {
-        path: path.to_owned(),
-        source,
+    let bytes = input_file::read_whole(path, MemoryBudget::UNLIMITED).map_err(|source| {
+        MachineError::Unreadable {
+            path: path.to_owned(),
+            source,
+        }
     })?;
     String::from_utf8(bytes).map_err(|_| MachineError::NotText {
         path: path.to_owned(),

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 use std::path::Path;
 
+use bookahead_engine::memory::MemoryBudget;
 use bookahead_engine::workload::foreign::NameKind;
 use bookahead_engine::workload::input_file;
 use bookahead_engine::workload::swf::{SwfHeader, SwfRecord};
@@ -51,7 +52,8 @@ impl TraceNames {
             path: path.to_owned(),
             what,
         };
-        let bytes = input_file::read_whole(path).map_err(|error| fault(error.to_string()))?;
+        let bytes = input_file::read_whole(path, MemoryBudget::UNLIMITED)
+            .map_err(|error| fault(error.to_string()))?;
         let text =
             String::from_utf8(bytes).map_err(|_| fault("it is not UTF-8 text".to_owned()))?;
         let mut rows = csv::Reader::from_reader(text.as_bytes());

@@ -221,7 +221,7 @@ fn missing_points_are_named_in_the_answer_and_refuse_only_what_needs_them() {
         .collect();
     assert_eq!(found, [true, false, false]);
     let page = folder.path().join("page");
-    let page = std::fs::read_to_string(write(&runs, &[], &page).unwrap()).unwrap();
+    let page = std::fs::read_to_string(write(&runs, &[], &page).unwrap().0).unwrap();
     assert!(page.contains("By shared settings (incomplete)"));
 }
 
@@ -381,7 +381,7 @@ fn hostile_names_stay_text_in_pages_markdown_and_csv() {
     });
     let runs = read(&[(&path, 1), (&path, 2)]);
     let out = folder.path().join("out");
-    let page = std::fs::read_to_string(write(&runs, &[], &out).unwrap()).unwrap();
+    let page = std::fs::read_to_string(write(&runs, &[], &out).unwrap().0).unwrap();
     assert!(!page.contains("<img") && page.contains("&lt;img src=x onerror=alert(1)&gt;"));
     let markdown = std::fs::read_to_string(out.join("comparison.md")).unwrap();
     assert!(!markdown.contains("<img") && markdown.contains("&lt;img"));

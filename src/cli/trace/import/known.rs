@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use bookahead_engine::memory::MemoryBudget;
 use miette::{IntoDiagnostic, miette};
 
 use crate::ours::told;
@@ -33,7 +34,7 @@ pub(super) fn mapping(name: &str) -> miette::Result<Mapping> {
     let (text, place) = match KNOWN.iter().find(|(known, _)| *known == name) {
         Some((_, text)) => ((*text).to_owned(), name.to_owned()),
         None => {
-            let bytes = read_whole(Path::new(name)).map_err(|error| {
+            let bytes = read_whole(Path::new(name), MemoryBudget::UNLIMITED).map_err(|error| {
                 miette!(
                     "cannot read the mapping {name}: {error}; it is a file, or one of {}",
                     names().join(", ")

@@ -71,7 +71,7 @@ fn table() -> Option<FailureLog> {
         folder.as_deref(),
     );
     match file {
-        Ok(file) => Some(FailureLog::read(&file).unwrap()),
+        Ok(file) => Some(FailureLog::read(&file, crate::memory::MemoryBudget::UNLIMITED).unwrap()),
         Err(_) => {
             eprintln!("skipped: BOOKAHEAD_FAILURES does not hold the table");
             None

@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use super::parse::{HEADER_LINES, calendar_seconds, header_error};
 use crate::failures::FailureError;
+use crate::memory::MemoryBudget;
 use crate::workload::input_file;
 
 /// The category that a failure is blamed on (columns `Facilities` to `Software`).
@@ -71,9 +72,9 @@ impl FailureLog {
     ///
     /// # Errors
     ///
-    /// When the file cannot be read, has no header, or has a row that makes no sense.
-    pub fn read(file: &Path) -> Result<Self, FailureError> {
-        let text = input_file::read_whole(file).map_err(|source| FailureError::Read {
+    /// When the file cannot be read or is too large, has no header, or has a row that makes no sense.
+    pub fn read(file: &Path, memory: MemoryBudget) -> Result<Self, FailureError> {
+        let text = input_file::read_whole(file, memory).map_err(|source| FailureError::Read {
             file: file.to_owned(),
             source,
         })?;

@@ -218,7 +218,11 @@ fn a_packed_table_is_found_and_read_like_the_plain_one() {
         "squeezed.csv",
     ] {
         let path = find_table(name, Some(folder.path())).unwrap();
-        assert_eq!(LanlTable::read(&path, &[5, 7]).unwrap(), expected, "{name}");
+        assert_eq!(
+            LanlTable::read(&path, &[5, 7], MemoryBudget::UNLIMITED).unwrap(),
+            expected,
+            "{name}"
+        );
     }
 }
 
@@ -269,7 +273,7 @@ fn real_table(systems: &[u32]) -> Option<LanlTable> {
         Some(Path::new(&folder)),
     )
     .unwrap();
-    Some(LanlTable::read(&path, systems).unwrap())
+    Some(LanlTable::read(&path, systems, MemoryBudget::UNLIMITED).unwrap())
 }
 
 #[test]

@@ -472,6 +472,7 @@ fn engines_and_cluster_agree_job_by_job_on_the_ctc_log() {
     };
     let folder = TraceFolder {
         path: Some(PathBuf::from(path)),
+        ..TraceFolder::default()
     };
     let file = folder.find("CTC-SP2-1996-3.1-cln.swf").unwrap();
     let trace = ParsedTrace::read(&file).unwrap();

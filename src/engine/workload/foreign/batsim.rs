@@ -16,6 +16,7 @@ use serde_json::{Map, Value, json};
 use super::error::ImportError;
 use super::findings::{Finding, Findings};
 use super::local_time::LATEST;
+use crate::memory::MemoryBudget;
 use crate::workload::input_file::read_whole;
 use crate::workload::swf::{SwfHeader, SwfRecord};
 
@@ -113,8 +114,11 @@ macro_rules! extra_fields {
 ///
 /// # Errors
 /// [`ImportError::Read`], [`ImportError::Malformed`], [`ImportError::NoJobs`].
-pub fn read_batsim(path: &Path) -> Result<(SwfHeader, Vec<SwfRecord>, Findings), ImportError> {
-    let bytes = read_whole(path).map_err(|source| ImportError::Read {
+pub fn read_batsim(
+    path: &Path,
+    memory: MemoryBudget,
+) -> Result<(SwfHeader, Vec<SwfRecord>, Findings), ImportError> {
+    let bytes = read_whole(path, memory).map_err(|source| ImportError::Read {
         path: path.to_owned(),
         source,
     })?;

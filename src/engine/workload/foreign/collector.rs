@@ -7,10 +7,11 @@ use super::error::ImportError;
 use super::findings::{Finding, FindingKind, Findings};
 use super::local_time::{LATEST, ReadTime};
 use super::numbering::Names;
+use crate::memory::MemoryBudget;
 use crate::workload::swf::{SwfHeader, SwfRecord};
 
-/// Jobs that one import may keep: five gigabytes of them.
-const MOST_JOBS: usize = 50_000_000;
+/// Bytes that a job costs until its record is written: itself, and when it starts and ends, of which the machine's size is guessed.
+const BYTES_A_JOB: usize = size_of::<ForeignJob>() + 2 * size_of::<(i64, i64)>();
 /// The status "completed".
 pub(super) const COMPLETED: i8 = 1;
 /// The status "failed", for everything that ended by itself or was ended by the system.
@@ -45,6 +46,8 @@ pub struct ImportSettings {
     pub relative_times: bool,
     /// What else the header should say, a note each.
     pub notes: Vec<String>,
+    /// What jobs and names may take.
+    pub memory: MemoryBudget,
 }
 
 /// A job as a foreign log tells it.
@@ -125,6 +128,7 @@ pub struct Collector {
     states: BTreeMap<String, u64>,
     /// Rows that were read, whatever became of them.
     pub rows: u64,
+    memory: MemoryBudget,
 }
 
 /// A log that was read: its header, and its records in order of submission.
@@ -147,6 +151,15 @@ pub struct ImportedTrace {
 const MOST_STATES: usize = 40;
 
 impl Collector {
+    /// A collector whose jobs and names may take so much memory.
+    #[must_use]
+    pub fn within(memory: MemoryBudget) -> Self {
+        Self {
+            memory,
+            ..Self::default()
+        }
+    }
+
     /// Counts a row that is dropped, guessed at or remarkable.
     pub fn count(&mut self, finding: Finding, line: u64) {
         self.findings.count(finding, line);
@@ -167,14 +180,14 @@ impl Collector {
     /// # Errors
     /// [`ImportError::TooMany`].
     pub fn push(&mut self, job: ForeignJob, path: &Path) -> Result<(), ImportError> {
-        if self.jobs.len() == MOST_JOBS {
-            return Err(ImportError::TooMany {
-                path: path.to_owned(),
-                most: MOST_JOBS,
-            });
-        }
         self.jobs.push(job);
-        Ok(())
+        let jobs = self.jobs.len() as u64;
+        (self.memory.without(self.names.bytes()))
+            .check(jobs, BYTES_A_JOB, "jobs")
+            .map_err(|over| ImportError::TooMany {
+                path: path.to_owned(),
+                over,
+            })
     }
 
     /// What a time of a row is, and `None` with the reason counted where the row has to go. A time that the clock showed twice is
@@ -490,105 +503,4 @@ impl ImportedTrace {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn job(number: u64, line: u64, submit: i64, wait: i64, run: i64, status: i8) -> ForeignJob {
-        ForeignJob {
-            number: Some(number),
-            task: 0,
-            line,
-            submit,
-            wait,
-            run,
-            requested_time: 3_600,
-            requested_memory: -1.0,
-            allocated: 4,
-            requested: 4,
-            user: 1,
-            group: -1,
-            queue: -1,
-            partition: -1,
-            status,
-        }
-    }
-
-    fn imported(jobs: &[ForeignJob], attempts: Attempts) -> ImportedTrace {
-        let mut collector = Collector::default();
-        for job in jobs {
-            collector.push(*job, Path::new("log")).unwrap();
-        }
-        let settings = ImportSettings {
-            attempts,
-            ..ImportSettings::default()
-        };
-        collector.finish(&settings, Path::new("log")).unwrap()
-    }
-
-    /// Job 7 failed with its node after 100 s, was put back at 300, failed again, and was done at the third time.
-    fn requeued() -> Vec<ForeignJob> {
-        vec![
-            job(7, 4, 600, 20, 50, COMPLETED),
-            job(7, 2, 100, 10, 100, FAILED),
-            job(7, 3, 300, 0, 200, FAILED),
-            job(8, 5, 200, 0, 60, COMPLETED),
-        ]
-    }
-
-    #[test]
-    fn the_last_attempt_is_the_job_and_was_submitted_with_the_first() {
-        let trace = imported(&requeued(), Attempts::Last);
-        let records: Vec<_> = trace
-            .records()
-            .map(|record| (record.job_number, record.submit, record.wait, record.run))
-            .collect();
-        // Submitted at 100, started at 620.
-        assert_eq!(records, [(7, 0, 520, 50), (8, 100, 0, 60)]);
-        assert_eq!(trace.findings.of(Finding::EarlierAttempt), 2);
-        assert_eq!(trace.findings.of(Finding::FirstSubmission), 1);
-        // 4 · (100 + 200) = 1,200 processor-seconds are a third of an hour.
-        assert!(
-            trace
-                .header
-                .lines
-                .iter()
-                .any(|line| line.contains("held 0.33 processor-hours"))
-        );
-    }
-
-    #[test]
-    fn all_attempts_are_records_where_that_is_asked_for() {
-        let trace = imported(&requeued(), Attempts::All);
-        let submits: Vec<_> = trace.records().map(|record| record.submit).collect();
-        assert_eq!(submits, [0, 100, 200, 500]);
-        assert_eq!(trace.findings.of(Finding::Attempt), 2);
-    }
-
-    #[test]
-    fn a_record_of_two_exports_is_kept_once_and_a_number_used_again_stays() {
-        let jobs = [
-            job(7, 2, 100, 10, 100, COMPLETED),
-            job(7, 9, 100, 10, 100, COMPLETED),
-            job(7, 10, 90_000, 10, 100, COMPLETED),
-        ];
-        let trace = imported(&jobs, Attempts::Last);
-        assert_eq!(trace.jobs(), 2);
-        assert_eq!(trace.findings.of(Finding::SameAgain), 1);
-        assert_eq!(trace.findings.of(Finding::NumberAgain), 1);
-    }
-
-    #[test]
-    fn the_machine_is_as_large_as_what_was_held_at_once() {
-        // The second starts when the first ends; the third runs beside the second.
-        let jobs = [
-            job(1, 1, 100, 0, 100, COMPLETED),
-            job(2, 2, 100, 100, 100, COMPLETED),
-            job(3, 3, 250, 0, 10, COMPLETED),
-        ];
-        assert_eq!(imported(&jobs, Attempts::Last).header.max_procs(), Some(8));
-        assert_eq!(
-            imported(&jobs[..2], Attempts::Last).header.max_procs(),
-            Some(4)
-        );
-    }
-}
+mod tests;

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::memory::OverBudget;
+
 /// A fault of a log of another program, or of what was said about it.
 #[derive(Debug, Error)]
 pub enum ImportError {
@@ -79,13 +81,13 @@ pub enum ImportError {
         /// The clusters and how many jobs each has.
         clusters: Vec<(String, u64)>,
     },
-    /// More jobs than memory is meant for.
-    #[error("{}: more than {most} jobs; import the log in parts", .path.display())]
+    /// More jobs than the budget of memory has room for.
+    #[error("{}: {over}, for instance by importing the log in parts", .path.display())]
     TooMany {
         /// The file.
         path: PathBuf,
-        /// How many there may be.
-        most: usize,
+        /// How many there were when reading stopped, and what they take.
+        over: OverBudget,
     },
     /// Nothing is left.
     #[error("{}: no job in {rows} rows{}", .path.display(), reasons(.dropped))]

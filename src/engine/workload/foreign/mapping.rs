@@ -259,8 +259,8 @@ impl<'mapping> MappingReader<'mapping> {
         Ok(Self {
             fields,
             places,
+            collector: Collector::within(settings.memory),
             settings,
-            collector: Collector::default(),
             times,
             path,
         })

@@ -2,6 +2,9 @@
 
 use std::collections::HashMap;
 
+/// What a name costs beside its letters: its place in a table that is half full at worst, and its allocation.
+const BYTES_A_NAME: usize = 80;
+
 /// What a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameKind {
@@ -29,6 +32,7 @@ impl NameKind {
 #[derive(Clone, Debug, Default)]
 pub struct Names {
     kinds: [Numbering; 4],
+    bytes: u64,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -49,13 +53,22 @@ impl Names {
             let next = u32::try_from(numbering.numbers.len()).unwrap_or(u32::MAX) + 1;
             let number = match numbering.numbers.get(name) {
                 Some(number) => *number,
-                None => *numbering.numbers.entry(name.into()).or_insert(next),
+                None => {
+                    self.bytes += (name.len() + BYTES_A_NAME) as u64;
+                    *numbering.numbers.entry(name.into()).or_insert(next)
+                }
             };
             numbering.last.0.clear();
             numbering.last.0.extend_from_slice(name);
             numbering.last.1 = number;
         }
         i32::try_from(numbering.last.1).unwrap_or(-1)
+    }
+
+    /// Bytes that the names take, at most.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
     }
 
     /// How many names of a kind there are.

@@ -283,7 +283,7 @@ pub fn read_sacct(
             .push("jobs arrive when they became eligible".to_owned());
     }
     let mut reader = LineReader::new(&heading, settings, unit);
-    let mut collector = Collector::default();
+    let mut collector = Collector::within(common.memory);
     while let Some((line, number)) = lines.next()? {
         if line.is_empty() {
             continue;

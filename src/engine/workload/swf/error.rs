@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use thiserror::Error;
 
+use crate::memory::OverBudget;
+
 /// A fault of a trace file, or of the search for one.
 #[derive(Debug, Error)]
 pub enum SwfError {
@@ -41,6 +43,14 @@ pub enum SwfError {
         line: u64,
         /// What the decoder said.
         source: std::io::Error,
+    },
+    /// The records do not fit into the budget of memory.
+    #[error("{}: {over} (`bookahead simulate --policy easy` does not keep them)", .path.display())]
+    TooManyRecords {
+        /// The file.
+        path: PathBuf,
+        /// How many there were when reading stopped, and what they take.
+        over: OverBudget,
     },
     /// The first line that is no comment is no record.
     #[error(

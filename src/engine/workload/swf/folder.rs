@@ -3,6 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::error::SwfError;
+use super::trace::ParsedTrace;
+use crate::memory::MemoryBudget;
 
 const ARCHIVE: &str = "https://www.cs.huji.ac.il/labs/parallel/workload/";
 
@@ -17,23 +19,35 @@ const PAGES: [(&str, &str); 7] = [
     ("KTH-SP2", "l_kth_sp2/"),
 ];
 
-/// Where traces lie: the folder that the user's environment names, handed in because the domain reads no environment.
+/// Where traces lie: the folder that the user's environment names, handed in because the domain reads no environment; and how much
+/// memory a trace from there may take.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TraceFolder {
     /// The value of `BOOKAHEAD_TRACES`, where it is set.
     pub path: Option<PathBuf>,
+    /// What the records of one trace may take with the jobs made of them.
+    pub memory: MemoryBudget,
 }
 
 impl TraceFolder {
     /// The variable that names the folder.
     pub const VARIABLE: &'static str = "BOOKAHEAD_TRACES";
 
-    /// A folder of traces.
+    /// A folder of traces, which may take any amount of memory.
     #[must_use]
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: Some(path.into()),
+            memory: MemoryBudget::UNLIMITED,
         }
+    }
+
+    /// Finds a trace and reads it to its end.
+    ///
+    /// # Errors
+    /// Any [`SwfError`]; [`SwfError::TooManyRecords`] where the budget of memory does not suffice.
+    pub fn read(&self, name: &str) -> Result<ParsedTrace, SwfError> {
+        ParsedTrace::read_within(&self.find(name)?, self.memory)
     }
 
     /// Looks for `name` as it stands, then in the folder, each exactly, then plain, with `.gz` and with `.xz`.

@@ -9,6 +9,8 @@ use super::folder::log_name;
 use super::header::SwfHeader;
 use super::read::SwfReader;
 use super::record::SwfRecord;
+use crate::memory::{MemoryBudget, OverBudget};
+use crate::workload::Job;
 
 /// Where records came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,15 +44,33 @@ pub struct ParsedTrace {
 }
 
 impl ParsedTrace {
-    /// Reads a file to its end.
+    /// Bytes that a record costs until its jobs are simulated: itself, its job after cleaning, that job in a battery, and once more
+    /// while batteries are made.
+    pub const BYTES_A_RECORD: usize = size_of::<SwfRecord>() + 3 * size_of::<Job>();
+
+    /// Reads a file of any size to its end: [`ParsedTrace::read_within`] is for files of others.
     ///
     /// # Errors
     /// Any [`SwfError`] of reading, with file and line.
     pub fn read(path: &Path) -> Result<Self, SwfError> {
+        Self::read_within(path, MemoryBudget::UNLIMITED)
+    }
+
+    /// Reads a file to its end, as long as its records and the jobs that are made of them fit into the budget.
+    ///
+    /// # Errors
+    /// Any [`SwfError`] of reading, with file and line.
+    pub fn read_within(path: &Path, memory: MemoryBudget) -> Result<Self, SwfError> {
         let mut reader = SwfReader::open(path)?;
         let mut records = Vec::new();
         for record in reader.by_ref() {
             records.push(record?);
+            Self::has_room(memory, records.len() as u64, "records").map_err(|over| {
+                SwfError::TooManyRecords {
+                    path: path.to_owned(),
+                    over,
+                }
+            })?;
         }
         let rounded_decimals = reader.rounded_decimals();
         let name = path.to_string_lossy();
@@ -64,6 +84,18 @@ impl ParsedTrace {
         );
         trace.rounded_decimals = rounded_decimals;
         Ok(trace)
+    }
+
+    /// Whether so many records have room with the jobs that are made of them; `what` names them in the error.
+    ///
+    /// # Errors
+    /// [`OverBudget`].
+    pub fn has_room(
+        memory: MemoryBudget,
+        records: u64,
+        what: &'static str,
+    ) -> Result<(), OverBudget> {
+        memory.check(records, Self::BYTES_A_RECORD, what)
     }
 
     /// Takes records that are already in memory, sorts them by submit time and hashes them.

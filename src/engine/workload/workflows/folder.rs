@@ -6,14 +6,18 @@ use sha2::{Digest, Sha256};
 
 use super::error::{WorkflowError, WorkflowFault};
 use super::read::{Negatives, ReadWorkflow, read_workflow};
+use crate::memory::MemoryBudget;
 use crate::workload::input_file;
 use crate::workload::swf::hex;
 
-/// The folder of workflow files, where there is one: the environment variable `BOOKAHEAD_WORKFLOWS`.
+/// The folder of workflow files, where there is one (the environment variable `BOOKAHEAD_WORKFLOWS`), and how much memory a workflow may
+/// take.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WorkflowFolder {
     /// Its path.
     pub path: Option<PathBuf>,
+    /// What one workflow may take.
+    pub memory: MemoryBudget,
 }
 
 impl WorkflowFolder {
@@ -48,10 +52,10 @@ impl WorkflowFolder {
         negatives: Negatives,
     ) -> Result<(ReadWorkflow, String), WorkflowError> {
         let path = self.find(name)?;
-        let bytes = input_file::read_whole(&path).map_err(|error| {
+        let bytes = input_file::read_whole(&path, self.memory).map_err(|error| {
             WorkflowFault::Unreadable(error).at(&path.display().to_string(), None)
         })?;
-        let read = read_workflow(&path, negatives)?;
+        let read = read_workflow(&path, negatives, self.memory)?;
         Ok((read, hex(&Sha256::digest(&bytes))))
     }
 }
@@ -65,6 +69,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let folder = WorkflowFolder {
             path: Some(home.path().to_owned()),
+            ..WorkflowFolder::default()
         };
         let job = r#"<adag name="n"><job id="A" runtime="2"/></adag>"#;
         std::fs::create_dir(home.path().join("dax")).unwrap();
@@ -87,6 +92,7 @@ mod tests {
         );
         let folder = WorkflowFolder {
             path: Some(PathBuf::from("/nowhere")),
+            ..WorkflowFolder::default()
         };
         let with = folder.find("w.xml").unwrap_err().to_string();
         for part in [

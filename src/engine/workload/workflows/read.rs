@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::error::{WorkflowError, WorkflowFault};
 use super::workflow::Workflow;
 use super::{dax, wf_commons};
+use crate::memory::MemoryBudget;
 use crate::workload::input_file;
 
 /// A workflow as it was read, and what was done to make it one.
@@ -64,9 +65,13 @@ impl ReadingNotes {
 /// # Errors
 ///
 /// When the file cannot be read, is broken, or holds no workflow that can be; with file, line and element.
-pub fn read_workflow(path: &Path, negatives: Negatives) -> Result<ReadWorkflow, WorkflowError> {
+pub fn read_workflow(
+    path: &Path,
+    negatives: Negatives,
+    memory: MemoryBudget,
+) -> Result<ReadWorkflow, WorkflowError> {
     let origin = path.display().to_string();
-    let bytes = input_file::read_whole(path)
+    let bytes = input_file::read_whole(path, memory)
         .map_err(|error| WorkflowFault::Unreadable(error).at(&origin, None))?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let whole = error.utf8_error().valid_up_to();

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::memory::MemoryBudget;
 use crate::random::stream;
 use crate::units::Nodes;
 
@@ -375,12 +376,12 @@ fn what_is_neither_format_or_no_file_says_so() {
     );
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("none.xml");
-    let text = read_workflow(&path, Negatives::Zero)
+    let text = read_workflow(&path, Negatives::Zero, MemoryBudget::UNLIMITED)
         .unwrap_err()
         .to_string();
     assert!(text.contains("none.xml: cannot be read"), "{text}");
     std::fs::write(&path, b"<adag>\n\xff</adag>").unwrap();
-    let text = read_workflow(&path, Negatives::Zero)
+    let text = read_workflow(&path, Negatives::Zero, MemoryBudget::UNLIMITED)
         .unwrap_err()
         .to_string();
     assert!(

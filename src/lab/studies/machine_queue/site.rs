@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
+use bookahead_engine::memory::MemoryBudget;
 use sha2::{Digest, Sha256};
 
 use super::{MachineQueueSettings, MachineSource};
@@ -66,7 +67,7 @@ impl Site {
             names.read(Path::new(list)).map_err(fault)?;
             hash.update([0]);
             hash.update(
-                read_whole(Path::new(list))
+                read_whole(Path::new(list), MemoryBudget::UNLIMITED)
                     .map_err(|error| InputError::Machine(format!("{list}: {error}")))?,
             );
         }

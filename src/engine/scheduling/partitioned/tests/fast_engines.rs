@@ -140,6 +140,7 @@ fn real_logs_are_worked_off_as_by_the_fast_engines() {
     };
     let folder = TraceFolder {
         path: Some(PathBuf::from(path)),
+        ..TraceFolder::default()
     };
     for (file, nodes) in [
         ("KTH-SP2-1996-2.1-cln.swf", 100),
