@@ -17,7 +17,8 @@ struct Files {
 
 static FILES: LazyLock<Files> = LazyLock::new(|| {
     let source = WorkloadSource::LublinFeitelson { jobs: JOBS };
-    let trace = load(&source, Nodes(128), &TraceFolder::default(), 1).expect("the model is whole");
+    let trace =
+        load(&source, Nodes(128), &TraceFolder::default(), 1, 0).expect("the model is whole");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let paths = ["log.swf", "log.swf.gz", "log.swf.xz"].map(|name| folder.path().join(name));
     for path in &paths {

@@ -330,7 +330,7 @@ fn synthesize(arguments: &SynthesizeArguments) -> miette::Result<Answer> {
     };
     let machine = Nodes(nodes);
     let trace =
-        load(&source, machine, &TraceFolder::default(), arguments.seed).into_diagnostic()?;
+        load(&source, machine, &TraceFolder::default(), arguments.seed, 0).into_diagnostic()?;
     let cleaned = clean(&trace, &CleaningRules::default(), machine);
     let factor = factor(None, arguments.target_load, &trace.label, &cleaned, machine)?;
     let mut header = trace.header.clone();

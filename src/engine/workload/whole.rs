@@ -27,6 +27,7 @@ pub fn whole(
     settings: &WorkloadSettings,
     whole: &WholeTrace,
     seed: u64,
+    replication: u32,
 ) -> Result<(Arc<[Job]>, f64), WorkloadError> {
     check(settings, whole)?;
     let first = usable.first().map_or(Seconds::ZERO, |job| job.submit);
@@ -60,7 +61,7 @@ pub fn whole(
     if let Some(copy) = whole.copy {
         // The key without the copy: all loads see the same draws.
         let key = format!("{};days={:?}", settings.source_key(), whole.days);
-        let mut draws = random::stream(seed, &key, 0, "trace copy");
+        let mut draws = random::stream(seed, &key, settings.draw_of(replication), "trace copy");
         let horizon = end - origin;
         add_copies(&mut jobs, copy, horizon, &mut draws);
     }
@@ -171,6 +172,7 @@ mod tests {
             compression: Compression::Factor { factor: 1.0 },
             laxity: 2.0,
             whole: Some(whole),
+            fresh: false,
         }
     }
 
@@ -194,7 +196,7 @@ mod tests {
     }
 
     fn jobs(whole: WholeTrace) -> Arc<[Job]> {
-        super::whole("test", 240, &hourly(), &settings(whole), &whole, 1)
+        super::whole("test", 240, &hourly(), &settings(whole), &whole, 1, 0)
             .unwrap()
             .0
     }
@@ -242,7 +244,7 @@ mod tests {
     #[test]
     fn a_trace_without_usable_jobs_is_an_error_that_says_what_a_usable_job_needs() {
         let settings = settings(WholeTrace::default());
-        let error = super::whole("bare log", 7, &[], &settings, &WholeTrace::default(), 1)
+        let error = super::whole("bare log", 7, &[], &settings, &WholeTrace::default(), 1, 0)
             .unwrap_err()
             .to_string();
         assert!(
