@@ -349,6 +349,42 @@ mod tests {
     }
 
     #[test]
+    fn fresh_replications_of_a_log_are_its_batteries_from_the_last_one_backwards() {
+        let jobs: Arc<[Job]> = (0..7)
+            .map(|number| job(number * 100, 1, 40 + number))
+            .collect();
+        let settings = WorkloadSettings {
+            fresh: true,
+            ..settings(2, 2, Compression::BatteryLoad { load: 2.0 })
+        };
+        for (replication, numbers, learned) in
+            [(0, [500, 600], 5), (1, [300, 400], 3), (2, [100, 200], 1)]
+        {
+            let (learning, split) = split("log", 7, &jobs, &settings, replication).unwrap();
+            assert_eq!(
+                *learning,
+                jobs[..learned],
+                "everything before its own battery"
+            );
+            let [battery] = &split.batteries[..] else {
+                panic!("one battery");
+            };
+            let found: Vec<i64> = battery.iter().map(|job| job.trace_number).collect();
+            assert_eq!(found, numbers);
+            // Its own load: Σ n·x over 10 nodes · 100 s, brought to 2.
+            let work: i64 = battery.iter().map(|job| job.estimate.0).sum();
+            assert_eq!(split.factors, [work as f64 / 1_000.0 / 2.0]);
+        }
+        let error = split("log", 7, &jobs, &settings, 3)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("hold 3 batteries of 2, and replication 4"),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn too_few_jobs_are_an_error_that_says_how_many_there_are() {
         let wanted = settings(4, 2, Compression::Factor { factor: 1.0 });
         let error = split("short log", 9, &vec![job(0, 1, 1); 3].into(), &wanted, 0).unwrap_err();
