@@ -13,6 +13,7 @@ use super::settings::{WorkloadSettings, WorkloadSource};
 use super::swf::{ParsedTrace, Provenance, TraceFolder};
 use super::whole;
 use super::{lublin_feitelson, uniform_ratio};
+use crate::random;
 use crate::units::Nodes;
 
 /// Everything that simulations of one workload need to know about it; read-only, shared by all of them.
@@ -145,15 +146,10 @@ pub fn prepare_usable(
     let (learning, split) = match &settings.whole {
         None => battery::split(label, report.records, jobs, settings, replication)?,
         Some(whole) => {
-            let (jobs, factor) = whole::whole(
-                label,
-                report.records,
-                jobs,
-                settings,
-                whole,
-                seed,
-                replication,
-            )?;
+            let draw = settings.draw_of(replication);
+            let stream = |key: &str| random::stream(seed, key, draw, "trace copy");
+            let (jobs, factor) =
+                whole::whole(label, report.records, jobs, settings, whole, stream)?;
             let batteries = Batteries {
                 offered_load: battery::offered_load(&jobs, settings.nodes),
                 batteries: vec![jobs],
