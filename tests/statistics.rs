@@ -1,4 +1,5 @@
-//! Whether intervals cover what they should, over hundreds of seeds: minutes, so nothing here runs unless it is asked for.
+//! Whether intervals cover what they should, over hundreds of seeds: minutes, so nothing here runs
+//! unless it is asked for.
 //!
 //! `cargo test --release --test statistics -- --ignored --nocapture` prints what it measures.
 

@@ -1,4 +1,5 @@
-//! Replications of the quick start: batteries that are independent, and what became of intervals when they were not.
+//! Replications of the quick start: batteries that are independent, and what became of intervals
+//! when they were not.
 
 use bookahead::scheduling::SimulationMetrics;
 
@@ -6,7 +7,8 @@ use super::support::samples;
 
 const SEEDS: u64 = 300;
 
-/// The quick start with one threshold and a strategy of each kind: what is asked of its intervals is the same for all.
+/// The quick start with one threshold and a strategy of each kind: what is asked of its intervals
+/// is the same for all.
 fn quick_start() -> String {
     let text = include_str!("../../configs/quickstart.toml");
     let axes = text.find("[[axis]]").expect("the quick start has axes");

@@ -15,7 +15,8 @@ pub struct Samples {
     pub values: Vec<Vec<f64>>,
 }
 
-/// Runs an experiment for the seeds from 1 to `seeds`, without a store, on all cores, and reads a value off every point.
+/// Runs an experiment for the seeds from 1 to `seeds`, without a store, on all cores, and reads a
+/// value off every point.
 pub fn samples(
     experiment: &str,
     seeds: u64,
@@ -97,7 +98,8 @@ impl Samples {
         self.values.iter().filter(covers).count() as f64 / self.values.len() as f64
     }
 
-    /// The share of pairs of seeds whose means differ at p < 0.05 by Welch's test: of equal experiments, so each is a false alarm.
+    /// The share of pairs of seeds whose means differ at p < 0.05 by Welch's test: of equal
+    /// experiments, so each is a false alarm.
     pub fn false_alarms(&self) -> f64 {
         let pairs = self.values.chunks_exact(2);
         let count = pairs.len();
@@ -105,8 +107,8 @@ impl Samples {
         alarms.count() as f64 / count as f64
     }
 
-    /// How much more alike two replications of one seed are than those of two seeds: the intraclass correlation of a one-way
-    /// analysis of variance, 0 where replications are independent.
+    /// How much more alike two replications of one seed are than those of two seeds: the intraclass
+    /// correlation of a one-way analysis of variance, 0 where replications are independent.
     pub fn intraclass_correlation(&self) -> f64 {
         let each = self.values[0].len() as f64;
         let seeds = self.values.len() as f64;

@@ -145,8 +145,8 @@ impl OverbookingStudy {
         of_promises.max(of_statistics.min(Self::replications_before(simulation)))
     }
 
-    /// How many replications take batteries between the learning jobs and the simulated battery. A fresh replication learns from all
-    /// jobs before its own.
+    /// How many replications take batteries between the learning jobs and the simulated battery. A
+    /// fresh replication learns from all jobs before its own.
     #[must_use]
     pub fn replications_before(simulation: &SimulationSpec) -> u32 {
         if simulation.workload.fresh {

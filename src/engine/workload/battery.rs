@@ -21,7 +21,8 @@ pub struct Batteries {
     pub offered_load: Option<f64>,
 }
 
-/// The first of jobs that are shared: replications learn from different parts of one log without a copy each.
+/// The first of jobs that are shared: replications learn from different parts of one log without a
+/// copy each.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FirstJobs {
     all: Arc<[Job]>,
@@ -59,8 +60,9 @@ impl Deref for FirstJobs {
 /// No deadline of a battery may be later: ten times the longest time of a trace. Sums of node-time stay exact up to here.
 const LATEST_DEADLINE: Seconds = Seconds(100_000_000_000);
 
-/// Splits usable jobs into what is learned from and the last `evaluation_jobs`, in batteries. Of a log with fresh replications the
-/// evaluated jobs are the one battery that lies as many batteries before the last as the number of the replication says.
+/// Splits usable jobs into what is learned from and the last `evaluation_jobs`, in batteries. Of a
+/// log with fresh replications the evaluated jobs are the one battery that lies as many batteries
+/// before the last as the number of the replication says.
 ///
 /// Within a battery `o = ⌊(submit − submit of its first job) · f⌋`, `e = o`, `d = o + ⌊laxity · x⌋`.
 ///

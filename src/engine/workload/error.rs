@@ -26,7 +26,8 @@ pub enum WorkloadError {
         /// Jobs asked for.
         needed: u32,
     },
-    /// Fewer batteries than there are replications, each of which takes its own from the end of the log.
+    /// Fewer batteries than there are replications, each of which takes its own from the end of the
+    /// log.
     #[error(
         "{label}: {usable} usable jobs of {records} records hold {have} batteries of {battery_jobs}, and replication \
          {wanted} of `workload.fresh` takes the one before them; lower experiment.replications or workload.battery_jobs"

@@ -123,7 +123,8 @@ pub enum JobMix {
     BatchAndInteractive,
 }
 
-/// Generates `jobs` records of a replication for a machine of `nodes`: [`JobMix::Together`], estimates up to 18 hours, users and applications.
+/// Generates `jobs` records of a replication for a machine of `nodes`: [`JobMix::Together`],
+/// estimates up to 18 hours, users and applications.
 ///
 /// The model knows no users. Ours are drawn by a Zipf-like law, each with a habit of estimating well or badly and with few
 /// applications, so that statistics by user and by application have something to find; sizes, runtimes, estimates and

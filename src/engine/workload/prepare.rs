@@ -44,7 +44,8 @@ pub struct Workload {
 /// Reads the trace or runs the model that `source` names, without cleaning or scaling it.
 ///
 /// Settings with the same [`WorkloadSettings::source_key`] give the same records for the same seed, so one parsed trace
-/// serves all of them. Seed and draw matter for models only; `nodes` is the size of the machine that a model makes jobs for.
+/// serves all of them. Seed and draw matter for models only; `nodes` is the size of the machine
+/// that a model makes jobs for.
 ///
 /// # Errors
 /// [`WorkloadError`] where the trace is missing or faulty.
@@ -65,7 +66,8 @@ pub fn load(
     }
 }
 
-/// Loads, cleans, splits and scales a workload; where replications are fresh, that of the first one.
+/// Loads, cleans, splits and scales a workload; where replications are fresh, that of the first
+/// one.
 ///
 /// # Errors
 /// [`WorkloadError`] where the trace is missing or faulty, or the settings ask for what it does not hold.
@@ -78,7 +80,8 @@ pub fn prepare(
     prepare_parsed(&trace, settings, seed)
 }
 
-/// Cleans, splits and scales records that are already in memory; where replications are fresh, for the first one.
+/// Cleans, splits and scales records that are already in memory; where replications are fresh, for
+/// the first one.
 ///
 /// # Errors
 /// [`WorkloadError`] where the settings ask for what the trace does not hold.
@@ -90,7 +93,8 @@ pub fn prepare_parsed(
     prepare_usable(&usable_jobs(trace, settings)?, settings, seed, 0)
 }
 
-/// The usable jobs of a trace, before they are split and scaled: fresh replications of a log share them.
+/// The usable jobs of a trace, before they are split and scaled: fresh replications of a log share
+/// them.
 #[derive(Clone, Debug)]
 pub struct UsableJobs {
     label: String,
@@ -126,8 +130,8 @@ pub fn usable_jobs(
     })
 }
 
-/// Splits and scales usable jobs for a replication, which matters where replications are fresh; `seed` draws the second copy of a
-/// whole trace.
+/// Splits and scales usable jobs for a replication, which matters where replications are fresh;
+/// `seed` draws the second copy of a whole trace.
 ///
 /// # Errors
 /// [`WorkloadError`] where the settings ask for what the jobs do not hold.

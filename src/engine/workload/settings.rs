@@ -25,8 +25,9 @@ pub struct WorkloadSettings {
     /// The whole trace, or its beginning, in the place of batteries: evaluation and battery jobs are not looked at then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<WholeTrace>,
-    /// Whether every replication is a workload of its own that does not depend on how many there are: another draw of a model, or
-    /// of a log the battery so many before the last one. The evaluation jobs are one battery then.
+    /// Whether every replication is a workload of its own that does not depend on how many there
+    /// are: another draw of a model, or of a log the battery so many before the last one. The
+    /// evaluation jobs are one battery then.
     #[serde(default, skip_serializing_if = "is_false")]
     pub fresh: bool,
 }
@@ -102,7 +103,8 @@ impl WorkloadSettings {
         matches!(self.source, WorkloadSource::Trace { .. })
     }
 
-    /// Which of its workloads a replication simulates: its own where replications are fresh, else the one that all share.
+    /// Which of its workloads a replication simulates: its own where replications are fresh, else
+    /// the one that all share.
     #[must_use]
     pub fn workload_of(&self, replication: u32) -> u32 {
         if self.fresh { replication } else { 0 }

@@ -15,8 +15,9 @@ const DAY: Seconds = Seconds(86_400);
 
 /// The jobs of a whole trace, from time 0, with ids from 0 in order of submission, and the compression factor.
 ///
-/// Copies of jobs (AMB-19, AMB-20) are drawn from a stream of their own, which `stream` opens by a key, one draw a job, so that a
-/// larger percentage contains the smaller one. Deadlines are [`Seconds::FAR`]: the machines of these studies promise none.
+/// Copies of jobs (AMB-19, AMB-20) are drawn from a stream of their own, which `stream` opens by a
+/// key, one draw a job, so that a larger percentage contains the smaller one. Deadlines are
+/// [`Seconds::FAR`]: the machines of these studies promise none.
 ///
 /// # Errors
 /// [`WorkloadError`] where no job is left, or settings are impossible.

@@ -77,7 +77,8 @@ impl InputSources {
             .map_err(|error| InputError::Workload(error.to_string()))
     }
 
-    /// Splits and scales usable jobs for a replication; the seed matters where a part of them is drawn.
+    /// Splits and scales usable jobs for a replication; the seed matters where a part of them is
+    /// drawn.
     ///
     /// # Errors
     ///

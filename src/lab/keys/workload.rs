@@ -38,9 +38,9 @@ section! {
         jobs: Given<u32> = integer_within(1, MOST_JOBS)
             .refused("is too small", TOO_MANY_JOBS)
             .note(": jobs that the model generates in all, or with `fresh` for each replication"),
-        /// Whether every replication is a workload of its own, so that more of them change none of those that were run.
+        /// Whether each replication is a workload of its own, which further ones do not change.
         fresh: Given<bool> = flag("false")
-            .note(": each replication is a draw of the model of its own, or of a log the battery before that of the last replication"),
+            .note(": each replication is a draw of its own, or of a log the battery before the last one's"),
         /// The size of the machine.
         nodes: Given<u32> = integer_within(1, 10_000_000)
             .refused("is too small", "is too large")

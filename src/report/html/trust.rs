@@ -144,7 +144,8 @@ fn one_workload(configuration: &str) -> Option<(bool, String)> {
     })
 }
 
-/// That one factor brings all batteries to their load, so that what one of them asks for moves the others; `None` where each has its own.
+/// That one factor brings all batteries to their load, so that what one of them asks for moves the
+/// others; `None` where each has its own.
 fn one_factor(configuration: &str) -> Option<(bool, String)> {
     let configuration: toml::Table = toml::from_str(configuration).ok()?;
     let workload = configuration.get("workload")?;

@@ -63,7 +63,8 @@ const UTILISATION: f64 = 0.9122;
 /// Seconds of 2007.
 const YEAR: f64 = 365.0 * 86_400.0;
 
-/// Generates `jobs` records of a replication; with [`LEARNING_JOBS`] + [`EVALUATION_JOBS`] of them the first year is for learning.
+/// Generates `jobs` records of a replication; with [`LEARNING_JOBS`] + [`EVALUATION_JOBS`] of them
+/// the first year is for learning.
 #[must_use]
 pub fn generate(jobs: u32, seed: u64, replication: u32) -> ParsedTrace {
     let named = |name: &str| stream(seed, "arminius", replication, name);

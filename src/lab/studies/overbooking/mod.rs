@@ -135,12 +135,13 @@ impl LabStudy for OverbookingStudy {
     }
 }
 
-/// The most batteries that are run before the simulated one: what `learning_batteries` and `calibration_batteries` allow.
+/// The most batteries that are run before the simulated one: what `learning_batteries` and
+/// `calibration_batteries` allow.
 const MOST_BATTERIES_BEFORE: u32 = 20;
 
 /// The batteries that a policy learns from before its own, the earliest first, each with its failures: those of the replications
-/// before, and, for what promises are worth, before the first one the end of what estimates are learned from. No replication is
-/// before a fresh one.
+/// before, and, for what promises are worth, before the first one the end of what estimates are
+/// learned from. No replication is before a fresh one.
 fn batteries_before(
     spec: &SimulationSpec,
     inputs: &Inputs,
