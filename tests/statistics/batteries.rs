@@ -5,7 +5,7 @@ use bookahead::scheduling::SimulationMetrics;
 
 use super::support::samples;
 
-const SEEDS: u64 = 300;
+const SEEDS: u64 = 500;
 
 /// The quick start with one threshold and a strategy of each kind: what is asked of its intervals
 /// is the same for all.
@@ -28,8 +28,8 @@ fn gain(metrics: &SimulationMetrics, penalty_ratio: f64) -> f64 {
 fn intervals_of_the_quick_start_cover_the_mean_of_all_seeds_and_two_seeds_agree() {
     for sample in samples(&quick_start(), SEEDS, gain) {
         println!("{}", sample.line());
-        assert!((0.93..=0.98).contains(&sample.coverage()));
-        assert!((0.02..=0.08).contains(&sample.false_alarms()));
+        assert!((0.93..=0.97).contains(&sample.coverage()));
+        assert!((0.03..=0.07).contains(&sample.false_alarms()));
         assert!(sample.intraclass_correlation().abs() < 0.04);
     }
 }

@@ -144,8 +144,8 @@ fn one_workload(configuration: &str) -> Option<(bool, String)> {
     })
 }
 
-/// That one factor brings all batteries to their load, so that what one of them asks for moves the
-/// others; `None` where each has its own.
+/// That one factor brings all batteries of a log to their load, so that what one of them asks for
+/// moves the others; `None` where each has its own.
 fn one_factor(configuration: &str) -> Option<(bool, String)> {
     let configuration: toml::Table = toml::from_str(configuration).ok()?;
     let workload = configuration.get("workload")?;
@@ -158,17 +158,11 @@ fn one_factor(configuration: &str) -> Option<(bool, String)> {
         axis.get("key").and_then(toml::Value::as_str) == Some("workload.target_load")
     };
     let is_axis = axes.is_some_and(|axes| axes.iter().any(is_target));
-    if workload.get("target_load").is_none() && !is_axis {
-        return None;
-    }
-    let given = if workload.get("trace").is_some() {
-        "this stretch of this log"
-    } else {
-        "this draw of the model"
-    };
-    let sentence =
-        format!("one factor brings all batteries to the load: their intervals hold given {given}");
-    Some((false, sentence))
+    let is_shared = workload.get("target_load").is_some() || is_axis;
+    (is_shared && workload.get("trace").is_some()).then(|| {
+        let sentence = "one factor brings all batteries to the load: intervals hold given this stretch of this log";
+        (false, sentence.to_owned())
+    })
 }
 
 #[cfg(test)]
@@ -206,13 +200,6 @@ mod tests {
                 "{sentence}"
             );
         }
-        let model = "[workload]\nmodel = \"lublin-feitelson\"\ntarget_load = 2.0\n";
-        assert!(
-            one_factor(model)
-                .unwrap()
-                .1
-                .ends_with("this draw of the model")
-        );
         for own in [
             "battery_load = 2.0",
             "compression = 0.15",
@@ -220,6 +207,8 @@ mod tests {
         ] {
             assert_eq!(one_factor(&format!("{log}{own}\n")), None, "{own}");
         }
+        let model = "[workload]\nmodel = \"lublin-feitelson\"\ntarget_load = 2.0\n";
+        assert_eq!(one_factor(model), None);
     }
 
     #[test]
