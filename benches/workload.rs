@@ -58,6 +58,7 @@ fn generate_lublin_feitelson(bencher: Bencher, jobs: u32) {
             Nodes(128),
             &TraceFolder::default(),
             1,
+            0,
         )
     });
 }
@@ -71,6 +72,7 @@ fn generate_arminius(bencher: Bencher) {
             Nodes(200),
             &TraceFolder::default(),
             1,
+            0,
         )
     });
 }
