@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::inputs::{InputFolders, InputSources, Inputs};
-use crate::sweep::{Identity, beginnings, starter};
+use crate::sweep::{Identity, starter};
 
 /// The first experiment of a study with so many replications, identified, and what it reads.
 fn begun(text: &str, replications: u32) -> (Sweep, Inputs) {
@@ -66,6 +66,9 @@ fn twice_as_many_fresh_replications_of_every_study_reuse_all_that_were_run() {
 fn fresh_replications_share_neither_jobs_nor_learning_sets_nor_failures() {
     let text = starter("overbooking").expect("there is one");
     let (sweep, inputs) = begun(&text, 3);
+    let mut sources: Vec<&str> = sweep.inputs.iter().map(|input| &*input.source).collect();
+    sources.dedup();
+    assert_eq!(sources.len(), 3, "each is an input of its own");
     let specs: Vec<_> = (sweep.simulations.iter())
         .filter(|spec| spec.scheduling.strategy == "heuristic-planning")
         .collect();
