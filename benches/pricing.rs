@@ -42,6 +42,7 @@ fn measure(percent: f64, days: f64, backfilling: Backfilling) {
         cleaning: CleaningRules::default(),
         compression: Compression::Factor { factor: 1.0 },
         laxity: 2.0,
+        fresh: false,
         whole: Some(WholeTrace {
             days: Some(days),
             copy: Some(TraceCopy {

@@ -180,6 +180,7 @@ fn jobs(percent: f64) -> Option<Vec<Job>> {
         cleaning: CleaningRules::default(),
         compression: Compression::Factor { factor: 1.0 },
         laxity: 2.0,
+        fresh: false,
         whole: Some(WholeTrace {
             days: Some(30.0),
             copy: Some(TraceCopy {

@@ -17,7 +17,8 @@ struct Files {
 
 static FILES: LazyLock<Files> = LazyLock::new(|| {
     let source = WorkloadSource::LublinFeitelson { jobs: JOBS };
-    let trace = load(&source, Nodes(128), &TraceFolder::default(), 1).expect("the model is whole");
+    let trace =
+        load(&source, Nodes(128), &TraceFolder::default(), 1, 0).expect("the model is whole");
     let folder = tempfile::tempdir().expect("a temporary folder");
     let paths = ["log.swf", "log.swf.gz", "log.swf.xz"].map(|name| folder.path().join(name));
     for path in &paths {
@@ -57,6 +58,7 @@ fn generate_lublin_feitelson(bencher: Bencher, jobs: u32) {
             Nodes(128),
             &TraceFolder::default(),
             1,
+            0,
         )
     });
 }
@@ -70,6 +72,7 @@ fn generate_arminius(bencher: Bencher) {
             Nodes(200),
             &TraceFolder::default(),
             1,
+            0,
         )
     });
 }

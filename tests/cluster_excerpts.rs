@@ -36,6 +36,7 @@ fn blue() -> Option<&'static [Job]> {
             compression: Compression::Factor { factor: 1.0 },
             laxity: 2.0,
             whole: Some(WholeTrace::default()),
+            fresh: false,
         };
         let folder = TraceFolder {
             path: Some(folder.into()),

@@ -27,6 +27,7 @@ fn batteries(log: &str, nodes: u32, factor: f64) -> Option<Workload> {
         compression: Compression::Factor { factor },
         laxity: 2.0,
         whole: None,
+        fresh: false,
     };
     let folder = TraceFolder {
         path: Some(folder.into()),

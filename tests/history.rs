@@ -27,7 +27,7 @@ fn made() -> &'static Made {
             std::fs::read_to_string(root.join("configs/quickstart.toml")).expect("it is there");
         let text = text.replace("replications = 8", "replications = 3");
         let other = text
-            .replace("target_load = 2.0", "target_load = 1.5")
+            .replace("battery_load = 2.0", "battery_load = 1.5")
             .replace("[0.02, 0.05, 0.1, 0.2, 0.3, 0.5]", "[0.05, 0.2, 0.5, 0.7]");
         for (name, text, outcomes) in [("quick", &text, "all"), ("load", &other, "metrics")] {
             let file = folder.path().join(format!("{name}.toml"));
@@ -171,7 +171,7 @@ fn a_comparison_pairs_points_and_its_differences_are_those_of_the_view() {
         .filter_map(Value::as_str)
         .collect();
     assert!(
-        changed.contains(&"workload.target_load: 2.0 → 1.5"),
+        changed.contains(&"workload.battery_load: 2.0 → 1.5"),
         "{changed:?}"
     );
     let gain = found["differences"]
@@ -266,7 +266,7 @@ fn several_runs_are_compared_with_the_first_on_the_screen_as_json_and_as_a_repor
         assert!(out.join(file).exists(), "{file}");
     }
     let page = std::fs::read_to_string(out.join("index.html")).expect("a page");
-    assert!(page.contains("in each replication") && page.contains("workload.target_load"));
+    assert!(page.contains("in each replication") && page.contains("workload.battery_load"));
     let wrong = refused(&["compare", "1", "gone.db:2"]);
     assert!(wrong.contains("there is no store `gone.db`"), "{wrong}");
 }

@@ -30,6 +30,7 @@ fn log((file, nodes): (&str, u32), days: Option<f64>) -> Option<(Arc<[Job]>, Str
         cleaning: CleaningRules::default(),
         compression: Compression::Factor { factor: 1.0 },
         laxity: 2.0,
+        fresh: false,
         whole: Some(WholeTrace {
             days,
             copy: None,

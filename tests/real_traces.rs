@@ -225,6 +225,7 @@ fn settings(log: &Log, compression: Compression) -> WorkloadSettings {
         compression,
         laxity: 2.0,
         whole: None,
+        fresh: false,
     }
 }
 

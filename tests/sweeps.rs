@@ -116,6 +116,33 @@ fn an_interrupted_sweep_goes_on_where_it_stopped_and_ends_with_the_same_points()
 }
 
 #[test]
+fn more_fresh_replications_run_alone_and_leave_the_bytes_of_one_run_of_all() {
+    let fresh = TEXT
+        .replace("jobs = 1500", "fresh = true\njobs = 500")
+        .replace("target_load", "battery_load");
+    let folder = tempfile::tempdir().expect("a folder");
+    let (grown, whole) = (
+        folder.path().join("grown.db"),
+        folder.path().join("whole.db"),
+    );
+    let first = run(&fresh, &grown, 2);
+    assert_eq!((first.done_before, first.tally.simulations), (0, 21));
+    let before = content(&grown);
+    let twice = fresh.replace("replications = 3", "replications = 6");
+    let second = run(&twice, &grown, 2);
+    assert_eq!((second.done_before, second.tally.simulations), (27, 21));
+    run(&twice, &whole, 1);
+    let after = content(&grown);
+    assert_eq!(after, content(&whole));
+    assert!(before.iter().all(|row| after.contains(row)));
+    // Without it, other jobs are evaluated where there are more batteries.
+    let shared = folder.path().join("shared.db");
+    run(TEXT, &shared, 2);
+    let more = TEXT.replace("replications = 3", "replications = 6");
+    assert_eq!(run(&more, &shared, 2).done_before, 0);
+}
+
+#[test]
 fn keeping_nothing_touches_no_store() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = folder.path().join("none.db");

@@ -46,6 +46,7 @@ static BATTERY: LazyLock<Battery> = LazyLock::new(|| {
         compression: Compression::BatteryLoad { load: 2.0 },
         laxity: 2.0,
         whole: None,
+        fresh: false,
     };
     let settings = match folder {
         Some(_) => WorkloadSettings {

@@ -45,6 +45,7 @@ static LOG: LazyLock<Log> = LazyLock::new(|| {
         compression: Compression::Factor { factor: 1.0 },
         laxity: 2.0,
         whole: None,
+        fresh: false,
     };
     let workload = prepare(&settings, &folder.unwrap_or_default(), 1)
         .expect("the model is whole, and the folder named by BOOKAHEAD_TRACES holds KTH");

@@ -332,7 +332,7 @@ fn synthesize(arguments: &SynthesizeArguments, folder: &TraceFolder) -> miette::
         }
     };
     let machine = Nodes(nodes);
-    let trace = load(&source, machine, folder, arguments.seed).into_diagnostic()?;
+    let trace = load(&source, machine, folder, arguments.seed, 0).into_diagnostic()?;
     let cleaned = clean(&trace, &CleaningRules::default(), machine);
     let factor = factor(None, arguments.target_load, &trace.label, &cleaned, machine)?;
     let mut header = trace.header.clone();

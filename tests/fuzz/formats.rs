@@ -578,6 +578,7 @@ fn consume_trace(path: &Path, folder: &Path) {
         compression: Compression::Factor { factor: 0.5 },
         laxity: 2.0,
         whole: None,
+        fresh: false,
     };
     for compression in [
         settings.compression,

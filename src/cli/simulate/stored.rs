@@ -193,6 +193,7 @@ fn specification(source: &Source, arguments: &SimulateArguments, shape: &Shape) 
                 factor: shape.factor.unwrap_or(1.0),
             },
             laxity: 0.0,
+            fresh: false,
             whole: Some(WholeTrace {
                 exact_estimates: arguments.estimates == Estimates::Perfect,
                 // Jobs are scheduled at the times of the trace.

@@ -9,7 +9,7 @@ mod spec_format;
 use serde::de::{Deserializer, Error as _};
 use serde::{Deserialize, Serialize};
 
-use crate::estimates::EstimateSettings;
+use crate::estimates::{EstimateSettings, LearningSettings};
 use crate::failures::{FailureSettings, FailureSource};
 use crate::scheduling::PolicySettings;
 use crate::scheduling::measures::Measure;
@@ -103,6 +103,7 @@ impl SimulationSpec {
             failures,
             scheduling,
             study,
+            workload,
             ..
         } = &mut self;
         study.study_mut().normalise(CommonSettings {
@@ -110,6 +111,10 @@ impl SimulationSpec {
             failures,
             scheduling,
         });
+        if let (true, Some(estimates)) = (workload.fresh, estimates) {
+            // Nothing lies between the learning jobs and the battery.
+            estimates.learning.batteries_before = LearningSettings::default().batteries_before;
+        }
         self
     }
 }

@@ -142,7 +142,18 @@ impl OverbookingStudy {
             .estimates
             .as_ref()
             .map_or(0, EstimateSettings::batteries_before);
-        of_promises.max(of_statistics.min(simulation.replication))
+        of_promises.max(of_statistics.min(Self::replications_before(simulation)))
+    }
+
+    /// How many replications take batteries between the learning jobs and the simulated battery. A
+    /// fresh replication learns from all jobs before its own.
+    #[must_use]
+    pub fn replications_before(simulation: &SimulationSpec) -> u32 {
+        if simulation.workload.fresh {
+            0
+        } else {
+            simulation.replication
+        }
     }
 
     /// Jobs and requests of a simulation.

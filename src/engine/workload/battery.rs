@@ -1,6 +1,7 @@
 //! Batteries of consecutive jobs: selection, learning/evaluation split, arrival compression, execution windows
 //! (spec `overbooking.md` §5.1–5.3, A-35, A-36).
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use super::error::WorkloadError;
@@ -20,10 +21,48 @@ pub struct Batteries {
     pub offered_load: Option<f64>,
 }
 
+/// The first of jobs that are shared: replications learn from different parts of one log without a
+/// copy each.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FirstJobs {
+    all: Arc<[Job]>,
+    count: usize,
+}
+
+impl FirstJobs {
+    /// The first `count`, or all where there are fewer.
+    #[must_use]
+    pub fn of(all: &Arc<[Job]>, count: usize) -> Self {
+        Self {
+            all: Arc::clone(all),
+            count: count.min(all.len()),
+        }
+    }
+}
+
+impl From<Vec<Job>> for FirstJobs {
+    fn from(jobs: Vec<Job>) -> Self {
+        Self {
+            count: jobs.len(),
+            all: jobs.into(),
+        }
+    }
+}
+
+impl Deref for FirstJobs {
+    type Target = [Job];
+
+    fn deref(&self) -> &[Job] {
+        &self.all[..self.count]
+    }
+}
+
 /// No deadline of a battery may be later: ten times the longest time of a trace. Sums of node-time stay exact up to here.
 const LATEST_DEADLINE: Seconds = Seconds(100_000_000_000);
 
-/// Splits usable jobs into what is learned from and the last `evaluation_jobs`, in batteries.
+/// Splits usable jobs into what is learned from and the last `evaluation_jobs`, in batteries. Of a
+/// log with fresh replications the evaluated jobs are the one battery that lies as many batteries
+/// before the last as the number of the replication says.
 ///
 /// Within a battery `o = ⌊(submit − submit of its first job) · f⌋`, `e = o`, `d = o + ⌊laxity · x⌋`.
 ///
@@ -32,12 +71,30 @@ const LATEST_DEADLINE: Seconds = Seconds(100_000_000_000);
 pub fn split(
     label: &str,
     records: u64,
-    mut usable: Vec<Job>,
+    usable: &Arc<[Job]>,
     settings: &WorkloadSettings,
-) -> Result<(Vec<Job>, Batteries), WorkloadError> {
+    replication: u32,
+) -> Result<(FirstJobs, Batteries), WorkloadError> {
     check(settings)?;
     let evaluation = settings.evaluation_jobs as usize;
-    if usable.len() < evaluation {
+    let battery = settings.battery_jobs as usize;
+    let later = if settings.is_log() {
+        settings.workload_of(replication) as usize * battery
+    } else {
+        0
+    };
+    if settings.fresh && usable.len() < later + battery {
+        return Err(WorkloadError::TooFewBatteries {
+            label: label.to_owned(),
+            usable: usable.len(),
+            records,
+            have: usable.len() / battery,
+            battery_jobs: settings.battery_jobs,
+            wanted: replication + 1,
+        });
+    }
+    let end = usable.len() - later;
+    if end < evaluation {
         return Err(WorkloadError::TooFewJobs {
             label: label.to_owned(),
             usable: usable.len(),
@@ -45,11 +102,8 @@ pub fn split(
             needed: settings.evaluation_jobs,
         });
     }
-    let evaluated = usable.split_off(usable.len() - evaluation);
-    for job in &mut usable {
-        job.deadline = deadline(job.submit, job.estimate, settings.laxity);
-    }
-    let offered_load = offered_load(&evaluated, settings.nodes);
+    let evaluated = &usable[end - evaluation..end];
+    let offered_load = offered_load(evaluated, settings.nodes);
     let common_factor = match settings.compression {
         Compression::Factor { factor } => Some(factor),
         Compression::TargetLoad { load } => Some(factor_for(
@@ -62,10 +116,7 @@ pub fn split(
     };
     let mut batteries = Vec::new();
     let mut factors = Vec::new();
-    for (index, jobs) in evaluated
-        .chunks_exact(settings.battery_jobs as usize)
-        .enumerate()
-    {
+    for (index, jobs) in evaluated.chunks_exact(battery).enumerate() {
         let factor = match (common_factor, settings.compression) {
             (Some(factor), _) => factor,
             (None, Compression::BatteryLoad { load } | Compression::TargetLoad { load }) => {
@@ -86,7 +137,7 @@ pub fn split(
         factors.push(factor);
     }
     Ok((
-        usable,
+        FirstJobs::of(usable, end - evaluation),
         Batteries {
             batteries,
             factors,
@@ -149,7 +200,7 @@ fn rebase(jobs: &[Job], factor: f64, laxity: f64) -> Arc<[Job]> {
 }
 
 /// `o + ⌊laxity · x⌋`; the largest number of seconds where that is too much for one.
-fn deadline(submit: Seconds, estimate: Seconds, laxity: f64) -> Seconds {
+pub(super) fn deadline(submit: Seconds, estimate: Seconds, laxity: f64) -> Seconds {
     let window = (estimate.0 as f64 * laxity).floor() as i64;
     Seconds(submit.0.saturating_add(window))
 }
@@ -233,6 +284,7 @@ mod tests {
             compression,
             laxity: 2.0,
             whole: None,
+            fresh: false,
         }
     }
 
@@ -265,7 +317,7 @@ mod tests {
             laxity: 2.5,
             ..settings(4, 2, Compression::Factor { factor: 0.15 })
         };
-        let (learning, split) = split("test", 5, jobs, &settings).unwrap();
+        let (learning, split) = split("test", 5, &jobs.into(), &settings, 0).unwrap();
         assert_eq!(learning.len(), 1);
         // ⌊7 · 0.15⌋ = 1; ⌊33 · 0.15⌋ = 4; ⌊11 · 2.5⌋ = 27.
         let times: Vec<Vec<(i64, i64)>> = split
@@ -289,19 +341,55 @@ mod tests {
         let jobs = vec![job(0, 2, 50), job(40, 11, 1_000), job(100, 1, 100)];
         assert_eq!(offered_load(&jobs, Nodes(10)), Some(0.2));
         let whole = settings(3, 3, Compression::TargetLoad { load: 2.0 });
-        let (_, split_whole) = split("test", 3, jobs.clone(), &whole).unwrap();
+        let (_, split_whole) = split("test", 3, &jobs.clone().into(), &whole, 0).unwrap();
         assert_eq!(split_whole.factors, [0.1]);
         let own = settings(2, 1, Compression::BatteryLoad { load: 2.0 });
         assert!(matches!(
-            split("test", 3, jobs, &own),
+            split("test", 3, &jobs.into(), &own, 0),
             Err(WorkloadError::NoLoad { .. })
         ));
     }
 
     #[test]
+    fn fresh_replications_of_a_log_are_its_batteries_from_the_last_one_backwards() {
+        let jobs: Arc<[Job]> = (0..7)
+            .map(|number| job(number * 100, 1, 40 + number))
+            .collect();
+        let settings = WorkloadSettings {
+            fresh: true,
+            ..settings(2, 2, Compression::BatteryLoad { load: 2.0 })
+        };
+        for (replication, numbers, learned) in
+            [(0, [500, 600], 5), (1, [300, 400], 3), (2, [100, 200], 1)]
+        {
+            let (learning, split) = split("log", 7, &jobs, &settings, replication).unwrap();
+            assert_eq!(
+                *learning,
+                jobs[..learned],
+                "everything before its own battery"
+            );
+            let [battery] = &split.batteries[..] else {
+                panic!("one battery");
+            };
+            let found: Vec<i64> = battery.iter().map(|job| job.trace_number).collect();
+            assert_eq!(found, numbers);
+            // Its own load: Σ n·x over 10 nodes · 100 s, brought to 2.
+            let work: i64 = battery.iter().map(|job| job.estimate.0).sum();
+            assert_eq!(split.factors, [work as f64 / 1_000.0 / 2.0]);
+        }
+        let error = split("log", 7, &jobs, &settings, 3)
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.contains("hold 3 batteries of 2, and replication 4"),
+            "{error}"
+        );
+    }
+
+    #[test]
     fn too_few_jobs_are_an_error_that_says_how_many_there_are() {
         let wanted = settings(4, 2, Compression::Factor { factor: 1.0 });
-        let error = split("short log", 9, vec![job(0, 1, 1); 3], &wanted).unwrap_err();
+        let error = split("short log", 9, &vec![job(0, 1, 1); 3].into(), &wanted, 0).unwrap_err();
         let message = error.to_string();
         assert!(
             message.contains("short log") && message.contains("3 usable") && message.contains('9')
@@ -332,7 +420,7 @@ mod tests {
                 "compression.load",
             ),
         ] {
-            let error = split("test", 2, vec![job(0, 1, 1); 2], &settings).unwrap_err();
+            let error = split("test", 2, &vec![job(0, 1, 1); 2].into(), &settings, 0).unwrap_err();
             assert!(
                 matches!(error, WorkloadError::ImpossibleSetting { key: found, .. } if found == key)
             );
@@ -354,7 +442,7 @@ mod tests {
             let evaluation = (jobs.len() as u32 / battery) * battery;
             prop_assume!(evaluation > 0);
             let settings = settings(evaluation, battery, Compression::Factor { factor });
-            let (learning, split) = split("test", 0, jobs.clone(), &settings).unwrap();
+            let (learning, split) = split("test", 0, &jobs.clone().into(), &settings, 0).unwrap();
             let numbers: Vec<i64> = learning
                 .iter()
                 .chain(split.batteries.iter().flat_map(|jobs| jobs.iter()))
@@ -378,7 +466,7 @@ mod tests {
                 laxity,
                 ..settings(2, 2, Compression::Factor { factor })
             };
-            let error = split("test", 2, jobs.clone(), &settings).unwrap_err();
+            let error = split("test", 2, &jobs.clone().into(), &settings, 0).unwrap_err();
             assert!(error.to_string().contains("3169 years"), "{error}");
         }
     }

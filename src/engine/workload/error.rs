@@ -30,6 +30,26 @@ pub enum WorkloadError {
         /// Jobs asked for.
         needed: u32,
     },
+    /// Fewer batteries than there are replications, each of which takes its own from the end of the
+    /// log.
+    #[error(
+        "{label}: {usable} usable jobs of {records} records hold {have} batteries of {battery_jobs}, and replication \
+         {wanted} of `workload.fresh` takes the one before them; lower experiment.replications or workload.battery_jobs"
+    )]
+    TooFewBatteries {
+        /// The workload.
+        label: String,
+        /// Jobs left after cleaning.
+        usable: usize,
+        /// Records before cleaning.
+        records: u64,
+        /// Batteries that they hold.
+        have: usize,
+        /// Jobs a battery.
+        battery_jobs: u32,
+        /// The replication, from 1.
+        wanted: u32,
+    },
     /// Nothing to simulate.
     #[error(
         "{label}: none of {records} records is a usable job: each needs a run time, processors and a requested time \

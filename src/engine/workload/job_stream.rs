@@ -137,7 +137,7 @@ mod tests {
     #[test]
     fn a_streamed_model_is_the_generated_one_without_users_as_long_as_estimates_are_dealt_out_once()
     {
-        let whole = lublin_feitelson::generate(3_000, Nodes(64), 5).unwrap();
+        let whole = lublin_feitelson::generate(3_000, Nodes(64), 5, 0).unwrap();
         let streamed: Vec<SwfRecord> = lublin_feitelson::records(3_000, Nodes(64), 5, true)
             .unwrap()
             .collect();
@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn streamed_jobs_are_those_of_the_cleaned_trace_with_the_same_counts() {
-        let mut records = lublin_feitelson::generate(500, Nodes(64), 5)
+        let mut records = lublin_feitelson::generate(500, Nodes(64), 5, 0)
             .unwrap()
             .records;
         records[3].run = -1;
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn a_job_that_stands_below_a_later_one_ends_the_stream_with_its_number() {
-        let mut records = lublin_feitelson::generate(50, Nodes(64), 5)
+        let mut records = lublin_feitelson::generate(50, Nodes(64), 5, 0)
             .unwrap()
             .records;
         records.swap(10, 40);

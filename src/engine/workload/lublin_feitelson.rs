@@ -123,7 +123,8 @@ pub enum JobMix {
     BatchAndInteractive,
 }
 
-/// Generates `jobs` records for a machine of `nodes`: [`JobMix::Together`], estimates up to 18 hours, users and applications.
+/// Generates `jobs` records of a replication for a machine of `nodes`: [`JobMix::Together`],
+/// estimates up to 18 hours, users and applications.
 ///
 /// The model knows no users. Ours are drawn by a Zipf-like law, each with a habit of estimating well or badly and with few
 /// applications, so that statistics by user and by application have something to find; sizes, runtimes, estimates and
@@ -131,8 +132,13 @@ pub enum JobMix {
 ///
 /// # Errors
 /// [`WorkloadError::ImpossibleSetting`] for no jobs or no nodes.
-pub fn generate(jobs: u32, nodes: Nodes, seed: u64) -> Result<ParsedTrace, WorkloadError> {
-    generate_mix(jobs, nodes, JobMix::Together, seed)
+pub fn generate(
+    jobs: u32,
+    nodes: Nodes,
+    seed: u64,
+    replication: u32,
+) -> Result<ParsedTrace, WorkloadError> {
+    generate_mix(jobs, nodes, JobMix::Together, seed, replication)
 }
 
 /// Like [`generate`], with a choice of the mix.
@@ -144,6 +150,7 @@ pub fn generate_mix(
     nodes: Nodes,
     mix: JobMix,
     seed: u64,
+    replication: u32,
 ) -> Result<ParsedTrace, WorkloadError> {
     for (key, found) in [("source.jobs", jobs), ("nodes", nodes.0)] {
         if found == 0 {
@@ -155,7 +162,7 @@ pub fn generate_mix(
         }
     }
     let key = stream_key(nodes, mix);
-    let named = |name: &str| stream(seed, &key, 0, name);
+    let named = |name: &str| stream(seed, &key, replication, name);
     let mut records: Vec<SwfRecord> = RigidJobs::new(nodes, mix, named("jobs"))
         .take(jobs as usize)
         .collect();
@@ -439,7 +446,7 @@ mod tests {
 
     #[test]
     fn sizes_fit_the_machine_and_have_the_published_shares() {
-        let trace = generate_mix(40_000, Nodes(128), JobMix::Together, 1).unwrap();
+        let trace = generate_mix(40_000, Nodes(128), JobMix::Together, 1, 0).unwrap();
         let share = |test: &dyn Fn(i64) -> bool| {
             let count = trace
                 .records
@@ -459,7 +466,7 @@ mod tests {
     fn every_machine_size_gives_jobs_that_fit_it() {
         for nodes in [1, 2, 3, 5, 8, 100, 240, 4_000] {
             for mix in [JobMix::Together, JobMix::BatchAndInteractive] {
-                let trace = generate_mix(500, Nodes(nodes), mix, 3).unwrap();
+                let trace = generate_mix(500, Nodes(nodes), mix, 3, 0).unwrap();
                 assert_eq!(trace.records.len(), 500);
                 for record in &trace.records {
                     assert!((1..=i64::from(nodes)).contains(&record.allocated_processors));
@@ -468,7 +475,7 @@ mod tests {
                 assert_eq!(trace.out_of_order, 0);
             }
         }
-        assert!(generate(10, Nodes(0), 1).is_err() && generate(0, Nodes(8), 1).is_err());
+        assert!(generate(10, Nodes(0), 1, 0).is_err() && generate(0, Nodes(8), 1, 0).is_err());
     }
 
     #[test]
@@ -484,18 +491,18 @@ mod tests {
                 "3585f0ab8fe0a7e0865fbc9daecb2731355f2e28be0b359a3c88887bab28aab4",
             ),
         ] {
-            let trace = generate_mix(1_000, Nodes(128), mix, 1).unwrap();
+            let trace = generate_mix(1_000, Nodes(128), mix, 1, 0).unwrap();
             assert_eq!(trace.content_hash, hash);
         }
     }
 
     #[test]
     fn the_same_seed_gives_the_same_jobs_and_another_seed_others() {
-        let first = generate(2_000, Nodes(128), 5).unwrap();
-        assert_eq!(first, generate(2_000, Nodes(128), 5).unwrap());
+        let first = generate(2_000, Nodes(128), 5, 0).unwrap();
+        assert_eq!(first, generate(2_000, Nodes(128), 5, 0).unwrap());
         assert_ne!(
             first.content_hash,
-            generate(2_000, Nodes(128), 6).unwrap().content_hash
+            generate(2_000, Nodes(128), 6, 0).unwrap().content_hash
         );
     }
 }

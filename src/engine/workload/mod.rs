@@ -32,6 +32,7 @@ mod variates;
 mod whole;
 pub mod workflows;
 
+pub use battery::FirstJobs;
 pub use cleaning::{CleanedTrace, CleaningReport, clean};
 pub use clusters::{
     ClusterExcerpt, ClusterExcerpts, ClusterSettings, ClusterSizes, Excerpts, FINGERPRINT_STEP,
@@ -46,7 +47,9 @@ pub use error::WorkloadError;
 pub use job::{Job, JobId, JobKind};
 pub use job_stream::{Demand, JobStream, JobStreamError};
 pub use logged::{JobLog, LoggedJob, job_log};
-pub use prepare::{Workload, load, prepare, prepare_parsed};
+pub use prepare::{
+    UsableJobs, Workload, load, prepare, prepare_parsed, prepare_usable, usable_jobs,
+};
 pub use releases::ReleaseSettings;
 pub use reservations::{
     LeadRounding, MixedWorkload, RequestDuration, RequestId, RequestOrigin, RequestSettings,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use sha2::{Digest, Sha256};
 
 use super::arminius;
-use super::battery::{self, Batteries};
+use super::battery::{self, Batteries, FirstJobs};
 use super::cleaning::{CleanedTrace, CleaningReport, clean};
 use super::error::WorkloadError;
 use super::job::Job;
@@ -13,6 +13,7 @@ use super::settings::{WorkloadSettings, WorkloadSource};
 use super::swf::{ParsedTrace, Provenance, TraceFolder};
 use super::whole;
 use super::{lublin_feitelson, uniform_ratio};
+use crate::random;
 use crate::units::Nodes;
 
 /// Everything that simulations of one workload need to know about it; read-only, shared by all of them.
@@ -24,7 +25,7 @@ pub struct Workload {
     pub provenance: Provenance,
     /// All usable jobs before the evaluated ones, at their original times: what statistics are learned from. Only their
     /// ratio of runtime to estimate and their classes matter.
-    pub learning: Vec<Job>,
+    pub learning: FirstJobs,
     /// The evaluated jobs: each battery starts at time 0 on an empty machine.
     pub batteries: Vec<Arc<[Job]>>,
     /// The compression factor f of each battery.
@@ -43,7 +44,8 @@ pub struct Workload {
 /// Reads the trace or runs the model that `source` names, without cleaning or scaling it.
 ///
 /// Settings with the same [`WorkloadSettings::source_key`] give the same records for the same seed, so one parsed trace
-/// serves all of them. The seed matters for models only; `nodes` is the size of the machine that a model makes jobs for.
+/// serves all of them. Seed and draw matter for models only; `nodes` is the size of the machine
+/// that a model makes jobs for.
 ///
 /// # Errors
 /// [`WorkloadError`] where the trace is missing or faulty, or takes more memory than the folder's budget allows.
@@ -52,6 +54,7 @@ pub fn load(
     nodes: Nodes,
     folder: &TraceFolder,
     seed: u64,
+    draw: u32,
 ) -> Result<ParsedTrace, WorkloadError> {
     if let WorkloadSource::LublinFeitelson { jobs }
     | WorkloadSource::UniformRatio { jobs }
@@ -61,13 +64,16 @@ pub fn load(
     }
     match source {
         WorkloadSource::Trace { file } => Ok(folder.read(file)?),
-        WorkloadSource::LublinFeitelson { jobs } => lublin_feitelson::generate(*jobs, nodes, seed),
-        WorkloadSource::UniformRatio { jobs } => uniform_ratio::generate(*jobs, nodes, seed),
-        WorkloadSource::Arminius { jobs } => Ok(arminius::generate(*jobs, seed)),
+        WorkloadSource::LublinFeitelson { jobs } => {
+            lublin_feitelson::generate(*jobs, nodes, seed, draw)
+        }
+        WorkloadSource::UniformRatio { jobs } => uniform_ratio::generate(*jobs, nodes, seed, draw),
+        WorkloadSource::Arminius { jobs } => Ok(arminius::generate(*jobs, seed, draw)),
     }
 }
 
-/// Loads, cleans, splits and scales a workload.
+/// Loads, cleans, splits and scales a workload; where replications are fresh, that of the first
+/// one.
 ///
 /// # Errors
 /// [`WorkloadError`] where the trace is missing or faulty, or the settings ask for what it does not hold.
@@ -76,11 +82,12 @@ pub fn prepare(
     folder: &TraceFolder,
     seed: u64,
 ) -> Result<Workload, WorkloadError> {
-    let trace = load(&settings.source, settings.nodes, folder, seed)?;
+    let trace = load(&settings.source, settings.nodes, folder, seed, 0)?;
     prepare_parsed(&trace, settings, seed)
 }
 
-/// Cleans, splits and scales records that are already in memory; `seed` draws the second copy of a whole trace.
+/// Cleans, splits and scales records that are already in memory; where replications are fresh, for
+/// the first one.
 ///
 /// # Errors
 /// [`WorkloadError`] where the settings ask for what the trace does not hold.
@@ -89,19 +96,76 @@ pub fn prepare_parsed(
     settings: &WorkloadSettings,
     seed: u64,
 ) -> Result<Workload, WorkloadError> {
-    let CleanedTrace { jobs, report, .. } = clean(trace, &settings.cleaning, settings.nodes);
+    prepare_usable(&usable_jobs(trace, settings)?, settings, seed, 0)
+}
+
+/// The usable jobs of a trace, before they are split and scaled: fresh replications of a log share
+/// them.
+#[derive(Clone, Debug)]
+pub struct UsableJobs {
+    label: String,
+    provenance: Provenance,
+    jobs: Arc<[Job]>,
+    report: CleaningReport,
+    content_hash: String,
+    acknowledgement: Option<String>,
+}
+
+/// Cleans records, and gives the jobs the deadlines that they have at their original times.
+///
+/// # Errors
+/// [`WorkloadError`] where the settings refuse what the trace holds.
+pub fn usable_jobs(
+    trace: &ParsedTrace,
+    settings: &WorkloadSettings,
+) -> Result<UsableJobs, WorkloadError> {
+    let CleanedTrace {
+        mut jobs, report, ..
+    } = clean(trace, &settings.cleaning, settings.nodes);
     report.require_estimates(&trace.label, &settings.cleaning)?;
+    for job in &mut jobs {
+        job.deadline = battery::deadline(job.submit, job.estimate, settings.laxity);
+    }
+    Ok(UsableJobs {
+        label: trace.label.clone(),
+        provenance: trace.provenance.clone(),
+        jobs: jobs.into(),
+        report,
+        content_hash: trace.content_hash.clone(),
+        acknowledgement: trace.header.acknowledgement(),
+    })
+}
+
+/// Splits and scales usable jobs for a replication, which matters where replications are fresh;
+/// `seed` draws the second copy of a whole trace.
+///
+/// # Errors
+/// [`WorkloadError`] where the settings ask for what the jobs do not hold.
+pub fn prepare_usable(
+    usable: &UsableJobs,
+    settings: &WorkloadSettings,
+    seed: u64,
+    replication: u32,
+) -> Result<Workload, WorkloadError> {
+    let UsableJobs {
+        label,
+        report,
+        jobs,
+        ..
+    } = usable;
     let (learning, split) = match &settings.whole {
-        None => battery::split(&trace.label, report.records, jobs, settings)?,
+        None => battery::split(label, report.records, jobs, settings, replication)?,
         Some(whole) => {
+            let draw = settings.draw_of(replication);
+            let stream = |key: &str| random::stream(seed, key, draw, "trace copy");
             let (jobs, factor) =
-                whole::whole(&trace.label, report.records, &jobs, settings, whole, seed)?;
+                whole::whole(label, report.records, jobs, settings, whole, stream)?;
             let batteries = Batteries {
                 offered_load: battery::offered_load(&jobs, settings.nodes),
                 batteries: vec![jobs],
                 factors: vec![factor],
             };
-            (Vec::new(), batteries)
+            (FirstJobs::from(Vec::new()), batteries)
         }
     };
     let Batteries {
@@ -110,17 +174,17 @@ pub fn prepare_parsed(
         offered_load,
     } = split;
     let mut hash = Sha256::new();
-    hash.update(trace.content_hash.as_bytes());
+    hash.update(usable.content_hash.as_bytes());
     hash.update(settings.key().as_bytes());
     Ok(Workload {
-        label: trace.label.clone(),
-        provenance: trace.provenance.clone(),
+        label: label.clone(),
+        provenance: usable.provenance.clone(),
         learning,
         batteries,
         factors,
         offered_load,
-        report,
+        report: report.clone(),
         content_hash: super::swf::hex(&hash.finalize()),
-        acknowledgement: trace.header.acknowledgement(),
+        acknowledgement: usable.acknowledgement.clone(),
     })
 }

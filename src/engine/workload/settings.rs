@@ -25,6 +25,15 @@ pub struct WorkloadSettings {
     /// The whole trace, or its beginning, in the place of batteries: evaluation and battery jobs are not looked at then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<WholeTrace>,
+    /// Whether every replication is a workload of its own that does not depend on how many there
+    /// are: another draw of a model, or of a log the battery so many before the last one. The
+    /// evaluation jobs are one battery then.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub fresh: bool,
+}
+
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// A trace that is simulated as one, for studies whose machines accept every job (`grid-reservations.md` §4.1,
@@ -88,6 +97,29 @@ pub enum CopyShift {
 }
 
 impl WorkloadSettings {
+    /// Whether the jobs come from a log, and not from a model.
+    #[must_use]
+    pub fn is_log(&self) -> bool {
+        matches!(self.source, WorkloadSource::Trace { .. })
+    }
+
+    /// Which of its workloads a replication simulates: its own where replications are fresh, else
+    /// the one that all share.
+    #[must_use]
+    pub fn workload_of(&self, replication: u32) -> u32 {
+        if self.fresh { replication } else { 0 }
+    }
+
+    /// Which draw of the source that workload is made from; a log is the same for all.
+    #[must_use]
+    pub fn draw_of(&self, replication: u32) -> u32 {
+        if self.is_log() {
+            0
+        } else {
+            self.workload_of(replication)
+        }
+    }
+
     /// A stable text that names the source of the jobs: settings with the same text share one parsed trace or one draw of
     /// a model. Folders and compression endings of a trace's name do not matter; the machine's size does for models whose
     /// jobs depend on it.
@@ -118,6 +150,7 @@ impl WorkloadSettings {
             compression,
             laxity,
             whole,
+            fresh,
         } = self;
         let processors = match cleaning.processors {
             ProcessorsField::AllocatedElseRequested => "allocated",
@@ -139,6 +172,7 @@ impl WorkloadSettings {
             Compression::TargetLoad { load } => format!("target-load:{load}"),
             Compression::BatteryLoad { load } => format!("battery-load:{load}"),
         };
+        let fresh = if *fresh { ";fresh" } else { "" };
         if let Some(whole) = whole {
             let days = whole
                 .days
@@ -165,7 +199,7 @@ impl WorkloadSettings {
             };
             return format!(
                 "{};nodes={};whole{days}{copy}{origin}{shake};estimates={estimates};processors={processors};zero-runtime={};\
-                 overruns={};cancelled={}{completed}{from_runtime};compression={compression}",
+                 overruns={};cancelled={}{completed}{from_runtime};compression={compression}{fresh}",
                 self.source_key(),
                 nodes.0,
                 rule(cleaning.drop_zero_runtime),
@@ -175,7 +209,7 @@ impl WorkloadSettings {
         }
         format!(
             "{};nodes={};evaluation={evaluation_jobs};battery={battery_jobs};processors={processors};\
-             zero-runtime={};overruns={};cancelled={}{completed}{from_runtime};compression={compression};laxity={laxity}",
+             zero-runtime={};overruns={};cancelled={}{completed}{from_runtime};compression={compression};laxity={laxity}{fresh}",
             self.source_key(),
             nodes.0,
             rule(cleaning.drop_zero_runtime),
@@ -312,6 +346,7 @@ mod tests {
             compression: Compression::Factor { factor: 0.15 },
             laxity: 2.0,
             whole: None,
+            fresh: false,
         };
         assert_eq!(
             settings.key(),

@@ -12,18 +12,23 @@ use super::variates::uniform;
 use crate::random::stream;
 use crate::units::Nodes;
 
-/// Generates `jobs` records for a machine of `nodes`.
+/// Generates `jobs` records of a replication for a machine of `nodes`.
 ///
 /// # Errors
 /// [`WorkloadError::ImpossibleSetting`] for no jobs or no nodes.
-pub fn generate(jobs: u32, nodes: Nodes, seed: u64) -> Result<ParsedTrace, WorkloadError> {
+pub fn generate(
+    jobs: u32,
+    nodes: Nodes,
+    seed: u64,
+    replication: u32,
+) -> Result<ParsedTrace, WorkloadError> {
     let ParsedTrace {
         mut header,
         mut records,
         ..
-    } = lublin_feitelson::generate(jobs, nodes, seed)?;
+    } = lublin_feitelson::generate(jobs, nodes, seed, replication)?;
     let key = format!("uniform-ratio {} nodes", nodes.0);
-    let mut ratios = stream(seed, &key, 0, "ratios");
+    let mut ratios = stream(seed, &key, replication, "ratios");
     for record in &mut records {
         let estimate = record.requested_time;
         record.run = ((uniform(&mut ratios) * estimate as f64) as i64 + 1).min(estimate);
@@ -44,7 +49,7 @@ mod tests {
 
     #[test]
     fn every_tenth_of_the_estimate_ends_as_many_jobs() {
-        let trace = generate(20_000, Nodes(128), 1).unwrap();
+        let trace = generate(20_000, Nodes(128), 1, 0).unwrap();
         let mut tenths = [0_u32; 10];
         for record in &trace.records {
             assert!((1..=record.requested_time).contains(&record.run));
@@ -59,8 +64,8 @@ mod tests {
 
     #[test]
     fn everything_but_the_run_times_is_that_of_the_model() {
-        let model = lublin_feitelson::generate(500, Nodes(64), 3).unwrap();
-        let uniform = generate(500, Nodes(64), 3).unwrap();
+        let model = lublin_feitelson::generate(500, Nodes(64), 3, 0).unwrap();
+        let uniform = generate(500, Nodes(64), 3, 0).unwrap();
         assert_ne!(model.content_hash, uniform.content_hash);
         for (model, uniform) in model.records.iter().zip(&uniform.records) {
             let mut same = *model;

@@ -8,15 +8,16 @@ use super::battery::offered_load;
 use super::error::WorkloadError;
 use super::job::{Job, JobId};
 use super::settings::{Compression, CopyShift, Origin, TraceCopy, WholeTrace, WorkloadSettings};
-use crate::random::{self, Stream};
+use crate::random::Stream;
 use crate::units::Seconds;
 
 const DAY: Seconds = Seconds(86_400);
 
 /// The jobs of a whole trace, from time 0, with ids from 0 in order of submission, and the compression factor.
 ///
-/// Copies of jobs (AMB-19, AMB-20) are drawn from a stream of their own, one draw a job, so that a larger percentage contains
-/// the smaller one. Deadlines are [`Seconds::FAR`]: the machines of these studies promise none.
+/// Copies of jobs (AMB-19, AMB-20) are drawn from a stream of their own, which `stream` opens by a
+/// key, one draw a job, so that a larger percentage contains the smaller one. Deadlines are
+/// [`Seconds::FAR`]: the machines of these studies promise none.
 ///
 /// # Errors
 /// [`WorkloadError`] where no job is left, or settings are impossible.
@@ -26,7 +27,7 @@ pub fn whole(
     usable: &[Job],
     settings: &WorkloadSettings,
     whole: &WholeTrace,
-    seed: u64,
+    stream: impl FnOnce(&str) -> Stream,
 ) -> Result<(Arc<[Job]>, f64), WorkloadError> {
     check(settings, whole)?;
     let first = usable.first().map_or(Seconds::ZERO, |job| job.submit);
@@ -60,7 +61,7 @@ pub fn whole(
     if let Some(copy) = whole.copy {
         // The key without the copy: all loads see the same draws.
         let key = format!("{};days={:?}", settings.source_key(), whole.days);
-        let mut draws = random::stream(seed, &key, 0, "trace copy");
+        let mut draws = stream(&key);
         let horizon = end - origin;
         add_copies(&mut jobs, copy, horizon, &mut draws);
     }
@@ -155,6 +156,7 @@ fn check(settings: &WorkloadSettings, whole: &WholeTrace) -> Result<(), Workload
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random;
     use crate::units::Nodes;
     use crate::workload::JobKind;
     use crate::workload::{CleaningRules, WorkloadSource};
@@ -171,7 +173,12 @@ mod tests {
             compression: Compression::Factor { factor: 1.0 },
             laxity: 2.0,
             whole: Some(whole),
+            fresh: false,
         }
+    }
+
+    fn copies(key: &str) -> Stream {
+        random::stream(1, key, 0, "trace copy")
     }
 
     /// A job an hour for ten days, from second 500 on.
@@ -194,7 +201,7 @@ mod tests {
     }
 
     fn jobs(whole: WholeTrace) -> Arc<[Job]> {
-        super::whole("test", 240, &hourly(), &settings(whole), &whole, 1)
+        super::whole("test", 240, &hourly(), &settings(whole), &whole, copies)
             .unwrap()
             .0
     }
@@ -242,9 +249,16 @@ mod tests {
     #[test]
     fn a_trace_without_usable_jobs_is_an_error_that_says_what_a_usable_job_needs() {
         let settings = settings(WholeTrace::default());
-        let error = super::whole("bare log", 7, &[], &settings, &WholeTrace::default(), 1)
-            .unwrap_err()
-            .to_string();
+        let error = super::whole(
+            "bare log",
+            7,
+            &[],
+            &settings,
+            &WholeTrace::default(),
+            copies,
+        )
+        .unwrap_err()
+        .to_string();
         assert!(
             error.contains("bare log") && error.contains("requested time"),
             "{error}"

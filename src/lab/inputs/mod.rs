@@ -24,8 +24,8 @@ use crate::random::StreamSeed;
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::workflows::{Negatives, Workflow};
 use crate::workload::{
-    Job, JobLog, MixedWorkload, ParsedTrace, RequestSettings, WorkloadSettings, generate_requests,
-    job_log, shaken,
+    Job, JobLog, MixedWorkload, ParsedTrace, RequestSettings, UsableJobs, WorkloadSettings,
+    generate_requests, job_log, shaken,
 };
 use bookahead_engine::memory::MemoryBudget;
 use bookahead_engine::studies::SimulationSpec;
@@ -186,6 +186,8 @@ pub struct Inputs {
     /// Whether they also keep what a study samples, of which there is much.
     pub(crate) keep_samples: bool,
     pub(crate) records: Cache<ParsedTrace>,
+    /// Of logs whose fresh replications share them.
+    usable: Cache<UsableJobs>,
     workloads: Cache<PreparedWorkload>,
     models: Cache<EstimateModel>,
     tables: Cache<Option<LanlTable>>,
@@ -203,6 +205,7 @@ impl Inputs {
             keep_outcomes,
             keep_samples: false,
             records: Cache::default(),
+            usable: Cache::default(),
             workloads: Cache::default(),
             models: Cache::default(),
             tables: Cache::default(),
@@ -303,9 +306,12 @@ impl Inputs {
         spec: &SimulationSpec,
     ) -> Result<Arc<[Job]>, Arc<InputError>> {
         // A whole trace is the same in every replication, unless it is shaken: what differs is drawn from it.
-        let (battery, shake) = match spec.workload.whole {
-            Some(whole) => (0, whole.shake_seconds),
-            None => (spec.replication as usize, 0),
+        let shake = (spec.workload.whole).map_or(0, |whole| whole.shake_seconds);
+        let has_one = spec.workload.whole.is_some() || spec.workload.fresh;
+        let battery = if has_one {
+            0
+        } else {
+            spec.replication as usize
         };
         let jobs = workload
             .batteries
@@ -330,32 +336,44 @@ impl Inputs {
         &self,
         spec: &SimulationSpec,
     ) -> Result<Arc<PreparedWorkload>, Arc<InputError>> {
-        self.workload_of(&spec.workload, spec.seed)
+        self.workload_of(&spec.workload, spec.seed, spec.replication)
     }
 
     pub(crate) fn workload_of(
         &self,
         settings: &WorkloadSettings,
         seed: u64,
+        replication: u32,
     ) -> Result<Arc<PreparedWorkload>, Arc<InputError>> {
+        let draw = settings.draw_of(replication);
         // A trace may be refused whose jobs another simulation takes: that is not in the name.
-        let key = format!(
-            "{seed}|{}|{:?}",
+        let drawn = format!(
+            "{seed}|{}|{:?}|{draw}",
             self.sources.workload_key(settings),
-            settings.cleaning.missing_estimate
+            settings.cleaning.missing_estimate,
         );
-        let source = format!("{seed}|{}", self.sources.source_key(settings));
+        let key = format!("{drawn}|{}", settings.workload_of(replication));
+        let usable = || {
+            let source = format!("{seed}|{}|{draw}", self.sources.source_key(settings));
+            let records = self.records.get(source, || {
+                self.sources.records(settings, seed, draw, self.held())
+            })?;
+            Ok::<_, Arc<InputError>>(self.sources.usable(&records, settings)?)
+        };
         self.workloads.get_shared(key, || {
-            let records = self
-                .records
-                .get(source, || self.sources.records(settings, seed, self.held()))?;
-            Ok(self.sources.workload(&records, settings, seed)?)
+            let usable = if settings.fresh && settings.is_log() {
+                self.usable.get_shared(drawn, usable)?
+            } else {
+                Arc::new(usable()?)
+            };
+            Ok((self.sources).workload(&usable, settings, seed, replication)?)
         })
     }
 
     /// The records of a workload before cleaning. They are not kept for it: they take several times as much as the jobs.
     pub(crate) fn raw_records(&self, spec: &SimulationSpec) -> Result<ParsedTrace, InputError> {
-        self.sources.records(&spec.workload, spec.seed, self.held())
+        let draw = spec.workload.draw_of(spec.replication);
+        (self.sources).records(&spec.workload, spec.seed, draw, self.held())
     }
 
     /// Bytes that records and jobs take that are kept already.
@@ -363,19 +381,25 @@ impl Inputs {
         let records = (self.records.made().iter())
             .map(|trace| trace.records.len() * size_of::<SwfRecord>())
             .sum::<usize>();
-        let jobs = (self.workloads.made().iter())
-            .map(|workload| {
-                let batteries: usize = workload.batteries.iter().map(|jobs| jobs.len()).sum();
-                (workload.learning.len() + batteries) * size_of::<Job>()
-            })
-            .sum::<usize>();
-        (records + jobs) as u64
+        // Fresh replications of a log learn from one cleaned log, each up to its own battery.
+        let mut learning: BTreeMap<*const Job, usize> = BTreeMap::new();
+        let mut jobs = 0;
+        for workload in self.workloads.made() {
+            jobs += workload
+                .batteries
+                .iter()
+                .map(|jobs| jobs.len())
+                .sum::<usize>();
+            let longest = learning.entry(workload.learning.as_ptr()).or_default();
+            *longest = workload.learning.len().max(*longest);
+        }
+        jobs += learning.values().sum::<usize>();
+        (records + jobs * size_of::<Job>()) as u64
     }
 
     /// What the log of a workload says of its jobs beyond what they asked for.
     pub(crate) fn job_log(&self, spec: &SimulationSpec) -> Result<Arc<JobLog>, Arc<InputError>> {
-        let source = self.sources.source_key(&spec.workload);
-        let key = format!("{}|{source}", spec.seed);
+        let key = self.records_key(spec);
         self.shared::<Cache<JobLog>>()
             .get(key, || Ok(job_log(&self.raw_records(spec)?.records)))
     }
@@ -407,7 +431,19 @@ impl Inputs {
 
     fn model_key(&self, spec: &SimulationSpec, settings: &EstimateSettings) -> String {
         let workload = self.sources.workload_key(&spec.workload);
-        format!("{}|{workload}|{}", spec.seed, canonical_text(settings))
+        let own = spec.workload.workload_of(spec.replication);
+        format!(
+            "{}|{workload}|{own}|{}",
+            spec.seed,
+            canonical_text(settings)
+        )
+    }
+
+    /// Simulations with the same text read the same records.
+    pub(crate) fn records_key(&self, spec: &SimulationSpec) -> String {
+        let source = self.sources.source_key(&spec.workload);
+        let draw = spec.workload.draw_of(spec.replication);
+        format!("{}|{source}|{draw}", spec.seed)
     }
 
     /// The failures that these jobs meet in a replication.

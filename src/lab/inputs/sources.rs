@@ -7,7 +7,9 @@ use crate::estimates::{EstimateModel, EstimateSettings, LearningJobs};
 use crate::failures::{self, FailureFolder, FailureSettings, FailureTrace, LanlTable};
 use crate::units::{Nodes, Seconds};
 use crate::workload::workflows::{Negatives, Workflow, WorkflowFolder};
-use crate::workload::{self, CleaningReport, Job, ParsedTrace, TraceFolder, WorkloadSettings};
+use crate::workload::{
+    self, CleaningReport, FirstJobs, Job, ParsedTrace, TraceFolder, UsableJobs, WorkloadSettings,
+};
 
 /// Where a sweep finds traces, failure tables and workflows, and how it makes jobs, statistics and failures of them.
 #[derive(Clone, Debug)]
@@ -49,7 +51,7 @@ impl InputSources {
         settings.key()
     }
 
-    /// Reads or generates the records, beside others that take `held` bytes.
+    /// Reads the records, or generates a draw of them, beside others that take `held` bytes.
     ///
     /// # Errors
     ///
@@ -58,28 +60,45 @@ impl InputSources {
         &self,
         settings: &WorkloadSettings,
         seed: u64,
+        draw: u32,
         held: u64,
     ) -> Result<ParsedTrace, InputError> {
         let folder = TraceFolder {
             memory: self.traces.memory.without(held),
             ..self.traces.clone()
         };
-        workload::load(&settings.source, settings.nodes, &folder, seed)
+        workload::load(&settings.source, settings.nodes, &folder, seed, draw)
             .map_err(|error| InputError::Workload(error.to_string()))
     }
 
-    /// Cleans, splits and scales the records; the seed matters where a part of them is drawn.
+    /// Cleans the records.
     ///
     /// # Errors
     ///
-    /// When the settings ask for what the records do not hold.
-    pub(super) fn workload(
+    /// When the settings refuse what the records hold.
+    pub(super) fn usable(
         &self,
         records: &ParsedTrace,
         settings: &WorkloadSettings,
+    ) -> Result<UsableJobs, InputError> {
+        workload::usable_jobs(records, settings)
+            .map_err(|error| InputError::Workload(error.to_string()))
+    }
+
+    /// Splits and scales usable jobs for a replication; the seed matters where a part of them is
+    /// drawn.
+    ///
+    /// # Errors
+    ///
+    /// When the settings ask for what the jobs do not hold.
+    pub(super) fn workload(
+        &self,
+        usable: &UsableJobs,
+        settings: &WorkloadSettings,
         seed: u64,
+        replication: u32,
     ) -> Result<PreparedWorkload, InputError> {
-        let workload = workload::prepare_parsed(records, settings, seed)
+        let workload = workload::prepare_usable(usable, settings, seed, replication)
             .map_err(|error| InputError::Workload(error.to_string()))?;
         Ok(PreparedWorkload {
             label: workload.label,
@@ -103,7 +122,7 @@ impl InputSources {
     ) -> Result<EstimateModel, InputError> {
         let evaluated: Vec<Job>;
         let learning = match settings.learn_from {
-            LearningJobs::Before => &workload.learning,
+            LearningJobs::Before => &workload.learning[..],
             LearningJobs::Evaluated => {
                 evaluated = workload
                     .batteries
@@ -176,8 +195,8 @@ pub struct PreparedWorkload {
     /// Its name for people.
     pub label: String,
     /// The jobs that statistics are learned from.
-    pub learning: Vec<Job>,
-    /// The jobs of each replication.
+    pub learning: FirstJobs,
+    /// The jobs of each replication; where replications are fresh, those of one.
     pub batteries: Vec<Arc<[Job]>>,
     /// The compression factor of the first one.
     pub first_factor: f64,

@@ -34,10 +34,13 @@ section! {
         trace: Given<String> = text("the file name of a trace, with or without .gz or .xz"),
         /// The model that makes the jobs, instead of a trace.
         model: Given<String> = one_of(|| vec!["lublin-feitelson", "uniform-ratio", "arminius"]),
-        /// How many jobs the model makes.
+        /// How many jobs the model makes: in all, or with `fresh` for each replication.
         jobs: Given<u32> = integer_within(1, MOST_JOBS)
             .refused("is too small", TOO_MANY_JOBS)
-            .note(": jobs that the model generates in all"),
+            .note(": jobs that the model generates in all, or with `fresh` for each replication"),
+        /// Whether each replication is a workload of its own, which further ones do not change.
+        fresh: Given<bool> = flag("false")
+            .note(": each replication is a draw of its own, or of a log the battery before the last one's"),
         /// The size of the machine.
         nodes: Given<u32> = integer_within(1, 10_000_000)
             .refused("is too small", "is too large")

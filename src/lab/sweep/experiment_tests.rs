@@ -6,6 +6,9 @@ mod axes;
 #[path = "experiment_tests/bounds.rs"]
 mod bounds;
 
+#[path = "experiment_tests/fresh.rs"]
+mod fresh;
+
 #[path = "experiment_tests/identities.rs"]
 mod identities;
 

@@ -76,8 +76,13 @@ fn base(spec: &SimulationSpec, content: &ContentHashes) -> Value {
 
 fn inputs(spec: &SimulationSpec, content: &ContentHashes) -> Vec<RunInput> {
     let workload = spec.workload.key();
+    // Each fresh replication of a model has jobs of its own.
+    let drawn = match spec.workload.draw_of(spec.replication) {
+        0 => String::new(),
+        draw => format!(" replication={draw}"),
+    };
     let mut inputs = vec![RunInput {
-        source: format!("workload {workload} seed={}", spec.seed),
+        source: format!("workload {workload} seed={}{drawn}", spec.seed),
         content: content.workload.clone(),
     }];
     if let Some(failures) = &content.failures {

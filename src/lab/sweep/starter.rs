@@ -99,9 +99,9 @@ impl Chosen {
         if chosen.axes.is_empty() {
             chosen
                 .keys
-                .retain(|(key, _)| *key != "workload.target_load");
+                .retain(|(key, _)| *key != "workload.battery_load");
             let loads = "[0.8, 1.2]".to_owned();
-            chosen.axes.push(("workload.target_load", loads));
+            chosen.axes.push(("workload.battery_load", loads));
         }
         Some(chosen)
     }
@@ -197,7 +197,8 @@ impl Chosen {
         if section.path == "workload" {
             comment(
                 text,
-                "For a log write `trace = \"CTC-SP2-1996-3.1-cln.swf\"` instead of `model` and `jobs`: `bookahead traces` lists the available logs.",
+                "For a log write `trace = \"CTC-SP2-1996-3.1-cln.swf\"` instead of `model` and `jobs`, and of a whole log leave out `fresh`: `bookahead \
+                 traces` lists the available logs.",
             );
         }
         let mark = if is_open { "" } else { "#" };

@@ -37,6 +37,7 @@ pub(super) fn of(content: &Content<'_>) -> Vec<(bool, String)> {
     found.extend(selection(&content.analysis));
     if run.replications > 1 {
         found.extend(one_workload(&run.configuration));
+        found.extend(one_factor(&run.configuration));
     }
     found.push((
         true,
@@ -133,11 +134,33 @@ fn selection(analysis: &Analysis) -> Option<(bool, String)> {
 fn one_workload(configuration: &str) -> Option<(bool, String)> {
     let configuration: toml::Table = toml::from_str(configuration).ok()?;
     let value = |table: &str, key: &str| configuration.get(table)?.get(key);
-    let is_whole = value("workload", "whole_trace")?.as_bool()?;
+    let is_on = |key: &str| value("workload", key).and_then(toml::Value::as_bool) == Some(true);
+    let is_whole = is_on("whole_trace") && !is_on("fresh");
     // Excerpts of the trace that are drawn anew are workloads of their own.
     let excerpts = value("clusters", "excerpts").and_then(toml::Value::as_str);
     (is_whole && excerpts != Some("drawn")).then(|| {
         let sentence = "all replications share one workload: intervals say what the draws on it do, not what another trace or month would";
+        (false, sentence.to_owned())
+    })
+}
+
+/// That one factor brings all batteries of a log to their load, so that what one of them asks for
+/// moves the others; `None` where each has its own.
+fn one_factor(configuration: &str) -> Option<(bool, String)> {
+    let configuration: toml::Table = toml::from_str(configuration).ok()?;
+    let workload = configuration.get("workload")?;
+    let is_on = |key: &str| workload.get(key).and_then(toml::Value::as_bool) == Some(true);
+    if is_on("whole_trace") || is_on("fresh") {
+        return None;
+    }
+    let axes = configuration.get("axis").and_then(toml::Value::as_array);
+    let is_target = |axis: &toml::Value| {
+        axis.get("key").and_then(toml::Value::as_str) == Some("workload.target_load")
+    };
+    let is_axis = axes.is_some_and(|axes| axes.iter().any(is_target));
+    let is_shared = workload.get("target_load").is_some() || is_axis;
+    (is_shared && workload.get("trace").is_some()).then(|| {
+        let sentence = "one factor brings all batteries to the load: intervals hold given this stretch of this log";
         (false, sentence.to_owned())
     })
 }
@@ -158,11 +181,34 @@ mod tests {
             "[workload]\nbattery_jobs = 1000\n".to_owned(),
             "[workload]\nwhole_trace = false\n".to_owned(),
             format!("{whole}[clusters]\nexcerpts = \"drawn\"\n"),
+            format!("{whole}fresh = true\n"),
         ] {
             assert_eq!(one_workload(&other), None, "{other}");
         }
         let chosen = format!("{whole}[clusters]\ncount = 3\n");
         assert!(one_workload(&chosen).is_some());
+    }
+
+    #[test]
+    fn a_load_that_all_batteries_share_is_a_condition_of_their_intervals() {
+        let log = "[workload]\ntrace = \"CTC.swf\"\n";
+        let axis = "[[axis]]\nkey = \"workload.target_load\"\nvalues = [1, 2]\n";
+        for shared in [format!("{log}target_load = 2.0\n"), format!("{log}{axis}")] {
+            let (is_good, sentence) = one_factor(&shared).unwrap();
+            assert!(
+                !is_good && sentence.ends_with("given this stretch of this log"),
+                "{sentence}"
+            );
+        }
+        for own in [
+            "battery_load = 2.0",
+            "compression = 0.15",
+            "fresh = true\ntarget_load = 2.0",
+        ] {
+            assert_eq!(one_factor(&format!("{log}{own}\n")), None, "{own}");
+        }
+        let model = "[workload]\nmodel = \"lublin-feitelson\"\ntarget_load = 2.0\n";
+        assert_eq!(one_factor(model), None);
     }
 
     #[test]

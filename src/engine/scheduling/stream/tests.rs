@@ -446,7 +446,7 @@ fn a_queue_behind_a_job_that_ends_early_moves_at_once() {
 #[test]
 fn engines_and_cluster_agree_job_by_job_on_an_overloaded_model_whose_plan_fills_many_blocks() {
     // 64 nodes for what was made for 128: the queue grows to the end.
-    let trace = lublin_feitelson::generate(6_000, Nodes(64), 3).unwrap();
+    let trace = lublin_feitelson::generate(6_000, Nodes(64), 3, 0).unwrap();
     let mut records = trace.records.clone();
     for record in &mut records {
         record.submit /= 4;

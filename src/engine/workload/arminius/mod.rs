@@ -63,10 +63,11 @@ const UTILISATION: f64 = 0.9122;
 /// Seconds of 2007.
 const YEAR: f64 = 365.0 * 86_400.0;
 
-/// Generates `jobs` records; with [`LEARNING_JOBS`] + [`EVALUATION_JOBS`] of them the first year is for learning.
+/// Generates `jobs` records of a replication; with [`LEARNING_JOBS`] + [`EVALUATION_JOBS`] of them
+/// the first year is for learning.
 #[must_use]
-pub fn generate(jobs: u32, seed: u64) -> ParsedTrace {
-    let named = |name: &str| stream(seed, "arminius", 0, name);
+pub fn generate(jobs: u32, seed: u64, replication: u32) -> ParsedTrace {
+    let named = |name: &str| stream(seed, "arminius", replication, name);
     let (mut draws, mut arrivals) = (named("jobs"), named("arrivals"));
     let model = Model::calibrated();
     let cycle = DailyCycle::new(ALL_JOBS.daily_arrivals);
@@ -268,7 +269,7 @@ mod tests {
     #[test]
     fn nine_draws_have_the_published_totals() {
         let jobs = LEARNING_JOBS + EVALUATION_JOBS;
-        let draws: Vec<ParsedTrace> = (1..=9).map(|seed| generate(jobs, seed)).collect();
+        let draws: Vec<ParsedTrace> = (1..=9).map(|seed| generate(jobs, seed, 0)).collect();
         assert!(draws.iter().all(|trace| trace.out_of_order == 0));
         let records = || draws.iter().flat_map(|trace| &trace.records);
         let count = 9.0 * f64::from(jobs);
@@ -317,7 +318,7 @@ mod tests {
 
     #[test]
     fn users_submit_in_campaigns_of_alike_jobs() {
-        let trace = generate(LEARNING_JOBS, 4);
+        let trace = generate(LEARNING_JOBS, 4, 0);
         let mut last = std::collections::BTreeMap::new();
         let (mut campaigns, mut pairs, mut alike, mut as_accurate) = (0.0, 0.0, 0.0, 0.0);
         // The ten most active users have overlapping campaigns, which count as one with neighbours that do not belong together.
@@ -353,7 +354,7 @@ mod tests {
     fn the_jobs_of_a_seed_are_the_same_on_every_machine() {
         // Bytes of our own making, pinned so that a change of the model, of libm or of rand is seen.
         assert_eq!(
-            generate(1_000, 1).content_hash,
+            generate(1_000, 1, 0).content_hash,
             "d9e9b09ff393aa2a49e9a2dc5ecd63916b5bf5987266f117f9fc4ed26a26b468"
         );
     }
@@ -361,7 +362,7 @@ mod tests {
     #[test]
     fn the_evaluated_jobs_use_the_published_share_of_the_machine() {
         for jobs in [LEARNING_JOBS + 5_000, 5_000] {
-            let trace = generate(jobs, 2);
+            let trace = generate(jobs, 2, 0);
             let evaluated = &trace.records[trace.records.len() - 5_000..];
             let used: i64 = evaluated
                 .iter()
@@ -375,7 +376,7 @@ mod tests {
 
     #[test]
     fn users_classes_and_workers_behave_as_described() {
-        let trace = generate(LEARNING_JOBS + EVALUATION_JOBS, 3);
+        let trace = generate(LEARNING_JOBS + EVALUATION_JOBS, 3, 0);
         let records = &trace.records;
         let by_user = |user: i64| move |record: &SwfRecord| record.user == user;
         assert!(share(records, by_user(1), |ratio| ratio > 0.8) > 0.8);

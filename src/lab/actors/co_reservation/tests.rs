@@ -58,6 +58,7 @@ fn blue(folder: &TraceFolder) -> GridInputs {
         compression: Compression::Factor { factor: 1.0 },
         laxity: 2.0,
         whole: None,
+        fresh: false,
     };
     let prepared = prepare(&settings, folder, 1).unwrap().batteries;
     let mut batteries: Vec<_> = prepared.iter().map(|jobs| jobs.to_vec()).collect();

@@ -157,6 +157,7 @@ impl FileStudy for CoReservationStudy {
         keys: &[
             ("workload.jobs", "12000"),
             ("workload.nodes", "128"),
+            ("workload.fresh", "true"),
             ("workload.whole_trace", "true"),
             ("workload.target_load", "0.8"),
             ("clusters.count", "3"),
@@ -252,8 +253,13 @@ fn excerpts(
         return Ok(Arc::new(cut(spec.replication)?));
     }
     let workload_key = inputs.workload_key(&spec.workload);
-    let key = format!("{}|{workload_key}|{}", spec.seed, canonical_text(settings));
-    inputs.shared::<Shared>().excerpts.get(key, || cut(0))
+    let own = spec.workload.workload_of(spec.replication);
+    let key = format!(
+        "{}|{workload_key}|{own}|{}",
+        spec.seed,
+        canonical_text(settings)
+    );
+    inputs.shared::<Shared>().excerpts.get(key, || cut(own))
 }
 
 /// A whole trace has no jobs set apart for learning: clusters learn from what none of them runs.
@@ -273,7 +279,7 @@ fn model(
     let jobs = inputs.battery(workload, spec)?;
     inputs.model_from(spec, settings, &place, || PreparedWorkload {
         label: workload.label.clone(),
-        learning: excerpts.outside(&jobs),
+        learning: excerpts.outside(&jobs).into(),
         batteries: Vec::new(),
         first_factor: 1.0,
         cleaning: workload.cleaning.clone(),

@@ -115,7 +115,8 @@ impl LabStudy for MachineQueueStudy {
             Some((added, added.drawn_begin(&jobs, &mut stream)?))
         });
         let whole = spec.workload.whole;
-        let is_shared = added.is_some() && whole.is_some_and(|whole| whole.shake_seconds == 0);
+        let is_same = !spec.workload.fresh && whole.is_some_and(|whole| whole.shake_seconds == 0);
+        let is_shared = added.is_some() && is_same;
         let outcomes = if is_shared {
             site.outcomes_of(inputs.workload_key(&spec.workload))
         } else {
@@ -154,9 +155,9 @@ impl FileStudy for MachineQueueStudy {
 
     const STARTER: Starter = Starter {
         keys: &[
+            ("workload.fresh", "true"),
             ("workload.whole_trace", "true"),
             ("workload.target_load", "0.9"),
-            ("workload.shake_seconds", "60"),
             ("machine.text", A_MACHINE),
         ],
         axes: &[("workload.exact_estimates", "[false, true]")],

@@ -37,9 +37,8 @@ impl Site {
         inputs: &Inputs,
     ) -> Result<Arc<Self>, Arc<InputError>> {
         let key = format!(
-            "{}|{}|{}|{:?}",
-            spec.seed,
-            inputs.source_key(&spec.workload),
+            "{}|{}|{:?}",
+            inputs.records_key(spec),
             canonical_text(&settings.source),
             settings.names
         );

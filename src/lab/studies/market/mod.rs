@@ -157,10 +157,11 @@ impl FileStudy for MarketStudy {
 
     const STARTER: Starter = Starter {
         keys: &[
-            ("workload.jobs", "2000"),
+            ("workload.jobs", "1200"),
+            ("workload.fresh", "true"),
             ("workload.nodes", "32"),
             ("workload.battery_jobs", "400"),
-            ("workload.target_load", "8.0"),
+            ("workload.battery_load", "8.0"),
             ("failures.source", r#""generated""#),
             ("market.clusters", "4"),
             ("market.optimists", "0.5"),

@@ -135,19 +135,25 @@ impl LabStudy for OverbookingStudy {
     }
 }
 
+/// The most batteries that are run before the simulated one: what `learning_batteries` and
+/// `calibration_batteries` allow.
+const MOST_BATTERIES_BEFORE: u32 = 20;
+
 /// The batteries that a policy learns from before its own, the earliest first, each with its failures: those of the replications
-/// before, and, for what promises are worth, before the first one the end of what estimates are learned from.
+/// before, and, for what promises are worth, before the first one the end of what estimates are
+/// learned from. No replication is before a fresh one.
 fn batteries_before(
     spec: &SimulationSpec,
     inputs: &Inputs,
     workload: &PreparedWorkload,
 ) -> Result<Vec<Battery>, Arc<InputError>> {
     let mut batteries = Vec::new();
+    let replications = OverbookingStudy::replications_before(spec);
     for back in (1..=OverbookingStudy::batteries_before(spec)).rev() {
-        let (jobs, replication) = match spec.replication.checked_sub(back) {
+        let (jobs, replication) = match replications.checked_sub(back) {
             Some(earlier) => (workload.batteries.get(earlier as usize).cloned(), earlier),
             None => {
-                let beyond = back - spec.replication;
+                let beyond = back - replications;
                 let jobs = battery_before(
                     &workload.learning,
                     spec.workload.battery_jobs,
@@ -156,7 +162,9 @@ fn batteries_before(
                     spec.workload.laxity,
                 );
                 // Drawn failures of their own, too: no replication has so high a number.
-                (jobs, u32::MAX - beyond)
+                let own = spec.workload.workload_of(spec.replication);
+                let place = own.wrapping_mul(MOST_BATTERIES_BEFORE + 1) + beyond;
+                (jobs, u32::MAX - place)
             }
         };
         if let Some(jobs) = jobs {
@@ -289,9 +297,10 @@ impl FileStudy for OverbookingStudy {
 
     const STARTER: Starter = Starter {
         keys: &[
-            ("workload.jobs", "4000"),
+            ("workload.jobs", "2000"),
+            ("workload.fresh", "true"),
             ("workload.battery_jobs", "400"),
-            ("workload.target_load", "2.0"),
+            ("workload.battery_load", "2.0"),
             ("failures.source", r#""generated""#),
         ],
         axes: &[

@@ -73,6 +73,7 @@ impl FileStudy for PredictedQueueStudy {
 
     const STARTER: Starter = Starter {
         keys: &[
+            ("workload.fresh", "true"),
             ("workload.whole_trace", "true"),
             ("workload.target_load", "0.9"),
             ("queue.corrector", r#""increments""#),

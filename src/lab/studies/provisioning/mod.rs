@@ -237,7 +237,8 @@ impl<'a> Made<'a> {
 
     /// The jobs of a site before anything is done about its load.
     fn site_trace(&self, site: &SiteSettings) -> Result<Arc<PreparedWorkload>, Arc<InputError>> {
-        self.inputs.workload_of(&site.workload, self.spec.seed)
+        self.inputs
+            .workload_of(&site.workload, self.spec.seed, self.spec.replication)
     }
 
     /// All sites, with the failures of their nodes.

@@ -79,6 +79,16 @@ fn workload_fits(
         );
         return None;
     };
+    if workload.fresh {
+        problems.add(
+            ProblemKind::Conflict,
+            "workload.fresh",
+            place,
+            "replications are instants of one history of the sites, and that is simulated once for all of them",
+            "leave it out; another `experiment.seed` draws another history",
+        );
+        return None;
+    }
     if let (Some(_), Some(utilisation)) = (whole.copy, &sites.utilisation_percent) {
         problems.add(
             ProblemKind::Conflict,

@@ -198,6 +198,7 @@ impl FileStudy for ReservationsStudy {
 
     const STARTER: Starter = Starter {
         keys: &[
+            ("workload.fresh", "true"),
             ("workload.whole_trace", "true"),
             ("workload.target_load", "0.9"),
             ("reservations.origin", r#""instead""#),

@@ -74,6 +74,7 @@ impl FileStudy for SlotsStudy {
 
     const STARTER: Starter = Starter {
         keys: &[
+            ("workload.fresh", "true"),
             ("workload.whole_trace", "true"),
             ("workload.target_load", "0.8"),
         ],

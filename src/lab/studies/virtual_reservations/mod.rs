@@ -111,6 +111,7 @@ impl FileStudy for VirtualReservationsStudy {
     const STARTER: Starter = Starter {
         keys: &[
             ("workload.jobs", "3000"),
+            ("workload.fresh", "true"),
             ("workload.whole_trace", "true"),
             ("workload.exact_estimates", "true"),
             ("virtual.instants", "5"),

@@ -49,10 +49,14 @@ pub(crate) fn workload(
         }
     };
     let is_whole = matches!(whole, Ok(Some(_)));
+    let fresh = raw.fresh().is_on();
     let compression = compression(raw, &place, is_whole, problems);
     let laxity = raw.laxity().or_default(problems);
     let battery_jobs = battery_jobs?;
     let whole = whole.ok()?;
+    if fresh {
+        refuse_with_fresh(raw, problems)?;
+    }
     if whole.is_some() {
         return Some(WorkloadSettings {
             source: source?,
@@ -63,9 +67,11 @@ pub(crate) fn workload(
             compression: compression?,
             laxity: laxity?,
             whole,
+            fresh,
         });
     }
-    let needed = u64::from(replications) * u64::from(battery_jobs);
+    let batteries = if fresh { 1 } else { replications };
+    let needed = u64::from(batteries) * u64::from(battery_jobs);
     let evaluation = raw
         .evaluation_jobs()
         .checked(problems)?
@@ -112,16 +118,48 @@ pub(crate) fn workload(
         );
         return None;
     }
+    let compression = match compression? {
+        // Of one battery both are the same.
+        Compression::TargetLoad { load } if fresh => Compression::BatteryLoad { load },
+        other => other,
+    };
     Some(WorkloadSettings {
         source,
         nodes: nodes?,
         evaluation_jobs,
         battery_jobs,
         cleaning: cleaning(raw),
-        compression: compression?,
+        compression,
         laxity: laxity?,
         whole: None,
+        fresh,
     })
+}
+
+/// Says which keys contradict fresh replications.
+fn refuse_with_fresh(raw: &RawWorkload, problems: &mut Problems) -> Option<()> {
+    let place = || raw.fresh().place();
+    if raw.whole_trace().is_on() && raw.trace.is_some() {
+        problems.add(
+            ProblemKind::Conflict,
+            "workload.fresh",
+            place(),
+            "a whole log is the same in every replication",
+            "leave out `fresh`, or leave out `whole_trace`: then each replication is a battery of the log",
+        );
+        return None;
+    }
+    if let Some(jobs) = &raw.evaluation_jobs {
+        problems.add(
+            ProblemKind::Conflict,
+            "workload.evaluation_jobs",
+            jobs.span(),
+            "a fresh replication evaluates one battery",
+            "leave it out, or leave out `fresh`",
+        );
+        return None;
+    }
+    Some(())
 }
 
 fn source(
