@@ -28,8 +28,14 @@ pub(super) struct Versions<'a> {
 /// The versions that this program knows.
 pub(super) const VERSIONS: Versions<'static> = Versions {
     first: 7,
-    steps: &[TO_8, TO_9, TO_10, TO_11],
+    steps: &[TO_8, TO_9, TO_10, TO_11, TO_12],
 };
+
+/// What a simulation saw. Of those that were stored before it is not known.
+const TO_12: &str = "
+ALTER TABLE simulation ADD COLUMN jobs_hash TEXT;
+ALTER TABLE simulation ADD COLUMN failures_hash TEXT;
+";
 
 /// No question of the program looked points up by the value of an axis, and the index for it was a third of what each run enters.
 const TO_11: &str = "DROP INDEX IF EXISTS point_axis_by_value;";

@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use super::partners::{Beside, take};
 use super::quantities::Quantity;
-use crate::report::statistics::Estimate;
+use super::workloads::{Method, nodes, without_pairs};
+use crate::report::statistics::{Estimate, Welch};
 use crate::report::table::axes_text;
 use crate::store::{MeasuredPoint, UnfinishedPoint};
 use crate::sweep::{AxisValue, shown};
@@ -38,7 +40,7 @@ impl<'p> Points<'p> {
     }
 }
 
-/// A point of each of two runs, with the same values on the axes that both have and the same replication.
+/// A point of each of two runs, with the same values on the axes that both have, whose simulations saw the same jobs and failures.
 #[derive(Clone, Debug)]
 pub struct Pair<'p> {
     /// Of the first run.
@@ -82,6 +84,8 @@ pub fn unfinished_text(point: &UnfinishedPoint) -> String {
 /// The points of two runs, as far as they have partners.
 #[derive(Debug)]
 pub struct Pairing<'p> {
+    /// How they are compared.
+    pub method: Method,
     /// In the order of the first run's sweep.
     pub pairs: Vec<Pair<'p>>,
     /// Points of the first run without a partner that has a result.
@@ -101,6 +105,8 @@ pub struct Pairing<'p> {
     pub lacking: Vec<Lacking<'p>>,
     /// Points of either sweep that its store does not know. Nobody can tell which statistics lack them, so all are refused.
     pub unknown: u64,
+    /// Points of both runs at the settings that both have, where they are compared without pairs.
+    beside: Vec<Beside<'p>>,
 }
 
 impl<'p> Pairing<'p> {
@@ -126,9 +132,9 @@ impl<'p> Pairing<'p> {
                 .all(|pair| pair.one.simulation == pair.two.simulation)
     }
 
-    /// Pairs points that have the same value on every axis that both runs have, and the same replication. Where that names
-    /// several points of one run, none of them is paired: any choice would be arbitrary.
-    pub(super) fn new(first: Points<'p>, second: Points<'p>) -> Self {
+    /// Pairs points that have the same value on every axis that both runs have, and saw the same jobs and failures, whatever the numbers
+    /// of their replications. Where that names several points of one run, none of them is paired: any choice would be arbitrary.
+    pub(super) fn new(first: Points<'p>, second: Points<'p>, is_one_store: bool) -> Self {
         let (ours, theirs) = (first.axes(), second.axes());
         let only = |these: &[String], others: &[String]| -> Vec<String> {
             let only = these.iter().filter(|key| !others.contains(key));
@@ -139,43 +145,117 @@ impl<'p> Pairing<'p> {
             .filter(|key| theirs.contains(key))
             .cloned()
             .collect();
-        let mut candidates: BTreeMap<String, [Vec<&'p MeasuredPoint>; 2]> = BTreeMap::new();
+        let mut settings: BTreeMap<String, Beside<'p>> = BTreeMap::new();
         for (side, points) in [first, second].into_iter().enumerate() {
             for point in points.done {
-                let key = key(&point.axes, point.replication, &common);
-                candidates.entry(key).or_default()[side].push(point);
+                let key = values_key(&point.axes, &common);
+                settings.entry(key).or_default()[side].push(point);
             }
         }
-        let mut pairing = Self {
-            lacking: lacking(first, second, &common),
+        let mut settings: Vec<Beside<'p>> = settings.into_values().collect();
+        let (mut found, mut ambiguous) = (Vec::new(), 0);
+        for points in &mut settings {
+            ambiguous += take(points, is_one_store, &mut found);
+        }
+        let only_of = |side: usize| {
+            let mut only: Vec<&MeasuredPoint> = settings
+                .iter()
+                .flat_map(|points| &points[side])
+                .copied()
+                .collect();
+            only.sort_by_key(|point| point.place);
+            only
+        };
+        let (only_first, only_second) = (only_of(0), only_of(1));
+        let mut pairs: Vec<Pair<'p>> = found
+            .into_iter()
+            .map(|(one, two)| Pair {
+                one,
+                two,
+                combination: axes_text(&one.axes),
+            })
+            .collect();
+        pairs.sort_by_key(|pair| pair.one.place);
+        settings.retain(|[ours, theirs]| !ours.is_empty() && !theirs.is_empty());
+        let method = if pairs.is_empty() && ambiguous == 0 && !settings.is_empty() {
+            without_pairs(&settings)
+        } else {
+            Method::Paired
+        };
+        if method != Method::Welch {
+            settings.clear();
+        }
+        settings.sort_by_key(|[ours, _]| ours.iter().map(|point| point.place).min());
+        Self {
+            lacking: lacking([first, second], [&only_first, &only_second], &common),
             unknown: first.unknown + second.unknown,
-            pairs: Vec::new(),
-            only_first: Vec::new(),
-            only_second: Vec::new(),
-            ambiguous: 0,
+            method,
+            pairs,
+            only_first,
+            only_second,
+            ambiguous,
             axes_only_first: only(&ours, &common),
             axes_only_second: only(&theirs, &common),
             axes: common,
-        };
-        for [ours, theirs] in candidates.into_values() {
-            if let ([one], [two]) = (&ours[..], &theirs[..]) {
-                pairing.pairs.push(Pair {
-                    one,
-                    two,
-                    combination: axes_text(&one.axes),
-                });
-                continue;
-            }
-            if !ours.is_empty() && !theirs.is_empty() {
-                pairing.ambiguous += ours.len() + theirs.len();
-            }
-            pairing.only_first.extend(ours);
-            pairing.only_second.extend(theirs);
+            beside: settings,
         }
-        pairing.pairs.sort_by_key(|pair| pair.one.place);
-        pairing.only_first.sort_by_key(|point| point.place);
-        pairing.only_second.sort_by_key(|point| point.place);
-        pairing
+    }
+
+    /// The sizes of machines on which the same jobs are compared, as `128 and on 256`; empty where both machines are alike.
+    #[must_use]
+    pub fn machines(&self) -> Vec<String> {
+        let mut known: HashMap<i64, [Option<u64>; 2]> = HashMap::new();
+        let sizes = self.pairs.iter().map(|pair| {
+            // Most pairs have the very same specification.
+            if pair.one.spec == pair.two.spec {
+                return [None, None];
+            }
+            *known
+                .entry(pair.one.simulation)
+                .or_insert_with(|| [nodes(pair.one), nodes(pair.two)])
+        });
+        let sizes: BTreeSet<(u64, u64)> = sizes
+            .filter_map(|[one, two]| Some((one?, two?)))
+            .filter(|(one, two)| one != two)
+            .collect();
+        let text = |(one, two): (u64, u64)| format!("{one} and on {two}");
+        sizes.into_iter().map(text).collect()
+    }
+
+    /// Whether both of every pair met the same failures; machines of different sizes have failures of their own.
+    #[must_use]
+    pub fn has_same_failures(&self) -> bool {
+        let mut pairs = self.pairs.iter();
+        pairs.all(|pair| pair.one.seen.failures == pair.two.seen.failures)
+    }
+
+    /// How many replications of each run have no point with a partner.
+    #[must_use]
+    pub fn replications_alone(&self) -> [usize; 2] {
+        let numbers = |points: &[&MeasuredPoint]| -> BTreeSet<u32> {
+            points.iter().map(|point| point.replication).collect()
+        };
+        let paired =
+            |of: fn(&Pair<'p>) -> u32| -> BTreeSet<u32> { self.pairs.iter().map(of).collect() };
+        let first = paired(|pair| pair.one.replication);
+        let second = paired(|pair| pair.two.replication);
+        [
+            numbers(&self.only_first).difference(&first).count(),
+            numbers(&self.only_second).difference(&second).count(),
+        ]
+    }
+
+    /// Whether the partners of all pairs have the same number of replication.
+    pub(super) fn pairs_by_number(&self) -> bool {
+        let mut pairs = self.pairs.iter();
+        pairs.all(|pair| pair.one.replication == pair.two.replication)
+    }
+
+    /// The points that count, of both runs.
+    pub fn compared(&self) -> impl Iterator<Item = &'p MeasuredPoint> {
+        let paired = self.pairs.iter().flat_map(|pair| [pair.one, pair.two]);
+        let beside = self.beside.iter().flatten().flatten().copied();
+        paired.chain(beside)
     }
 
     /// All pairs.
@@ -186,6 +266,8 @@ impl<'p> Pairing<'p> {
             pairs: self.pairs.clone(),
             lacking: self.lacking.clone(),
             unknown: self.unknown,
+            method: self.method.clone(),
+            beside: self.beside.clone(),
         }
     }
 
@@ -206,6 +288,8 @@ impl<'p> Pairing<'p> {
                     pairs: Vec::new(),
                     lacking: Vec::new(),
                     unknown: self.unknown,
+                    method: self.method.clone(),
+                    beside: Vec::new(),
                 });
                 groups.len() - 1
             })
@@ -213,6 +297,10 @@ impl<'p> Pairing<'p> {
         for pair in &self.pairs {
             let at = group_of(&pair.one.axes, &mut groups);
             groups[at].pairs.push(pair.clone());
+        }
+        for beside in &self.beside {
+            let at = group_of(&beside[0][0].axes, &mut groups);
+            groups[at].beside.push(beside.clone());
         }
         for lacking in &self.lacking {
             let at = group_of(&lacking.point.axes, &mut groups);
@@ -222,24 +310,34 @@ impl<'p> Pairing<'p> {
     }
 }
 
-/// Points without a result in one run that the other run has, with a result or without.
-fn lacking<'p>(first: Points<'p>, second: Points<'p>, common: &[String]) -> Vec<Lacking<'p>> {
-    let keys = |points: Points<'p>| -> BTreeSet<String> {
-        let all = points.all();
-        all.map(|(axes, replication)| key(axes, replication, common))
-            .collect()
+/// Points without a result in one run that the other run has, without a result or with one that found no partner. What points without a
+/// result would have seen is not known, so that the number of the replication must do.
+fn lacking<'p>(
+    runs: [Points<'p>; 2],
+    alone: [&[&'p MeasuredPoint]; 2],
+    common: &[String],
+) -> Vec<Lacking<'p>> {
+    let keys = |side: usize| -> BTreeSet<String> {
+        let unfinished = runs[side].unfinished.iter();
+        let unfinished = unfinished.map(|point| key(&point.axes, point.replication, common));
+        let alone = alone[side].iter();
+        let alone = alone.map(|point| key(&point.axes, point.replication, common));
+        unfinished.chain(alone).collect()
     };
-    if first.unfinished.is_empty() && second.unfinished.is_empty() {
-        return Vec::new();
-    }
-    let of = |points: Points<'p>, others: &BTreeSet<String>, is_second| -> Vec<Lacking<'p>> {
-        let unfinished = points.unfinished.iter();
+    let mut found = Vec::new();
+    for (side, other) in [(0, 1), (1, 0)] {
+        if runs[side].unfinished.is_empty() {
+            continue;
+        }
+        let others = keys(other);
+        let unfinished = runs[side].unfinished.iter();
         let shared = unfinished
             .filter(|point| others.contains(&key(&point.axes, point.replication, common)));
-        shared.map(|point| Lacking { is_second, point }).collect()
-    };
-    let mut found = of(first, &keys(second), false);
-    found.extend(of(second, &keys(first), true));
+        found.extend(shared.map(|point| Lacking {
+            is_second: side == 1,
+            point,
+        }));
+    }
     found
 }
 
@@ -271,7 +369,7 @@ pub(super) fn values_key(point: &[(String, AxisValue)], axes: &[String]) -> Stri
     key
 }
 
-/// Pairs that have the same values on some axes.
+/// Points of two runs that have the same values on some axes.
 #[derive(Debug)]
 pub struct Group<'p> {
     /// Those values.
@@ -282,17 +380,26 @@ pub struct Group<'p> {
     pub lacking: Vec<Lacking<'p>>,
     /// Points that may belong to it, and that no store knows.
     unknown: u64,
+    method: Method,
+    /// The points of both runs where they are compared without pairs.
+    beside: Vec<Beside<'p>>,
 }
 
-impl Group<'_> {
+impl<'p> Group<'p> {
     /// Whether results are missing, so that nothing may be computed from the others.
     #[must_use]
     pub fn is_refused(&self) -> bool {
         !self.lacking.is_empty() || self.unknown > 0
     }
+
+    /// A point of the first run that counts; `None` where there is none.
+    pub(super) fn example(&self) -> Option<&'p MeasuredPoint> {
+        let pair = self.pairs.first().map(|pair| pair.one);
+        pair.or_else(|| self.beside.first()?[0].first().copied())
+    }
 }
 
-/// One quantity over the pairs of a group.
+/// One quantity over the pairs of a group, or over the points of both runs where they are compared without pairs.
 #[derive(Debug)]
 pub struct Difference<'p> {
     /// Pairs of the group.
@@ -304,8 +411,12 @@ pub struct Difference<'p> {
     /// And of the second.
     pub second: Option<f64>,
     /// Second − first: the unit is the replication, whose points are averaged first. Without an interval where replications do not
-    /// have the same points; `None` where the group lacks results.
+    /// have the same points; `None` where the group lacks results. Of two independent sets it counts the replications of the smaller.
     pub difference: Option<Estimate>,
+    /// Replications of the first and of the second run that count: as many as there are pairs of them, or those of each set.
+    pub replications: [u32; 2],
+    /// How the runs are compared.
+    pub method: Method,
     /// Whether the group lacks results, so that nothing is computed from the others.
     pub is_refused: bool,
     /// Points that some replications lack and others have, each as `replication 2 lacks acceptance.pof_max = 0.5`.
@@ -313,24 +424,64 @@ pub struct Difference<'p> {
     /// The largest difference by size, and the point of the first run where it is; `None` inside where one of the two
     /// has no value and no pair with values differs.
     pub largest: Option<(Option<f64>, &'p MeasuredPoint)>,
+    /// The p-value of the difference of two independent sets.
+    p_unpaired: Option<f64>,
 }
 
 impl<'p> Difference<'p> {
-    /// Whether the numbers of any pair are not the same.
+    /// Whether the numbers of any pair, or the means of two independent sets, are not the same.
     #[must_use]
     pub fn differs(&self) -> bool {
-        self.equal < self.pairs
+        let apart = self.difference.is_some_and(|estimate| estimate.mean != 0.0);
+        self.equal < self.pairs || (self.method == Method::Welch && apart)
     }
 
     /// The p-value of the difference, where there is one to be tested.
     #[must_use]
     pub fn p_value(&self) -> Option<f64> {
-        self.difference.filter(|_| self.differs())?.p_value()
+        let difference = self.difference.filter(|_| self.differs())?;
+        match self.method {
+            Method::Welch => self.p_unpaired,
+            _ => difference.p_value(),
+        }
+    }
+
+    /// Two independent sets of replications.
+    fn unpaired(quantity: &Quantity, group: &Group<'p>) -> Self {
+        let is_refused = group.is_refused();
+        let of = |side: usize| {
+            let mut sets = Set::default();
+            let points = group.beside.iter().flat_map(|beside| &beside[side]);
+            points
+                .filter(|_| !is_refused)
+                .for_each(|point| sets.add(point, quantity.of(point)));
+            sets.means()
+        };
+        let (first, second) = (of(0), of(1));
+        let welch = Welch::of(&first, &second);
+        let count = |values: &[f64]| u32::try_from(values.len()).unwrap_or(u32::MAX);
+        let mean = |values: &[f64]| Estimate::of(values).map(|estimate| estimate.mean);
+        Self {
+            pairs: 0,
+            equal: 0,
+            first: mean(&first),
+            second: mean(&second),
+            difference: welch.map(|welch| welch.difference),
+            replications: [count(&first), count(&second)],
+            method: group.method.clone(),
+            is_refused,
+            gaps: Vec::new(),
+            largest: None,
+            p_unpaired: welch.and_then(|welch| welch.p_value),
+        }
     }
 
     /// What a quantity does between the runs of a group.
     #[must_use]
     pub fn of(quantity: &Quantity, group: &Group<'p>) -> Self {
+        if group.method == Method::Welch {
+            return Self::unpaired(quantity, group);
+        }
         let mut equal = 0;
         let mut replications = Replications::default();
         let mut largest: Option<(Option<f64>, &MeasuredPoint)> = None;
@@ -373,11 +524,33 @@ impl<'p> Difference<'p> {
             equal,
             first: estimate(|(first, _)| *first).map(|estimate| estimate.mean),
             second: estimate(|(_, second)| *second).map(|estimate| estimate.mean),
+            replications: [difference.map_or(0, |estimate| estimate.count); 2],
             difference,
+            method: group.method.clone(),
             is_refused,
             gaps,
             largest,
+            p_unpaired: None,
         }
+    }
+}
+
+/// Values of one run by replication, those of one result once.
+#[derive(Default)]
+struct Set<'p>(BTreeMap<u32, BTreeMap<&'p str, f64>>);
+
+impl<'p> Set<'p> {
+    fn add(&mut self, point: &'p MeasuredPoint, value: Option<f64>) {
+        if let Some(value) = value {
+            let results = self.0.entry(point.replication).or_default();
+            results.insert(&point.identity, value);
+        }
+    }
+
+    fn means(self) -> Vec<f64> {
+        let mean =
+            |results: BTreeMap<&str, f64>| results.values().sum::<f64>() / results.len() as f64;
+        self.0.into_values().map(mean).collect()
     }
 }
 

@@ -1,5 +1,6 @@
 use super::*;
 use crate::store::METRICS;
+use crate::store_fixtures::seen;
 
 fn points(done: &[MeasuredPoint]) -> Points<'_> {
     Points {
@@ -10,7 +11,7 @@ fn points(done: &[MeasuredPoint]) -> Points<'_> {
 }
 
 fn pair<'p>(first: &'p [MeasuredPoint], second: &'p [MeasuredPoint]) -> Pairing<'p> {
-    Pairing::new(points(first), points(second))
+    Pairing::new(points(first), points(second), false)
 }
 
 /// The difference of the gain over all pairs, and those of all other metrics.
@@ -36,6 +37,7 @@ fn point(place: i64, axes: &[(&str, AxisValue)], replication: u32, gain: f64) ->
             .map(|(key, value)| ((*key).to_owned(), value.clone()))
             .collect(),
         replication,
+        seen: seen(&format!("jobs {replication}"), "none"),
         spec: "{}".to_owned(),
         values,
     }
@@ -194,7 +196,7 @@ fn a_point_without_a_result_refuses_what_would_have_counted_it_and_nothing_else(
         unfinished: &unfinished,
         ..points(&second)
     };
-    let pairing = Pairing::new(points(&first), second);
+    let pairing = Pairing::new(points(&first), second, false);
     let named: Vec<String> = pairing.lacking.iter().map(Lacking::text).collect();
     assert_eq!(
         named,
@@ -218,7 +220,7 @@ fn a_point_without_a_result_refuses_what_would_have_counted_it_and_nothing_else(
         unknown: 1,
         ..points(&first)
     };
-    let pairing = Pairing::new(points(&first), unknown);
+    let pairing = Pairing::new(points(&first), unknown, false);
     let groups = pairing.groups(&["pof".to_owned()]);
     assert!(groups.iter().all(Group::is_refused) && pairing.lacking.is_empty());
 }

@@ -18,7 +18,7 @@ use crate::brokering::provisioning::{
 };
 use crate::failures::{FailureSource, FailureTrace};
 use crate::inputs::{
-    Cache, ContentHashes, FailureRequest, InputError, Inputs, PreparedWorkload, RunInput,
+    Cache, ContentHashes, FailureRequest, Handed, InputError, Inputs, PreparedWorkload, RunInput,
     canonical_text, parallel::map_in_parallel,
 };
 use crate::keys::problem::Problems;
@@ -83,6 +83,19 @@ impl Simulation for ProvisioningSimulation {
             run,
             keep_outcomes,
         ))
+    }
+
+    /// Bookings and real run times of tasks follow from the workflow by settings.
+    fn handed(&self, handed: &mut Handed<'_>) {
+        let inputs = &self.inputs;
+        for site in inputs.sites.iter() {
+            handed.jobs(&site.jobs);
+            handed.failures(&site.failures);
+        }
+        handed.workflow(&inputs.workflow);
+        let instant = |at: &usize| inputs.background.instants.get(*at).map(|time| time.0);
+        let instants: Vec<Option<i64>> = inputs.instants.iter().map(instant).collect();
+        handed.request(&instants);
     }
 }
 
