@@ -172,7 +172,7 @@ fn sentence(
 ) -> String {
     let reference = &comparison.reference().label;
     let difference = &row.difference;
-    if !difference.differs() {
+    if !difference.differs() && difference.method != Method::Welch {
         return format!(
             "{} and {reference} have the same {} in each of {} shared points, bit by bit.",
             other.label,
@@ -260,7 +260,11 @@ fn certainty(tested: usize, row: &Overall<'_>) -> String {
         );
     }
     let (Some(p), Some(adjusted)) = (difference.p_value(), row.adjusted) else {
-        return "Whether that is chance cannot be said of one replication.".to_owned();
+        let which = match difference.difference {
+            Some(estimate) if estimate.count > 1 => "replications that do not vary",
+            _ => "one replication",
+        };
+        return format!("Whether that is chance cannot be said of {which}.");
     };
     let correction = match tested {
         0 | 1 => format!("p {}", p_text(p)),

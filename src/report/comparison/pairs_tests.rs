@@ -248,7 +248,7 @@ fn batteries(
     points
 }
 
-fn refused(pairing: &Pairing<'_>) -> &str {
+fn refused<'a>(pairing: &'a Pairing<'_>) -> &'a str {
     match &pairing.method {
         Method::Refused(why) => why,
         other => panic!("{other:?}"),

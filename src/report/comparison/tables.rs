@@ -56,6 +56,7 @@ fn verdict(difference: &Difference<'_>, adjusted: Option<f64>) -> &'static str {
         None => "no values",
         Some(_) if !difference.gaps.is_empty() => "unequal replications",
         Some(estimate) => match adjusted {
+            None if estimate.count > 1 => "no interval",
             None => "one replication",
             Some(p) if p >= LEVEL => "may be chance",
             Some(_) if estimate.mean > 0.0 => "higher",
