@@ -79,3 +79,64 @@ fn change(points: &PointColumns, axis: usize) -> Option<Change> {
         failures,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::analysis::{Analysis, STRATEGY_AXIS};
+    use crate::store::{RunSelector, Store};
+    use crate::store_fixtures::{axis, finished, point, record, result, seen, text, write_run};
+
+    /// A run of a baseline and a strategy that overbooks, which saw this in their two replications.
+    fn analysed(baseline: [Seen; 2], overbooking: [Seen; 2]) -> Analysis {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        let strategies = ["heuristic-planning", "heuristic-overbooking"];
+        let mut simulations = Vec::new();
+        for (strategy, both) in strategies.into_iter().zip([baseline, overbooking]) {
+            for (replication, seen) in (0..).zip(both) {
+                let id = format!("{strategy}{replication}");
+                let mut result = result(3);
+                result.seen = seen;
+                let points = vec![point(
+                    &id,
+                    &[(STRATEGY_AXIS, text(strategy))],
+                    replication,
+                    1.0,
+                )];
+                simulations.push(finished(&id, strategy, replication, result, points));
+            }
+        }
+        let axes = vec![axis(STRATEGY_AXIS, &strategies.map(text))];
+        write_run(&path, &record("seen", axes, 4), simulations);
+        let store = Store::open_read_only(&path).unwrap();
+        let run = store.run(&RunSelector::Latest).unwrap();
+        Analysis::new(&store.points(run.id).unwrap()).unwrap()
+    }
+
+    fn pairs(analysis: &Analysis) -> Option<u32> {
+        let mut compared = analysis.combinations.iter();
+        compared.find_map(|combination| Some(combination.additional?.difference.count))
+    }
+
+    #[test]
+    fn a_strategy_is_compared_with_its_baseline_where_both_saw_the_same_and_else_it_is_said_what_differs()
+     {
+        let (one, two) = (seen("one", "some"), seen("two", "some"));
+        let same = analysed([one, two], [one, two]);
+        assert_eq!((pairs(&same), same.apart), (Some(2), 0));
+        assert_eq!(same.same_inputs, SameInputs::default());
+        // Replication 1 met other failures.
+        let other = analysed([one, two], [one, seen("two", "others")]);
+        assert_eq!((pairs(&other), other.apart), (Some(1), 1));
+        let change = &other.same_inputs.changes[0];
+        assert_eq!(
+            (change.axis.as_str(), change.what()),
+            (STRATEGY_AXIS, "failures")
+        );
+        // The jobs of the replications have changed places.
+        let swapped = analysed([one, two], [two, one]);
+        assert_eq!((pairs(&swapped), swapped.apart), (None, 2));
+        assert_eq!(swapped.same_inputs.changes[0].what(), "jobs");
+    }
+}

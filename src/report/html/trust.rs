@@ -1,7 +1,7 @@
 //! "Can I trust it?": what speaks for and against the numbers of a report, graded.
 
 use super::{Content, missing, svg};
-use crate::report::analysis::{Analysis, Change, STRATEGY_AXIS, TUNED_AXES};
+use crate::report::analysis::{Analysis, Change, STRATEGY_AXIS, SameInputs, TUNED_AXES};
 use crate::report::table::Cell;
 
 /// Fewer replications than this say little of how far their mean may be off: with five, Student's t is 2.8.
@@ -38,7 +38,11 @@ pub(super) fn of(content: &Content<'_>) -> Vec<(bool, String)> {
     if run.replications > 1 {
         found.extend(one_workload(&run.configuration));
     }
-    found.push(same_inputs(&content.analysis));
+    found.push(same_inputs_of(
+        &content.analysis.same_inputs,
+        is_study,
+        content.analysis.apart,
+    ));
     if let Some(calibration) = &content.calibration {
         found.extend(calibration.verdicts.iter().cloned());
     }
@@ -122,9 +126,8 @@ fn selection(analysis: &Analysis) -> Option<(bool, String)> {
 }
 
 /// Whether what is compared saw the same jobs and the same failures, as the hashes say that are stored with every simulation.
-fn same_inputs(analysis: &Analysis) -> (bool, String) {
-    let (same, is_study) = (&analysis.same_inputs, analysis.is_study());
-    let left_out = match analysis.apart {
+fn same_inputs_of(same: &SameInputs, is_study: bool, apart: usize) -> (bool, String) {
+    let left_out = match apart {
         0 => String::new(),
         apart => format!("; {apart} points are not compared with their baseline"),
     };
@@ -157,7 +160,7 @@ fn same_inputs(analysis: &Analysis) -> (bool, String) {
         change.axis == STRATEGY_AXIS || TUNED_AXES.contains(&change.axis.as_str())
     };
     let changes: Vec<&Change> = same.changes.iter().filter(is_compared).collect();
-    if changes.is_empty() && analysis.apart == 0 {
+    if changes.is_empty() && apart == 0 {
         let sentence = "all strategies saw the same jobs and the same failures";
         return (true, sentence.to_owned());
     }
@@ -205,6 +208,30 @@ mod tests {
         }
         let chosen = format!("{whole}[clusters]\ncount = 3\n");
         assert!(one_workload(&chosen).is_some());
+    }
+
+    #[test]
+    fn strategies_saw_the_same_only_where_the_hashes_say_so() {
+        let change = |axis: &str| Change {
+            axis: axis.to_owned(),
+            jobs: false,
+            failures: true,
+        };
+        let said = |is_unknown, changes: Vec<Change>, apart| {
+            let same_inputs = SameInputs {
+                is_unknown,
+                changes,
+            };
+            same_inputs_of(&same_inputs, false, apart)
+        };
+        let (is_good, sentence) = said(false, vec![change("workload.laxity")], 0);
+        assert!(is_good && sentence == "all strategies saw the same jobs and the same failures");
+        let (is_good, sentence) = said(false, vec![change(STRATEGY_AXIS)], 2);
+        assert!(!is_good, "{sentence}");
+        let why = "scheduling.strategy changes the failures; 2 points are not compared with their baseline";
+        assert!(sentence.contains(why), "{sentence}");
+        let (is_good, sentence) = said(true, Vec::new(), 4);
+        assert!(!is_good && sentence.contains("--fresh"), "{sentence}");
     }
 
     #[test]
