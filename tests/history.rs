@@ -36,7 +36,8 @@ fn made() -> &'static Made {
             let file = folder.path().join(format!("{name}.toml"));
             std::fs::write(&file, text).expect("written");
             let output = program(folder.path())
-                .args(["run", "--workers", "2", "--outcomes", outcomes, "--store"])
+                .args(["run", "--fresh", "--workers", "2"])
+                .args(["--outcomes", outcomes, "--store"])
                 .arg(folder.path().join("store.db"))
                 .arg("--report")
                 .arg(folder.path().join("report"))

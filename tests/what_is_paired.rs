@@ -57,7 +57,7 @@ const LOG: &str = "[workload]\ntrace = \"log.swf\"\nbattery_jobs = 50\ncompressi
 
 fn model(seed: u32) -> String {
     format!(
-        "seed = {seed}\n[workload]\nmodel = \"lublin-feitelson\"\njobs = 1000\nnodes = 64\nbattery_jobs = 50\n"
+        "seed = {seed}\n[workload]\nmodel = \"lublin-feitelson\"\njobs = 1000\nnodes = 64\nbattery_jobs = 50\ncompression = 0.5\n"
     )
 }
 

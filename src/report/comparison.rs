@@ -5,6 +5,7 @@
 //! computed from the others.
 
 mod answer;
+mod differences;
 mod figures;
 mod page;
 mod pairs;
@@ -23,10 +24,11 @@ use std::path::{Path, PathBuf};
 use super::statistics::holm;
 use crate::store::{MeasuredPoint, RunSelector, RunSummary, Store, StoreError, UnfinishedPoint};
 pub use answer::{incomparable, remarks};
+pub use differences::Difference;
 pub(super) use page::style;
 pub use page::{page, write};
 use pairs::Points;
-pub use pairs::{Difference, Group, Lacking, Pair, Pairing, unfinished_text};
+pub use pairs::{Group, Lacking, Pair, Pairing, unfinished_text};
 pub use quantities::Quantity;
 pub use settings::{of_specs, of_texts};
 pub use workloads::Method;

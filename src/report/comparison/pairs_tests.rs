@@ -1,4 +1,6 @@
 use super::*;
+use crate::report::comparison::differences::Difference;
+use crate::report::comparison::quantities::Quantity;
 use crate::store::METRICS;
 use crate::store_fixtures::{seen, spec};
 use crate::sweep::Seen;

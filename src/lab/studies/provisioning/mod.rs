@@ -36,6 +36,7 @@ mod keys;
 mod resolve;
 mod resolve_application;
 mod run_times;
+mod seen;
 mod tables;
 
 pub use self::tables::ProvisioningRows as Rows;
@@ -76,26 +77,13 @@ pub struct ProvisioningSimulation {
 
 impl Simulation for ProvisioningSimulation {
     fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
-        let run = simulate_provisioning_sites(&self.inputs, &self.settings, self.seed.clone())?;
-        Ok(provisioning_result(
-            &self.inputs,
-            &self.settings,
-            run,
-            keep_outcomes,
-        ))
+        let (inputs, settings) = (&self.inputs, &self.settings);
+        let run = simulate_provisioning_sites(inputs, settings, self.seed.clone())?;
+        Ok(provisioning_result(inputs, settings, run, keep_outcomes))
     }
 
-    /// Bookings and real run times of tasks follow from the workflow by settings.
     fn handed(&self, handed: &mut Handed<'_>) {
-        let inputs = &self.inputs;
-        for site in inputs.sites.iter() {
-            handed.jobs(&site.jobs);
-            handed.failures(&site.failures);
-        }
-        handed.workflow(&inputs.workflow);
-        let instant = |at: &usize| inputs.background.instants.get(*at).map(|time| time.0);
-        let instants: Vec<Option<i64>> = inputs.instants.iter().map(instant).collect();
-        handed.request(&instants);
+        seen::hand(&self.inputs, handed);
     }
 }
 
