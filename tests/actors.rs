@@ -50,6 +50,7 @@ fn every_strategy_gives_the_same_outcomes_through_actors_and_without_them() {
             jobs: jobs.clone().into(),
             estimates: learned,
             failures: Arc::new(failures.clone()),
+            recorded: Arc::default(),
         };
         let actors = inputs.run(true).expect("a sound simulation");
         assert_eq!(

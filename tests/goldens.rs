@@ -4,6 +4,7 @@
 //! change is a mistake, or it is deliberate: then `BOOKAHEAD_GOLDENS=write cargo test --release goldens` writes them again, and the
 //! commit says why.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -132,12 +133,14 @@ fn stores_and_reports_of_every_study_hold_the_rows_and_files_they_held() {
     files_below(&goldens().join("experiments"), &mut experiments);
     experiments.sort();
     let (mut stores, mut reports) = (String::new(), String::new());
+    let mut covered = BTreeSet::new();
     for experiment in experiments {
         let study = experiment.file_stem().expect("a name").to_string_lossy();
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path();
         fs::copy(&experiment, path.join("small.toml")).expect("copied");
         assert!(run(path, "golden", &[]).status().expect("runs").success());
+        covered.extend(studies_that_know_what_they_saw(&path.join("golden.db")));
         // The row of the run names the commit.
         let mut lines = tables(&path.join("golden.db"));
         lines.retain(|line| table_of(line) != "run");
@@ -164,6 +167,10 @@ fn stores_and_reports_of_every_study_hold_the_rows_and_files_they_held() {
             );
         }
     }
+    let studies = bookahead::studies::strategies().map(|study| study.name);
+    for study in studies.chain(["heuristic-overbooking"]) {
+        assert!(covered.contains(study), "no experiment of `{study}`");
+    }
     assert_golden("stores.tsv", &stores);
     assert_golden("reports.tsv", &reports);
 }
@@ -175,6 +182,24 @@ fn names_of(list: &[u8]) -> String {
         .lines()
         .map(|line| line.rsplit("  ").next().unwrap_or(line));
     names.map(|name| format!("{name}\n")).collect()
+}
+
+/// The strategies, and what stands for them, of the simulations in a store, all of which have the hashes of what they saw.
+fn studies_that_know_what_they_saw(store: &Path) -> BTreeSet<String> {
+    let store = rusqlite::Connection::open(store).expect("a store");
+    let unknown: i64 = store
+        .query_row(
+            "SELECT count(*) FROM v_simulation WHERE jobs_hash IS NULL OR failures_hash IS NULL",
+            [],
+            |row| row.get(0),
+        )
+        .expect("a number");
+    assert_eq!(unknown, 0);
+    let mut statement = store
+        .prepare("SELECT DISTINCT strategy FROM v_simulation")
+        .expect("a view");
+    let strategies = statement.query_map([], |row| row.get(0)).expect("rows");
+    strategies.collect::<Result<_, _>>().expect("names")
 }
 
 fn table_of(row: &str) -> &str {

@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 
 use serde_json::Value;
 
-/// A store with two runs: the quick start with few replications, and the same at another load without job outcomes.
+/// A store with two runs: the quick start with few replications, and the same with other promises without job outcomes.
 struct Made {
     folder: tempfile::TempDir,
 }
@@ -27,13 +27,17 @@ fn made() -> &'static Made {
             std::fs::read_to_string(root.join("configs/quickstart.toml")).expect("it is there");
         let text = text.replace("replications = 8", "replications = 3");
         let other = text
-            .replace("battery_load = 2.0", "battery_load = 1.5")
+            .replace(
+                "condition_on_elapsed = true",
+                "condition_on_elapsed = false",
+            )
             .replace("[0.02, 0.05, 0.1, 0.2, 0.3, 0.5]", "[0.05, 0.2, 0.5, 0.7]");
-        for (name, text, outcomes) in [("quick", &text, "all"), ("load", &other, "metrics")] {
+        for (name, text, outcomes) in [("quick", &text, "all"), ("other", &other, "metrics")] {
             let file = folder.path().join(format!("{name}.toml"));
             std::fs::write(&file, text).expect("written");
             let output = program(folder.path())
-                .args(["run", "--workers", "2", "--outcomes", outcomes, "--store"])
+                .args(["run", "--fresh", "--workers", "2"])
+                .args(["--outcomes", outcomes, "--store"])
                 .arg(folder.path().join("store.db"))
                 .arg("--report")
                 .arg(folder.path().join("report"))
@@ -171,7 +175,7 @@ fn a_comparison_pairs_points_and_its_differences_are_those_of_the_view() {
         .filter_map(Value::as_str)
         .collect();
     assert!(
-        changed.contains(&"workload.battery_load: 2.0 → 1.5"),
+        changed.contains(&"scheduling.condition_on_elapsed: true → false"),
         "{changed:?}"
     );
     let gain = found["differences"]
@@ -186,7 +190,8 @@ fn a_comparison_pairs_points_and_its_differences_are_those_of_the_view() {
         "--format",
         "csv",
         "SELECT avg(difference) FROM (SELECT DISTINCT a.identity, b.identity, b.gain - a.gain AS difference
-         FROM v_point a JOIN v_point b ON a.axes = b.axes AND a.replication = b.replication WHERE a.run = 1 AND b.run = 2)",
+         FROM v_point a JOIN v_point b ON a.axes = b.axes AND a.jobs_hash = b.jobs_hash
+            AND a.failures_hash = b.failures_hash WHERE a.run = 1 AND b.run = 2)",
     ]);
     let asked: f64 = asked
         .lines()
@@ -266,7 +271,9 @@ fn several_runs_are_compared_with_the_first_on_the_screen_as_json_and_as_a_repor
         assert!(out.join(file).exists(), "{file}");
     }
     let page = std::fs::read_to_string(out.join("index.html")).expect("a page");
-    assert!(page.contains("in each replication") && page.contains("workload.battery_load"));
+    assert!(
+        page.contains("in each replication") && page.contains("scheduling.condition_on_elapsed")
+    );
     let wrong = refused(&["compare", "1", "gone.db:2"]);
     assert!(wrong.contains("there is no store `gone.db`"), "{wrong}");
 }

@@ -58,4 +58,5 @@ mod support;
 mod sweeps;
 mod toy_study;
 mod what_holds;
+mod what_is_paired;
 mod workflows;

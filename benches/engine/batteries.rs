@@ -8,7 +8,6 @@ use std::sync::{Arc, LazyLock};
 use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
-use bookahead::failures::FailureTrace;
 use bookahead::scheduling::{PolicySettings, simulate};
 use bookahead::studies::Simulation as _;
 use bookahead::studies::overbooking::PolicySimulation;
@@ -88,7 +87,8 @@ fn inputs(strategy: &str) -> PolicySimulation {
         },
         jobs: Arc::clone(&BATTERY.jobs),
         estimates: Some(Arc::clone(&BATTERY.estimates)),
-        failures: Arc::new(FailureTrace::default()),
+        failures: Arc::default(),
+        recorded: Arc::default(),
     }
 }
 

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use super::aligned::{Aligned, Heading, screen};
 use super::screen::{LookError, axes_json, axes_text, print_json};
 use crate::report::comparison::{
-    self, ComparedRun, Difference, Pairing, Quantity, of_specs, of_texts,
+    self, ComparedRun, Difference, Method, Pairing, Quantity, of_specs, of_texts,
 };
 use crate::report::{Cell, Estimate, ReportError, holm};
 use crate::store::{METRICS, MeasuredPoint, RunSelector, RunSummary, Store, StoreError};
@@ -21,13 +21,16 @@ use crate::studies::measures;
 use crate::sweep::shown;
 use head::{headline, shortfall, summary};
 
-/// Compares runs with the first of them: pairs their points by axis values and replication and shows what differs.
+/// Compares runs with the first of them: pairs their points by axis values and by what their simulations saw, and shows what differs.
 #[derive(Clone, Debug, clap::Args)]
 #[command(after_help = "\
 RUN is a number, the name of an experiment (its last run), or `latest`; STORE:RUN is a run of another store, as in last-year.db:3.
 
-A difference is the other run minus the first, in the same point; ± is the 95 % interval of its mean (Student's t). The unit is \
-the replication: its points share jobs and failures, so they are averaged first, and `n` counts replications. Points that share \
+A difference is the other run minus the first, in the same point; ± is the 95 % interval of its mean (Student's t). Points are \
+paired that have the same values on the axes and saw the same jobs and failures, whatever the numbers of their replications. The unit \
+is the replication: its points share jobs and failures, so they are averaged first, and `n` counts pairs. Runs without pairs whose \
+jobs were generated from different seeds are compared unpaired (Welch's t); all others are not comparable, and the first sentence says \
+why. Points that share \
 one result count once. `equal` counts pairs whose numbers are the same, bit for bit. If points that both sweeps have lack a result, nothing is computed from the others, and the missing ones are named.
 
 --out writes a report: a page with the answer first, curves of all runs in one plot, differences with intervals, and which settings, \
@@ -175,9 +178,8 @@ fn rows<'p>(pairing: &Pairing<'p>, by: Option<&str>) -> Result<Vec<Row<'p>>, Loo
         Some(by) => pairing.groups(&[axis_named(by, pairing)?]),
         None => vec![pairing.whole()],
     };
-    let points = pairing.pairs.iter().flat_map(|pair| [pair.one, pair.two]);
     let mut rows = Vec::new();
-    for quantity in Quantity::all(points) {
+    for quantity in Quantity::all(pairing.compared()) {
         for group in &groups {
             let value = group.values.first().and_then(Option::as_ref);
             rows.push(Row {
@@ -199,6 +201,8 @@ fn as_json(
 ) -> Value {
     json!({
         "first": side(&first.run), "second": side(&second.run),
+        "method": pairing.method.name(), "not_comparable": comparison::incomparable(pairing),
+        "remarks": comparison::remarks(pairing),
         "pairs": pairing.pairs.len(), "same_results": is_one_result(first, second, pairing),
         "differs": rows.iter().any(|row| row.difference.differs()),
         "configuration": of_texts(&first.run.configuration, &second.run.configuration), "resolved": of_specs(&pairing.pairs),
@@ -220,7 +224,8 @@ fn print(
     pairing: &Pairing<'_>,
     all: &[Row<'_>],
 ) -> io::Result<()> {
-    let mut lines = headline(first, second);
+    let mut lines = comparison::incomparable(pairing).map_or(String::new(), |said| said + "\n");
+    lines.push_str(&headline(first, second));
     let configuration = of_texts(&first.run.configuration, &second.run.configuration);
     let resolved = of_specs(&pairing.pairs);
     for (title, changes) in [
@@ -237,12 +242,13 @@ fn print(
     let is_shared = is_one_result(first, second, pairing);
     summary(&mut lines, pairing, all, is_shared);
     shortfall(&mut lines, [first, second], pairing);
-    if !pairing.pairs.is_empty() {
+    let has_numbers = !pairing.pairs.is_empty() || pairing.method == Method::Welch;
+    if has_numbers {
         lines.push('\n');
     }
     super::print(&lines)?;
     let rows: Vec<&Row<'_>> = all.iter().filter(|row| wanted(row, arguments)).collect();
-    if !pairing.pairs.is_empty() {
+    if has_numbers {
         table(&rows, arguments.by.as_deref())?;
         super::print(&caution(&rows))?;
     }
@@ -329,9 +335,10 @@ fn table(rows: &[&Row<'_>], by: Option<&str>) -> io::Result<()> {
             (*measure).to_owned(),
             row.pairs.to_string(),
             row.equal.to_string(),
-            row.difference
-                .map_or(0, |estimate| estimate.count)
-                .to_string(),
+            match (&row.method, row.replications) {
+                (Method::Welch, [first, second]) => format!("{first} and {second}"),
+                (_, [pairs, _]) => pairs.to_string(),
+            },
             row.first.map_or("–".to_owned(), number),
             row.second.map_or("–".to_owned(), number),
             match row.difference {
@@ -447,10 +454,10 @@ fn difference_json(row: &Row<'_>) -> Value {
     let (group, measure, row) = (&row.group, row.measure, &row.difference);
     let estimate = row.difference;
     json!({
-        "group": group, "measure": measure, "refused": row.is_refused, "pairs": row.pairs, "equal": row.equal,
+        "group": group, "measure": measure, "method": row.method.name(), "refused": row.is_refused, "pairs": row.pairs, "equal": row.equal,
         "first_mean": row.first, "second_mean": row.second,
-        "replications": estimate.map_or(0, |estimate| estimate.count), "gaps": row.gaps,
-        "p_value": estimate.and_then(|estimate| estimate.p_value()),
+        "replications": row.replications[0], "replications_second": row.replications[1], "gaps": row.gaps,
+        "p_value": row.p_value(),
         "difference": estimate.map(|estimate| estimate.mean),
         "difference_sd": estimate.and_then(|estimate| estimate.deviation),
         "difference_low": estimate.and_then(|estimate| estimate.low()),

@@ -36,6 +36,17 @@ pub struct StreamSeed {
     pub replication: u32,
 }
 
+impl std::fmt::Display for StreamSeed {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            seed,
+            workload_key,
+            replication,
+        } = self;
+        write!(formatter, "{seed}|{workload_key}|{replication}")
+    }
+}
+
 impl StreamSeed {
     /// The stream of this name.
     #[must_use]

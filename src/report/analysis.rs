@@ -1,6 +1,8 @@
-//! From points to numbers: replications folded into means, and differences against the baseline paired by replication.
+//! From points to numbers: replications folded into means, and differences against the baseline paired by replication where both saw the
+//! same jobs and failures.
 
 mod fold;
+mod seen;
 
 use std::collections::HashMap;
 
@@ -14,6 +16,7 @@ use crate::studies;
 use crate::studies::measures;
 use crate::sweep::{Axis, AxisValue};
 use fold::{fold, fold_measures};
+pub use seen::{Change, SameInputs};
 
 /// The axis that names the policy; tables show it as the column "strategy".
 pub const STRATEGY_AXIS: &str = "scheduling.strategy";
@@ -120,6 +123,10 @@ pub struct Analysis {
     pub relaxed_axes: Vec<String>,
     /// What was measured beside the metrics; empty for runs without reservations.
     pub measures: Vec<ReportedMeasure>,
+    /// Whether its settings saw the same jobs and failures.
+    pub same_inputs: SameInputs,
+    /// Points that are not compared with their baseline, because it did not see the same, or that is not known.
+    pub apart: usize,
 }
 
 impl Analysis {
@@ -181,6 +188,8 @@ impl Analysis {
             axes,
             combinations,
             relaxed_axes: pairing.relaxed_axes,
+            same_inputs: SameInputs::of(points),
+            apart: pairing.apart,
             measures: points.measures.iter().map(Into::into).collect(),
         })
     }
@@ -332,11 +341,13 @@ fn places(points: &PointColumns, point: usize) -> Vec<Option<u32>> {
 struct Pairing {
     baseline: Vec<Option<usize>>,
     relaxed_axes: Vec<String>,
+    /// Points whose baseline did not see the same.
+    apart: usize,
 }
 
 impl Pairing {
     /// Pairs every point with the point of its strategy's baseline that has the same replication and the same values on
-    /// all axes but the strategy's. Where there is none, axes that only overbooking strategies read are left out, provided
+    /// all axes but the strategy's, and saw the same jobs and failures. Where there is none, axes that only overbooking strategies read are left out, provided
     /// that one simulation of the baseline remains.
     fn new(points: &PointColumns) -> Self {
         let keys: Vec<&str> = points
@@ -359,7 +370,7 @@ impl Pairing {
         let by_exact = Candidates::new(points, &exact);
         let mut baseline = Vec::with_capacity(points.len());
         let mut by_relaxed = None;
-        let mut used_relaxed = false;
+        let (mut used_relaxed, mut apart) = (false, 0);
         for point in 0..points.len() {
             let name =
                 registry::strategy(&points.strategy[point]).and_then(|strategy| strategy.baseline);
@@ -372,7 +383,9 @@ impl Pairing {
                     found
                 })
             });
-            baseline.push(found);
+            let seen = found.filter(|baseline| points.is_pair(point, *baseline));
+            apart += usize::from(found.is_some() && seen.is_none());
+            baseline.push(seen);
         }
         let relaxed_axes = exact
             .iter()
@@ -382,6 +395,7 @@ impl Pairing {
         Self {
             baseline,
             relaxed_axes,
+            apart,
         }
     }
 }

@@ -1,31 +1,37 @@
-//! Runs compared with the first of them, of one store or several: which points share axis values and replication, what differs between
-//! them with its interval, which settings, programs and inputs differ, and all of it as a folder of pages, tables and figures.
+//! Runs compared with the first of them, of one store or several: which points share axis values and saw the same jobs and failures, what
+//! differs between them with its interval, which settings, programs and inputs differ, and all of it as a folder of pages, tables and figures.
 //!
 //! The unit of all statistics is the replication (`pairs`). Where points that both runs should have are without a result, nothing is
 //! computed from the others.
 
 mod answer;
+mod differences;
 mod figures;
 mod page;
 mod pairs;
+mod partners;
 mod quantities;
 mod settings;
 mod sql;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod workloads;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use super::statistics::holm;
 use crate::store::{MeasuredPoint, RunSelector, RunSummary, Store, StoreError, UnfinishedPoint};
+pub use answer::{incomparable, remarks};
+pub use differences::Difference;
 pub(super) use page::style;
 pub use page::{page, write};
 use pairs::Points;
-pub use pairs::{Difference, Group, Lacking, Pair, Pairing, unfinished_text};
+pub use pairs::{Group, Lacking, Pair, Pairing, unfinished_text};
 pub use quantities::Quantity;
 pub use settings::{of_specs, of_texts};
+pub use workloads::Method;
 
 /// A run that is compared, as its store has it.
 #[derive(Clone, Debug)]
@@ -91,7 +97,7 @@ impl ComparedRun {
     /// Its points that have the partners that those of another run have.
     #[must_use]
     pub fn pair_with<'p>(&'p self, other: &'p Self) -> Pairing<'p> {
-        Pairing::new(self.points(), other.points())
+        Pairing::new(self.points(), other.points(), self.store == other.store)
     }
 }
 

@@ -11,7 +11,8 @@ pub const TEXT: &str = include_str!("../goldens/experiments/overbooking.toml");
 
 /// Everything that a store keeps, by identity, without clocks, processes and row numbers.
 const TABLES: [&str; 28] = [
-    "SELECT m.identity, m.spec, m.workload_label, w.identity, m.strategy, m.replication, m.state, m.detail
+    "SELECT m.identity, m.spec, m.workload_label, w.identity, m.strategy, m.replication, m.state, m.detail,
+        m.jobs_hash, m.failures_hash
      FROM simulation m LEFT JOIN workload w ON w.id = m.workload ORDER BY 1",
     "SELECT m.identity, k.* FROM simulation_metrics k JOIN simulation m ON m.id = k.simulation ORDER BY 1",
     "SELECT p.identity, m.identity, p.penalty_ratio, p.replication

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use super::super::runs::{short, version};
 use super::super::screen::axes_text;
 use super::Row;
-use crate::report::comparison::{ComparedRun, Pairing};
+use crate::report::comparison::{ComparedRun, Method, Pairing, remarks};
 use crate::store::RunSummary;
 
 /// First what is the same and what differs between the two, then each difference in a line.
@@ -74,7 +74,14 @@ pub(super) fn headline(one: &ComparedRun, other: &ComparedRun) -> String {
 /// How many points are paired, which are not, and what differs.
 pub(super) fn summary(text: &mut String, pairing: &Pairing<'_>, all: &[Row<'_>], shared: bool) {
     let count = pairing.pairs.len();
-    let _ = writeln!(text, "{count} pairs of points");
+    let _ = match pairing.method {
+        Method::Refused(_) => writeln!(text, "refused: no pairs of points"),
+        Method::Welch => writeln!(text, "no pairs of points"),
+        Method::Paired => writeln!(text, "{count} pairs of points"),
+    };
+    for remark in remarks(pairing) {
+        let _ = writeln!(text, "{remark}");
+    }
     for (which, only, axes) in [
         ("first", &pairing.only_first, &pairing.axes_only_first),
         ("second", &pairing.only_second, &pairing.axes_only_second),
@@ -82,7 +89,7 @@ pub(super) fn summary(text: &mut String, pairing: &Pairing<'_>, all: &[Row<'_>],
         if !axes.is_empty() {
             let _ = writeln!(text, "axes of the {which} run alone: {}", axes.join(", "));
         }
-        if !only.is_empty() {
+        if !only.is_empty() && pairing.method != Method::Welch {
             let _ = writeln!(
                 text,
                 "{} points of the {which} run have no partner:",
@@ -109,7 +116,7 @@ pub(super) fn summary(text: &mut String, pairing: &Pairing<'_>, all: &[Row<'_>],
             pairing.ambiguous
         );
     }
-    if count == 0 {
+    if count == 0 && pairing.method != Method::Welch {
         return;
     }
     let compared = all

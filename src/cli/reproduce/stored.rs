@@ -48,7 +48,11 @@ impl StoredCurves {
                 let cells = store
                     .curve_cells(run, measure)?
                     .into_iter()
-                    .filter_map(|cell| CurveCell::new(cell.values, cell.samples))
+                    .filter_map(|cell| {
+                        let replications = cell.samples.iter().map(|(replication, _)| *replication);
+                        let seen = replications.zip(cell.seen).collect();
+                        Some(CurveCell::new(cell.values, cell.samples)?.that_saw(seen))
+                    })
                     .collect();
                 curves
                     .cells

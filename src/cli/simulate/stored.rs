@@ -15,7 +15,9 @@ use crate::scheduling::stream::StreamRequest;
 use crate::scheduling::{JobOutcome, PolicySettings, Promise, Verdict};
 use crate::store::{OutcomeStream, RunId, Store, WorkloadHash};
 use crate::studies::{policy_alone, predicting_queue};
-use crate::sweep::{Point, PointAxes, RESULT_FORMAT, RunInput, SimulationSpec, Sweep, digest};
+use crate::sweep::{
+    JobsHash, Point, PointAxes, RESULT_FORMAT, RunInput, Seen, SimulationSpec, Sweep, digest,
+};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{
     CleaningRules, Compression, Job, Origin, WholeTrace, WorkloadSettings, WorkloadSource,
@@ -43,14 +45,17 @@ impl StoredJobs {
         shape: &Shape,
     ) -> Result<Self, SimulateError> {
         let mut shape = shape.clone();
-        let mut workload = WorkloadHash::default();
+        let (mut workload, mut seen) = (WorkloadHash::default(), JobsHash::default());
         for job in source.jobs()?.take(arguments.most()) {
             let job = shape.submitted(job?);
-            workload.add(&shape.stored(&job));
+            let job = shape.stored(&job);
+            workload.add(&job);
+            seen.add(&job);
         }
         let sweep = sweep(source, arguments, &shape, workload.clone().finish());
         let store = Store::open(path)?.with_durability(arguments.durability.into())?;
-        let (run, stream) = store.stream_outcomes(&sweep, &source.name(), workload)?;
+        let (run, stream) =
+            store.stream_outcomes(&sweep, &source.name(), workload, Seen::jobs_alone(seen))?;
         Ok(Self {
             store: path.to_owned(),
             run,

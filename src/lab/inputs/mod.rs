@@ -5,6 +5,7 @@
 mod cache;
 mod loss;
 pub(crate) mod parallel;
+pub(crate) mod seen;
 mod sources;
 
 use std::any::{Any, TypeId};
@@ -14,6 +15,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 pub use self::cache::Cache;
 pub use self::loss::RecordLoss;
+use self::seen::SeenCache;
+pub use self::seen::{Handed, HashDigits, JobsHash, Seen};
 pub use self::sources::{FailureRequest, InputSources, PreparedWorkload};
 use serde::Serialize;
 use serde_json::Value;
@@ -192,6 +195,7 @@ pub struct Inputs {
     models: Cache<EstimateModel>,
     tables: Cache<Option<LanlTable>>,
     failures: Cache<FailureTrace>,
+    pub(crate) seen: SeenCache,
     /// What studies share among their simulations, by type.
     shared: Mutex<HashMap<TypeId, Arc<dyn Any + Send + Sync>>>,
 }
@@ -210,6 +214,7 @@ impl Inputs {
             models: Cache::default(),
             tables: Cache::default(),
             failures: Cache::default(),
+            seen: SeenCache::default(),
             shared: Mutex::default(),
         }
     }

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use rusqlite::params;
 
+use super::read::seen;
 use super::runs::axis_value;
 use super::{RunId, Store, StoreError, metrics};
 use crate::studies::measures::ClusterMeasureName;
-use crate::sweep::AxisValue;
+use crate::sweep::{AxisValue, Seen};
 
 /// A quantity at one combination of axis values of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,6 +17,8 @@ pub struct CurveSamples {
     pub values: BTreeMap<String, AxisValue>,
     /// Replication and value, in the order of the replications; those without a value (no job started) are left out.
     pub samples: Vec<(u32, f64)>,
+    /// What the simulation of each of them saw.
+    pub seen: Vec<Seen>,
 }
 
 impl Store {
@@ -48,7 +51,8 @@ impl Store {
         };
         // A row an axis of each point, those of a point one after the other; one row without an axis where the run has none.
         let query = format!(
-            "SELECT rp.place, p.replication, {value} AS value, pa.axis, pa.value, a.key, v.kind, v.value
+            "SELECT rp.place, p.replication, {value} AS value, pa.axis, pa.value, a.key, v.kind, v.value,
+                m.jobs_hash, m.failures_hash
              FROM run_point rp
              JOIN point p ON p.id = rp.point
              JOIN simulation m ON m.id = p.simulation AND m.state = 2
@@ -73,6 +77,7 @@ impl Store {
                     place,
                     replication: row.get(1).map_err(sql)?,
                     value: row.get(2).map_err(sql)?,
+                    seen: seen(row, 8).map_err(sql)?,
                     positions: Vec::new(),
                     values: BTreeMap::new(),
                 };
@@ -98,19 +103,28 @@ struct PlacePoint {
     place: i64,
     replication: u32,
     value: Option<f64>,
+    seen: Seen,
     positions: Vec<(i64, i64)>,
     values: BTreeMap<String, AxisValue>,
 }
 
+/// A cell while its points are read.
+#[derive(Default)]
+struct Cell {
+    values: BTreeMap<String, AxisValue>,
+    points: Vec<(u32, f64, Seen)>,
+}
+
 /// Cells by their places on the axes.
 #[derive(Default)]
-struct Cells(BTreeMap<Vec<(i64, i64)>, CurveSamples>);
+struct Cells(BTreeMap<Vec<(i64, i64)>, Cell>);
 
 impl Cells {
     fn add(&mut self, point: Option<PlacePoint>) {
         let Some(PlacePoint {
             replication,
             value: Some(value),
+            seen,
             positions,
             values,
             ..
@@ -118,23 +132,26 @@ impl Cells {
         else {
             return;
         };
-        self.0
-            .entry(positions)
-            .or_insert_with(|| CurveSamples {
-                values,
-                samples: Vec::new(),
-            })
-            .samples
-            .push((replication, value));
+        let cell = self.0.entry(positions).or_default();
+        cell.values = values;
+        cell.points.push((replication, value, seen));
     }
 
     fn sorted(self) -> Vec<CurveSamples> {
-        let mut cells: Vec<CurveSamples> = self.0.into_values().collect();
-        for cell in &mut cells {
+        let sorted = |mut cell: Cell| {
             // A sum of fractions depends on its order.
-            cell.samples.sort_by_key(|(replication, _)| *replication);
-        }
-        cells
+            cell.points.sort_by_key(|(replication, ..)| *replication);
+            let points = cell.points.into_iter();
+            let (samples, seen) = points
+                .map(|(replication, value, seen)| ((replication, value), seen))
+                .unzip();
+            CurveSamples {
+                values: cell.values,
+                samples,
+                seen,
+            }
+        };
+        self.0.into_values().map(sorted).collect()
     }
 }
 
@@ -310,7 +327,8 @@ mod tests {
             store.curve_cells(run, "rejected_percent").unwrap(),
             [CurveSamples {
                 values: BTreeMap::new(),
-                samples: vec![(0, 7.0)]
+                samples: vec![(0, 7.0)],
+                seen: vec![Seen::default()],
             }]
         );
     }

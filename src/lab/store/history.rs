@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use rusqlite::types::Value;
 use rusqlite::{OptionalExtension, params};
 
+use super::read::seen;
 use super::runs::axis_value;
 use super::{METRICS, RecordLoss, RunId, SqlValue, Store, StoreError};
 use crate::studies::measures;
-use crate::sweep::AxisValue;
+use crate::sweep::{AxisValue, Seen};
 
 /// One done point of a run with everything that is measured.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,6 +26,8 @@ pub struct MeasuredPoint {
     pub axes: Vec<(String, AxisValue)>,
     /// Replication.
     pub replication: u32,
+    /// What its simulation saw.
+    pub seen: Seen,
     /// Everything that determines its simulation, as JSON.
     pub spec: String,
     /// One value for each of [`METRICS`]; `None` where it means nothing (no job started).
@@ -132,7 +135,8 @@ impl Store {
         let mut statement = self
             .connection
             .prepare(&format!(
-                "SELECT v.place, v.identity, v.simulation, v.replication, m.spec, v.strategy, {metrics}
+                "SELECT v.place, v.identity, v.simulation, v.replication, m.spec, v.strategy, m.jobs_hash, m.failures_hash,
+                    {metrics}
                  FROM v_point v JOIN simulation m ON m.id = v.simulation
                  WHERE v.run = ?1 AND v.state = 'done' ORDER BY v.place"
             ))
@@ -150,8 +154,9 @@ impl Store {
                     replication: row.get(3)?,
                     spec: row.get(4)?,
                     strategy: row.get(5)?,
+                    seen: seen(row, 6)?,
                     values: (0..METRICS.len())
-                        .map(|at| row.get(6 + at))
+                        .map(|at| row.get(8 + at))
                         .collect::<Result<_, _>>()?,
                 })
             })

@@ -11,7 +11,7 @@ use super::measures::MeasureColumn;
 use super::processes::Process;
 use super::runs::axis_value;
 use super::{METRICS, RunId, Store, StoreError, metrics};
-use crate::sweep::Axis;
+use crate::sweep::{Axis, HashDigits, Seen};
 
 /// Which run a person means.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -118,6 +118,8 @@ pub struct PointColumns {
     pub replication: Vec<u32>,
     /// Penalty ÷ fee.
     pub penalty_ratio: Vec<f64>,
+    /// What its simulation saw.
+    pub seen: Vec<Seen>,
     /// The axes.
     pub axes: Vec<AxisColumn>,
     /// Every one of [`METRICS`] by name; `None` where it is not defined.
@@ -132,6 +134,12 @@ impl PointColumns {
     #[must_use]
     pub fn len(&self) -> usize {
         self.identity.len()
+    }
+
+    /// Whether two points may be paired: they are of one simulation, or their simulations saw the same jobs and failures.
+    #[must_use]
+    pub fn is_pair(&self, one: usize, other: usize) -> bool {
+        self.simulation[one] == self.simulation[other] || self.seen[one].is_same(&self.seen[other])
     }
 
     /// Whether there is no point.
@@ -323,7 +331,7 @@ impl Store {
             .connection
             .prepare(&format!(
                 "SELECT rp.place, p.identity, p.simulation, s.name, p.replication, p.penalty_ratio,
-                    {}
+                    m.jobs_hash, m.failures_hash, {}
                  FROM run_point rp
                  JOIN point p ON p.id = rp.point
                  JOIN simulation m ON m.id = p.simulation AND m.state = 2
@@ -430,12 +438,25 @@ impl Store {
     }
 }
 
+/// What a simulation saw, from its hashes of jobs in this column and of failures in the next one.
+pub(super) fn seen(row: &Row<'_>, column: usize) -> rusqlite::Result<Seen> {
+    let digits = |column| -> rusqlite::Result<Option<HashDigits>> {
+        let text = row.get_ref(column)?.as_str_or_null()?;
+        Ok(text.and_then(|text| HashDigits::from(text).ok()))
+    };
+    Ok(Seen {
+        jobs: digits(column)?,
+        failures: digits(column + 1)?,
+    })
+}
+
 struct PointRow {
     identity: String,
     simulation: i64,
     strategy: String,
     replication: u32,
     penalty_ratio: f64,
+    seen: Seen,
     metrics: Vec<Option<f64>>,
 }
 
@@ -447,8 +468,9 @@ impl PointRow {
             strategy: row.get(3)?,
             replication: row.get(4)?,
             penalty_ratio: row.get(5)?,
+            seen: seen(row, 6)?,
             metrics: (0..METRICS.len())
-                .map(|at| row.get(6 + at))
+                .map(|at| row.get(8 + at))
                 .collect::<Result<_, _>>()?,
         })
     }
@@ -459,6 +481,7 @@ impl PointRow {
         columns.strategy.push(self.strategy);
         columns.replication.push(self.replication);
         columns.penalty_ratio.push(self.penalty_ratio);
+        columns.seen.push(self.seen);
         for (metric, value) in METRICS.iter().zip(self.metrics) {
             columns.metrics.entry(metric.name).or_default().push(value);
         }

@@ -149,9 +149,17 @@ impl<'c> Rows<'c> {
         self.connection
             .prepare_cached(
                 "UPDATE simulation SET state = 2, detail = ?2, workload = ?3, error = NULL, running_since = NULL,
-                 running_in = NULL, computed_by = ?4, attempts = attempts + (state <> 1) WHERE id = ?1",
+                 running_in = NULL, computed_by = ?4, attempts = attempts + (state <> 1), jobs_hash = ?5, failures_hash = ?6
+                 WHERE id = ?1",
             )?
-            .execute(params![simulation, self.detail.code(), workload, self.run.0])?;
+            .execute(params![
+                simulation,
+                self.detail.code(),
+                workload,
+                self.run.0,
+                finished.result.seen.jobs.as_deref(),
+                finished.result.seen.failures.as_deref()
+            ])?;
         if known.is_some() {
             for table in definitions().flat_map(|tables| tables.results) {
                 self.connection

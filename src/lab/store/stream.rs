@@ -10,7 +10,7 @@ use super::tables::simulations::write_totals;
 use super::tables::{definitions, jobs, layout};
 use super::{Store, StoreError};
 use crate::scheduling::{JobOutcome, SimulationMetrics};
-use crate::sweep::Sweep;
+use crate::sweep::{Seen, Sweep};
 use crate::tables::{Digest, RowWriter};
 use crate::units::{Nodes, Seconds};
 pub use jobs::WorkloadHash;
@@ -38,7 +38,7 @@ pub struct OutcomeStream {
 }
 
 impl Store {
-    /// Begins a run of a sweep of one simulation, whose jobs hash to `workload`. Where the store has that simulation already there
+    /// Begins a run of a sweep of one simulation, whose jobs hash to `workload`, and which saw this. Where the store has that simulation already there
     /// is nothing to write: the run shows what is there, and is over.
     ///
     /// # Errors
@@ -49,6 +49,7 @@ impl Store {
         sweep: &Sweep,
         label: &str,
         workload: WorkloadHash,
+        seen: Seen,
     ) -> Result<(RunId, Option<OutcomeStream>), StoreError> {
         let run = self.begin_run(&RunRecord::of(sweep))?;
         let ids = sweep.points.iter().map(|point| point.id);
@@ -77,9 +78,17 @@ impl Store {
             )?;
             let simulation = self.connection.query_row(
                 "UPDATE simulation SET state = 2, detail = ?2, workload = ?3, workload_label = ?4, computed_by = ?5, error = NULL,
-                    running_since = NULL, running_in = NULL, attempts = attempts + 1
+                    running_since = NULL, running_in = NULL, attempts = attempts + 1, jobs_hash = ?6, failures_hash = ?7
                  WHERE id = (SELECT id FROM simulation WHERE identity = ?1 ORDER BY generation DESC LIMIT 1) RETURNING id",
-                rusqlite::params![identity.as_str(), OutcomeDetail::All.code(), number, label, run.0],
+                rusqlite::params![
+                    identity.as_str(),
+                    OutcomeDetail::All.code(),
+                    number,
+                    label,
+                    run.0,
+                    seen.jobs.as_deref(),
+                    seen.failures.as_deref()
+                ],
                 |row| row.get(0),
             )?;
             for table in definitions().flat_map(|tables| tables.results) {

@@ -31,9 +31,11 @@ pub(super) const VERSIONS: Versions<'static> = Versions {
     steps: &[TO_8, TO_9, TO_10, TO_11, TO_12],
 };
 
-/// Digests of what is stored. What older programs stored has none: it cannot be known any more what they wrote.
+/// Digests of what is stored, and what a simulation saw. Of what older programs stored neither is known any more.
 const TO_12: &str = "
 ALTER TABLE simulation ADD COLUMN digest TEXT;
+ALTER TABLE simulation ADD COLUMN jobs_hash TEXT;
+ALTER TABLE simulation ADD COLUMN failures_hash TEXT;
 ALTER TABLE run ADD COLUMN digest TEXT;
 ";
 

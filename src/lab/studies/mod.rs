@@ -14,7 +14,7 @@ use crate::scheduling::measures::Measured;
 use crate::scheduling::{JobOutcome, SimulationMetrics};
 pub use bookahead_engine::studies::*;
 
-use crate::inputs::{ContentHashes, InputError, Inputs, RunInput};
+use crate::inputs::{ContentHashes, Handed, InputError, Inputs, RunInput, Seen};
 use crate::keys::declaration::{ReadTable, Section, Tables};
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::keys::workload::RawWorkload;
@@ -131,6 +131,8 @@ pub struct SimulationResult {
     pub estimates: Option<Arc<EstimateModel>>,
     /// What only its study knows.
     pub rows: StudyRows,
+    /// What it saw, where that was asked for.
+    pub seen: Seen,
 }
 
 /// A simulation that has everything it reads.
@@ -141,6 +143,10 @@ pub trait Simulation: Send + Sync {
     ///
     /// When the settings do not fit the inputs, or when an actor panics.
     fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError>;
+
+    /// Shows the jobs, requests and failures that it was handed, always in the same order. What a policy knows beforehand
+    /// (statistics, batteries to learn from) is no part of them.
+    fn handed(&self, handed: &mut Handed<'_>);
 }
 
 macro_rules! lab_studies {

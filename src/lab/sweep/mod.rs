@@ -32,8 +32,8 @@ mod starter;
 mod unread;
 
 pub use crate::inputs::{
-    Cache, ContentHashes, FailureRequest, InputError, InputFolders, InputSources, Inputs,
-    PreparedWorkload, RecordLoss, RunInput, canonical_json,
+    Cache, ContentHashes, FailureRequest, Handed, HashDigits, InputError, InputFolders,
+    InputSources, Inputs, JobsHash, PreparedWorkload, RecordLoss, RunInput, Seen, canonical_json,
 };
 pub use crate::keys::problem::{ExperimentError, Problem, ProblemKind};
 pub use axes::{MAXIMUM_POINTS, MAXIMUM_SIMULATIONS, round12};

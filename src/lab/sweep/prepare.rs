@@ -73,9 +73,13 @@ impl Inputs {
 impl Simulate for Inputs {
     fn simulate(&self, spec: &SimulationSpec) -> Result<SimulationResult, String> {
         let simulation = self.simulation(spec).map_err(|error| error.to_string())?;
-        simulation
+        let result = simulation
             .run(self.keep_outcomes)
-            .map_err(|error| error.to_string())
+            .map_err(|error| error.to_string())?;
+        Ok(SimulationResult {
+            seen: self.seen.seen(|handed| simulation.handed(handed)),
+            ..result
+        })
     }
 
     fn workload_label(&self, spec: &SimulationSpec) -> String {

@@ -1,6 +1,6 @@
 //! The answer in sentences: what the other runs earned or measured more or less, and how sure that is; or why nothing can be said.
 
-use super::{ComparedRun, Comparison, Overall, Pairing, Quantity, unfinished_text};
+use super::{ComparedRun, Comparison, Method, Overall, Pairing, Quantity, unfinished_text};
 use crate::report::table::{Cell, Column, axes_text};
 
 /// Points that are named one by one.
@@ -26,10 +26,13 @@ fn answer(comparison: &Comparison<'_>, at: usize, other: &ComparedRun) -> String
         "Nothing can be said about the difference between {} and {}",
         other.label, reference.label
     );
+    if let Some(refused) = incomparable(pairing) {
+        return refused;
+    }
     if let Some(why) = refusal(pairing, reference, other) {
         return format!("{nothing}: {why}.");
     }
-    if pairing.pairs.is_empty() {
+    if pairing.pairs.is_empty() && pairing.method == Method::Paired {
         return format!("{nothing}: {}.", no_pairs(pairing));
     }
     if reference.store == other.store && pairing.is_one_result() {
@@ -52,7 +55,51 @@ fn answer(comparison: &Comparison<'_>, at: usize, other: &ComparedRun) -> String
     if !moved.is_empty() {
         text.push_str(&format!(" What moved with it: {}.", moved.join("; ")));
     }
+    for remark in remarks(pairing) {
+        text.push_str(&format!(" {remark}."));
+    }
     text
+}
+
+/// Why runs cannot be compared, as a sentence; `None` where they can.
+#[must_use]
+pub fn incomparable(pairing: &Pairing<'_>) -> Option<String> {
+    match &pairing.method {
+        Method::Refused(why) => Some(format!("Not comparable: {why}.")),
+        Method::Paired | Method::Welch => None,
+    }
+}
+
+/// What a reader must know of how runs are paired, in sentences without their full stops: nothing where every replication has its
+/// partner on the same machine.
+#[must_use]
+pub fn remarks(pairing: &Pairing<'_>) -> Vec<String> {
+    let mut found = Vec::new();
+    if pairing.method == Method::Welch {
+        let unpaired =
+            "Unpaired (Welch): the two runs drew their jobs independently, from seeds of their own";
+        found.push(unpaired.to_owned());
+        return found;
+    }
+    let machines = pairing.machines();
+    if !machines.is_empty() {
+        found.push(format!(
+            "Pairs are the same jobs on {} nodes{}",
+            machines.join(", on "),
+            match pairing.has_same_failures() {
+                true => "",
+                false => ", each machine with failures of its own nodes",
+            }
+        ));
+    }
+    let [first, second] = pairing.replications_alone();
+    if !pairing.pairs.is_empty() && first + second > 0 {
+        found.push(format!(
+            "{first} replications of the first run and {second} of the second have no partner that saw the same jobs and failures, and \
+             do not count"
+        ));
+    }
+    found
 }
 
 /// Why nothing paired may be computed over all points; `None` where nothing is missing.
@@ -125,7 +172,7 @@ fn sentence(
 ) -> String {
     let reference = &comparison.reference().label;
     let difference = &row.difference;
-    if !difference.differs() {
+    if !difference.differs() && difference.method != Method::Welch {
         return format!(
             "{} and {reference} have the same {} in each of {} shared points, bit by bit.",
             other.label,
@@ -140,9 +187,13 @@ fn sentence(
             name(quantity)
         );
     };
-    let replications = match estimate.count {
-        1 => "n = 1 replication".to_owned(),
-        count => format!("n = {count} replications"),
+    let replications = match (&difference.method, estimate.count) {
+        (Method::Welch, _) => {
+            let [first, second] = difference.replications;
+            format!("unpaired (Welch), n = {first} and {second} replications")
+        }
+        (_, 1) => "n = 1 pair of replications".to_owned(),
+        (_, count) => format!("n = {count} pairs of replications"),
     };
     let size = Column::estimate("", "", 0).mixed();
     let shown = |value: f64| {
@@ -175,7 +226,11 @@ fn sentence(
         None => String::new(),
     };
     let mut text = format!(
-        "{moved} in each replication{} ({interval}{replications}).",
+        "{moved}{}{} ({interval}{replications}).",
+        match difference.method {
+            Method::Welch => "",
+            _ => " in each replication",
+        },
         match settings {
             1 => String::new(),
             settings => format!(", on average over the {settings} settings that both have"),
@@ -205,7 +260,11 @@ fn certainty(tested: usize, row: &Overall<'_>) -> String {
         );
     }
     let (Some(p), Some(adjusted)) = (difference.p_value(), row.adjusted) else {
-        return "Whether that is chance cannot be said of one replication.".to_owned();
+        let which = match difference.difference {
+            Some(estimate) if estimate.count > 1 => "replications that do not vary",
+            _ => "one replication",
+        };
+        return format!("Whether that is chance cannot be said of {which}.");
     };
     let correction = match tested {
         0 | 1 => format!("p {}", p_text(p)),
@@ -238,7 +297,12 @@ fn moved(quantity: &Quantity, row: &Overall<'_>) -> Option<String> {
 
 /// The title of a quantity inside of a sentence.
 fn name(quantity: &Quantity) -> String {
-    let mut letters = quantity.title.chars();
+    uncapitalised(quantity.title)
+}
+
+/// A text inside of a sentence.
+fn uncapitalised(text: &str) -> String {
+    let mut letters = text.chars();
     let first = letters.next().map(char::to_lowercase);
     first.into_iter().flatten().chain(letters).collect()
 }
@@ -260,6 +324,7 @@ pub(super) fn trust(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
         found.push((!run.is_incomplete(), completeness(run)));
     }
     for (pairing, other) in comparison.pairings.iter().zip(comparison.others()) {
+        found.push(method(pairing, reference, other));
         let alone = pairing.unpaired();
         found.push((
             alone == 0,
@@ -279,10 +344,13 @@ pub(super) fn trust(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
         found.push((
             is_same,
             if is_same {
-                format!("{} read the same jobs and failures as {}", other.label, reference.label)
+                format!(
+                    "{} read the same inputs as {}",
+                    other.label, reference.label
+                )
             } else {
                 format!(
-                    "{} did not read the same jobs and failures as {}: what differs may be theirs, and intervals are wider",
+                    "{} did not read the same inputs as {}: what was learned from them may differ",
                     other.label, reference.label
                 )
             },
@@ -319,6 +387,28 @@ pub(super) fn trust(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
         ));
     }
     found
+}
+
+/// How a run is compared with the first.
+fn method(pairing: &Pairing<'_>, reference: &ComparedRun, other: &ComparedRun) -> (bool, String) {
+    let names = format!("{} and {}", other.label, reference.label);
+    let of = |remark: String| format!("{names}: {}", uncapitalised(&remark));
+    if let Some(refused) = incomparable(pairing) {
+        return (false, of(refused.trim_end_matches('.').to_owned()));
+    }
+    let mut remarks = remarks(pairing);
+    if !remarks.is_empty() {
+        return (false, of(remarks.swap_remove(0)));
+    }
+    let is_known = |pair: &super::Pair<'_>| pair.one.seen.is_same(&pair.two.seen);
+    if pairing.pairs.iter().all(is_known) {
+        return (
+            !pairing.pairs.is_empty(),
+            format!("{names} are compared in pairs that saw the same jobs and the same failures"),
+        );
+    }
+    let shared = format!("{names} share stored results, of which it is not known what they saw");
+    (true, shared)
 }
 
 /// How many points of a run have a result.

@@ -88,8 +88,8 @@ pub(super) fn figures(comparison: &Comparison<'_>) -> Drawn {
                 second.y = Scale::linear(format!("difference in {}", quantity.title));
                 second.series = differences;
                 second.sql = sql::differences(comparison, quantity, true);
-                second.note = "Mean paired difference over replications with its 95 % interval (Student's t), not corrected for how \
-                               many there are."
+                second.note = "Mean difference over pairs of replications with its 95 % interval (Student's t; Welch where the runs drew \
+                               their jobs independently), not corrected for how many there are."
                     .to_owned();
                 drawn.figures.push(figure);
                 drawn.figures.push(second);
@@ -278,7 +278,7 @@ impl Layout {
         let axes: Vec<String> = self.axis.iter().chain(&self.others).cloned().collect();
         let groups = pairing.groups(&axes);
         let marks = groups.iter().filter_map(|group| {
-            let point = &group.pairs.first()?.one.axes;
+            let point = &group.example()?.axes;
             if values_key(point, &self.others) != situation {
                 return None;
             }

@@ -1,9 +1,9 @@
-//! Points of two runs in pairs, and what differs between the two of a pair.
+//! Points of two runs in pairs.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::quantities::Quantity;
-use crate::report::statistics::Estimate;
+use super::partners::{Beside, take};
+use super::workloads::{Method, nodes, without_pairs};
 use crate::report::table::axes_text;
 use crate::store::{MeasuredPoint, UnfinishedPoint};
 use crate::sweep::{AxisValue, shown};
@@ -38,7 +38,7 @@ impl<'p> Points<'p> {
     }
 }
 
-/// A point of each of two runs, with the same values on the axes that both have and the same replication.
+/// A point of each of two runs, with the same values on the axes that both have, whose simulations saw the same jobs and failures.
 #[derive(Clone, Debug)]
 pub struct Pair<'p> {
     /// Of the first run.
@@ -46,7 +46,7 @@ pub struct Pair<'p> {
     /// Of the second run.
     pub two: &'p MeasuredPoint,
     /// The values on all axes of the first run.
-    combination: String,
+    pub(super) combination: String,
 }
 
 /// A point without a result that would have had a partner.
@@ -82,6 +82,8 @@ pub fn unfinished_text(point: &UnfinishedPoint) -> String {
 /// The points of two runs, as far as they have partners.
 #[derive(Debug)]
 pub struct Pairing<'p> {
+    /// How they are compared.
+    pub method: Method,
     /// In the order of the first run's sweep.
     pub pairs: Vec<Pair<'p>>,
     /// Points of the first run without a partner that has a result.
@@ -101,6 +103,8 @@ pub struct Pairing<'p> {
     pub lacking: Vec<Lacking<'p>>,
     /// Points of either sweep that its store does not know. Nobody can tell which statistics lack them, so all are refused.
     pub unknown: u64,
+    /// Points of both runs at the settings that both have, where they are compared without pairs.
+    beside: Vec<Beside<'p>>,
 }
 
 impl<'p> Pairing<'p> {
@@ -126,9 +130,9 @@ impl<'p> Pairing<'p> {
                 .all(|pair| pair.one.simulation == pair.two.simulation)
     }
 
-    /// Pairs points that have the same value on every axis that both runs have, and the same replication. Where that names
-    /// several points of one run, none of them is paired: any choice would be arbitrary.
-    pub(super) fn new(first: Points<'p>, second: Points<'p>) -> Self {
+    /// Pairs points that have the same value on every axis that both runs have, and saw the same jobs and failures, whatever the numbers
+    /// of their replications. Where that names several points of one run, none of them is paired: any choice would be arbitrary.
+    pub(super) fn new(first: Points<'p>, second: Points<'p>, is_one_store: bool) -> Self {
         let (ours, theirs) = (first.axes(), second.axes());
         let only = |these: &[String], others: &[String]| -> Vec<String> {
             let only = these.iter().filter(|key| !others.contains(key));
@@ -139,43 +143,117 @@ impl<'p> Pairing<'p> {
             .filter(|key| theirs.contains(key))
             .cloned()
             .collect();
-        let mut candidates: BTreeMap<String, [Vec<&'p MeasuredPoint>; 2]> = BTreeMap::new();
+        let mut settings: BTreeMap<String, Beside<'p>> = BTreeMap::new();
         for (side, points) in [first, second].into_iter().enumerate() {
             for point in points.done {
-                let key = key(&point.axes, point.replication, &common);
-                candidates.entry(key).or_default()[side].push(point);
+                let key = values_key(&point.axes, &common);
+                settings.entry(key).or_default()[side].push(point);
             }
         }
-        let mut pairing = Self {
-            lacking: lacking(first, second, &common),
+        let mut settings: Vec<Beside<'p>> = settings.into_values().collect();
+        let (mut found, mut ambiguous) = (Vec::new(), 0);
+        for points in &mut settings {
+            ambiguous += take(points, is_one_store, &mut found);
+        }
+        let only_of = |side: usize| {
+            let mut only: Vec<&MeasuredPoint> = settings
+                .iter()
+                .flat_map(|points| &points[side])
+                .copied()
+                .collect();
+            only.sort_by_key(|point| point.place);
+            only
+        };
+        let (only_first, only_second) = (only_of(0), only_of(1));
+        let mut pairs: Vec<Pair<'p>> = found
+            .into_iter()
+            .map(|(one, two)| Pair {
+                one,
+                two,
+                combination: axes_text(&one.axes),
+            })
+            .collect();
+        pairs.sort_by_key(|pair| pair.one.place);
+        settings.retain(|[ours, theirs]| !ours.is_empty() && !theirs.is_empty());
+        let method = if pairs.is_empty() && ambiguous == 0 && !settings.is_empty() {
+            without_pairs(&settings)
+        } else {
+            Method::Paired
+        };
+        if method != Method::Welch {
+            settings.clear();
+        }
+        settings.sort_by_key(|[ours, _]| ours.iter().map(|point| point.place).min());
+        Self {
+            lacking: lacking([first, second], [&only_first, &only_second], &common),
             unknown: first.unknown + second.unknown,
-            pairs: Vec::new(),
-            only_first: Vec::new(),
-            only_second: Vec::new(),
-            ambiguous: 0,
+            method,
+            pairs,
+            only_first,
+            only_second,
+            ambiguous,
             axes_only_first: only(&ours, &common),
             axes_only_second: only(&theirs, &common),
             axes: common,
-        };
-        for [ours, theirs] in candidates.into_values() {
-            if let ([one], [two]) = (&ours[..], &theirs[..]) {
-                pairing.pairs.push(Pair {
-                    one,
-                    two,
-                    combination: axes_text(&one.axes),
-                });
-                continue;
-            }
-            if !ours.is_empty() && !theirs.is_empty() {
-                pairing.ambiguous += ours.len() + theirs.len();
-            }
-            pairing.only_first.extend(ours);
-            pairing.only_second.extend(theirs);
+            beside: settings,
         }
-        pairing.pairs.sort_by_key(|pair| pair.one.place);
-        pairing.only_first.sort_by_key(|point| point.place);
-        pairing.only_second.sort_by_key(|point| point.place);
-        pairing
+    }
+
+    /// The sizes of machines on which the same jobs are compared, as `128 and on 256`; empty where both machines are alike.
+    #[must_use]
+    pub fn machines(&self) -> Vec<String> {
+        let mut known: HashMap<i64, [Option<u64>; 2]> = HashMap::new();
+        let sizes = self.pairs.iter().map(|pair| {
+            // Most pairs have the very same specification.
+            if pair.one.spec == pair.two.spec {
+                return [None, None];
+            }
+            *known
+                .entry(pair.one.simulation)
+                .or_insert_with(|| [nodes(pair.one), nodes(pair.two)])
+        });
+        let sizes: BTreeSet<(u64, u64)> = sizes
+            .filter_map(|[one, two]| Some((one?, two?)))
+            .filter(|(one, two)| one != two)
+            .collect();
+        let text = |(one, two): (u64, u64)| format!("{one} and on {two}");
+        sizes.into_iter().map(text).collect()
+    }
+
+    /// Whether both of every pair met the same failures; machines of different sizes have failures of their own.
+    #[must_use]
+    pub fn has_same_failures(&self) -> bool {
+        let mut pairs = self.pairs.iter();
+        pairs.all(|pair| pair.one.seen.failures == pair.two.seen.failures)
+    }
+
+    /// How many replications of each run have no point with a partner.
+    #[must_use]
+    pub fn replications_alone(&self) -> [usize; 2] {
+        let numbers = |points: &[&MeasuredPoint]| -> BTreeSet<u32> {
+            points.iter().map(|point| point.replication).collect()
+        };
+        let paired =
+            |of: fn(&Pair<'p>) -> u32| -> BTreeSet<u32> { self.pairs.iter().map(of).collect() };
+        let first = paired(|pair| pair.one.replication);
+        let second = paired(|pair| pair.two.replication);
+        [
+            numbers(&self.only_first).difference(&first).count(),
+            numbers(&self.only_second).difference(&second).count(),
+        ]
+    }
+
+    /// Whether the partners of all pairs have the same number of replication.
+    pub(super) fn pairs_by_number(&self) -> bool {
+        let mut pairs = self.pairs.iter();
+        pairs.all(|pair| pair.one.replication == pair.two.replication)
+    }
+
+    /// The points that count, of both runs.
+    pub fn compared(&self) -> impl Iterator<Item = &'p MeasuredPoint> {
+        let paired = self.pairs.iter().flat_map(|pair| [pair.one, pair.two]);
+        let beside = self.beside.iter().flatten().flatten().copied();
+        paired.chain(beside)
     }
 
     /// All pairs.
@@ -186,6 +264,8 @@ impl<'p> Pairing<'p> {
             pairs: self.pairs.clone(),
             lacking: self.lacking.clone(),
             unknown: self.unknown,
+            method: self.method.clone(),
+            beside: self.beside.clone(),
         }
     }
 
@@ -206,6 +286,8 @@ impl<'p> Pairing<'p> {
                     pairs: Vec::new(),
                     lacking: Vec::new(),
                     unknown: self.unknown,
+                    method: self.method.clone(),
+                    beside: Vec::new(),
                 });
                 groups.len() - 1
             })
@@ -213,6 +295,10 @@ impl<'p> Pairing<'p> {
         for pair in &self.pairs {
             let at = group_of(&pair.one.axes, &mut groups);
             groups[at].pairs.push(pair.clone());
+        }
+        for beside in &self.beside {
+            let at = group_of(&beside[0][0].axes, &mut groups);
+            groups[at].beside.push(beside.clone());
         }
         for lacking in &self.lacking {
             let at = group_of(&lacking.point.axes, &mut groups);
@@ -222,24 +308,34 @@ impl<'p> Pairing<'p> {
     }
 }
 
-/// Points without a result in one run that the other run has, with a result or without.
-fn lacking<'p>(first: Points<'p>, second: Points<'p>, common: &[String]) -> Vec<Lacking<'p>> {
-    let keys = |points: Points<'p>| -> BTreeSet<String> {
-        let all = points.all();
-        all.map(|(axes, replication)| key(axes, replication, common))
-            .collect()
+/// Points without a result in one run that the other run has, without a result or with one that found no partner. What points without a
+/// result would have seen is not known, so that the number of the replication must do.
+fn lacking<'p>(
+    runs: [Points<'p>; 2],
+    alone: [&[&'p MeasuredPoint]; 2],
+    common: &[String],
+) -> Vec<Lacking<'p>> {
+    let keys = |side: usize| -> BTreeSet<String> {
+        let unfinished = runs[side].unfinished.iter();
+        let unfinished = unfinished.map(|point| key(&point.axes, point.replication, common));
+        let alone = alone[side].iter();
+        let alone = alone.map(|point| key(&point.axes, point.replication, common));
+        unfinished.chain(alone).collect()
     };
-    if first.unfinished.is_empty() && second.unfinished.is_empty() {
-        return Vec::new();
-    }
-    let of = |points: Points<'p>, others: &BTreeSet<String>, is_second| -> Vec<Lacking<'p>> {
-        let unfinished = points.unfinished.iter();
+    let mut found = Vec::new();
+    for (side, other) in [(0, 1), (1, 0)] {
+        if runs[side].unfinished.is_empty() {
+            continue;
+        }
+        let others = keys(other);
+        let unfinished = runs[side].unfinished.iter();
         let shared = unfinished
             .filter(|point| others.contains(&key(&point.axes, point.replication, common)));
-        shared.map(|point| Lacking { is_second, point }).collect()
-    };
-    let mut found = of(first, &keys(second), false);
-    found.extend(of(second, &keys(first), true));
+        found.extend(shared.map(|point| Lacking {
+            is_second: side == 1,
+            point,
+        }));
+    }
     found
 }
 
@@ -271,7 +367,7 @@ pub(super) fn values_key(point: &[(String, AxisValue)], axes: &[String]) -> Stri
     key
 }
 
-/// Pairs that have the same values on some axes.
+/// Points of two runs that have the same values on some axes.
 #[derive(Debug)]
 pub struct Group<'p> {
     /// Those values.
@@ -282,172 +378,22 @@ pub struct Group<'p> {
     pub lacking: Vec<Lacking<'p>>,
     /// Points that may belong to it, and that no store knows.
     unknown: u64,
+    pub(super) method: Method,
+    /// The points of both runs where they are compared without pairs.
+    pub(super) beside: Vec<Beside<'p>>,
 }
 
-impl Group<'_> {
+impl<'p> Group<'p> {
     /// Whether results are missing, so that nothing may be computed from the others.
     #[must_use]
     pub fn is_refused(&self) -> bool {
         !self.lacking.is_empty() || self.unknown > 0
     }
-}
 
-/// One quantity over the pairs of a group.
-#[derive(Debug)]
-pub struct Difference<'p> {
-    /// Pairs of the group.
-    pub pairs: usize,
-    /// Of those, equal bit by bit.
-    pub equal: usize,
-    /// Mean of the first run over replications, where both runs have a value. `None` where the group lacks results.
-    pub first: Option<f64>,
-    /// And of the second.
-    pub second: Option<f64>,
-    /// Second − first: the unit is the replication, whose points are averaged first. Without an interval where replications do not
-    /// have the same points; `None` where the group lacks results.
-    pub difference: Option<Estimate>,
-    /// Whether the group lacks results, so that nothing is computed from the others.
-    pub is_refused: bool,
-    /// Points that some replications lack and others have, each as `replication 2 lacks acceptance.pof_max = 0.5`.
-    pub gaps: Vec<String>,
-    /// The largest difference by size, and the point of the first run where it is; `None` inside where one of the two
-    /// has no value and no pair with values differs.
-    pub largest: Option<(Option<f64>, &'p MeasuredPoint)>,
-}
-
-impl<'p> Difference<'p> {
-    /// Whether the numbers of any pair are not the same.
-    #[must_use]
-    pub fn differs(&self) -> bool {
-        self.equal < self.pairs
-    }
-
-    /// The p-value of the difference, where there is one to be tested.
-    #[must_use]
-    pub fn p_value(&self) -> Option<f64> {
-        self.difference.filter(|_| self.differs())?.p_value()
-    }
-
-    /// What a quantity does between the runs of a group.
-    #[must_use]
-    pub fn of(quantity: &Quantity, group: &Group<'p>) -> Self {
-        let mut equal = 0;
-        let mut replications = Replications::default();
-        let mut largest: Option<(Option<f64>, &MeasuredPoint)> = None;
-        for pair in &group.pairs {
-            let (first, second) = (quantity.of(pair.one), quantity.of(pair.two));
-            let same = first.map(f64::to_bits) == second.map(f64::to_bits);
-            equal += usize::from(same);
-            if let Some(values) = first.zip(second) {
-                replications.add(pair, values);
-            }
-            if !same {
-                let value = first.zip(second).map(|(first, second)| second - first);
-                let size = |value: Option<f64>| value.map_or(-1.0, f64::abs);
-                if largest.is_none_or(|(largest, _)| size(value) > size(largest)) {
-                    largest = Some((value, pair.one));
-                }
-            }
-        }
-        let is_refused = group.is_refused();
-        let means = match is_refused {
-            true => Vec::new(),
-            false => replications.means(),
-        };
-        let estimate =
-            |of: fn(&(f64, f64)) -> f64| Estimate::of(&means.iter().map(of).collect::<Vec<f64>>());
-        let gaps = replications.gaps();
-        let difference = estimate(|(first, second)| second - first).map(|estimate| {
-            if gaps.is_empty() {
-                estimate
-            } else {
-                Estimate {
-                    deviation: None,
-                    half_width: None,
-                    ..estimate
-                }
-            }
-        });
-        Self {
-            pairs: group.pairs.len(),
-            equal,
-            first: estimate(|(first, _)| *first).map(|estimate| estimate.mean),
-            second: estimate(|(_, second)| *second).map(|estimate| estimate.mean),
-            difference,
-            is_refused,
-            gaps,
-            largest,
-        }
-    }
-}
-
-/// What one replication has.
-#[derive(Default)]
-struct Replication<'p> {
-    /// The places of its points by their combination of axis values.
-    points: BTreeMap<&'p str, i64>,
-    /// The values of both runs, one pair a result.
-    values: Vec<(f64, f64)>,
-}
-
-/// Values of both runs by replication. Points of one replication share its jobs and failures, so they are no independent units; and
-/// points that share their simulation and their prices (a baseline at every threshold) are one result, which counts once.
-#[derive(Default)]
-struct Replications<'p> {
-    found: BTreeMap<u32, Replication<'p>>,
-    results: BTreeSet<(&'p str, &'p str)>,
-}
-
-impl<'p> Replications<'p> {
-    fn add(&mut self, pair: &'p Pair<'_>, values: (f64, f64)) {
-        let replication = self.found.entry(pair.one.replication).or_default();
-        replication.points.insert(&pair.combination, pair.one.place);
-        if self
-            .results
-            .insert((&pair.one.identity, &pair.two.identity))
-        {
-            replication.values.push(values);
-        }
-    }
-
-    fn means(&self) -> Vec<(f64, f64)> {
-        let mean = |values: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| {
-            values.iter().map(of).sum::<f64>() / values.len() as f64
-        };
-        let values = self.found.values().map(|replication| &replication.values);
-        values
-            .filter(|values| !values.is_empty())
-            .map(|values| {
-                (
-                    mean(values, |(first, _)| *first),
-                    mean(values, |(_, second)| *second),
-                )
-            })
-            .collect()
-    }
-
-    fn gaps(&self) -> Vec<String> {
-        let all: BTreeMap<&str, i64> = self
-            .found
-            .values()
-            .flat_map(|replication| &replication.points)
-            .map(|(combination, place)| (*combination, *place))
-            .collect();
-        let mut gaps = Vec::new();
-        for (replication, found) in &self.found {
-            let mut lacking: Vec<(i64, &str)> = all
-                .iter()
-                .filter(|(combination, _)| !found.points.contains_key(**combination))
-                .map(|(combination, place)| (*place, *combination))
-                .collect();
-            lacking.sort_unstable();
-            gaps.extend(
-                lacking.iter().map(|(_, combination)| {
-                    format!("replication {replication} lacks {combination}")
-                }),
-            );
-        }
-        gaps
+    /// A point of the first run that counts; `None` where there is none.
+    pub(super) fn example(&self) -> Option<&'p MeasuredPoint> {
+        let pair = self.pairs.first().map(|pair| pair.one);
+        pair.or_else(|| self.beside.first()?[0].first().copied())
     }
 }
 

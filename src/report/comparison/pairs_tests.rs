@@ -1,5 +1,9 @@
 use super::*;
+use crate::report::comparison::differences::Difference;
+use crate::report::comparison::quantities::Quantity;
 use crate::store::METRICS;
+use crate::store_fixtures::{seen, spec};
+use crate::sweep::Seen;
 
 fn points(done: &[MeasuredPoint]) -> Points<'_> {
     Points {
@@ -10,7 +14,7 @@ fn points(done: &[MeasuredPoint]) -> Points<'_> {
 }
 
 fn pair<'p>(first: &'p [MeasuredPoint], second: &'p [MeasuredPoint]) -> Pairing<'p> {
-    Pairing::new(points(first), points(second))
+    Pairing::new(points(first), points(second), false)
 }
 
 /// The difference of the gain over all pairs, and those of all other metrics.
@@ -36,6 +40,7 @@ fn point(place: i64, axes: &[(&str, AxisValue)], replication: u32, gain: f64) ->
             .map(|(key, value)| ((*key).to_owned(), value.clone()))
             .collect(),
         replication,
+        seen: seen(&format!("jobs {replication}"), "none"),
         spec: "{}".to_owned(),
         values,
     }
@@ -194,7 +199,7 @@ fn a_point_without_a_result_refuses_what_would_have_counted_it_and_nothing_else(
         unfinished: &unfinished,
         ..points(&second)
     };
-    let pairing = Pairing::new(points(&first), second);
+    let pairing = Pairing::new(points(&first), second, false);
     let named: Vec<String> = pairing.lacking.iter().map(Lacking::text).collect();
     assert_eq!(
         named,
@@ -218,7 +223,184 @@ fn a_point_without_a_result_refuses_what_would_have_counted_it_and_nothing_else(
         unknown: 1,
         ..points(&first)
     };
-    let pairing = Pairing::new(points(&first), unknown);
+    let pairing = Pairing::new(points(&first), unknown, false);
     let groups = pairing.groups(&["pof".to_owned()]);
     assert!(groups.iter().all(Group::is_refused) && pairing.lacking.is_empty());
+}
+
+/// The same for replications that simulate these batteries, with what a specification says of them.
+fn batteries(
+    batteries: std::ops::Range<u32>,
+    failures: &str,
+    change: impl Fn(&mut serde_json::Value),
+) -> Vec<MeasuredPoint> {
+    let mut points = Vec::new();
+    for (replication, battery) in (0..).zip(batteries) {
+        let mut spec = serde_json::to_value(spec("fcfs", replication)).unwrap();
+        spec["workload"]["source"] = serde_json::json!({"kind": "trace", "file": "log.swf"});
+        change(&mut spec);
+        let axes = [("pof", AxisValue::Real(0.5))];
+        let gain = f64::from(battery * battery);
+        points.push(MeasuredPoint {
+            seen: seen(&format!("battery {battery}"), failures),
+            spec: spec.to_string(),
+            ..point(i64::from(replication), &axes, replication, gain)
+        });
+    }
+    points
+}
+
+fn refused<'a>(pairing: &'a Pairing<'_>) -> &'a str {
+    match &pairing.method {
+        Method::Refused(why) => why,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn the_last_ten_batteries_of_a_log_are_the_last_ten_of_its_last_twenty() {
+    let (ten, twenty) = (
+        batteries(10..20, "none", |_| ()),
+        batteries(0..20, "none", |_| ()),
+    );
+    let pairing = pair(&ten, &twenty);
+    assert_eq!(
+        (pairing.pairs.len(), pairing.replications_alone()),
+        (10, [0, 10])
+    );
+    let gain = &differences(&pairing)[0];
+    assert_eq!((gain.equal, gain.replications), (10, [10, 10]));
+    assert_eq!(gain.difference.unwrap().mean, 0.0);
+    // What overlaps in part is compared in pairs, however few they are.
+    let later = batteries(18..30, "none", |_| ());
+    let pairing = pair(&twenty, &later);
+    assert_eq!(
+        (pairing.pairs.len(), pairing.replications_alone()),
+        (2, [18, 10])
+    );
+    assert_eq!(pairing.method, Method::Paired);
+}
+
+#[test]
+fn runs_whose_jobs_have_nothing_in_common_are_refused_and_what_differs_is_named() {
+    let log = batteries(0..5, "none", |_| ());
+    let with = |change: fn(&mut serde_json::Value)| batteries(50..55, "none", change);
+    for (other, why) in [
+        (
+            with(|spec| {
+                spec["workload"]["source"] = serde_json::json!({"kind": "arminius", "jobs": 9})
+            }),
+            "the first run simulates batteries of log.swf, the second a generated workload (arminius)",
+        ),
+        (
+            with(|spec| spec["workload"]["source"]["file"] = "other.swf".into()),
+            "the first run simulates batteries of log.swf, the second batteries of other.swf",
+        ),
+        (
+            with(|spec| spec["workload"]["compression"]["factor"] = 0.7.into()),
+            "workload.compression.factor is 0.5 in the first run and 0.7 in the second",
+        ),
+        (
+            with(|spec| spec["workload"]["battery_jobs"] = 99.into()),
+            "workload.battery_jobs is 25 in the first run and 99 in the second",
+        ),
+        (
+            with(|_| ()),
+            "both simulate batteries of log.swf, but not the same jobs of it",
+        ),
+    ] {
+        let pairing = pair(&log, &other);
+        assert!(
+            pairing.pairs.is_empty() && refused(&pairing).contains(why),
+            "{}",
+            refused(&pairing)
+        );
+        let gain = &differences(&pairing)[0];
+        assert_eq!(
+            (gain.difference, gain.p_value(), gain.replications),
+            (None, None, [0, 0])
+        );
+    }
+}
+
+#[test]
+fn the_same_jobs_with_other_failures_make_no_pairs_and_on_another_machine_they_do() {
+    let one = batteries(0..5, "some", |_| ());
+    let other = batteries(0..5, "more", |spec| spec["failures"]["offset"] = 7.into());
+    let pairing = pair(&one, &other);
+    let why = "the same jobs, which meet different failures: failures.offset is 0 in the first run and 7 in the second";
+    assert!(refused(&pairing).contains(why), "{}", refused(&pairing));
+    let wide = batteries(0..5, "those of more nodes", |spec| {
+        spec["workload"]["nodes"] = 128.into()
+    });
+    let pairing = pair(&one, &wide);
+    assert_eq!(
+        (pairing.pairs.len(), pairing.machines()),
+        (5, vec!["64 and on 128".to_owned()])
+    );
+    assert!(!pairing.has_same_failures());
+}
+
+#[test]
+fn independent_draws_of_a_model_are_compared_unpaired_and_draws_of_one_seed_are_refused() {
+    let model = |seed: u64, batteries_of: std::ops::Range<u32>| {
+        batteries(batteries_of, "none", move |spec| {
+            spec["workload"]["source"] = serde_json::json!({"kind": "arminius", "jobs": 900});
+            spec["seed"] = seed.into();
+        })
+    };
+    // 0, 1, 4 and 100, 121, 144, 169: variances 13/3 and 892.3, means 1.667 and 133.5.
+    let (one, other) = (model(1, 0..3), model(2, 10..14));
+    let pairing = pair(&one, &other);
+    assert_eq!(pairing.method, Method::Welch);
+    let gain = &differences(&pairing)[0];
+    assert_eq!((gain.pairs, gain.replications), (0, [3, 4]));
+    assert!(gain.differs());
+    let estimate = gain.difference.unwrap();
+    assert!((estimate.mean - 131.833_333).abs() < 1e-5, "{estimate:?}");
+    let groups = pairing.groups(&["pof".to_owned()]);
+    let quantity = &Quantity::all(std::iter::empty())[0];
+    assert_eq!(
+        Difference::of(quantity, &groups[0]).difference,
+        Some(estimate)
+    );
+    let (one, same) = (model(1, 0..3), model(1, 10..14));
+    let pairing = pair(&one, &same);
+    assert!(
+        refused(&pairing).contains("drawn with the seed 1"),
+        "{}",
+        refused(&pairing)
+    );
+}
+
+#[test]
+fn what_an_earlier_program_stored_is_paired_with_itself_only() {
+    let mut one = batteries(0..3, "none", |_| ());
+    for point in &mut one {
+        point.seen = Seen::default();
+    }
+    let other = one.clone();
+    let pairing = Pairing::new(points(&one), points(&other), false);
+    assert!(
+        refused(&pairing).contains("--fresh"),
+        "{}",
+        refused(&pairing)
+    );
+    let pairing = Pairing::new(points(&one), points(&other), true);
+    assert!(pairing.is_one_result() && pairing.pairs.len() == 3);
+}
+
+#[test]
+fn replications_of_one_whole_trace_are_paired_by_their_numbers() {
+    let whole = |replications: u32| -> Vec<MeasuredPoint> {
+        let mut points = batteries(0..replications, "none", |_| ());
+        for point in &mut points {
+            point.seen = seen("the trace", "none");
+        }
+        points
+    };
+    let (three, five) = (whole(3), whole(5));
+    let pairing = pair(&three, &five);
+    assert!(pairing.pairs_by_number() && pairing.pairs.len() == 3);
+    assert_eq!(pairing.only_second.len(), 2);
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 use super::pairs::{Pair, Pairing};
 
 /// Values of settings by their dotted keys.
-type Flat = BTreeMap<String, String>;
+pub(super) type Flat = BTreeMap<String, String>;
 
 /// What stands for the value of a key that a run does not give.
 const NOTHING: &str = "not given";
@@ -105,7 +105,8 @@ fn of_text(text: &str) -> Option<Flat> {
     Some(flat)
 }
 
-fn of_spec(spec: &str) -> Flat {
+/// The settings of a specification by their dotted keys.
+pub(super) fn of_spec(spec: &str) -> Flat {
     let mut flat = Flat::new();
     if let Ok(document) = serde_json::from_str::<Value>(spec) {
         flatten(&document, String::new(), &mut flat);

@@ -1,7 +1,7 @@
 //! The queries that give the numbers of a comparison, as text. Those of runs in one store give differences; of runs in several stores
 //! each store is asked for its part.
 
-use super::{ComparedRun, Comparison, Quantity};
+use super::{ComparedRun, Comparison, Method, Pairing, Quantity};
 use crate::report::figures::condition;
 
 /// Where a quantity stands, one row a point: `run`, `axes`, `replication`, `identity`, and the quantity by its name.
@@ -10,7 +10,7 @@ fn from(quantity: &Quantity) -> String {
         return "(SELECT * FROM v_point WHERE state = 'done')".to_owned();
     }
     format!(
-        "(SELECT d.run, d.axes, d.replication, p.identity, d.value AS {0}
+        "(SELECT d.run, d.axes, d.replication, p.identity, p.simulation, p.jobs_hash, p.failures_hash, d.value AS {0}
       FROM v_measure d JOIN v_point p ON p.run = d.run AND p.place = d.place WHERE d.measure = '{0}')",
         quantity.name
     )
@@ -53,6 +53,21 @@ pub(super) fn curves(
     })
 }
 
+/// What two points have in common that are partners.
+fn partners(comparison: &Comparison<'_>) -> String {
+    let pairings = &comparison.pairings;
+    let mut seen = "b.jobs_hash = a.jobs_hash".to_owned();
+    if pairings.iter().all(Pairing::has_same_failures) {
+        seen.push_str(" AND b.failures_hash = a.failures_hash");
+    }
+    let mut by = format!("(b.simulation = a.simulation OR ({seen}))");
+    // Replications of one workload are told apart by their numbers.
+    if pairings.iter().all(Pairing::pairs_by_number) {
+        by.push_str(" AND b.replication = a.replication");
+    }
+    by
+}
+
 /// The paired differences of a quantity over all points, with their variance: the interval is t · √(variance ÷ n).
 pub(super) fn differences(
     comparison: &Comparison<'_>,
@@ -64,7 +79,8 @@ pub(super) fn differences(
         .iter()
         .all(|run| run.points().axes() == comparison.reference().points().axes());
     let (name, from) = (quantity.name, from(quantity));
-    if !same_axes || !comparison.is_one_store() {
+    let are_paired = (comparison.pairings.iter()).all(|pairing| pairing.method == Method::Paired);
+    if !same_axes || !comparison.is_one_store() || !are_paired {
         return by_store(comparison, |runs| {
             format!(
                 "SELECT run, axes, replication, {name}\nFROM {from}\nWHERE run IN ({runs}) ORDER BY run, axes, replication;"
@@ -76,12 +92,13 @@ pub(super) fn differences(
         .iter()
         .map(|run| run.run.id.0.to_string())
         .collect();
+    let by = partners(comparison);
     let (column, comma) = if by_axes { ("axes", ", ") } else { ("", "") };
     format!(
         "WITH result AS (
     SELECT DISTINCT b.run{comma}{}, a.replication, a.identity, b.identity, a.{name} AS first, b.{name} AS second
     FROM {from} a
-    JOIN {from} b ON b.axes = a.axes AND b.replication = a.replication
+    JOIN {from} b ON b.axes = a.axes AND {by}
     WHERE a.run = {} AND b.run IN ({}) AND a.{name} IS NOT NULL AND b.{name} IS NOT NULL
 ),
 unit AS (

@@ -2,7 +2,7 @@
 
 use super::answer::{LEVEL, completeness};
 use super::{
-    ComparedRun, Comparison, Difference, Overall, Quantity, settings, sql, unfinished_text,
+    ComparedRun, Comparison, Difference, Method, Overall, Quantity, settings, sql, unfinished_text,
 };
 use crate::report::statistics::{Estimate, holm};
 use crate::report::table::{Cell, Column, Table, axes_text};
@@ -49,12 +49,14 @@ fn shortfall(comparison: &Comparison<'_>) -> String {
 /// What a difference is, in a word.
 fn verdict(difference: &Difference<'_>, adjusted: Option<f64>) -> &'static str {
     match difference.difference {
-        _ if difference.pairs == 0 && !difference.is_refused => "no pairs",
+        _ if matches!(difference.method, Method::Refused(_)) => "not comparable",
+        None if difference.pairs == 0 && !difference.is_refused => "no pairs",
         _ if difference.is_refused => "refused: results are missing",
         _ if !difference.differs() => "equal",
         None => "no values",
         Some(_) if !difference.gaps.is_empty() => "unequal replications",
         Some(estimate) => match adjusted {
+            None if estimate.count > 1 => "no interval",
             None => "one replication",
             Some(p) if p >= LEVEL => "may be chance",
             Some(_) if estimate.mean > 0.0 => "higher",
@@ -84,7 +86,9 @@ pub(super) fn overall(comparison: &Comparison<'_>, name: &str, wanted: &[Quantit
         Column::number("value", second, 0).mixed(),
         Column::number("p", "p", 0).mixed(),
         Column::number("p_holm", "p (Holm)", 0).mixed(),
+        Column::plain("method", "Method"),
         Column::plain("n", "n"),
+        Column::plain("n_value", format!("n: {second}")),
         Column::plain("pairs", "Pairs"),
         Column::plain("equal", "Equal"),
     ]);
@@ -112,8 +116,9 @@ pub(super) fn overall(comparison: &Comparison<'_>, name: &str, wanted: &[Quantit
     let title = format!("What differs from {reference}{}", incomplete(comparison));
     Table {
         note: format!(
-            "Run minus {reference}, in the same point; ± is half the 95 % interval of the mean difference (Student's t). The unit is the \
-             replication: its points share jobs and failures, so they are averaged first, and n counts replications. Points that share one \
+            "Run minus {reference}, paired by the jobs and failures that both saw; ± is half the 95 % interval of the mean difference \
+             (Student's t; Welch: of two independent sets of replications). The unit is the replication: its points share jobs and failures, \
+             so they are averaged first, and n counts pairs of replications, of Welch's the replications of each run. Points that share one \
              result count once. Equal: pairs whose numbers are the same bit by bit. p (Holm) is corrected for the {} differences of all \
              quantities and runs that were tested; the verdict follows from it at 5 %.{}",
             comparison.tested(),
@@ -126,10 +131,10 @@ pub(super) fn overall(comparison: &Comparison<'_>, name: &str, wanted: &[Quantit
     }
 }
 
-fn numbers(row: &Overall<'_>) -> [Cell; 10] {
+fn numbers(row: &Overall<'_>) -> [Cell; 12] {
     let difference = &row.difference;
     let number = |value: Option<f64>| value.map_or(Cell::Missing, Cell::Number);
-    let count = difference.difference.map_or(0, |estimate| estimate.count);
+    let [count, count_second] = difference.replications;
     [
         difference.difference.into(),
         text(verdict(difference, row.adjusted)),
@@ -138,7 +143,9 @@ fn numbers(row: &Overall<'_>) -> [Cell; 10] {
         number(difference.second),
         number(difference.p_value()),
         number(row.adjusted),
+        text(difference.method.name()),
         Cell::Integer(i64::from(count)),
+        Cell::Integer(i64::from(count_second)),
         Cell::Integer(difference.pairs as i64),
         Cell::Integer(difference.equal as i64),
     ]
@@ -196,6 +203,7 @@ pub(super) fn combinations(comparison: &Comparison<'_>) -> Table {
     columns.extend([
         Column::number("p_holm", "p (Holm)", 0).mixed(),
         Column::plain("verdict", "Verdict"),
+        Column::plain("method", "Method"),
         Column::plain("n", "n"),
     ]);
     let mut rows: Vec<(Vec<Cell>, Vec<Difference<'_>>)> = Vec::new();
@@ -243,6 +251,7 @@ pub(super) fn combinations(comparison: &Comparison<'_>) -> Table {
             cells.extend([
                 number(p),
                 text(first.map_or("no values", |first| verdict(first, p))),
+                text(first.map_or("", |first| first.method.name())),
                 Cell::Integer(i64::from(count)),
             ]);
             cells

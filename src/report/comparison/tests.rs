@@ -119,7 +119,7 @@ fn the_answer_says_how_much_more_a_run_earned_and_that_it_is_hardly_chance() {
         answer::answers(&Comparison::new(&runs, &[])),
         [
             "b earned 12.00 coins more than a in each replication, on average over the 3 settings that both have (± 4.97, 95 %, n = 3 \
-          replications). That is hardly chance (p = 0.027 after Holm's correction for 3 differences). 3 replications are few. What \
+          pairs of replications). That is hardly chance (p = 0.027 after Holm's correction for 3 differences). 3 replications are few. What \
           moved with it: Fees (VC) +12.00 ± 4.97."
         ]
     );
@@ -147,7 +147,7 @@ fn one_replication_and_intervals_that_hold_0_are_said_to_show_nothing() {
     let said = answer::answers(&Comparison::new(&one, &[])).remove(0);
     assert!(
         said.contains(
-            "n = 1 replication). Whether that is chance cannot be said of one replication."
+            "n = 1 pair of replications). Whether that is chance cannot be said of one replication."
         ),
         "{said}"
     );
@@ -287,7 +287,7 @@ fn runs_of_several_stores_are_told_apart_and_what_changed_between_them_is_listed
     assert!(
         trust
             .iter()
-            .any(|(good, said)| !good && said.contains("did not read the same jobs"))
+            .any(|(good, said)| !good && said.contains("did not read the same inputs"))
     );
     // Each store is asked for its own part.
     let sql = tables::overall(&comparison, "main", &comparison.main).sql;

@@ -36,8 +36,8 @@ impl<'p> Pairs<'p> {
         }
     }
 
-    /// How much more the first combination has of a quantity than the second, over the replications in which both have it;
-    /// `None` where there is none.
+    /// How much more the first combination has of a quantity than the second, over the replications in which both have it and
+    /// saw the same jobs and failures; `None` where there is none.
     pub(in crate::report) fn difference(
         &self,
         quantity: &Drawn,
@@ -47,7 +47,10 @@ impl<'p> Pairs<'p> {
         let (ones, others) = (self.values(quantity, one), self.values(quantity, other));
         let differences: Vec<f64> = ones
             .iter()
-            .filter_map(|(replication, value)| Some(value - others.get(replication)?))
+            .filter_map(|(replication, (point, value))| {
+                let (other, below) = others.get(replication)?;
+                (self.points.is_pair(*point, *other)).then_some(value - below)
+            })
             .collect();
         if differences.is_empty() {
             return None;
@@ -55,8 +58,8 @@ impl<'p> Pairs<'p> {
         Estimate::of(&differences)
     }
 
-    /// A quantity of a combination by replication.
-    fn values(&self, quantity: &Drawn, combination: &Combination) -> BTreeMap<u32, f64> {
+    /// A quantity of a combination by replication, with the point that has it.
+    fn values(&self, quantity: &Drawn, combination: &Combination) -> BTreeMap<u32, (usize, f64)> {
         let key = (combination.places.clone(), combination.strategy.as_str());
         let points = self.of.get(&key).map_or(&[][..], Vec::as_slice);
         points
@@ -64,7 +67,7 @@ impl<'p> Pairs<'p> {
             .filter_map(|point| {
                 Some((
                     self.points.replication[*point],
-                    quantity.value(self.points, *point)?,
+                    (*point, quantity.value(self.points, *point)?),
                 ))
             })
             .collect()

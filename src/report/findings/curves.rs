@@ -6,7 +6,7 @@ use super::words::Place;
 use super::{Fixed, Where};
 use crate::report::statistics::Estimate;
 use crate::report::table::value_text;
-use crate::sweep::{Axis, AxisValue};
+use crate::sweep::{Axis, AxisValue, Seen};
 
 /// What was measured, for whoever judges findings.
 pub trait MeasuredCurves {
@@ -31,6 +31,8 @@ pub struct CurveCell {
     pub estimate: Estimate,
     /// The value of each replication, for paired comparisons; empty where they are not known.
     pub samples: Vec<(u32, f64)>,
+    /// What each replication saw; empty where all saw the same.
+    pub seen: BTreeMap<u32, Seen>,
 }
 
 impl CurveCell {
@@ -42,7 +44,23 @@ impl CurveCell {
             values,
             estimate: Estimate::of(&measured)?,
             samples,
+            seen: BTreeMap::new(),
         })
+    }
+
+    /// The same where it is known what the replications saw.
+    #[must_use]
+    pub fn that_saw(self, seen: BTreeMap<u32, Seen>) -> Self {
+        Self { seen, ..self }
+    }
+
+    /// Whether this replication saw the same jobs and failures in both cells, so that they may be paired.
+    pub(super) fn saw_the_same(&self, other: &Self, replication: u32) -> bool {
+        match (self.seen.get(&replication), other.seen.get(&replication)) {
+            (Some(own), Some(theirs)) => own.is_same(theirs),
+            (None, None) => true,
+            _ => false,
+        }
     }
 }
 
@@ -217,7 +235,7 @@ fn real(value: &AxisValue) -> Option<f64> {
     }
 }
 
-/// Two cells side by side: over the replications that both have, else by their means alone.
+/// Two cells side by side: over the replications that both have and that saw the same in both, else by their means alone.
 pub(super) struct Pair {
     /// Mean of the left one.
     pub(super) left: f64,
@@ -231,7 +249,12 @@ pub(super) struct Pair {
 
 impl Pair {
     pub(super) fn new(left: &CurveCell, right: &CurveCell) -> Self {
-        let samples = paired(&left.samples, &right.samples);
+        let mut samples = paired(&left.samples, &right.samples);
+        samples.retain(|(replication, ..)| left.saw_the_same(right, *replication));
+        let samples: Vec<(f64, f64)> = samples
+            .into_iter()
+            .map(|(_, one, two)| (one, two))
+            .collect();
         let replications = left.estimate.count.max(right.estimate.count);
         if samples.is_empty() {
             return Self {
@@ -306,7 +329,8 @@ impl Pair {
     }
 }
 
-fn paired(left: &[(u32, f64)], right: &[(u32, f64)]) -> Vec<(f64, f64)> {
+/// The replications that both have, with both values.
+fn paired(left: &[(u32, f64)], right: &[(u32, f64)]) -> Vec<(u32, f64, f64)> {
     let once = |samples: &[(u32, f64)]| {
         let replications: BTreeSet<u32> = samples.iter().map(|(known, _)| *known).collect();
         replications.len() == samples.len()
@@ -318,7 +342,7 @@ fn paired(left: &[(u32, f64)], right: &[(u32, f64)]) -> Vec<(f64, f64)> {
     let known: BTreeMap<u32, f64> = right.iter().copied().collect();
     let left: BTreeMap<u32, f64> = left.iter().copied().collect();
     left.into_iter()
-        .filter_map(|(replication, value)| Some((value, *known.get(&replication)?)))
+        .filter_map(|(replication, value)| Some((replication, value, *known.get(&replication)?)))
         .collect()
 }
 

@@ -87,7 +87,7 @@ impl MeasuredCurves for WithDerived<'_> {
     }
 }
 
-/// Replications are paired where both have them; else the means are subtracted and nothing is known of their spread.
+/// Replications are paired where both have them and saw the same; else the means are subtracted and nothing is known of their spread.
 fn difference(
     cell: &CurveCell,
     other: &CurveCell,
@@ -101,7 +101,8 @@ fn difference(
                 .samples
                 .iter()
                 .find(|(known, _)| known == replication)?;
-            Some((*replication, value - below))
+            cell.saw_the_same(other, *replication)
+                .then_some((*replication, value - below))
         })
         .collect();
     if samples.is_empty() {
@@ -110,9 +111,11 @@ fn difference(
             values,
             estimate: Estimate::new(1, Some(mean), None)?,
             samples,
+            seen: BTreeMap::new(),
         });
     }
-    CurveCell::new(values, samples)
+    let difference = CurveCell::new(values, samples)?;
+    Some(difference.that_saw(cell.seen.clone()))
 }
 
 #[cfg(test)]
@@ -135,6 +138,7 @@ mod tests {
                 estimate: Estimate::new(2, Some(samples.iter().sum::<f64>() / 2.0), Some(1.0))
                     .unwrap(),
                 samples: (0..).zip(samples).collect(),
+                seen: BTreeMap::new(),
             };
             vec![cell(1.0, [1.0, 3.0]), cell(2.0, [5.0, 8.0])]
         }

@@ -84,6 +84,7 @@ impl MeasuredCurves for WithQuantities<'_> {
                         estimate: Estimate::new(cell.estimate.count, Some(value), None)?,
                         values: cell.values,
                         samples: Vec::new(),
+                        seen: BTreeMap::new(),
                     })
                 })
                 .collect()
@@ -119,7 +120,7 @@ fn samples(cell: &CurveCell) -> impl Iterator<Item = f64> + '_ {
     cell.samples.iter().map(|(_, value)| *value)
 }
 
-/// The quotient of the means over the replications that both have. Its samples are the usual linearisation of a quotient, so
+/// The quotient of the means over the replications that both have, of the same points. Its samples are the usual linearisation of a quotient, so
 /// that their mean is the quotient, and their deviations and paired differences give its interval.
 fn quotient(cell: CurveCell, other: &CurveCell) -> Option<CurveCell> {
     let below: BTreeMap<u32, f64> = other.samples.iter().copied().collect();
@@ -138,6 +139,7 @@ fn quotient(cell: CurveCell, other: &CurveCell) -> Option<CurveCell> {
             )?,
             values: cell.values,
             samples: Vec::new(),
+            seen: BTreeMap::new(),
         });
     }
     let count = pairs.len() as f64;
@@ -153,7 +155,7 @@ fn quotient(cell: CurveCell, other: &CurveCell) -> Option<CurveCell> {
             (replication, ratio + (own_above - ratio * own_below) / below)
         })
         .collect();
-    CurveCell::new(cell.values, samples)
+    Some(CurveCell::new(cell.values, samples)?.that_saw(cell.seen))
 }
 
 #[cfg(test)]

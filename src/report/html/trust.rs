@@ -1,7 +1,7 @@
 //! "Can I trust it?": what speaks for and against the numbers of a report, graded.
 
 use super::{Content, missing, svg};
-use crate::report::analysis::Analysis;
+use crate::report::analysis::{Analysis, Change, STRATEGY_AXIS, SameInputs, TUNED_AXES};
 use crate::report::table::Cell;
 
 /// Fewer replications than this say little of how far their mean may be off: with five, Student's t is 2.8.
@@ -39,14 +39,10 @@ pub(super) fn of(content: &Content<'_>) -> Vec<(bool, String)> {
         found.extend(one_workload(&run.configuration));
         found.extend(one_factor(&run.configuration));
     }
-    found.push((
-        true,
-        if is_study {
-            "settings that do not change the workload saw the same jobs and the same requests"
-        } else {
-            "all strategies saw the same jobs and the same failures"
-        }
-        .to_owned(),
+    found.push(same_inputs_of(
+        &content.analysis.same_inputs,
+        is_study,
+        content.analysis.apart,
     ));
     if let Some(calibration) = &content.calibration {
         found.extend(calibration.verdicts.iter().cloned());
@@ -130,6 +126,55 @@ fn selection(analysis: &Analysis) -> Option<(bool, String)> {
     })
 }
 
+/// Whether what is compared saw the same jobs and the same failures, as the hashes say that are stored with every simulation.
+fn same_inputs_of(same: &SameInputs, is_study: bool, apart: usize) -> (bool, String) {
+    let left_out = match apart {
+        0 => String::new(),
+        apart => format!("; {apart} points are not compared with their baseline"),
+    };
+    if same.is_unknown {
+        return (
+            false,
+            format!(
+                "which jobs and failures were simulated is not known of all results, because some were stored before that was kept: \
+                 `bookahead run CONFIG --fresh` computes them anew{left_out}"
+            ),
+        );
+    }
+    let named = |changes: Vec<&Change>| -> String {
+        let each = changes
+            .iter()
+            .map(|change| format!("{} changes the {}", change.axis, change.what()));
+        each.collect::<Vec<_>>().join(", ")
+    };
+    if is_study {
+        let changes: Vec<&Change> = same.changes.iter().collect();
+        let mut sentence =
+            "settings that do not change the workload saw the same jobs and the same requests"
+                .to_owned();
+        if !changes.is_empty() {
+            sentence.push_str(&format!(" ({})", named(changes)));
+        }
+        return (true, sentence);
+    }
+    let is_compared = |change: &&Change| {
+        change.axis == STRATEGY_AXIS || TUNED_AXES.contains(&change.axis.as_str())
+    };
+    let changes: Vec<&Change> = same.changes.iter().filter(is_compared).collect();
+    if changes.is_empty() && apart == 0 {
+        let sentence = "all strategies saw the same jobs and the same failures";
+        return (true, sentence.to_owned());
+    }
+    let named = match changes.is_empty() {
+        true => String::new(),
+        false => format!(": {}", named(changes)),
+    };
+    (
+        false,
+        format!("not all strategies saw the same jobs and the same failures{named}{left_out}"),
+    )
+}
+
 /// That the replications share one workload, where a whole trace is simulated in each of them; `None` where each has its own.
 fn one_workload(configuration: &str) -> Option<(bool, String)> {
     let configuration: toml::Table = toml::from_str(configuration).ok()?;
@@ -209,6 +254,30 @@ mod tests {
         }
         let model = "[workload]\nmodel = \"lublin-feitelson\"\ntarget_load = 2.0\n";
         assert_eq!(one_factor(model), None);
+    }
+
+    #[test]
+    fn strategies_saw_the_same_only_where_the_hashes_say_so() {
+        let change = |axis: &str| Change {
+            axis: axis.to_owned(),
+            jobs: false,
+            failures: true,
+        };
+        let said = |is_unknown, changes: Vec<Change>, apart| {
+            let same_inputs = SameInputs {
+                is_unknown,
+                changes,
+            };
+            same_inputs_of(&same_inputs, false, apart)
+        };
+        let (is_good, sentence) = said(false, vec![change("workload.laxity")], 0);
+        assert!(is_good && sentence == "all strategies saw the same jobs and the same failures");
+        let (is_good, sentence) = said(false, vec![change(STRATEGY_AXIS)], 2);
+        assert!(!is_good, "{sentence}");
+        let why = "scheduling.strategy changes the failures; 2 points are not compared with their baseline";
+        assert!(sentence.contains(why), "{sentence}");
+        let (is_good, sentence) = said(true, Vec::new(), 4);
+        assert!(!is_good && sentence.contains("--fresh"), "{sentence}");
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub use self::tables::ToyRows as Rows;
 use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows};
 use crate::actors::SimulationError;
-use crate::inputs::{InputError, Inputs};
+use crate::inputs::{Handed, InputError, Inputs};
 use crate::keys::problem::Problems;
 use crate::studies::SimulationSpec;
 use crate::tables::Definition;
@@ -31,6 +31,10 @@ impl Simulation for ToySimulation {
         result.metrics.submitted = jobs;
         result.measured.add("toy_weight", weight);
         Ok(result)
+    }
+
+    fn handed(&self, handed: &mut Handed<'_>) {
+        handed.jobs(&self.jobs);
     }
 }
 

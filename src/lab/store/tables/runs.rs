@@ -146,7 +146,7 @@ const VIEWS: &[View] = &[
             (SELECT json_group_object(x.key, x.value) FROM (
                 SELECT key, value FROM v_point_axis va WHERE va.run = rp.run AND va.place = rp.place ORDER BY axis
             ) x) AS axes,
-            s.name AS strategy, m.workload_label, p.replication, p.penalty_ratio, p.simulation,
+            s.name AS strategy, m.workload_label, p.replication, p.penalty_ratio, p.simulation, m.jobs_hash, m.failures_hash,
             METRICS,
             t.wall_seconds
          FROM run_point rp
@@ -166,7 +166,7 @@ pub(in crate::store) const POINTS: ExportKind = ExportKind {
     of_outcomes: false,
     source: ExportSource::Points,
     columns: "run, place, identity text, simulation, state text, error text, strategy text, workload_label text, replication, \
-        penalty_ratio number, METRICS",
+        penalty_ratio number, jobs_hash text, failures_hash text, METRICS",
 };
 
 const EXPORTS: &[ExportKind] = &[

@@ -104,6 +104,8 @@ CREATE TABLE simulation (
     running_in INTEGER REFERENCES run (id),
     computed_by INTEGER REFERENCES run (id),
     digest TEXT,
+    jobs_hash TEXT,
+    failures_hash TEXT,
     UNIQUE (identity, generation)
 ) STRICT;
 CREATE INDEX simulation_not_done ON simulation (state) WHERE state <> 2;
@@ -149,7 +151,7 @@ const VIEWS: &[View] = &[
         "v_simulation",
         "SELECT m.id AS simulation, m.identity, m.generation, st.name AS state,
             CASE m.detail WHEN 2 THEN 'all' ELSE 'metrics' END AS outcomes, m.attempts, m.error, m.workload_label,
-            m.workload, s.name AS strategy, m.replication, m.spec, m.computed_by, r.program_version, r.program_commit,
+            m.workload, s.name AS strategy, m.replication, m.jobs_hash, m.failures_hash, m.spec, m.computed_by, r.program_version, r.program_commit,
             t.wall_seconds,
             datetime(t.finished / 1000, 'unixepoch') AS finished_utc
          FROM simulation m
@@ -166,6 +168,6 @@ const EXPORTS: &[ExportKind] = &[ExportKind {
     of_outcomes: false,
     source: ExportSource::Simulations("v_simulation"),
     columns: "simulation, identity text, generation, state text, outcomes text, attempts, error text, workload_label text, workload, \
-            strategy text, replication, spec text, computed_by, program_version text, program_commit text, wall_seconds number, \
+            strategy text, replication, jobs_hash text, failures_hash text, spec text, computed_by, program_version text, program_commit text, wall_seconds number, \
             finished_utc text",
 }];

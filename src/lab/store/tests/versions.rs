@@ -126,13 +126,17 @@ fn columns(file: &Connection, table: &str) -> String {
     file.query_row(columns, [table], |row| row.get(0)).unwrap()
 }
 
-/// Makes a store one of version 7, as far as a step forward sees it.
-fn make_version_7(file: &Connection) {
+fn drop_views(file: &Connection) {
     let views = definitions(file);
     let views = views.iter().filter(|(kind, ..)| kind == "view");
     for (_, view, _) in views {
         file.execute_batch(&format!("DROP VIEW {view}")).unwrap();
     }
+}
+
+/// Makes a store one of version 7, as far as a step forward sees it.
+fn make_version_7(file: &Connection) {
+    drop_views(file);
     for table in OF_8 {
         file.execute_batch(&format!("DROP TABLE {table}")).unwrap();
     }
@@ -141,6 +145,7 @@ fn make_version_7(file: &Connection) {
          CREATE INDEX point_axis_by_value ON point_axis (run, axis, value);
          ALTER TABLE reservation_outcome DROP COLUMN user; ALTER TABLE co_request DROP COLUMN user;
          ALTER TABLE simulation DROP COLUMN digest; ALTER TABLE run DROP COLUMN digest;
+         ALTER TABLE simulation DROP COLUMN jobs_hash; ALTER TABLE simulation DROP COLUMN failures_hash;
          UPDATE job SET deadline = 2305843009213693951 WHERE deadline IS NULL;
          PRAGMA user_version = 7",
     )
@@ -208,6 +213,11 @@ fn a_store_of_version_7_becomes_one_of_this_version_with_its_widths_and_without_
         (seen.runs, seen.runs_without_digest, seen.shared),
         (0, 1, 1)
     );
+    // What a simulation saw was not kept then, and nothing is guessed.
+    let points = store
+        .points(store.run(&RunSelector::Latest).unwrap().id)
+        .unwrap();
+    assert_eq!((points.len(), points.seen[0].is_known()), (1, false));
 }
 
 #[test]
@@ -237,8 +247,10 @@ fn a_store_of_version_8_gets_the_verdicts_and_measures_that_came_later() {
     let path = folder.path().join("store.db");
     write_run(&path, &record("kept", vec![], 0), vec![]);
     let mut file = Connection::open(&path).unwrap();
+    drop_views(&file);
     file.execute_batch(
-        "DELETE FROM request_verdict WHERE name = 'lost';
+        "ALTER TABLE simulation DROP COLUMN jobs_hash; ALTER TABLE simulation DROP COLUMN failures_hash;
+         DELETE FROM request_verdict WHERE name = 'lost';
          DELETE FROM measure WHERE name = 'promise_error_seconds';
          ALTER TABLE simulation DROP COLUMN digest; ALTER TABLE run DROP COLUMN digest;
          PRAGMA user_version = 8",

@@ -10,7 +10,7 @@ use crate::brokering::evaluation::grid_measures;
 use crate::brokering::measures::ClusterSummary;
 use crate::brokering::{ClusterWorkload, CoReservationSettings, GridInputs, GridRun};
 use crate::estimates::{EstimateModel, EstimateSettings};
-use crate::inputs::{Cache, InputError, Inputs, PreparedWorkload, canonical_text};
+use crate::inputs::{Cache, Handed, InputError, Inputs, PreparedWorkload, canonical_text};
 use crate::keys::problem::Problems;
 use crate::random;
 use crate::random::StreamSeed;
@@ -48,6 +48,29 @@ impl Simulation for GridSimulation {
             run,
             keep_outcomes,
         ))
+    }
+
+    /// How far a start may be moved and how cost weighs are settings.
+    fn handed(&self, handed: &mut Handed<'_>) {
+        for cluster in &self.inputs.clusters {
+            handed.jobs(&cluster.jobs);
+        }
+        for request in self.inputs.requests.iter() {
+            let mut numbers = vec![
+                Some(request.submit.0),
+                Some(request.earliest.0),
+                Some(request.duration.0),
+                request.user,
+            ];
+            numbers.extend(request.parts.iter().map(|part| Some(part.0.into())));
+            handed.request(&numbers);
+        }
+        if let Some(failures) = &self.settings.failures {
+            let sizes = self.inputs.clusters.iter().map(|cluster| cluster.nodes.0);
+            let sizes: Vec<u32> = sizes.collect();
+            let settings = canonical_text(failures);
+            handed.drawn_failures(&format!("{}|{sizes:?}|{settings}", self.seed));
+        }
     }
 }
 

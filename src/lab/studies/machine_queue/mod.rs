@@ -9,7 +9,7 @@ use self::keys::{RawMachineQueue, RawTables};
 use self::site::Site;
 use super::{Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter};
 use crate::actors::SimulationError;
-use crate::inputs::{ContentHashes, InputError, Inputs, RunInput};
+use crate::inputs::{ContentHashes, Handed, InputError, Inputs, RunInput};
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::partitioned::{
     AddedReservation, PartitionedMachine, PartitionedOutcome, PlacedJobs, delay_measures,
@@ -65,6 +65,10 @@ impl Simulation for MachineQueueSimulation {
             outcomes: kept,
             ..SimulationResult::default()
         })
+    }
+
+    fn handed(&self, handed: &mut Handed<'_>) {
+        handed.jobs(&self.jobs);
     }
 }
 

@@ -11,7 +11,7 @@ use crate::brokering::market::{
     MarketInputs, MarketSettings, MigrationSettings, ProviderResult, simulate_market,
 };
 use crate::failures::{FailureSource, FailureTrace, NodeEvent, SurvivalModel};
-use crate::inputs::{InputError, Inputs};
+use crate::inputs::{Handed, InputError, Inputs};
 use crate::keys::problem::Problems;
 use crate::scheduling::{Acceptance, PolicySettings, Reliability, registry};
 use crate::studies::SimulationSpec;
@@ -28,6 +28,8 @@ const TIES: &str = "market/ties";
 struct MarketSimulation {
     settings: MarketSettings,
     inputs: MarketInputs,
+    /// The failures of all clusters.
+    failures: Arc<FailureTrace>,
 }
 
 impl Simulation for MarketSimulation {
@@ -40,6 +42,11 @@ impl Simulation for MarketSimulation {
             measured: run.measured,
             ..SimulationResult::default()
         })
+    }
+
+    fn handed(&self, handed: &mut Handed<'_>) {
+        handed.jobs(&self.inputs.jobs);
+        handed.failures(&self.failures);
     }
 }
 
@@ -118,6 +125,7 @@ fn with_inputs(
             keep_outcomes: false,
         },
         settings,
+        failures: all,
     })
 }
 

@@ -10,7 +10,7 @@ use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, Starter};
 use crate::actors::{SimulationError, simulate_cluster, simulate_cluster_and_clients};
 use crate::estimates::EstimateModel;
 use crate::failures::FailureTrace;
-use crate::inputs::{InputError, Inputs, PreparedWorkload};
+use crate::inputs::{Handed, InputError, Inputs, PreparedWorkload};
 use crate::keys::problem::Problems;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::{
@@ -46,6 +46,8 @@ pub struct PolicySimulation {
     pub estimates: Option<Arc<EstimateModel>>,
     /// Node failures.
     pub failures: Arc<FailureTrace>,
+    /// The same before the policy gave nodes other numbers.
+    pub recorded: Arc<FailureTrace>,
     /// Users whose submissions follow from what becomes of them; `None` where the jobs are submitted as they are listed.
     pub clients: Option<ClosedLoop>,
 }
@@ -96,6 +98,11 @@ impl Simulation for PolicySimulation {
             estimates: self.estimates.clone(),
             ..SimulationResult::default()
         })
+    }
+
+    fn handed(&self, handed: &mut Handed<'_>) {
+        handed.jobs(&self.jobs);
+        handed.failures(&self.recorded);
     }
 }
 
@@ -255,14 +262,13 @@ fn with_inputs(
     let workload = inputs.workload(spec)?;
     let jobs = jobs(study, spec, inputs, &workload)?;
     let ties = ties(study, spec, inputs, &jobs)?;
+    let recorded = failures_of(study, spec, inputs, &jobs, ties.as_deref())?;
     Ok(PolicySimulation {
         nodes: spec.workload.nodes,
         policy: node_rates::knowing_nodes(spec, inputs)?,
         before: batteries_before(spec, inputs, &workload)?,
-        failures: {
-            let failures = failures_of(study, spec, inputs, &jobs, ties.as_deref())?;
-            node_rates::renumbered(spec, inputs, failures)?
-        },
+        failures: node_rates::renumbered(spec, inputs, Arc::clone(&recorded))?,
+        recorded,
         clients: ties.map(|ties| ClosedLoop::new(study.client.clone(), jobs.clone(), ties)),
         jobs,
         estimates: match &spec.estimates {
@@ -384,6 +390,7 @@ mod tests {
             jobs: jobs.collect(),
             estimates: None,
             failures: Arc::default(),
+            recorded: Arc::default(),
             clients: None,
         }
     }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use self::keys::RawTables;
 use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, Starter};
 use crate::actors::SimulationError;
-use crate::inputs::{InputError, Inputs};
+use crate::inputs::{Handed, InputError, Inputs};
 use crate::keys::problem::Problems;
 use crate::predictions::{LearnedSettings, Loss, PredictorSettings, Side};
 use crate::scheduling::predicted_queue::{
@@ -44,6 +44,10 @@ impl Simulation for PredictedQueueSimulation {
             outcomes: kept,
             ..SimulationResult::default()
         })
+    }
+
+    fn handed(&self, handed: &mut Handed<'_>) {
+        handed.jobs(&self.jobs);
     }
 }
 

@@ -18,7 +18,7 @@ use crate::brokering::provisioning::{
 };
 use crate::failures::{FailureSource, FailureTrace};
 use crate::inputs::{
-    Cache, ContentHashes, FailureRequest, InputError, Inputs, PreparedWorkload, RunInput,
+    Cache, ContentHashes, FailureRequest, Handed, InputError, Inputs, PreparedWorkload, RunInput,
     canonical_text, parallel::map_in_parallel,
 };
 use crate::keys::problem::Problems;
@@ -36,6 +36,7 @@ mod keys;
 mod resolve;
 mod resolve_application;
 mod run_times;
+mod seen;
 mod tables;
 
 pub use self::tables::ProvisioningRows as Rows;
@@ -76,13 +77,13 @@ pub struct ProvisioningSimulation {
 
 impl Simulation for ProvisioningSimulation {
     fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
-        let run = simulate_provisioning_sites(&self.inputs, &self.settings, self.seed.clone())?;
-        Ok(provisioning_result(
-            &self.inputs,
-            &self.settings,
-            run,
-            keep_outcomes,
-        ))
+        let (inputs, settings) = (&self.inputs, &self.settings);
+        let run = simulate_provisioning_sites(inputs, settings, self.seed.clone())?;
+        Ok(provisioning_result(inputs, settings, run, keep_outcomes))
+    }
+
+    fn handed(&self, handed: &mut Handed<'_>) {
+        seen::hand(&self.inputs, handed);
     }
 }
 

@@ -12,7 +12,7 @@ use super::{
 };
 use crate::actors::{SimulationError, simulate_reserving_cluster};
 use crate::failures::{FailureSource, FailureTrace};
-use crate::inputs::{FailureRequest, InputError, Inputs};
+use crate::inputs::{FailureRequest, Handed, InputError, Inputs};
 use crate::keys::problem::Problems;
 use crate::scheduling::reserving::{
     PREEMPTIBLE_STREAM, ReservationOutcome, ReservingSettings, preemptible_jobs,
@@ -60,6 +60,21 @@ impl Simulation for ReservingSimulation {
             rows: StudyRows::Reservations(Box::new(Rows(run.reservations))),
             ..SimulationResult::default()
         })
+    }
+
+    /// How long a slot is booked for and how its price weighs are settings.
+    fn handed(&self, handed: &mut Handed<'_>) {
+        handed.jobs(&self.jobs);
+        for request in self.requests.iter() {
+            handed.request(&[
+                Some(request.submit.0),
+                Some(request.wanted.earliest().0),
+                Some(request.runtime.0),
+                Some(request.nodes.0.into()),
+                request.user,
+            ]);
+        }
+        handed.failures(&self.failures);
     }
 }
 

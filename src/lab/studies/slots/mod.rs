@@ -9,7 +9,7 @@ use self::keys::RawSlots;
 pub use self::tables::SlotRows as Rows;
 use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, Starter, StudyRows};
 use crate::actors::{SimulationError, simulate_advertising_machine};
-use crate::inputs::{InputError, Inputs};
+use crate::inputs::{Handed, InputError, Inputs};
 use crate::keys::problem::Problems;
 use crate::plan::SlotRules;
 use crate::scheduling::SlotStudySettings;
@@ -44,6 +44,10 @@ impl Simulation for SlotsSimulation {
         };
         result.metrics.submitted = self.jobs.len() as u64;
         Ok(result)
+    }
+
+    fn handed(&self, handed: &mut Handed<'_>) {
+        handed.jobs(&self.jobs);
     }
 }
 

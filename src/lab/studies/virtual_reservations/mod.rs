@@ -12,7 +12,7 @@ use super::{
 };
 use crate::actors::{SimulationError, simulate_virtual_reservations};
 use crate::estimates::WaitPredictorSettings;
-use crate::inputs::{InputError, Inputs};
+use crate::inputs::{Handed, InputError, Inputs};
 use crate::keys::declaration::Given;
 use crate::keys::field::Field;
 use crate::keys::problem::Problems;
@@ -55,6 +55,12 @@ impl Simulation for VirtualSimulation {
             result.rows = StudyRows::VirtualReservations(Box::new(Rows::new(run)));
         }
         Ok(result)
+    }
+
+    /// What is asked for at the instants are settings; when they are follows from the streams.
+    fn handed(&self, handed: &mut Handed<'_>) {
+        handed.jobs(&self.jobs);
+        handed.drawn_requests(&self.seed.to_string());
     }
 }
 

@@ -1,0 +1,17 @@
+//! What a simulation of provisioning is handed.
+
+use crate::brokering::provisioning::ProvisioningInputs;
+use crate::inputs::Handed;
+
+/// The jobs and failures of all sites, the workflow, and when it is submitted. Bookings and real run times of tasks follow from the
+/// workflow by settings.
+pub(super) fn hand(inputs: &ProvisioningInputs, handed: &mut Handed<'_>) {
+    for site in inputs.sites.iter() {
+        handed.jobs(&site.jobs);
+        handed.failures(&site.failures);
+    }
+    handed.workflow(&inputs.workflow);
+    let instant = |at: &usize| inputs.background.instants.get(*at).map(|time| time.0);
+    let instants: Vec<Option<i64>> = inputs.instants.iter().map(instant).collect();
+    handed.request(&instants);
+}

@@ -1,0 +1,142 @@
+//! Whether the settings of a run saw the same jobs and failures, by the hashes that are stored with their simulations.
+
+use std::collections::HashMap;
+
+use crate::store::PointColumns;
+use crate::sweep::Seen;
+
+/// What the hashes of a run say.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SameInputs {
+    /// Whether it is not known of some simulations what they saw.
+    pub is_unknown: bool,
+    /// The axes along which points of one replication do not see the same.
+    pub changes: Vec<Change>,
+}
+
+/// What an axis changes beside the settings that it names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The axis.
+    pub axis: String,
+    /// Whether its values see other jobs.
+    pub jobs: bool,
+    /// Whether its values see other failures.
+    pub failures: bool,
+}
+
+impl Change {
+    /// What is changed, in words.
+    #[must_use]
+    pub fn what(&self) -> &'static str {
+        match (self.jobs, self.failures) {
+            (true, true) => "jobs and failures",
+            (true, false) => "jobs",
+            (false, _) => "failures",
+        }
+    }
+}
+
+impl SameInputs {
+    pub(super) fn of(points: &PointColumns) -> Self {
+        let is_unknown = points.seen.iter().any(|seen| !seen.is_known())
+            // Points of one simulation saw the same, whatever that was.
+            && points.simulation.iter().any(|own| *own != points.simulation[0]);
+        let mut first: HashMap<u32, Seen> = HashMap::new();
+        let mut replications = points.replication.iter().zip(&points.seen);
+        let all_same = replications
+            .all(|(replication, seen)| first.entry(*replication).or_insert(*seen) == seen);
+        let changes = if all_same {
+            Vec::new()
+        } else {
+            let axes = 0..points.axes.len();
+            axes.filter_map(|axis| change(points, axis)).collect()
+        };
+        Self {
+            is_unknown,
+            changes,
+        }
+    }
+}
+
+/// What the values of an axis see differently where everything else is the same.
+fn change(points: &PointColumns, axis: usize) -> Option<Change> {
+    let mut first: HashMap<(Vec<Option<u32>>, u32), Seen> = HashMap::new();
+    let (mut jobs, mut failures) = (false, false);
+    for (point, seen) in points.seen.iter().enumerate() {
+        let others = points.axes.iter().enumerate();
+        let others = others
+            .filter(|(at, _)| *at != axis)
+            .map(|(_, column)| column.positions[point]);
+        let key = (others.collect(), points.replication[point]);
+        let known = first.entry(key).or_insert(*seen);
+        jobs |= known.jobs != seen.jobs;
+        failures |= known.failures != seen.failures;
+    }
+    (jobs || failures).then(|| Change {
+        axis: points.axes[axis].axis.key.clone(),
+        jobs,
+        failures,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::analysis::{Analysis, STRATEGY_AXIS};
+    use crate::store::{RunSelector, Store};
+    use crate::store_fixtures::{axis, finished, point, record, result, seen, text, write_run};
+
+    /// A run of a baseline and a strategy that overbooks, which saw this in their two replications.
+    fn analysed(baseline: [Seen; 2], overbooking: [Seen; 2]) -> Analysis {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("store.db");
+        let strategies = ["heuristic-planning", "heuristic-overbooking"];
+        let mut simulations = Vec::new();
+        for (strategy, both) in strategies.into_iter().zip([baseline, overbooking]) {
+            for (replication, seen) in (0..).zip(both) {
+                let id = format!("{strategy}{replication}");
+                let mut result = result(3);
+                result.seen = seen;
+                let points = vec![point(
+                    &id,
+                    &[(STRATEGY_AXIS, text(strategy))],
+                    replication,
+                    1.0,
+                )];
+                simulations.push(finished(&id, strategy, replication, result, points));
+            }
+        }
+        let axes = vec![axis(STRATEGY_AXIS, &strategies.map(text))];
+        write_run(&path, &record("seen", axes, 4), simulations);
+        let store = Store::open_read_only(&path).unwrap();
+        let run = store.run(&RunSelector::Latest).unwrap();
+        Analysis::new(&store.points(run.id).unwrap()).unwrap()
+    }
+
+    fn pairs(analysis: &Analysis) -> Option<u32> {
+        let mut compared = analysis.combinations.iter();
+        compared.find_map(|combination| Some(combination.additional?.difference.count))
+    }
+
+    #[test]
+    fn a_strategy_is_compared_with_its_baseline_where_both_saw_the_same_and_else_it_is_said_what_differs()
+     {
+        let (one, two) = (seen("one", "some"), seen("two", "some"));
+        let same = analysed([one, two], [one, two]);
+        assert_eq!((pairs(&same), same.apart), (Some(2), 0));
+        assert_eq!(same.same_inputs, SameInputs::default());
+        // Replication 1 met other failures.
+        let other = analysed([one, two], [one, seen("two", "others")]);
+        assert_eq!((pairs(&other), other.apart), (Some(1), 1));
+        let change = &other.same_inputs.changes[0];
+        assert_eq!(
+            (change.axis.as_str(), change.what()),
+            (STRATEGY_AXIS, "failures")
+        );
+        // The jobs of the replications have changed places.
+        let swapped = analysed([one, two], [two, one]);
+        assert_eq!((pairs(&swapped), swapped.apart), (None, 2));
+        assert_eq!(swapped.same_inputs.changes[0].what(), "jobs");
+    }
+}

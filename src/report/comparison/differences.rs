@@ -1,0 +1,234 @@
+//! What differs between the points of two runs: over pairs, or between two independent sets of replications.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::pairs::{Group, Pair};
+use super::quantities::Quantity;
+use super::workloads::Method;
+use crate::report::statistics::{Estimate, Welch};
+use crate::store::MeasuredPoint;
+
+/// One quantity over the pairs of a group, or over the points of both runs where they are compared without pairs.
+#[derive(Debug)]
+pub struct Difference<'p> {
+    /// Pairs of the group.
+    pub pairs: usize,
+    /// Of those, equal bit by bit.
+    pub equal: usize,
+    /// Mean of the first run over replications, where both runs have a value. `None` where the group lacks results.
+    pub first: Option<f64>,
+    /// And of the second.
+    pub second: Option<f64>,
+    /// Second − first: the unit is the replication, whose points are averaged first. Without an interval where replications do not
+    /// have the same points; `None` where the group lacks results. Of two independent sets it counts the replications of the smaller.
+    pub difference: Option<Estimate>,
+    /// Replications of the first and of the second run that count: as many as there are pairs of them, or those of each set.
+    pub replications: [u32; 2],
+    /// How the runs are compared.
+    pub method: Method,
+    /// Whether the group lacks results, so that nothing is computed from the others.
+    pub is_refused: bool,
+    /// Points that some replications lack and others have, each as `replication 2 lacks acceptance.pof_max = 0.5`.
+    pub gaps: Vec<String>,
+    /// The largest difference by size, and the point of the first run where it is; `None` inside where one of the two
+    /// has no value and no pair with values differs.
+    pub largest: Option<(Option<f64>, &'p MeasuredPoint)>,
+    /// The p-value of the difference of two independent sets.
+    p_unpaired: Option<f64>,
+}
+
+impl<'p> Difference<'p> {
+    /// Whether the numbers of any pair, or the means of two independent sets, are not the same.
+    #[must_use]
+    pub fn differs(&self) -> bool {
+        let apart = self.difference.is_some_and(|estimate| estimate.mean != 0.0);
+        self.equal < self.pairs || (self.method == Method::Welch && apart)
+    }
+
+    /// The p-value of the difference, where there is one to be tested.
+    #[must_use]
+    pub fn p_value(&self) -> Option<f64> {
+        let difference = self.difference.filter(|_| self.differs())?;
+        match self.method {
+            Method::Welch => self.p_unpaired,
+            _ => difference.p_value(),
+        }
+    }
+
+    /// Two independent sets of replications.
+    fn unpaired(quantity: &Quantity, group: &Group<'p>) -> Self {
+        let is_refused = group.is_refused();
+        let of = |side: usize| {
+            let mut sets = Set::default();
+            let points = group.beside.iter().flat_map(|beside| &beside[side]);
+            points
+                .filter(|_| !is_refused)
+                .for_each(|point| sets.add(point, quantity.of(point)));
+            sets.means()
+        };
+        let (first, second) = (of(0), of(1));
+        let welch = Welch::of(&first, &second);
+        let count = |values: &[f64]| u32::try_from(values.len()).unwrap_or(u32::MAX);
+        let mean = |values: &[f64]| Estimate::of(values).map(|estimate| estimate.mean);
+        Self {
+            pairs: 0,
+            equal: 0,
+            first: mean(&first),
+            second: mean(&second),
+            difference: welch.map(|welch| welch.difference),
+            replications: [count(&first), count(&second)],
+            method: group.method.clone(),
+            is_refused,
+            gaps: Vec::new(),
+            largest: None,
+            p_unpaired: welch.and_then(|welch| welch.p_value),
+        }
+    }
+
+    /// What a quantity does between the runs of a group.
+    #[must_use]
+    pub fn of(quantity: &Quantity, group: &Group<'p>) -> Self {
+        if group.method == Method::Welch {
+            return Self::unpaired(quantity, group);
+        }
+        let mut equal = 0;
+        let mut replications = Replications::default();
+        let mut largest: Option<(Option<f64>, &MeasuredPoint)> = None;
+        for pair in &group.pairs {
+            let (first, second) = (quantity.of(pair.one), quantity.of(pair.two));
+            let same = first.map(f64::to_bits) == second.map(f64::to_bits);
+            equal += usize::from(same);
+            if let Some(values) = first.zip(second) {
+                replications.add(pair, values);
+            }
+            if !same {
+                let value = first.zip(second).map(|(first, second)| second - first);
+                let size = |value: Option<f64>| value.map_or(-1.0, f64::abs);
+                if largest.is_none_or(|(largest, _)| size(value) > size(largest)) {
+                    largest = Some((value, pair.one));
+                }
+            }
+        }
+        let is_refused = group.is_refused();
+        let means = match is_refused {
+            true => Vec::new(),
+            false => replications.means(),
+        };
+        let estimate =
+            |of: fn(&(f64, f64)) -> f64| Estimate::of(&means.iter().map(of).collect::<Vec<f64>>());
+        let gaps = replications.gaps();
+        let difference = estimate(|(first, second)| second - first).map(|estimate| {
+            if gaps.is_empty() {
+                estimate
+            } else {
+                Estimate {
+                    deviation: None,
+                    half_width: None,
+                    ..estimate
+                }
+            }
+        });
+        Self {
+            pairs: group.pairs.len(),
+            equal,
+            first: estimate(|(first, _)| *first).map(|estimate| estimate.mean),
+            second: estimate(|(_, second)| *second).map(|estimate| estimate.mean),
+            replications: [difference.map_or(0, |estimate| estimate.count); 2],
+            difference,
+            method: group.method.clone(),
+            is_refused,
+            gaps,
+            largest,
+            p_unpaired: None,
+        }
+    }
+}
+
+/// Values of one run by replication, those of one result once.
+#[derive(Default)]
+struct Set<'p>(BTreeMap<u32, BTreeMap<&'p str, f64>>);
+
+impl<'p> Set<'p> {
+    fn add(&mut self, point: &'p MeasuredPoint, value: Option<f64>) {
+        if let Some(value) = value {
+            let results = self.0.entry(point.replication).or_default();
+            results.insert(&point.identity, value);
+        }
+    }
+
+    fn means(self) -> Vec<f64> {
+        let mean =
+            |results: BTreeMap<&str, f64>| results.values().sum::<f64>() / results.len() as f64;
+        self.0.into_values().map(mean).collect()
+    }
+}
+
+/// What one replication has.
+#[derive(Default)]
+struct Replication<'p> {
+    /// The places of its points by their combination of axis values.
+    points: BTreeMap<&'p str, i64>,
+    /// The values of both runs, one pair a result.
+    values: Vec<(f64, f64)>,
+}
+
+/// Values of both runs by replication. Points of one replication share its jobs and failures, so they are no independent units; and
+/// points that share their simulation and their prices (a baseline at every threshold) are one result, which counts once.
+#[derive(Default)]
+struct Replications<'p> {
+    found: BTreeMap<u32, Replication<'p>>,
+    results: BTreeSet<(&'p str, &'p str)>,
+}
+
+impl<'p> Replications<'p> {
+    fn add(&mut self, pair: &'p Pair<'_>, values: (f64, f64)) {
+        let replication = self.found.entry(pair.one.replication).or_default();
+        replication.points.insert(&pair.combination, pair.one.place);
+        if self
+            .results
+            .insert((&pair.one.identity, &pair.two.identity))
+        {
+            replication.values.push(values);
+        }
+    }
+
+    fn means(&self) -> Vec<(f64, f64)> {
+        let mean = |values: &[(f64, f64)], of: fn(&(f64, f64)) -> f64| {
+            values.iter().map(of).sum::<f64>() / values.len() as f64
+        };
+        let values = self.found.values().map(|replication| &replication.values);
+        values
+            .filter(|values| !values.is_empty())
+            .map(|values| {
+                (
+                    mean(values, |(first, _)| *first),
+                    mean(values, |(_, second)| *second),
+                )
+            })
+            .collect()
+    }
+
+    fn gaps(&self) -> Vec<String> {
+        let all: BTreeMap<&str, i64> = self
+            .found
+            .values()
+            .flat_map(|replication| &replication.points)
+            .map(|(combination, place)| (*combination, *place))
+            .collect();
+        let mut gaps = Vec::new();
+        for (replication, found) in &self.found {
+            let mut lacking: Vec<(i64, &str)> = all
+                .iter()
+                .filter(|(combination, _)| !found.points.contains_key(**combination))
+                .map(|(combination, place)| (*place, *combination))
+                .collect();
+            lacking.sort_unstable();
+            gaps.extend(
+                lacking.iter().map(|(_, combination)| {
+                    format!("replication {replication} lacks {combination}")
+                }),
+            );
+        }
+        gaps
+    }
+}

@@ -1,0 +1,160 @@
+//! Which replications of two runs are partners: those that saw the same jobs and failures, and no others.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::support::program::{output, program, text};
+
+/// A log of 1,500 jobs that no two parts of which are alike.
+fn write_log(path: &Path) {
+    let mut log = "; MaxProcs: 64\n; MaxNodes: 64\n".to_owned();
+    let (mut state, mut submit) = (1_u64, 0);
+    for number in 1..=1_500 {
+        let mut draw = |most: u64| {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1);
+            (state >> 33) % most
+        };
+        submit += draw(600);
+        let (run, width, user) = (30 + draw(7_000), 1 + draw(32), 1 + draw(9));
+        let asked = run + draw(4_000);
+        let _ = writeln!(
+            log,
+            "{number} {submit} -1 {run} {width} -1 -1 {width} {asked} -1 1 {user} 1 1 1 -1 -1 -1"
+        );
+    }
+    fs::write(path, log).expect("written");
+}
+
+/// Runs an experiment in the folder's store.
+fn run(folder: &Path, name: &str, replications: u32, tables: &str) {
+    let text = format!(
+        "[experiment]\nname = \"{name}\"\nreplications = {replications}\n{tables}\n\
+         [[axis]]\nkey = \"scheduling.strategy\"\nvalues = [\"easy-backfilling\", \"heuristic-planning\"]\n"
+    );
+    fs::write(folder.join("this.toml"), text).expect("written");
+    let arguments = ["run", "this.toml", "--quiet", "--store", "all.db"];
+    let done = output(program(folder, &arguments));
+    assert!(done.status.success(), "{name}: {done:?}");
+}
+
+fn compared(folder: &Path, first: &str, second: &str) -> (Value, String) {
+    let said = |more: &[&str]| {
+        let arguments = ["compare", first, second, "--store", "all.db"];
+        let done = output(program(folder, &[&arguments, more].concat()));
+        assert!(done.status.success(), "{first}, {second}: {done:?}");
+        text(&done.stdout)
+    };
+    let json = said(&["--metric", "gain", "--json"]);
+    (serde_json::from_str(&json).expect("JSON"), said(&[]))
+}
+
+const LOG: &str = "[workload]\ntrace = \"log.swf\"\nbattery_jobs = 50\ncompression = 0.5\n";
+
+fn model(seed: u32) -> String {
+    format!(
+        "seed = {seed}\n[workload]\nmodel = \"lublin-feitelson\"\njobs = 1000\nnodes = 64\nbattery_jobs = 50\ncompression = 0.5\n"
+    )
+}
+
+#[test]
+fn runs_are_paired_by_what_they_saw_compared_as_independent_or_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    write_log(&path.join("log.swf"));
+    let on = |nodes: u32| LOG.replace("battery_jobs", &format!("nodes = {nodes}\nbattery_jobs"));
+    run(path, "ten", 10, &on(64));
+    run(path, "twenty", 20, &on(64));
+    run(path, "wide", 10, &on(128));
+    let generated = "[failures]\nsource = \"generated\"\nrate_per_hour = 0.001\n";
+    run(path, "failing", 10, &(on(64) + generated));
+    run(path, "one", 6, &model(1));
+    run(path, "two", 8, &model(2));
+
+    // Battery r of ten is battery 10 + r of twenty. Nothing differs, as the settings are the same.
+    let (found, said) = compared(path, "ten", "twenty");
+    assert_eq!(
+        (&found["method"], &found["pairs"]),
+        (&"paired".into(), &20.into())
+    );
+    let gain = &found["differences"][0];
+    assert_eq!(gain["replications"], 10);
+    assert_eq!(gain["difference"], 0.0);
+    assert_eq!(found["differs"], false);
+    assert!(
+        said.contains("0 replications of the first run and 10 of the second have no partner"),
+        "{said}"
+    );
+
+    let (found, said) = compared(path, "ten", "wide");
+    assert_eq!(
+        (&found["method"], &found["pairs"]),
+        (&"paired".into(), &20.into())
+    );
+    assert!(
+        said.contains("the same jobs on 64 and on 128 nodes"),
+        "{said}"
+    );
+
+    for (first, second, why) in [
+        (
+            "ten",
+            "failing",
+            "the same jobs, which meet different failures",
+        ),
+        (
+            "one",
+            "ten",
+            "the first run simulates a generated workload (lublin-feitelson), the second batteries of log.swf",
+        ),
+    ] {
+        let (found, said) = compared(path, first, second);
+        assert_eq!(
+            (&found["method"], &found["pairs"]),
+            (&"refused".into(), &0.into())
+        );
+        assert!(said.starts_with("Not comparable: "), "{said}");
+        assert!(
+            said.lines().next().is_some_and(|line| line.contains(why)),
+            "{said}"
+        );
+    }
+
+    let (found, said) = compared(path, "one", "two");
+    assert_eq!(
+        (&found["method"], &found["pairs"]),
+        (&"Welch".into(), &0.into())
+    );
+    let gain = &found["differences"][0];
+    assert_eq!(
+        (&gain["replications"], &gain["replications_second"]),
+        (&6.into(), &8.into())
+    );
+    assert!(
+        gain["difference_low"].is_number() && gain["p_value"].is_number(),
+        "{gain}"
+    );
+    assert!(
+        said.contains("Unpaired (Welch)") && said.contains("6 and 8"),
+        "{said}"
+    );
+
+    // The page and its tables say the same.
+    let arguments = [
+        "compare", "one", "two", "ten", "--store", "all.db", "--out", "page",
+    ];
+    let done = output(program(path, &arguments));
+    assert!(done.status.success(), "{done:?}");
+    let page = fs::read_to_string(path.join("page/index.html")).expect("a page");
+    assert!(page.contains("unpaired (Welch), n = 6 and 8 replications"));
+    assert!(page.contains("Not comparable: the first run simulates"));
+    let table = fs::read_to_string(path.join("page/tables/differences.csv")).expect("a table");
+    assert!(
+        table.contains(",Welch,6,8,") && table.contains(",refused,0,0,"),
+        "{table}"
+    );
+}
