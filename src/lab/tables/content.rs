@@ -163,7 +163,7 @@ pub(crate) const CLOCKS: [&str; 1] = ["simulation_timing"];
 
 /// What of a simulation's own row is in its digest: all that does not say when, where, how often or as which generation it was
 /// computed.
-const OF_SIMULATION: [&str; 7] = [
+const OF_SIMULATION: [&str; 9] = [
     "identity",
     "spec",
     "workload_label",
@@ -171,6 +171,8 @@ const OF_SIMULATION: [&str; 7] = [
     "strategy",
     "replication",
     "detail",
+    "jobs_hash",
+    "failures_hash",
 ];
 
 /// Digests of what a store has.
