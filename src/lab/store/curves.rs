@@ -251,9 +251,9 @@ mod tests {
         assert_eq!(values("cluster_parts"), [0.0; 0]);
     }
 
-    type Seen = (String, AxisValue, Vec<(u32, f64)>);
+    type Cell = (String, AxisValue, Vec<(u32, f64)>);
 
-    fn seen(cells: &[CurveSamples]) -> Vec<Seen> {
+    fn seen(cells: &[CurveSamples]) -> Vec<Cell> {
         cells
             .iter()
             .map(|cell| {
