@@ -328,7 +328,7 @@ mod tests {
             [CurveSamples {
                 values: BTreeMap::new(),
                 samples: vec![(0, 7.0)],
-                seen: vec![Seen::default()],
+                seen: vec![crate::sweep::Seen::default()],
             }]
         );
     }
