@@ -157,6 +157,7 @@ impl Cells {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fixtures::seen as saw;
     use super::super::fixtures::{axis, finished, point, record, result, text, write_run};
     use super::*;
     use crate::store::{METRICS, metric_names};
@@ -328,7 +329,7 @@ mod tests {
             [CurveSamples {
                 values: BTreeMap::new(),
                 samples: vec![(0, 7.0)],
-                seen: vec![crate::sweep::Seen::default()],
+                seen: vec![saw("jobs 0", "none")],
             }]
         );
     }
