@@ -153,6 +153,7 @@ fn only_one_file_writes_to_the_terminal_and_one_opens_inputs() {
         "engine/workload/input_file.rs",
         "report/write/folder.rs",
         "lab/store/processes.rs",
+        "cli/memory.rs",
         "cli/simulate/answer.rs",
         "cli/serve/guard.rs",
         "cli/submit/folder.rs",

@@ -349,7 +349,7 @@ fn a_read_only_folder_is_said_at_once_and_its_store_can_still_be_read() {
     // A writer that was killed left a journal, and no file of shared memory.
     let writer = rusqlite::Connection::open(path.join("kept.db")).expect("a store");
     writer
-        .execute_batch("UPDATE run SET machine_host = 'in the journal'")
+        .execute_batch("UPDATE run SET description = 'in the journal'")
         .expect("written");
     for ending in ["", "-wal"] {
         let from = path.join(format!("kept.db{ending}"));
@@ -359,7 +359,7 @@ fn a_read_only_folder_is_said_at_once_and_its_store_can_still_be_read() {
     drop(writer);
     mode("locked", 0o555);
     let owner_of_everything = fs::write(path.join("locked/probe"), "").is_ok();
-    let call = |arguments: &[&str]| {
+    let command = |arguments: &[&str]| {
         let mut command = if owner_of_everything {
             let mut command = Command::new("setpriv");
             command
@@ -370,8 +370,9 @@ fn a_read_only_folder_is_said_at_once_and_its_store_can_still_be_read() {
             Command::new(&copy)
         };
         command.args(arguments).current_dir(path);
-        output_of(&mut command)
+        command
     };
+    let call = |arguments: &[&str]| output_of(&mut command(arguments));
     for store in ["locked/kept.db", "locked/new.db"] {
         let (well, said) = call(&["run", "small.toml", "--store", store]);
         assert!(
@@ -380,8 +381,14 @@ fn a_read_only_folder_is_said_at_once_and_its_store_can_still_be_read() {
         );
         assert!(said.contains("--store"), "what to do: {said}");
     }
-    let (well, said) = call(&["runs", "--json", "--store", "locked/left.db"]);
-    assert!(well && said.contains("in the journal"), "{said}");
+    let read = command(&["runs", "--json", "--store", "locked/left.db"])
+        .output()
+        .expect("the program starts");
+    let said = text(&read.stderr);
+    assert!(
+        read.status.success() && text(&read.stdout).contains("in the journal"),
+        "{said}"
+    );
     let out = tempfile::tempdir().expect("a folder");
     fs::set_permissions(out.path(), fs::Permissions::from_mode(0o777)).expect("allowed");
     let to = out.path().join("report");

@@ -25,6 +25,8 @@ fn everything(folder: &Path) -> BTreeMap<PathBuf, String> {
             } else if kind.is_dir() {
                 folders.push(path.clone());
                 "a folder".to_owned()
+            } else if kind.is_file() && entry.metadata().expect("known").len() > 1 << 30 {
+                "a huge file".to_owned()
             } else if kind.is_file() {
                 format!("{:x?}", Sha256::digest(fs::read(&path).expect("readable")))
             } else {

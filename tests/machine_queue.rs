@@ -239,7 +239,7 @@ fn a_machine_that_is_missing_twice_there_or_wrong_is_refused_with_what_to_do() {
     assert!(said.contains("in a file already"), "{said}");
     let said = refusal("file = \"nowhere.toml\"\n");
     assert!(said.contains("nowhere.toml cannot be read"), "{said}");
-    let said = refusal("text = \"name = 'x'\\nnodes = 4\"\n");
+    let said = refusal("text = \"name = 'x'\\nnodes = 4\\n[[class]]\\nnodes = 4\"\n");
     assert!(
         said.contains("machine.text") && said.contains("nodes"),
         "{said}"

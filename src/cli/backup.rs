@@ -2,7 +2,6 @@
 
 use std::path::PathBuf;
 
-use super::check::checked;
 use super::screen::LookError;
 use crate::store::Store;
 use crate::sweep::while_working;
@@ -27,7 +26,7 @@ pub fn execute(arguments: &BackupArguments) -> Result<(), LookError> {
     super::say(format_args!(
         "{}: {}",
         arguments.to.display(),
-        checked(&found)
+        found.summary()
     ));
     Ok(())
 }

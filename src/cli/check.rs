@@ -13,7 +13,7 @@ use super::listing::{names, paragraph};
 use super::memory::MemoryArguments;
 use super::run::{RunError, ended_for, show};
 use super::screen::{LookError, print_json};
-use crate::store::{Store, Verification};
+use crate::store::Store;
 use crate::sweep::{Experiment, InputFolders, Sweep, SweepOptions, shown, while_working};
 use crate::workload::{TraceFolder, WorkloadSource};
 
@@ -83,31 +83,11 @@ fn check_store(path: &Path, as_json: bool) -> Result<ExitCode, LookError> {
         };
         paragraph(
             &mut text,
-            &format!("{}: {end}; {}", path.display(), checked(&found)),
+            &format!("{}: {end}; {}", path.display(), found.summary()),
         );
         super::print(&text)?;
     }
     Ok(ExitCode::from(u8::from(!found.findings.is_empty())))
-}
-
-/// What was compared, and what could not be.
-pub(super) fn checked(found: &Verification) -> String {
-    let mut text = format!(
-        "{} simulations, {} runs and {} workloads are compared with their digests",
-        found.simulations, found.runs, found.shared
-    );
-    let (simulations, runs) = (found.simulations_without_digest, found.runs_without_digest);
-    if simulations > 0 {
-        text.push_str(&format!(
-            "; {simulations} simulations are not verified: an older version stored them without a digest"
-        ));
-    }
-    if runs > 0 {
-        text.push_str(&format!(
-            "; {runs} runs are not verified: they have no digest before they end, nor if an older version stored them"
-        ));
-    }
-    text
 }
 
 fn check_experiment(

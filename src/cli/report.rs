@@ -43,7 +43,7 @@ pub fn execute(arguments: &ReportArguments) -> Result<(), ReportError> {
         let found = while_working("comparing rows with their digests", false, || {
             store.verify_run(run)
         })?;
-        super::say(super::check::checked(&found));
+        super::say(found.summary());
     }
     let out = match &arguments.out {
         Some(out) => out.clone(),

@@ -321,7 +321,8 @@ mod tests {
         let (mut spool, allow, read) = slow();
         let text = numbered(3 * IN_MEMORY / 2);
         // Nobody reads yet, and writing does not wait for it.
-        let (first, rest) = text.split_at(IN_MEMORY + 12_345);
+        // One piece is in the hands of the reader.
+        let (first, rest) = text.split_at(IN_MEMORY + 4 * PIECE + 12_345);
         spool.write_all(first).unwrap();
         assert!(spool.shared.waiting().in_files > 0);
         // All of that is read before the rest comes, which so waits in memory again.

@@ -225,8 +225,8 @@ fn watch(
         }
         let simulations = done(&mounted.join("cut.db"));
         seen.push((Instant::now(), simulations));
-        if ended.is_some() || instants.last().is_some_and(|at| *at <= begun.elapsed()) {
-            instants.pop();
+        let is_due = ended.is_some() || instants.last().is_some_and(|at| *at <= begun.elapsed());
+        if is_due && instants.pop().is_some() {
             copies.extend(cut(image));
         }
         if ended.is_some() {

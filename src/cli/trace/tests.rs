@@ -159,7 +159,7 @@ fn bad_input_is_an_error_that_says_what_to_do() {
         (
             vec![
                 "synthesize",
-                "/nowhere/out.swf",
+                "/dev/null/out.swf",
                 "--model",
                 "arminius",
                 "--jobs",

@@ -27,6 +27,29 @@ pub struct Verification {
     pub findings: Vec<Finding>,
 }
 
+impl Verification {
+    /// What was compared, and what could not be.
+    #[must_use]
+    pub fn summary(&self) -> String {
+        let mut text = format!(
+            "{} simulations, {} runs and {} workloads are compared with their digests",
+            self.simulations, self.runs, self.shared
+        );
+        let (simulations, runs) = (self.simulations_without_digest, self.runs_without_digest);
+        if simulations > 0 {
+            text.push_str(&format!(
+                "; {simulations} simulations are not verified: an older version stored them without a digest"
+            ));
+        }
+        if runs > 0 {
+            text.push_str(&format!(
+                "; {runs} runs are not verified: they have no digest before they end, nor if an older version stored them"
+            ));
+        }
+        text
+    }
+}
+
 /// Something in a store that is not as it was written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Finding {

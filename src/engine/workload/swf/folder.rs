@@ -70,7 +70,10 @@ impl TraceFolder {
                 }
             }
         }
-        if let Some(found) = looked.iter().find(|path| path.is_file()) {
+        let file = looked.iter().find(|path| path.is_file());
+        // A pipe or a device is there, too: its reader says why it is not read.
+        let other = || looked.iter().find(|path| path.exists() && !path.is_dir());
+        if let Some(found) = file.or_else(other) {
             return Ok(found.clone());
         }
         Err(SwfError::NotFound {

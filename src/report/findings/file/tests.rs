@@ -176,9 +176,8 @@ fn an_id_appears_once_and_has_no_blanks() {
 
 #[test]
 fn what_is_unknown_outside_the_findings_is_refused_with_its_line() {
-    let error = parse("findings.toml", "titel = \"t\"\n", None)
-        .unwrap_err()
-        .to_string();
+    let ours = "titel = \"t\"\n[[finding]]\nid = \"H1\"\n";
+    let error = parse("findings.toml", ours, None).unwrap_err().to_string();
     assert!(
         error.starts_with("findings.toml: TOML parse error at line 1"),
         "{error}"
