@@ -234,7 +234,7 @@ pub(super) fn answer(store: &Path, memory: MemoryBudget) -> Result<ExitCode, Loo
         return Ok(ExitCode::SUCCESS);
     };
     let said = serde_json::to_string(&trouble).unwrap_or_default();
-    writeln!(io::stderr(), "{said}")?;
+    crate::cli::output::say(bookahead_engine::printable::json(said));
     Ok(ExitCode::from(TROUBLE))
 }
 

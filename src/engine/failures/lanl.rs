@@ -199,13 +199,13 @@ pub fn find_table(file: &str, folder: Option<&Path>) -> Result<PathBuf, FailureE
     let mut looked_for = Vec::new();
     for place in [Some(Path::new("")), folder].into_iter().flatten() {
         for path in names.iter().map(|name| place.join(name)) {
-            if path.is_file() {
-                return Ok(path);
-            }
             if !looked_for.contains(&path) {
                 looked_for.push(path);
             }
         }
+    }
+    if let Some(found) = input_file::first_there(&looked_for) {
+        return Ok(found.clone());
     }
     Err(FailureError::TableMissing {
         file: file.to_owned(),

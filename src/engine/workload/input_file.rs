@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 use liblzma::bufread::XzDecoder;
@@ -116,6 +116,15 @@ pub fn open(path: &Path) -> io::Result<OpenedFile> {
             None,
         ))
     }
+}
+
+/// The first of these paths that is a file; else the first where something other than a folder is, whose
+/// reader says why it is not read.
+#[must_use]
+pub fn first_there(paths: &[PathBuf]) -> Option<&PathBuf> {
+    let file = paths.iter().find(|path| path.is_file());
+    let other = || paths.iter().find(|path| path.exists() && !path.is_dir());
+    file.or_else(other)
 }
 
 /// Reads a whole file, unpacked.

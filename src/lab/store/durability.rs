@@ -119,22 +119,42 @@ impl Store {
 }
 
 /// Makes SQLite keep a write-ahead log. It says nothing where it cannot: another program that makes
-/// the same file at this moment, or the disk, then leaves the store with the journal that it had.
+/// the same file at this moment, or the disk, then leaves the store with the journal that it had. A
+/// connection that met a fault there may call the journal begun all the same, so whoever tries again
+/// opens the file anew ([`Beginning`]).
 pub(super) fn begin_journal(connection: &Connection, path: &Path) -> Result<(), StoreError> {
-    for _ in 0..TRIES {
-        let mode: String = connection
-            .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
-            .map_err(|error| StoreError::from_sql(path, "beginning its journal", error))?;
-        if mode == "wal" {
-            return Ok(());
-        }
-        std::thread::sleep(PAUSE);
+    let mode: String = connection
+        .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
+        .map_err(|error| StoreError::from_sql(path, BEGINNING, error))?;
+    if mode == "wal" {
+        return Ok(());
     }
     Err(StoreError::InputOutput {
         path: path.to_owned(),
-        action: "beginning its journal",
+        action: BEGINNING,
         reason: "SQLite cannot begin a write-ahead log".to_owned(),
     })
+}
+
+/// What [`begin_journal`] does, in its errors.
+const BEGINNING: &str = "beginning its journal";
+
+/// How often a journal was begun in vain.
+#[derive(Debug, Default)]
+pub(super) struct Beginning(u32);
+
+impl Beginning {
+    /// Whether to try again after this error; waits a little before.
+    pub(super) fn tries_again(&mut self, error: &StoreError) -> bool {
+        let is_journal =
+            matches!(error, StoreError::InputOutput { action, .. } if *action == BEGINNING);
+        self.0 += 1;
+        let tries = is_journal && self.0 < TRIES;
+        if tries {
+            std::thread::sleep(PAUSE);
+        }
+        tries
+    }
 }
 
 /// Makes the folder of a store where it is missing, so that its name outlasts a power failure.

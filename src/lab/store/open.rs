@@ -74,12 +74,14 @@ impl Store {
         // While two programs make the same new file, SQLite refuses the journal mode at once instead of waiting.
         let begun = Instant::now();
         let mut said = false;
+        let mut beginning = durability::Beginning::default();
         loop {
             match Self::open_existing_folder(path, joins) {
                 Err(StoreError::Busy { .. }) if begun.elapsed() < BUSY_TIMEOUT => {
                     waiting::say_once(&mut said, begun.elapsed(), path);
                     std::thread::sleep(Duration::from_millis(10));
                 }
+                Err(error) if beginning.tries_again(&error) => {}
                 result => return result,
             }
         }

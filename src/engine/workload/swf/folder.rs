@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::error::SwfError;
 use super::trace::ParsedTrace;
 use crate::memory::MemoryBudget;
+use crate::workload::input_file::first_there;
 
 const ARCHIVE: &str = "https://www.cs.huji.ac.il/labs/parallel/workload/";
 
@@ -70,10 +71,7 @@ impl TraceFolder {
                 }
             }
         }
-        let file = looked.iter().find(|path| path.is_file());
-        // A pipe or a device is there, too: its reader says why it is not read.
-        let other = || looked.iter().find(|path| path.exists() && !path.is_dir());
-        if let Some(found) = file.or_else(other) {
+        if let Some(found) = first_there(&looked) {
             return Ok(found.clone());
         }
         Err(SwfError::NotFound {

@@ -31,7 +31,7 @@ impl WorkflowFolder {
         if let Some(folder) = &self.path {
             looked.extend([folder.join(name), folder.join("dax").join(name)]);
         }
-        if let Some(found) = looked.iter().find(|path| path.is_file()) {
+        if let Some(found) = input_file::first_there(&looked) {
             return Ok(found.clone());
         }
         let fault = WorkflowFault::NotFound {
