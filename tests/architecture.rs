@@ -152,6 +152,9 @@ fn only_one_file_writes_to_the_terminal_and_one_opens_inputs() {
     let readers = [
         "engine/workload/input_file.rs",
         "report/write/folder.rs",
+        "lab/store/backup.rs",
+        "lab/store/durability.rs",
+        "lab/store/journal.rs",
         "lab/store/processes.rs",
         "cli/memory.rs",
         "cli/simulate/answer.rs",

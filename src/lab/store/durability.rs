@@ -126,14 +126,26 @@ pub(super) fn begin_journal(connection: &Connection, path: &Path) -> Result<(), 
     let mode: String = connection
         .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
         .map_err(|error| StoreError::from_sql(path, BEGINNING, error))?;
-    if mode == "wal" {
-        return Ok(());
+    match mode.as_str() {
+        "wal" => Ok(()),
+        _ => Err(not_begun(path)),
     }
-    Err(StoreError::InputOutput {
+}
+
+/// Whether the store that was opened and read has the journal that SQLite says it began.
+pub(super) fn has_begun(path: &Path) -> Result<(), StoreError> {
+    match beside(path, "-wal").exists() {
+        true => Ok(()),
+        false => Err(not_begun(path)),
+    }
+}
+
+fn not_begun(path: &Path) -> StoreError {
+    StoreError::InputOutput {
         path: path.to_owned(),
         action: BEGINNING,
         reason: "SQLite cannot begin a write-ahead log".to_owned(),
-    })
+    }
 }
 
 /// What [`begin_journal`] does, in its errors.

@@ -4,6 +4,7 @@
 //! merged into another store keep their digest.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::AddAssign;
 
 use rusqlite::types::ValueRef;
@@ -119,11 +120,10 @@ impl Names {
         table: usize,
         number: i64,
     ) -> rusqlite::Result<&[u8]> {
-        if !self.0.contains_key(&(table, number)) {
-            let name = name(connection, &tables.0[table], number)?;
-            self.0.insert((table, number), name);
-        }
-        Ok(&self.0[&(table, number)])
+        Ok(match self.0.entry((table, number)) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(name(connection, &tables.0[table], number)?),
+        })
     }
 }
 
