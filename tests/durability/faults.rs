@@ -333,7 +333,9 @@ fn a_store_whose_journal_cannot_be_begun_is_refused_and_a_fault_that_passes_is_n
             assert_eq!(journal_mode(&sweep.path().join("faulty.db")), "wal");
         } else {
             assert!(
-                ending.said.contains("beginning its journal"),
+                ending
+                    .said
+                    .contains("refused to read or write the store `faulty.db`"),
                 "{}",
                 ending.said
             );
