@@ -494,7 +494,7 @@ fn a_file_that_is_not_text_is_refused_with_its_line() {
 #[test]
 fn a_device_without_end_was_read_until_the_memory_was_full() {
     let error = Experiment::load(Path::new("/dev/zero"), None).expect_err("no experiment");
-    assert!(matches!(error, ExperimentError::TooLarge { .. }), "{error}");
+    assert!(error.to_string().contains("it is a device"), "{error}");
 }
 
 #[test]

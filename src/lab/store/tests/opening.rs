@@ -45,7 +45,7 @@ fn files_that_are_not_stores_are_refused_and_left_alone() {
     }
     let folder_as_file = Store::open(folder.path()).unwrap_err();
     assert!(
-        matches!(folder_as_file, StoreError::CannotOpen { .. }),
+        matches!(folder_as_file, StoreError::NoRegularFile { .. }),
         "{folder_as_file:?}"
     );
     let missing = Store::open_read_only(&folder.path().join("none.db")).unwrap_err();
