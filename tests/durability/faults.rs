@@ -332,13 +332,8 @@ fn a_store_whose_journal_cannot_be_begun_is_refused_and_a_fault_that_passes_is_n
         if code == 0 {
             assert_eq!(journal_mode(&sweep.path().join("faulty.db")), "wal");
         } else {
-            assert!(
-                ending
-                    .said
-                    .contains("refused to read or write the store `faulty.db`"),
-                "{}",
-                ending.said
-            );
+            let names_the_step = ending.said.contains("beginning its journal");
+            assert!(names_the_step, "{}", ending.said);
         }
         sweep.goes_on();
     }

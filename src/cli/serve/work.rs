@@ -223,11 +223,11 @@ pub(super) fn answer(store: &Path, memory: MemoryBudget) -> Result<ExitCode, Loo
             "`--answer` is for the processes that `bookahead serve` starts: {error}"
         ))
     })?;
-    std::thread::spawn(|| {
+    std::thread::Builder::new().spawn(|| {
         // Its end: nobody waits any more, or the server is gone.
         let _ = io::copy(&mut io::stdin(), &mut io::sink());
         std::process::exit(i32::from(TROUBLE));
-    });
+    })?;
     let mut target = BufWriter::with_capacity(PIECE, crate::cli::output::data());
     let Err(trouble) = wanted.answer(store, memory, &mut target) else {
         target.flush()?;

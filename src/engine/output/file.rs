@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::Path;
+use std::thread::Builder;
 
 use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
 use cap_std::fs::OpenOptions;
@@ -14,6 +15,9 @@ use super::refusal::OutputRefusal;
 
 /// How many files are synced at once.
 const AT_ONCE: usize = 16;
+
+/// The stack of a thread that does nothing but sync a file.
+const SYNC_STACK_BYTES: usize = 64 << 10;
 
 /// Whose eyes a new file is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -213,12 +217,19 @@ impl OutputFolder {
             let synced: Vec<io::Result<()>> = std::thread::scope(|scope| {
                 let under_way: Vec<_> = begun
                     .iter()
-                    .map(|(_, file)| scope.spawn(|| file.sync()))
+                    .map(|(_, file)| {
+                        let thread = Builder::new().stack_size(SYNC_STACK_BYTES);
+                        (file, thread.spawn_scoped(scope, || file.sync()))
+                    })
                     .collect();
                 let failed = || Err(io::Error::other("a thread that syncs a file failed"));
                 under_way
                     .into_iter()
-                    .map(|thread| thread.join().unwrap_or_else(|_| failed()))
+                    .map(|(file, thread)| match thread {
+                        Ok(thread) => thread.join().unwrap_or_else(|_| failed()),
+                        // The system gives no more threads: this one does what is left.
+                        Err(_) => file.sync(),
+                    })
                     .collect()
             });
             for ((name, file), synced) in begun.into_iter().zip(synced) {

@@ -120,32 +120,25 @@ impl Store {
 
 /// Makes SQLite keep a write-ahead log. It says nothing where it cannot: another program that makes
 /// the same file at this moment, or the disk, then leaves the store with the journal that it had. A
-/// connection that met a fault there may call the journal begun all the same, so whoever tries again
-/// opens the file anew ([`Beginning`]).
+/// connection that met a fault there may even call the journal begun, so the file of the journal is
+/// looked for as well; whoever tries again opens the store anew ([`Beginning`]).
 pub(super) fn begin_journal(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let failed = |error| StoreError::from_sql(path, BEGINNING, error);
     let mode: String = connection
         .query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0))
-        .map_err(|error| StoreError::from_sql(path, BEGINNING, error))?;
-    match mode.as_str() {
-        "wal" => Ok(()),
-        _ => Err(not_begun(path)),
+        .map_err(failed)?;
+    // The file of the journal is made when the store is next read.
+    let _: i64 = connection
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .map_err(failed)?;
+    if mode == "wal" && beside(path, "-wal").exists() {
+        return Ok(());
     }
-}
-
-/// Whether the store that was opened and read has the journal that SQLite says it began.
-pub(super) fn has_begun(path: &Path) -> Result<(), StoreError> {
-    match beside(path, "-wal").exists() {
-        true => Ok(()),
-        false => Err(not_begun(path)),
-    }
-}
-
-fn not_begun(path: &Path) -> StoreError {
-    StoreError::InputOutput {
+    Err(StoreError::InputOutput {
         path: path.to_owned(),
         action: BEGINNING,
         reason: "SQLite cannot begin a write-ahead log".to_owned(),
-    }
+    })
 }
 
 /// What [`begin_journal`] does, in its errors.

@@ -129,7 +129,6 @@ impl Store {
             .map_err(sql)?;
         VERSIONS.bring_forward(&mut connection, path)?;
         schema_check::check(&connection, path)?;
-        durability::has_begun(path)?;
         Ok(Self {
             connection,
             path: path.to_owned(),

@@ -46,11 +46,14 @@ pub fn while_working<T>(what: &'static str, quiet: bool, work: impl FnOnce() -> 
     let (done, end) = mpsc::channel::<()>();
     let value = std::thread::scope(|scope| {
         let bar = &bar;
-        scope.spawn(move || {
+        let beside = std::thread::Builder::new().spawn_scoped(scope, move || {
             while end.recv_timeout(Duration::from_secs(1)) == Err(RecvTimeoutError::Timeout) {
                 bar.tick();
             }
         });
+        if let Err(error) = beside {
+            tracing::debug!(%error, "the system gives no thread that shows how far the work is");
+        }
         let value = work();
         drop(done);
         value
