@@ -154,7 +154,8 @@ pub(in crate::report) fn each_axis_table(
                     .filter(|values| !values.is_empty())
                     .map(|values| values.iter().sum::<f64>() / values.len() as f64)
                     .collect();
-                Cell::from(Estimate::of(&means))
+                let kind = analysis.measures[*measure].kind;
+                Cell::from(Estimate::of_kind(&means, kind))
             }));
             rows.push(row);
         }
@@ -208,7 +209,7 @@ pub(in crate::report) fn brief(each_axis: &Table, analysis: &Analysis) -> Table 
 fn is_zero_throughout(analysis: &Analysis, measure: usize) -> bool {
     analysis.combinations.iter().all(|combination| {
         combination.measured[measure].is_some_and(|estimate| {
-            estimate.mean == 0.0 && estimate.half_width.unwrap_or(0.0) == 0.0
+            estimate.mean == 0.0 && estimate.deviation.unwrap_or(0.0) == 0.0
         })
     })
 }
