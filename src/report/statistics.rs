@@ -14,6 +14,12 @@ pub use self::estimate::{Estimate, Moments};
 pub use self::interval::{Interval, Method, student_t_95};
 pub use self::welch::Welch;
 
+/// What a reader of a table must know of the intervals beside its means.
+pub const INTERVALS: &str = "A 95 % interval over replications is ± its half width by Student's t; of shares (logit scale), \
+    counts of rare events (logarithmic scale) and, from 20 replications on, sums of few large amounts such as penalties \
+    (Hall's correction for skewness) it is [from, to]. 0 (< x): never seen, and below x a replication with 95 %. \
+    There is none where the replications do not differ.";
+
 /// Fewer replications than this carry no interval of a skewed sum. With ten, Student's t contains the truth
 /// of a lognormal sum in 85 of 100 cases and Hall's correction in 90; with twenty, 87 and 93.
 pub const FEWEST_FOR_SKEWED: u32 = 20;

@@ -6,14 +6,15 @@ use super::{axis_column, replications};
 use crate::report::analysis::{Analysis, BesideMeasures, Combination};
 use crate::report::figures::lines::free_axes;
 use crate::report::sql;
-use crate::report::statistics::Estimate;
+use crate::report::statistics::{Estimate, INTERVALS};
 use crate::report::table::{Cell, Column, Table};
 use crate::scheduling::measures::Topic;
 use crate::store::{METRICS, PointColumns, RunSummary};
 
 /// What a reader of a study must know.
-pub(super) const NOTE: &str =
-    "Means over replications ± the half width of the 95 % interval (Student's t).";
+pub(super) fn note() -> String {
+    format!("Means over replications. {INTERVALS}")
+}
 
 /// Indices of the measures that a table shows, with details or without.
 pub(super) fn shown(analysis: &Analysis, details: bool) -> Vec<usize> {
@@ -166,8 +167,7 @@ pub(in crate::report) fn each_axis_table(
         columns: table_columns,
         rows,
         note: format!(
-            "Means over all values of the other axes within a replication; then over replications ± the half width of the 95 % interval \
-             (Student's t).{}",
+            "Means over all values of the other axes within a replication, then over replications. {INTERVALS}{}",
             left_out(analysis, &zero)
         ),
         sql: sql::each_axis(&run.configuration_hash),
