@@ -4,6 +4,7 @@ mod studies;
 
 use super::analysis::{Analysis, Combination, STRATEGY_AXIS};
 use super::sql;
+use super::statistics::INTERVALS;
 use super::table::{Cell, Column, Table, value_text};
 use crate::scheduling::registry;
 use crate::store::{FailedPoint, METRICS, MissingPoint, RunSummary};

@@ -101,7 +101,8 @@ pub(super) fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
         columns: table_columns,
         rows,
         note: format!(
-            "{NOTE} The table of every combination has the details.{}",
+            "{} The table of every combination has the details.{}",
+            note(),
             left_out(analysis, &zero)
         ),
         sql: sql::measures(&run.configuration_hash, &metrics),
