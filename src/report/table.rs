@@ -242,12 +242,12 @@ mod tests {
     #[test]
     fn numbers_of_different_units_below_each_other_have_the_decimals_that_their_size_asks_for() {
         let column = Column::estimate("d", "d", 0).mixed();
-        let estimate = |mean, half| {
+        let estimate = |mean: f64, half: Option<f64>| {
             Cell::Estimate(Estimate {
                 count: 3,
                 mean,
                 deviation: Some(1.0),
-                interval: half.map(|half: f64| Interval {
+                interval: half.map(|half| Interval {
                     low: mean - half,
                     high: mean + half,
                     method: Method::Student,

@@ -277,7 +277,7 @@ mod tests {
             assert_eq!(seen(&jobs(treatment)), same);
         }
         let others: [fn(&mut Job); 6] = [
-            |job| job.submit = job.submit + Seconds(1),
+            |job| job.submit += Seconds(1),
             |job| job.runtime = Seconds(51),
             |job| job.nodes = Nodes(9),
             |job| job.user = None,
@@ -311,15 +311,15 @@ mod tests {
                 events: nodes.iter().map(|node| event(*node)).collect(),
             })
         };
-        let of = |traces: &[Arc<FailureTrace>]| {
+        let of = |traces: &[&Arc<FailureTrace>]| {
             let hand = |handed: &mut Handed<'_>| traces.iter().for_each(|one| handed.failures(one));
             SeenCache::default().seen(hand).failures.unwrap()
         };
         let (one, none) = (trace(&[1]), trace(&[]));
-        assert_eq!(of(&[none.clone(), none.clone()]).as_str(), "none");
-        assert_ne!(of(&[one.clone()]), of(&[trace(&[2])]));
-        assert_ne!(of(&[one.clone(), none.clone()]), of(&[none, one.clone()]));
-        assert_eq!(of(&[one.clone()]), of(&[one]));
+        assert_eq!(of(&[&none, &none]).as_str(), "none");
+        assert_ne!(of(&[&one]), of(&[&trace(&[2])]));
+        assert_ne!(of(&[&one, &none]), of(&[&none, &one]));
+        assert_eq!(of(&[&one]), of(&[&trace(&[1])]));
     }
 
     #[test]
