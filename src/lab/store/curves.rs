@@ -157,6 +157,7 @@ impl Cells {
 
 #[cfg(test)]
 mod tests {
+    use super::super::fixtures::seen as saw;
     use super::super::fixtures::{axis, finished, point, record, result, text, write_run};
     use super::*;
     use crate::store::{METRICS, metric_names};
@@ -251,9 +252,9 @@ mod tests {
         assert_eq!(values("cluster_parts"), [0.0; 0]);
     }
 
-    type Cell = (String, AxisValue, Vec<(u32, f64)>);
+    type Seen = (String, AxisValue, Vec<(u32, f64)>);
 
-    fn seen(cells: &[CurveSamples]) -> Vec<Cell> {
+    fn seen(cells: &[CurveSamples]) -> Vec<Seen> {
         cells
             .iter()
             .map(|cell| {
@@ -328,7 +329,7 @@ mod tests {
             [CurveSamples {
                 values: BTreeMap::new(),
                 samples: vec![(0, 7.0)],
-                seen: vec![Seen::default()],
+                seen: vec![saw("jobs 0", "none")],
             }]
         );
     }
