@@ -429,7 +429,7 @@ fn number(value: f64) -> String {
 }
 
 fn estimate(estimate: Estimate) -> String {
-    match estimate.half_width {
+    match estimate.half_width() {
         Some(half) => format!("{} ± {}", number(estimate.mean), number(half)),
         None => number(estimate.mean),
     }

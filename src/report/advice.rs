@@ -202,20 +202,13 @@ fn said(estimate: Option<Estimate>, decimals: usize) -> String {
     )
 }
 
-/// Whether the 95 % interval of a difference leaves 0 out.
-fn is_told_apart(difference: &Estimate) -> bool {
-    difference
-        .half_width
-        .is_some_and(|half| difference.mean.abs() > half)
-}
-
 /// As [`said`], with a sign and what it means where it may be chance.
 fn changed(difference: Option<Estimate>, decimals: usize, unit: &str) -> String {
     let Some(difference) = difference else {
         return "–".to_owned();
     };
     let sign = if difference.mean > 0.0 { "+" } else { "" };
-    let chance = if is_told_apart(&difference) {
+    let chance = if difference.is_significant() {
         ""
     } else {
         ", which may be chance"

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use polars::prelude::PolarsResult;
 
 use super::statistics::Estimate;
-use crate::scheduling::measures::Topic;
+use crate::scheduling::measures::{QuantityKind, Topic};
 use crate::scheduling::registry;
 use crate::store::{METRICS, MeasureColumn, Metric, PointColumns, Shown};
 use crate::studies;
@@ -64,6 +64,8 @@ pub struct ReportedMeasure {
     pub decimals: usize,
     /// Where it is shown; one that this program does not know is a detail.
     pub topic: Topic,
+    /// What its mean over replications is like.
+    pub kind: QuantityKind,
 }
 
 impl From<&MeasureColumn> for ReportedMeasure {
@@ -74,6 +76,7 @@ impl From<&MeasureColumn> for ReportedMeasure {
             title: column.title.clone(),
             decimals: known.map_or(3, |measure| measure.decimals),
             topic: known.map_or(Topic::Detail, |measure| measure.topic),
+            kind: known.map_or(QuantityKind::Mean, |measure| measure.kind),
         }
     }
 }
@@ -159,21 +162,23 @@ impl Analysis {
             .collect();
         let folded = fold(points, &membership, &baselines, &differences)?;
         let measured = fold_measures(points, &membership)?;
+        let measures: Vec<ReportedMeasure> = points.measures.iter().map(Into::into).collect();
         for (row, combination) in combinations.iter_mut().enumerate() {
             combination.estimates = METRICS
                 .iter()
                 .map(|metric| match metric.shown {
                     Shown::Store => Ok(None),
-                    _ => folded.estimate(metric.name, row),
+                    _ => folded.estimate(metric.name, metric.kind, row),
                 })
                 .collect::<PolarsResult<_>>()?;
             combination.measured = points
                 .measures
                 .iter()
-                .map(|measure| measured.estimate(&measure.name, row))
+                .zip(&measures)
+                .map(|(measure, reported)| measured.estimate(&measure.name, reported.kind, row))
                 .collect::<PolarsResult<_>>()?;
-            let difference = folded.estimate("additional", row)?;
-            let baseline = folded.estimate("baseline", row)?;
+            let difference = folded.estimate("additional", QuantityKind::Mean, row)?;
+            let baseline = folded.estimate("baseline", QuantityKind::Mean, row)?;
             combination.additional =
                 difference
                     .zip(baseline)
@@ -190,7 +195,7 @@ impl Analysis {
             relaxed_axes: pairing.relaxed_axes,
             same_inputs: SameInputs::of(points),
             apart: pairing.apart,
-            measures: points.measures.iter().map(Into::into).collect(),
+            measures,
         })
     }
 

@@ -109,13 +109,13 @@ impl Asked<'_> {
     /// Whether the second is told apart from the first.
     fn beside(&self, best: &Combination, next: &Combination) -> String {
         match self.pairs.difference(&self.gain, best, next) {
-            Some(difference) if is_told_apart(&difference) => format!(
+            Some(difference) if difference.is_significant() => format!(
                 " The next, {}, earns {} VC less{}, paired by replication.",
                 next.strategy,
                 grouped(difference.mean, 0),
                 interval(&difference)
             ),
-            Some(difference) if difference.half_width.is_some() => format!(
+            Some(difference) if difference.interval.is_some() => format!(
                 " It is not told apart from {} (paired difference {} VC{}).",
                 next.strategy,
                 grouped(difference.mean, 0),
@@ -162,7 +162,7 @@ impl Asked<'_> {
             .filter(same)
             .filter(|other| {
                 (self.pairs.difference(&self.gain, best, other))
-                    .is_none_or(|difference| !is_told_apart(&difference))
+                    .is_none_or(|difference| !difference.is_significant())
             })
             .map(value)
             .collect();
@@ -192,7 +192,7 @@ impl Asked<'_> {
         for ranked in situations {
             let apart = ranked.get(1).is_some_and(|next| {
                 (self.pairs.difference(&self.gain, ranked[0], next))
-                    .is_some_and(|difference| is_told_apart(&difference))
+                    .is_some_and(|difference| difference.is_significant())
             });
             let name = ranked[0].strategy.as_str();
             match wins.iter_mut().find(|(known, ..)| *known == name) {
@@ -337,13 +337,6 @@ fn ends_of_lines(figure: &Figure) -> Vec<String> {
 
 /// Lines of a figure that are put into words.
 const MOST_LINES: usize = 4;
-
-/// Whether the 95 % interval of a difference leaves 0 out.
-fn is_told_apart(difference: &Estimate) -> bool {
-    difference
-        .half_width
-        .is_some_and(|half| difference.mean.abs() > half)
-}
 
 /// ` [1,200, 1,400]`, or nothing with a single replication.
 fn interval(estimate: &Estimate) -> String {

@@ -75,8 +75,8 @@ impl Column {
         // Three digits of an interval, four of a number without one.
         let (size, digits) = match cell {
             _ if !self.mixed => return cell.text(self.decimals),
-            Cell::Estimate(estimate) => match estimate.half_width.filter(|half| *half != 0.0) {
-                Some(half) => (half, 2),
+            Cell::Estimate(estimate) => match estimate.interval {
+                Some(interval) => ((interval.high - interval.low) / 2.0, 2),
                 None => (estimate.mean, 3),
             },
             Cell::Number(value) => (*value, 3),
@@ -134,14 +134,7 @@ impl Cell {
             Self::Text(text) => text.clone(),
             Self::Integer(value) => grouped(*value as f64, 0),
             Self::Number(value) => grouped(*value, decimals),
-            Self::Estimate(estimate) => match estimate.half_width {
-                Some(half) => format!(
-                    "{} ± {}",
-                    grouped(estimate.mean, decimals),
-                    grouped(half, decimals)
-                ),
-                None => grouped(estimate.mean, decimals),
-            },
+            Self::Estimate(estimate) => estimate_text(estimate, decimals),
         }
     }
 
@@ -149,6 +142,23 @@ impl Cell {
     #[must_use]
     pub fn is_numeric(&self) -> bool {
         matches!(self, Self::Integer(_) | Self::Number(_) | Self::Estimate(_))
+    }
+}
+
+/// `12 ± 3`; `12 [9, 17]` where the mean is not in the middle; `0 (< 0.37)` of what was never seen.
+pub(crate) fn estimate_text(estimate: &Estimate, decimals: usize) -> String {
+    let mean = grouped(estimate.mean, decimals);
+    match (estimate.half_width(), estimate.interval) {
+        (Some(half), _) => format!("{mean} ± {}", grouped(half, decimals)),
+        (None, Some(interval)) if estimate.is_unseen() => {
+            format!("{mean} (< {})", grouped(interval.high, decimals.max(2)))
+        }
+        (None, Some(interval)) => format!(
+            "{mean} [{}, {}]",
+            grouped(interval.low, decimals),
+            grouped(interval.high, decimals)
+        ),
+        (None, None) => mean,
     }
 }
 
@@ -200,6 +210,26 @@ pub(crate) fn grouped(value: f64, decimals: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::report::statistics::{Interval, Method};
+    use crate::scheduling::measures::QuantityKind;
+
+    #[test]
+    fn an_interval_whose_middle_is_not_the_mean_shows_its_ends() {
+        let shown = |values: &[f64], kind, decimals| {
+            estimate_text(&Estimate::of_kind(values, kind).unwrap(), decimals)
+        };
+        assert_eq!(
+            shown(&[10.0, 12.0, 14.0], QuantityKind::Mean, 1),
+            "12.0 ± 5.0"
+        );
+        assert_eq!(
+            shown(&[0.1, 0.2, 0.3], QuantityKind::Fraction, 2),
+            "0.20 [0.05, 0.54]"
+        );
+        // −ln 0.05 ÷ 8 = 0.374.
+        assert_eq!(shown(&[0.0; 8], QuantityKind::RareCount, 1), "0.0 (< 0.37)");
+        assert_eq!(shown(&[31.13; 5], QuantityKind::Mean, 2), "31.13");
+    }
 
     #[test]
     fn numbers_are_rounded_and_have_commas_between_thousands() {
@@ -212,12 +242,16 @@ mod tests {
     #[test]
     fn numbers_of_different_units_below_each_other_have_the_decimals_that_their_size_asks_for() {
         let column = Column::estimate("d", "d", 0).mixed();
-        let estimate = |mean, half| {
+        let estimate = |mean: f64, half: Option<f64>| {
             Cell::Estimate(Estimate {
                 count: 3,
                 mean,
                 deviation: Some(1.0),
-                half_width: half,
+                interval: half.map(|half| Interval {
+                    low: mean - half,
+                    high: mean + half,
+                    method: Method::Student,
+                }),
             })
         };
         assert_eq!(column.text(&estimate(17.6, Some(1_233.3))), "18 ± 1,233");

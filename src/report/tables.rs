@@ -4,6 +4,7 @@ mod studies;
 
 use super::analysis::{Analysis, Combination, STRATEGY_AXIS};
 use super::sql;
+use super::statistics::INTERVALS;
 use super::table::{Cell, Column, Table, value_text};
 use crate::scheduling::registry;
 use crate::store::{FailedPoint, METRICS, MissingPoint, RunSummary};
@@ -73,10 +74,10 @@ pub fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
             row
         })
         .collect();
-    let mut note = "Means over replications ± the half width of the 95 % interval (Student's t). Surplus: gain minus the \
-                    gain of the strategy's baseline in the same replication; in percent of the baseline's mean, \
-                    undefined where that is not positive."
-        .to_owned();
+    let mut note = format!(
+        "Means over replications. {INTERVALS} Surplus: gain minus the gain of the strategy's baseline in the same \
+         replication; in percent of the baseline's mean, undefined where that is not positive."
+    );
     if !tuned.is_empty() {
         let names: Vec<&str> = tuned
             .iter()
@@ -172,13 +173,14 @@ pub fn summary_table(analysis: &Analysis, run: &RunSummary) -> Table {
         columns,
         rows,
         note: if is_study {
-            studies::NOTE
+            studies::note()
         } else {
-            "Means over replications ± the half width of the 95 % interval (Student's t). One virtual coin (VC) is one \
-               booked node-hour. Utilisation is busy node-time by capacity, the mean wait is last start − release over \
-               started jobs, the slowdown is Σ n·response / Σ n·run over successful jobs."
-        }
-        .to_owned(),
+            format!(
+                "Means over replications. {INTERVALS} One virtual coin (VC) is one booked node-hour. Utilisation is busy \
+                 node-time by capacity, the mean wait is last start − release over started jobs, the slowdown is \
+                 Σ n·response / Σ n·run over successful jobs."
+            )
+        },
         sql: if is_study {
             sql::measures(&run.configuration_hash, &metrics)
         } else {

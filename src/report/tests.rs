@@ -232,7 +232,7 @@ fn means_deviations_and_intervals_are_those_computed_by_hand() {
     close(gain.mean, 110.0);
     close(gain.deviation.unwrap(), 10.0);
     // 4.302652… · 10 / √3
-    assert!((gain.half_width.unwrap() - 24.841_377).abs() < 1e-5);
+    assert!((gain.half_width().unwrap() - 24.841_377).abs() < 1e-5);
     let overbooking = &analysis.combinations[4];
     // 130, 131, 150: mean 137; the fees are 20 more, the penalties 20, the booked coins 40 more.
     for (name, expected) in [
@@ -275,7 +275,7 @@ fn surplus_is_paired_by_replication_and_relative_to_the_mean_of_the_baseline() {
         let best = at(1);
         close(best.difference.mean, 27.0);
         close(best.difference.deviation.unwrap(), 27f64.sqrt());
-        assert!((best.difference.half_width.unwrap() - 12.907_958).abs() < 1e-5);
+        assert!((best.difference.half_width().unwrap() - 12.907_958).abs() < 1e-5);
         close(best.baseline, 110.0);
         close(best.percent.unwrap(), 100.0 * 27.0 / 110.0);
         close(at(0).difference.mean, (10.0 + 12.0 + 9.0) / 3.0);

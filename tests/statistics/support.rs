@@ -92,7 +92,7 @@ impl Samples {
         let truth = Estimate::of(&all).expect("there are values").mean;
         let covers = |values: &&Vec<f64>| {
             let estimate = Estimate::of(values).expect("there are values");
-            let half = estimate.half_width.expect("there are several values");
+            let half = estimate.half_width().expect("there are several values");
             (estimate.mean - truth).abs() <= half
         };
         self.values.iter().filter(covers).count() as f64 / self.values.len() as f64

@@ -14,6 +14,32 @@ pub struct Measure {
     pub decimals: usize,
     /// Where reports show it.
     pub topic: Topic,
+    /// What its mean over replications is like.
+    pub kind: QuantityKind,
+}
+
+impl Measure {
+    /// The same measure of another kind than its unit suggests.
+    #[must_use]
+    pub const fn of_kind(self, kind: QuantityKind) -> Self {
+        Self { kind, ..self }
+    }
+}
+
+/// What a quantity is like over replications, which decides how the interval of its mean is made.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum QuantityKind {
+    /// A mean or a sum of many like things: nearly normal over replications.
+    #[default]
+    Mean,
+    /// A share between 0 and 1.
+    Fraction,
+    /// A share between 0 and 100 percent.
+    Percent,
+    /// A sum of few large things, such as penalties: most replications have little, some have much.
+    SkewedSum,
+    /// A count of rare events: none in many replications.
+    RareCount,
 }
 
 /// Where a report shows a quantity.
@@ -59,7 +85,8 @@ pub enum Topic {
     Detail,
 }
 
-/// A line of a list of measures.
+/// A line of a list of measures. What is counted in percent is a share, everything else a mean, unless
+/// [`Measure::of_kind`] says otherwise.
 #[must_use]
 pub const fn measure(
     name: &'static str,
@@ -74,6 +101,10 @@ pub const fn measure(
         title,
         decimals,
         topic,
+        kind: match unit.as_bytes() {
+            b"%" => QuantityKind::Percent,
+            _ => QuantityKind::Mean,
+        },
     }
 }
 

@@ -252,9 +252,9 @@ mod tests {
         assert_eq!(values("cluster_parts"), [0.0; 0]);
     }
 
-    type Cell = (String, AxisValue, Vec<(u32, f64)>);
+    type Seen = (String, AxisValue, Vec<(u32, f64)>);
 
-    fn seen(cells: &[CurveSamples]) -> Vec<Cell> {
+    fn seen(cells: &[CurveSamples]) -> Vec<Seen> {
         cells
             .iter()
             .map(|cell| {

@@ -3,7 +3,7 @@
 //! The columns of `v_point`, exports, comparisons, tables and figures of reports, the names that findings may give, and the page of
 //! the schema follow from it. What a study measures beside them is in [`MEASURES`](crate::studies::measures::MEASURES).
 
-use crate::scheduling::measures::Topic;
+use crate::scheduling::measures::{QuantityKind, Topic};
 use crate::tables::ExportType;
 
 /// A quantity of the jobs of a point.
@@ -21,6 +21,8 @@ pub struct Metric {
     pub topic: Topic,
     /// How far reports show it.
     pub shown: Shown,
+    /// What its mean over replications is like.
+    pub kind: QuantityKind,
     /// How it follows from the totals of its simulation.
     formula: Formula,
     /// What it is, for the page of the schema.
@@ -61,24 +63,24 @@ use Shown::{Figures, Store, Studies, Tables};
 pub const METRICS: &[Metric] = &[
     metric("gain", "VC", "Gain (VC)", 0, Topic::Money, Figures, Expression("k.fees / 3600.0 - p.penalty_ratio * (k.forfeited / 3600.0)"), "fees − penalties"),
     metric("fees", "VC", "Fees (VC)", 0, Topic::Money, Figures, Expression("k.fees / 3600.0"), "n·x of successful jobs"),
-    metric("forfeited", "VC", "Forfeited (VC)", 0, Topic::Money, Store, Expression("k.forfeited / 3600.0"), "n·x of failed jobs"),
-    metric("penalties", "VC", "Penalties (VC)", 0, Topic::Money, Figures, Expression("p.penalty_ratio * (k.forfeited / 3600.0)"), "ρ · forfeited"),
+    metric("forfeited", "VC", "Forfeited (VC)", 0, Topic::Money, Store, Expression("k.forfeited / 3600.0"), "n·x of failed jobs").of_kind(QuantityKind::SkewedSum),
+    metric("penalties", "VC", "Penalties (VC)", 0, Topic::Money, Figures, Expression("p.penalty_ratio * (k.forfeited / 3600.0)"), "ρ · forfeited").of_kind(QuantityKind::SkewedSum),
     metric("booked", "VC", "Booked (VC)", 0, Topic::Money, Tables, Expression("(k.fees + k.forfeited) / 3600.0"), "fees + forfeited"),
     metric("submitted", "", "Submitted", 1, Topic::Jobs, Store, Total, "Jobs: dropped + accepted"),
     metric("accepted", "", "Accepted", 1, Topic::Jobs, Tables, Total, "Jobs that were promised a slot: successful + failed"),
     metric("successful", "", "Successful", 1, Topic::Jobs, Figures, Total, "Jobs whose contract was fulfilled"),
-    metric("failed", "", "Failed", 1, Topic::Jobs, Figures, Total, "Accepted jobs whose contract was violated"),
+    metric("failed", "", "Failed", 1, Topic::Jobs, Figures, Total, "Accepted jobs whose contract was violated").of_kind(QuantityKind::RareCount),
     metric("dropped", "", "Dropped", 1, Topic::Jobs, Tables, Total, "Jobs rejected at submission"),
-    metric("dropped_too_wide", "", "Dropped as too wide", 1, Topic::Jobs, Store, Total, "Those of the dropped that are wider than the machine"),
-    metric("rejection_rate", "", "Rejection rate", 3, Topic::Jobs, Figures, Ratio("dropped", "submitted"), "dropped ÷ submitted"),
+    metric("dropped_too_wide", "", "Dropped as too wide", 1, Topic::Jobs, Store, Total, "Those of the dropped that are wider than the machine").of_kind(QuantityKind::RareCount),
+    metric("rejection_rate", "", "Rejection rate", 3, Topic::Jobs, Figures, Ratio("dropped", "submitted"), "dropped ÷ submitted").of_kind(QuantityKind::Fraction),
     metric("overbooked", "", "Overbooked", 1, Topic::Overbooking, Figures, Total, "Those of the accepted whose slot was shorter than the estimate"),
-    metric("failed_overbooked", "", "Failed as overbooked", 1, Topic::Overbooking, Store, Total, "Those of the failed whose overbooked slot ended"),
-    metric("failed_nodes", "", "Failed with nodes", 1, Topic::Jobs, Store, Total, "Those of the failed under which a node crashed"),
-    metric("failed_unstartable", "", "Failed to start", 1, Topic::Jobs, Store, Total, "Those of the failed that could not start"),
+    metric("failed_overbooked", "", "Failed as overbooked", 1, Topic::Overbooking, Store, Total, "Those of the failed whose overbooked slot ended").of_kind(QuantityKind::RareCount),
+    metric("failed_nodes", "", "Failed with nodes", 1, Topic::Jobs, Store, Total, "Those of the failed under which a node crashed").of_kind(QuantityKind::RareCount),
+    metric("failed_unstartable", "", "Failed to start", 1, Topic::Jobs, Store, Total, "Those of the failed that could not start").of_kind(QuantityKind::RareCount),
     metric("started", "", "Started", 1, Topic::Jobs, Store, Total, "Jobs that started"),
-    metric("restarts", "", "Restarts", 1, Topic::Jobs, Store, Total, "Restarts after node failures"),
-    metric("utilisation", "", "Utilisation", 3, Topic::Machine, Studies, Share("busy", "capacity", "utilisation_percent"), "Busy node-time by capacity, 0 to 1"),
-    metric("useful_utilisation", "", "Useful utilisation", 3, Topic::Machine, Store, Ratio("useful", "capacity"), "Node-time of successful runs by capacity, 0 to 1"),
+    metric("restarts", "", "Restarts", 1, Topic::Jobs, Store, Total, "Restarts after node failures").of_kind(QuantityKind::RareCount),
+    metric("utilisation", "", "Utilisation", 3, Topic::Machine, Studies, Share("busy", "capacity", "utilisation_percent"), "Busy node-time by capacity, 0 to 1").of_kind(QuantityKind::Fraction),
+    metric("useful_utilisation", "", "Useful utilisation", 3, Topic::Machine, Store, Ratio("useful", "capacity"), "Node-time of successful runs by capacity, 0 to 1").of_kind(QuantityKind::Fraction),
     metric("mean_wait", "s", "Mean wait (s)", 0, Topic::Waits, Figures, Ratio("wait_total", "started"), "Last start − release over started jobs"),
     metric("slowdown", "", "Slowdown (by area)", 2, Topic::Waits, Studies, Ratio("weighted_response", "weighted_run"), "Σ n·response ÷ Σ n·run over successful jobs"),
     metric("makespan", "s", "Makespan (s)", 0, Topic::Machine, Store, Total, "First submission to last end"),
@@ -106,12 +108,18 @@ const fn metric(
         decimals,
         topic,
         shown,
+        kind: QuantityKind::Mean,
         formula,
         meaning,
     }
 }
 
 impl Metric {
+    /// The same metric of another kind.
+    const fn of_kind(self, kind: QuantityKind) -> Self {
+        Self { kind, ..self }
+    }
+
     /// Its value in SQL, of the totals `k` of a simulation and a point `p`.
     pub(super) fn sql(&self) -> String {
         match self.formula {

@@ -1,7 +1,7 @@
 //! What a planner that promises would reject, delay and earn, and which threshold it should have.
 
 use super::samples::{Group, groups, rows};
-use super::{AdviceSource, Section, changed, interval, is_told_apart, said};
+use super::{AdviceSource, Section, changed, interval, said};
 use crate::report::figure::{Figure, Mark, Marks, Scale, Section as Part, Series};
 use crate::report::section::ReportError;
 use crate::report::sql::this_run;
@@ -200,7 +200,7 @@ impl<'s> Found<'s, '_> {
         let others = || own.iter().copied().filter(|group| group.key != best.key);
         let open: Vec<&str> = others()
             .filter(|group| {
-                (group.more_than(best, GAIN)).is_none_or(|difference| !is_told_apart(&difference))
+                (group.more_than(best, GAIN)).is_none_or(|difference| !difference.is_significant())
             })
             .map(|group| group.key[1].as_str())
             .collect();

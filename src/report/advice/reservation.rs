@@ -9,6 +9,7 @@ use crate::report::section::ReportError;
 use crate::report::sql::this_run;
 use crate::report::statistics::Estimate;
 use crate::report::table::{Cell, Column, Table, grouped};
+use crate::scheduling::measures::QuantityKind;
 use crate::store::Store;
 
 const HOUR: i64 = 3_600;
@@ -262,8 +263,9 @@ impl Week<'_> {
         }
         let clusters =
             |weeks: BTreeMap<i64, (f64, f64)>| -> Vec<(f64, f64)> { weeks.into_values().collect() };
-        let refused = Estimate::ratio(&clusters(refusals));
-        (Estimate::ratio(&clusters(weeks)), refused, asked)
+        let refused = Estimate::quotient(&clusters(refusals), QuantityKind::Percent);
+        let cost = Estimate::quotient(&clusters(weeks), QuantityKind::Mean);
+        (cost, refused, asked)
     }
 
     fn of(&self, lead: f64) -> impl Iterator<Item = &Trial> {

@@ -1,25 +1,37 @@
-//! Replications folded into means and deviations, on Polars.
+//! Replications folded into means and moments, on Polars.
 
 use polars::prelude::*;
 
-use crate::report::statistics::Estimate;
+use crate::report::statistics::{Estimate, Moments};
+use crate::scheduling::measures::QuantityKind;
 use crate::store::{METRICS, PointColumns, Shown};
 
-/// Mean, standard deviation and count of every quantity, one row a combination. Measures stand in a frame of their own: they
+/// Mean, standard deviation, third central moment and count of every quantity, one row a combination. Measures stand in a frame of their own: they
 /// may have the name of a metric.
 pub(super) struct Folded(DataFrame);
 
 impl Folded {
-    pub(super) fn estimate(&self, key: &str, row: usize) -> PolarsResult<Option<Estimate>> {
+    /// The estimate of a quantity of this kind; `None` where no replication has a value.
+    pub(super) fn estimate(
+        &self,
+        key: &str,
+        kind: QuantityKind,
+        row: usize,
+    ) -> PolarsResult<Option<Estimate>> {
         let real = |suffix: &str| -> PolarsResult<Option<f64>> {
             Ok(self.0.column(&format!("{key}{suffix}"))?.f64()?.get(row))
         };
         let count = self.0.column(&format!("{key} count"))?.u32()?.get(row);
-        Ok(Estimate::new(
+        let Some(mean) = real(" mean")? else {
+            return Ok(None);
+        };
+        let moments = Moments::new(
             count.unwrap_or(0),
-            real(" mean")?,
+            mean,
             real(" deviation")?,
-        ))
+            real(" third moment")?,
+        );
+        Ok(moments.map(|moments| Estimate::from_moments(&moments, kind)))
     }
 }
 
@@ -60,9 +72,12 @@ fn fold_columns(
         .iter()
         .map(|column| column.name().as_str())
         .flat_map(|key| {
+            let distance = col(key) - col(key).mean();
+            let cube = distance.clone() * distance.clone() * distance;
             [
                 col(key).mean().alias(format!("{key} mean")),
                 col(key).std(1).alias(format!("{key} deviation")),
+                cube.mean().alias(format!("{key} third moment")),
                 col(key)
                     .count()
                     .cast(DataType::UInt32)

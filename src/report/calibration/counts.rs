@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::report::statistics::Estimate;
+use crate::scheduling::measures::QuantityKind;
 use crate::store::CalibrationRow;
 
 /// Bins of the probability of failure, 0.05 wide each.
@@ -131,7 +132,7 @@ fn share(batteries: impl Iterator<Item = Counts>) -> Option<Estimate> {
         .filter(|counts| counts.jobs > 0)
         .map(|counts| (counts.failed as f64, counts.jobs as f64))
         .collect();
-    Estimate::ratio(&clusters)
+    Estimate::quotient(&clusters, QuantityKind::Fraction)
 }
 
 /// How good probabilities were.

@@ -95,7 +95,7 @@ pub(super) fn tables(groups: &Groups, analysis: &Analysis, configuration_hash: &
         note: note(
             groups,
             "Bins without jobs are left out. The interval is that of the ratio estimator over the replications (batteries) that have \
-             jobs in the bin, with Student's t; there is none where a single battery has jobs there, or where all or none of them failed.",
+             jobs in the bin, by Student's t on the logit scale; there is none where a single battery has jobs there, or where all or none of them failed.",
         ),
         sql: both(1),
     });

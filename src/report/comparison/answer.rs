@@ -218,7 +218,7 @@ fn sentence(
             name(quantity)
         ),
     };
-    let interval = match estimate.half_width {
+    let interval = match estimate.half_width() {
         Some(_) => format!(
             "± {}, 95 %, ",
             shown(0.0).split(" ± ").nth(1).unwrap_or_default()

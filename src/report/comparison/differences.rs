@@ -121,11 +121,7 @@ impl<'p> Difference<'p> {
             if gaps.is_empty() {
                 estimate
             } else {
-                Estimate {
-                    deviation: None,
-                    half_width: None,
-                    ..estimate
-                }
+                Estimate::without_interval(estimate.count, estimate.mean)
             }
         });
         Self {

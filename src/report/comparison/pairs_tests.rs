@@ -63,7 +63,7 @@ fn the_mean_of_paired_differences_has_a_student_interval() {
     // Differences 1, 2, 3: mean 2, deviation 1, t(2) = 4.302653, half width 4.302653 / √3.
     let estimate = gain.difference.unwrap();
     assert_eq!((estimate.mean, estimate.deviation), (2.0, Some(1.0)));
-    assert!((estimate.half_width.unwrap() - 2.484_138).abs() < 1e-5);
+    assert!((estimate.half_width().unwrap() - 2.484_138).abs() < 1e-5);
     let (value, at) = gain.largest.as_ref().unwrap();
     assert_eq!((*value, at.place), (Some(3.0), 2));
     assert!(all[1..].iter().all(|other| !other.differs()));
@@ -91,7 +91,7 @@ fn the_unit_of_an_interval_is_the_replication_and_not_the_point() {
     let estimate = all[0].difference.unwrap();
     // n = 3 and the interval of three differences; of nine pairs it would be ± 0.67.
     assert_eq!((all[0].pairs, estimate.count, estimate.mean), (9, 3, 2.0));
-    assert!((estimate.half_width.unwrap() - 2.484_138).abs() < 1e-5);
+    assert!((estimate.half_width().unwrap() - 2.484_138).abs() < 1e-5);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn replications_with_other_points_have_no_interval_and_are_named() {
     let (first, second) = (run(1.0), run(2.0));
     let pairing = pair(&first, &second);
     let all = differences(&pairing);
-    assert_eq!(all[0].difference.unwrap().half_width, None);
+    assert_eq!(all[0].difference.unwrap().interval, None);
     assert_eq!(all[0].gaps, ["replication 0 lacks pof = 0.5"]);
 }
 

@@ -9,8 +9,7 @@ use crate::report::sql::this_run;
 /// More situations than this are left to the tables.
 const MOST_SITUATIONS: usize = 12;
 /// What a reader of the bars must know.
-pub(in crate::report) const NOTE: &str =
-    "Means over replications with 95 % intervals (Student's t).";
+pub(in crate::report) const NOTE: &str = "Means over replications with 95 % intervals.";
 
 pub(in crate::report) type Panel<'a> = (Vec<(String, String)>, String, Vec<&'a Combination>);
 

@@ -138,7 +138,7 @@ fn figure(
         x: axis_scale(analysis, axis),
         y: quantity.scale(),
         series,
-        note: "Means over replications with 95 % intervals (Student's t).".to_owned(),
+        note: "Means over replications with 95 % intervals.".to_owned(),
         sql: format!(
             "SELECT strategy, axes ->> '$.\"{key}\"' AS value, count(*) AS n, avg({0}) AS mean,
     sum(({0} - centre) * ({0} - centre)) / (count({0}) - 1) AS variance
@@ -175,7 +175,7 @@ fn by_strategy(analysis: &Analysis, quantity: &Drawn) -> Option<Figure> {
         },
         y: quantity.scale(),
         series: vec![Series::new(quantity.title.as_str(), 0, Marks::Bars(marks))],
-        note: "Means over replications with 95 % intervals (Student's t).".to_owned(),
+        note: "Means over replications with 95 % intervals.".to_owned(),
         sql: format!(
             "SELECT strategy, count(*) AS n, avg({}) AS mean\nFROM {}\nGROUP BY strategy ORDER BY strategy;",
             quantity.key, quantity.from

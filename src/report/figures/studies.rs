@@ -14,7 +14,7 @@ use crate::report::analysis::{Analysis, Combination};
 use crate::report::figure::{Figure, Mark, Marks, Series};
 use crate::report::tables::short;
 
-const NOTE: &str = "Means over replications with 95 % intervals (Student's t).";
+const NOTE: &str = "Means over replications with 95 % intervals.";
 const NOTE_DEVIATION: &str = "Means over submissions; bars are one standard deviation up and down.";
 const BEST_EFFORT: &str = "best effort";
 

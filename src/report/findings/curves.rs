@@ -347,5 +347,5 @@ fn paired(left: &[(u32, f64)], right: &[(u32, f64)]) -> Vec<(u32, f64, f64)> {
 }
 
 fn half_width(values: impl Iterator<Item = f64>) -> Option<f64> {
-    Estimate::of(&values.collect::<Vec<_>>())?.half_width
+    Estimate::of(&values.collect::<Vec<_>>())?.half_width()
 }

@@ -109,7 +109,7 @@ fn difference(
         let mean = cell.estimate.mean - other.estimate.mean;
         return Some(CurveCell {
             values,
-            estimate: Estimate::new(1, Some(mean), None)?,
+            estimate: Estimate::without_interval(1, mean),
             samples,
             seen: BTreeMap::new(),
         });
@@ -135,8 +135,7 @@ mod tests {
                     ("a".to_owned(), AxisValue::Real(a)),
                     ("b".to_owned(), AxisValue::Text("x".to_owned())),
                 ]),
-                estimate: Estimate::new(2, Some(samples.iter().sum::<f64>() / 2.0), Some(1.0))
-                    .unwrap(),
+                estimate: Estimate::of(&samples).unwrap(),
                 samples: (0..).zip(samples).collect(),
                 seen: BTreeMap::new(),
             };

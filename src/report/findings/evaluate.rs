@@ -384,14 +384,18 @@ impl Survey {
             let estimate = cell.estimate;
             let (margin, held, problem) = judge(cell);
             let held = held && !estimate.mean.is_nan();
-            let mut detail = quantity(estimate.mean, estimate.half_width, finding.unit.as_deref());
+            let mut detail = quantity(
+                estimate.mean,
+                estimate.half_width(),
+                finding.unit.as_deref(),
+            );
             if !held && !estimate.mean.is_nan() {
                 detail.push_str(&format!(", {problem}"));
             }
             self.judged.push(Judged {
                 at,
                 value: estimate.mean,
-                half_width: estimate.half_width,
+                half_width: estimate.half_width(),
                 replications: estimate.count,
                 margin,
                 held,

@@ -81,7 +81,7 @@ impl MeasuredCurves for WithQuantities<'_> {
                 .filter_map(|cell| {
                     let value = fold(&cell)?;
                     Some(CurveCell {
-                        estimate: Estimate::new(cell.estimate.count, Some(value), None)?,
+                        estimate: Estimate::without_interval(cell.estimate.count, value),
                         values: cell.values,
                         samples: Vec::new(),
                         seen: BTreeMap::new(),
@@ -132,11 +132,8 @@ fn quotient(cell: CurveCell, other: &CurveCell) -> Option<CurveCell> {
     if pairs.is_empty() {
         let (above, below) = (cell.estimate.mean, other.estimate.mean);
         return Some(CurveCell {
-            estimate: Estimate::new(
-                cell.estimate.count,
-                (below != 0.0).then(|| above / below),
-                None,
-            )?,
+            estimate: (below != 0.0)
+                .then(|| Estimate::without_interval(cell.estimate.count, above / below))?,
             values: cell.values,
             samples: Vec::new(),
             seen: BTreeMap::new(),
@@ -188,7 +185,7 @@ mod tests {
         // Mean 3, squares 4 + 1 + 9 over two degrees of freedom.
         let cell = only("deviation of makespan");
         assert!((cell.estimate.mean - 7.0_f64.sqrt()).abs() < 1e-12);
-        assert_eq!(cell.estimate.half_width, None);
+        assert_eq!(cell.estimate.interval, None);
         assert_eq!(cell.estimate.count, 3);
         let cells = WithQuantities(&curves()).cells("main", "deviation of makespan");
         assert_eq!(cells.len(), 1, "one replication has no deviation");
@@ -221,7 +218,7 @@ mod tests {
             .cell("main", "below", &[], &[3.0, 3.0, 12.0]);
         let cells = WithQuantities(&uneven).cells("main", "above / below");
         assert!((cells[0].estimate.mean - 0.5).abs() < 1e-12);
-        assert!(cells[0].estimate.half_width.unwrap() > 0.0);
+        assert!(cells[0].estimate.half_width().unwrap() > 0.0);
     }
 
     #[test]

@@ -85,13 +85,8 @@ pub(super) fn number(value: f64) -> String {
 /// `21.3 ± 1.1 points`.
 pub(super) fn quantity(value: f64, half_width: Option<f64>, unit: Option<&str>) -> String {
     let mut text = number(value);
-    if let Some(half) = half_width {
-        // Equal replications differ by rounding in the last bits of their mean.
-        let half = if half < 1e-12 * value.abs() {
-            0.0
-        } else {
-            half
-        };
+    // Equal replications differ by rounding in the last bits of their mean.
+    if let Some(half) = half_width.filter(|half| *half >= 1e-12 * value.abs()) {
         text.push_str(&format!(" ± {}", number(half)));
     }
     if let Some(unit) = unit {

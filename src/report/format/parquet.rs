@@ -363,7 +363,7 @@ mod tests {
 
     #[test]
     fn a_table_keeps_its_types_its_gaps_and_its_query() {
-        let estimate = Estimate::new(3, Some(2.5), Some(0.5)).unwrap();
+        let estimate = Estimate::of(&[2.0, 2.5, 3.0]).unwrap();
         let table = Table {
             name: "t".to_owned(),
             title: "A title".to_owned(),

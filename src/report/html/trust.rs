@@ -69,7 +69,7 @@ pub(super) fn of(content: &Content<'_>) -> Vec<(bool, String)> {
 fn widths<'c>(cells: impl Iterator<Item = &'c Cell>) -> Vec<f64> {
     let mut widths: Vec<f64> = cells
         .filter_map(|cell| match cell {
-            Cell::Estimate(estimate) => Some((estimate.half_width?, estimate.mean)),
+            Cell::Estimate(estimate) => Some((estimate.half_width()?, estimate.mean)),
             _ => None,
         })
         .map(|(half, mean)| 100.0 * half / mean.abs())

@@ -6,14 +6,15 @@ use super::{axis_column, replications};
 use crate::report::analysis::{Analysis, BesideMeasures, Combination};
 use crate::report::figures::lines::free_axes;
 use crate::report::sql;
-use crate::report::statistics::Estimate;
+use crate::report::statistics::{Estimate, INTERVALS};
 use crate::report::table::{Cell, Column, Table};
 use crate::scheduling::measures::Topic;
 use crate::store::{METRICS, PointColumns, RunSummary};
 
 /// What a reader of a study must know.
-pub(super) const NOTE: &str =
-    "Means over replications ± the half width of the 95 % interval (Student's t).";
+pub(super) fn note() -> String {
+    format!("Means over replications. {INTERVALS}")
+}
 
 /// Indices of the measures that a table shows, with details or without.
 pub(super) fn shown(analysis: &Analysis, details: bool) -> Vec<usize> {
@@ -100,7 +101,8 @@ pub(super) fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
         columns: table_columns,
         rows,
         note: format!(
-            "{NOTE} The table of every combination has the details.{}",
+            "{} The table of every combination has the details.{}",
+            note(),
             left_out(analysis, &zero)
         ),
         sql: sql::measures(&run.configuration_hash, &metrics),
@@ -154,7 +156,8 @@ pub(in crate::report) fn each_axis_table(
                     .filter(|values| !values.is_empty())
                     .map(|values| values.iter().sum::<f64>() / values.len() as f64)
                     .collect();
-                Cell::from(Estimate::of(&means))
+                let kind = analysis.measures[*measure].kind;
+                Cell::from(Estimate::of_kind(&means, kind))
             }));
             rows.push(row);
         }
@@ -165,8 +168,7 @@ pub(in crate::report) fn each_axis_table(
         columns: table_columns,
         rows,
         note: format!(
-            "Means over all values of the other axes within a replication; then over replications ± the half width of the 95 % interval \
-             (Student's t).{}",
+            "Means over all values of the other axes within a replication, then over replications. {INTERVALS}{}",
             left_out(analysis, &zero)
         ),
         sql: sql::each_axis(&run.configuration_hash),
@@ -208,7 +210,7 @@ pub(in crate::report) fn brief(each_axis: &Table, analysis: &Analysis) -> Table 
 fn is_zero_throughout(analysis: &Analysis, measure: usize) -> bool {
     analysis.combinations.iter().all(|combination| {
         combination.measured[measure].is_some_and(|estimate| {
-            estimate.mean == 0.0 && estimate.half_width.unwrap_or(0.0) == 0.0
+            estimate.mean == 0.0 && estimate.deviation.unwrap_or(0.0) == 0.0
         })
     })
 }

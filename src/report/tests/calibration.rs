@@ -170,7 +170,7 @@ fn scores_are_those_computed_by_hand_and_intervals_are_over_batteries() {
     let Cell::Estimate(realised) = row["realised"] else {
         panic!("{:?}", row["realised"]);
     };
-    assert!((realised.half_width.unwrap() - 12.7062 * 0.125).abs() < 1e-3);
+    assert!((realised.half_width().unwrap() - 12.7062 * 0.125).abs() < 1e-3);
     assert_eq!((found.verdicts.len(), found.verdicts[0].0), (1, true));
 }
 

@@ -1,19 +1,19 @@
 //! A market over clusters (`market`).
 
-use crate::scheduling::measures::{Measure, Topic, measure};
+use crate::scheduling::measures::{Measure, QuantityKind, Topic, measure};
 
 /// What it measures, in the order of tables.
 #[rustfmt::skip]
 pub const MEASURES: &[Measure] = &[
-    measure("market_provider_gain_percent", "%", "Gain of providers (% of the fees offered)", 2, Topic::Money),
-    measure("market_customer_gain_percent", "%", "Gain of customers (% of the fees offered)", 2, Topic::Money),
+    measure("market_provider_gain_percent", "%", "Gain of providers (% of the fees offered)", 2, Topic::Money).of_kind(QuantityKind::Mean),
+    measure("market_customer_gain_percent", "%", "Gain of customers (% of the fees offered)", 2, Topic::Money).of_kind(QuantityKind::Mean),
     measure("market_delegated_percent", "%", "Jobs that were delegated (%)", 2, Topic::Jobs),
     measure("market_kept_percent", "%", "Kept promises (% of delegated jobs)", 2, Topic::Risk),
     measure("market_jain_percent", "%", "Fairness of revenues: Jain's index (%)", 1, Topic::Clusters),
-    measure("market_honest_gain_percent", "%", "Gain of an honest provider (% of an equal share of fees)", 2, Topic::Money),
-    measure("market_optimistic_gain_percent", "%", "Gain of an optimistic provider (% of an equal share of fees)", 2, Topic::Money),
-    measure("market_honest_share_percent", "%", "Jobs of an honest provider (% of an equal share)", 1, Topic::Clusters),
-    measure("market_optimistic_share_percent", "%", "Jobs of an optimistic provider (% of an equal share)", 1, Topic::Clusters),
+    measure("market_honest_gain_percent", "%", "Gain of an honest provider (% of an equal share of fees)", 2, Topic::Money).of_kind(QuantityKind::Mean),
+    measure("market_optimistic_gain_percent", "%", "Gain of an optimistic provider (% of an equal share of fees)", 2, Topic::Money).of_kind(QuantityKind::Mean),
+    measure("market_honest_share_percent", "%", "Jobs of an honest provider (% of an equal share)", 1, Topic::Clusters).of_kind(QuantityKind::Mean),
+    measure("market_optimistic_share_percent", "%", "Jobs of an optimistic provider (% of an equal share)", 1, Topic::Clusters).of_kind(QuantityKind::Mean),
     measure("market_honest_promised_percent", "%", "PoF that honest providers promised, mean (%)", 2, Topic::Risk),
     measure("market_optimistic_promised_percent", "%", "PoF that optimistic providers promised, mean (%)", 2, Topic::Risk),
     measure("market_honest_broken_percent", "%", "Broken promises of honest providers (%)", 2, Topic::Risk),
@@ -25,5 +25,5 @@ pub const MEASURES: &[Measure] = &[
     measure("market_moves", "", "Interrupted jobs that went on at another cluster", 0, Topic::Jobs),
     measure("market_transfer_hours", "h", "How long they were on their way (h)", 3, Topic::Detail),
     measure("market_moved_kept_percent", "%", "Kept promises (% of the rests that moved)", 2, Topic::Risk),
-    measure("market_rest_prices_percent", "%", "Prices of those rests (% of the fees offered)", 2, Topic::Money),
+    measure("market_rest_prices_percent", "%", "Prices of those rests (% of the fees offered)", 2, Topic::Money).of_kind(QuantityKind::Mean),
 ];

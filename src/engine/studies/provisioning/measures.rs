@@ -1,7 +1,7 @@
 //! Workflows that buy their resources (`brokering/provisioning/`, spec `provisioning.md` §10). `wf_` is the plan, or best effort
 //! where that is the search.
 
-use crate::scheduling::measures::{Measure, Topic, measure};
+use crate::scheduling::measures::{Measure, QuantityKind, Topic, measure};
 
 /// What it measures, in the order of tables.
 #[rustfmt::skip]
@@ -32,7 +32,7 @@ pub const MEASURES: &[Measure] = &[
     measure("wf_wasted_su", "SU", "Paid for nothing (SU)", 1, Topic::CarriedOut),
     measure("wf_slots_gone", "", "Slots gone when reserved", 2, Topic::CarriedOut),
     measure("wf_replans", "", "Plans made anew for slots gone", 2, Topic::CarriedOut),
-    measure("wf_lost_tasks", "", "Tasks lost to node failures", 2, Topic::CarriedOut),
+    measure("wf_lost_tasks", "", "Tasks lost to node failures", 2, Topic::CarriedOut).of_kind(QuantityKind::RareCount),
     measure("wf_reprovisioned", "", "Plans made anew after failures", 2, Topic::CarriedOut),
     measure("wf_outlasted_tasks", "", "Tasks that outlasted their slots", 2, Topic::CarriedOut),
     measure("wf_rebooked_tasks", "", "Tasks booked anew because of that", 2, Topic::CarriedOut),

@@ -1,6 +1,6 @@
 //! The machine that takes reservations, and fixed reservations beside flexible jobs (`reserving/`, `outcome.rs`).
 
-use crate::scheduling::measures::{Measure, Topic, measure};
+use crate::scheduling::measures::{Measure, QuantityKind, Topic, measure};
 
 /// What it measures, in the order of tables.
 #[rustfmt::skip]
@@ -23,12 +23,12 @@ pub const MEASURES: &[Measure] = &[
     measure("offers_mean", "", "Offers a request", 1, Topic::Detail),
     measure("displaced_jobs_mean", "", "Jobs displaced a reservation", 3, Topic::Prices),
     measure("displaced_hours_mean", "h", "Delay inflicted a reservation (h)", 3, Topic::Prices),
-    measure("anomalies", "", "Jobs moved back by planning anew", 0, Topic::Detail),
+    measure("anomalies", "", "Jobs moved back by planning anew", 0, Topic::Detail).of_kind(QuantityKind::RareCount),
     measure("reservations_lost_percent", "%", "Granted reservations lost to failures (%)", 2, Topic::Reservations),
-    measure("failures_lost_processor_seconds", "s", "Processor-seconds of runs that a failure ended", 0, Topic::Detail),
-    measure("truncated_jobs", "", "Jobs truncated for a reservation", 0, Topic::Reservations),
-    measure("requeued_jobs", "", "Times that a job was requeued for a reservation", 0, Topic::Reservations),
-    measure("stopped_lost_processor_seconds", "s", "Processor-seconds of runs stopped for a reservation", 0, Topic::Prices),
+    measure("failures_lost_processor_seconds", "s", "Processor-seconds of runs that a failure ended", 0, Topic::Detail).of_kind(QuantityKind::SkewedSum),
+    measure("truncated_jobs", "", "Jobs truncated for a reservation", 0, Topic::Reservations).of_kind(QuantityKind::RareCount),
+    measure("requeued_jobs", "", "Times that a job was requeued for a reservation", 0, Topic::Reservations).of_kind(QuantityKind::RareCount),
+    measure("stopped_lost_processor_seconds", "s", "Processor-seconds of runs stopped for a reservation", 0, Topic::Prices).of_kind(QuantityKind::SkewedSum),
     measure("stopped_wait_hours", "h", "Mean wait of jobs that were stopped (h)", 3, Topic::Detail),
     measure("stopped_bounded_slowdown", "", "Mean bounded slowdown of jobs that were stopped", 1, Topic::Detail),
     measure("preemptible_wait_hours", "h", "Mean wait of preemptible jobs (h)", 3, Topic::Waits),
@@ -37,7 +37,7 @@ pub const MEASURES: &[Measure] = &[
     measure("other_bounded_slowdown", "", "Mean bounded slowdown of jobs that are not preemptible", 1, Topic::Detail),
     measure("flexible_rejected_percent", "%", "Flexible jobs rejected (%)", 2, Topic::Reservations),
     measure("flexible_fees_vc", "VC", "Fees of flexible jobs (VC)", 0, Topic::Prices),
-    measure("flexible_forfeited_vc", "VC", "Forfeited fees of flexible jobs (VC)", 0, Topic::Prices),
+    measure("flexible_forfeited_vc", "VC", "Forfeited fees of flexible jobs (VC)", 0, Topic::Prices).of_kind(QuantityKind::SkewedSum),
     measure("reservation_fees_vc", "VC", "Fees of reservations (VC)", 0, Topic::Prices),
-    measure("reservation_forfeited_vc", "VC", "Forfeited fees of reservations (VC)", 0, Topic::Detail),
+    measure("reservation_forfeited_vc", "VC", "Forfeited fees of reservations (VC)", 0, Topic::Detail).of_kind(QuantityKind::SkewedSum),
 ];

@@ -7,11 +7,11 @@ use crate::report::figure::{Figure, Marks, Scale, ScaleKind, Section, Series};
 use crate::report::figures::situations::{Simulations, Situation, situations};
 use crate::report::figures::{condition, file_name, mark, titled, varying};
 use crate::report::sql::this_run;
-use crate::report::statistics::Estimate;
+use crate::report::statistics::{Estimate, INTERVALS};
 use crate::report::table::{Cell, Column, Table};
 use crate::report::tables::short;
 use crate::report::views::Reported;
-use crate::scheduling::measures::Measure;
+use crate::scheduling::measures::{Measure, QuantityKind};
 use crate::store::ClusterValues;
 use crate::studies::co_reservation::measures::CLUSTER_MEASURES;
 
@@ -34,8 +34,7 @@ const DRAWN: [&str; 8] = [
     "cluster_backlog_earliest_hours",
 ];
 
-const NOTE: &str =
-    "Means over replications with 95 % intervals (Student's t). Clusters are counted from 0.";
+const NOTE: &str = "Means over replications with 95 % intervals. Clusters are counted from 0.";
 
 /// The values of clusters with what is needed to fold them.
 pub(super) struct Clusters<'a> {
@@ -68,7 +67,11 @@ impl<'a> Clusters<'a> {
             .into_iter()
             .filter_map(|simulation| self.values.get(simulation, cluster, measure, class))
             .collect();
-        Estimate::of(&values)
+        let known = CLUSTER_MEASURES.iter().find(|known| known.name == measure);
+        Estimate::of_kind(
+            &values,
+            known.map_or(QuantityKind::Mean, |known| known.kind),
+        )
     }
 
     /// Bars over clusters and over classes.
@@ -266,9 +269,7 @@ ORDER BY axes, {by};",
             title: "Every cluster".to_owned(),
             columns,
             rows,
-            note: format!(
-                "Means over replications ± the half width of the 95 % interval (Student's t).{rest}"
-            ),
+            note: format!("Means over replications. {INTERVALS}{rest}"),
             sql: format!(
                 "SELECT axes, cluster, measure, count(value) AS n, avg(value) AS mean
 FROM v_cluster_measure WHERE run = {} AND class = ''

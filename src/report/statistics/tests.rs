@@ -1,0 +1,154 @@
+use super::*;
+use crate::scheduling::measures::QuantityKind;
+
+fn of(values: &[f64], kind: QuantityKind) -> Estimate {
+    Estimate::of_kind(values, kind).unwrap()
+}
+
+#[test]
+fn quantiles_of_student_t_are_those_of_decision_a_39() {
+    for (count, expected) in [
+        (2, 12.706),
+        (3, 4.303),
+        (5, 2.776),
+        (20, 2.093),
+        (60, 2.001),
+    ] {
+        let t = student_t_95(count).unwrap();
+        assert!((t - expected).abs() < 5e-4, "{count}: {t}");
+    }
+    assert_eq!(student_t_95(1), None);
+    assert_eq!(student_t_95(0), None);
+}
+
+#[test]
+fn the_interval_of_a_mean_is_t_times_the_standard_error() {
+    // 10, 12, 14: mean 12, s = 2, t = 4.3027, half width 4.3027 · 2 / √3 = 4.968.
+    let estimate = of(&[10.0, 14.0, 12.0], QuantityKind::Mean);
+    assert!((estimate.half_width().unwrap() - 4.9683).abs() < 1e-4);
+    assert!((estimate.low().unwrap() - 7.0317).abs() < 1e-4);
+    // t = 12 / (2 / √3) = 10.392 with two degrees of freedom.
+    assert!((estimate.p_value().unwrap() - 0.009_133).abs() < 1e-6);
+    assert!(estimate.is_significant());
+    let single = of(&[12.0], QuantityKind::Mean);
+    assert_eq!((single.interval, single.p_value()), (None, None));
+    assert_eq!(Estimate::of(&[]), None);
+}
+
+#[test]
+fn replications_without_any_difference_have_no_interval_and_no_p_value() {
+    // A deterministic simulation that runs five times shows nothing of a sixth workload.
+    for values in [[31.13; 5], [0.0; 5], [1.0 / 3.0; 5]] {
+        let estimate = of(&values, QuantityKind::Mean);
+        assert_eq!((estimate.interval, estimate.p_value()), (None, None));
+        assert!(!estimate.is_significant());
+        assert_eq!(of(&values, QuantityKind::Percent).interval, None);
+    }
+    // A sum of thirds differs from its parts in the last bit.
+    let rounded = of(&[0.1 + 0.2, 0.3, 0.3], QuantityKind::Mean);
+    assert_eq!(rounded.interval, None);
+}
+
+#[test]
+fn the_interval_of_a_share_stays_between_none_and_all() {
+    // p = 0.02, s = 0.02, n = 4: logit half width 3.1824 · 0.02 / 2 / (0.02 · 0.98) = 1.6237 about
+    // ln(0.02 / 0.98) = −3.8918, so from 1 / (1 + e^5.5155) to 1 / (1 + e^2.2681).
+    let values = [0.0, 0.02, 0.02, 0.04];
+    let deviation = (0.0008_f64 / 3.0).sqrt();
+    let half = 3.182_446 * deviation / 2.0 / (0.02 * 0.98);
+    let share = of(&values, QuantityKind::Fraction);
+    let centre = (0.02_f64 / 0.98).ln();
+    assert!((share.low().unwrap() - 1.0 / (1.0 + (half - centre).exp())).abs() < 1e-7);
+    assert!((share.high().unwrap() - 1.0 / (1.0 + (-half - centre).exp())).abs() < 1e-7);
+    assert!(share.low().unwrap() > 0.0 && share.half_width().is_none());
+    let percent = of(&values.map(|value| 100.0 * value), QuantityKind::Percent);
+    assert!((percent.low().unwrap() - 100.0 * share.low().unwrap()).abs() < 1e-9);
+}
+
+#[test]
+fn a_count_that_was_never_seen_may_still_happen() {
+    // −ln 0.05 / 8 = 0.3745: a Poisson count of that mean is 0 in eight replications once in twenty.
+    let never = of(&[0.0; 8], QuantityKind::RareCount);
+    assert!(never.is_unseen());
+    assert!((never.high().unwrap() - 0.374_466_5).abs() < 1e-6);
+    assert_eq!(of(&[0.0], QuantityKind::RareCount).interval, None);
+    // 0, 1, 2, 1: mean 1, s = 0.8165, t = 3.1824: factor exp(1.2992) = 3.6665.
+    let seen = of(&[0.0, 1.0, 2.0, 1.0], QuantityKind::RareCount);
+    assert!((seen.high().unwrap() - 3.6665).abs() < 1e-3);
+    assert!((seen.low().unwrap() - 1.0 / 3.6665).abs() < 1e-4);
+}
+
+#[test]
+fn a_skewed_sum_has_an_interval_from_twenty_replications_on() {
+    let values: Vec<f64> = (0..20)
+        .map(|at| if at % 5 == 0 { 100.0 } else { f64::from(at) })
+        .collect();
+    assert_eq!(of(&values[..19], QuantityKind::SkewedSum).interval, None);
+    let sum = of(&values, QuantityKind::SkewedSum);
+    let plain = of(&values, QuantityKind::Mean);
+    // Skewed to the right: both ends lie higher than those of Student's t.
+    assert!(sum.low() > plain.low() && sum.high() > plain.high());
+    assert!(sum.half_width().is_none());
+    // Values that lie evenly about their mean have no skewness, and Hall's interval is Student's.
+    let even: Vec<f64> = (0..20).map(f64::from).collect();
+    let (hall, student) = (
+        of(&even, QuantityKind::SkewedSum),
+        of(&even, QuantityKind::Mean),
+    );
+    assert!((hall.low().unwrap() - student.low().unwrap()).abs() < 1e-9);
+}
+
+#[test]
+fn the_interval_of_a_quotient_is_over_clusters_of_different_size() {
+    // 2 of 10 and 4 of 10: p = 0.3; residuals ∓1; se² = 2/1 · 2 ÷ 400 = 0.01.
+    let ratio = |clusters: &[(f64, f64)]| Estimate::quotient(clusters, QuantityKind::Mean);
+    let share = ratio(&[(2.0, 10.0), (4.0, 10.0)]).unwrap();
+    assert!((share.mean - 0.3).abs() < 1e-12);
+    assert!((share.half_width().unwrap() - 12.7062 * 0.1).abs() < 1e-4);
+    // Equal clusters: the interval of the mean of their shares.
+    let shares = [(1.0, 5.0), (2.0, 5.0), (4.0, 5.0)];
+    let (quotient, mean) = (
+        ratio(&shares).unwrap(),
+        Estimate::of(&[0.2, 0.4, 0.8]).unwrap(),
+    );
+    assert!((quotient.mean - mean.mean).abs() < 1e-12);
+    assert!((quotient.half_width().unwrap() - mean.half_width().unwrap()).abs() < 1e-12);
+    // Copies of a cluster's jobs narrow nothing: twice the jobs in each, the same interval.
+    let doubled = ratio(&shares.map(|(part, whole)| (2.0 * part, 2.0 * whole))).unwrap();
+    assert!((doubled.half_width().unwrap() - quotient.half_width().unwrap()).abs() < 1e-12);
+    assert_eq!(ratio(&[(3.0, 10.0)]).unwrap().interval, None);
+    assert_eq!(ratio(&[(0.0, 9.0), (0.0, 7.0)]).unwrap().interval, None);
+    assert_eq!(ratio(&[]), None);
+    // As a share its interval stays within 0 and 1.
+    let share = Estimate::quotient(&shares, QuantityKind::Fraction).unwrap();
+    assert!(share.low().unwrap() > 0.0 && share.high().unwrap() < 1.0);
+}
+
+#[test]
+fn the_means_of_independent_samples_have_the_interval_of_welch_and_satterthwaite() {
+    // The numbers of R's t.test(second, first) and of scipy's ttest_ind: t = 2.1640 with 4.0280 degrees of freedom.
+    let first = [1.0, 2.0, 3.0, 4.0, 5.0];
+    let second = [3.5, 5.5, 7.5, 11.5];
+    let welch = Welch::of(&first, &second).unwrap();
+    assert_eq!((welch.difference.mean, welch.difference.count), (4.0, 4));
+    let half = welch.difference.half_width().unwrap();
+    assert!((half - 5.118_027_744).abs() < 1e-6, "{half}");
+    let p = welch.p_value.unwrap();
+    assert!((p - 0.095_980_359_5).abs() < 1e-8, "{p}");
+    // Without spread, or with one value, nothing can be said of chance.
+    for other in [&[3.0][..], &[]] {
+        let welch = Welch::of(&[1.0, 2.0], other);
+        assert_eq!(welch.and_then(|welch| welch.p_value), None);
+    }
+    assert_eq!(Welch::of(&[1.0, 1.0], &[2.0, 2.0]).unwrap().p_value, None);
+}
+
+#[test]
+fn holm_asks_more_of_the_smallest_p_value_the_more_there_are() {
+    assert_eq!(holm(&[0.04]), [0.04]);
+    // 2 · 0.03, and the larger one is never below the smaller one.
+    assert_eq!(holm(&[0.04, 0.03]), [0.06, 0.06]);
+    assert_eq!(holm(&[0.04, 0.02]), [0.04, 0.04]);
+    assert_eq!(holm(&[0.25, 0.5, 0.9]), [0.75, 1.0, 1.0]);
+    assert!(holm(&[]).is_empty());
+}
