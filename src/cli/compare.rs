@@ -13,9 +13,10 @@ use serde_json::{Value, json};
 use super::aligned::{Aligned, Heading, screen};
 use super::screen::{LookError, axes_json, axes_text, print_json};
 use crate::report::comparison::{
-    self, ComparedRun, Difference, Method, Pairing, Quantity, of_specs, of_texts,
+    self, Candidate, ComparedRun, Difference, Family, Judgement, Method, Pairing, Quantity,
+    of_specs, of_texts,
 };
-use crate::report::{Cell, Estimate, ReportError, holm};
+use crate::report::{Cell, Estimate, ReportError, is_shown};
 use crate::store::{METRICS, MeasuredPoint, RunSelector, RunSummary, Store, StoreError};
 use crate::studies::measures;
 use crate::sweep::shown;
@@ -98,21 +99,32 @@ pub fn execute(arguments: &CompareArguments) -> Result<ExitCode, LookError> {
         .split_first()
         .ok_or_else(|| LookError::Use("name two runs".to_owned()))?;
     let (mut differ, mut objects) = (false, Vec::new());
-    for (at, other) in others.iter().enumerate() {
-        let pairing = reference.pair_with(other);
-        let rows = rows(&pairing, arguments.by.as_deref())?;
+    let pairings: Vec<Pairing<'_>> = (others.iter())
+        .map(|other| reference.pair_with(other))
+        .collect();
+    let mut compared = Vec::new();
+    for pairing in &pairings {
+        compared.push(rows(pairing, arguments.by.as_deref())?);
+    }
+    let primary = Quantity::primary(runs.iter().flat_map(|run| &run.points));
+    judge(&mut compared, primary);
+    let judged: Vec<Option<Judgement>> = (compared.iter().flatten())
+        .map(|row| row.judgement)
+        .collect();
+    for (at, ((other, pairing), rows)) in (others.iter().zip(&pairings).zip(&compared)).enumerate()
+    {
         differ |= rows.iter().any(|row| row.difference.differs())
             || pairing.unpaired() > 0
             || pairing.is_lacking()
             || pairing.pairs.is_empty();
         if arguments.json {
-            objects.push(as_json(arguments, reference, other, &pairing, &rows));
+            objects.push(as_json(arguments, reference, other, pairing, rows));
             continue;
         }
         if at > 0 {
             super::print("\n")?;
         }
-        print(arguments, reference, other, &pairing, &rows)?;
+        print(arguments, reference, other, pairing, rows, &judged)?;
     }
     if arguments.json {
         let object = match objects.len() {
@@ -170,6 +182,35 @@ struct Row<'p> {
     group: String,
     measure: &'static str,
     difference: Difference<'p>,
+    /// What its p-value is worth beside those of all other rows.
+    judgement: Option<Judgement>,
+}
+
+/// Judges the rows of every run, shown or not, as the report of the comparison does.
+fn judge(compared: &mut [Vec<Row<'_>>], primary: &str) {
+    let mut groups: Vec<&str> = compared
+        .iter()
+        .flatten()
+        .map(|row| row.group.as_str())
+        .collect();
+    groups.sort_unstable();
+    groups.dedup();
+    let of_runs = compared.iter().enumerate();
+    let candidates: Vec<Candidate<'_, '_>> = of_runs
+        .flat_map(|(run, rows)| rows.iter().map(move |row| (run, row)))
+        .map(|(run, row)| Candidate {
+            place: (
+                run,
+                groups.partition_point(|group| *group < row.group.as_str()),
+            ),
+            quantity: row.measure,
+            difference: &row.difference,
+        })
+        .collect();
+    let judged = comparison::judge(&candidates, primary);
+    for (row, judgement) in compared.iter_mut().flatten().zip(judged) {
+        row.judgement = judgement;
+    }
 }
 
 /// Every measure in every group.
@@ -186,6 +227,7 @@ fn rows<'p>(pairing: &Pairing<'p>, by: Option<&str>) -> Result<Vec<Row<'p>>, Loo
                 group: value.map_or(String::new(), shown),
                 measure: quantity.name,
                 difference: Difference::of(&quantity, group),
+                judgement: None,
             });
         }
     }
@@ -223,6 +265,7 @@ fn print(
     second: &ComparedRun,
     pairing: &Pairing<'_>,
     all: &[Row<'_>],
+    judged: &[Option<Judgement>],
 ) -> io::Result<()> {
     let mut lines = comparison::incomparable(pairing).map_or(String::new(), |said| said + "\n");
     lines.push_str(&headline(first, second));
@@ -250,7 +293,7 @@ fn print(
     let rows: Vec<&Row<'_>> = all.iter().filter(|row| wanted(row, arguments)).collect();
     if has_numbers {
         table(&rows, arguments.by.as_deref())?;
-        super::print(&caution(&rows))?;
+        super::print(&caution(&rows, judged))?;
     }
     Ok(())
 }
@@ -325,6 +368,7 @@ fn table(rows: &[&Row<'_>], by: Option<&str>) -> io::Result<()> {
         group,
         measure,
         difference: row,
+        ..
     } in rows
     {
         let mut cells = Vec::new();
@@ -363,7 +407,7 @@ fn table(rows: &[&Row<'_>], by: Option<&str>) -> io::Result<()> {
 }
 
 /// What the intervals of the table can carry: replications that lack points, and how many intervals are read at once.
-fn caution(rows: &[&Row<'_>]) -> String {
+fn caution(rows: &[&Row<'_>], judged: &[Option<Judgement>]) -> String {
     let mut text = String::new();
     let gaps: BTreeSet<&str> = rows
         .iter()
@@ -383,30 +427,38 @@ fn caution(rows: &[&Row<'_>]) -> String {
             let _ = writeln!(text, "  and {} more: --json has all", gaps.len() - 5);
         }
     }
-    let tested: Vec<(&Row<'_>, f64)> = rows
-        .iter()
-        .filter_map(|row| Some((*row, row.difference.p_value()?)))
-        .collect();
-    if tested.len() > 1 {
-        let p_values: Vec<f64> = tested.iter().map(|(_, p)| *p).collect();
-        let adjusted = holm(&p_values);
-        let names: Vec<String> = (tested.iter().zip(adjusted))
-            .filter(|(_, adjusted)| *adjusted <= 0.05)
-            .map(|((row, _), _)| match row.group.as_str() {
+    for (family, what) in [
+        (
+            Family::Primary,
+            "the primary quantity, declared before any run",
+        ),
+        (Family::Others, "the other quantities"),
+    ] {
+        let tested = comparison::distinct(judged, family);
+        if tested == 0 {
+            continue;
+        }
+        let is_member = |row: &&&Row<'_>| {
+            let own = row.judgement.filter(|own| own.family == family);
+            own.is_some_and(|own| own.repeats.is_none() && is_shown(own.adjusted))
+        };
+        let names: Vec<String> = (rows.iter().filter(is_member))
+            .map(|row| match row.group.as_str() {
                 "" => row.measure.to_owned(),
                 group => format!("{} ({group})", row.measure),
             })
             .collect();
-        let _ = writeln!(
-            text,
-            "\nof {} intervals, one in twenty excludes 0 by chance alone; after Holm's correction the difference is significant (5 %) in {}.",
-            tested.len(),
-            if names.is_empty() {
-                "none".to_owned()
-            } else {
-                names.join(", ")
-            }
-        );
+        let shown = match names.is_empty() {
+            true => "none".to_owned(),
+            false => names.join(", "),
+        };
+        let _ = match tested {
+            1 => writeln!(text, "\n{what}: the 95 % interval excludes 0 in {shown}."),
+            tested => writeln!(
+                text,
+                "\n{what}: of {tested} distinct differences, after Holm's correction (5 %) shown in {shown}."
+            ),
+        };
     }
     text
 }
@@ -451,13 +503,17 @@ fn unpaired_json(points: &[&MeasuredPoint]) -> Vec<Value> {
 }
 
 fn difference_json(row: &Row<'_>) -> Value {
-    let (group, measure, row) = (&row.group, row.measure, &row.difference);
+    let (group, measure, judgement) = (&row.group, row.measure, row.judgement);
+    let row = &row.difference;
     let estimate = row.difference;
     json!({
         "group": group, "measure": measure, "method": row.method.name(), "refused": row.is_refused, "pairs": row.pairs, "equal": row.equal,
         "first_mean": row.first, "second_mean": row.second,
         "replications": row.replications[0], "replications_second": row.replications[1], "gaps": row.gaps,
         "p_value": row.p_value(),
+        "p_holm": judgement.map(|judgement| judgement.adjusted),
+        "family": judgement.map(|judgement| judgement.family.name()),
+        "repeats": judgement.and_then(|judgement| judgement.repeats),
         "difference": estimate.map(|estimate| estimate.mean),
         "difference_sd": estimate.and_then(|estimate| estimate.deviation),
         "difference_low": estimate.and_then(|estimate| estimate.low()),

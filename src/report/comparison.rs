@@ -6,6 +6,7 @@
 
 mod answer;
 mod differences;
+mod families;
 mod figures;
 mod page;
 mod pairs;
@@ -21,10 +22,10 @@ mod workloads;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use super::statistics::holm;
 use crate::store::{MeasuredPoint, RunSelector, RunSummary, Store, StoreError, UnfinishedPoint};
 pub use answer::{incomparable, remarks};
 pub use differences::Difference;
+pub use families::{Candidate, Family, Judgement, distinct, judge};
 pub(super) use page::style;
 pub use page::{page, write};
 use pairs::Points;
@@ -134,8 +135,8 @@ struct Comparison<'c> {
 /// One quantity over all pairs of a run with the reference.
 struct Overall<'c> {
     difference: Difference<'c>,
-    /// Its p-value after Holm's correction over all quantities of all runs.
-    adjusted: Option<f64>,
+    /// What its p-value is worth beside those of the other quantities and runs.
+    judgement: Option<Judgement>,
 }
 
 impl<'c> Comparison<'c> {
@@ -153,39 +154,34 @@ impl<'c> Comparison<'c> {
                 let group = pairing.whole();
                 let of = |quantity| Overall {
                     difference: Difference::of(quantity, &group),
-                    adjusted: None,
+                    judgement: None,
                 };
                 quantities.iter().map(of).collect()
             })
             .collect();
-        let mut tested: Vec<&mut Overall<'c>> = overall
-            .iter_mut()
-            .flatten()
-            .filter(|row| row.difference.p_value().is_some())
+        let primary = Quantity::primary(points.iter().copied());
+        let of_runs = overall.iter().enumerate();
+        let candidates: Vec<Candidate<'_, 'c>> = of_runs
+            .flat_map(|(run, rows)| {
+                let named = rows.iter().zip(&quantities);
+                named.map(move |(row, quantity)| Candidate {
+                    place: (run, 0),
+                    quantity: quantity.name,
+                    difference: &row.difference,
+                })
+            })
             .collect();
-        let p_values: Vec<f64> = (tested.iter())
-            .filter_map(|row| row.difference.p_value())
-            .collect();
-        for (row, adjusted) in tested.iter_mut().zip(holm(&p_values)) {
-            row.adjusted = Some(adjusted);
+        let judged = judge(&candidates, primary);
+        for (row, judgement) in overall.iter_mut().flatten().zip(&judged) {
+            row.judgement = *judgement;
         }
-        let mut main: Vec<Quantity> = match wanted.is_empty() {
-            true => Quantity::main(&quantities, &points),
-            false => quantities
-                .iter()
-                .filter(|quantity| wanted.iter().any(|name| name == quantity.name))
+        let main: Vec<Quantity> = match wanted.is_empty() {
+            true => Quantity::main(&quantities, &points, primary),
+            false => (wanted.iter())
+                .filter_map(|name| quantities.iter().find(|quantity| quantity.name == name))
                 .cloned()
                 .collect(),
         };
-        let differs = |quantity: &Quantity| {
-            let at = quantities.iter().position(|other| other == quantity);
-            at.is_some_and(|at| overall.iter().any(|rows| rows[at].difference.differs()))
-        };
-        // Of a study, which has no quantity that stands for all, the first that moved is the answer.
-        let moved = main.iter().position(differs).unwrap_or(0);
-        if main.first().is_some_and(|first| !first.is_gain()) {
-            main[..=moved].rotate_right(1);
-        }
         Self {
             runs,
             pairings,
@@ -209,10 +205,10 @@ impl<'c> Comparison<'c> {
         self.overall[other].get(at)
     }
 
-    /// How many differences were tested at once.
-    fn tested(&self) -> usize {
-        let rows = self.overall.iter().flatten();
-        rows.filter(|row| row.adjusted.is_some()).count()
+    /// How many distinct differences a family has.
+    fn tested(&self, family: Family) -> usize {
+        let judged = self.overall.iter().flatten().map(|row| row.judgement);
+        distinct(&judged.collect::<Vec<_>>(), family)
     }
 
     /// Whether all runs are of one store.

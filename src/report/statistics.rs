@@ -24,7 +24,16 @@ pub const INTERVALS: &str = "A 95 % interval over replications is ± its half wi
 /// of a lognormal sum in 85 of 100 cases and Hall's correction in 90; with twenty, 87 and 93.
 pub const FEWEST_FOR_SKEWED: u32 = 20;
 
-/// These p-values after Holm's correction: where those below 5 % are called differences, the chance of any
+/// The level of every test.
+const LEVEL: f64 = 0.05;
+
+/// Whether a p-value, after its correction, shows a difference.
+#[must_use]
+pub fn is_shown(p_value: f64) -> bool {
+    p_value <= LEVEL
+}
+
+/// These p-values after Holm's correction: where those of at most 5 % are called differences, the chance of any
 /// false alarm among all of them is 5 %.
 #[must_use]
 pub fn holm(p_values: &[f64]) -> Vec<f64> {

@@ -19,6 +19,7 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
     name: "co-reservation",
     about: "several clusters and a broker that reserves parts at them together",
     has_metrics: false,
+    primary: "co_failure_rate",
 });
 
 /// The broker, the clusters and the requests.

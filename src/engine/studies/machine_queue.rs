@@ -14,6 +14,7 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
     name: "machine-queue",
     about: "queue of a machine as its operators configure it",
     has_metrics: true,
+    primary: "mean_wait",
 });
 
 /// Where a machine is described.

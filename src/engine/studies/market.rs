@@ -15,6 +15,7 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
     name: "market",
     about: "clusters that quote price and risk of single jobs, and a broker that delegates them",
     has_metrics: false,
+    primary: "market_provider_gain_percent",
 });
 
 /// Who offers what, and whom the broker believes.

@@ -229,6 +229,9 @@ pub struct Strategy {
     pub about: &'static str,
     /// Whether the metrics of its jobs (utilisation, slowdown) say something of it beside its measures.
     pub has_metrics: bool,
+    /// The measure, or the metric of jobs, by which two of its runs are compared: declared here so that nobody chooses it after the
+    /// results were seen.
+    pub primary: &'static str,
 }
 
 /// Those names, in the order of tables.

@@ -15,6 +15,7 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
     name: "predicted-queue",
     about: "queue with EASY backfilling that plans with predicted run times",
     has_metrics: true,
+    primary: "bounded_slowdown",
 });
 
 /// Who predicts, who corrects, who comes first.

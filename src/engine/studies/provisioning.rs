@@ -21,6 +21,7 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
     name: "provisioning",
     about: "sites that sell slots, and workflows that buy them",
     has_metrics: false,
+    primary: "wf_makespan_hours",
 });
 
 /// Bytes of one task of an application: its slot, its run and its run by best effort.

@@ -16,6 +16,7 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
     name: "slots",
     about: "planning-based machine that advertises its holes",
     has_metrics: false,
+    primary: "slots_mean",
 });
 
 /// Bytes of a stored sample with about twenty slots.

@@ -14,6 +14,7 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
     name: "virtual-reservations",
     about: "virtual against adaptive reservations on forks of a planning-based machine",
     has_metrics: false,
+    primary: "var_cost",
 });
 
 /// Bytes of a stored trial.

@@ -1,6 +1,7 @@
 //! The answer in sentences: what the other runs earned or measured more or less, and how sure that is; or why nothing can be said.
 
-use super::{ComparedRun, Comparison, Method, Overall, Pairing, Quantity, unfinished_text};
+use super::{ComparedRun, Comparison, Family, Method, Overall, Pairing, Quantity, unfinished_text};
+use crate::report::statistics::is_shown;
 use crate::report::table::{Cell, Column, axes_text};
 
 /// Points that are named one by one.
@@ -8,9 +9,6 @@ pub(super) const MOST_NAMED: usize = 10;
 
 /// Fewer replications than this say little.
 const FEWEST_REPLICATIONS: u32 = 10;
-
-/// After Holm's correction, a difference whose p-value is below this is called one.
-pub(super) const LEVEL: f64 = 0.05;
 
 /// One sentence, or a few, for each run that is compared with the first.
 pub(super) fn answers(comparison: &Comparison<'_>) -> Vec<String> {
@@ -237,7 +235,7 @@ fn sentence(
         }
     );
     text.push(' ');
-    text.push_str(&certainty(comparison.tested(), row));
+    text.push_str(&certainty(comparison, row));
     if (2..FEWEST_REPLICATIONS).contains(&estimate.count) {
         text.push_str(&format!(" {} replications are few.", estimate.count));
     }
@@ -245,7 +243,7 @@ fn sentence(
 }
 
 /// What may be concluded.
-fn certainty(tested: usize, row: &Overall<'_>) -> String {
+fn certainty(comparison: &Comparison<'_>, row: &Overall<'_>) -> String {
     let difference = &row.difference;
     if !difference.gaps.is_empty() {
         return format!(
@@ -259,23 +257,28 @@ fn certainty(tested: usize, row: &Overall<'_>) -> String {
                 .join("; ")
         );
     }
-    let (Some(p), Some(adjusted)) = (difference.p_value(), row.adjusted) else {
+    let (Some(p), Some(judgement)) = (difference.p_value(), row.judgement) else {
         let which = match difference.difference {
             Some(estimate) if estimate.count > 1 => "replications that do not vary",
             _ => "one replication",
         };
         return format!("Whether that is chance cannot be said of {which}.");
     };
-    let correction = match tested {
+    let adjusted = judgement.adjusted;
+    let correction = match comparison.tested(judgement.family) {
         0 | 1 => format!("p {}", p_text(p)),
         tested => format!(
-            "p {} after Holm's correction for {tested} differences",
-            p_text(adjusted)
+            "p {} after Holm's correction for {tested} {}",
+            p_text(adjusted),
+            match judgement.family {
+                Family::Primary => "runs",
+                Family::Others => "differences",
+            }
         ),
     };
-    if adjusted < LEVEL {
-        format!("That is hardly chance ({correction}).")
-    } else if p < LEVEL {
+    if is_shown(adjusted) {
+        format!("The 95 % interval excludes 0 ({correction}).")
+    } else if is_shown(p) {
         format!(
             "That may be chance: so many differences are read at once that it does not stand out ({correction})."
         )
@@ -284,9 +287,10 @@ fn certainty(tested: usize, row: &Overall<'_>) -> String {
     }
 }
 
-/// `Mean wait (s) −434 ± 275`, where that is hardly chance.
+/// `Mean wait (s) −434 ± 275`, where that is shown beside all others.
 fn moved(quantity: &Quantity, row: &Overall<'_>) -> Option<String> {
-    row.adjusted.filter(|adjusted| *adjusted < LEVEL)?;
+    row.judgement
+        .filter(|judgement| is_shown(judgement.adjusted))?;
     let estimate = row.difference.difference?;
     let sign = if estimate.mean > 0.0 { "+" } else { "" };
     let shown = Column::estimate("", "", 0)
@@ -377,12 +381,13 @@ pub(super) fn trust(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
             ),
         ));
     }
-    if comparison.tested() > 1 {
+    let others = comparison.tested(Family::Others);
+    if others > 1 {
         found.push((
             true,
             format!(
-                "{} differences are tested at once; p-values in tables and answers are after Holm's correction for all of them",
-                comparison.tested()
+                "the answer's quantity was declared before any run and is tested by itself; of the others {others} distinct differences are \
+                 tested at once, and their p-values are after Holm's correction for one another"
             ),
         ));
     }

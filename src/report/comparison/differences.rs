@@ -35,6 +35,8 @@ pub struct Difference<'p> {
     pub largest: Option<(Option<f64>, &'p MeasuredPoint)>,
     /// The p-value of the difference of two independent sets.
     p_unpaired: Option<f64>,
+    /// What was tested: the differences of pairs, or the values of two independent sets minus their common mean.
+    tested: Vec<f64>,
 }
 
 impl<'p> Difference<'p> {
@@ -55,6 +57,26 @@ impl<'p> Difference<'p> {
         }
     }
 
+    /// Whether its test is that of another difference between the same replications: what was tested is the same but for a factor.
+    #[must_use]
+    pub fn repeats(&self, other: &Self) -> bool {
+        let product = |one: &[f64], two: &[f64]| -> f64 {
+            one.iter().zip(two).map(|(one, two)| one * two).sum()
+        };
+        let (own, others) = (
+            product(&self.tested, &self.tested),
+            product(&other.tested, &other.tested),
+        );
+        let both = product(&self.tested, &other.tested);
+        self.method == other.method
+            && self.replications == other.replications
+            && self.tested.len() == other.tested.len()
+            && own > 0.0
+            && others > 0.0
+            // Vectors point the same way or the opposite one, but for the rounding of sums.
+            && (both / own.sqrt() / others.sqrt()).abs() > 1.0 - 1e-12
+    }
+
     /// Two independent sets of replications.
     fn unpaired(quantity: &Quantity, group: &Group<'p>) -> Self {
         let is_refused = group.is_refused();
@@ -70,6 +92,8 @@ impl<'p> Difference<'p> {
         let welch = Welch::of(&first, &second);
         let count = |values: &[f64]| u32::try_from(values.len()).unwrap_or(u32::MAX);
         let mean = |values: &[f64]| Estimate::of(values).map(|estimate| estimate.mean);
+        let all: Vec<f64> = first.iter().chain(&second).copied().collect();
+        let middle = mean(&all).unwrap_or(0.0);
         Self {
             pairs: 0,
             equal: 0,
@@ -82,6 +106,7 @@ impl<'p> Difference<'p> {
             gaps: Vec::new(),
             largest: None,
             p_unpaired: welch.and_then(|welch| welch.p_value),
+            tested: all.into_iter().map(|value| value - middle).collect(),
         }
     }
 
@@ -136,6 +161,7 @@ impl<'p> Difference<'p> {
             gaps,
             largest,
             p_unpaired: None,
+            tested: means.iter().map(|(first, second)| second - first).collect(),
         }
     }
 }

@@ -75,8 +75,24 @@ impl Quantity {
         self.name == METRICS[0].name
     }
 
-    /// Those that a page shows first: of jobs what reports draw, of studies their measures; none that is 0 throughout.
-    pub(super) fn main(all: &[Self], points: &[&MeasuredPoint]) -> Vec<Self> {
+    /// The name of the quantity that answers a comparison of these points: that of their study, and the gain of policies and of points of
+    /// several studies.
+    #[must_use]
+    pub fn primary<'p>(points: impl Iterator<Item = &'p MeasuredPoint>) -> &'static str {
+        let of = |point: &MeasuredPoint| {
+            let own = studies::strategies().find(|known| known.name == point.strategy);
+            own.map_or(METRICS[0].name, |own| own.primary)
+        };
+        let found: BTreeSet<&'static str> = points.map(of).collect();
+        match found.len() {
+            1 => found.first().copied().unwrap_or(METRICS[0].name),
+            _ => METRICS[0].name,
+        }
+    }
+
+    /// Those that a page shows first: the primary one, then of jobs what reports draw, of studies their measures; none that is 0
+    /// throughout.
+    pub(super) fn main(all: &[Self], points: &[&MeasuredPoint], primary: &str) -> Vec<Self> {
         let is_study = points
             .iter()
             .all(|point| studies::is_strategy(&point.strategy));
@@ -93,7 +109,10 @@ impl Quantity {
             let mut values = points.iter().filter_map(|point| quantity.of(point));
             values.any(|value| value != 0.0)
         };
-        let main = all.iter().filter(is_shown).filter(has_values);
+        let is_primary = |quantity: &&Self| quantity.name == primary;
+        let others = (all.iter()).filter(|quantity| is_shown(quantity) && !is_primary(quantity));
+        let main = all.iter().filter(is_primary).chain(others);
+        let main = main.filter(has_values);
         main.take(MOST_MAIN).cloned().collect()
     }
 }

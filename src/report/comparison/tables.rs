@@ -1,10 +1,11 @@
 //! The tables of a comparison.
 
-use super::answer::{LEVEL, completeness};
+use super::answer::completeness;
 use super::{
-    ComparedRun, Comparison, Difference, Method, Overall, Quantity, settings, sql, unfinished_text,
+    Candidate, ComparedRun, Comparison, Difference, Family, Judgement, Method, Overall, Quantity,
+    distinct, judge, settings, sql, unfinished_text,
 };
-use crate::report::statistics::{Estimate, holm};
+use crate::report::statistics::{Estimate, is_shown};
 use crate::report::table::{Cell, Column, Table, axes_text};
 use crate::report::tables::short;
 
@@ -47,7 +48,7 @@ fn shortfall(comparison: &Comparison<'_>) -> String {
 }
 
 /// What a difference is, in a word.
-fn verdict(difference: &Difference<'_>, adjusted: Option<f64>) -> &'static str {
+fn verdict(difference: &Difference<'_>, judgement: Option<Judgement>) -> &'static str {
     match difference.difference {
         _ if matches!(difference.method, Method::Refused(_)) => "not comparable",
         None if difference.pairs == 0 && !difference.is_refused => "no pairs",
@@ -55,10 +56,10 @@ fn verdict(difference: &Difference<'_>, adjusted: Option<f64>) -> &'static str {
         _ if !difference.differs() => "equal",
         None => "no values",
         Some(_) if !difference.gaps.is_empty() => "unequal replications",
-        Some(estimate) => match adjusted {
+        Some(estimate) => match judgement {
             None if estimate.count > 1 => "no interval",
             None => "one replication",
-            Some(p) if p >= LEVEL => "may be chance",
+            Some(judgement) if !is_shown(judgement.adjusted) => "may be chance",
             Some(_) if estimate.mean > 0.0 => "higher",
             Some(_) => "lower",
         },
@@ -86,6 +87,7 @@ pub(super) fn overall(comparison: &Comparison<'_>, name: &str, wanted: &[Quantit
         Column::number("value", second, 0).mixed(),
         Column::number("p", "p", 0).mixed(),
         Column::number("p_holm", "p (Holm)", 0).mixed(),
+        Column::plain("family", "Judged with"),
         Column::plain("method", "Method"),
         Column::plain("n", "n"),
         Column::plain("n_value", format!("n: {second}")),
@@ -119,9 +121,10 @@ pub(super) fn overall(comparison: &Comparison<'_>, name: &str, wanted: &[Quantit
             "Run minus {reference}, paired by the jobs and failures that both saw; ± is half the 95 % interval of the mean difference \
              (Student's t; Welch: of two independent sets of replications). The unit is the replication: its points share jobs and failures, \
              so they are averaged first, and n counts pairs of replications, of Welch's the replications of each run. Points that share one \
-             result count once. Equal: pairs whose numbers are the same bit by bit. p (Holm) is corrected for the {} differences of all \
-             quantities and runs that were tested; the verdict follows from it at 5 %.{}",
-            comparison.tested(),
+             result count once. Equal: pairs whose numbers are the same bit by bit. The primary quantity of a study is declared before any run and \
+             judged by itself; p (Holm) of the others is corrected for their {} distinct differences, and one that repeats the test of \
+             another counts once. The verdict follows from p (Holm) at 5 %.{}",
+            comparison.tested(Family::Others),
             shortfall(comparison)
         ),
         sql: wanted.first().map_or(String::new(), |quantity| {
@@ -131,24 +134,33 @@ pub(super) fn overall(comparison: &Comparison<'_>, name: &str, wanted: &[Quantit
     }
 }
 
-fn numbers(row: &Overall<'_>) -> [Cell; 12] {
+fn numbers(row: &Overall<'_>) -> [Cell; 13] {
     let difference = &row.difference;
     let number = |value: Option<f64>| value.map_or(Cell::Missing, Cell::Number);
     let [count, count_second] = difference.replications;
     [
         difference.difference.into(),
-        text(verdict(difference, row.adjusted)),
+        text(verdict(difference, row.judgement)),
         percent(difference.difference, difference.first),
         number(difference.first),
         number(difference.second),
         number(difference.p_value()),
-        number(row.adjusted),
+        number(row.judgement.map(|judgement| judgement.adjusted)),
+        text(row.judgement.map_or(String::new(), judged_with)),
         text(difference.method.name()),
         Cell::Integer(i64::from(count)),
         Cell::Integer(i64::from(count_second)),
         Cell::Integer(difference.pairs as i64),
         Cell::Integer(difference.equal as i64),
     ]
+}
+
+/// With which others a difference was judged, or which one it repeats.
+fn judged_with(judgement: Judgement) -> String {
+    judgement.repeats.map_or_else(
+        || judgement.family.name().to_owned(),
+        |original| format!("same as {original}"),
+    )
 }
 
 /// In percent of the reference; undefined where that is not positive.
@@ -225,17 +237,26 @@ pub(super) fn combinations(comparison: &Comparison<'_>) -> Table {
             ));
         }
     }
-    let p_value = |differences: &[Difference<'_>]| differences.first()?.p_value();
-    let tested: Vec<f64> = rows
+    // One quantity at every combination: a family of its own.
+    let answered = first.map_or("", |quantity| quantity.name);
+    let candidates = rows
         .iter()
-        .filter_map(|(_, differences)| p_value(differences))
-        .collect();
-    let mut adjusted = holm(&tested).into_iter();
+        .enumerate()
+        .filter_map(|(at, (_, differences))| {
+            Some(Candidate {
+                place: (0, at),
+                quantity: answered,
+                difference: differences.first()?,
+            })
+        });
+    let judged = judge(&candidates.collect::<Vec<_>>(), answered);
+    let tested = distinct(&judged, Family::Primary);
+    let mut judged = judged.into_iter();
     let rows: Vec<Vec<Cell>> = rows
         .into_iter()
         .map(|(mut cells, differences)| {
             let number = |value: Option<f64>| value.map_or(Cell::Missing, Cell::Number);
-            let p = p_value(&differences).and_then(|_| adjusted.next());
+            let judgement = differences.first().and_then(|_| judged.next().flatten());
             if let Some(difference) = differences.first() {
                 cells.extend([number(difference.first), number(difference.second)]);
             }
@@ -249,8 +270,8 @@ pub(super) fn combinations(comparison: &Comparison<'_>) -> Table {
                 .and_then(|first| first.difference)
                 .map_or(0, |estimate| estimate.count);
             cells.extend([
-                number(p),
-                text(first.map_or("no values", |first| verdict(first, p))),
+                number(judgement.map(|judgement| judgement.adjusted)),
+                text(first.map_or("no values", |first| verdict(first, judgement))),
                 text(first.map_or("", |first| first.method.name())),
                 Cell::Integer(i64::from(count)),
             ]);
@@ -262,8 +283,7 @@ pub(super) fn combinations(comparison: &Comparison<'_>) -> Table {
     Table {
         note: format!(
             "Δ: run minus {reference}, mean over replications ± half the 95 % interval (Student's t). p (Holm) and the verdict are of {name}, \
-             corrected for the {} rows that were tested; the other intervals are not corrected.{}",
-            tested.len(),
+             corrected for the {tested} rows that were tested; the other intervals are not corrected.{}",
             shortfall(comparison)
         ),
         sql: first.map_or(String::new(), |quantity| {
