@@ -107,3 +107,139 @@ pub fn distinct(judged: &[Option<Judgement>], family: Family) -> usize {
     }
     members
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::comparison::Pairing;
+    use crate::report::comparison::pairs::Points;
+    use crate::report::comparison::quantities::Quantity;
+    use crate::report::statistics::is_shown;
+    use crate::store::{METRICS, MeasuredPoint};
+    use crate::store_fixtures::seen;
+    use crate::studies;
+
+    /// Replications that have 1 of everything but of these metrics.
+    fn run(values: &[(&str, [f64; 4])]) -> Vec<MeasuredPoint> {
+        let at = |name: &str| METRICS.iter().position(|metric| metric.name == name);
+        let point = |replication: u32| {
+            let mut all = vec![Some(1.0); METRICS.len()];
+            for (name, values) in values {
+                all[at(name).unwrap()] = Some(values[replication as usize]);
+            }
+            MeasuredPoint {
+                measured: Vec::new(),
+                strategy: "fcfs".to_owned(),
+                place: i64::from(replication),
+                identity: replication.to_string(),
+                simulation: i64::from(replication),
+                axes: Vec::new(),
+                replication,
+                seen: seen(&format!("jobs {replication}"), "none"),
+                spec: "{}".to_owned(),
+                values: all,
+            }
+        };
+        (0..4).map(point).collect()
+    }
+
+    fn judged(one: &[MeasuredPoint], two: &[MeasuredPoint]) -> Vec<(&'static str, Judgement)> {
+        let points = |done| Points {
+            done,
+            unfinished: &[],
+            unknown: 0,
+        };
+        let pairing = Pairing::new(points(one), points(two), false);
+        let group = pairing.whole();
+        let all = Quantity::all(std::iter::empty());
+        let differences: Vec<Difference<'_>> = (all.iter())
+            .map(|quantity| Difference::of(quantity, &group))
+            .collect();
+        let candidates: Vec<Candidate<'_, '_>> = (all.iter().zip(&differences))
+            .map(|(quantity, difference)| Candidate {
+                place: (0, 0),
+                quantity: quantity.name,
+                difference,
+            })
+            .collect();
+        let judged = judge(&candidates, "gain");
+        let named = all.iter().zip(judged);
+        named
+            .filter_map(|(quantity, judgement)| Some((quantity.name, judgement?)))
+            .collect()
+    }
+
+    fn nothing() -> Vec<MeasuredPoint> {
+        let names = [
+            "gain",
+            "forfeited",
+            "penalties",
+            "accepted",
+            "dropped",
+            "started",
+        ];
+        run(&names.map(|name| (name, [0.0; 4])))
+    }
+
+    #[test]
+    fn the_primary_quantity_is_judged_by_itself_and_what_repeats_a_test_counts_once() {
+        let moved = [1.0, 3.0, 2.0, 4.0];
+        let found = judged(
+            &nothing(),
+            &run(&[
+                ("gain", [5.0, 9.0, 1.0, 4.0]),
+                // The same three times over, in another unit and with another sign.
+                ("forfeited", moved),
+                ("penalties", moved.map(|value| 1.5 * value)),
+                ("accepted", moved.map(|value| -value / 7.0)),
+                ("dropped", [2.0, -1.0, 5.0, 1.0]),
+                ("started", [0.0; 4]),
+            ]),
+        );
+        let of = |name: &str| {
+            let found = found.iter().find(|(own, _)| *own == name);
+            found.map(|(_, judgement)| *judgement)
+        };
+        // t = 4.75 / (3.304 / 2) = 2.875 with three degrees of freedom: p = 0.0638, by itself.
+        let gain = of("gain").unwrap();
+        assert_eq!((gain.family, gain.repeats), (Family::Primary, None));
+        assert!((gain.adjusted - 0.0638).abs() < 5e-4, "{}", gain.adjusted);
+        // t = 2.5 / (1.291 / 2) = 3.873: p = 0.0305, of two distinct ones 0.0609; of four it would be 0.122.
+        let forfeited = of("forfeited").unwrap();
+        assert_eq!(
+            (forfeited.family, forfeited.repeats),
+            (Family::Others, None)
+        );
+        assert!(
+            (forfeited.adjusted - 0.0609).abs() < 5e-4,
+            "{}",
+            forfeited.adjusted
+        );
+        for name in ["penalties", "accepted"] {
+            let own = of(name).unwrap();
+            assert_eq!(
+                (own.repeats, own.adjusted),
+                (Some("forfeited"), forfeited.adjusted)
+            );
+        }
+        assert_eq!(of("started"), None, "equal bit by bit");
+        let all: Vec<Option<Judgement>> = found.iter().map(|(_, own)| Some(*own)).collect();
+        assert_eq!(distinct(&all, Family::Primary), 1);
+        assert_eq!(distinct(&all, Family::Others), 2);
+    }
+
+    #[test]
+    fn a_p_value_of_exactly_the_level_is_shown() {
+        assert!(is_shown(0.05) && !is_shown(0.050_000_1));
+    }
+
+    #[test]
+    fn every_study_declares_a_primary_quantity_that_it_has() {
+        for study in studies::strategies() {
+            let known = METRICS.iter().map(|metric| metric.name);
+            let known = known.chain(studies::measures::MEASURES.iter().map(|own| own.name));
+            let found = known.filter(|name| *name == study.primary).count();
+            assert_eq!(found, 1, "{}: {}", study.name, study.primary);
+        }
+    }
+}

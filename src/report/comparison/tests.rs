@@ -110,16 +110,16 @@ fn two_runs() -> (tempfile::TempDir, PathBuf) {
 }
 
 #[test]
-fn the_answer_says_how_much_more_a_run_earned_and_that_it_is_hardly_chance() {
+fn the_answer_says_how_much_more_a_run_earned_and_that_the_interval_excludes_0() {
     let (_folder, path) = two_runs();
     let runs = read(&[(&path, 1), (&path, 2)]);
     // Differences 10, 14 and 12: mean 12, s = 2, t(2) = 4.3027, half width 4.3027 · 2 / √3 = 4.968. t = 12 / (2 / √3) = 10.39 with
-    // two degrees of freedom: p = 0.00913, and three quantities moved alike (gain, fees, booked): 0.0274.
+    // two degrees of freedom: p = 0.00913. The gain is judged by itself, and fees and booked jobs, which moved alike, repeat its test.
     assert_eq!(
         answer::answers(&Comparison::new(&runs, &[])),
         [
             "b earned 12.00 coins more than a in each replication, on average over the 3 settings that both have (± 4.97, 95 %, n = 3 \
-          pairs of replications). That is hardly chance (p = 0.027 after Holm's correction for 3 differences). 3 replications are few. What \
+          pairs of replications). The 95 % interval excludes 0 (p = 0.009). 3 replications are few. What \
           moved with it: Fees (VC) +12.00 ± 4.97."
         ]
     );

@@ -49,7 +49,7 @@ impl Moments {
         deviation: Option<f64>,
         third_moment: Option<f64>,
     ) -> Option<Self> {
-        if count == 0 || !mean.is_finite() {
+        if count == 0 {
             return None;
         }
         let n = f64::from(count);

@@ -153,8 +153,9 @@ fn a_study_shows_its_measures_and_no_money() {
     );
     assert_eq!(best.rows.len(), 24);
     // Utilisation 0.75, and move at factor 2 and a share of 50 %: 30 − 10 + 2 + 3, and one more in the second replication.
-    assert_eq!(best.rows[23][3].text(2), "75.00 ± 0.00");
-    assert!(best.rows[23][5].text(2).starts_with("25.50 ± 6.35"));
+    // Equal values carry no interval.
+    assert_eq!(best.rows[23][3].text(2), "75.00");
+    assert!(best.rows[23][5].text(2).starts_with("25.50 [19.68, 32.35]"));
     assert_eq!(best.rows[20][5].text(2), "–");
     let shown = keys(&summary);
     assert!(shown.contains(&"requests") && shown.contains(&"mean_wait"));
@@ -492,10 +493,11 @@ fn each_axis_alone_is_the_mean_over_the_others_within_a_replication() {
     assert_eq!(rows.len(), 2 + 3 + 4);
     assert_eq!(value("rule", "move", "price_su"), 2.0);
     assert_eq!(value("share_percent", "20", "price_su"), 1.0);
-    // 30 + 1 (mean factor) + 2 (mean share, of those with requests) + replication: 33 and 34, ± 12.706 · 0.5.
+    // 30 + 1 (mean factor) + 2 (mean share, of those with requests) + replication: 33 and 34, so 12.706 · 0.5 = 6.353 points, which on
+    // the logit scale is 0.06353 ÷ (0.335 · 0.665) = 0.28518 around ln(0.335 ÷ 0.665) = −0.68568: from 27.47 %.
     close(value("rule", "reject", "rejected_percent"), 33.5);
-    let half = 33.5 - value("rule", "reject", "rejected_percent_low");
-    assert!((half - 6.353).abs() < 1e-3, "{half}");
+    let low = value("rule", "reject", "rejected_percent_low");
+    assert!((low - 27.471).abs() < 1e-3, "{low}");
     // The query of the table gives its means.
     let page = std::fs::read_to_string(out.join("index.html")).unwrap();
     assert!(page.contains("Each axis alone, in the mean over the others."));

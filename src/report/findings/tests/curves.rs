@@ -259,7 +259,7 @@ fn only_replications_that_both_sides_have_are_compared() {
     assert_missed(
         &format!("{TWO}by = 3"),
         &curves,
-        "2 ± 0 (14 against 12, 2 of 3 replications paired), 1 below 3",
+        "2 (14 against 12, 2 of 3 replications paired), 1 below 3",
     );
     let strangers = two(&[(0, 13.0), (1, 15.0)], &[(7, 11.0), (8, 13.0)]);
     let result = judge(TWO, &strangers);
