@@ -273,6 +273,10 @@ fn a_folder_of_version_0_2_is_written_again_and_loses_nothing_else() {
     assert!(page.starts_with("# "), "{page}");
 }
 
+/// What `sacct` prints of one job.
+const SACCT: &str = "JobIDRaw|Submit|Start|End|ElapsedRaw|NCPUS|NNodes|State|User|TimelimitRaw\n\
+    1|1000|1010|1060|50|4|1|COMPLETED|anna|10\n";
+
 #[test]
 fn no_command_writes_its_file_through_a_link_or_into_a_pipe() {
     let home = home();
@@ -282,7 +286,9 @@ fn no_command_writes_its_file_through_a_link_or_into_a_pipe() {
         "; MaxProcs: 4\n1 0 -1 10 2 -1 -1 2 10 -1 1 1 1 1 1 1 -1 -1\n",
     )
     .expect("written");
-    let commands: [(&str, &[&str]); 12] = [
+    fs::write(path.join("records.txt"), SACCT).expect("written");
+    fs::create_dir(path.join("shares")).expect("made");
+    let commands: [(&str, &[&str]); 17] = [
         (
             "o.html",
             &[
@@ -344,6 +350,51 @@ fn no_command_writes_its_file_through_a_link_or_into_a_pipe() {
             &["workflow", "draw", "given.json", "--out", "w.svg"],
         ),
         ("bookahead.1", &["man", "."]),
+        ("l.json", &["metrics", "--log", "l.json"]),
+        (
+            "i.swf",
+            &["trace", "import", "records.txt", "--out", "i.swf"],
+        ),
+        (
+            "names.csv",
+            &[
+                "trace",
+                "import",
+                "records.txt",
+                "--out",
+                "named.swf",
+                "--names",
+                "names.csv",
+            ],
+        ),
+        (
+            "slurm.sh",
+            &[
+                "submit",
+                "small.toml",
+                "--engine",
+                "slurm",
+                "--shards",
+                "2",
+                "--dir",
+                ".",
+                "--dry-run",
+            ],
+        ),
+        (
+            "shares/experiment.toml",
+            &[
+                "submit",
+                "small.toml",
+                "--engine",
+                "slurm",
+                "--shards",
+                "2",
+                "--dir",
+                "shares",
+                "--dry-run",
+            ],
+        ),
     ];
     let given = output(program(
         path,
@@ -353,7 +404,7 @@ fn no_command_writes_its_file_through_a_link_or_into_a_pipe() {
     for (file, arguments) in commands {
         let (file, mine) = (path.join(file), path.join("mine"));
         let before = everything(&mine);
-        symlink("mine/notes.md", &file).expect("linked");
+        symlink(mine.join("notes.md"), &file).expect("linked");
         let (code, said) = ended(program(path, arguments));
         let words = said.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_ne!(code, Some(0), "{arguments:?}: {said}");

@@ -436,6 +436,8 @@ fn a_dry_run_writes_the_script_and_submits_nothing_and_a_folder_keeps_to_one_exp
         "9",
         "--outcomes",
         "metrics",
+        "--durability",
+        "full",
     ]);
     assert_eq!(code, 0, "{shown}");
     for words in [
@@ -450,7 +452,7 @@ fn a_dry_run_writes_the_script_and_submits_nothing_and_a_folder_keeps_to_one_exp
         "#SBATCH --array=1-40",
         "#SBATCH --cpus-per-task=8",
         "--shard \"${SLURM_ARRAY_TASK_ID}\"/40",
-        "--workers 8 --outcomes metrics --seed 9",
+        "--workers 8 --outcomes metrics \\\n  --durability full --seed 9\n",
     ] {
         assert!(script.contains(words), "no `{words}` in: {script}");
     }

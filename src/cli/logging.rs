@@ -1,6 +1,5 @@
 //! The log: for people on standard error, and as JSON in a file where one is wanted.
 
-use std::fs::OpenOptions;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -10,6 +9,7 @@ use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
 use tracing_subscriber::{EnvFilter, Layer, fmt};
 
 use super::output::coloured;
+use crate::output::append;
 use crate::sweep::above_bar;
 
 /// Why there is no log.
@@ -69,8 +69,7 @@ pub(super) fn start(file: Option<&Path>, quiet: bool) -> Result<(), LogError> {
         .with_filter(filter);
     let json = match file {
         Some(path) => {
-            let opened = OpenOptions::new().create(true).append(true).open(path);
-            let file = opened.map_err(|source| LogError::File {
+            let file = append(path).map_err(|source| LogError::File {
                 path: path.to_owned(),
                 source,
             })?;

@@ -14,9 +14,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::str::FromStr;
 
-use clap::ValueEnum as _;
+use clap::ValueEnum;
 
 use self::engine::{Job, list};
+use super::durability::DurabilityArgument;
 use super::run::{Outcomes, complain};
 use super::screen::LookError;
 use crate::sweep::{Experiment, Shard};
@@ -52,6 +53,9 @@ pub struct SubmitArguments {
     /// What is kept: every job's outcome, or the points' metrics only
     #[arg(long, value_enum, default_value = "all")]
     pub outcomes: Outcomes,
+    /// What a power failure may cost each share
+    #[command(flatten)]
+    pub durability: DurabilityArgument,
     /// An option to pass on to the batch system, such as --option=--partition=long (may be repeated)
     #[arg(long = "option", value_name = "OPTION", allow_hyphen_values = true)]
     pub options: Vec<String>,
@@ -152,7 +156,8 @@ pub fn execute(arguments: &SubmitArguments) -> Result<ExitCode, LookError> {
         shards: arguments.shards.get(),
         workers: arguments.workers.get(),
         seed: arguments.seed,
-        outcomes: outcomes_name(arguments.outcomes),
+        outcomes: name_of(&arguments.outcomes),
+        durability: name_of(&arguments.durability.durability),
         environment: environment()?,
     };
     if numbers.is_empty() {
@@ -206,8 +211,9 @@ fn println_out(line: impl std::fmt::Display) -> io::Result<()> {
     writeln!(super::output::people(), "{line}")
 }
 
-fn outcomes_name(outcomes: Outcomes) -> String {
-    outcomes
+/// The value of an option as the command line has it.
+fn name_of(value: &impl ValueEnum) -> String {
+    value
         .to_possible_value()
         .map_or_else(String::new, |value| value.get_name().to_owned())
 }

@@ -31,6 +31,7 @@ pub(super) struct Job {
     pub(super) workers: usize,
     pub(super) seed: Option<u64>,
     pub(super) outcomes: String,
+    pub(super) durability: String,
     pub(super) environment: Vec<(String, String)>,
 }
 
@@ -119,12 +120,13 @@ impl Engine {
         let share = format!("\"${{{}}}\"", self.variable());
         let _ = write!(
             text,
-            "exec {} run {} --shard {share}/{of} \\\n  --store {}/shard-{share}-of-{of}.db --workers {} --outcomes {}",
+            "exec {} run {} --shard {share}/{of} \\\n  --store {}/shard-{share}-of-{of}.db --workers {} --outcomes {} \\\n  --durability {}",
             path(&job.program),
             path(&job.folder.join(CONFIGURATION)),
             path(&job.folder),
             job.workers,
             job.outcomes,
+            job.durability,
             of = job.shards,
         );
         if let Some(seed) = job.seed {

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::thread::Builder;
 
-use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _};
+use cap_fs_ext::{FollowSymlinks, OpenOptionsFollowExt as _, OpenOptionsSyncExt as _};
 use cap_std::fs::OpenOptions;
 
 use super::folder::OutputFolder;
@@ -75,14 +75,7 @@ impl OutputFile {
             let file = File::options().append(true).open(path)?;
             return Ok(Self { file, beside: None });
         }
-        let Some(name) = path.file_name() else {
-            return Err(OutputRefusal::NoName.into());
-        };
-        let folder = match path.parent() {
-            Some(folder) if folder != Path::new("") => folder,
-            _ => Path::new("."),
-        };
-        let folder = OutputFolder::create_following(folder)?;
+        let (folder, name) = place(path)?;
         let file = Self::begin(&folder, name, access)?;
         folder.remove_leftovers();
         Ok(file)
@@ -259,6 +252,40 @@ impl Drop for OutputFile {
             let _ = beside.folder.remove(&beside.unfinished);
         }
     }
+}
+
+/// Opens a file to write at its end, for a log that grows; missing folders are made, and the file where there is none.
+///
+/// # Errors
+///
+/// As [`OutputFile::create`].
+pub fn append(path: &Path) -> io::Result<File> {
+    if is_stream(path) {
+        return File::options().append(true).open(path);
+    }
+    let (folder, name) = place(path)?;
+    folder.is_file(name)?;
+    let mut options = OpenOptions::new();
+    options
+        .append(true)
+        .create(true)
+        .follow(FollowSymlinks::No)
+        .nonblock(true);
+    let file = folder.dir.open_with(name, &options)?.into_std();
+    if !file.metadata()?.is_file() {
+        return Err(OutputRefusal::Special("a special file").into());
+    }
+    Ok(file)
+}
+
+/// The folder of a path, made where it is missing, and the name in it.
+fn place(path: &Path) -> io::Result<(OutputFolder, &OsStr)> {
+    let name = path.file_name().ok_or(OutputRefusal::NoName)?;
+    let folder = match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    Ok((OutputFolder::create_following(folder)?, name))
 }
 
 /// Writes a whole file; missing folders are made.

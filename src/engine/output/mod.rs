@@ -12,6 +12,6 @@ mod refusal;
 #[cfg(test)]
 mod tests;
 
-pub use file::{OutputFile, write_file};
+pub use file::{OutputFile, append, write_file};
 pub use folder::{FolderLock, OutputFolder};
 pub use refusal::OutputRefusal;

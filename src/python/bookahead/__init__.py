@@ -17,6 +17,7 @@ from ._errors import BookaheadError, ExperimentError, PointsFailedError, Problem
 from ._program import program, version
 from ._runs import (
     DEFAULT_STORE,
+    Durability,
     Outcomes,
     Run,
     check,
@@ -34,6 +35,7 @@ from ._runs import (
 __all__ = [
     "DEFAULT_STORE",
     "BookaheadError",
+    "Durability",
     "ExperimentError",
     "Outcomes",
     "PointsFailedError",

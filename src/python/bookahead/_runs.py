@@ -21,6 +21,9 @@ from ._errors import BookaheadError, ExperimentError, PointsFailedError, Problem
 Outcomes = Literal["all", "metrics"]
 """What a sweep keeps: every job's outcome, or the metrics of points only."""
 
+Durability = Literal["fast", "normal", "full"]
+"""What a power failure may cost a store."""
+
 DEFAULT_STORE = Path("data/bookahead.db")
 """The store that the program takes where no other is named, below the current folder."""
 
@@ -82,6 +85,7 @@ def run(
     workers: int | None = None,
     seed: int | None = None,
     outcomes: Outcomes = "all",
+    durability: Durability = "normal",
     report: AnyPath | None = None,
     retry_failed: bool = False,
     fresh: bool = False,
@@ -100,6 +104,8 @@ def run(
         workers: How many simulations run at once; all cores if not given.
         seed: Takes the place of the configuration's.
         outcomes: `all` keeps every job's outcome, `metrics` the metrics of points only.
+        durability: What a power failure may cost: `fast` what was committed since the last checkpoint, `normal` the last ten seconds, `full`
+            nothing. A kill of the program costs nothing that was committed in any case.
         report: A folder for the report; none is written if not given.
         retry_failed: Try points again that failed before.
         fresh: Compute everything anew, whatever the store has; older runs keep their results.
@@ -115,6 +121,7 @@ def run(
     """
     named, text = _configuration(configuration)
     arguments = ["run", "--json", f"--store={os.fspath(store)}", f"--outcomes={outcomes}"]
+    arguments += [f"--durability={durability}"]
     arguments += ["--no-report"] if report is None else [f"--report={os.fspath(report)}"]
     arguments += _option("--workers", workers) + _option("--seed", seed)
     arguments += ["--retry-failed"] if retry_failed else []
