@@ -10,6 +10,7 @@ use bookahead::sweep::keys::{self, Kind};
 use bookahead::sweep::{Experiment, ExperimentError};
 use bookahead_engine::printable::is_harmful;
 
+use crate::serve::client::Server;
 use crate::support::program::{folder, output, program, text};
 
 /// Moves a cursor, sets a title, turns the direction, hides letters, makes links, pictures and HTML, ends code.
@@ -389,7 +390,7 @@ fn no_text_of_a_store_acts_on_a_terminal_or_is_live_in_a_report() {
     ));
     assert!(made.status.success(), "{}", text(&made.stderr));
     let columns = columns_of_text(&path.join("sound.db"));
-    let mut changed = 0;
+    let (mut changed, mut pages) = (0, 0);
     for (table, column) in &columns {
         let store = path.join("hostile.db");
         fs::copy(path.join("sound.db"), &store).unwrap();
@@ -406,8 +407,10 @@ fn no_text_of_a_store_acts_on_a_terminal_or_is_live_in_a_report() {
         }
         changed += 1;
         let what = format!("{table}.{column}");
-        let out = path.join("report");
-        let _ = fs::remove_dir_all(&out);
+        let reports = ["report", "compared"].map(|name| path.join(name));
+        for folder in &reports {
+            let _ = fs::remove_dir_all(folder);
+        }
         let select = format!("SELECT \"{column}\" FROM \"{table}\"");
         for command in [
             &["runs"][..],
@@ -415,6 +418,8 @@ fn no_text_of_a_store_acts_on_a_terminal_or_is_live_in_a_report() {
             &["show", "1", "--points"],
             &["show", "1", "--point", "0"],
             &["report", "1", "--out", "report"],
+            &["compare", "1", "1", "--out", "compared"],
+            &["compare", "1", "1", "--json"],
             &["sql", &select],
             &["sql", "--format", "json", &select],
         ] {
@@ -424,10 +429,24 @@ fn no_text_of_a_store_acts_on_a_terminal_or_is_live_in_a_report() {
             ));
             assert_said_printable(&format!("{what}: {command:?}"), &ended);
         }
-        if out.is_dir() {
-            assert_inert_report(&what, &out);
+        for folder in reports.iter().filter(|folder| folder.is_dir()) {
+            assert_inert_report(&what, folder);
+        }
+        let server = Server::start(path, &["--store", "hostile.db"]);
+        for page in [
+            "/",
+            "/runs/1",
+            "/compare?run=1&run=1",
+            "/runs/1/plan?point=0",
+        ] {
+            let answer = server.get(page);
+            let what = format!("{what}: {page}");
+            assert_printable(&what, &answer.body);
+            assert!(!answer.body.contains("<img src=x"), "{what}");
+            pages += usize::from(answer.status == 200);
         }
     }
+    assert!(pages > 30, "{pages} pages were shown");
     assert!(changed > 15, "{changed} of {columns:?}");
 }
 

@@ -1,7 +1,7 @@
 //! `bookahead serve` and `bookahead runs --watch`: what they show, that a sweep goes on beside them, and whom they refuse.
 
 mod browser;
-mod client;
+pub mod client;
 mod limits;
 
 use std::fs;
