@@ -437,6 +437,7 @@ fn no_text_of_a_store_acts_on_a_terminal_or_is_live_in_a_report() {
             "/",
             "/runs/1",
             "/compare?run=1&run=1",
+            "/runs/1/plans",
             "/runs/1/plan?point=0",
         ] {
             let answer = server.get(page);

@@ -442,6 +442,31 @@ impl Store {
         Ok(losses)
     }
 
+    /// How many replications earlier runs of the same experiment had that ended with fewer and some of whose results this run uses: each
+    /// of them may have been looked at before it was decided to go on. Ascending, each number once.
+    ///
+    /// # Errors
+    ///
+    /// When the store cannot be read.
+    pub fn earlier_looks(&self, run: RunId) -> Result<Vec<u32>, StoreError> {
+        let sql = |error| self.error("looking for earlier runs of an experiment", error);
+        let mut statement = self
+            .connection
+            .prepare(
+                "SELECT DISTINCT earlier.replications FROM run own JOIN run earlier
+                 ON earlier.name = own.name AND earlier.id < own.id AND earlier.replications < own.replications
+                 WHERE own.id = ?1 AND earlier.state <> 0 AND EXISTS (
+                     SELECT 1 FROM run_point one JOIN run_point two ON two.point = one.point
+                     WHERE one.run = earlier.id AND two.run = own.id)
+                 ORDER BY 1",
+            )
+            .map_err(sql)?;
+        statement
+            .query_map([run.0], |row| row.get(0))
+            .and_then(Iterator::collect)
+            .map_err(sql)
+    }
+
     /// The names of the workloads behind the points of a run, sorted.
     ///
     /// # Errors
