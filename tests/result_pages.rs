@@ -1,4 +1,5 @@
-//! The pages of results: each says what its design can show, its queries fit the store, and small experiments give their numbers again.
+//! The pages of results: each says what its design can show, its queries fit the store, and small
+//! experiments give their numbers again.
 
 use std::collections::BTreeSet;
 use std::fs;

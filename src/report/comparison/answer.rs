@@ -162,8 +162,8 @@ fn no_pairs(pairing: &Pairing<'_>) -> String {
     format!("{text}; both have the axes {}", pairing.axes.join(", "))
 }
 
-/// What the values of a replication are averaged over, behind "in the mean over replications": settings that share one result (a baseline
-/// at every threshold) count once.
+/// What the values of a replication are averaged over, behind "in the mean over replications":
+/// settings that share one result (a baseline at every threshold) count once.
 fn averaged_over(pairing: &Pairing<'_>) -> String {
     let settings = pairing.groups(&pairing.axes).len();
     match pairing.distinct_settings() {

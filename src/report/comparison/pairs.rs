@@ -130,7 +130,7 @@ impl<'p> Pairing<'p> {
                 .all(|pair| pair.one.simulation == pair.two.simulation)
     }
 
-    /// How many of the settings have a result of their own: a baseline that has no threshold has one result at all of them.
+    /// How many results the settings have: a baseline that reads no threshold has one at all of them.
     #[must_use]
     pub fn distinct_settings(&self) -> usize {
         let results = |group: &Group<'p>| -> BTreeSet<[&'p str; 2]> {
