@@ -272,7 +272,8 @@ fn several_runs_are_compared_with_the_first_on_the_screen_as_json_and_as_a_repor
     }
     let page = std::fs::read_to_string(out.join("index.html")).expect("a page");
     assert!(
-        page.contains("in each replication") && page.contains("scheduling.condition_on_elapsed")
+        page.contains("in the mean over replications")
+            && page.contains("scheduling.condition_on_elapsed")
     );
     let wrong = refused(&["compare", "1", "gone.db:2"]);
     assert!(wrong.contains("there is no store `gone.db`"), "{wrong}");

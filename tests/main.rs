@@ -46,6 +46,7 @@ mod reproduce_curves;
 mod reproduce_own_paper;
 mod reproduce_readings;
 mod reservations;
+mod result_pages;
 mod scripts;
 mod serve;
 mod shards;

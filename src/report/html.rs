@@ -12,6 +12,7 @@ use maud::{Markup, PreEscaped, html};
 use super::content::{Content, shortfall};
 use super::figure::Section;
 use super::section::{PlanSection, Served};
+use super::statistics::EXPLAINED;
 use super::svg;
 use super::table::{Cell, Table, value_text};
 use super::tables::missing;
@@ -158,6 +159,7 @@ impl Content<'_> {
                                 li class=(if good { "good" } else { "bad" }) { (sentence) } "\n"
                             }
                         }
+                        "\n" p.note { (EXPLAINED) } "\n"
                     } "\n"
                 } "\n"
                 (self.cards())

@@ -4,7 +4,7 @@
 //! kind of the quantity ([`QuantityKind`]): Student's t for means and for paired differences, Student's t
 //! on the logit scale for shares and on the logarithmic scale for counts of rare events, Hall's
 //! transformation for skewed sums, Welch's t for two independent sets of replications. Nothing here
-//! knows what a quantity means; docs/fidelity.md says where which method is used.
+//! knows what a quantity means; docs/statistics.md says where which method is used.
 
 mod estimate;
 mod interval;
@@ -13,6 +13,10 @@ mod welch;
 pub use self::estimate::{Estimate, Moments};
 pub use self::interval::{Interval, Method, student_t_95};
 pub use self::welch::Welch;
+
+/// Where every report sends a reader who wants to know what its intervals and marks mean.
+pub const EXPLAINED: &str =
+    "Units, pairs, intervals and marks are explained in docs/statistics.md.";
 
 /// What a reader of a table must know of the intervals beside its means.
 pub const INTERVALS: &str = "A 95 % interval over replications is ± its half width by Student's t; of shares (logit scale), \

@@ -14,6 +14,7 @@ use super::findings::PublishedNumber;
 use super::format::inline::{block, code, label, paragraphs, text};
 use super::format::{Markdown, TableFormat, inert};
 use super::section::{ReportError, ReportExtras};
+use super::statistics::EXPLAINED;
 use super::svg;
 use super::table::Table;
 use super::tables::missing;
@@ -263,7 +264,8 @@ fn write_head(run: &RunSummary, target: &mut Vec<u8>) -> std::io::Result<()> {
     }
     writeln!(
         target,
-        "Every number comes from the store; the query stands under its table. When, where and how long: `run.md`.\n"
+        "Every number comes from the store; the query stands under its table. When, where and how long: `run.md`. \
+         {EXPLAINED}\n"
     )
 }
 

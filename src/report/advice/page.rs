@@ -10,6 +10,7 @@ use crate::report::format::inline::{self, code, label, text};
 use crate::report::format::{Markdown, TableFormat as _};
 use crate::report::html::{Panels, document, script, table_html};
 use crate::report::section::ReportError;
+use crate::report::statistics::EXPLAINED;
 use crate::report::svg;
 use crate::report::write::Folder;
 
@@ -101,6 +102,7 @@ fn html_page(source: &AdviceSource<'_>, sections: &[Section<'_>]) -> String {
                 } "\n"
                 @for sentence in &source.sampled { p.note { (sentence) } "\n" }
                 p.note { (BRACKETS) " This page again: " code { (source.command) } } "\n"
+                p.note { (EXPLAINED) } "\n"
             } "\n"
             main { "\n"
                 @for section in sections { (section_html(section)) }
@@ -169,7 +171,7 @@ fn write_markdown(
     }
     writeln!(
         target,
-        "{BRACKETS} This page again: {}\n",
+        "{BRACKETS} This page again: {}\n\n{EXPLAINED}\n",
         code(&source.command)
     )?;
     let markdown = Markdown::default();

@@ -44,8 +44,7 @@ fn answer(comparison: &Comparison<'_>, at: usize, other: &ComparedRun) -> String
     let Some((quantity, row)) = found else {
         return format!("{nothing}: no point has a value that could be compared.");
     };
-    let settings = pairing.groups(&pairing.axes).len();
-    let mut text = sentence(comparison, quantity, row, other, settings);
+    let mut text = sentence(comparison, quantity, row, other, &averaged_over(pairing));
     let moved: Vec<String> = comparison.main[1..]
         .iter()
         .filter_map(|quantity| moved(quantity, comparison.overall(at, quantity)?))
@@ -161,12 +160,25 @@ fn no_pairs(pairing: &Pairing<'_>) -> String {
     format!("{text}; both have the axes {}", pairing.axes.join(", "))
 }
 
+/// What the values of a replication are averaged over, behind "in the mean over replications":
+/// settings that share one result (a baseline at every threshold) count once.
+fn averaged_over(pairing: &Pairing<'_>) -> String {
+    let settings = pairing.groups(&pairing.axes).len();
+    match pairing.distinct_settings() {
+        _ if settings == 1 => String::new(),
+        distinct if distinct < settings => format!(
+            " and over the {distinct} distinct results of the {settings} settings that both have"
+        ),
+        _ => format!(" and over the {settings} settings that both have"),
+    }
+}
+
 fn sentence(
     comparison: &Comparison<'_>,
     quantity: &Quantity,
     row: &Overall<'_>,
     other: &ComparedRun,
-    settings: usize,
+    averaged_over: &str,
 ) -> String {
     let reference = &comparison.reference().label;
     let difference = &row.difference;
@@ -224,15 +236,11 @@ fn sentence(
         None => String::new(),
     };
     let mut text = format!(
-        "{moved}{}{} ({interval}{replications}).",
-        match difference.method {
-            Method::Welch => "",
-            _ => " in each replication",
+        "{moved} {}{averaged_over} ({interval}{replications}).",
+        match difference.replications {
+            [1, 1] => "in one replication",
+            _ => "in the mean over replications",
         },
-        match settings {
-            1 => String::new(),
-            settings => format!(", on average over the {settings} settings that both have"),
-        }
     );
     text.push(' ');
     text.push_str(&certainty(comparison, row));
@@ -277,17 +285,17 @@ fn certainty(comparison: &Comparison<'_>, row: &Overall<'_>) -> String {
         ),
     };
     if is_shown(adjusted) {
-        format!("The 95 % interval excludes 0 ({correction}).")
+        format!("The difference is significant at 5 % ({correction}).")
     } else if is_shown(p) {
         format!(
-            "That may be chance: so many differences are read at once that it does not stand out ({correction})."
+            "That may be chance: its own interval excludes 0, but it is not significant at 5 % among so many differences ({correction})."
         )
     } else {
-        format!("That may be chance: the interval holds 0 ({correction}).")
+        format!("That may be chance: the 95 % interval contains 0 ({correction}).")
     }
 }
 
-/// `Mean wait (s) −434 ± 275`, where that is shown beside all others.
+/// `Mean wait (s) −434 ± 275`, where that is significant.
 fn moved(quantity: &Quantity, row: &Overall<'_>) -> Option<String> {
     row.judgement
         .filter(|judgement| is_shown(judgement.adjusted))?;

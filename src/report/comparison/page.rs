@@ -15,6 +15,7 @@ use crate::report::html::{
     self, Panels, document, plain_table, script, section, table_html, way_back,
 };
 use crate::report::section::{ReportError, Served};
+use crate::report::statistics::EXPLAINED;
 use crate::report::table::Table;
 use crate::report::write::{Folder, KeptFiles};
 
@@ -142,6 +143,7 @@ impl Content {
                                 li class=(if *good { "good" } else { "bad" }) { (sentence) } "\n"
                             }
                         }
+                        "\n" p.note { (EXPLAINED) } "\n"
                     } "\n"
                     section class="card wide" id="outcome" {
                         h2 { (self.main.title) } "\n"
@@ -204,7 +206,7 @@ impl Content {
                 inline::sentence(sentence)
             )?;
         }
-        writeln!(target)?;
+        writeln!(target, "\n{EXPLAINED}\n")?;
         let figures: Vec<&Figure> = self.drawn.figures.iter().take(MARKDOWN_FIGURES).collect();
         if !figures.is_empty() {
             writeln!(target, "## All runs in one plot\n")?;

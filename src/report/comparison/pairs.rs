@@ -130,6 +130,21 @@ impl<'p> Pairing<'p> {
                 .all(|pair| pair.one.simulation == pair.two.simulation)
     }
 
+    /// How many results the settings have: a baseline that reads no threshold has one at all of them.
+    #[must_use]
+    pub fn distinct_settings(&self) -> usize {
+        let results = |group: &Group<'p>| -> BTreeSet<[&'p str; 2]> {
+            let pairs = group.pairs.iter();
+            let pairs = pairs.map(|pair| [&*pair.one.identity, &*pair.two.identity]);
+            let beside = group.beside.iter().flatten().flatten();
+            pairs
+                .chain(beside.map(|point| [&*point.identity, ""]))
+                .collect()
+        };
+        let groups = self.groups(&self.axes);
+        groups.iter().map(results).collect::<BTreeSet<_>>().len()
+    }
+
     /// Pairs points that have the same value on every axis that both runs have, and saw the same jobs and failures, whatever the numbers
     /// of their replications. Where that names several points of one run, none of them is paired: any choice would be arbitrary.
     pub(super) fn new(first: Points<'p>, second: Points<'p>, is_one_store: bool) -> Self {

@@ -110,7 +110,7 @@ fn two_runs() -> (tempfile::TempDir, PathBuf) {
 }
 
 #[test]
-fn the_answer_says_how_much_more_a_run_earned_and_that_the_interval_excludes_0() {
+fn the_answer_says_how_much_more_a_run_earned_and_that_it_is_significant() {
     let (_folder, path) = two_runs();
     let runs = read(&[(&path, 1), (&path, 2)]);
     // Differences 10, 14 and 12: mean 12, s = 2, t(2) = 4.3027, half width 4.3027 · 2 / √3 = 4.968. t = 12 / (2 / √3) = 10.39 with
@@ -118,8 +118,8 @@ fn the_answer_says_how_much_more_a_run_earned_and_that_the_interval_excludes_0()
     assert_eq!(
         answer::answers(&Comparison::new(&runs, &[])),
         [
-            "b earned 12.00 coins more than a in each replication, on average over the 3 settings that both have (± 4.97, 95 %, n = 3 \
-          pairs of replications). The 95 % interval excludes 0 (p = 0.009). 3 replications are few. What \
+            "b earned 12.00 coins more than a in the mean over replications and over the 3 settings that both have (± 4.97, 95 %, n = 3 \
+          pairs of replications). The difference is significant at 5 % (p = 0.009). 3 replications are few. What \
           moved with it: Fees (VC) +12.00 ± 4.97."
         ]
     );
@@ -135,6 +135,57 @@ fn the_answer_says_how_much_more_a_run_earned_and_that_the_interval_excludes_0()
         answer.contains("share the very same stored results"),
         "{answer}"
     );
+}
+
+#[test]
+fn settings_that_share_their_result_count_once_in_the_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    let (thresholds, kinds) = ([0.1, 0.2, 0.3], ["baseline", "overbooking"]);
+    for name in ["a", "b"] {
+        let axes = vec![
+            axis(THRESHOLD, &thresholds.map(AxisValue::Real)),
+            axis(KIND, &kinds.map(text)),
+        ];
+        let store = Store::open(&path).unwrap();
+        let run = store.begin_run(&record(name, axes, 12)).unwrap();
+        let writer = Writer::start(store, run, OutcomeDetail::None, 4);
+        let at = |id: &str, kind, threshold, replication| {
+            let values = [(THRESHOLD, AxisValue::Real(threshold)), (KIND, text(kind))];
+            point(id, &values, replication, 1.0)
+        };
+        for replication in 0..2 {
+            let shared = format!("{name}-{replication}");
+            let shared_points = thresholds
+                .map(|threshold| at(&shared, kinds[0], threshold, replication))
+                .to_vec();
+            let mut simulations = vec![(shared, shared_points)];
+            simulations.extend(thresholds.map(|threshold| {
+                let id = format!("{name}-{replication}-{threshold}");
+                let points = vec![at(&id, kinds[1], threshold, replication)];
+                (id, points)
+            }));
+            for (id, points) in simulations {
+                let fees = 3_600 * (100 + i64::from(replication) * i64::from(name == "b"));
+                let metrics = SimulationMetrics {
+                    fees: NodeSeconds(fees),
+                    submitted: 10,
+                    ..SimulationMetrics::default()
+                };
+                let result = SimulationResult {
+                    metrics,
+                    ..SimulationResult::default()
+                };
+                let done = finished(&id, "heuristic-overbooking", replication, result, points);
+                writer.handle().write(done).unwrap();
+            }
+        }
+        writer.finish(RunState::Done).unwrap();
+    }
+    let runs = read(&[(&path, 1), (&path, 2)]);
+    let said = answer::answers(&Comparison::new(&runs, &[])).remove(0);
+    let over = "in the mean over replications and over the 4 distinct results of the 6 settings that both have";
+    assert!(said.contains(over), "{said}");
 }
 
 #[test]
@@ -159,7 +210,7 @@ fn one_replication_and_intervals_that_hold_0_are_said_to_show_nothing() {
     let wide = read(&[(&path, 3), (&path, 4)]);
     let said = answer::answers(&Comparison::new(&wide, &[])).remove(0);
     assert!(
-        said.contains("That may be chance: the interval holds 0"),
+        said.contains("That may be chance: the 95 % interval contains 0"),
         "{said}"
     );
 }

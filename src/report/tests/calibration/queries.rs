@@ -105,7 +105,7 @@ fn the_queries_of_the_page_about_calibration_give_the_numbers_of_the_report() {
         .skip(1)
         .filter_map(|rest| rest.split("```").next())
         .collect();
-    let [scores, bins] = queries.as_slice() else {
+    let [scores, bins, ..] = queries.as_slice() else {
         panic!("{} queries", queries.len());
     };
     // The first rows are those of the one strategy as a whole.

@@ -1,0 +1,204 @@
+//! The pages of results: each says what its design can show, its queries fit the store, and small
+//! experiments give their numbers again.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use bookahead::store::Store;
+use rusqlite::{Connection, Row};
+
+use crate::support::pages::project;
+use crate::support::program::{output, program, text};
+
+/// Pages with results of experiments that the summary lists elsewhere.
+const ELSEWHERE: [&str; 2] = ["advise.md", "machines.md"];
+
+fn read(page: &str) -> String {
+    fs::read_to_string(project().join("docs").join(page)).expect("a page")
+}
+
+/// The pages of results: those that the summary lists under "Results", and the others.
+fn result_pages() -> BTreeSet<String> {
+    let summary = read("SUMMARY.md");
+    let (_, results) = summary
+        .split_once("\n# Results\n")
+        .expect("a part of results");
+    let results = results.split("\n# ").next().expect("the first part");
+    let mut pages: BTreeSet<String> = ELSEWHERE.map(str::to_owned).into();
+    pages.extend(
+        results
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| Some(rest.split_once(')')?.0.to_owned())),
+    );
+    pages
+}
+
+/// The queries of a page.
+fn queries(page: &str) -> Vec<String> {
+    read(page)
+        .split("\n```sql\n")
+        .skip(1)
+        .filter_map(|rest| Some(rest.split_once("\n```")?.0.to_owned()))
+        .collect()
+}
+
+/// All rows of a query.
+fn rows<T>(store: &Path, query: &str, of: impl Fn(&Row<'_>) -> rusqlite::Result<T>) -> Vec<T> {
+    let connection = Connection::open(store).expect("a store");
+    let mut statement = connection.prepare(query).expect("a query");
+    let found = statement.query_map([], |row| of(row)).expect("rows");
+    found.collect::<Result<_, _>>().expect("values")
+}
+
+/// Runs a shipped experiment into `it.db`.
+fn run(folder: &Path, configuration: &str) {
+    let path = project().join("configs").join(configuration);
+    let path = path.to_str().expect("UTF-8");
+    let arguments = [
+        "run",
+        path,
+        "--store",
+        "it.db",
+        "--outcomes",
+        "metrics",
+        "--quiet",
+    ];
+    let done = output(program(folder, &arguments));
+    assert!(done.status.success(), "{}", text(&done.stderr));
+}
+
+/// A number with separators between thousands, as the pages write it.
+fn grouped(value: f64) -> String {
+    let digits = format!("{:.0}", value.abs());
+    let mut written = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            written.push(',');
+        }
+        written.push(digit);
+    }
+    written
+}
+
+#[test]
+fn every_page_of_results_says_what_its_design_can_show() {
+    let pages = result_pages();
+    assert!(pages.len() >= 12, "{pages:?}");
+    for page in pages {
+        let text = read(&page);
+        let (_, section) = text
+            .split_once("# What this design can show\n")
+            .unwrap_or_else(|| panic!("docs/{page} does not say what its design can show"));
+        let section = section.split("\n#").next().expect("the first part");
+        let words = section.split_whitespace().count();
+        assert!(words >= 60, "docs/{page}: {words} words");
+        for said in ["unit", "not"] {
+            assert!(section.contains(said), "docs/{page} does not say: {said}");
+        }
+    }
+}
+
+#[test]
+fn every_query_of_a_page_of_results_is_a_query_of_a_store_of_this_program() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("empty.db");
+    drop(Store::open(&path).expect("a store"));
+    let connection = Connection::open(&path).expect("a store");
+    for page in result_pages()
+        .into_iter()
+        .chain(["statistics.md".to_owned()])
+    {
+        let queries = queries(&page);
+        // What `simulate` says of a machine is in no store.
+        assert_eq!(queries.is_empty(), page == "machines.md", "docs/{page}");
+        for query in queries {
+            if let Err(error) = connection.prepare(&query) {
+                panic!("docs/{page}: {error}\n{query}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_quick_start_has_as_many_distinct_results_as_the_page_of_statistics_says() {
+    let folder = tempfile::tempdir().expect("a folder");
+    run(folder.path(), "quickstart.toml");
+    let [query] = &queries("statistics.md")[..] else {
+        panic!("another number of queries");
+    };
+    let counts = rows(&folder.path().join("it.db"), query, |row| {
+        Ok([row.get(0)?, row.get(1)?, row.get::<_, i64>(2)?])
+    });
+    let [[settings, results, workloads]] = counts[..] else {
+        panic!("{counts:?}");
+    };
+    let said =
+        format!("has {settings} settings and {results} distinct results on {workloads} workloads");
+    let page = read("statistics.md").replace('\n', " ");
+    assert!(page.contains(&said), "{said}");
+}
+
+#[test]
+fn the_queues_of_kth_give_the_promises_of_their_page_again() {
+    if std::env::var_os("BOOKAHEAD_TRACES").is_none() {
+        println!("skipped: needs the folder of traces that BOOKAHEAD_TRACES names");
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    run(folder.path(), "promises/kth-queues.toml");
+    let (store, page) = (folder.path().join("it.db"), read("promises.md"));
+    let [means, differences] = &queries("promises.md")[..] else {
+        panic!("another number of queries");
+    };
+    let means = rows(&store, means, |row| {
+        let axes: String = row.get("axes")?;
+        let measure: String = row.get("measure")?;
+        Ok((axes, measure, row.get::<_, f64>("mean")?))
+    });
+    for (predictor, name) in [
+        ("request", "requested time"),
+        ("average-of-two", "average of two"),
+        ("learned", "learned"),
+        ("perfect", "perfect"),
+    ] {
+        let mean = |wanted: &str| {
+            let found = means.iter().find(|(axes, measure, _)| {
+                measure == wanted
+                    && axes.contains(&format!("\"{predictor}\""))
+                    && axes.contains("\"queue.backfill\":\"queue\"")
+            });
+            found.map_or_else(|| panic!("no {wanted}"), |(.., mean)| *mean)
+        };
+        let start = format!("| KTH SP2 | queue, {name} | ");
+        let row = page.lines().find(|line| line.starts_with(&start));
+        let cells: Vec<&str> = row.expect("a row of the first table").split('|').collect();
+        let cell = |at: usize| {
+            let mean = cells[at].split('±').next().expect("a mean");
+            mean.trim().to_owned()
+        };
+        assert_eq!(cell(4), format!("{:.1}", mean("promised_percent")));
+        assert_eq!(cell(5), grouped(mean("promise_ahead_seconds")));
+        assert_eq!(cell(6), grouped(mean("promise_error_seconds")));
+        assert_eq!(cell(7), grouped(mean("promise_error_median_seconds")));
+        assert_eq!(cell(9), format!("{:.1}", mean("promise_late_percent")));
+    }
+    let differences = rows(&store, differences, |row| {
+        Ok([
+            row.get("n")?,
+            row.get("more")?,
+            row.get::<_, f64>("variance")?,
+        ])
+    });
+    let [[batteries, more, variance]] = differences[..] else {
+        panic!("{differences:?}");
+    };
+    assert_eq!(batteries, 10.0);
+    let said = format!(
+        "KTH (+{} ± {})",
+        grouped(more),
+        grouped(2.262 * variance.sqrt())
+    );
+    assert!(page.replace("\n  ", " ").contains(&said), "{said}");
+}
