@@ -240,6 +240,12 @@ mod tests {
             let known = known.chain(studies::measures::MEASURES.iter().map(|own| own.name));
             let found = known.filter(|name| *name == study.primary).count();
             assert_eq!(found, 1, "{}: {}", study.name, study.primary);
+            let page = include_str!("../../../docs/statistics.md");
+            assert!(
+                page.contains(&format!("| `{}` |", study.primary)),
+                "{}",
+                study.name
+            );
         }
     }
 }
