@@ -9,7 +9,7 @@
 pub mod advice;
 mod analysis;
 mod answer;
-mod calibration;
+pub mod calibration;
 pub mod comparison;
 mod content;
 mod estimates;
@@ -21,6 +21,7 @@ mod format;
 pub mod gantt;
 mod html;
 mod inline;
+mod optimism;
 mod profile;
 pub mod reproduction;
 mod schedule_drawing;

@@ -132,6 +132,35 @@ ORDER BY b.given, b.strategy, b.penalty_ratio;"
     )
 }
 
+/// The gain of the best setting on the batteries that chose it, and on each battery of the setting that the others chose: among all
+/// strategies and settings, and then among the settings of each strategy. Where all settings saw the same batteries.
+pub(super) fn optimism(configuration_hash: &str, analysis: &Analysis) -> String {
+    let run = this_run(configuration_hash);
+    let tuned = analysis
+        .tuned_axes()
+        .into_iter()
+        .map(|axis| analysis.axes[axis].key.as_str());
+    let given = without(std::iter::once(STRATEGY_AXIS).chain(tuned));
+    let among = |strategy: &str| {
+        format!(
+            "WITH p AS (
+    SELECT {given} AS given, strategy, replication, gain, min(place) OVER setting AS place, sum(gain) OVER setting AS total
+    FROM v_point WHERE state = 'done' AND run = {run}
+    WINDOW setting AS (PARTITION BY axes, strategy)
+),
+chosen AS (
+    SELECT *, max(total) OVER (PARTITION BY given{strategy}) AS most,
+        row_number() OVER (PARTITION BY given{strategy}, replication ORDER BY total - gain DESC, place) AS rank
+    FROM p
+)
+SELECT given{strategy}, count(*) AS batteries, max(most) / count(*) AS same, avg(gain) AS others,
+    max(most) / count(*) - avg(gain) AS optimism
+FROM chosen WHERE rank = 1 GROUP BY given{strategy} ORDER BY given{strategy};"
+        )
+    };
+    format!("{}\n\n{}", among(""), among(", strategy"))
+}
+
 /// The axes as JSON without some of them.
 fn without<'k>(keys: impl Iterator<Item = &'k str>) -> String {
     let paths: Vec<String> = keys.map(|key| format!("'$.\"{key}\"'")).collect();

@@ -93,7 +93,7 @@ fn risk_optimal_table(run: &Reported<'_>) -> Option<Table> {
                p < 1 ÷ (1 + ρ). The risk-optimal threshold is the largest of the sweep up to that; were all promised risks true, no \
                other would earn more from the promise at hand (what an accepted job takes from later ones is not in it). The best \
                threshold is the one with the highest mean gain, chosen on the very batteries that judge it, so the gain forgone is 0 or \
-               more by construction. Means over replications, gains ± the half width of the 95 % interval (Student's t)."
+               more by construction; what that choice is worth on other batteries is in the table of optimism. Means over replications, gains ± the half width of the 95 % interval (Student's t)."
             .to_owned(),
         sql: risk_optimal(run.hash()),
     })
