@@ -52,28 +52,24 @@ fn verdicts(groups: &Groups, analysis: &Analysis) -> Vec<(Verdict, String)> {
         .filter_map(|group| {
             let scores = group.counts.scores()?;
             let own = groups.situations.iter().filter(promised);
-            let situations: Vec<(&Group, Scores)> = own
+            let situations: Vec<(String, Scores)> = own
                 .filter(|situation| situation.strategy == group.strategy)
-                .filter_map(|situation| Some((situation, situation.counts.scores()?)))
+                .filter_map(|situation| {
+                    let values = super::figures::given(analysis, &groups.axes, &situation.places);
+                    Some((super::figures::words(&values), situation.counts.scores()?))
+                })
                 .filter(|(_, scores)| scores.jobs >= counts::FEWEST_JOBS)
                 .collect();
-            let named = |(situation, scores): &(&Group, Scores)| {
-                let values = super::figures::given(analysis, &groups.axes, &situation.places);
-                format!("{} ({})", super::figures::words(&values), in_words(scores))
-            };
-            let (verdict, said) = judged(&scores, &situations, named);
+            let (verdict, said) = judged(&scores, &situations);
             Some((verdict, format!("{}: {said}", group.strategy)))
         })
         .collect()
 }
 
-/// The verdict on a strategy, in words. Shown is what is shown as a whole and in every situation. Of many
-/// situations some look bad by chance, so one of them refutes only where Holm's correction leaves it below 5 %.
-fn judged<S>(
-    whole: &Scores,
-    situations: &[(S, Scores)],
-    named: impl Fn(&(S, Scores)) -> String,
-) -> (Verdict, String) {
+/// The verdict on a strategy, as a whole and in its situations by their names, in words. Shown is
+/// what is shown as a whole and in every situation. Of many situations some look bad by chance, so
+/// one of them refutes only where Holm's correction leaves it below 5 %.
+pub(super) fn judged(whole: &Scores, situations: &[(String, Scores)]) -> (Verdict, String) {
     let verdict = whole.verdict();
     let words = in_words(whole);
     let count = |count: u64| super::table::grouped(count as f64, 0);
@@ -102,7 +98,7 @@ fn judged<S>(
     let with = |which: &dyn Fn(&Scores, f64) -> bool| {
         let mut found = (situations.iter().zip(holm(&p_values)))
             .filter(|((_, scores), p)| which(scores, *p))
-            .map(|(situation, _)| named(situation));
+            .map(|((name, scores), _)| format!("{name} ({})", in_words(scores)));
         let first = found.next()?;
         Some(match found.count() {
             0 => first,

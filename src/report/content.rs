@@ -30,7 +30,8 @@ pub(super) struct Content<'e> {
     pub(super) what: Table,
     /// What came out, in a few sentences.
     pub(super) statements: Vec<Statement>,
-    /// What the choice of the best setting is worth, and whether that is hardly less than what is shown.
+    /// What the choice of the best setting is worth, and whether that is hardly less than what is
+    /// shown.
     pub(super) optimism: Option<(bool, String)>,
     pub(super) best: Table,
     /// What each axis does alone, in brief, where there are several.

@@ -1,5 +1,5 @@
-//! What the best of several settings is worth on batteries that did not choose it, beside what it shows on
-//! those that did.
+//! What the best of several settings is worth on batteries that did not choose it, beside what it
+//! shows on those that did.
 
 use std::fmt;
 
@@ -11,7 +11,8 @@ use super::statistics::{Choice, distinct};
 use super::table::{Cell, Column, Table, grouped};
 use super::tables::axis_column;
 
-/// More optimism than this, in percent, is worth a warning: so near to each other are neighbouring settings.
+/// More optimism than this, in percent, is worth a warning: so near to each other are neighbouring
+/// settings.
 const SMALL_PERCENT: f64 = 1.0;
 
 /// What is known of a choice of the setting with the highest mean gain.
@@ -83,7 +84,8 @@ impl fmt::Display for Worth {
     }
 }
 
-/// `chosen and judged on the same batteries: 31,200; chosen on the others: 30,900 (optimism 1.0 %)`.
+/// What a choice is worth: `chosen and judged on the same batteries: 31,200 VC; chosen on the
+/// others: 30,900 VC (optimism 1.0 %)`.
 pub(super) fn in_words(choice: &Choice) -> String {
     let optimism = match choice.percent() {
         Some(percent) => format!("{} %", grouped(percent, 1)),
@@ -125,8 +127,8 @@ pub(super) struct Optimism<'a> {
 }
 
 impl<'a> Optimism<'a> {
-    /// Of strategies that earn money, by their gain; `None` for a study, which chooses nothing, and where
-    /// no situation has several settings.
+    /// Of strategies that earn money, by their gain; `None` for a study, which chooses nothing, and
+    /// where no situation has several settings.
     pub(super) fn new(
         analysis: &'a Analysis,
         pairs: &Pairs<'_>,
@@ -176,8 +178,8 @@ impl<'a> Optimism<'a> {
         })
     }
 
-    /// What the answer is worth, which names a strategy and its setting in each situation; and whether it
-    /// is known and hardly less than what is shown.
+    /// What the answer is worth, which names a strategy and its setting in each situation; and
+    /// whether it is known and hardly less than what is shown.
     pub(super) fn sentence(&self) -> (bool, String) {
         let worths: Vec<&Worth> = (self.situations.iter())
             .filter_map(|situation| situation.whole.as_ref())
@@ -248,11 +250,13 @@ impl<'a> Optimism<'a> {
             columns,
             rows: rows.collect(),
             note: format!(
-                "The setting with the highest mean gain is partly the luckiest, so on the batteries that chose it its gain is too high. \
-                 Here each battery is left out once: the setting is chosen on the others and judged on it, and the mean of these gains is \
-                 what the choice is worth. Optimism: by how much the gain on the same batteries is higher, also in percent of that on the \
-                 others. \"any\" is the choice among all strategies and settings. Settings count once where all of their gains are equal. \
-                 No numbers where not all settings have the same batteries, or fewer than {}.",
+                "The setting with the highest mean gain is partly the luckiest, so on the batteries \
+                 that chose it its gain is too high. Here each battery is left out once: the setting \
+                 is chosen on the others and judged on it, and the mean of these gains is what the \
+                 choice is worth. Optimism: by how much the gain on the same batteries is higher, \
+                 also in percent of that on the others. \"any\" is the choice among all strategies \
+                 and settings. Settings count once where all of their gains are equal. No numbers \
+                 where not all settings have the same batteries, or fewer than {}.",
                 Choice::FEWEST_BATTERIES
             ),
             sql: sql::optimism(configuration_hash, self.analysis),

@@ -1,11 +1,11 @@
 //! Means over replications and their intervals: the one place that makes an interval.
 //!
-//! The unit is the independent replication. Which method makes the interval of a mean follows from the
-//! kind of the quantity ([`QuantityKind`]): Student's t for means and for paired differences, Student's t
-//! on the logit scale for shares and on the logarithmic scale for counts of rare events, Hall's
-//! transformation for skewed sums, Welch's t for two independent sets of replications, the jackknife for
-//! statistics that are no means. Nothing here knows what a quantity means; docs/fidelity.md says where
-//! which method is used.
+//! The unit is the independent replication. Which method makes the interval of a mean follows from
+//! the kind of the quantity ([`QuantityKind`]): Student's t for means and for paired differences,
+//! Student's t on the logit scale for shares and on the logarithmic scale for counts of rare
+//! events, Hall's transformation for skewed sums, Welch's t for two independent sets of
+//! replications, the jackknife for statistics that are no means. Nothing here knows what a quantity
+//! means; docs/fidelity.md says where which method is used.
 
 mod choice;
 mod estimate;

@@ -28,7 +28,8 @@ pub struct ReportSummary {
     pub best: Table,
     /// What each axis does alone, in brief, where there are several.
     pub each_axis: Option<Table>,
-    /// What choosing the best setting is worth, and of each strategy whether promised risks come true.
+    /// What choosing the best setting is worth, and of each strategy whether promised risks come
+    /// true.
     pub remarks: Vec<String>,
     /// Points without a result.
     pub failed: Vec<FailedPoint>,

@@ -72,7 +72,8 @@ impl Group {
         Estimate::of(&values)
     }
 
-    /// A value of these groups, replication by replication; `None` where they do not all have it in the same ones.
+    /// A value of these groups, replication by replication; `None` where they do not all have it in
+    /// the same ones.
     pub(super) fn together(groups: &[&Self], column: usize) -> Option<Vec<Vec<f64>>> {
         let replications = |group: &Self| group.values.keys().copied().collect::<Vec<i64>>();
         let all = replications(groups.first()?);

@@ -28,17 +28,18 @@ pub struct Scores {
     pub brier: f64,
     /// The Brier score of always predicting the share of the same jobs that failed.
     pub reference: f64,
-    /// 1 − Brier ÷ reference, by the jackknife over batteries; `None` where all jobs ended alike, and no
-    /// interval where they do without one battery.
+    /// 1 − Brier ÷ reference, by the jackknife over batteries; `None` where all jobs ended alike,
+    /// and no interval where they do without one battery.
     pub skill: Option<Estimate>,
     /// Expected calibration error: Σ share of jobs · |predicted − realised| over bins.
     ///
-    /// Chance makes it too large, so its interval begins below another estimate, which is too small on
-    /// average: for each battery the sign of a bin is taken from the other batteries. From there and from
-    /// the error itself it reaches t standard errors. Where the signs of bins are uncertain, the
-    /// jackknife's standard error of a sum of absolute values is too small; what moves all jobs of a
-    /// battery moves all bins the same way, and their sum moves most when all signs are equal. So the
-    /// standard error is the larger one of those of the error and of the mean difference.
+    /// Chance makes it too large, so its interval begins below another estimate, which is too small
+    /// on average: for each battery the sign of a bin is taken from the other batteries. From there
+    /// and from the error itself it reaches t standard errors. Where the signs of bins are
+    /// uncertain, the jackknife's standard error of a sum of absolute values is too small; what
+    /// moves all jobs of a battery moves all bins the same way, and their sum moves most when all
+    /// signs are equal. So the standard error is the larger one of those of the error and of the
+    /// mean difference.
     pub error: Estimate,
     /// The calibration error in percent of the share that failed; `None` where none failed.
     pub relative_error: Option<f64>,
@@ -117,8 +118,8 @@ impl Scores {
         }
     }
 
-    /// Whether promised risks come true: promises say more than the mean does (skill > 0), and what they
-    /// say is near what happens (calibration error ≤ 0.05).
+    /// Whether promised risks come true: promises say more than the mean does (skill > 0), and what
+    /// they say is near what happens (calibration error ≤ 0.05).
     #[must_use]
     pub fn verdict(&self) -> Verdict {
         let batteries = self.failed.count;
@@ -142,8 +143,8 @@ impl Scores {
         }
     }
 
-    /// The two-sided p-value of what refutes most: a skill below 0 or an error above what is fine; 1
-    /// where neither is.
+    /// The two-sided p-value of what refutes most: a skill below 0 or an error above what is fine;
+    /// 1 where neither is.
     pub(super) fn p_against(&self) -> f64 {
         let error = Moments {
             count: self.error.count,
@@ -272,8 +273,9 @@ impl fmt::Display for Reason {
                 "{count} batteries, and fewer than {FEWEST_BATTERIES} are too few"
             ),
             Self::NoSkill => formatter.write_str("all jobs ended alike"),
-            Self::NoInterval => formatter
-                .write_str("the batteries carry no interval, because they do not differ or jobs of one alone failed"),
+            Self::NoInterval => formatter.write_str(
+                "no interval: batteries do not differ, or without one all jobs ended alike",
+            ),
             Self::Skill => formatter.write_str("the interval of the skill contains 0"),
             Self::Error => write!(
                 formatter,

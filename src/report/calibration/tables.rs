@@ -13,12 +13,14 @@ const NOTE: &str = "Overbooked jobs by the probability of failure that was promi
     when its SLA was broken, whatever the reason. Intervals are of the ratio estimator over replications (batteries): the jobs of \
     one battery compete for the same nodes and are not independent. Brier score: mean of (PoF − failed)². Reference: the Brier score \
     of always predicting the share of the very same jobs that failed, which nobody knows beforehand (in-sample, so the skill is, if \
-    anything, too low). Skill: 1 − Brier ÷ reference, with the jackknife's 95 % interval over batteries. ECE, the expected calibration \
-    error: mean of |predicted − realised| over bins of 0.05, weighted by their jobs; few jobs make it too large, so its interval begins \
-    below a value that is too small, with the sign of each bin from the other batteries. At low thresholds promises and failures are all \
-    small, and so is every ECE: ÷ failed, it says how far off promises are in percent of the share that failed. Come true: shown where \
-    the intervals lie wholly at skill > 0 and at ECE ≤ 0.05, refuted where one lies wholly on the other side, else open, as with fewer \
-    than 5 batteries; each row by itself.";
+    anything, too low). Skill: 1 − Brier ÷ reference, with the jackknife's 95 % interval over \
+    batteries. ECE, the expected calibration error: mean of |predicted − realised| over bins of \
+    0.05, weighted by their jobs; few jobs make it too large, so its interval begins below a value \
+    that is too small, with the sign of each bin from the other batteries. At low thresholds \
+    promises and failures are all small, and so is every ECE: ÷ failed, it says how far off promises \
+    are in percent of the share that failed. Come true: shown where the intervals lie wholly at \
+    skill > 0 and at ECE ≤ 0.05, refuted where one lies wholly on the other side, else open, as with \
+    fewer than 5 batteries; each row by itself.";
 
 pub(super) fn tables(groups: &Groups, analysis: &Analysis, configuration_hash: &str) -> Vec<Table> {
     let keys: Vec<&str> = groups

@@ -58,8 +58,9 @@ impl<'p> Pairs<'p> {
         Estimate::of(&differences)
     }
 
-    /// A quantity of these combinations, replication by replication in one order for all; `None` where they do not all have it in
-    /// the same replications, or did not see the same jobs and failures there.
+    /// A quantity of these combinations, replication by replication in one order for all; `None`
+    /// where they do not all have it in the same replications, or did not see the same jobs and
+    /// failures there.
     pub(in crate::report) fn together(
         &self,
         quantity: &Drawn,

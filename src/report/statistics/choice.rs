@@ -2,11 +2,11 @@
 
 /// What choosing the setting with the highest mean is worth.
 ///
-/// The best of several settings is partly the luckiest: on the batteries that chose it, its mean is too
-/// high. So each battery is left out once, the setting is chosen on the others and judged on the one that
-/// was left out (leave-one-out cross-validation: M. Stone, *Cross-validatory choice and assessment of
-/// statistical predictions*, J. R. Statist. Soc. B 36, 1974). The mean of these values is never above that
-/// of the setting that all batteries choose.
+/// The best of several settings is partly the luckiest: on the batteries that chose it, its mean is
+/// too high. So each battery is left out once, the setting is chosen on the others and judged on
+/// the one that was left out (leave-one-out cross-validation: M. Stone, *Cross-validatory choice
+/// and assessment of statistical predictions*, J. R. Statist. Soc. B 36, 1974). The mean of these
+/// values is never above that of the setting that all batteries choose.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Choice {
     /// Settings with different values.
@@ -23,9 +23,9 @@ impl Choice {
     /// Fewer batteries than this choose almost by chance when one of them is left out.
     pub const FEWEST_BATTERIES: usize = 3;
 
-    /// Of the values of each setting, battery by battery in the same order; at equal means the first
-    /// setting is chosen. `None` where there are fewer than [`Self::FEWEST_BATTERIES`], fewer than two
-    /// settings that differ, or settings with other batteries.
+    /// Of the values of each setting, battery by battery in the same order; at equal means the
+    /// first setting is chosen. `None` where there are fewer than [`Self::FEWEST_BATTERIES`], fewer
+    /// than two settings that differ, or settings with other batteries.
     #[must_use]
     pub fn of(settings: &[Vec<f64>]) -> Option<Self> {
         let settings = distinct(settings);

@@ -160,8 +160,8 @@ fn the_jackknife_of_a_mean_is_its_interval_and_that_of_a_ratio_is_the_one_by_han
     let without = values.map(|value| (53.0 - value) / 3.0);
     let jackknife = Estimate::jackknife(53.0 / 4.0, &without).unwrap();
     assert!((jackknife.half_width().unwrap() - mean.half_width().unwrap()).abs() < 1e-9);
-    // 1 of 2, 3 of 4, 2 of 6: 0.5, and without each 5/10, 3/8, 4/6 with the mean 37/72. se² = 2/3 · (1² +
-    // 10² + 11²) ÷ 72², t = 4.302653.
+    // 1 of 2, 3 of 4, 2 of 6: 0.5, and without each 5/10, 3/8, 4/6 with the mean 37/72. se² = 2/3 ·
+    // (1² + 10² + 11²) ÷ 72², t = 4.302653.
     let ratio = Estimate::jackknife(0.5, &[0.5, 0.375, 4.0 / 6.0]).unwrap();
     let standard_error = (2.0_f64 / 3.0 * 222.0).sqrt() / 72.0;
     assert_eq!((ratio.count, ratio.mean), (3, 0.5));
@@ -176,9 +176,10 @@ fn the_jackknife_of_a_mean_is_its_interval_and_that_of_a_ratio_is_the_one_by_han
 
 #[test]
 fn a_choice_is_judged_on_the_battery_that_did_not_choose() {
-    // Means 120.3, 137, 123.3: all three choose the second. Without the first battery the second setting
-    // has 281 of the others' 251 and 280, and earns 130 there; without the second battery it has 280, and
-    // earns 131; without the third the third setting has 270, the second 261: it earns 100, not 150.
+    // Means 120.3, 137, 123.3: all three choose the second. Without the first battery the second
+    // setting has 281 of the others' 251 and 280, and earns 130 there; without the second battery
+    // it has 280, and earns 131; without the third the third setting has 270, the second 261: it
+    // earns 100, not 150.
     let settings = [
         vec![110.0, 122.0, 129.0],
         vec![130.0, 131.0, 150.0],
@@ -192,7 +193,8 @@ fn a_choice_is_judged_on_the_battery_that_did_not_choose() {
     // A setting that is best everywhere is worth what it shows.
     let clear = [vec![1.0, 2.0, 3.0], vec![2.0, 3.0, 4.0]];
     assert_eq!(Choice::of(&clear).unwrap().optimism(), 0.0);
-    // One setting with two names, two batteries, other batteries: no choice, or none that can be judged.
+    // One setting with two names, two batteries, other batteries: no choice, or none that can be
+    // judged.
     let twice = [vec![1.0, 2.0, 3.0], vec![1.0, 2.0, 3.0]];
     assert_eq!(Choice::of(&twice), None);
     assert_eq!(Choice::of(&[vec![1.0, 2.0], vec![2.0, 1.0]]), None);

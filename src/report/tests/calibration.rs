@@ -168,8 +168,8 @@ fn scores_are_those_computed_by_hand_and_intervals_are_over_batteries() {
         number(row["brier"]),
         number(row["reliability"]) - number(row["resolution"]) + number(row["brier_reference"]),
     );
-    // Two batteries of 400: 50 and 150 failed, 100 are expected of each. se² = 2/1 · (50² + 50²) ÷ 800². Jobs that
-    // were independent would give √(0.25 · 0.75 ÷ 800) = 0.015.
+    // Two batteries of 400: 50 and 150 failed, 100 are expected of each. se² = 2/1 · (50² + 50²) ÷
+    // 800². Jobs that were independent would give √(0.25 · 0.75 ÷ 800) = 0.015.
     let bins = &found.tables[found.tables.len() - 1];
     let row = cells(bins, &bins.rows[0]);
     assert_eq!((number(row["pof_from"]), number(row["jobs"])), (0.2, 800.0));
@@ -511,6 +511,11 @@ fn the_risk_optimal_threshold_is_the_largest_at_which_a_promise_pays() {
         close(number(row["pays_below"]), pays_below);
         close(number(row["best_threshold"]), 0.2);
         close(number(row["best_gain"]), 157.0 - 20.0 * ratio);
+        // Without each battery 0.2, 0.2 and 0.3 earn most: 130, 131 and 100 there.
+        close(
+            number(row["best_on_others"]),
+            361.0 / 3.0 + 20.0 - 20.0 * ratio,
+        );
         close(number(row["best_failed"]), 1.0);
         for (key, expected) in [("threshold", threshold), ("gain", gain)] {
             match expected {
@@ -523,6 +528,7 @@ fn the_risk_optimal_threshold_is_the_largest_at_which_a_promise_pays() {
             "pays_below",
             "best_threshold",
             "best_gain",
+            "best_on_others",
             "best_failed",
             "threshold",
             "gain",

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::store_fixtures::seen;
+use crate::sweep::Point;
 
 const SAME: &str = "chosen and judged on the same batteries: 137 VC; chosen on the others: 120 VC (optimism 13.9 %)";
 
@@ -58,8 +59,8 @@ fn none_says_how_much(written: &Written) {
 
 #[test]
 fn page_markdown_and_terminal_say_what_the_choice_is_worth_on_other_batteries() {
-    // The baseline is one setting at all thresholds, and earns 100, 110, 120. Without each battery 0.2, 0.2
-    // and 0.3 earn most, and 130, 131 and 100 on it.
+    // The baseline is one setting at all thresholds, and earns 100, 110, 120. Without each battery
+    // 0.2, 0.2 and 0.3 earn most, and 130, 131 and 100 on it.
     let written = written(everything(), threshold_axes());
     all_say(&written, &format!("Best of 4 settings, {SAME}"));
     assert!(written.has_table);
@@ -150,4 +151,38 @@ fn one_setting_is_no_choice_and_two_batteries_do_not_say_what_it_is_worth() {
     none_says_how_much(&baseline);
     assert!(!baseline.has_table && baseline.remarks.is_empty());
     assert!(!baseline.page.contains("judged on the same batteries"));
+}
+
+#[test]
+fn over_several_situations_the_answer_says_what_the_choices_are_worth_on_average() {
+    let mut simulations = everything();
+    for simulation in &mut simulations {
+        let points = std::mem::take(&mut simulation.points);
+        for (point, ratio) in points.iter().flat_map(|point| [(point, 1.0), (point, 4.0)]) {
+            let axes = point.axes.iter();
+            let axes = axes.map(|(key, value)| (key.to_owned(), value.clone()));
+            let own = (
+                "acceptance.penalty_ratio".to_owned(),
+                AxisValue::Real(ratio),
+            );
+            simulation.points.push(Point {
+                id: identity(&format!("{} at {ratio}", point.place)),
+                axes: axes.chain([own]).collect(),
+                penalty_ratio: ratio,
+                place: point.place ^ u32::from(ratio > 1.0),
+                ..point.clone()
+            });
+        }
+    }
+    let mut axes = threshold_axes();
+    let ratios = [1.0, 4.0].map(AxisValue::Real);
+    axes.push(axis("acceptance.penalty_ratio", &ratios));
+    // At ratio 4 each threshold earns 60 less, and whoever is left out, the baseline earns most: 110. So
+    // 123.5 on average, and (361 ÷ 3 + 110) ÷ 2 = 115.2 where the others chose.
+    let written = written(simulations, axes);
+    all_say(
+        &written,
+        "Best settings, in the mean over 2 of 2 situations chosen and judged on the same batteries: \
+         124 VC; chosen on the others: 115 VC (optimism 7.2 %)",
+    );
 }
