@@ -1,9 +1,10 @@
 //! What the best of several settings is worth on batteries that did not choose it, beside what it
 //! shows on those that did.
 
+use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 
-use super::analysis::{Analysis, Combination};
+use super::analysis::{Analysis, Combination, strategy_rank};
 use super::figures::drawn::{Drawn, drawn};
 use super::figures::paired::Pairs;
 use super::sql;
@@ -98,6 +99,20 @@ pub(super) fn in_words(choice: &Choice) -> String {
     )
 }
 
+/// The combinations of each strategy, in the order of the registry.
+fn by_strategy<'a>(group: &[&'a Combination]) -> Vec<(&'a str, Vec<&'a Combination>)> {
+    let mut found: BTreeMap<(usize, &str), Vec<&Combination>> = BTreeMap::new();
+    for combination in group {
+        let name = combination.strategy.as_str();
+        let own = found.entry((strategy_rank(name), name)).or_default();
+        own.push(combination);
+    }
+    found
+        .into_iter()
+        .map(|((_, name), own)| (name, own))
+        .collect()
+}
+
 /// The mean over choices.
 fn mean(choices: &[&Choice]) -> Option<Choice> {
     let count = choices.len() as f64;
@@ -139,36 +154,25 @@ impl<'a> Optimism<'a> {
         }
         let gain = drawn(analysis, configuration_hash).into_iter().next()?;
         let given = analysis.given_axes();
-        let is_same = |one: &Combination, other: &Combination| {
-            given
-                .iter()
-                .all(|axis| one.places[*axis] == other.places[*axis])
-        };
         let mut groups: Vec<Vec<&Combination>> = Vec::new();
+        let mut index = HashMap::new();
         for combination in &analysis.combinations {
-            match groups
-                .iter_mut()
-                .find(|group| is_same(group[0], combination))
-            {
-                Some(group) => group.push(combination),
-                None => groups.push(vec![combination]),
+            let places: Vec<Option<u32>> =
+                given.iter().map(|axis| combination.places[*axis]).collect();
+            let place = *index.entry(places).or_insert(groups.len());
+            if place == groups.len() {
+                groups.push(Vec::new());
             }
+            groups[place].push(combination);
         }
         let situations: Vec<Situation<'_>> = (groups.iter())
-            .map(|group| {
-                let strategies = (analysis.best().into_iter())
-                    .filter(|best| is_same(best, group[0]))
-                    .filter_map(|best| {
-                        let name = best.strategy.as_str();
-                        let own = group.iter().copied();
-                        let own: Vec<_> = own.filter(|other| other.strategy == name).collect();
-                        Some((name, Worth::of(&gain, pairs, &own)?))
-                    });
-                Situation {
-                    any: group[0],
-                    whole: Worth::of(&gain, pairs, group),
-                    strategies: strategies.collect(),
-                }
+            .map(|group| Situation {
+                any: group[0],
+                whole: Worth::of(&gain, pairs, group),
+                strategies: by_strategy(group)
+                    .into_iter()
+                    .filter_map(|(name, own)| Some((name, Worth::of(&gain, pairs, &own)?)))
+                    .collect(),
             })
             .collect();
         let chooses = situations.iter().any(|situation| situation.whole.is_some());
