@@ -5,5 +5,7 @@
 
 mod statistics {
     pub mod batteries;
+    pub mod choices;
+    pub mod promises;
     pub mod support;
 }

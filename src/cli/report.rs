@@ -125,6 +125,7 @@ fn as_json(summary: &report::ReportSummary) -> serde_json::Value {
         "points_failed": summary.failed.len(),
         "points_missing": summary.missing,
         "best": rows.collect::<Vec<_>>(),
+        "remarks": summary.remarks,
     })
 }
 
@@ -138,7 +139,11 @@ pub fn print_best(summary: &report::ReportSummary, quiet: bool) -> io::Result<()
     if !quiet {
         let mut text = Vec::new();
         let outcome = summary.each_axis.as_ref().unwrap_or(&summary.best);
-        Terminal::default().write(outcome, &mut text)?;
+        let terminal = Terminal::default();
+        terminal.write(outcome, &mut text)?;
+        for remark in &summary.remarks {
+            terminal.write_sentence(remark, &mut text)?;
+        }
         match super::output::people().write_all(&text) {
             Err(error) if error.kind() != io::ErrorKind::BrokenPipe => return Err(error),
             _ => {}

@@ -1,6 +1,6 @@
 //! What came out, in a few sentences: which strategy, which threshold, how sure; of a study how its first quantity changes.
 
-use super::analysis::{Analysis, Combination, TUNED_AXES};
+use super::analysis::{Analysis, Combination};
 use super::figure::{Figure, Mark, Marks};
 use super::figures::drawn::{Drawn, drawn};
 use super::figures::paired::Pairs;
@@ -34,6 +34,7 @@ pub(super) fn statements(
     pairs: &Pairs<'_>,
     run: &RunSummary,
     figures: &[Figure],
+    optimism: Option<&str>,
 ) -> Vec<Statement> {
     if analysis.is_study() {
         return study(figures, run);
@@ -61,6 +62,7 @@ pub(super) fn statements(
         analysis,
         pairs,
         gain,
+        optimism,
     };
     match situations.as_slice() {
         [] => Vec::new(),
@@ -74,6 +76,8 @@ struct Asked<'a> {
     analysis: &'a Analysis,
     pairs: &'a Pairs<'a>,
     gain: Drawn,
+    /// What the choice of the best is worth.
+    optimism: Option<&'a str>,
 }
 
 impl Asked<'_> {
@@ -240,15 +244,9 @@ impl Asked<'_> {
     }
 
     fn sure(&self, run: &RunSummary) -> Statement {
-        let tuned: usize = (self.analysis.axes.iter())
-            .filter(|axis| TUNED_AXES.contains(&axis.key.as_str()))
-            .map(|axis| axis.values.len())
-            .product();
         let mut text = replications(run);
-        if tuned > 1 {
-            text.push_str(&format!(
-                " The best of {tuned} settings is shown on the replications that chose it, so its gain is somewhat too high."
-            ));
+        if let Some(optimism) = self.optimism {
+            text.push_str(&format!(" {optimism}."));
         }
         Statement::new("How sure?", text)
     }

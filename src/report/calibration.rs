@@ -6,23 +6,27 @@
 mod counts;
 mod figures;
 mod groups;
+mod scores;
 mod sql;
 mod tables;
 
 use super::analysis::Analysis;
 use super::figure::Figure;
-use super::table::Table;
+use super::statistics::holm;
+use super::table::{Table, estimate_text};
 use crate::store::{CalibrationRow, PofKind, PointColumns};
-use counts::Scores;
 use groups::{Group, Groups};
+
+pub use counts::Batteries;
+pub use scores::{FEWEST_BATTERIES, Reason, Scores, Verdict};
 
 /// What a report says about the probabilities of failure that were promised.
 pub(super) struct Calibration {
     pub(super) figures: Vec<Figure>,
     /// Scores by strategy and situation, by threshold, and every bin.
     pub(super) tables: Vec<Table>,
-    /// One sentence a strategy for the first screen, and whether it is good news.
-    pub(super) verdicts: Vec<(bool, String)>,
+    /// One sentence a strategy for the first screen, and what it comes to.
+    pub(super) verdicts: Vec<(Verdict, String)>,
 }
 
 /// From the counts of a run; `None` where no job was overbooked with a probability.
@@ -40,67 +44,106 @@ pub(super) fn calibration(
     })
 }
 
-/// A strategy is good news when it is fine as a whole and in every situation that has enough jobs to tell.
-fn verdicts(groups: &Groups, analysis: &Analysis) -> Vec<(bool, String)> {
+/// A strategy's promises as a whole and in every situation that has enough jobs to tell.
+fn verdicts(groups: &Groups, analysis: &Analysis) -> Vec<(Verdict, String)> {
     let promised = |group: &&Group| group.kind == PofKind::Promised;
-    groups
-        .whole
-        .iter()
-        .filter(promised)
+    let whole = groups.whole.iter().filter(promised);
+    whole
         .filter_map(|group| {
             let scores = group.counts.scores()?;
-            let strategy = &group.strategy;
-            let faults: Vec<String> = groups
-                .situations
-                .iter()
-                .filter(promised)
-                .filter(|situation| situation.strategy == *strategy)
+            let own = groups.situations.iter().filter(promised);
+            let situations: Vec<(String, Scores)> = own
+                .filter(|situation| situation.strategy == group.strategy)
                 .filter_map(|situation| {
-                    let scores = situation.counts.scores()?;
-                    (scores.jobs >= counts::FEWEST_JOBS && !scores.is_fine()).then(|| {
-                        let values = super::figures::given(analysis, &groups.axes, &situation.places);
-                        format!("{} ({})", super::figures::words(&values), in_words(&scores))
-                    })
+                    let values = super::figures::given(analysis, &groups.axes, &situation.places);
+                    Some((super::figures::words(&values), situation.counts.scores()?))
                 })
+                .filter(|(_, scores)| scores.jobs >= counts::FEWEST_JOBS)
                 .collect();
-            let jobs = super::table::grouped(scores.jobs as f64, 0);
-            let whole = in_words(&scores);
-            Some(if !scores.is_fine() {
-                (
-                    false,
-                    format!(
-                        "{strategy}: promised risks do not come true: {whole}; promised on average {:.2}, failed {:.2} of {jobs} jobs",
-                        scores.predicted, scores.failed.mean
-                    ),
-                )
-            } else if let Some((first, others)) = faults.split_first() {
-                let more = match others.len() {
-                    0 => String::new(),
-                    more => format!(" and {more} more"),
-                };
-                (
-                    false,
-                    format!(
-                        "{strategy}: promised risks come true as a whole ({whole}), but not with {first}{more}"
-                    ),
-                )
-            } else {
-                (
-                    true,
-                    format!("{strategy}: promised risks come true: {whole}, {jobs} jobs"),
-                )
-            })
+            let (verdict, said) = judged(&scores, &situations);
+            Some((verdict, format!("{}: {said}", group.strategy)))
         })
         .collect()
 }
 
-/// `skill 0.12, calibration error 0.021`.
-fn in_words(scores: &Scores) -> String {
-    match scores.skill {
-        Some(skill) => format!("skill {skill:.2}, calibration error {:.3}", scores.error),
-        None => format!(
-            "skill undefined (all jobs ended alike), calibration error {:.3}",
-            scores.error
+/// The verdict on a strategy, as a whole and in its situations by their names, in words. Shown is
+/// what is shown as a whole and in every situation. Of many situations some look bad by chance, so
+/// one of them refutes only where Holm's correction leaves it below 5 %.
+pub(super) fn judged(whole: &Scores, situations: &[(String, Scores)]) -> (Verdict, String) {
+    let verdict = whole.verdict();
+    let words = in_words(whole);
+    let count = |count: u64| super::table::grouped(count as f64, 0);
+    let of = format!(
+        "{} jobs in {} batteries",
+        count(whole.jobs),
+        whole.failed.count
+    );
+    let reason = match verdict {
+        Verdict::Shown => None,
+        Verdict::Open(reason) => Some(reason),
+        Verdict::Refuted => {
+            let sentence = format!(
+                "promised risks do not come true: {words}; promised on average {:.2}, failed {:.2} of {of}",
+                whole.predicted, whole.failed.mean
+            );
+            return (verdict, sentence);
+        }
+    };
+    let p_values: Vec<f64> = (situations.iter())
+        .map(|(_, scores)| match scores.verdict() {
+            Verdict::Refuted => scores.p_against(),
+            _ => 1.0,
+        })
+        .collect();
+    let with = |which: &dyn Fn(&Scores, f64) -> bool| {
+        let mut found = (situations.iter().zip(holm(&p_values)))
+            .filter(|((_, scores), p)| which(scores, *p))
+            .map(|((name, scores), _)| format!("{name} ({})", in_words(scores)));
+        let first = found.next()?;
+        Some(match found.count() {
+            0 => first,
+            more => format!("{first} and {more} more"),
+        })
+    };
+    let refuted = with(&|_, p| p < 0.05);
+    let open = with(&|scores, _| scores.verdict() != Verdict::Shown);
+    match (reason, refuted, open) {
+        (None, None, None) => (verdict, format!("promised risks come true: {words}, {of}")),
+        (None, Some(refuted), _) => (
+            Verdict::Refuted,
+            format!("promised risks come true as a whole ({words}), but not with {refuted}"),
         ),
+        (None, None, Some(open)) => (
+            Verdict::Open(Reason::Situations),
+            format!("promised risks come true as a whole ({words}); open with {open}"),
+        ),
+        (Some(_), Some(refuted), _) => (
+            Verdict::Refuted,
+            format!("promised risks do not come true with {refuted}; open as a whole ({words})"),
+        ),
+        (Some(reason), None, _) => (
+            verdict,
+            format!("whether promised risks come true is open ({reason}): {words}, {of}"),
+        ),
+    }
+}
+
+/// `skill 0.12 ± 0.03, calibration error 0.021 [0.004, 0.038] (14 % of the share that failed)`.
+fn in_words(scores: &Scores) -> String {
+    let error = estimate_text(&scores.error, 3);
+    let relative = scores.relative_error.map_or_else(String::new, |percent| {
+        format!(
+            " ({} % of the share that failed)",
+            super::table::grouped(percent, 0)
+        )
+    });
+    match &scores.skill {
+        Some(skill) => format!(
+            "skill {}, calibration error {error}{relative}",
+            estimate_text(skill, 2)
+        ),
+        None => {
+            format!("skill undefined (all jobs ended alike), calibration error {error}{relative}")
+        }
     }
 }

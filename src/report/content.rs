@@ -6,6 +6,7 @@ use super::calibration::{Calibration, calibration};
 use super::figure::{Figure, PublishedKinds};
 use super::figures::paired::Pairs;
 use super::figures::{curves, distributions, simulator, studies};
+use super::optimism::Optimism;
 use super::section::{ClaimsSection, PlanSection, ReportError, ReportExtras, Served};
 use super::table::Table;
 use super::tables::{
@@ -29,6 +30,9 @@ pub(super) struct Content<'e> {
     pub(super) what: Table,
     /// What came out, in a few sentences.
     pub(super) statements: Vec<Statement>,
+    /// What the choice of the best setting is worth, and whether that is hardly less than what is
+    /// shown.
+    pub(super) optimism: Option<(bool, String)>,
     pub(super) best: Table,
     /// What each axis does alone, in brief, where there are several.
     pub(super) each_axis: Option<Table>,
@@ -104,6 +108,9 @@ impl<'e> Content<'e> {
             brief
         });
         tables.push(best.clone());
+        let optimism = Optimism::new(&analysis, &pairs, hash);
+        tables.extend(optimism.iter().map(|optimism| optimism.table(hash)));
+        let optimism = optimism.map(|optimism| optimism.sentence());
         tables.extend(views.first_tables);
         tables.push(summary_table(&analysis, &run));
         tables.extend(views.tables);
@@ -114,7 +121,14 @@ impl<'e> Content<'e> {
         let shown_first = [&mut best].into_iter().chain(&mut each_axis);
         mark_incomplete(&run, of_means.chain(shown_first), &mut figures);
         Ok(Self {
-            statements: statements(&analysis, &pairs, &run, &figures),
+            statements: statements(
+                &analysis,
+                &pairs,
+                &run,
+                &figures,
+                optimism.as_ref().map(|(_, sentence)| sentence.as_str()),
+            ),
+            optimism,
             what: run_table(&run, &analysis),
             simulator: simulator(&store.simulator_times(run.id)?, hash),
             plans: views
@@ -135,6 +149,14 @@ impl<'e> Content<'e> {
             left_out,
             calibration,
         })
+    }
+
+    /// What must be known of the best and of the promises, for forms without a trust box.
+    pub(super) fn remarks(&self) -> Vec<String> {
+        let optimism = self.optimism.iter().map(|(_, sentence)| sentence);
+        let verdicts = (self.calibration.iter())
+            .flat_map(|calibration| calibration.verdicts.iter().map(|(_, sentence)| sentence));
+        optimism.chain(verdicts).cloned().collect()
     }
 
     /// Scores of promised risks.

@@ -155,8 +155,8 @@ impl Content<'_> {
                     section.card id="trust" {
                         h2 { "Can I trust it?" } "\n"
                         ul { "\n"
-                            @for (good, sentence) in trust::of(self) {
-                                li class=(if good { "good" } else { "bad" }) { (sentence) } "\n"
+                            @for (mark, sentence) in trust::of(self) {
+                                li class=(mark.class()) { (sentence) } "\n"
                             }
                         }
                         "\n" p.note { (EXPLAINED) } "\n"

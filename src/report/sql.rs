@@ -1,6 +1,7 @@
 //! The queries that give the numbers of the tables, as text for the report. A test runs them and compares.
 
 use super::analysis::{Analysis, STRATEGY_AXIS};
+use super::statistics::Choice;
 use crate::store::{METRICS, Shown};
 
 /// The run of a report, by the hash of its configuration: the text does not depend on the run's number in a store.
@@ -108,13 +109,24 @@ ORDER BY given, strategy;"
 pub(super) fn risk_optimal(configuration_hash: &str) -> String {
     let run = this_run(configuration_hash);
     let given = without([STRATEGY_AXIS, "acceptance.pof_max"].into_iter());
+    let fewest = Choice::FEWEST_BATTERIES;
     format!(
-        "WITH curve AS (
-    SELECT {given} AS given, strategy, penalty_ratio, 1.0 / (1.0 + penalty_ratio) AS pays_below,
-        axes ->> '$.\"acceptance.pof_max\"' AS threshold, avg(gain) AS gain, avg(failed) AS failed
+        "WITH p AS (
+    SELECT {given} AS given, strategy, penalty_ratio, axes ->> '$.\"acceptance.pof_max\"' AS threshold, replication,
+        gain, failed, sum(gain) OVER (PARTITION BY axes, strategy) AS total
     FROM v_point
     WHERE state = 'done' AND run = {run} AND strategy IN (SELECT name FROM strategy WHERE overbooks = 1)
-    GROUP BY given, strategy, penalty_ratio, threshold
+),
+curve AS (
+    SELECT given, strategy, penalty_ratio, 1.0 / (1.0 + penalty_ratio) AS pays_below, threshold, avg(gain) AS gain,
+        avg(failed) AS failed
+    FROM p GROUP BY given, strategy, penalty_ratio, threshold
+),
+others AS (
+    SELECT given, strategy, penalty_ratio, avg(gain) AS gain
+    FROM (SELECT *, row_number() OVER (PARTITION BY given, strategy, penalty_ratio, replication
+              ORDER BY total - gain DESC, threshold) AS place FROM p)
+    WHERE place = 1 GROUP BY given, strategy, penalty_ratio HAVING count(*) >= {fewest}
 ),
 best AS (
     SELECT *, row_number() OVER (PARTITION BY given, strategy, penalty_ratio ORDER BY gain DESC) AS place FROM curve
@@ -124,12 +136,43 @@ optimal AS (
     FROM curve WHERE threshold <= pays_below + 1e-9
 )
 SELECT b.given, b.strategy, b.penalty_ratio, b.pays_below, b.threshold AS best_threshold, b.gain AS best_gain,
-    b.failed AS best_failed, o.threshold, o.gain, o.failed, b.gain - o.gain AS forgone
+    c.gain AS best_on_others, b.failed AS best_failed, o.threshold, o.gain, o.failed, b.gain - o.gain AS forgone
 FROM best b
+LEFT JOIN others c ON c.given = b.given AND c.strategy = b.strategy AND c.penalty_ratio = b.penalty_ratio
 LEFT JOIN optimal o ON o.given = b.given AND o.strategy = b.strategy AND o.penalty_ratio = b.penalty_ratio AND o.place = 1
 WHERE b.place = 1
 ORDER BY b.given, b.strategy, b.penalty_ratio;"
     )
+}
+
+/// The gain of the best setting on the batteries that chose it, and on each battery of the setting
+/// that the others chose: among all strategies and settings, and then among the settings of each
+/// strategy. Where all settings saw the same batteries.
+pub(super) fn optimism(configuration_hash: &str, analysis: &Analysis) -> String {
+    let run = this_run(configuration_hash);
+    let tuned = analysis
+        .tuned_axes()
+        .into_iter()
+        .map(|axis| analysis.axes[axis].key.as_str());
+    let given = without(std::iter::once(STRATEGY_AXIS).chain(tuned));
+    let among = |strategy: &str| {
+        format!(
+            "WITH p AS (
+    SELECT {given} AS given, strategy, replication, gain, min(place) OVER setting AS place, sum(gain) OVER setting AS total
+    FROM v_point WHERE state = 'done' AND run = {run}
+    WINDOW setting AS (PARTITION BY axes, strategy)
+),
+chosen AS (
+    SELECT *, max(total) OVER (PARTITION BY given{strategy}) AS most,
+        row_number() OVER (PARTITION BY given{strategy}, replication ORDER BY total - gain DESC, place) AS rank
+    FROM p
+)
+SELECT given{strategy}, count(*) AS batteries, max(most) / count(*) AS same, avg(gain) AS others,
+    max(most) / count(*) - avg(gain) AS optimism
+FROM chosen WHERE rank = 1 GROUP BY given{strategy} ORDER BY given{strategy};"
+        )
+    };
+    format!("{}\n\n{}", among(""), among(", strategy"))
 }
 
 /// The axes as JSON without some of them.

@@ -1,15 +1,19 @@
 //! Means over replications and their intervals: the one place that makes an interval.
 //!
-//! The unit is the independent replication. Which method makes the interval of a mean follows from the
-//! kind of the quantity ([`QuantityKind`]): Student's t for means and for paired differences, Student's t
-//! on the logit scale for shares and on the logarithmic scale for counts of rare events, Hall's
-//! transformation for skewed sums, Welch's t for two independent sets of replications. Nothing here
-//! knows what a quantity means; docs/statistics.md says where which method is used.
+//! The unit is the independent replication. Which method makes the interval of a mean follows from
+//! the kind of the quantity ([`QuantityKind`]): Student's t for means and for paired differences,
+//! Student's t on the logit scale for shares and on the logarithmic scale for counts of rare
+//! events, Hall's transformation for skewed sums, Welch's t for two independent sets of
+//! replications, the jackknife for statistics that are no means. Nothing here knows what a quantity
+//! means; docs/statistics.md says where which method is used.
 
+mod choice;
 mod estimate;
 mod interval;
+mod jackknife;
 mod welch;
 
+pub use self::choice::{Choice, distinct};
 pub use self::estimate::{Estimate, Moments};
 pub use self::interval::{Interval, Method, student_t_95};
 pub use self::welch::Welch;

@@ -85,7 +85,7 @@ pub fn best_table(analysis: &Analysis, run: &RunSummary) -> Table {
             .collect();
         note.push_str(&format!(
             " Of every strategy the value of {} with the highest mean gain is shown: chosen on the replications that it is shown with, so its gain is somewhat too \
-             high, and the interval does not contain the choice.",
+             high, and the interval does not contain the choice; the table \"What the choice of the best setting is worth\" says by how much.",
             names.join(" and ")
         ));
     }

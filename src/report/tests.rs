@@ -2,6 +2,7 @@ mod any_run;
 
 mod calibration;
 mod grid;
+mod optimism;
 mod studies;
 mod workflows;
 
@@ -13,6 +14,7 @@ use super::figure::{Figure, Marks};
 use super::figures::paired::Pairs;
 use super::figures::studies;
 use super::findings::Claimed;
+use super::optimism::Optimism;
 use super::views::{self, Reported, Shown};
 use super::{Analysis, Cell, Csv, Table, TableFormat, Terminal, best_table, summary_table, write};
 use crate::scheduling::SimulationMetrics;

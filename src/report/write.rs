@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use super::content::{Content, shortfall, utc};
 use super::figure::{Figure, Marks, Section};
 use super::findings::PublishedNumber;
-use super::format::inline::{block, code, label, paragraphs, text};
+use super::format::inline::{block, code, label, paragraphs, sentence, text};
 use super::format::{Markdown, TableFormat, inert};
 use super::section::{ReportError, ReportExtras};
 use super::statistics::EXPLAINED;
@@ -29,6 +29,9 @@ pub struct ReportSummary {
     pub best: Table,
     /// What each axis does alone, in brief, where there are several.
     pub each_axis: Option<Table>,
+    /// What choosing the best setting is worth, and of each strategy whether promised risks come
+    /// true.
+    pub remarks: Vec<String>,
     /// Points without a result.
     pub failed: Vec<FailedPoint>,
     /// Points that were never tried.
@@ -79,6 +82,7 @@ pub fn write_with(
     let report = folder.file("index.html", |target| target.write_all(page.as_bytes()))?;
     let kept = folder.finish()?;
     Ok(ReportSummary {
+        remarks: content.remarks(),
         kept,
         missing: missing(&content.run),
         run: content.run,
@@ -113,6 +117,13 @@ impl Content<'_> {
             markdown.write(table, target)?;
         }
         markdown.write(&self.best, target)?;
+        let remarks = self.remarks();
+        for remark in &remarks {
+            writeln!(target, "* {}", sentence(remark))?;
+        }
+        if !remarks.is_empty() {
+            writeln!(target)?;
+        }
         if self.analysis.measures.is_empty() {
             for figure in self.figures.iter().take(MARKDOWN_FIGURES) {
                 markdown_figure(figure, target)?;

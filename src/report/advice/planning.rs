@@ -3,9 +3,10 @@
 use super::samples::{Group, groups, rows};
 use super::{AdviceSource, Section, changed, interval, said};
 use crate::report::figure::{Figure, Mark, Marks, Scale, Section as Part, Series};
+use crate::report::optimism::in_words;
 use crate::report::section::ReportError;
 use crate::report::sql::this_run;
-use crate::report::statistics::Estimate;
+use crate::report::statistics::{Choice, Estimate};
 use crate::report::table::{Cell, Column, Table, grouped};
 use crate::scheduling::registry;
 use crate::store::Store;
@@ -229,8 +230,16 @@ impl<'s> Found<'s, '_> {
         if ends.contains(&Some(&best)) {
             answer.push_str(" It is at the end of the range, so the best may lie beyond.");
         }
+        let choice = Group::together(&own, GAIN).and_then(|gains| Choice::of(&gains));
+        if let Some(choice) = choice {
+            answer.push_str(&format!(
+                " Best of {} thresholds, {}.",
+                choice.settings,
+                in_words(&choice)
+            ));
+        }
         let note = "Means over batteries ± half of a 95 % interval (Student's t); the last column is paired by battery. The best threshold was \
-                    chosen on the batteries that judge it, so its gain is somewhat too high."
+                    chosen on the batteries that judge it, so its gain is somewhat too high; chosen on the others, each battery was left out once."
             .to_owned();
         let rows = own.iter().map(|group| Self::row(group, best)).collect();
         let last = format!("more than at {}", best.key[1]);

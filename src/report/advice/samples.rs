@@ -72,6 +72,19 @@ impl Group {
         Estimate::of(&values)
     }
 
+    /// A value of these groups, replication by replication; `None` where they do not all have it in
+    /// the same ones.
+    pub(super) fn together(groups: &[&Self], column: usize) -> Option<Vec<Vec<f64>>> {
+        let replications = |group: &Self| group.values.keys().copied().collect::<Vec<i64>>();
+        let all = replications(groups.first()?);
+        let values = |group: &&Self| -> Option<Vec<f64>> {
+            let is_same = replications(group) == all;
+            let values = all.iter().map(|at| group.value(*at, column));
+            is_same.then(|| values.collect())?
+        };
+        groups.iter().map(values).collect()
+    }
+
     /// How much larger a value is than that of another group, over the replications that both have.
     pub(super) fn more_than(&self, other: &Self, column: usize) -> Option<Estimate> {
         let differences: Vec<f64> = self

@@ -1,7 +1,8 @@
-//! Counts of promises by battery and bin, and the scores that follow from them.
+//! Counts of promises by battery and bin.
 
 use std::collections::BTreeMap;
 
+use super::scores::Scores;
 use crate::report::statistics::Estimate;
 use crate::scheduling::measures::QuantityKind;
 use crate::store::CalibrationRow;
@@ -10,8 +11,6 @@ use crate::store::CalibrationRow;
 pub(super) const BINS: usize = 20;
 /// A bin with fewer jobs says nothing about the largest error, a situation with fewer nothing about a strategy.
 pub(super) const FEWEST_JOBS: u64 = 200;
-/// The largest expected calibration error that is called fine.
-const FINE_ERROR: f64 = 0.05;
 
 /// Overbooked jobs with a probability of failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -22,16 +21,32 @@ pub(super) struct Counts {
     /// Σ PoF.
     pof: f64,
     /// Σ (PoF − failed)².
-    brier: f64,
+    pub(super) brier: f64,
 }
 
 impl Counts {
-    fn add(&mut self, other: &Self) {
+    pub(super) fn add(&mut self, other: &Self) {
         self.jobs += other.jobs;
         self.failed += other.failed;
         self.killed += other.killed;
         self.pof += other.pof;
         self.brier += other.brier;
+    }
+
+    /// These without some of them.
+    pub(super) fn without(&self, other: &Self) -> Self {
+        Self {
+            jobs: self.jobs - other.jobs,
+            failed: self.failed - other.failed,
+            killed: self.killed - other.killed,
+            pof: self.pof - other.pof,
+            brier: self.brier - other.brier,
+        }
+    }
+
+    /// How many more were predicted to fail than did.
+    pub(super) fn excess(&self) -> f64 {
+        self.pof - self.failed as f64
     }
 
     /// Mean of the predictions.
@@ -60,10 +75,11 @@ impl From<&CalibrationRow> for Counts {
 /// Counts by replication and bin. A replication (a battery of jobs, or a draw) is the unit of every interval: the jobs in it
 /// compete for the same nodes and are not independent.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Batteries(BTreeMap<u32, [Counts; BINS]>);
+pub struct Batteries(BTreeMap<u32, [Counts; BINS]>);
 
 impl Batteries {
-    pub(super) fn add(&mut self, replication: u32, row: &CalibrationRow) {
+    /// Adds the counts of a bin to those of a replication.
+    pub fn add(&mut self, replication: u32, row: &CalibrationRow) {
         let bin = (row.bin as usize).clamp(1, BINS) - 1;
         self.0.entry(replication).or_default()[bin].add(&row.into());
     }
@@ -85,41 +101,19 @@ impl Batteries {
     }
 
     /// Everything, or `None` without jobs.
-    pub(super) fn scores(&self) -> Option<Scores> {
+    #[must_use]
+    pub fn scores(&self) -> Option<Scores> {
         let bins = self.bins();
-        let all = total(&bins);
         let failed = share(self.0.values().map(total))?;
-        let (jobs, base) = (all.jobs as f64, failed.mean);
-        let (mut error, mut reliability, mut resolution) = (0.0, 0.0, 0.0);
-        let mut worst: Option<f64> = None;
-        for counts in bins.iter().filter(|counts| counts.jobs > 0) {
-            let weight = counts.jobs as f64 / jobs;
-            let gap = (counts.predicted() - counts.realised()).abs();
-            error += weight * gap;
-            reliability += weight * gap * gap;
-            resolution += weight * (counts.realised() - base).powi(2);
-            if counts.jobs >= FEWEST_JOBS {
-                worst = Some(worst.map_or(gap, |worst| worst.max(gap)));
-            }
-        }
-        let (brier, reference) = (all.brier / jobs, base * (1.0 - base));
-        Some(Scores {
-            jobs: all.jobs,
-            predicted: all.predicted(),
-            failed,
-            killed: all.killed as f64 / jobs,
-            brier,
-            reference,
-            skill: (reference > 0.0).then(|| 1.0 - brier / reference),
-            error,
-            worst,
-            reliability,
-            resolution,
-        })
+        let batteries: Vec<&[Counts; BINS]> = (self.0.values())
+            .filter(|battery| total(battery).jobs > 0)
+            .collect();
+        Some(Scores::new(&bins, &batteries, failed))
     }
 }
 
-fn total(bins: &[Counts; BINS]) -> Counts {
+/// The counts of all bins.
+pub(super) fn total(bins: &[Counts; BINS]) -> Counts {
     let mut sum = Counts::default();
     for counts in bins {
         sum.add(counts);
@@ -133,37 +127,4 @@ fn share(batteries: impl Iterator<Item = Counts>) -> Option<Estimate> {
         .map(|counts| (counts.failed as f64, counts.jobs as f64))
         .collect();
     Estimate::quotient(&clusters, QuantityKind::Fraction)
-}
-
-/// How good probabilities were.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Scores {
-    pub(super) jobs: u64,
-    /// Mean probability.
-    pub(super) predicted: f64,
-    /// Share of jobs that failed.
-    pub(super) failed: Estimate,
-    /// Share of jobs that were killed at the end of their window.
-    pub(super) killed: f64,
-    /// Mean of (PoF − failed)².
-    pub(super) brier: f64,
-    /// The Brier score of always predicting the share of the same jobs that failed.
-    pub(super) reference: f64,
-    /// 1 − Brier ÷ reference; `None` where all jobs ended alike.
-    pub(super) skill: Option<f64>,
-    /// Expected calibration error: Σ share of jobs · |predicted − realised| over bins.
-    pub(super) error: f64,
-    /// The largest |predicted − realised| of bins with at least [`FEWEST_JOBS`].
-    pub(super) worst: Option<f64>,
-    /// Σ share of jobs · (predicted − realised)².
-    pub(super) reliability: f64,
-    /// Σ share of jobs · (realised − mean)².
-    pub(super) resolution: f64,
-}
-
-impl Scores {
-    /// They say more than the mean does, and what they say is near what happens.
-    pub(super) fn is_fine(&self) -> bool {
-        self.skill.is_some_and(|skill| skill > 0.0) && self.error <= FINE_ERROR
-    }
 }

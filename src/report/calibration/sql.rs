@@ -54,7 +54,8 @@ sums AS (
         max(CASE WHEN jobs >= {FEWEST_JOBS} THEN abs(pof - failed) / jobs END) AS largest_error
     FROM bins GROUP BY {columns}
 )
-SELECT *, failed * (1.0 - failed) AS brier_reference, 1.0 - brier / nullif(failed * (1.0 - failed), 0.0) AS skill
+SELECT *, failed * (1.0 - failed) AS brier_reference, 1.0 - brier / nullif(failed * (1.0 - failed), 0.0) AS skill,
+    100.0 * calibration_error / nullif(failed, 0.0) AS relative_error_percent
 FROM sums ORDER BY {columns};"
         )
     }

@@ -1,6 +1,6 @@
 //! The tables about calibration: scores by strategy and situation, scores by threshold, every bin.
 
-use super::counts::{BINS, FEWEST_JOBS, Scores};
+use super::counts::{BINS, FEWEST_JOBS};
 use super::groups::{Group, Groups, THRESHOLD_AXIS};
 use super::sql::Question;
 use crate::report::analysis::Analysis;
@@ -13,8 +13,14 @@ const NOTE: &str = "Overbooked jobs by the probability of failure that was promi
     when its SLA was broken, whatever the reason. Intervals are of the ratio estimator over replications (batteries): the jobs of \
     one battery compete for the same nodes and are not independent. Brier score: mean of (PoF − failed)². Reference: the Brier score \
     of always predicting the share of the very same jobs that failed, which nobody knows beforehand (in-sample, so the skill is, if \
-    anything, too low). Skill: 1 − Brier ÷ reference. ECE, the expected calibration error: mean of |predicted − realised| over bins \
-    of 0.05, weighted by their jobs; few jobs make it too large.";
+    anything, too low). Skill: 1 − Brier ÷ reference, with the jackknife's 95 % interval over \
+    batteries. ECE, the expected calibration error: mean of |predicted − realised| over bins of \
+    0.05, weighted by their jobs; few jobs make it too large, so its interval begins below a value \
+    that is too small, with the sign of each bin from the other batteries. At low thresholds \
+    promises and failures are all small, and so is every ECE: ÷ failed, it says how far off promises \
+    are in percent of the share that failed. Come true: shown where the intervals lie wholly at \
+    skill > 0 and at ECE ≤ 0.05, refuted where one lies wholly on the other side, else open, as with \
+    fewer than 5 batteries; each row by itself.";
 
 pub(super) fn tables(groups: &Groups, analysis: &Analysis, configuration_hash: &str) -> Vec<Table> {
     let keys: Vec<&str> = groups
@@ -164,8 +170,9 @@ fn score_columns() -> Vec<Column> {
         Column::number("killed", "Killed at window end", 3),
         Column::number("brier", "Brier", 4),
         Column::number("brier_reference", "Reference", 4),
-        Column::number("skill", "Skill", 3),
-        Column::number("calibration_error", "ECE", 3),
+        Column::estimate("skill", "Skill", 3),
+        Column::estimate("calibration_error", "ECE", 3),
+        Column::number("relative_error_percent", "ECE ÷ failed (%)", 0),
         Column::number(
             "largest_error",
             format!("Largest error of bins with {FEWEST_JOBS} jobs"),
@@ -173,41 +180,32 @@ fn score_columns() -> Vec<Column> {
         ),
         Column::number("reliability", "Reliability", 4),
         Column::number("resolution", "Resolution", 4),
+        Column::plain("come_true", "Come true"),
     ]
 }
 
 fn score_row(groups: &Groups, analysis: &Analysis, group: &Group) -> Option<Vec<Cell>> {
-    let Scores {
-        jobs,
-        predicted,
-        failed,
-        killed,
-        brier,
-        reference,
-        skill,
-        error,
-        worst,
-        reliability,
-        resolution,
-    } = group.counts.scores()?;
+    let scores = group.counts.scores()?;
     let mut row = group_cells(groups, analysis, group);
     if let (Some(axis), Some(place)) = (groups.threshold, group.threshold) {
         let value = analysis.axes[axis].values.get(place as usize);
         row.push(value.map_or(Cell::Missing, |value| Cell::Text(value_text(value))));
     }
     row.extend([
-        Cell::Integer(jobs as i64),
-        Cell::Integer(i64::from(failed.count)),
-        Cell::Number(predicted),
-        Cell::Estimate(failed),
-        Cell::Number(killed),
-        Cell::Number(brier),
-        Cell::Number(reference),
-        skill.map_or(Cell::Undefined, Cell::Number),
-        Cell::Number(error),
-        worst.map_or(Cell::Missing, Cell::Number),
-        Cell::Number(reliability),
-        Cell::Number(resolution),
+        Cell::Integer(scores.jobs as i64),
+        Cell::Integer(i64::from(scores.failed.count)),
+        Cell::Number(scores.predicted),
+        Cell::Estimate(scores.failed),
+        Cell::Number(scores.killed),
+        Cell::Number(scores.brier),
+        Cell::Number(scores.reference),
+        scores.skill.map_or(Cell::Undefined, Cell::Estimate),
+        Cell::Estimate(scores.error),
+        (scores.relative_error).map_or(Cell::Undefined, Cell::Number),
+        scores.worst.map_or(Cell::Missing, Cell::Number),
+        Cell::Number(scores.reliability),
+        Cell::Number(scores.resolution),
+        Cell::Text(scores.verdict().to_string()),
     ]);
     Some(row)
 }

@@ -58,6 +58,35 @@ impl<'p> Pairs<'p> {
         Estimate::of(&differences)
     }
 
+    /// A quantity of these combinations, replication by replication in one order for all; `None`
+    /// where they do not all have it in the same replications, or did not see the same jobs and
+    /// failures there.
+    pub(in crate::report) fn together(
+        &self,
+        quantity: &Drawn,
+        combinations: &[&Combination],
+    ) -> Option<Vec<Vec<f64>>> {
+        let by_replication = combinations.iter();
+        let by_replication: Vec<_> = by_replication
+            .map(|combination| self.values(quantity, combination))
+            .collect();
+        let first = by_replication.first()?;
+        let is_same = by_replication.iter().all(|values| {
+            values.len() == first.len()
+                && values.iter().all(|(replication, (point, _))| {
+                    let known = first.get(replication);
+                    known.is_some_and(|(first, _)| self.points.is_pair(*first, *point))
+                })
+        });
+        is_same.then(|| {
+            let values = by_replication.iter();
+            let of = |(_, value): &(usize, f64)| *value;
+            values
+                .map(|values| values.values().map(of).collect())
+                .collect()
+        })
+    }
+
     /// A quantity of a combination by replication, with the point that has it.
     fn values(&self, quantity: &Drawn, combination: &Combination) -> BTreeMap<u32, (usize, f64)> {
         let key = (combination.places.clone(), combination.strategy.as_str());

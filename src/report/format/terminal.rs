@@ -20,14 +20,30 @@ pub struct Terminal {
     pub width: Option<u16>,
 }
 
+impl Terminal {
+    fn screen(&self) -> usize {
+        let screen = self.width.or_else(|| comfy_table::Table::new().width());
+        screen.map_or(usize::MAX, usize::from)
+    }
+
+    /// Writes a sentence, in lines that fit.
+    ///
+    /// # Errors
+    ///
+    /// When the target cannot be written.
+    pub fn write_sentence(&self, sentence: &str, target: &mut dyn io::Write) -> io::Result<()> {
+        let mut lines = broken(sentence, self.screen()).into_iter();
+        lines.try_for_each(|line| writeln!(target, "{line}"))
+    }
+}
+
 impl TableFormat for Terminal {
     fn extension(&self) -> &'static str {
         "txt"
     }
 
     fn write(&self, table: &Table, target: &mut dyn io::Write) -> io::Result<()> {
-        let screen = self.width.or_else(|| comfy_table::Table::new().width());
-        let screen = screen.map_or(usize::MAX, usize::from);
+        let screen = self.screen();
         if !table.title.is_empty() {
             for line in broken(&table.title, screen) {
                 writeln!(target, "{line}")?;

@@ -1,7 +1,8 @@
 //! "Can I trust it?": what speaks for and against the numbers of a report, graded.
 
 use super::{Content, missing, svg};
-use crate::report::analysis::{Analysis, Change, STRATEGY_AXIS, SameInputs, TUNED_AXES};
+use crate::report::analysis::{Change, STRATEGY_AXIS, SameInputs, TUNED_AXES};
+use crate::report::calibration::Verdict;
 use crate::report::table::Cell;
 
 /// Fewer replications than this say little of how far their mean may be off: with five, Student's t is 2.8.
@@ -10,8 +11,56 @@ const FEWEST_REPLICATIONS: u32 = 10;
 /// An interval that is wider, in percent of its mean, leaves most comparisons open.
 const WIDEST_PERCENT: f64 = 25.0;
 
-/// Sentences, each with whether it is good news.
-pub(super) fn of(content: &Content<'_>) -> Vec<(bool, String)> {
+/// How a sentence is marked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mark {
+    Good,
+    Bad,
+    /// Neither is shown.
+    Open,
+}
+
+impl Mark {
+    /// Its class on the page.
+    pub(super) fn class(self) -> &'static str {
+        match self {
+            Self::Good => "good",
+            Self::Bad => "bad",
+            Self::Open => "open",
+        }
+    }
+}
+
+impl From<bool> for Mark {
+    fn from(is_good: bool) -> Self {
+        if is_good { Self::Good } else { Self::Bad }
+    }
+}
+
+impl From<Verdict> for Mark {
+    fn from(verdict: Verdict) -> Self {
+        match verdict {
+            Verdict::Shown => Self::Good,
+            Verdict::Refuted => Self::Bad,
+            Verdict::Open(_) => Self::Open,
+        }
+    }
+}
+
+/// Sentences, each with its mark.
+pub(super) fn of(content: &Content<'_>) -> Vec<(Mark, String)> {
+    let marked = |(is_good, sentence): (bool, String)| (Mark::from(is_good), sentence);
+    let mut found: Vec<(Mark, String)> = of_numbers(content).into_iter().map(marked).collect();
+    if let Some(calibration) = &content.calibration {
+        let verdicts = calibration.verdicts.iter();
+        found.extend(verdicts.map(|(verdict, sentence)| ((*verdict).into(), sentence.clone())));
+    }
+    found.extend(of_findings(content).into_iter().map(marked));
+    found
+}
+
+/// Of the numbers: whether they are all there, how sure they are and what they are of.
+fn of_numbers(content: &Content<'_>) -> Vec<(bool, String)> {
     let run = &content.run;
     let mut found = vec![(
         run.points_done == run.points,
@@ -34,7 +83,7 @@ pub(super) fn of(content: &Content<'_>) -> Vec<(bool, String)> {
         &widths(content.best.rows.iter().flatten()),
         is_study,
     ));
-    found.extend(selection(&content.analysis));
+    found.extend(content.optimism.clone());
     if run.replications > 1 {
         found.extend(one_workload(&run.configuration));
         found.extend(one_factor(&run.configuration));
@@ -44,9 +93,12 @@ pub(super) fn of(content: &Content<'_>) -> Vec<(bool, String)> {
         is_study,
         content.analysis.apart,
     ));
-    if let Some(calibration) = &content.calibration {
-        found.extend(calibration.verdicts.iter().cloned());
-    }
+    found
+}
+
+/// Of what a paper published, and what is not drawn.
+fn of_findings(content: &Content<'_>) -> Vec<(bool, String)> {
+    let mut found = Vec::new();
     if let Some(claims) = content.claims {
         found.push((
             claims.missed == 0,
@@ -107,23 +159,6 @@ fn precision(replications: u32, widths: &[f64], is_study: bool) -> (bool, String
         if is_wide { ", which is wide" } else { "" },
     );
     (!is_few && !is_wide, sentence)
-}
-
-/// That the best of several settings is chosen on the numbers that it is shown with; `None` where nothing is chosen.
-fn selection(analysis: &Analysis) -> Option<(bool, String)> {
-    let tuned = analysis.tuned_axes();
-    let choices: usize = tuned
-        .iter()
-        .map(|axis| analysis.axes[*axis].values.len())
-        .product();
-    (!tuned.is_empty() && choices > 1).then(|| {
-        (
-            false,
-            format!(
-                "the best of {choices} settings is chosen and shown on the same replications, so its gain is somewhat too high"
-            ),
-        )
-    })
 }
 
 /// Whether what is compared saw the same jobs and the same failures, as the hashes say that are stored with every simulation.

@@ -30,6 +30,9 @@ pub enum Method {
     Hall,
     /// Welch's t: the difference of two independent samples, in the middle of its interval.
     Welch,
+    /// Between the lower end about an estimate that is too low on average and the upper end about
+    /// one that is too high.
+    Bracketed,
     /// Nothing was seen in n replications, and with 95 % confidence the rate is below `−ln 0.05 / n`.
     RuleOfThree,
 }

@@ -152,3 +152,57 @@ fn holm_asks_more_of_the_smallest_p_value_the_more_there_are() {
     assert_eq!(holm(&[0.25, 0.5, 0.9]), [0.75, 1.0, 1.0]);
     assert!(holm(&[]).is_empty());
 }
+
+#[test]
+fn the_jackknife_of_a_mean_is_its_interval_and_that_of_a_ratio_is_the_one_by_hand() {
+    let values = [10.0, 14.0, 12.0, 17.0];
+    let mean = of(&values, QuantityKind::Mean);
+    let without = values.map(|value| (53.0 - value) / 3.0);
+    let jackknife = Estimate::jackknife(53.0 / 4.0, &without).unwrap();
+    assert!((jackknife.half_width().unwrap() - mean.half_width().unwrap()).abs() < 1e-9);
+    // 1 of 2, 3 of 4, 2 of 6: 0.5, and without each 5/10, 3/8, 4/6 with the mean 37/72. se² = 2/3 ·
+    // (1² + 10² + 11²) ÷ 72², t = 4.302653.
+    let ratio = Estimate::jackknife(0.5, &[0.5, 0.375, 4.0 / 6.0]).unwrap();
+    let standard_error = (2.0_f64 / 3.0 * 222.0).sqrt() / 72.0;
+    assert_eq!((ratio.count, ratio.mean), (3, 0.5));
+    assert!((ratio.half_width().unwrap() - 4.302_653 * standard_error).abs() < 1e-6);
+    assert!((ratio.deviation.unwrap() - standard_error * 3.0_f64.sqrt()).abs() < 1e-12);
+    // No interval of one battery or of equal ones; nothing of what is not defined.
+    assert_eq!(Estimate::jackknife(0.3, &[0.3; 4]).unwrap().interval, None);
+    assert_eq!(Estimate::jackknife(0.3, &[0.2]).unwrap().interval, None);
+    assert_eq!(Estimate::jackknife(0.3, &[0.2, f64::NAN]), None);
+    assert_eq!(Estimate::jackknife(0.3, &[]), None);
+}
+
+#[test]
+fn a_choice_is_judged_on_the_battery_that_did_not_choose() {
+    // Means 120.3, 137, 123.3: all three choose the second. Without the first battery the second
+    // setting has 281 of the others' 251 and 280, and earns 130 there; without the second battery
+    // it has 280, and earns 131; without the third the third setting has 270, the second 261: it
+    // earns 100, not 150.
+    let settings = [
+        vec![110.0, 122.0, 129.0],
+        vec![130.0, 131.0, 150.0],
+        vec![90.0, 180.0, 100.0],
+    ];
+    let choice = Choice::of(&settings).unwrap();
+    assert_eq!((choice.settings, choice.batteries), (3, 3));
+    assert_eq!(choice.same, 137.0);
+    assert!((choice.others - (130.0 + 131.0 + 100.0) / 3.0).abs() < 1e-12);
+    assert!((choice.percent().unwrap() - 100.0 * 50.0 / 361.0).abs() < 1e-12);
+    // A setting that is best everywhere is worth what it shows.
+    let clear = [vec![1.0, 2.0, 3.0], vec![2.0, 3.0, 4.0]];
+    assert_eq!(Choice::of(&clear).unwrap().optimism(), 0.0);
+    // One setting with two names, two batteries, other batteries: no choice, or none that can be
+    // judged.
+    let twice = [vec![1.0, 2.0, 3.0], vec![1.0, 2.0, 3.0]];
+    assert_eq!(Choice::of(&twice), None);
+    assert_eq!(Choice::of(&[vec![1.0, 2.0], vec![2.0, 1.0]]), None);
+    assert_eq!(Choice::of(&[vec![1.0, 2.0, 3.0], vec![2.0, 1.0]]), None);
+    assert_eq!(Choice::of(&[]), None);
+    // What loses money has no percentage.
+    let losses = [vec![-3.0, -1.0, -2.0], vec![-1.0, -3.0, -2.0]];
+    let loss = Choice::of(&losses).unwrap();
+    assert_eq!(loss.percent(), None);
+    assert!(loss.optimism() > 0.0);
+}

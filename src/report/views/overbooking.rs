@@ -4,8 +4,12 @@ use std::collections::BTreeMap;
 
 use super::{Reported, Shown, View};
 use crate::report::analysis::{Analysis, Combination, STRATEGY_AXIS, strategy_rank};
+use crate::report::figures::drawn::drawn;
 use crate::report::figures::number;
+use crate::report::figures::paired::Pairs;
+use crate::report::findings::Claimed;
 use crate::report::sql::risk_optimal;
+use crate::report::statistics::Choice;
 use crate::report::table::{Cell, Column, Table};
 use crate::report::tables::{axis_column, short};
 use crate::scheduling::registry;
@@ -53,9 +57,18 @@ fn risk_optimal_table(run: &Reported<'_>) -> Option<Table> {
             curves.entry(key).or_default().push((at, combination));
         }
     }
+    let claimed = Claimed::default();
+    let pairs = Pairs::new(points, &claimed);
+    let gain = drawn(analysis, run.hash()).into_iter().next()?;
     let rows: Vec<Vec<Cell>> = curves
         .iter()
-        .filter_map(|(key, curve)| row(analysis, &given, key, curve))
+        .filter_map(|(key, curve)| {
+            let settings: Vec<&Combination> =
+                curve.iter().map(|(_, combination)| *combination).collect();
+            let gains = pairs.together(&gain, &settings);
+            let choice = gains.and_then(|gains| Choice::of(&gains));
+            row(analysis, &given, key, curve, choice)
+        })
         .collect();
     if rows.is_empty() {
         return None;
@@ -74,6 +87,7 @@ fn risk_optimal_table(run: &Reported<'_>) -> Option<Table> {
             3,
         ),
         Column::estimate("best_gain", "Gain there (VC)", 0),
+        Column::number("best_on_others", "Chosen on the others (VC)", 0),
         Column::estimate("best_failed", "Failed jobs there", 1),
         Column::number(
             "threshold",
@@ -93,7 +107,8 @@ fn risk_optimal_table(run: &Reported<'_>) -> Option<Table> {
                p < 1 ÷ (1 + ρ). The risk-optimal threshold is the largest of the sweep up to that; were all promised risks true, no \
                other would earn more from the promise at hand (what an accepted job takes from later ones is not in it). The best \
                threshold is the one with the highest mean gain, chosen on the very batteries that judge it, so the gain forgone is 0 or \
-               more by construction. Means over replications, gains ± the half width of the 95 % interval (Student's t)."
+               more by construction; chosen on the others: each battery judges the threshold with the highest mean gain on the \
+               others. Means over replications, gains ± the half width of the 95 % interval (Student's t)."
             .to_owned(),
         sql: risk_optimal(run.hash()),
     })
@@ -121,6 +136,7 @@ fn row(
     given: &[usize],
     (_, _, strategy, ratio): &Key<'_>,
     curve: &[(f64, &Combination)],
+    choice: Option<Choice>,
 ) -> Option<Vec<Cell>> {
     let ratio = f64::from_bits(*ratio);
     let pays_below = 1.0 / (1.0 + ratio);
@@ -149,6 +165,7 @@ fn row(
         Cell::Number(pays_below),
         Cell::Number(best.0),
         best.1.estimates[0].into(),
+        choice.map_or(Cell::Missing, |choice| Cell::Number(choice.others)),
         failed_of(best.1),
     ]);
     match optimal {

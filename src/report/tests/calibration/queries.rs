@@ -36,6 +36,7 @@ fn the_queries_below_the_tables_about_calibration_give_the_numbers_in_them() {
             "brier_reference",
             "skill",
             "calibration_error",
+            "relative_error_percent",
             "largest_error",
         ][..],
         &[
