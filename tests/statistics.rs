@@ -5,5 +5,6 @@
 
 mod statistics {
     pub mod batteries;
+    pub mod intervals;
     pub mod support;
 }

@@ -1,7 +1,7 @@
 //! What a report shows, whatever the form: read from the store once, and folded.
 
 use super::analysis::Analysis;
-use super::answer::{Statement, statements};
+use super::answer::{Statement, Subject, statements};
 use super::calibration::{Calibration, calibration};
 use super::figure::{Figure, PublishedKinds};
 use super::figures::paired::Pairs;
@@ -12,9 +12,10 @@ use super::tables::{
     best_table, brief, each_axis_table, failed_table, missing, missing_table, run_table,
     summary_table,
 };
+use super::trust::dependence::Dependence;
 use super::views::{self, Reported};
 
-use crate::store::{FailedPoint, RecordLoss, RunSelector, RunSummary, Store};
+use crate::store::{FailedPoint, RecordLoss, RunSelector, RunSummary, SharedJobs, Store};
 
 /// Points without a result that are listed one by one.
 const MOST_MISSING: u32 = 1_000;
@@ -29,6 +30,12 @@ pub(super) struct Content<'e> {
     pub(super) what: Table,
     /// What came out, in a few sentences.
     pub(super) statements: Vec<Statement>,
+    /// What they are about.
+    pub(super) subject: Option<Subject>,
+    /// What the replications share.
+    pub(super) dependence: Dependence,
+    /// How many jobs they share, where they are drawn excerpts of one log.
+    pub(super) shared_jobs: Option<SharedJobs>,
     pub(super) best: Table,
     /// What each axis does alone, in brief, where there are several.
     pub(super) each_axis: Option<Table>,
@@ -113,8 +120,18 @@ impl<'e> Content<'e> {
         let of_means = tables[first_of_means..].iter_mut().chain(scores);
         let shown_first = [&mut best].into_iter().chain(&mut each_axis);
         mark_incomplete(&run, of_means.chain(shown_first), &mut figures);
+        let subject = Subject::of(&analysis, &pairs, &run, &figures);
+        let dependence = Dependence::of(&run, &analysis, &points);
+        let shared_jobs = match dependence.is_drawn {
+            true => Some(store.shared_jobs(run.id, run.replications)?),
+            false => None,
+        };
+        let remark = (subject.as_ref()).and_then(|subject| dependence.remark(subject));
         Ok(Self {
-            statements: statements(&analysis, &pairs, &run, &figures),
+            statements: statements(&analysis, &pairs, &run, &figures, remark.as_deref()),
+            subject,
+            dependence,
+            shared_jobs,
             what: run_table(&run, &analysis),
             simulator: simulator(&store.simulator_times(run.id)?, hash),
             plans: views

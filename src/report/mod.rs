@@ -32,6 +32,7 @@ mod table;
 mod tables;
 #[cfg(test)]
 mod tests;
+mod trust;
 mod views;
 mod workflow_drawing;
 mod write;
@@ -46,7 +47,7 @@ pub use inline::Inline;
 pub use profile::Profile;
 pub use schedule_drawing::schedule_svg;
 pub use section::{ClaimsSection, PlanSection, ReportError, ReportExtras, Served};
-pub use statistics::{Estimate, Interval, Method, holm, student_t_95};
+pub use statistics::{Estimate, Interval, Method, Neighbours, holm, student_t_95};
 pub use table::{Cell, Column, Table};
 pub(crate) use table::{axes_text, grouped};
 pub use tables::{best_table, failed_table, run_table, summary_table};

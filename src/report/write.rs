@@ -11,12 +11,13 @@ use std::path::{Path, PathBuf};
 use super::content::{Content, shortfall, utc};
 use super::figure::{Figure, Marks, Section};
 use super::findings::PublishedNumber;
-use super::format::inline::{block, code, label, paragraphs, text};
+use super::format::inline::{block, code, label, paragraphs, sentence, text};
 use super::format::{Markdown, TableFormat, inert};
 use super::section::{ReportError, ReportExtras};
 use super::svg;
 use super::table::Table;
 use super::tables::missing;
+use super::trust;
 use crate::store::{FailedPoint, RunSelector, RunSummary, Store};
 
 /// What was written, for the screen.
@@ -30,6 +31,8 @@ pub struct ReportSummary {
     pub each_axis: Option<Table>,
     /// Points without a result.
     pub failed: Vec<FailedPoint>,
+    /// What the replications share, so that intervals over them say less of other logs and failures.
+    pub shared: Vec<String>,
     /// Points that were never tried.
     pub missing: u64,
     /// The report's first file.
@@ -80,6 +83,7 @@ pub fn write_with(
     Ok(ReportSummary {
         kept,
         missing: missing(&content.run),
+        shared: trust::shared(&content),
         run: content.run,
         best: content.best,
         each_axis: content.each_axis,
@@ -112,6 +116,12 @@ impl Content<'_> {
             markdown.write(table, target)?;
         }
         markdown.write(&self.best, target)?;
+        writeln!(target, "## Can I trust it?\n")?;
+        for (is_good, remark) in trust::of(self) {
+            let grade = if is_good { "" } else { "**Caution:** " };
+            writeln!(target, "- {grade}{}", sentence(&remark))?;
+        }
+        writeln!(target)?;
         if self.analysis.measures.is_empty() {
             for figure in self.figures.iter().take(MARKDOWN_FIGURES) {
                 markdown_figure(figure, target)?;
