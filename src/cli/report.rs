@@ -97,8 +97,8 @@ pub fn write(
     report::write_with(store, run, out, &extras)
 }
 
-/// What a report found, for scripts: an estimate has its mean, the ends of its interval and how many
-/// replications have a value.
+/// What a report found, for scripts: an estimate has its mean, the ends of its interval and how
+/// many replications have a value.
 fn as_json(summary: &report::ReportSummary) -> serde_json::Value {
     let best = &summary.best;
     let rows = best.rows.iter().map(|row| {

@@ -28,7 +28,8 @@ impl Statement {
     }
 }
 
-/// What an answer is about: one quantity in the settings that are compared. It decides how much the answer can be trusted.
+/// What an answer is about: one quantity in the settings that are compared. It decides how much the
+/// answer can be trusted.
 #[derive(Clone, Debug)]
 pub(super) struct Subject {
     /// The heading of the quantity.

@@ -24,8 +24,9 @@ pub struct Table {
 const COUNTS: [&str; 2] = ["replications", "n"];
 
 impl Table {
-    /// The cells of every row as a person reads them. Where the mean of a cell is over another number of replications than its row
-    /// says, or in a table that says none than the most of its cells, the number stands behind it: `12 ± 3 (n 4)`.
+    /// The cells of every row as a person reads them. Where the mean of a cell is over another
+    /// number of replications than its row says, or in a table that says none than the most of its
+    /// cells, the number stands behind it: `12 ± 3 (n 4)`.
     pub(crate) fn texts(&self) -> impl Iterator<Item = Vec<String>> + '_ {
         let column = (self.columns.iter()).position(|column| COUNTS.contains(&column.key.as_str()));
         let most = (self.rows.iter().flatten()).filter_map(Cell::count).max();
@@ -56,7 +57,8 @@ pub struct Column {
     pub title: String,
     /// Decimals of numbers, for people; CSV files have twelve significant digits.
     pub decimals: usize,
-    /// Its cells are estimates: five columns in a CSV file (`key`, `key_sd`, `key_low`, `key_high`, `key_n`).
+    /// Its cells are estimates: five columns in a CSV file (`key`, `key_sd`, `key_low`, `key_high`,
+    /// `key_n`).
     pub estimates: bool,
     /// Its rows have different units: each number has as many decimals as its size asks for.
     pub mixed: bool,
@@ -96,8 +98,8 @@ impl Column {
         }
     }
 
-    /// What the columns of files are called that stand behind that of the mean of an estimate: standard deviation, ends of the interval,
-    /// number of values.
+    /// What the columns of files are called that stand behind that of the mean of an estimate:
+    /// standard deviation, ends of the interval, number of values.
     pub(super) fn parts(&self) -> [String; 4] {
         ["sd", "low", "high", "n"].map(|part| format!("{}_{part}", self.key))
     }

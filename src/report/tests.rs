@@ -127,7 +127,8 @@ fn thresholds(thresholds: usize) -> (RunRecord, Vec<FinishedSimulation>) {
     (record("thresholds", threshold_axes(), count), simulations)
 }
 
-/// A run of one strategy on six batteries of a log, which earn more from one to the next and in half of which no job starts.
+/// A run of one strategy on six batteries of a log, which earn more from one to the next and in
+/// half of which no job starts.
 fn batteries(path: &Path, configuration: &str) {
     let simulations = (0..6_i64).map(|replication| {
         let mut result = totals(100 + 10 * replication, 0);
@@ -184,7 +185,8 @@ fn a_column_with_fewer_replications_than_its_row_says_so_and_does_not_grade_the_
     let path = folder.path().join("store.db");
     batteries(&path, "[experiment]\n");
     let [page, markdown, csv] = written(&path);
-    // Waits of 10⁰, 10² and 10⁴ s over 8 jobs: their interval is a thousand times their mean, and not that of the gain.
+    // Waits of 10⁰, 10² and 10⁴ s over 8 jobs: their interval is a thousand times their mean, and
+    // not that of the gain.
     assert!(
         page.contains(
             "6 replications, which are few; the widest 95 % interval of Gain (VC) is ± 15."

@@ -71,8 +71,8 @@ pub(super) fn shared(content: &Content<'_>) -> Vec<String> {
     (content.dependence).sentences(content.subject.as_ref(), content.shared_jobs.as_ref())
 }
 
-/// Whether there are enough replications of the quantity that the answer is about, and whether its intervals are narrow enough to compare
-/// settings. What stands beside it does not count.
+/// Whether there are enough replications of the quantity that the answer is about, and whether its
+/// intervals are narrow enough to compare settings. What stands beside it does not count.
 fn precision(subject: &Subject, is_study: bool) -> (bool, String) {
     let title = &subject.title;
     let estimates = || subject.settings.iter().map(|setting| setting.estimate);

@@ -31,7 +31,8 @@ pub struct ReportSummary {
     pub each_axis: Option<Table>,
     /// Points without a result.
     pub failed: Vec<FailedPoint>,
-    /// What the replications share, so that intervals over them say less of other logs and failures.
+    /// What the replications share, so that intervals over them say less of other logs and
+    /// failures.
     pub shared: Vec<String>,
     /// Points that were never tried.
     pub missing: u64,

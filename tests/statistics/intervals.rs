@@ -1,5 +1,5 @@
-//! What kinds of intervals are worth where the truth is known: series of neighbours that are alike, and
-//! quantities that cannot be negative.
+//! What kinds of intervals are worth where the truth is known: series of neighbours that are alike,
+//! and quantities that cannot be negative.
 
 use bookahead::random;
 use bookahead::report::{Estimate, Neighbours};
@@ -15,7 +15,8 @@ fn normal(stream: &mut impl Rng) -> f64 {
     standard.inverse_cdf(stream.random_range(1e-12..1.0))
 }
 
-/// So many neighbours of a stationary series of mean 0, each of which keeps a part of the one before.
+/// So many neighbours of a stationary series of mean 0, each of which keeps a part of the one
+/// before.
 fn neighbours(count: usize, kept: f64, stream: &mut impl Rng) -> Vec<f64> {
     let mut value = normal(stream) / (1.0 - kept * kept).sqrt();
     let values = (0..count).map(|_| {

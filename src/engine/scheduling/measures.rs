@@ -29,9 +29,9 @@ impl Measure {
 /// What a quantity is like over replications, which decides how the interval of its mean is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QuantityKind {
-    /// A mean or a sum of many like things that cannot be negative, such as a wait: nearly normal over
-    /// replications. Where the interval of Student's t would reach below 0 it is made on the logarithmic
-    /// scale, so that no interval holds what cannot be.
+    /// A mean or a sum of many like things that cannot be negative, such as a wait: nearly normal
+    /// over replications. Where the interval of Student's t would reach below 0 it is made on the
+    /// logarithmic scale, so that no interval holds what cannot be.
     #[default]
     Mean,
     /// The same of what may be negative: a gain, a difference, a correlation.

@@ -16,8 +16,9 @@ pub struct SharedJobs {
 }
 
 impl Store {
-    /// How many jobs replications share at the first setting of a run, whose replications come first in its sweep. The number of the
-    /// record in the log says which job is the same one. Replications whose jobs were not kept do not count.
+    /// How many jobs replications share at the first setting of a run, whose replications come
+    /// first in its sweep. The number of the record in the log says which job is the same one.
+    /// Replications whose jobs were not kept do not count.
     ///
     /// # Errors
     ///
@@ -56,7 +57,8 @@ mod tests {
     fn jobs_of_several_replications_are_shared_and_those_of_other_settings_do_not_count() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("store.db");
-        // Records 40,000 to 40,003; 40,002 to 40,005; none kept; and of another setting all of them.
+        // Records 40,000 to 40,003; 40,002 to 40,005; none kept; and of another setting all of
+        // them.
         let excerpts: [&[u32]; 4] = [&[0, 1, 2, 3], &[2, 3, 4, 5], &[], &[0, 1, 2, 3, 4, 5]];
         let simulations = (0..).zip(excerpts).map(|(place, records): (u32, &[u32])| {
             let id = format!("excerpt {place}");

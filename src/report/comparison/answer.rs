@@ -375,7 +375,8 @@ pub(super) fn trust(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
     found
 }
 
-/// Over how many replications the quantity of the answer is compared, and which of those beside it have fewer.
+/// Over how many replications the quantity of the answer is compared, and which of those beside it
+/// have fewer.
 fn replications(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
     let least = |quantity: &Quantity| {
         let others = 0..comparison.others().len();

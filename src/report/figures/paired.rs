@@ -58,8 +58,8 @@ impl<'p> Pairs<'p> {
         Estimate::of(&differences)
     }
 
-    /// How alike a quantity of a combination is in neighbouring replications; `None` where it lacks values of some, so that not all
-    /// have their neighbours.
+    /// How alike a quantity of a combination is in neighbouring replications; `None` where it lacks
+    /// values of some, so that not all have their neighbours.
     pub(in crate::report) fn neighbours(
         &self,
         quantity: &Drawn,

@@ -5,7 +5,8 @@ use std::io;
 use super::TableFormat;
 use crate::report::{Cell, Table};
 
-/// Comma-separated values with a header; an estimate takes five columns, what is missing or undefined is empty.
+/// Comma-separated values with a header; an estimate takes five columns, what is missing or
+/// undefined is empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Csv;
 

@@ -56,8 +56,8 @@ impl Interval {
         }
     }
 
-    /// The interval of a mean of this kind whose half width is this before it is brought to the scale of
-    /// its kind, by the delta method.
+    /// The interval of a mean of this kind whose half width is this before it is brought to the
+    /// scale of its kind, by the delta method.
     pub(super) fn about(mean: f64, half: f64, kind: QuantityKind) -> Self {
         match kind {
             QuantityKind::Signed => plain(mean, half),
@@ -91,8 +91,8 @@ fn plain(mean: f64, half: f64) -> Interval {
     }
 }
 
-/// The interval of a share of `whole`, on the scale `ln(p / (1 − p))`. A share that is none or all has no
-/// place on that scale, and one that is outside is no share: both get Student's t.
+/// The interval of a share of `whole`, on the scale `ln(p / (1 − p))`. A share that is none or all
+/// has no place on that scale, and one that is outside is no share: both get Student's t.
 fn logit(mean: f64, half: f64, whole: f64) -> Interval {
     let share = mean / whole;
     if share <= 0.0 || share >= 1.0 {
@@ -108,7 +108,8 @@ fn logit(mean: f64, half: f64, whole: f64) -> Interval {
     }
 }
 
-/// The interval of a mean above 0, on the scale `ln m`; Student's t where the mean has no place there.
+/// The interval of a mean above 0, on the scale `ln m`; Student's t where the mean has no place
+/// there.
 fn logarithmic(mean: f64, half: f64) -> Interval {
     if mean <= 0.0 {
         return plain(mean, half);

@@ -15,8 +15,9 @@ pub struct Neighbours {
     pub count: u32,
     /// How alike a stretch and the next are: the autocorrelation of lag 1.
     pub correlation: f64,
-    /// As many independent stretches would say as much of the mean: `n (1 − r) / (1 + r)`, which holds
-    /// where likeness fades from stretch to stretch by the factor r. A negative r counts as 0.
+    /// As many independent stretches would say as much of the mean: `n (1 − r) / (1 + r)`, which
+    /// holds where likeness fades from stretch to stretch by the factor r. A negative r counts as
+    /// 0.
     pub effective: f64,
     /// Stretches of a block.
     pub block: u32,
@@ -25,15 +26,16 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// Of a quantity of this kind in stretches that follow each other, in either direction. `None` for
-    /// fewer than [`FEWEST_NEIGHBOURS`], and where they do not differ.
+    /// Of a quantity of this kind in stretches that follow each other, in either direction. `None`
+    /// for fewer than [`FEWEST_NEIGHBOURS`], and where they do not differ.
     ///
     /// The interval is that of the block bootstrap in circular form (Künsch, *The jackknife and the
     /// bootstrap for general stationary observations*, Ann. Statist. 17, 1989; Politis & Romano, *A
-    /// circular block-resampling procedure for stationary data*, 1992). Of a mean its variance is known
-    /// exactly, `l/n · Σ (mean of block i − mean)² / n` over all n blocks of l neighbours, so nothing is
-    /// drawn; the factor `n / (n − l)` removes its bias for independent values, and the quantile is
-    /// Student's t with n/l − 1 degrees of freedom. With blocks of one it is Student's t of the values.
+    /// circular block-resampling procedure for stationary data*, 1992). Of a mean its variance is
+    /// known exactly, `l/n · Σ (mean of block i − mean)² / n` over all n blocks of l neighbours, so
+    /// nothing is drawn; the factor `n / (n − l)` removes its bias for independent values, and the
+    /// quantile is Student's t with n/l − 1 degrees of freedom. With blocks of one it is Student's
+    /// t of the values.
     #[must_use]
     pub fn of(values: &[f64], kind: QuantityKind) -> Option<Self> {
         let count = u32::try_from(values.len()).ok()?;
@@ -69,8 +71,8 @@ fn lag_one(values: &[f64], mean: f64) -> Option<f64> {
 
 /// The length that makes the error of the variance least (Politis & White, *Automatic block-length
 /// selection for the dependent bootstrap*, Econometric Reviews 23, 2004) where the series is
-/// autoregressive of order 1: `(3/2)^⅓ · (2ρ / (1 − ρ²))^⅔ · n^⅓`, rounded up, and at most a third of the
-/// values. The measured correlation is too low by `(1 + 4ρ) / n` on average, which is added.
+/// autoregressive of order 1: `(3/2)^⅓ · (2ρ / (1 − ρ²))^⅔ · n^⅓`, rounded up, and at most a third
+/// of the values. The measured correlation is too low by `(1 + 4ρ) / n` on average, which is added.
 fn block_length(count: u32, correlation: f64) -> u32 {
     let n = f64::from(count);
     let rho = (correlation + (1.0 + 4.0 * correlation) / n).min(0.95);

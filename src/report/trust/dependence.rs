@@ -1,5 +1,5 @@
-//! What replications share: stretches of one log, one load, one clock of failures, excerpts that overlap. Intervals over them then
-//! say less of another log than of these replications.
+//! What replications share: stretches of one log, one load, one clock of failures, excerpts that
+//! overlap. Intervals over them then say less of another log than of these replications.
 
 use crate::report::analysis::Analysis;
 use crate::report::answer::Subject;
@@ -19,7 +19,8 @@ pub(in crate::report) struct Dependence {
     pub(in crate::report) is_drawn: bool,
     /// Whether a whole trace is simulated in each of them.
     is_one_workload: bool,
-    /// Whether one factor brings all batteries of a log to their load, so that what one of them asks for moves the others.
+    /// Whether one factor brings all batteries of a log to their load, so that what one of them
+    /// asks for moves the others.
     is_one_factor: bool,
 }
 
@@ -64,7 +65,8 @@ impl Dependence {
         }
     }
 
-    /// How alike neighbouring replications are in the settings of the answer; empty where they are no neighbours.
+    /// How alike neighbouring replications are in the settings of the answer; empty where they are
+    /// no neighbours.
     pub(super) fn neighbours(&self, subject: &Subject) -> Vec<Neighbours> {
         let settings = subject.settings.iter().filter(|_| self.is_of_neighbours);
         settings.filter_map(|setting| setting.neighbours).collect()
