@@ -3,6 +3,7 @@
 use super::analysis::Analysis;
 use super::answer::{Statement, Subject, statements};
 use super::calibration::{Calibration, calibration};
+use super::dependence::Dependence;
 use super::figure::{Figure, PublishedKinds};
 use super::figures::paired::Pairs;
 use super::figures::{curves, distributions, simulator, studies};
@@ -12,7 +13,6 @@ use super::tables::{
     best_table, brief, each_axis_table, failed_table, missing, missing_table, run_table,
     summary_table,
 };
-use super::trust::dependence::Dependence;
 use super::views::{self, Reported};
 
 use crate::store::{FailedPoint, RecordLoss, RunSelector, RunSummary, SharedJobs, Store};

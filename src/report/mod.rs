@@ -12,6 +12,7 @@ mod answer;
 mod calibration;
 pub mod comparison;
 mod content;
+mod dependence;
 mod estimates;
 pub mod figure;
 mod figures;

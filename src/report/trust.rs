@@ -1,7 +1,5 @@
 //! "Can I trust it?": what speaks for and against the numbers of a report, graded.
 
-pub(super) mod dependence;
-
 use super::analysis::{Analysis, Change, STRATEGY_AXIS, SameInputs, TUNED_AXES};
 use super::answer::Subject;
 use super::content::Content;

@@ -1,22 +1,22 @@
 //! What replications share: stretches of one log, one load, one clock of failures, excerpts that
 //! overlap. Intervals over them then say less of another log than of these replications.
 
-use crate::report::analysis::Analysis;
-use crate::report::answer::Subject;
-use crate::report::statistics::{FEWEST_NEIGHBOURS, Neighbours};
-use crate::report::svg::short_number;
+use super::analysis::Analysis;
+use super::answer::Subject;
+use super::statistics::{FEWEST_NEIGHBOURS, Neighbours};
+use super::svg::short_number;
 use crate::store::{PointColumns, RunSummary, SharedJobs};
 use crate::sweep::AxisValue;
 
 /// What is read off a run to say what its replications share.
 #[derive(Clone, Debug, Default)]
-pub(in crate::report) struct Dependence {
+pub(super) struct Dependence {
     /// Whether they are neighbouring stretches of one log.
     is_of_neighbours: bool,
     /// Whether they replay one recorded log of failures, and any of them met one.
     is_one_clock: bool,
     /// Whether they are excerpts of a log that are drawn.
-    pub(in crate::report) is_drawn: bool,
+    pub(super) is_drawn: bool,
     /// Whether a whole trace is simulated in each of them.
     is_one_workload: bool,
     /// Whether one factor brings all batteries of a log to their load, so that what one of them
@@ -26,11 +26,7 @@ pub(in crate::report) struct Dependence {
 
 impl Dependence {
     /// Of a run with several replications; of a single one nothing is shared.
-    pub(in crate::report) fn of(
-        run: &RunSummary,
-        analysis: &Analysis,
-        points: &PointColumns,
-    ) -> Self {
+    pub(super) fn of(run: &RunSummary, analysis: &Analysis, points: &PointColumns) -> Self {
         let Ok(configuration) = toml::from_str(&run.configuration) else {
             return Self::default();
         };
@@ -73,7 +69,7 @@ impl Dependence {
     }
 
     /// What a reader must know of the interval of the answer, as a sentence behind it.
-    pub(in crate::report) fn remark(&self, subject: &Subject) -> Option<String> {
+    pub(super) fn remark(&self, subject: &Subject) -> Option<String> {
         if !self.is_of_neighbours {
             return None;
         }
