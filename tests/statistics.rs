@@ -6,6 +6,7 @@
 mod statistics {
     pub mod batteries;
     pub mod choices;
+    pub mod intervals;
     pub mod promises;
     pub mod support;
 }

@@ -97,7 +97,8 @@ pub fn write(
     report::write_with(store, run, out, &extras)
 }
 
-/// What a report found, for scripts: an estimate has its mean and the ends of its interval.
+/// What a report found, for scripts: an estimate has its mean, the ends of its interval and how
+/// many replications have a value.
 fn as_json(summary: &report::ReportSummary) -> serde_json::Value {
     let best = &summary.best;
     let rows = best.rows.iter().map(|row| {
@@ -111,6 +112,7 @@ fn as_json(summary: &report::ReportSummary) -> serde_json::Value {
                 Cell::Estimate(estimate) => {
                     object.insert(format!("{}_low", column.key), estimate.low().into());
                     object.insert(format!("{}_high", column.key), estimate.high().into());
+                    object.insert(format!("{}_n", column.key), estimate.count.into());
                     estimate.mean.into()
                 }
             };
@@ -150,6 +152,9 @@ pub fn print_best(summary: &report::ReportSummary, quiet: bool) -> io::Result<()
         }
     }
     let mut errors = super::output::StandardError::new();
+    for sentence in summary.shared.iter().filter(|_| !quiet) {
+        writeln!(errors, "caution: {sentence}")?;
+    }
     if !summary.failed.is_empty() {
         writeln!(
             errors,

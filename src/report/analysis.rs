@@ -76,7 +76,7 @@ impl From<&MeasureColumn> for ReportedMeasure {
             title: column.title.clone(),
             decimals: known.map_or(3, |measure| measure.decimals),
             topic: known.map_or(Topic::Detail, |measure| measure.topic),
-            kind: known.map_or(QuantityKind::Mean, |measure| measure.kind),
+            kind: known.map_or(QuantityKind::Signed, |measure| measure.kind),
         }
     }
 }
@@ -177,8 +177,8 @@ impl Analysis {
                 .zip(&measures)
                 .map(|(measure, reported)| measured.estimate(&measure.name, reported.kind, row))
                 .collect::<PolarsResult<_>>()?;
-            let difference = folded.estimate("additional", QuantityKind::Mean, row)?;
-            let baseline = folded.estimate("baseline", QuantityKind::Mean, row)?;
+            let difference = folded.estimate("additional", QuantityKind::Signed, row)?;
+            let baseline = folded.estimate("baseline", QuantityKind::Signed, row)?;
             combination.additional =
                 difference
                     .zip(baseline)

@@ -5,7 +5,7 @@ use super::figure::{Figure, Mark, Marks};
 use super::figures::drawn::{Drawn, drawn};
 use super::figures::paired::Pairs;
 use super::figures::words;
-use super::statistics::Estimate;
+use super::statistics::{Estimate, Neighbours};
 use super::svg::{place_name, short_number};
 use super::table::{grouped, value_text};
 use super::tables::short;
@@ -28,16 +28,77 @@ impl Statement {
     }
 }
 
+/// What an answer is about: one quantity in the settings that are compared. It decides how much the
+/// answer can be trusted.
+#[derive(Clone, Debug)]
+pub(super) struct Subject {
+    /// The heading of the quantity.
+    pub(super) title: String,
+    /// At least one; of strategies that earn money the best come first.
+    pub(super) settings: Vec<Setting>,
+}
+
+/// A setting of an answer.
+#[derive(Clone, Debug)]
+pub(super) struct Setting {
+    /// Its strategy or study.
+    pub(super) name: String,
+    pub(super) estimate: Estimate,
+    /// How alike replications are that follow each other; `None` where that cannot be measured.
+    pub(super) neighbours: Option<Neighbours>,
+}
+
+impl Subject {
+    /// Of a run with these figures; `None` where nothing was measured.
+    pub(super) fn of(
+        analysis: &Analysis,
+        pairs: &Pairs<'_>,
+        run: &RunSummary,
+        figures: &[Figure],
+    ) -> Option<Self> {
+        let mut quantities = drawn(analysis, &run.configuration_hash);
+        let combinations = if analysis.is_study() {
+            quantities = pairs.in_order(quantities);
+            let is_shown = |quantity: &Drawn| {
+                headline(figures).is_some_and(|figure| figure.y.title == quantity.title)
+            };
+            // Without a figure over an axis it is the first that would be drawn.
+            let shown = quantities.iter().position(is_shown).unwrap_or(0);
+            quantities.drain(..shown.min(quantities.len()));
+            analysis.combinations.iter().collect()
+        } else {
+            let mut best = analysis.best();
+            best.sort_by(|one, other| other.gain().total_cmp(&one.gain()));
+            best
+        };
+        let quantity = quantities.into_iter().next()?;
+        let setting = |combination: &Combination| {
+            Some(Setting {
+                name: combination.strategy.clone(),
+                estimate: quantity.estimate(combination)?,
+                neighbours: pairs.neighbours(&quantity, analysis, combination),
+            })
+        };
+        let settings: Vec<Setting> = combinations.into_iter().filter_map(setting).collect();
+        (!settings.is_empty()).then_some(Self {
+            title: quantity.title,
+            settings,
+        })
+    }
+}
+
 /// The answer of a run with these figures.
 pub(super) fn statements(
     analysis: &Analysis,
     pairs: &Pairs<'_>,
     run: &RunSummary,
     figures: &[Figure],
+    remark: Option<&str>,
     optimism: Option<&str>,
 ) -> Vec<Statement> {
+    let sure = replications(run) + remark.unwrap_or_default();
     if analysis.is_study() {
-        return study(figures, run);
+        return study(figures, sure);
     }
     let Some(gain) = drawn(analysis, &run.configuration_hash).into_iter().next() else {
         return Vec::new();
@@ -66,8 +127,8 @@ pub(super) fn statements(
     };
     match situations.as_slice() {
         [] => Vec::new(),
-        [only] => asked.one(only, run),
-        several => asked.several(several, run),
+        [only] => asked.one(only, sure),
+        several => asked.several(several, sure),
     }
 }
 
@@ -82,7 +143,7 @@ struct Asked<'a> {
 
 impl Asked<'_> {
     /// Strategies at their best, the one with the highest gain first.
-    fn one(&self, ranked: &[&Combination], run: &RunSummary) -> Vec<Statement> {
+    fn one(&self, ranked: &[&Combination], sure: String) -> Vec<Statement> {
         let best = ranked[0];
         let Some(gain) = best.estimates[0] else {
             return Vec::new();
@@ -106,7 +167,7 @@ impl Asked<'_> {
         }
         let mut found = vec![Statement::new("Which strategy?", text)];
         found.extend(self.threshold(best));
-        found.push(self.sure(run));
+        found.push(self.sure(sure));
         found
     }
 
@@ -189,7 +250,7 @@ impl Asked<'_> {
     }
 
     /// Which strategy earns most in how many situations, and at which values.
-    fn several(&self, situations: &[Vec<&Combination>], run: &RunSummary) -> Vec<Statement> {
+    fn several(&self, situations: &[Vec<&Combination>], sure: String) -> Vec<Statement> {
         let mut wins: Vec<(&str, usize, usize)> = Vec::new();
         let mut at: Vec<u32> = Vec::new();
         let tuned = self.analysis.tuned_axes();
@@ -239,12 +300,11 @@ impl Asked<'_> {
             };
             found.push(Statement::new(format!("Which {}?", short(&axis.key)), text));
         }
-        found.push(self.sure(run));
+        found.push(self.sure(sure));
         found
     }
 
-    fn sure(&self, run: &RunSummary) -> Statement {
-        let mut text = replications(run);
+    fn sure(&self, mut text: String) -> Statement {
         if let Some(optimism) = self.optimism {
             text.push_str(&format!(" {optimism}."));
         }
@@ -267,12 +327,9 @@ fn replications(run: &RunSummary) -> String {
 }
 
 /// How the first quantity of a study changes along its lines.
-fn study(figures: &[Figure], run: &RunSummary) -> Vec<Statement> {
-    let sure = Statement::new("How sure?", replications(run));
-    let headline = figures
-        .iter()
-        .find(|figure| !ends_of_lines(figure).is_empty());
-    let Some(figure) = headline else {
+fn study(figures: &[Figure], sure: String) -> Vec<Statement> {
+    let sure = Statement::new("How sure?", sure);
+    let Some(figure) = headline(figures) else {
         return vec![sure];
     };
     let mut lines = ends_of_lines(figure);
@@ -296,6 +353,12 @@ fn study(figures: &[Figure], run: &RunSummary) -> Vec<Statement> {
         ),
         sure,
     ]
+}
+
+/// The figure that the answer of a study is read off.
+fn headline(figures: &[Figure]) -> Option<&Figure> {
+    let mut figures = figures.iter();
+    figures.find(|figure| !ends_of_lines(figure).is_empty())
 }
 
 /// The first and the last mark of every line, in words.

@@ -47,6 +47,8 @@ pub struct ComparedRun {
     pub workloads: Vec<String>,
     /// What it read: for people, and as hashes of the content.
     pub inputs: Vec<(String, String)>,
+    /// How many replications earlier runs of its experiment ended with.
+    pub earlier_looks: Vec<u32>,
     /// How many inputs it read, and a hash of them all.
     pub inputs_digest: Option<(usize, String)>,
     /// Its points with a result.
@@ -68,6 +70,7 @@ impl ComparedRun {
             store: path.to_owned(),
             workloads: store.workload_labels(run.id)?,
             inputs: store.inputs(run.id)?,
+            earlier_looks: store.earlier_looks(run.id)?,
             inputs_digest: store.inputs_digest(run.id)?,
             points: store.measured_points(run.id)?,
             unfinished: store.unfinished_points(run.id)?,

@@ -1,8 +1,9 @@
 //! What a report shows, whatever the form: read from the store once, and folded.
 
 use super::analysis::Analysis;
-use super::answer::{Statement, statements};
+use super::answer::{Statement, Subject, statements};
 use super::calibration::{Calibration, calibration};
+use super::dependence::Dependence;
 use super::figure::{Figure, PublishedKinds};
 use super::figures::paired::Pairs;
 use super::figures::{curves, distributions, simulator, studies};
@@ -15,7 +16,7 @@ use super::tables::{
 };
 use super::views::{self, Reported};
 
-use crate::store::{FailedPoint, RecordLoss, RunSelector, RunSummary, Store};
+use crate::store::{FailedPoint, RecordLoss, RunSelector, RunSummary, SharedJobs, Store};
 
 /// Points without a result that are listed one by one.
 const MOST_MISSING: u32 = 1_000;
@@ -30,6 +31,14 @@ pub(super) struct Content<'e> {
     pub(super) what: Table,
     /// What came out, in a few sentences.
     pub(super) statements: Vec<Statement>,
+    /// What they are about.
+    pub(super) subject: Option<Subject>,
+    /// What the replications share.
+    pub(super) dependence: Dependence,
+    /// How many replications earlier runs of the experiment ended with.
+    pub(super) earlier_looks: Vec<u32>,
+    /// How many jobs they share, where they are drawn excerpts of one log.
+    pub(super) shared_jobs: Option<SharedJobs>,
     /// What the choice of the best setting is worth, and whether that is hardly less than what is
     /// shown.
     pub(super) optimism: Option<(bool, String)>,
@@ -120,14 +129,26 @@ impl<'e> Content<'e> {
         let of_means = tables[first_of_means..].iter_mut().chain(scores);
         let shown_first = [&mut best].into_iter().chain(&mut each_axis);
         mark_incomplete(&run, of_means.chain(shown_first), &mut figures);
+        let subject = Subject::of(&analysis, &pairs, &run, &figures);
+        let dependence = Dependence::of(&run, &analysis, &points);
+        let shared_jobs = match dependence.is_drawn {
+            true => Some(store.shared_jobs(run.id, run.replications)?),
+            false => None,
+        };
+        let remark = (subject.as_ref()).and_then(|subject| dependence.remark(subject));
         Ok(Self {
             statements: statements(
                 &analysis,
                 &pairs,
                 &run,
                 &figures,
+                remark.as_deref(),
                 optimism.as_ref().map(|(_, sentence)| sentence.as_str()),
             ),
+            subject,
+            dependence,
+            earlier_looks: store.earlier_looks(run.id)?,
+            shared_jobs,
             optimism,
             what: run_table(&run, &analysis),
             simulator: simulator(&store.simulator_times(run.id)?, hash),

@@ -4,7 +4,6 @@
 //! depends on the machine and the clock stands in `run.md`, which the page names.
 
 mod figures;
-mod trust;
 
 use bookahead_engine::printable::printable;
 use maud::{Markup, PreEscaped, html};
@@ -15,7 +14,6 @@ use super::section::{PlanSection, Served};
 use super::statistics::EXPLAINED;
 use super::svg;
 use super::table::{Cell, Table, value_text};
-use super::tables::missing;
 pub(super) use figures::Panels;
 
 /// What a report does in the browser.
@@ -155,7 +153,7 @@ impl Content<'_> {
                     section.card id="trust" {
                         h2 { "Can I trust it?" } "\n"
                         ul { "\n"
-                            @for (mark, sentence) in trust::of(self) {
+                            @for (mark, sentence) in super::trust::of(self) {
                                 li class=(mark.class()) { (sentence) } "\n"
                             }
                         }
@@ -451,10 +449,10 @@ fn numeric_class(table: &Table, column: usize) -> Option<&'static str> {
 /// With `stacks`, every cell says what its column is, for a narrow screen.
 fn rows_html(table: &Table, most: usize, stacks: bool) -> Markup {
     html! {
-        @for row in table.rows.iter().take(most) {
+        @for (row, texts) in table.rows.iter().zip(table.texts()).take(most) {
             tr {
-                @for (cell, column) in row.iter().zip(&table.columns) {
-                    @let (text, label) = (column.text(cell), stacks.then_some(&column.title));
+                @for ((cell, text), column) in row.iter().zip(texts).zip(&table.columns) {
+                    @let label = stacks.then_some(&column.title);
                     @match value(cell) {
                         Some(value) => td.n data-l=[label] data-v=[sorted_by(value, &text)] { (text) },
                         None => td data-l=[label] { (text) },

@@ -2,20 +2,23 @@
 //!
 //! The unit is the independent replication. Which method makes the interval of a mean follows from
 //! the kind of the quantity ([`QuantityKind`]): Student's t for means and for paired differences,
-//! Student's t on the logit scale for shares and on the logarithmic scale for counts of rare
-//! events, Hall's transformation for skewed sums, Welch's t for two independent sets of
-//! replications, the jackknife for statistics that are no means. Nothing here knows what a quantity
-//! means; docs/statistics.md says where which method is used.
+//! Student's t on the logit scale for shares and on the logarithmic scale for counts of rare events
+//! and for whatever would reach below 0 and cannot, Hall's transformation for skewed sums, Welch's t
+//! for two independent sets of replications, blocks for neighbouring stretches of one log, the
+//! jackknife for statistics that are no means. Nothing here knows what a quantity means;
+//! docs/statistics.md says where which method is used.
 
 mod choice;
 mod estimate;
 mod interval;
 mod jackknife;
+mod neighbours;
 mod welch;
 
 pub use self::choice::{Choice, distinct};
 pub use self::estimate::{Estimate, Moments};
 pub use self::interval::{Interval, Method, student_t_95};
+pub use self::neighbours::{FEWEST_NEIGHBOURS, Neighbours};
 pub use self::welch::Welch;
 
 /// Where every report sends a reader who wants to know what its intervals and marks mean.
@@ -24,9 +27,9 @@ pub const EXPLAINED: &str =
 
 /// What a reader of a table must know of the intervals beside its means.
 pub const INTERVALS: &str = "A 95 % interval over replications is ± its half width by Student's t; of shares (logit scale), \
-    counts of rare events (logarithmic scale) and, from 20 replications on, sums of few large amounts such as penalties \
-    (Hall's correction for skewness) it is [from, to]. 0 (< x): never seen, and below x a replication with 95 %. \
-    There is none where the replications do not differ.";
+    counts of rare events and what would reach below 0 and cannot (logarithmic scale) and, from 20 replications on, sums of \
+    few large amounts such as penalties (Hall's correction for skewness) it is [from, to]. 0 (< x): never seen, and below x \
+    a replication with 95 %. There is none where the replications do not differ. (n 4): only 4 replications have a value.";
 
 /// Fewer replications than this carry no interval of a skewed sum. With ten, Student's t contains the truth
 /// of a lognormal sum in 85 of 100 cases and Hall's correction in 90; with twenty, 87 and 93.

@@ -20,6 +20,34 @@ pub struct Table {
     pub sql: String,
 }
 
+/// The columns that say over how many replications a row is, by their keys.
+const COUNTS: [&str; 2] = ["replications", "n"];
+
+impl Table {
+    /// The cells of every row as a person reads them. Where the mean of a cell is over another
+    /// number of replications than its row says, or in a table that says none than the most of its
+    /// cells, the number stands behind it: `12 ± 3 (n 4)`.
+    pub(crate) fn texts(&self) -> impl Iterator<Item = Vec<String>> + '_ {
+        let column = (self.columns.iter()).position(|column| COUNTS.contains(&column.key.as_str()));
+        let most = (self.rows.iter().flatten()).filter_map(Cell::count).max();
+        self.rows.iter().map(move |row| {
+            let usual = match column.map(|at| &row[at]) {
+                Some(Cell::Integer(count)) => u32::try_from(*count).ok(),
+                _ => most,
+            };
+            let cells = row.iter().zip(&self.columns);
+            cells
+                .map(|(cell, column)| match cell.count() {
+                    Some(count) if Some(count) != usual => {
+                        format!("{} (n {count})", column.text(cell))
+                    }
+                    _ => column.text(cell),
+                })
+                .collect()
+        })
+    }
+}
+
 /// A column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
@@ -29,7 +57,8 @@ pub struct Column {
     pub title: String,
     /// Decimals of numbers, for people; CSV files have twelve significant digits.
     pub decimals: usize,
-    /// Its cells are estimates: four columns in a CSV file (`key`, `key_sd`, `key_low`, `key_high`).
+    /// Its cells are estimates: five columns in a CSV file (`key`, `key_sd`, `key_low`, `key_high`,
+    /// `key_n`).
     pub estimates: bool,
     /// Its rows have different units: each number has as many decimals as its size asks for.
     pub mixed: bool,
@@ -67,6 +96,17 @@ impl Column {
             mixed: true,
             ..self
         }
+    }
+
+    /// What the columns of files are called that stand behind that of the mean of an estimate:
+    /// standard deviation, ends of the interval, number of values.
+    pub(super) fn parts(&self) -> [String; 4] {
+        ["sd", "low", "high", "n"].map(|part| format!("{}_{part}", self.key))
+    }
+
+    /// How many columns it takes in a file.
+    pub(super) fn width(&self) -> usize {
+        if self.estimates { 5 } else { 1 }
     }
 
     /// One of its cells as a person reads it.
@@ -135,6 +175,14 @@ impl Cell {
             Self::Integer(value) => grouped(*value as f64, 0),
             Self::Number(value) => grouped(*value, decimals),
             Self::Estimate(estimate) => estimate_text(estimate, decimals),
+        }
+    }
+
+    /// Over how many replications the mean of an estimate is; `None` of other cells.
+    fn count(&self) -> Option<u32> {
+        match self {
+            Self::Estimate(estimate) => Some(estimate.count),
+            _ => None,
         }
     }
 
@@ -229,6 +277,29 @@ mod tests {
         // −ln 0.05 ÷ 8 = 0.374.
         assert_eq!(shown(&[0.0; 8], QuantityKind::RareCount, 1), "0.0 (< 0.37)");
         assert_eq!(shown(&[31.13; 5], QuantityKind::Mean, 2), "31.13");
+    }
+
+    #[test]
+    fn a_mean_over_fewer_replications_than_its_row_says_so() {
+        let wait = |values: &[f64]| Cell::from(Estimate::of(values));
+        let mut table = Table {
+            name: "best".to_owned(),
+            title: String::new(),
+            columns: vec![
+                Column::estimate("gain", "Gain", 0),
+                Column::estimate("stopped", "Wait of stopped jobs", 0),
+                Column::plain("replications", "n"),
+            ],
+            rows: vec![vec![wait(&[5.0; 8]), wait(&[3.0; 4]), Cell::Integer(8)]],
+            note: String::new(),
+            sql: String::new(),
+        };
+        let texts = |table: &Table| table.texts().next().unwrap();
+        assert_eq!(texts(&table), ["5", "3 (n 4)", "8"]);
+        // Without such a column the others say what is usual.
+        table.columns.pop();
+        table.rows[0].pop();
+        assert_eq!(texts(&table), ["5", "3 (n 4)"]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 mod any_run;
 
+mod batteries;
 mod calibration;
 mod grid;
 mod optimism;
@@ -570,6 +571,6 @@ fn a_percentage_of_a_baseline_that_earns_nothing_is_undefined_and_the_difference
     let csv = String::from_utf8(csv).unwrap();
     assert_eq!(
         csv.lines().nth(2).unwrap(),
-        "4,heuristic-overbooking,50,,,,70,,,,,-20,1"
+        "4,heuristic-overbooking,50,,,,1,70,,,,1,,-20,1"
     );
 }

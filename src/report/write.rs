@@ -18,6 +18,7 @@ use super::statistics::EXPLAINED;
 use super::svg;
 use super::table::Table;
 use super::tables::missing;
+use super::trust;
 use crate::store::{FailedPoint, RunSelector, RunSummary, Store};
 
 /// What was written, for the screen.
@@ -34,6 +35,9 @@ pub struct ReportSummary {
     pub remarks: Vec<String>,
     /// Points without a result.
     pub failed: Vec<FailedPoint>,
+    /// What the replications share, so that intervals over them say less of other logs and
+    /// failures.
+    pub shared: Vec<String>,
     /// Points that were never tried.
     pub missing: u64,
     /// The report's first file.
@@ -85,6 +89,7 @@ pub fn write_with(
         remarks: content.remarks(),
         kept,
         missing: missing(&content.run),
+        shared: trust::shared(&content),
         run: content.run,
         best: content.best,
         each_axis: content.each_axis,
@@ -117,13 +122,11 @@ impl Content<'_> {
             markdown.write(table, target)?;
         }
         markdown.write(&self.best, target)?;
-        let remarks = self.remarks();
-        for remark in &remarks {
-            writeln!(target, "* {}", sentence(remark))?;
+        writeln!(target, "## Can I trust it?\n")?;
+        for (mark, remark) in trust::of(self) {
+            writeln!(target, "- {}{}", mark.in_words(), sentence(&remark))?;
         }
-        if !remarks.is_empty() {
-            writeln!(target)?;
-        }
+        writeln!(target)?;
         if self.analysis.measures.is_empty() {
             for figure in self.figures.iter().take(MARKDOWN_FIGURES) {
                 markdown_figure(figure, target)?;

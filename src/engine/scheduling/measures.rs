@@ -29,9 +29,13 @@ impl Measure {
 /// What a quantity is like over replications, which decides how the interval of its mean is made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum QuantityKind {
-    /// A mean or a sum of many like things: nearly normal over replications.
+    /// A mean or a sum of many like things that cannot be negative, such as a wait: nearly normal
+    /// over replications. Where the interval of Student's t would reach below 0 it is made on the
+    /// logarithmic scale, so that no interval holds what cannot be.
     #[default]
     Mean,
+    /// The same of what may be negative: a gain, a difference, a correlation.
+    Signed,
     /// A share between 0 and 1.
     Fraction,
     /// A share between 0 and 100 percent.
@@ -85,8 +89,8 @@ pub enum Topic {
     Detail,
 }
 
-/// A line of a list of measures. What is counted in percent is a share, everything else a mean, unless
-/// [`Measure::of_kind`] says otherwise.
+/// A line of a list of measures. What is counted in percent is a share, everything else a mean that
+/// cannot be negative, unless [`Measure::of_kind`] says otherwise.
 #[must_use]
 pub const fn measure(
     name: &'static str,

@@ -45,6 +45,12 @@ impl Seen {
         self.jobs.is_some() && self.failures.is_some()
     }
 
+    /// Whether the simulation was handed any failure, or that is not known.
+    #[must_use]
+    pub fn may_have_failures(&self) -> bool {
+        self.failures.as_deref() != Some(NO_FAILURES)
+    }
+
     /// Whether both saw the same jobs; what is not known is not the same.
     #[must_use]
     pub fn same_jobs(&self, other: &Self) -> bool {

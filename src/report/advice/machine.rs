@@ -59,14 +59,17 @@ pub(super) fn section<'s>(
                 grouped(recorded.mean, 0),
                 said(requested.mean(SIMULATED), 0),
                 said(requested.mean(APART), 0),
-                said(requested.mean(RANK), 2),
+                said(requested.signed_mean(RANK), 2),
             )
         }
     };
     let row = |group: &Group, requests: &str| {
         let mut row = vec![Cell::Text(requests.to_owned())];
         let columns = [RECORDED, SIMULATED, APART, RANK, REFUSED, WITHOUT_PLACE];
-        row.extend(columns.map(|column| Cell::from(group.mean(column))));
+        row.extend(columns.map(|column| match column {
+            RANK => Cell::from(group.signed_mean(column)),
+            _ => Cell::from(group.mean(column)),
+        }));
         row
     };
     let table = Table {
@@ -108,7 +111,7 @@ const FAR: f64 = 1.5;
 
 /// Whether the two are alike, and what to make of it where they are not.
 fn verdict(group: &Group) -> (&'static str, &'static str) {
-    let mean = |column| group.mean(column).map(|estimate| estimate.mean);
+    let mean = |column| group.signed_mean(column).map(|estimate| estimate.mean);
     let is_weak = mean(RANK).is_none_or(|rank| rank < WEAK_RANK);
     let ratio = mean(SIMULATED).zip(mean(RECORDED));
     let is_far = ratio.is_none_or(|(simulated, recorded)| {

@@ -32,7 +32,9 @@ fn overbooks(group: &Group) -> bool {
 }
 
 fn mean_gain(group: &Group) -> f64 {
-    group.mean(GAIN).map_or(f64::NEG_INFINITY, |gain| gain.mean)
+    group
+        .signed_mean(GAIN)
+        .map_or(f64::NEG_INFINITY, |gain| gain.mean)
 }
 
 /// The group that earns most; the first of equals.
@@ -131,7 +133,7 @@ impl<'s> Found<'s, '_> {
             group.mean(REJECTED).into(),
             group.mean(FAILED).into(),
             group.mean(WAIT).into(),
-            group.mean(GAIN).into(),
+            group.signed_mean(GAIN).into(),
             difference.into(),
         ]
     }
@@ -158,7 +160,7 @@ impl<'s> Found<'s, '_> {
             careful.key[0],
             said(careful.mean(REJECTED), 1),
             said(careful.mean(WAIT), 2),
-            said(careful.mean(GAIN), 0),
+            said(careful.signed_mean(GAIN), 0),
             daring.key[0],
             daring.key[1],
             said(daring.mean(REJECTED), 1),

@@ -269,7 +269,11 @@ fn worth<'s>(
     let best = |name: &str| {
         let own = settings.iter().filter(|group| group.key[0] == name);
         own.max_by(|one, other| {
-            let gain = |group: &Group| group.mean(0).map_or(f64::NEG_INFINITY, |gain| gain.mean);
+            let gain = |group: &Group| {
+                group
+                    .signed_mean(0)
+                    .map_or(f64::NEG_INFINITY, |gain| gain.mean)
+            };
             gain(one).total_cmp(&gain(other))
         })
     };
@@ -277,7 +281,7 @@ fn worth<'s>(
     let mut tables = vec![queue];
     if let (Some(none), Some(known)) = (none, best("perfect")) {
         let scale = none
-            .mean(0)
+            .signed_mean(0)
             .map(|gain| gain.mean)
             .filter(|gain| *gain > 0.0);
         let more = known
@@ -299,7 +303,7 @@ fn worth<'s>(
                         name => QUEUE.words(name).to_owned(),
                     }),
                     Cell::Text(group.key[1].clone()),
-                    group.mean(0).into(),
+                    group.signed_mean(0).into(),
                     difference.flatten().into(),
                 ])
             });

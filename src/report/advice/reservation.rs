@@ -264,7 +264,7 @@ impl Week<'_> {
         let clusters =
             |weeks: BTreeMap<i64, (f64, f64)>| -> Vec<(f64, f64)> { weeks.into_values().collect() };
         let refused = Estimate::quotient(&clusters(refusals), QuantityKind::Percent);
-        let cost = Estimate::quotient(&clusters(weeks), QuantityKind::Mean);
+        let cost = Estimate::quotient(&clusters(weeks), QuantityKind::Signed);
         (cost, refused, asked)
     }
 

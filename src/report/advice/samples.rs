@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::report::section::ReportError;
 use crate::report::statistics::Estimate;
+use crate::scheduling::measures::QuantityKind;
 use crate::store::{SqlValue, Store};
 
 /// All rows of a query.
@@ -62,14 +63,21 @@ impl Group {
         *self.values.get(&replication)?.get(column)?
     }
 
-    /// The mean of a value over the replications that have it.
+    /// The mean of a value that cannot be negative over the replications that have it.
     pub(super) fn mean(&self, column: usize) -> Option<Estimate> {
-        let values: Vec<f64> = self
-            .values
-            .keys()
+        Estimate::of_kind(&self.values_of(column), QuantityKind::Mean)
+    }
+
+    /// The mean of a value that may be negative, such as a gain.
+    pub(super) fn signed_mean(&self, column: usize) -> Option<Estimate> {
+        Estimate::of_kind(&self.values_of(column), QuantityKind::Signed)
+    }
+
+    fn values_of(&self, column: usize) -> Vec<f64> {
+        let replications = self.values.keys();
+        replications
             .filter_map(|replication| self.value(*replication, column))
-            .collect();
-        Estimate::of(&values)
+            .collect()
     }
 
     /// A value of these groups, replication by replication; `None` where they do not all have it in

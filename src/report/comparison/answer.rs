@@ -2,6 +2,7 @@
 
 use super::{ComparedRun, Comparison, Family, Method, Overall, Pairing, Quantity, unfinished_text};
 use crate::report::statistics::is_shown;
+use crate::report::trust::looks;
 use crate::report::table::{Cell, Column, axes_text};
 
 /// Points that are named one by one.
@@ -334,6 +335,8 @@ pub(super) fn trust(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
     let mut found = Vec::new();
     for run in comparison.runs {
         found.push((!run.is_incomplete(), completeness(run)));
+        let looks = looks(&run.earlier_looks);
+        found.extend(looks.map(|sentence| (false, format!("{}: {sentence}", run.label))));
     }
     for (pairing, other) in comparison.pairings.iter().zip(comparison.others()) {
         found.push(method(pairing, reference, other));
@@ -374,21 +377,7 @@ pub(super) fn trust(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
             ));
         }
     }
-    let counts = comparison.overall.iter().flatten();
-    let counts = counts.filter_map(|row| row.difference.difference.map(|estimate| estimate.count));
-    if let Some(least) = counts.min() {
-        found.push((
-            least >= FEWEST_REPLICATIONS,
-            format!(
-                "{least} replications{}: the unit of every interval",
-                if least < FEWEST_REPLICATIONS {
-                    ", which are few"
-                } else {
-                    ""
-                }
-            ),
-        ));
-    }
+    found.extend(replications(comparison));
     let others = comparison.tested(Family::Others);
     if others > 1 {
         found.push((
@@ -398,6 +387,47 @@ pub(super) fn trust(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
                  tested at once, and their p-values are after Holm's correction for one another"
             ),
         ));
+    }
+    found
+}
+
+/// Over how many replications the quantity of the answer is compared, and which of those beside it
+/// have fewer.
+fn replications(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
+    let least = |quantity: &Quantity| {
+        let others = 0..comparison.others().len();
+        let rows = others.filter_map(|at| comparison.overall(at, quantity)?.difference.difference);
+        rows.map(|difference| difference.count).min()
+    };
+    let answered = comparison.main.first();
+    let Some((answered, count)) = answered.and_then(|first| Some((first, least(first)?))) else {
+        return Vec::new();
+    };
+    let is_enough = |count: u32| count >= FEWEST_REPLICATIONS;
+    let few = |count| {
+        if is_enough(count) {
+            ""
+        } else {
+            ", which are few"
+        }
+    };
+    let mut found = vec![(
+        is_enough(count),
+        format!(
+            "{count} replications{} of the answer, {}: the unit of every interval",
+            few(count),
+            answered.title
+        ),
+    )];
+    let fewer: Vec<String> = comparison.main[1..]
+        .iter()
+        .filter_map(|quantity| Some((quantity, least(quantity)?)))
+        .filter(|(_, own)| *own < count)
+        .map(|(quantity, own)| format!("{} in {own}{}", quantity.title, few(own)))
+        .collect();
+    if !fewer.is_empty() {
+        let sentence = format!("fewer replications have a value of {}", fewer.join("; of "));
+        found.push((false, sentence));
     }
     found
 }

@@ -230,7 +230,10 @@ impl Layout {
                     .values()
                     .map(|results| results.values().sum::<f64>() / results.len() as f64)
                     .collect();
-                Some(mark(f64::from_bits(place), &Estimate::of(&means)?))
+                Some(mark(
+                    f64::from_bits(place),
+                    &Estimate::of_kind(&means, quantity.kind)?,
+                ))
             })
             .collect();
         marks.sort_by(|one, other| one.x.total_cmp(&other.x));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::scheduling::measures::Topic;
+use crate::scheduling::measures::{QuantityKind, Topic};
 use crate::store::{METRICS, MeasuredPoint, Shown};
 use crate::studies::{self, measures};
 
@@ -19,6 +19,8 @@ pub struct Quantity {
     /// Decimals in tables for people.
     pub decimals: usize,
     topic: Topic,
+    /// What its mean over replications is like.
+    pub(super) kind: QuantityKind,
     /// Its index among the metrics; `None` for a measure.
     metric: Option<usize>,
 }
@@ -36,6 +38,7 @@ impl Quantity {
             title: metric.title,
             decimals: metric.decimals,
             topic: metric.topic,
+            kind: metric.kind,
             metric: Some(index),
         });
         let measures = measures::MEASURES
@@ -46,6 +49,7 @@ impl Quantity {
                 title: measure.title,
                 decimals: measure.decimals,
                 topic: measure.topic,
+                kind: measure.kind,
                 metric: None,
             });
         metrics.chain(measures).collect()

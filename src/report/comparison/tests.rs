@@ -349,6 +349,38 @@ fn runs_of_several_stores_are_told_apart_and_what_changed_between_them_is_listed
 }
 
 #[test]
+fn the_quantity_of_the_answer_says_how_many_replications_count_and_others_that_have_fewer_are_named()
+ {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("store.db");
+    for (name, more) in [("a", 0), ("b", 1)] {
+        let gains = move |_, replication| Some(100 + (more + 2) * i64::from(replication));
+        made(&path, name, "none", 12, &gains);
+    }
+    let started = "UPDATE simulation_metrics SET started = 1, wait_total = simulation
+        WHERE simulation IN (SELECT id FROM simulation WHERE replication < 4)";
+    Connection::open(&path)
+        .unwrap()
+        .execute(started, [])
+        .unwrap();
+    let runs = read(&[(&path, 1), (&path, 2)]);
+    let trust = answer::trust(&Comparison::new(&runs, &[]));
+    let said = |part: &str| trust.iter().find(|(_, said)| said.contains(part)).cloned();
+    let (is_good, own) = said("Gain (VC)").unwrap();
+    assert!(is_good, "{own}");
+    assert_eq!(
+        own,
+        "12 replications of the answer, Gain (VC): the unit of every interval"
+    );
+    let (is_good, others) = said("Mean wait (s)").unwrap();
+    assert!(!is_good, "{others}");
+    assert_eq!(
+        others,
+        "fewer replications have a value of Mean wait (s) in 4, which are few"
+    );
+}
+
+#[test]
 fn the_queries_of_a_comparison_give_its_numbers() {
     let (_folder, path) = two_runs();
     let runs = read(&[(&path, 1), (&path, 2)]);

@@ -5,7 +5,7 @@ use crate::report::analysis::{Analysis, BesideMeasures, Combination};
 use crate::report::figure::{Scale, Section};
 use crate::report::sql::this_run;
 use crate::report::statistics::Estimate;
-use crate::scheduling::measures::Topic;
+use crate::scheduling::measures::{QuantityKind, Topic};
 use crate::store::{METRICS, PointColumns, Shown};
 
 /// A quantity that is drawn.
@@ -35,6 +35,19 @@ impl Drawn {
                 combination.estimates[index].map(|estimate| estimate.scaled(factor))
             }
             Value::Measure(index) => combination.measured[index],
+        }
+    }
+
+    /// What its mean over replications is like.
+    pub(super) fn kind(&self, analysis: &Analysis) -> QuantityKind {
+        match self.value {
+            // A share that is shown in percent.
+            Value::Metric(index, factor) if factor != 1.0 => match METRICS[index].kind {
+                QuantityKind::Fraction => QuantityKind::Percent,
+                kind => kind,
+            },
+            Value::Metric(index, _) => METRICS[index].kind,
+            Value::Measure(index) => analysis.measures[index].kind,
         }
     }
 

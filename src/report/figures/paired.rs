@@ -7,7 +7,7 @@ use super::drawn::Drawn;
 use crate::report::analysis::{Analysis, Combination, STRATEGY_AXIS};
 use crate::report::figure::{Mark, Paired, PublishedMark};
 use crate::report::findings::{Claimed, PublishedNumber};
-use crate::report::statistics::Estimate;
+use crate::report::statistics::{Estimate, Neighbours};
 use crate::store::PointColumns;
 use crate::sweep::AxisValue;
 
@@ -85,6 +85,22 @@ impl<'p> Pairs<'p> {
                 .map(|values| values.values().map(of).collect())
                 .collect()
         })
+    }
+
+    /// How alike a quantity of a combination is in neighbouring replications; `None` where it lacks
+    /// values of some, so that not all have their neighbours.
+    pub(in crate::report) fn neighbours(
+        &self,
+        quantity: &Drawn,
+        analysis: &Analysis,
+        combination: &Combination,
+    ) -> Option<Neighbours> {
+        let values = self.values(quantity, combination);
+        let (first, last) = (values.keys().next()?, values.keys().next_back()?);
+        let is_whole = (last - first) as usize + 1 == values.len();
+        let values: Vec<f64> = values.values().map(|(_, value)| *value).collect();
+        let neighbours = Neighbours::of(&values, quantity.kind(analysis));
+        neighbours.filter(|_| is_whole)
     }
 
     /// A quantity of a combination by replication, with the point that has it.
@@ -178,7 +194,7 @@ impl Pairs<'_> {
     }
 
     /// Puts the quantity first that a paper is about: of which it publishes most values, then of which it says most.
-    pub(super) fn in_order(&self, mut quantities: Vec<Drawn>) -> Vec<Drawn> {
+    pub(in crate::report) fn in_order(&self, mut quantities: Vec<Drawn>) -> Vec<Drawn> {
         let values = |quantity: &Drawn| {
             let numbers = self.claimed.numbers.iter().filter(|published| {
                 matches!(published.number, PublishedNumber::Value { .. })

@@ -5,7 +5,8 @@ use std::io;
 use super::TableFormat;
 use crate::report::{Cell, Table};
 
-/// Comma-separated values with a header; an estimate takes four columns, what is missing or undefined is empty.
+/// Comma-separated values with a header; an estimate takes five columns, what is missing or
+/// undefined is empty.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Csv;
 
@@ -20,7 +21,7 @@ impl TableFormat for Csv {
         for column in &table.columns {
             header.push(inert(&column.key));
             if column.estimates {
-                header.extend(["sd", "low", "high"].map(|part| format!("{}_{part}", column.key)));
+                header.extend(column.parts());
             }
         }
         writer.write_record(&header)?;
@@ -29,7 +30,7 @@ impl TableFormat for Csv {
             for (cell, column) in row.iter().zip(&table.columns) {
                 match cell {
                     Cell::Missing | Cell::Undefined => {
-                        let width = if column.estimates { 4 } else { 1 };
+                        let width = column.width();
                         record.extend(std::iter::repeat_n(String::new(), width));
                     }
                     Cell::Text(text) => record.push(inert(text)),
@@ -40,6 +41,7 @@ impl TableFormat for Csv {
                         record.push(digits(estimate.deviation));
                         record.push(digits(estimate.low()));
                         record.push(digits(estimate.high()));
+                        record.push(estimate.count.to_string());
                     }
                 }
             }

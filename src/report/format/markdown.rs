@@ -45,12 +45,8 @@ impl TableFormat for Markdown {
                 })
                 .collect();
             writeln!(target, "|{}|", rules.join("|"))?;
-            for row in table.rows.iter().take(self.most_rows) {
-                let cells: Vec<String> = row
-                    .iter()
-                    .zip(&table.columns)
-                    .map(|(cell, column)| text(&column.text(cell)))
-                    .collect();
+            for cells in table.texts().take(self.most_rows) {
+                let cells: Vec<String> = cells.iter().map(|cell| text(cell)).collect();
                 writeln!(target, "| {} |", cells.join(" | "))?;
             }
             writeln!(target)?;

@@ -18,9 +18,9 @@ use crate::store::SqlValue;
 /// Rows a row group: what [`ParquetRows`] holds in memory at most.
 const ROWS_A_GROUP: usize = 65_536;
 
-/// Parquet with one type a column: whole numbers INT64, numbers DOUBLE, texts UTF-8; an estimate takes four columns
-/// (`key`, `key_sd`, `key_low`, `key_high`); what is missing or undefined is null. Title, note and query are key-value
-/// metadata of the file.
+/// Parquet with one type a column: whole numbers INT64, numbers DOUBLE, texts UTF-8; an estimate takes
+/// five columns (`key`, `key_sd`, `key_low`, `key_high`, `key_n`, of which the last is INT64); what is
+/// missing or undefined is null. Title, note and query are key-value metadata of the file.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Parquet;
 
@@ -35,10 +35,9 @@ impl TableFormat for Parquet {
             let kind = column_kind(table, at);
             columns.push((column.key.clone(), kind));
             if column.estimates {
-                columns.extend(
-                    ["sd", "low", "high"]
-                        .map(|part| (format!("{}_{part}", column.key), ColumnKind::Number)),
-                );
+                let [spread @ .., count] = column.parts();
+                columns.extend(spread.map(|part| (part, ColumnKind::Number)));
+                columns.push((count, ColumnKind::Integer));
             }
         }
         let about = [
@@ -52,10 +51,9 @@ impl TableFormat for Parquet {
         for row in &table.rows {
             values.clear();
             for (cell, column) in row.iter().zip(&table.columns) {
-                let missing = if column.estimates { 4 } else { 1 };
                 match cell {
                     Cell::Missing | Cell::Undefined => {
-                        values.extend(std::iter::repeat_n(SqlValue::Null, missing));
+                        values.extend(std::iter::repeat_n(SqlValue::Null, column.width()));
                     }
                     Cell::Text(text) => values.push(SqlValue::Text(text.clone())),
                     Cell::Integer(value) => values.push(SqlValue::Integer(*value)),
@@ -69,6 +67,7 @@ impl TableFormat for Parquet {
                         ];
                         values
                             .extend(parts.map(|part| part.map_or(SqlValue::Null, SqlValue::Real)));
+                        values.push(SqlValue::Integer(i64::from(estimate.count)));
                     }
                 }
             }
@@ -410,6 +409,7 @@ mod tests {
             ("gain_sd", Physical::DOUBLE),
             ("gain_low", Physical::DOUBLE),
             ("gain_high", Physical::DOUBLE),
+            ("gain_n", Physical::INT64),
         ];
         assert_eq!(
             columns,
@@ -429,6 +429,7 @@ mod tests {
             .collect();
         assert!(rows[0].contains("share: 2.0"), "{rows:?}");
         assert!(rows[0].contains("gain: 2.5, gain_sd: 0.5"), "{rows:?}");
+        assert!(rows[0].contains("gain_n: 3"), "{rows:?}");
         assert!(
             rows[1].contains("name: null, count: null, share: 0.1, gain: null"),
             "{rows:?}"

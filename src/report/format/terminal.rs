@@ -52,8 +52,14 @@ impl TableFormat for Terminal {
         if table.rows.is_empty() {
             return writeln!(target, "Nothing to show.");
         }
-        let columns: Vec<Column> = (0..table.columns.len())
-            .map(|at| Column::of(table, at))
+        let mut cells: Vec<Vec<String>> = vec![Vec::new(); table.columns.len()];
+        for row in table.texts() {
+            for (column, cell) in cells.iter_mut().zip(row) {
+                column.push(cell);
+            }
+        }
+        let columns: Vec<Column> = (cells.into_iter().enumerate())
+            .map(|(at, cells)| Column::of(table, at, cells))
             .collect();
         for (number, band) in bands(&columns, screen).iter().enumerate() {
             if number > 0 {
@@ -79,10 +85,9 @@ struct Column {
 }
 
 impl Column {
-    fn of(table: &Table, at: usize) -> Self {
+    fn of(table: &Table, at: usize, cells: Vec<String>) -> Self {
         let column = &table.columns[at];
         let right = table.rows.iter().any(|row| row[at].is_numeric());
-        let cells: Vec<String> = table.rows.iter().map(|row| column.text(&row[at])).collect();
         let of_word = |text: &str| text.split(' ').map(length).max().unwrap_or(0);
         let (mut natural, mut least) = (length(&column.title), of_word(&column.title));
         for cell in &cells {

@@ -88,10 +88,10 @@ pub struct Estimate {
 }
 
 impl Estimate {
-    /// Of values whose mean has no particular kind, such as paired differences; `None` without values.
+    /// Of values that may be negative, such as paired differences; `None` without values.
     #[must_use]
     pub fn of(values: &[f64]) -> Option<Self> {
-        Self::of_kind(values, QuantityKind::Mean)
+        Self::of_kind(values, QuantityKind::Signed)
     }
 
     /// Of values of a quantity of this kind; `None` without values.

@@ -24,7 +24,7 @@ pub enum Method {
     Student,
     /// The same on the logit scale, for a share: both ends lie between none and all.
     Logit,
-    /// The same on the logarithmic scale, for a count: its lower end is above none.
+    /// The same on the logarithmic scale, for what cannot be negative: its lower end is above none.
     Log,
     /// Hall's transformation of Student's t, which corrects for skewness.
     Hall,
@@ -54,11 +54,22 @@ impl Interval {
             return (is_unseen && moments.count > 1).then(|| rule_of_three(moments.count));
         }
         match kind {
-            QuantityKind::Mean => student(moments),
-            QuantityKind::Fraction => logit(moments, 1.0),
-            QuantityKind::Percent => logit(moments, 100.0),
-            QuantityKind::RareCount => logarithmic(moments),
             QuantityKind::SkewedSum => hall(moments),
+            _ => Some(Self::about(moments.mean, half_width(moments)?, kind)),
+        }
+    }
+
+    /// The interval of a mean of this kind whose half width is this before it is brought to the
+    /// scale of its kind, by the delta method.
+    pub(super) fn about(mean: f64, half: f64, kind: QuantityKind) -> Self {
+        match kind {
+            QuantityKind::Signed => plain(mean, half),
+            QuantityKind::Mean | QuantityKind::SkewedSum if half <= mean => plain(mean, half),
+            QuantityKind::Mean | QuantityKind::SkewedSum | QuantityKind::RareCount => {
+                logarithmic(mean, half)
+            }
+            QuantityKind::Fraction => logit(mean, half, 1.0),
+            QuantityKind::Percent => logit(mean, half, 100.0),
         }
     }
 
@@ -75,49 +86,49 @@ fn half_width(moments: &Moments) -> Option<f64> {
     Some(t * moments.deviation? / f64::from(moments.count).sqrt())
 }
 
-fn student(moments: &Moments) -> Option<Interval> {
-    let half = half_width(moments)?;
-    Some(Interval {
-        low: moments.mean - half,
-        high: moments.mean + half,
+fn plain(mean: f64, half: f64) -> Interval {
+    Interval {
+        low: mean - half,
+        high: mean + half,
         method: Method::Student,
-    })
+    }
 }
 
-/// The interval of a share of `whole`, on the scale `ln(p / (1 − p))` by the delta method. A share that is
-/// none or all has no place on that scale, and one that is outside is no share: both get Student's t.
-fn logit(moments: &Moments, whole: f64) -> Option<Interval> {
-    let share = moments.mean / whole;
+/// The interval of a share of `whole`, on the scale `ln(p / (1 − p))`. A share that is none or all
+/// has no place on that scale, and one that is outside is no share: both get Student's t.
+fn logit(mean: f64, half: f64, whole: f64) -> Interval {
+    let share = mean / whole;
     if share <= 0.0 || share >= 1.0 {
-        return student(moments);
+        return plain(mean, half);
     }
-    let half = half_width(moments)? / whole / (share * (1.0 - share));
+    let half = half / whole / (share * (1.0 - share));
     let centre = (share / (1.0 - share)).ln();
     let back = |logit: f64| whole / (1.0 + (-logit).exp());
-    Some(Interval {
+    Interval {
         low: back(centre - half),
         high: back(centre + half),
         method: Method::Logit,
-    })
+    }
 }
 
-/// The interval of the mean of counts, on the scale `ln m` by the delta method; Student's t where the mean
-/// has no place there.
-fn logarithmic(moments: &Moments) -> Option<Interval> {
-    if moments.mean <= 0.0 {
-        return student(moments);
+/// The interval of a mean above 0, on the scale `ln m`; Student's t where the mean has no place
+/// there.
+fn logarithmic(mean: f64, half: f64) -> Interval {
+    if mean <= 0.0 {
+        return plain(mean, half);
     }
-    let factor = (half_width(moments)? / moments.mean).exp();
-    Some(Interval {
-        low: moments.mean / factor,
-        high: moments.mean * factor,
+    let factor = (half / mean).exp();
+    Interval {
+        low: mean / factor,
+        high: mean * factor,
         method: Method::Log,
-    })
+    }
 }
 
 /// Hall (1992), *On the removal of skewness by transformation*, J. R. Statist. Soc. B 54: with
 /// `W = (mean − θ) / s` and the sample's skewness λ, `√n · (W + λW²/3 + λ²W³/27 + λ/(6n))` is nearly
-/// symmetric. It is a cubic that rises everywhere, so its quantiles are solved for W exactly.
+/// symmetric. It is a cubic that rises everywhere, so its quantiles are solved for W exactly. Where the lower
+/// end would be below 0, which no sum is, the interval is that of the logarithmic scale.
 fn hall(moments: &Moments) -> Option<Interval> {
     if moments.count < FEWEST_FOR_SKEWED {
         return None;
@@ -133,8 +144,12 @@ fn hall(moments: &Moments) -> Option<Interval> {
             3.0 / skewness * ((1.0 + skewness * target).cbrt() - 1.0)
         }
     };
+    let low = moments.mean - deviation * inverse(quantile);
+    if low < 0.0 {
+        return Some(logarithmic(moments.mean, half_width(moments)?));
+    }
     Some(Interval {
-        low: moments.mean - deviation * inverse(quantile),
+        low,
         high: moments.mean - deviation * inverse(-quantile),
         method: Method::Hall,
     })

@@ -101,7 +101,7 @@ fn a_skewed_sum_has_an_interval_from_twenty_replications_on() {
 #[test]
 fn the_interval_of_a_quotient_is_over_clusters_of_different_size() {
     // 2 of 10 and 4 of 10: p = 0.3; residuals ∓1; se² = 2/1 · 2 ÷ 400 = 0.01.
-    let ratio = |clusters: &[(f64, f64)]| Estimate::quotient(clusters, QuantityKind::Mean);
+    let ratio = |clusters: &[(f64, f64)]| Estimate::quotient(clusters, QuantityKind::Signed);
     let share = ratio(&[(2.0, 10.0), (4.0, 10.0)]).unwrap();
     assert!((share.mean - 0.3).abs() < 1e-12);
     assert!((share.half_width().unwrap() - 12.7062 * 0.1).abs() < 1e-4);
@@ -205,4 +205,76 @@ fn a_choice_is_judged_on_the_battery_that_did_not_choose() {
     let loss = Choice::of(&losses).unwrap();
     assert_eq!(loss.percent(), None);
     assert!(loss.optimism() > 0.0);
+}
+
+#[test]
+fn what_cannot_be_negative_has_no_interval_below_0() {
+    // 1, 2, 9: mean 4, s = √19 = 4.3589, t = 4.3027: half width 10.828, beyond the mean, so from
+    // 4 / exp(10.828 / 4) to 4 · exp(10.828 / 4).
+    let waits = [1.0, 2.0, 9.0];
+    let seconds = of(&waits, QuantityKind::Mean);
+    let factor = (10.828_2_f64 / 4.0).exp();
+    assert!((seconds.low().unwrap() - 4.0 / factor).abs() < 1e-4);
+    assert!((seconds.high().unwrap() / (4.0 * factor) - 1.0).abs() < 1e-4);
+    assert_eq!(seconds.half_width(), None);
+    // What may be negative, and what stays above 0, keep Student's t.
+    assert!(of(&waits, QuantityKind::Signed).low().unwrap() < 0.0);
+    assert!(
+        of(&[10.0, 14.0, 12.0], QuantityKind::Mean)
+            .half_width()
+            .is_some()
+    );
+    // Two large sums among nothing: Hall's correction would begin below 0.
+    let mut sums = vec![0.0; 18];
+    sums.extend([4.0, 5.0]);
+    for kind in [
+        QuantityKind::SkewedSum,
+        QuantityKind::Mean,
+        QuantityKind::RareCount,
+    ] {
+        assert!(of(&sums, kind).low().unwrap() > 0.0, "{kind:?}");
+    }
+}
+
+#[test]
+fn neighbours_that_are_alike_count_as_fewer() {
+    // 1, 2, 3, 4, 5, 6 about 3.5: products 3.75 + 0.75 − 0.25 + 0.75 + 3.75 = 8.75, squares 17.5.
+    let rising = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];
+    let neighbours = Neighbours::of(&rising, QuantityKind::Signed).unwrap();
+    assert!((neighbours.correlation - 0.5).abs() < 1e-12);
+    // 6 · 0.5 / 1.5.
+    assert!((neighbours.effective - 2.0).abs() < 1e-12);
+    // Blocks of two: means 1.5, 2.5, 3.5, 4.5, 5.5 and, around the end, 3.5; squares about 3.5 are
+    // 4 + 1 + 0 + 1 + 4 + 0 = 10. Variance 2/6 · 10/6 · 6/4 = 5/6; t with two degrees is 4.3027.
+    assert_eq!(neighbours.block, 2);
+    let half = (neighbours.interval.high - neighbours.interval.low) / 2.0;
+    assert!(
+        (half - 4.302_653 * (5.0_f64 / 6.0).sqrt()).abs() < 1e-5,
+        "{half}"
+    );
+    // In the other direction it is the same series.
+    let mut falling = rising;
+    falling.reverse();
+    assert_eq!(
+        Neighbours::of(&falling, QuantityKind::Signed)
+            .unwrap()
+            .block,
+        2
+    );
+    // Neighbours that take turns are no fewer, and blocks of one are Student's t.
+    let turns = [1.0, 6.0, 2.0, 5.0, 3.0, 4.0];
+    let neighbours = Neighbours::of(&turns, QuantityKind::Signed).unwrap();
+    assert!(neighbours.correlation < 0.0);
+    assert_eq!((neighbours.effective, neighbours.block), (6.0, 1));
+    let student = of(&turns, QuantityKind::Signed);
+    assert!((neighbours.interval.low - student.low().unwrap()).abs() < 1e-9);
+}
+
+#[test]
+fn too_few_neighbours_and_equal_ones_say_nothing_of_each_other() {
+    assert_eq!(Neighbours::of(&[1.0, 2.0, 3.0], QuantityKind::Signed), None);
+    assert_eq!(Neighbours::of(&[7.0; 9], QuantityKind::Signed), None);
+    // A share about the log stays between none and all.
+    let shares = Neighbours::of(&[0.01, 0.02, 0.2, 0.3], QuantityKind::Fraction).unwrap();
+    assert!(shares.interval.low > 0.0 && shares.interval.high < 1.0);
 }

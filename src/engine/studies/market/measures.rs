@@ -5,13 +5,13 @@ use crate::scheduling::measures::{Measure, QuantityKind, Topic, measure};
 /// What it measures, in the order of tables.
 #[rustfmt::skip]
 pub const MEASURES: &[Measure] = &[
-    measure("market_provider_gain_percent", "%", "Gain of providers (% of the fees offered)", 2, Topic::Money).of_kind(QuantityKind::Mean),
-    measure("market_customer_gain_percent", "%", "Gain of customers (% of the fees offered)", 2, Topic::Money).of_kind(QuantityKind::Mean),
+    measure("market_provider_gain_percent", "%", "Gain of providers (% of the fees offered)", 2, Topic::Money).of_kind(QuantityKind::Signed),
+    measure("market_customer_gain_percent", "%", "Gain of customers (% of the fees offered)", 2, Topic::Money).of_kind(QuantityKind::Signed),
     measure("market_delegated_percent", "%", "Jobs that were delegated (%)", 2, Topic::Jobs),
     measure("market_kept_percent", "%", "Kept promises (% of delegated jobs)", 2, Topic::Risk),
     measure("market_jain_percent", "%", "Fairness of revenues: Jain's index (%)", 1, Topic::Clusters),
-    measure("market_honest_gain_percent", "%", "Gain of an honest provider (% of an equal share of fees)", 2, Topic::Money).of_kind(QuantityKind::Mean),
-    measure("market_optimistic_gain_percent", "%", "Gain of an optimistic provider (% of an equal share of fees)", 2, Topic::Money).of_kind(QuantityKind::Mean),
+    measure("market_honest_gain_percent", "%", "Gain of an honest provider (% of an equal share of fees)", 2, Topic::Money).of_kind(QuantityKind::Signed),
+    measure("market_optimistic_gain_percent", "%", "Gain of an optimistic provider (% of an equal share of fees)", 2, Topic::Money).of_kind(QuantityKind::Signed),
     measure("market_honest_share_percent", "%", "Jobs of an honest provider (% of an equal share)", 1, Topic::Clusters).of_kind(QuantityKind::Mean),
     measure("market_optimistic_share_percent", "%", "Jobs of an optimistic provider (% of an equal share)", 1, Topic::Clusters).of_kind(QuantityKind::Mean),
     measure("market_honest_promised_percent", "%", "PoF that honest providers promised, mean (%)", 2, Topic::Risk),

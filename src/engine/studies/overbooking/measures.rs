@@ -15,7 +15,7 @@ pub const MEASURES: &[Measure] = &[
     measure("finally_rejected_percent", "%", "Jobs rejected for good (%)", 2, Topic::Jobs),
     measure("finally_successful_percent", "%", "Jobs successful in the end (%)", 2, Topic::Jobs),
     measure("followers_percent", "%", "Jobs that follow another one (%)", 2, Topic::Detail),
-    measure("followers_shift_hours", "h", "How much later than in the log they are submitted (h)", 3, Topic::Detail),
+    measure("followers_shift_hours", "h", "How much later than in the log they are submitted (h)", 3, Topic::Detail).of_kind(QuantityKind::Signed),
     measure("stops_at_window_end", "", "Jobs stopped at the end of a window", 0, Topic::Jobs).of_kind(QuantityKind::RareCount),
     measure("resumed_from_checkpoint", "", "Runs that went on from a checkpoint", 0, Topic::Jobs).of_kind(QuantityKind::RareCount),
     measure("kept_after_interruption", "", "Promises kept after an interruption", 0, Topic::Jobs).of_kind(QuantityKind::RareCount),

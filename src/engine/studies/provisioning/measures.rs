@@ -40,7 +40,7 @@ pub const MEASURES: &[Measure] = &[
     measure("others_jobs", "", "Jobs of others compared", 0, Topic::Detail),
     measure("others_wait_hours", "h", "Wait of others (h)", 3, Topic::CarriedOut),
     measure("others_undisturbed_wait_hours", "h", "Wait of others without applications (h)", 3, Topic::Detail),
-    measure("others_added_wait_minutes", "min", "Wait added to others (min)", 2, Topic::CarriedOut),
+    measure("others_added_wait_minutes", "min", "Wait added to others (min)", 2, Topic::CarriedOut).of_kind(QuantityKind::Signed),
     measure("others_delayed_percent", "%", "Jobs of others delayed (%)", 2, Topic::CarriedOut),
     measure("others_slowdown_ratio", "", "Slowdown of others ÷ undisturbed", 3, Topic::CarriedOut),
     measure("site_utilisation_percent", "%", "Utilisation by own jobs (%)", 1, Topic::Detail),

@@ -1,13 +1,13 @@
 //! The slots that a machine advertises (`slot_study.rs`).
 
-use crate::scheduling::measures::{Measure, Topic, measure};
+use crate::scheduling::measures::{Measure, QuantityKind, Topic, measure};
 
 /// What it measures, in the order of tables.
 #[rustfmt::skip]
 pub const MEASURES: &[Measure] = &[
     measure("slots_mean", "", "Advertised slots", 2, Topic::Slots),
     measure("tasks_mean", "", "Tasks in the system", 1, Topic::Slots),
-    measure("slots_tasks_correlation", "", "Correlation of slots and tasks", 3, Topic::Slots),
+    measure("slots_tasks_correlation", "", "Correlation of slots and tasks", 3, Topic::Slots).of_kind(QuantityKind::Signed),
     measure("slot_start_p50_hours", "h", "Median start of a slot (h)", 2, Topic::Detail),
     measure("slot_start_p95_hours", "h", "95 % quantile of the start of a slot (h)", 2, Topic::Slots),
     measure("slot_duration_p50_hours", "h", "Median duration of a slot (h)", 2, Topic::Detail),

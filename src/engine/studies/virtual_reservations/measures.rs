@@ -1,6 +1,6 @@
 //! Virtual reservations against real ones, and predictions of waits (`virtual_study/`).
 
-use crate::scheduling::measures::{Measure, Topic, measure};
+use crate::scheduling::measures::{Measure, QuantityKind, Topic, measure};
 
 /// What it measures, in the order of tables.
 #[rustfmt::skip]
@@ -29,9 +29,9 @@ pub const MEASURES: &[Measure] = &[
     measure("only_var_percent", "%", "Trials in which only the virtual one succeeds (%)", 1, Topic::Detail),
     measure("only_ar_percent", "%", "Trials in which only the real one succeeds (%)", 1, Topic::Detail),
     measure("neither_percent", "%", "Trials in which neither succeeds (%)", 1, Topic::Detail),
-    measure("worst_var_over_bound", "", "Largest cost minus bound of a virtual reservation", 3, Topic::Detail),
-    measure("worst_combined_over_ar", "", "Largest cost of the combined scheme minus that of the reservation", 3, Topic::Detail),
-    measure("failure_correlation", "", "Correlation of the failures of both", 2, Topic::Detail),
+    measure("worst_var_over_bound", "", "Largest cost minus bound of a virtual reservation", 3, Topic::Detail).of_kind(QuantityKind::Signed),
+    measure("worst_combined_over_ar", "", "Largest cost of the combined scheme minus that of the reservation", 3, Topic::Detail).of_kind(QuantityKind::Signed),
+    measure("failure_correlation", "", "Correlation of the failures of both", 2, Topic::Detail).of_kind(QuantityKind::Signed),
     measure("prediction_mean", "", "Predicted probability of the chosen submissions", 3, Topic::Predictions),
     measure("brier_score", "", "Brier score of predicted waits", 4, Topic::Predictions),
     measure("bound_coverage_50_percent", "%", "Waits within the bound of the 50 % quantile (%)", 1, Topic::Predictions),

@@ -70,7 +70,7 @@ impl<'a> Clusters<'a> {
         let known = CLUSTER_MEASURES.iter().find(|known| known.name == measure);
         Estimate::of_kind(
             &values,
-            known.map_or(QuantityKind::Mean, |known| known.kind),
+            known.map_or(QuantityKind::Signed, |known| known.kind),
         )
     }
 

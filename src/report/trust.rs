@@ -1,9 +1,11 @@
 //! "Can I trust it?": what speaks for and against the numbers of a report, graded.
 
-use super::{Content, missing, svg};
-use crate::report::analysis::{Change, STRATEGY_AXIS, SameInputs, TUNED_AXES};
-use crate::report::calibration::Verdict;
-use crate::report::table::Cell;
+use super::analysis::{Change, STRATEGY_AXIS, SameInputs, TUNED_AXES};
+use super::answer::Subject;
+use super::calibration::Verdict;
+use super::content::Content;
+use super::svg;
+use super::tables::missing;
 
 /// Fewer replications than this say little of how far their mean may be off: with five, Student's t is 2.8.
 const FEWEST_REPLICATIONS: u32 = 10;
@@ -27,6 +29,15 @@ impl Mark {
             Self::Good => "good",
             Self::Bad => "bad",
             Self::Open => "open",
+        }
+    }
+
+    /// What stands before its sentence where there are no signs.
+    pub(super) fn in_words(self) -> &'static str {
+        match self {
+            Self::Good => "",
+            Self::Bad => "**Caution:** ",
+            Self::Open => "**Open:** ",
         }
     }
 }
@@ -78,16 +89,14 @@ fn of_numbers(content: &Content<'_>) -> Vec<(bool, String)> {
             .map(|loss| (false, loss.to_string())),
     );
     let is_study = content.analysis.is_study();
-    found.push(precision(
-        run.replications,
-        &widths(content.best.rows.iter().flatten()),
-        is_study,
-    ));
+    found.extend((content.subject.as_ref()).map(|subject| precision(subject, is_study)));
     found.extend(content.optimism.clone());
-    if run.replications > 1 {
-        found.extend(one_workload(&run.configuration));
-        found.extend(one_factor(&run.configuration));
-    }
+    found.extend(looks(&content.earlier_looks).map(|sentence| (false, sentence)));
+    found.extend(
+        shared(content)
+            .into_iter()
+            .map(|sentence| (false, sentence)),
+    );
     found.push(same_inputs_of(
         &content.analysis.same_inputs,
         is_study,
@@ -117,23 +126,46 @@ fn of_findings(content: &Content<'_>) -> Vec<(bool, String)> {
     found
 }
 
-/// Half widths of the intervals of these cells in percent of their means, ascending.
-fn widths<'c>(cells: impl Iterator<Item = &'c Cell>) -> Vec<f64> {
-    let mut widths: Vec<f64> = cells
-        .filter_map(|cell| match cell {
-            Cell::Estimate(estimate) => Some((estimate.half_width()?, estimate.mean)),
-            _ => None,
-        })
-        .map(|(half, mean)| 100.0 * half / mean.abs())
+/// That results may have been looked at before it was decided to add replications; `None` where the store has no such run.
+pub(super) fn looks(earlier: &[u32]) -> Option<String> {
+    let counts: Vec<String> = earlier.iter().map(u32::to_string).collect();
+    let (last, others) = counts.split_last()?;
+    let counts = match others {
+        [] => last.clone(),
+        others => format!("{} and {last}", others.join(", ")),
+    };
+    Some(format!(
+        "an earlier run of this experiment ended with {counts} replications: intervals and p-values hold for one look, decided beforehand, \
+         not for looking and going on"
+    ))
+}
+
+/// What the replications share, so that intervals over them say less of other logs and failures.
+pub(super) fn shared(content: &Content<'_>) -> Vec<String> {
+    (content.dependence).sentences(content.subject.as_ref(), content.shared_jobs.as_ref())
+}
+
+/// Whether there are enough replications of the quantity that the answer is about, and whether its
+/// intervals are narrow enough to compare settings. What stands beside it does not count.
+fn precision(subject: &Subject, is_study: bool) -> (bool, String) {
+    let title = &subject.title;
+    let estimates = || subject.settings.iter().map(|setting| setting.estimate);
+    let replications = estimates().map(|estimate| estimate.count).min();
+    let Some(replications) = replications.filter(|count| *count > 1) else {
+        return (
+            false,
+            "one replication: no intervals, so differences may be chance".to_owned(),
+        );
+    };
+    let is_few = replications < FEWEST_REPLICATIONS;
+    let few = if is_few { ", which are few" } else { "" };
+    let mut widths: Vec<f64> = estimates()
+        .filter_map(|estimate| Some((estimate.interval?, estimate.mean)))
+        .map(|(interval, mean)| 50.0 * (interval.high - interval.low) / mean.abs())
         .filter(|share| share.is_finite())
         .collect();
     widths.sort_by(f64::total_cmp);
-    widths
-}
-
-/// Whether there are enough replications, and whether the intervals of the best settings are narrow enough to compare them.
-fn precision(replications: u32, widths: &[f64], is_study: bool) -> (bool, String) {
-    // Measures of a study may be near 0, and then the widest interval in percent says nothing.
+    // A measure of a study may be near 0, and then the widest interval in percent says nothing.
     let shown = if is_study {
         widths.get(widths.len() / 2)
     } else {
@@ -142,19 +174,18 @@ fn precision(replications: u32, widths: &[f64], is_study: bool) -> (bool, String
     let Some(share) = shown else {
         return (
             false,
-            "one replication: no intervals, so differences may be chance".to_owned(),
+            format!("{replications} replications{few}; {title} has no interval"),
         );
     };
-    let is_few = replications < FEWEST_REPLICATIONS;
     let is_wide = *share > WIDEST_PERCENT;
     let sentence = format!(
-        "{replications} replications{}; {} \u{b1} {} %{}",
-        if is_few { ", which are few" } else { "" },
+        "{replications} replications{few}; {} of {title} {} \u{b1} {} %{}",
         if is_study {
-            "half of the 95 % intervals beside are within"
+            "half of the 95 % intervals"
         } else {
-            "the widest 95 % interval beside is"
+            "the widest 95 % interval"
         },
+        if is_study { "are within" } else { "is" },
         svg::short_number(*share),
         if is_wide { ", which is wide" } else { "" },
     );
@@ -210,86 +241,11 @@ fn same_inputs_of(same: &SameInputs, is_study: bool, apart: usize) -> (bool, Str
     )
 }
 
-/// That the replications share one workload, where a whole trace is simulated in each of them; `None` where each has its own.
-fn one_workload(configuration: &str) -> Option<(bool, String)> {
-    let configuration: toml::Table = toml::from_str(configuration).ok()?;
-    let value = |table: &str, key: &str| configuration.get(table)?.get(key);
-    let is_on = |key: &str| value("workload", key).and_then(toml::Value::as_bool) == Some(true);
-    let is_whole = is_on("whole_trace") && !is_on("fresh");
-    // Excerpts of the trace that are drawn anew are workloads of their own.
-    let excerpts = value("clusters", "excerpts").and_then(toml::Value::as_str);
-    (is_whole && excerpts != Some("drawn")).then(|| {
-        let sentence = "all replications share one workload: intervals say what the draws on it do, not what another trace or month would";
-        (false, sentence.to_owned())
-    })
-}
-
-/// That one factor brings all batteries of a log to their load, so that what one of them asks for
-/// moves the others; `None` where each has its own.
-fn one_factor(configuration: &str) -> Option<(bool, String)> {
-    let configuration: toml::Table = toml::from_str(configuration).ok()?;
-    let workload = configuration.get("workload")?;
-    let is_on = |key: &str| workload.get(key).and_then(toml::Value::as_bool) == Some(true);
-    if is_on("whole_trace") || is_on("fresh") {
-        return None;
-    }
-    let axes = configuration.get("axis").and_then(toml::Value::as_array);
-    let is_target = |axis: &toml::Value| {
-        axis.get("key").and_then(toml::Value::as_str) == Some("workload.target_load")
-    };
-    let is_axis = axes.is_some_and(|axes| axes.iter().any(is_target));
-    let is_shared = workload.get("target_load").is_some() || is_axis;
-    (is_shared && workload.get("trace").is_some()).then(|| {
-        let sentence = "one factor brings all batteries to the load: intervals hold given this stretch of this log";
-        (false, sentence.to_owned())
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn replications_on_one_trace_are_no_replications_of_the_trace() {
-        let whole = "[workload]\nwhole_trace = true\n";
-        let (is_good, sentence) = one_workload(whole).unwrap();
-        assert!(
-            !is_good && sentence.contains("share one workload"),
-            "{sentence}"
-        );
-        for other in [
-            "[workload]\nbattery_jobs = 1000\n".to_owned(),
-            "[workload]\nwhole_trace = false\n".to_owned(),
-            format!("{whole}[clusters]\nexcerpts = \"drawn\"\n"),
-            format!("{whole}fresh = true\n"),
-        ] {
-            assert_eq!(one_workload(&other), None, "{other}");
-        }
-        let chosen = format!("{whole}[clusters]\ncount = 3\n");
-        assert!(one_workload(&chosen).is_some());
-    }
-
-    #[test]
-    fn a_load_that_all_batteries_share_is_a_condition_of_their_intervals() {
-        let log = "[workload]\ntrace = \"CTC.swf\"\n";
-        let axis = "[[axis]]\nkey = \"workload.target_load\"\nvalues = [1, 2]\n";
-        for shared in [format!("{log}target_load = 2.0\n"), format!("{log}{axis}")] {
-            let (is_good, sentence) = one_factor(&shared).unwrap();
-            assert!(
-                !is_good && sentence.ends_with("given this stretch of this log"),
-                "{sentence}"
-            );
-        }
-        for own in [
-            "battery_load = 2.0",
-            "compression = 0.15",
-            "fresh = true\ntarget_load = 2.0",
-        ] {
-            assert_eq!(one_factor(&format!("{log}{own}\n")), None, "{own}");
-        }
-        let model = "[workload]\nmodel = \"lublin-feitelson\"\ntarget_load = 2.0\n";
-        assert_eq!(one_factor(model), None);
-    }
+    use crate::report::answer::Setting;
+    use crate::report::statistics::{Estimate, Interval, Method};
 
     #[test]
     fn strategies_saw_the_same_only_where_the_hashes_say_so() {
@@ -315,6 +271,28 @@ mod tests {
         assert!(!is_good && sentence.contains("--fresh"), "{sentence}");
     }
 
+    /// Settings whose intervals are these percent wide either way, over so many replications.
+    fn subject(replications: u32, widths: &[f64]) -> Subject {
+        let settings = widths.iter().map(|width| Setting {
+            name: String::new(),
+            estimate: Estimate {
+                count: replications,
+                mean: 100.0,
+                deviation: None,
+                interval: Some(Interval {
+                    low: 100.0 - width,
+                    high: 100.0 + width,
+                    method: Method::Student,
+                }),
+            },
+            neighbours: None,
+        });
+        Subject {
+            title: "Gain (VC)".to_owned(),
+            settings: settings.collect(),
+        }
+    }
+
     #[test]
     fn few_replications_and_wide_intervals_are_no_good_news() {
         for (replications, width, good, few, wide) in [
@@ -323,13 +301,19 @@ mod tests {
             (9, 4.0, false, ", which are few", ""),
             (10, 25.0, true, "", ""),
         ] {
-            let (is_good, sentence) = precision(replications, &[1.0, width], false);
+            let (is_good, sentence) = precision(&subject(replications, &[1.0, width]), false);
             assert_eq!(is_good, good, "{sentence}");
             assert!(sentence.starts_with(&format!("{replications} replications{few};")));
+            assert!(sentence.contains("of Gain (VC) is"), "{sentence}");
             assert!(sentence.ends_with(&format!("{} %{wide}", svg::short_number(width))));
         }
-        assert!(!precision(1, &[], false).0);
+        assert!(!precision(&subject(1, &[1.0]), false).0);
         // Of a study half of the intervals count.
-        assert!(precision(10, &[1.0, 2.0, 900.0], true).0);
+        assert!(precision(&subject(10, &[1.0, 2.0, 900.0]), true).0);
+        // Replications that repeat each other say nothing of others.
+        let mut equal = subject(10, &[1.0]);
+        equal.settings[0].estimate.interval = None;
+        let (is_good, sentence) = precision(&equal, false);
+        assert!(!is_good && sentence == "10 replications; Gain (VC) has no interval");
     }
 }
