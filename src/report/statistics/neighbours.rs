@@ -26,8 +26,8 @@ pub struct Neighbours {
 }
 
 impl Neighbours {
-    /// Of a quantity of this kind in stretches that follow each other, in either direction. `None`
-    /// for fewer than [`FEWEST_NEIGHBOURS`], and where they do not differ.
+    /// Of a quantity of this kind in stretches that follow each other, in either direction. `None` for
+    /// fewer than four, and where they do not differ.
     ///
     /// The interval is that of the block bootstrap in circular form (Künsch, *The jackknife and the
     /// bootstrap for general stationary observations*, Ann. Statist. 17, 1989; Politis & Romano, *A
