@@ -6,4 +6,5 @@
 mod statistics {
     pub mod batteries;
     pub mod support;
+    pub mod weeks;
 }

@@ -46,7 +46,7 @@ pub use inline::Inline;
 pub use profile::Profile;
 pub use schedule_drawing::schedule_svg;
 pub use section::{ClaimsSection, PlanSection, ReportError, ReportExtras, Served};
-pub use statistics::{Estimate, Interval, Method, holm, student_t_95};
+pub use statistics::{Blocks, Estimate, Interval, Method, Weekly, holm, student_t_95};
 pub use table::{Cell, Column, Table};
 pub(crate) use table::{axes_text, grouped};
 pub use tables::{best_table, failed_table, run_table, summary_table};

@@ -3,15 +3,18 @@
 //! The unit is the independent replication. Which method makes the interval of a mean follows from the
 //! kind of the quantity ([`QuantityKind`]): Student's t for means and for paired differences, Student's t
 //! on the logit scale for shares and on the logarithmic scale for counts of rare events, Hall's
-//! transformation for skewed sums, Welch's t for two independent sets of replications. Nothing here
+//! transformation for skewed sums, Welch's t for two independent sets of replications. Where one long
+//! simulation stands in for replications, blocks of its weeks are the units ([`Weekly`]). Nothing here
 //! knows what a quantity means; docs/fidelity.md says where which method is used.
 
 mod estimate;
 mod interval;
+mod weeks;
 mod welch;
 
 pub use self::estimate::{Estimate, Moments};
 pub use self::interval::{Interval, Method, student_t_95};
+pub use self::weeks::{Blocks, FEWEST_BLOCKS, LARGEST_LAG, Weekly};
 pub use self::welch::Welch;
 
 /// What a reader of a table must know of the intervals beside its means.
