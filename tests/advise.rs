@@ -5,6 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use bookahead::report::{Blocks, Weekly};
+use bookahead::scheduling::measures::QuantityKind;
+
 use crate::goldens::assert_golden;
 use crate::support::program::{output, program, report, text};
 
@@ -305,13 +308,34 @@ nodes = 8
 cores = 4
 "#;
 
+/// The waits of a run by week of submission, at a place of it.
+fn weekly(store: &rusqlite::Connection, run: &str, place: u32) -> Weekly {
+    let jobs = "SELECT submit, waiting FROM v_all_jobs WHERE place = ?2 AND waiting IS NOT NULL
+        AND run = (SELECT id FROM run WHERE name = ?1)";
+    let mut statement = store.prepare(jobs).expect("a question");
+    let mut weekly = Weekly::default();
+    let rows = statement.query_map((run, place), |row| Ok((row.get(0)?, row.get(1)?)));
+    for row in rows.expect("rows") {
+        let (submit, waiting): (u32, f64) = row.expect("a job");
+        weekly.add(submit / 604_800, waiting / 60.0, 1.0);
+    }
+    weekly
+}
+
 #[test]
 fn advice_on_a_machine_file_is_about_that_machine() {
     let folder = tempfile::tempdir().expect("a folder");
     log(folder.path());
     fs::write(folder.path().join("machine.toml"), MACHINE).expect("written");
     let call = |more: &[&str]| output(program(folder.path(), &[&ADVISE, more].concat()));
-    let machine = ["--machine", "machine.toml", "--reservation", "20x3"];
+    let machine = [
+        "--machine",
+        "machine.toml",
+        "--reservation",
+        "20x3",
+        "--ties",
+        "2",
+    ];
     let done = call(&machine);
     assert!(done.status.success(), "{}", text(&done.stderr));
     let store = rusqlite::Connection::open(folder.path().join("s.db")).expect("a store");
@@ -336,6 +360,24 @@ fn advice_on_a_machine_file_is_about_that_machine() {
         (waits[0] + waits[1]) / 2.0,
         of("machine", "queue_wait_minutes"),
     );
+    // The log is simulated once with each kind of requests, and weeks are the units of the interval.
+    let points = "SELECT count(*) FROM v_point WHERE run = (SELECT id FROM run WHERE name = 'advise-log-machine')";
+    assert_eq!(ask(points), 2.0);
+    let column_of = |name: &str| numbers(column(folder.path(), "worth-queue", name))[0];
+    let requested = weekly(&store, "advise-log-machine", 0);
+    let exact = weekly(&store, "advise-log-machine", 1);
+    let blocks = Blocks::of(&[&requested, &exact]);
+    let wait = requested
+        .quotient(&blocks, QuantityKind::Mean)
+        .expect("jobs");
+    assert!(wait.count > 4 && wait.half_width().expect("weeks") > 0.1 * wait.mean);
+    close(column_of("wait_minutes_low"), wait.low().expect("weeks"));
+    close(column_of("wait_minutes_high"), wait.high().expect("weeks"));
+    // What the seconds decide is told apart from that.
+    assert!(said.contains("Sensitivity to ties"), "{said}");
+    let ties = |name: &str| numbers(column(folder.path(), "ties", name))[0];
+    assert_eq!(ties("runs"), 2.0);
+    assert!(ties("least_minutes") < ties("most_minutes"));
     let told = numbers(column(
         folder.path(),
         "announced-starts",

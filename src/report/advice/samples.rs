@@ -148,33 +148,31 @@ fn weekly(groups: &[Group], quantity: usize) -> Vec<&Weekly> {
 /// What a reader has to know of the intervals of a quantity in these settings.
 pub(super) fn caution(settings: &[&Weekly]) -> &'static str {
     let blocks = Blocks::of(settings);
-    if !units(settings, &blocks).is_some_and(|units| units >= FEWEST_BLOCKS) {
+    if units(settings, blocks.weeks) < FEWEST_BLOCKS {
         " The weeks are too few for an interval."
     } else if !blocks.are_independent() {
-        " Neighbouring months are alike: the interval is widened for that, and still somewhat too narrow."
+        " Neighbouring weeks are alike for long: the interval is widened for that, and may still be too narrow."
     } else {
         ""
     }
 }
 
-/// Blocks of the first setting in which something was counted.
-fn units(settings: &[&Weekly], blocks: &Blocks) -> Option<u32> {
-    let estimate = settings.first()?.quotient(blocks, QuantityKind::Mean)?;
-    Some(estimate.count)
+/// Blocks of so many weeks in which something was counted, of the setting that has most.
+fn units(settings: &[&Weekly], weeks: u32) -> u32 {
+    let units = settings.iter().map(|setting| setting.units(weeks));
+    units.max().unwrap_or(0)
 }
 
 /// A row of [`weeks_table`]: a quantity and its weeks in the settings that are compared.
 pub(super) fn weeks_row(quantity: &str, settings: &[&Weekly]) -> Vec<Cell> {
     let blocks = Blocks::of(settings);
     let lag = |lag: Option<f64>| lag.map_or(Cell::Missing, Cell::Number);
-    let weeks = settings.first().map_or(0, |first| first.count());
-    let units = units(settings, &blocks).unwrap_or(0);
     vec![
         Cell::Text(quantity.to_owned()),
-        Cell::Integer(i64::from(weeks)),
+        Cell::Integer(i64::from(units(settings, 1))),
         lag(blocks.of_weeks),
         Cell::Integer(i64::from(blocks.weeks)),
-        Cell::Integer(i64::from(units)),
+        Cell::Integer(i64::from(units(settings, blocks.weeks))),
         lag(blocks.of_blocks),
     ]
 }
@@ -194,7 +192,7 @@ pub(super) fn weeks_table(name: &str, rows: Vec<Vec<Cell>>, sql: &str) -> Table 
         ],
         rows,
         note: format!(
-            "Correlations are those of residuals at lag 1, the largest of all settings and of their differences from the first. Above {LARGEST_LAG} blocks of two weeks are the units, then of four; \
+            "Correlations are those of residuals at lag 1, the largest of all settings and of their differences from the first. Above {LARGEST_LAG} blocks of two weeks are the units, then of four, as long as {FEWEST_BLOCKS} are left; \
              what positive correlation r is left widens an interval by √(1 + 2r). Degrees of freedom are blocks − 1, and fewer than {FEWEST_BLOCKS} blocks carry no interval."
         ),
         sql: sql.to_owned(),

@@ -70,11 +70,12 @@ impl Weekly {
         sums.1 += whole;
     }
 
-    /// Weeks in which something was counted.
+    /// Blocks of so many weeks in which something was counted.
     #[must_use]
-    pub fn count(&self) -> u32 {
-        let counted = self.weeks.values().filter(|(_, whole)| *whole > 0.0);
-        u32::try_from(counted.count()).unwrap_or(u32::MAX)
+    pub fn units(&self, weeks: u32) -> u32 {
+        let linear = self.linear(weeks);
+        let counted = linear.map_or(0, |linear| linear.residuals.iter().flatten().count());
+        u32::try_from(counted).unwrap_or(u32::MAX)
     }
 
     /// `Σ part ÷ Σ whole` by the ratio estimator ([`Estimate::quotient`]) over blocks of weeks; `None`
@@ -161,29 +162,24 @@ pub struct Blocks {
 
 impl Blocks {
     /// The shortest blocks, of one, two or four weeks, whose neighbours are correlated by
-    /// [`LARGEST_LAG`] at most in every setting, and in the difference of every setting from the first;
-    /// four weeks where none are.
+    /// [`LARGEST_LAG`] at most in every setting, and in the difference of every setting from the first.
+    /// Where there are none, the longest that leave [`FEWEST_BLOCKS`].
     #[must_use]
     pub fn of(settings: &[&Weekly]) -> Self {
-        let largest = |weeks: u32| {
-            let own = settings.iter().map(|setting| setting.linear(weeks));
-            let first = settings.first();
-            let differences = settings
-                .iter()
-                .skip(1)
-                .map(|setting| setting.difference(first?, weeks));
-            let lags = own.chain(differences).filter_map(|linear| linear?.lag());
-            lags.reduce(f64::max)
-        };
-        let of_weeks = largest(1);
+        let of_weeks = largest_lag(settings, 1);
         let mut blocks = Self {
             weeks: 1,
             of_weeks,
             of_blocks: of_weeks,
         };
         while !blocks.are_independent() && blocks.weeks < MOST_WEEKS {
-            blocks.weeks *= 2;
-            blocks.of_blocks = largest(blocks.weeks);
+            let weeks = 2 * blocks.weeks;
+            let units = settings.iter().map(|setting| setting.units(weeks)).max();
+            if units.is_none_or(|units| units < FEWEST_BLOCKS) {
+                break;
+            }
+            blocks.weeks = weeks;
+            blocks.of_blocks = largest_lag(settings, weeks);
         }
         blocks
     }
@@ -193,6 +189,17 @@ impl Blocks {
     pub fn are_independent(&self) -> bool {
         self.of_blocks.is_none_or(|lag| lag <= LARGEST_LAG)
     }
+}
+
+/// The largest correlation of neighbouring blocks, in any setting and any difference from the first.
+fn largest_lag(settings: &[&Weekly], weeks: u32) -> Option<f64> {
+    let (first, others) = settings.split_first()?;
+    let own = settings.iter().map(|setting| setting.linear(weeks));
+    let differences = others
+        .iter()
+        .map(|setting| setting.difference(first, weeks));
+    let lags = own.chain(differences).filter_map(|linear| linear?.lag());
+    lags.reduce(f64::max)
 }
 
 #[cfg(test)]

@@ -92,7 +92,7 @@ fn fewer_than_five_blocks_carry_no_interval() {
     }
     let (blocks, estimate) = mean(&gap);
     assert_eq!(
-        (estimate.count, estimate.interval, gap.count()),
+        (estimate.count, estimate.interval, gap.units(1)),
         (4, None, 4)
     );
     // −1, 1, nothing, −2, 2.
@@ -101,6 +101,17 @@ fn fewer_than_five_blocks_carry_no_interval() {
         Weekly::default().quotient(&blocks, QuantityKind::Mean),
         None
     );
+}
+
+#[test]
+fn blocks_are_not_made_longer_than_leaves_five() {
+    let (blocks, estimate) = mean(&ones(&[0.0, 1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0]));
+    // Residuals −3.5 to 3.5: 26.25 / 42. Blocks of two weeks would be four.
+    assert_eq!((blocks.weeks, blocks.of_blocks), (1, Some(0.625)));
+    assert!(!blocks.are_independent());
+    // se² = 8/7 · 42 · (1 + 2 · 0.625) ÷ 8², with 7 degrees of freedom.
+    let variance = 8.0 / 7.0 * 42.0 * 2.25 / 64.0_f64;
+    assert_near(estimate.half_width(), 2.364_62 * variance.sqrt());
 }
 
 #[test]
