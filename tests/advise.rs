@@ -365,14 +365,22 @@ fn advice_on_a_machine_file_is_about_that_machine() {
     assert_eq!(ask(points), 2.0);
     let column_of = |name: &str| numbers(column(folder.path(), "worth-queue", name))[0];
     let requested = weekly(&store, "advise-log-machine", 0);
-    let exact = weekly(&store, "advise-log-machine", 1);
-    let blocks = Blocks::of(&[&requested, &exact]);
     let wait = requested
-        .quotient(&blocks, QuantityKind::Mean)
+        .quotient(&Blocks::of(&[&requested]), QuantityKind::Mean)
         .expect("jobs");
     assert!(wait.count > 4 && wait.half_width().expect("weeks") > 0.1 * wait.mean);
     close(column_of("wait_minutes_low"), wait.low().expect("weeks"));
     close(column_of("wait_minutes_high"), wait.high().expect("weeks"));
+    let exact = weekly(&store, "advise-log-machine", 1);
+    let more = exact
+        .more_than(&requested, &Blocks::of(&[&exact, &requested]))
+        .expect("jobs");
+    let low = numbers(column(
+        folder.path(),
+        "worth-queue",
+        "wait_difference_minutes_low",
+    ))[1];
+    close(low, more.low().expect("weeks"));
     // What the seconds decide is told apart from that.
     assert!(said.contains("Sensitivity to ties"), "{said}");
     let ties = |name: &str| numbers(column(folder.path(), "ties", name))[0];

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::samples::{WEEK, caution, number, rows, weeks_row, weeks_table};
+use super::samples::{Units, WEEK, caution, number, rows, weeks_row, weeks_table};
 use super::{AdviceRun, AdviceSource, Section, said};
 use crate::report::figure::{Figure, Mark, Marks, Scale, Section as Part, Series};
 use crate::report::section::ReportError;
@@ -290,12 +290,13 @@ impl Week<'_> {
         for lead in leads {
             let sums = self.weekly(self.of(*lead));
             let told = self.kind.told(*lead);
-            rows.push(weeks_row(
-                &format!("delay of others, {told}"),
-                &[&sums.costs],
-            ));
+            let mut row = |name: &str, weekly: &Weekly| {
+                let units: Vec<Units> = Units::of(&[weekly]).into_iter().collect();
+                rows.extend(weeks_row(&format!("{name}, {told}"), &units));
+            };
+            row("delay of others", &sums.costs);
             if self.kind == Kind::Planned {
-                rows.push(weeks_row(&format!("refused, {told}"), &[&sums.refusals]));
+                row("refused", &sums.refusals);
             }
         }
         let week = format!("start / {WEEK}");
@@ -355,7 +356,9 @@ impl Week<'_> {
             grouped(share, 1),
             grouped(held_hours, 0),
         );
-        text.push_str(caution(&[&self.weekly(self.of(lead)).costs]));
+        text.push_str(caution(
+            Units::of(&[&self.weekly(self.of(lead)).costs]).iter(),
+        ));
         if let (Some(least), Some(most)) = (parts.first(), parts.last()) {
             text.push_str(&format!(" Least: {}; most: {}. ", least.1, most.1));
         }

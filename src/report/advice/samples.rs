@@ -2,7 +2,7 @@
 
 use crate::report::section::ReportError;
 use crate::report::statistics::{Blocks, Estimate, FEWEST_BLOCKS, LARGEST_LAG, Weekly};
-use crate::report::table::{Cell, Column, Table};
+use crate::report::table::{Cell, Column, Table, grouped};
 use crate::scheduling::measures::QuantityKind;
 use crate::store::{SqlValue, Store};
 
@@ -65,8 +65,6 @@ pub(super) struct Settings {
     /// In the order of their first rows.
     pub(super) groups: Vec<Group>,
     quantities: &'static [Quantity],
-    /// Of each quantity: the same for all settings.
-    blocks: Vec<Blocks>,
 }
 
 impl Settings {
@@ -99,20 +97,13 @@ impl Settings {
                 weekly.add(week, value(quantity.part), value(quantity.whole));
             }
         }
-        let quantity = 0..quantities.len();
-        Self {
-            blocks: quantity
-                .map(|place| Blocks::of(&weekly(&groups, place)))
-                .collect(),
-            groups,
-            quantities,
-        }
+        Self { groups, quantities }
     }
 
     /// A quantity of a setting.
     pub(super) fn value(&self, group: &Group, quantity: usize) -> Option<Estimate> {
-        let kind = self.quantities[quantity].kind;
-        group.weekly[quantity].quotient(&self.blocks[quantity], kind)
+        let (weekly, kind) = (&group.weekly[quantity], self.quantities[quantity].kind);
+        weekly.quotient(&Blocks::of(&[weekly]), kind)
     }
 
     /// How much larger a quantity is than that of another setting, paired by week.
@@ -122,59 +113,99 @@ impl Settings {
         other: &Group,
         quantity: usize,
     ) -> Option<Estimate> {
-        group.weekly[quantity].more_than(&other.weekly[quantity], &self.blocks[quantity])
+        let pair = [&group.weekly[quantity], &other.weekly[quantity]];
+        pair[0].more_than(pair[1], &Blocks::of(&pair))
     }
 
     /// What a reader has to know of the intervals of this quantity, where there is something.
     pub(super) fn caution(&self, quantity: usize) -> &'static str {
-        caution(&weekly(&self.groups, quantity))
+        let (own, differences) = self.units(quantity);
+        caution(own.iter().chain(&differences))
     }
 
     /// The weeks behind the intervals of a table.
     pub(super) fn table(&self, name: &str, sql: &str) -> Table {
-        let quantities = self.quantities.iter().enumerate();
-        let rows = quantities
-            .map(|(place, quantity)| weeks_row(quantity.name, &weekly(&self.groups, place)));
-        weeks_table(name, rows.collect(), sql)
+        let mut rows = Vec::new();
+        for (place, quantity) in self.quantities.iter().enumerate() {
+            let (own, differences) = self.units(place);
+            rows.extend(weeks_row(quantity.name, &own));
+            let name = format!("{}, difference from the first", quantity.name);
+            rows.extend(weeks_row(&name, &differences));
+        }
+        weeks_table(name, rows, sql)
+    }
+
+    /// The units of a quantity in every setting, and in the difference of every setting from the first.
+    fn units(&self, quantity: usize) -> (Vec<Units>, Vec<Units>) {
+        let weekly = |group: &'_ Group| group.weekly[quantity].clone();
+        let all: Vec<Weekly> = self.groups.iter().map(weekly).collect();
+        let own = all.iter().filter_map(|one| Units::of(&[one]));
+        let others = all.iter().skip(1);
+        let differences = others.filter_map(|one| Units::of(&[one, all.first()?]));
+        (own.collect(), differences.collect())
     }
 }
 
-/// A quantity of all settings.
-fn weekly(groups: &[Group], quantity: usize) -> Vec<&Weekly> {
-    let groups = groups.iter();
-    groups.map(|group| &group.weekly[quantity]).collect()
+/// What an interval rests on.
+pub(super) struct Units {
+    blocks: Blocks,
+    weeks: u32,
+    count: u32,
 }
 
-/// What a reader has to know of the intervals of a quantity in these settings.
-pub(super) fn caution(settings: &[&Weekly]) -> &'static str {
-    let blocks = Blocks::of(settings);
-    if units(settings, blocks.weeks) < FEWEST_BLOCKS {
+impl Units {
+    /// Of a setting, or of two that are compared; `None` where nothing was counted.
+    pub(super) fn of(settings: &[&Weekly]) -> Option<Self> {
+        let blocks = Blocks::of(settings);
+        let most = |weeks| settings.iter().map(|setting| setting.units(weeks)).max();
+        let count = most(blocks.weeks).filter(|count| *count > 0)?;
+        Some(Self {
+            blocks,
+            weeks: most(1)?,
+            count,
+        })
+    }
+}
+
+/// What a reader has to know of intervals that rest on these units.
+pub(super) fn caution<'u>(units: impl Iterator<Item = &'u Units> + Clone) -> &'static str {
+    if units.clone().any(|units| units.count < FEWEST_BLOCKS) {
         " The weeks are too few for an interval."
-    } else if !blocks.are_independent() {
-        " Neighbouring weeks are alike for long: the interval is widened for that, and may still be too narrow."
+    } else if units.clone().any(|units| !units.blocks.are_independent()) {
+        " Neighbouring weeks are alike for long: intervals are widened for that, and may still be too narrow."
     } else {
         ""
     }
 }
 
-/// Blocks of so many weeks in which something was counted, of the setting that has most.
-fn units(settings: &[&Weekly], weeks: u32) -> u32 {
-    let units = settings.iter().map(|setting| setting.units(weeks));
-    units.max().unwrap_or(0)
+/// A row of [`weeks_table`]: from the least to the most of all settings. Nothing where nothing was counted.
+pub(super) fn weeks_row(quantity: &str, units: &[Units]) -> Option<Vec<Cell>> {
+    let count = |number: fn(&Units) -> u32| {
+        let numbers = units.iter().map(|units| f64::from(number(units)));
+        range(numbers.collect(), 0)
+    };
+    let lag = |lag: fn(&Units) -> Option<f64>| range(units.iter().filter_map(lag).collect(), 2);
+    (!units.is_empty()).then(|| {
+        vec![
+            Cell::Text(quantity.to_owned()),
+            count(|units| units.weeks),
+            lag(|units| units.blocks.of_weeks),
+            count(|units| units.blocks.weeks),
+            count(|units| units.count),
+            lag(|units| units.blocks.of_blocks),
+        ]
+    })
 }
 
-/// A row of [`weeks_table`]: a quantity and its weeks in the settings that are compared.
-pub(super) fn weeks_row(quantity: &str, settings: &[&Weekly]) -> Vec<Cell> {
-    let blocks = Blocks::of(settings);
-    let lag = |lag: Option<f64>| lag.map_or(Cell::Missing, Cell::Number);
-    vec![
-        Cell::Text(quantity.to_owned()),
-        Cell::Integer(i64::from(units(settings, 1))),
-        lag(blocks.of_weeks),
-        Cell::Integer(i64::from(blocks.weeks)),
-        Cell::Integer(i64::from(units(settings, blocks.weeks))),
-        lag(blocks.of_blocks),
-    ]
+/// `1 to 4`, or the number where all are equal.
+fn range(mut numbers: Vec<f64>, decimals: usize) -> Cell {
+    numbers.sort_by(f64::total_cmp);
+    let text = |number: &f64| grouped(*number, decimals);
+    match (numbers.first().map(text), numbers.last().map(text)) {
+        (Some(least), Some(most)) if least == most => Cell::Text(least),
+        (Some(least), Some(most)) => Cell::Text(format!("{least} to {most}")),
+        _ => Cell::Missing,
+    }
 }
 
 /// What the intervals of a section rest on.
@@ -185,15 +216,16 @@ pub(super) fn weeks_table(name: &str, rows: Vec<Vec<Cell>>, sql: &str) -> Table 
         columns: vec![
             Column::plain("quantity", "quantity"),
             Column::plain("weeks", "weeks"),
-            Column::number("lag_of_weeks", "correlation of neighbouring weeks", 2),
+            Column::plain("lag_of_weeks", "correlation of neighbouring weeks"),
             Column::plain("weeks_a_block", "weeks a block"),
             Column::plain("blocks", "blocks"),
-            Column::number("lag_of_blocks", "of neighbouring blocks", 2),
+            Column::plain("lag_of_blocks", "of neighbouring blocks"),
         ],
         rows,
         note: format!(
-            "Correlations are those of residuals at lag 1, the largest of all settings and of their differences from the first. Above {LARGEST_LAG} blocks of two weeks are the units, then of four, as long as {FEWEST_BLOCKS} are left; \
-             what positive correlation r is left widens an interval by √(1 + 2r). Degrees of freedom are blocks − 1, and fewer than {FEWEST_BLOCKS} blocks carry no interval."
+            "Correlations are those of residuals at lag 1; where settings have others, from the least to the most. Above {LARGEST_LAG} blocks of two weeks are the units, then of four, as long as \
+             {FEWEST_BLOCKS} are left; a difference has the longest blocks that it or one of its two settings needs. What positive correlation r is left widens an interval by √(1 + 2r). \
+             Degrees of freedom are blocks − 1, and fewer than {FEWEST_BLOCKS} blocks carry no interval."
         ),
         sql: sql.to_owned(),
     }
@@ -237,6 +269,10 @@ mod tests {
         let half = mean.half_width().unwrap() / 2.0;
         assert!((difference.half_width().unwrap() - half).abs() < 1e-12);
         assert_eq!(settings.caution(0), "");
+        let weeks = settings.table("weeks", "").rows;
+        let text = |row: &[Cell]| row.iter().map(|cell| cell.text(2)).collect::<Vec<_>>();
+        assert_eq!(text(&weeks[0]), ["mean", "5", "-0.70", "1", "5", "-0.70"]);
+        assert_eq!(text(&weeks[1])[0], "mean, difference from the first");
     }
 
     #[test]
