@@ -137,11 +137,10 @@ impl Settings {
 
     /// The units of a quantity in every setting, and in the difference of every setting from the first.
     fn units(&self, quantity: usize) -> (Vec<Units>, Vec<Units>) {
-        let weekly = |group: &'_ Group| group.weekly[quantity].clone();
-        let all: Vec<Weekly> = self.groups.iter().map(weekly).collect();
-        let own = all.iter().filter_map(|one| Units::of(&[one]));
-        let others = all.iter().skip(1);
-        let differences = others.filter_map(|one| Units::of(&[one, all.first()?]));
+        let weekly = self.groups.iter().map(|group| &group.weekly[quantity]);
+        let own = weekly.clone().filter_map(|one| Units::of(&[one]));
+        let first = weekly.clone().next();
+        let differences = weekly.skip(1).filter_map(|one| Units::of(&[one, first?]));
         (own.collect(), differences.collect())
     }
 }
