@@ -5,6 +5,9 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use bookahead::report::{Blocks, Weekly};
+use bookahead::scheduling::measures::QuantityKind;
+
 use crate::goldens::assert_golden;
 use crate::support::program::{output, program, report, text};
 
@@ -95,10 +98,16 @@ fn the_page_says_what_queries_of_the_store_say_and_is_the_one_that_is_committed(
     let points = "v_point WHERE run = (SELECT id FROM run WHERE name LIKE 'advise-%-planning')";
     let of = |value: &str| {
         format!(
-            "SELECT avg({value}) FROM {points} AND strategy = '{strategy}' GROUP BY axes ORDER BY json_extract(axes, '$.\"acceptance.pof_max\"')"
+            "SELECT {value} FROM {points} AND strategy = '{strategy}' ORDER BY json_extract(axes, '$.\"acceptance.pof_max\"')"
         )
     };
-    assert_same("thresholds", "gain_vc", &of("gain"));
+    assert_same("thresholds", "gain_vc", &of("gain / submitted"));
+    assert_same("thresholds", "wait_hours", &of("mean_wait / 3600.0"));
+    assert_same(
+        "thresholds",
+        "failed_percent",
+        &of("100.0 * failed / accepted"),
+    );
     assert_same(
         "thresholds",
         "rejected_percent",
@@ -107,14 +116,27 @@ fn the_page_says_what_queries_of_the_store_say_and_is_the_one_that_is_committed(
     let measures =
         "v_measure WHERE run = (SELECT id FROM run WHERE name LIKE 'advise-%-queue') AND measure";
     let of = |measure: &str, by: f64| {
-        format!(
-            "SELECT avg(value) / {by:?} FROM {measures} = '{measure}' GROUP BY axes ORDER BY min(place)"
-        )
+        format!("SELECT value / {by:?} FROM {measures} = '{measure}' ORDER BY place")
     };
     assert_same(
         "worth-queue",
         "wait_minutes",
         &of("queue_wait_minutes", 1.0),
+    );
+    assert_same(
+        "worth-queue",
+        "bounded_slowdown",
+        &of("bounded_slowdown", 1.0),
+    );
+    assert_same(
+        "announced-starts",
+        "promised_percent",
+        &of("promised_percent", 1.0),
+    );
+    assert_same(
+        "announced-starts",
+        "margin_minutes",
+        &of("promise_margin_p90_seconds", 60.0),
     );
     assert_same(
         "announced-starts",
@@ -262,15 +284,7 @@ fn saved_experiments_are_what_advice_runs() {
         &["advise", "log.swf", "--save", "mine", "--quiet"],
     ));
     assert!(saved.status.success(), "{}", text(&saved.stderr));
-    let run = [
-        "run",
-        "mine/queue.toml",
-        "--store",
-        "s.db",
-        "--outcomes",
-        "metrics",
-        "--quiet",
-    ];
+    let run = ["run", "mine/queue.toml", "--store", "s.db", "--quiet"];
     assert!(output(program(path, &run)).status.success());
     let plan = output(program(path, &[&ADVISE[..], &["--dry-run"]].concat()));
     let plan = text(&plan.stdout);
@@ -278,7 +292,7 @@ fn saved_experiments_are_what_advice_runs() {
         .split_once("advise-log-queue\n")
         .expect("it is planned");
     let line = queue.lines().next().expect("a line");
-    assert!(line.contains("40 points done already"), "{line}");
+    assert!(line.contains("4 points done already"), "{line}");
 }
 
 const MACHINE: &str = r#"
@@ -294,13 +308,34 @@ nodes = 8
 cores = 4
 "#;
 
+/// The waits of a run by week of submission, at a place of it.
+fn weekly(store: &rusqlite::Connection, run: &str, place: u32) -> Weekly {
+    let jobs = "SELECT submit, waiting FROM v_all_jobs WHERE place = ?2 AND waiting IS NOT NULL
+        AND run = (SELECT id FROM run WHERE name = ?1)";
+    let mut statement = store.prepare(jobs).expect("a question");
+    let mut weekly = Weekly::default();
+    let rows = statement.query_map((run, place), |row| Ok((row.get(0)?, row.get(1)?)));
+    for row in rows.expect("rows") {
+        let (submit, waiting): (u32, f64) = row.expect("a job");
+        weekly.add(submit / 604_800, waiting / 60.0, 1.0);
+    }
+    weekly
+}
+
 #[test]
 fn advice_on_a_machine_file_is_about_that_machine() {
     let folder = tempfile::tempdir().expect("a folder");
     log(folder.path());
     fs::write(folder.path().join("machine.toml"), MACHINE).expect("written");
     let call = |more: &[&str]| output(program(folder.path(), &[&ADVISE, more].concat()));
-    let machine = ["--machine", "machine.toml", "--reservation", "20x3"];
+    let machine = [
+        "--machine",
+        "machine.toml",
+        "--reservation",
+        "20x3",
+        "--ties",
+        "2",
+    ];
     let done = call(&machine);
     assert!(done.status.success(), "{}", text(&done.stderr));
     let store = rusqlite::Connection::open(folder.path().join("s.db")).expect("a store");
@@ -325,6 +360,32 @@ fn advice_on_a_machine_file_is_about_that_machine() {
         (waits[0] + waits[1]) / 2.0,
         of("machine", "queue_wait_minutes"),
     );
+    // The log is simulated once with each kind of requests, and weeks are the units of the interval.
+    let points = "SELECT count(*) FROM v_point WHERE run = (SELECT id FROM run WHERE name = 'advise-log-machine')";
+    assert_eq!(ask(points), 2.0);
+    let column_of = |name: &str| numbers(column(folder.path(), "worth-queue", name))[0];
+    let requested = weekly(&store, "advise-log-machine", 0);
+    let wait = requested
+        .quotient(&Blocks::of(&[&requested]), QuantityKind::Mean)
+        .expect("jobs");
+    assert!(wait.count > 4 && wait.half_width().expect("weeks") > 0.1 * wait.mean);
+    close(column_of("wait_minutes_low"), wait.low().expect("weeks"));
+    close(column_of("wait_minutes_high"), wait.high().expect("weeks"));
+    let exact = weekly(&store, "advise-log-machine", 1);
+    let more = exact
+        .more_than(&requested, &Blocks::of(&[&exact, &requested]))
+        .expect("jobs");
+    let low = numbers(column(
+        folder.path(),
+        "worth-queue",
+        "wait_difference_minutes_low",
+    ))[1];
+    close(low, more.low().expect("weeks"));
+    // What the seconds decide is told apart from that.
+    assert!(said.contains("Sensitivity to ties"), "{said}");
+    let ties = |name: &str| numbers(column(folder.path(), "ties", name))[0];
+    assert_eq!(ties("runs"), 2.0);
+    assert!(ties("least_minutes") < ties("most_minutes"));
     let told = numbers(column(
         folder.path(),
         "announced-starts",

@@ -9,4 +9,5 @@ mod statistics {
     pub mod intervals;
     pub mod promises;
     pub mod support;
+    pub mod weeks;
 }

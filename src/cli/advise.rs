@@ -15,7 +15,7 @@ use std::str::FromStr;
 use clap::Args;
 
 use self::experiments::{ADDED, DRAWS, Question};
-use self::log::{Log, LogError, REPLICATIONS};
+use self::log::{Log, LogError};
 use super::durability::DurabilityArgument;
 use super::memory::MemoryArguments;
 use super::run::complain;
@@ -116,6 +116,9 @@ pub struct AdviseArguments {
     /// The reservation whose cost for others is looked at, for example 32x4 [default: a quarter of the machine for 4 hours]
     #[arg(long, value_name = "NODESxHOURS")]
     pub reservation: Option<Reservation>,
+    /// Simulate the queue so often again with every submission moved by up to a minute, which says what the seconds decide
+    #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u32).range(2..=100))]
+    pub ties: Option<u32>,
     /// The database
     #[arg(long, value_name = "FILE", default_value = super::STORE)]
     pub store: PathBuf,
@@ -220,7 +223,7 @@ fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
         return Err(LogError::Reservation { asked, nodes }.into());
     }
     let files = machine.as_ref().map(|machine| &machine.files);
-    let experiments: Vec<(Question, String)> = Question::all(machine.is_some())
+    let experiments: Vec<(Question, String)> = Question::all(machine.is_some(), arguments.ties)
         .into_iter()
         .filter_map(|question| {
             let text = question.experiment(&log, arguments.ratio, reservation, files)?;
@@ -256,13 +259,14 @@ fn carry_out(arguments: &AdviseArguments) -> Result<u8, AdviseError> {
         }
         let store = Store::open_read_only(&options.store)?;
         let run = store.run(&RunSelector::Id(summary.run.unwrap_or_default()))?;
-        runs.push(AdviceRun {
+        let run = AdviceRun {
             name,
             configuration_hash: run.configuration_hash,
             file: file_of(*question),
             text: text.clone(),
             failed: summary.tally.failed_points + summary.failed_before,
-        });
+        };
+        runs.push((*question, run));
     }
     let out = (arguments.report.clone())
         .unwrap_or_else(|| PathBuf::from("reports").join(format!("advice-{}", log.label)));
@@ -335,15 +339,23 @@ fn source<'a>(
     log: &'a Log,
     machine: Option<&Machine>,
     reservation: Reservation,
-    runs: Vec<AdviceRun>,
+    mut runs: Vec<(Question, AdviceRun)>,
 ) -> Result<AdviceSource<'a>, AdviseError> {
-    let mut runs = runs.into_iter();
-    // Only the last of them may be left out.
-    let mut next = || {
-        runs.next()
-            .ok_or(AdviseError::Output(io::ErrorKind::NotFound.into()))
+    let mut of = |is_wanted: fn(Question) -> bool| {
+        let place = runs.iter().position(|(question, _)| is_wanted(*question))?;
+        Some(runs.swap_remove(place).1)
     };
-    let (planning, queue, predictions) = (next()?, next()?, next()?);
+    let missing = || AdviseError::Output(io::ErrorKind::NotFound.into());
+    let planning = of(|question| question == Question::Planning).ok_or_else(missing)?;
+    let queue = of(|question| matches!(question, Question::Queue | Question::Machine));
+    let predictions = of(|question| question == Question::Predictions).ok_or_else(missing)?;
+    let ties = of(|question| matches!(question, Question::Ties { .. }));
+    let priced = of(|question| {
+        matches!(
+            question,
+            Question::Reservation | Question::MachineReservation
+        )
+    });
     Ok(AdviceSource {
         label: &log.label,
         file: &log.file,
@@ -355,12 +367,12 @@ fn source<'a>(
             file: machine.files.file.clone(),
         }),
         estimates: estimates(log)?,
+        recorded: &log.recorded,
         planning,
-        queue,
+        queue: queue.ok_or_else(missing)?,
         predictions,
-        reservation: runs
-            .next()
-            .ok_or_else(|| log.replay.as_ref().err().cloned().unwrap_or_default()),
+        ties,
+        reservation: priced.ok_or_else(|| log.replay.as_ref().err().cloned().unwrap_or_default()),
         asked: AskedReservation {
             nodes: reservation.nodes,
             cores: machine.map_or(u64::from(reservation.nodes), |machine| {
@@ -396,22 +408,19 @@ fn estimates(log: &Log) -> Result<EstimatesReport, AdviseError> {
 /// What was looked at of a log.
 fn sampled(log: &Log, machine: Option<&Machine>) -> Vec<String> {
     let count = |number: usize| grouped(number as f64, 0);
-    let batteries = format!(
-        "the last {} jobs, in {REPLICATIONS} batteries of {}, as fast as they were submitted; what can be learned begins with the jobs before them.",
-        count(REPLICATIONS * log.battery_jobs),
-        count(log.battery_jobs)
-    );
     let mut sentences = vec![format!(
-        "{} usable jobs of {} records on {} {}; bookahead trace info {} says why others are not used. {} looked at on {batteries}",
+        "{} usable jobs of {} records on {} {}; bookahead trace info {} says why others are not used. Planners are looked at on the last {} jobs, as fast as they were submitted; what can be \
+         learned begins with the jobs before them. {} simulated once, with all jobs.",
         count(log.jobs.len()),
         grouped(log.records as f64, 0),
         grouped(f64::from(log.nodes.0), 0),
         if machine.is_some() { "cores" } else { "nodes" },
         log.file,
+        count(log.planned_jobs),
         if machine.is_some() {
-            "Planners are"
+            "The machine is"
         } else {
-            "Planners and queues are"
+            "Queues are"
         },
     )];
     if let Some(machine) = machine {
@@ -466,6 +475,9 @@ fn command(arguments: &AdviseArguments) -> String {
             reservation.nodes, reservation.hours
         ));
     }
+    if let Some(runs) = arguments.ties {
+        text.push_str(&format!(" --ties {runs}"));
+    }
     if arguments.store != Path::new(super::STORE) {
         text.push_str(&format!(" --store {}", arguments.store.display()));
     }
@@ -495,11 +507,15 @@ fn save(
     Ok(())
 }
 
-/// What is kept: the price of a reservation is in the rows of its trials; of all others the measures are asked for.
+/// What is kept: sums over weeks need every job, and the price of a reservation its trials; of the others measures are asked for.
 fn kept(question: Question) -> OutcomeDetail {
     match question {
-        Question::Reservation => OutcomeDetail::All,
-        _ => OutcomeDetail::Metrics,
+        Question::MachineReservation | Question::Ties { .. } => OutcomeDetail::Metrics,
+        Question::Planning
+        | Question::Queue
+        | Question::Predictions
+        | Question::Reservation
+        | Question::Machine => OutcomeDetail::All,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Advice about a machine from its log: one page that answers an operator's questions from the runs of a few experiments.
 //!
 //! Which experiments there are, and how large, is decided where they are made; this module asks the store about them (`planning`,
-//! `queue`, `machine`, `reservation`), with the queries that stand under the tables, and lays out what it says (`page`). How users estimate is
+//! `queue`, `machine`, `reservation`, `ties`), with the queries that stand under the tables, and lays out what it says (`page`). How users estimate is
 //! the one thing that comes from the log itself.
 
 mod machine;
@@ -10,7 +10,9 @@ mod planning;
 mod queue;
 mod reservation;
 mod samples;
+mod ties;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use super::estimates::EstimatesReport;
@@ -77,10 +79,14 @@ pub struct AdviceSource<'a> {
     pub queue: AdviceRun,
     /// The machine that jobs wait for; `None` where it is not said, and its nodes are taken to be alike.
     pub machine: Option<AdvisedMachine>,
+    /// The waits that the log records, in seconds, by the number of the job in the log.
+    pub recorded: &'a HashMap<i64, i64>,
     /// The planner's experiment with predictions.
     pub predictions: AdviceRun,
     /// The experiment about a reservation, or why there is none.
     pub reservation: Result<AdviceRun, String>,
+    /// The queue's experiment with submissions that are moved by up to a minute; `None` where it was not asked for.
+    pub ties: Option<AdviceRun>,
     /// The reservation.
     pub asked: AskedReservation,
     /// What a failed job costs, in prices of a successful one.
@@ -202,16 +208,16 @@ fn said(estimate: Option<Estimate>, decimals: usize) -> String {
     )
 }
 
-/// As [`said`], with a sign and what it means where it may be chance.
+/// As [`said`], with a sign and what it means where it may be chance, or has no interval.
 fn changed(difference: Option<Estimate>, decimals: usize, unit: &str) -> String {
     let Some(difference) = difference else {
         return "–".to_owned();
     };
     let sign = if difference.mean > 0.0 { "+" } else { "" };
-    let chance = if difference.is_significant() {
-        ""
-    } else {
-        ", which may be chance"
+    let chance = match difference.interval {
+        Some(_) if difference.is_significant() => "",
+        Some(_) => ", which may be chance",
+        None => ", without an interval",
     };
     format!(
         "{sign}{} {unit}{}{chance}",

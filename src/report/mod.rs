@@ -49,7 +49,9 @@ pub use inline::Inline;
 pub use profile::Profile;
 pub use schedule_drawing::schedule_svg;
 pub use section::{ClaimsSection, PlanSection, ReportError, ReportExtras, Served};
-pub use statistics::{Choice, Estimate, Interval, Method, Neighbours, is_shown, student_t_95};
+pub use statistics::{
+    Blocks, Choice, Estimate, Interval, Method, Neighbours, Weekly, is_shown, student_t_95,
+};
 pub use table::{Cell, Column, Table};
 pub(crate) use table::{axes_text, grouped};
 pub use tables::{best_table, failed_table, run_table, summary_table};

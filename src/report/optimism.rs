@@ -67,7 +67,7 @@ impl fmt::Display for Worth {
                 write!(
                     formatter,
                     "Best of {settings} settings, {}",
-                    in_words(choice)
+                    in_words(choice, "batteries")
                 )
             }
             Self::FewBatteries { .. } => write!(
@@ -87,13 +87,13 @@ impl fmt::Display for Worth {
 
 /// What a choice is worth: `chosen and judged on the same batteries: 31,200 VC; chosen on the
 /// others: 30,900 VC (optimism 1.0 %)`.
-pub(super) fn in_words(choice: &Choice) -> String {
+pub(super) fn in_words(choice: &Choice, units: &str) -> String {
     let optimism = match choice.percent() {
         Some(percent) => format!("{} %", grouped(percent, 1)),
         None => format!("{} VC", grouped(choice.optimism(), 0)),
     };
     format!(
-        "chosen and judged on the same batteries: {} VC; chosen on the others: {} VC (optimism {optimism})",
+        "chosen and judged on the same {units}: {} VC; chosen on the others: {} VC (optimism {optimism})",
         grouped(choice.same, 0),
         grouped(choice.others, 0)
     )
@@ -200,7 +200,7 @@ impl<'a> Optimism<'a> {
                 "Best settings, in the mean over {} of {} situations {}",
                 known.len(),
                 several.len(),
-                in_words(&mean)
+                in_words(&mean, "batteries")
             ),
         };
         (is_small, sentence)

@@ -5,7 +5,8 @@
 //! Student's t on the logit scale for shares and on the logarithmic scale for counts of rare events
 //! and for whatever would reach below 0 and cannot, Hall's transformation for skewed sums, Welch's t
 //! for two independent sets of replications, blocks for neighbouring stretches of one log, the
-//! jackknife for statistics that are no means. Nothing here knows what a quantity means;
+//! jackknife for statistics that are no means. Where one long simulation stands in for replications,
+//! blocks of its weeks are the units ([`Weekly`]). Nothing here knows what a quantity means;
 //! docs/statistics.md says where which method is used.
 
 mod choice;
@@ -13,12 +14,14 @@ mod estimate;
 mod interval;
 mod jackknife;
 mod neighbours;
+mod weeks;
 mod welch;
 
 pub use self::choice::{Choice, distinct};
 pub use self::estimate::{Estimate, Moments};
 pub use self::interval::{Interval, Method, student_t_95};
 pub use self::neighbours::{FEWEST_NEIGHBOURS, Neighbours};
+pub use self::weeks::{Blocks, FEWEST_BLOCKS, LARGEST_LAG, Weekly};
 pub use self::welch::Welch;
 
 /// Where every report sends a reader who wants to know what its intervals and marks mean.

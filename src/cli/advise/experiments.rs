@@ -1,6 +1,6 @@
 //! The experiments behind a page of advice: files like any other, made from templates.
 
-use super::log::{Log, REPLICATIONS};
+use super::log::Log;
 use super::{MachineFiles, Reservation};
 
 /// How often the moments are drawn at which a reservation is priced.
@@ -18,17 +18,32 @@ pub(super) enum Question {
     Reservation,
     Machine,
     MachineReservation,
+    /// The queue's or the machine's, with submissions moved by up to a minute.
+    Ties {
+        runs: u32,
+        of_machine: bool,
+    },
 }
+
+/// What submissions are moved by, in seconds at most.
+const SHAKEN_BY: u32 = 60;
 
 impl Question {
     /// Those about a log, of a machine that is described or of nodes that are alike.
-    pub(super) const fn all(has_machine: bool) -> [Self; 4] {
+    pub(super) fn all(has_machine: bool, ties: Option<u32>) -> Vec<Self> {
         let (queue, reservation) = if has_machine {
             (Self::Machine, Self::MachineReservation)
         } else {
             (Self::Queue, Self::Reservation)
         };
+        let ties = ties.map(|runs| Self::Ties {
+            runs,
+            of_machine: has_machine,
+        });
         [Self::Planning, queue, Self::Predictions, reservation]
+            .into_iter()
+            .chain(ties)
+            .collect()
     }
 
     /// The name of its file, without extension.
@@ -40,16 +55,23 @@ impl Question {
             Self::Reservation => "reservation",
             Self::Machine => "machine",
             Self::MachineReservation => "machine-reservation",
+            Self::Ties { .. } => "ties",
         }
     }
 
     fn template(self) -> &'static str {
         match self {
             Self::Planning => include_str!("planning.toml"),
-            Self::Queue => include_str!("queue.toml"),
+            Self::Queue
+            | Self::Ties {
+                of_machine: false, ..
+            } => include_str!("queue.toml"),
             Self::Predictions => include_str!("predictions.toml"),
             Self::Reservation => include_str!("reservation.toml"),
-            Self::Machine => include_str!("machine.toml"),
+            Self::Machine
+            | Self::Ties {
+                of_machine: true, ..
+            } => include_str!("machine.toml"),
             Self::MachineReservation => include_str!("machine-reservation.toml"),
         }
     }
@@ -62,16 +84,18 @@ impl Question {
         reservation: Reservation,
         machine: Option<&MachineFiles>,
     ) -> Option<String> {
+        let (part, runs, shaken) = match self {
+            Self::Ties { runs, .. } => ("-ties", runs, format!("\nshake_seconds = {SHAKEN_BY}")),
+            _ => ("", 1, String::new()),
+        };
         let mut values = vec![
             ("log", name(&log.label)),
             ("trace", quoted(&log.file)),
             ("nodes", log.nodes.0.to_string()),
-            ("replications", REPLICATIONS.to_string()),
-            ("battery_jobs", log.battery_jobs.to_string()),
-            (
-                "evaluation_jobs",
-                (REPLICATIONS * log.battery_jobs).to_string(),
-            ),
+            ("part", part.to_owned()),
+            ("runs", runs.to_string()),
+            ("shaken", shaken),
+            ("planned_jobs", log.planned_jobs.to_string()),
             ("ratio", format!("{ratio:?}")),
         ];
         if let Some(machine) = machine {

@@ -1,16 +1,16 @@
 //! What is known of a log before anything is simulated: whether it can be advised about, and how much of it is looked at.
 
+use std::collections::HashMap;
+
 use crate::units::{Nodes, Seconds};
 use crate::workload::{CleaningRules, Job, MissingEstimate, SwfError, TraceFolder, clean};
 
-/// Batteries: the independent units of every interval but those of the reservation.
-pub(super) const REPLICATIONS: usize = 10;
-/// Jobs of a battery at most: more would only take longer.
-const LARGEST_BATTERY: usize = 2_000;
-/// Jobs of a battery at least.
-const SMALLEST_BATTERY: usize = 100;
-/// As many jobs as are evaluated come before them, so that there is something to learn from.
-pub(super) const FEWEST_JOBS: usize = 2 * REPLICATIONS * SMALLEST_BATTERY;
+/// Jobs that planners are looked at on, at most: more would only take longer.
+const MOST_PLANNED: usize = 20_000;
+/// Jobs that planners are looked at on, at least.
+const FEWEST_PLANNED: usize = 1_000;
+/// As many jobs as are planned come before them, so that there is something to learn from.
+pub(super) const FEWEST_JOBS: usize = 2 * FEWEST_PLANNED;
 /// Days of a replay at most: half a year after the two weeks that fill the machine.
 const MOST_DAYS: i64 = 196;
 /// Jobs of a replay at most.
@@ -56,8 +56,7 @@ pub(super) enum LogError {
         records: u64,
     },
     #[error(
-        "{file}: {usable} usable jobs; {FEWEST_JOBS} are needed ({REPLICATIONS} batteries of {SMALLEST_BATTERY}, and as many before them to \
-         learn from); `bookahead trace info {file}` says what cleaning drops, and a longer log helps"
+        "{file}: {usable} usable jobs; {FEWEST_JOBS} are needed ({FEWEST_PLANNED} to plan, and as many before them to learn from); `bookahead trace info {file}` says what cleaning drops, and a longer log helps"
     )]
     TooShort { file: String, usable: usize },
     #[error("--reservation asks for {asked} nodes, but the machine has {nodes}")]
@@ -83,7 +82,10 @@ pub(super) struct Log {
     pub(super) jobs: Vec<Job>,
     pub(super) records: u64,
     pub(super) too_wide: usize,
-    pub(super) battery_jobs: usize,
+    /// How many of its last jobs planners are looked at on.
+    pub(super) planned_jobs: usize,
+    /// The waits that it records, in seconds, by number of the job.
+    pub(super) recorded: HashMap<i64, i64>,
     /// What is replayed, or why nothing is.
     pub(super) replay: Result<Replay, String>,
     /// What is added to a time of the log to get seconds since 1970 on the machine's clock, without summer time; `None` where the
@@ -146,7 +148,11 @@ impl Log {
             nodes: Nodes(nodes),
             records: report.records,
             too_wide,
-            battery_jobs: (jobs.len() / (2 * REPLICATIONS)).min(LARGEST_BATTERY),
+            planned_jobs: (jobs.len() / 2).min(MOST_PLANNED),
+            recorded: (trace.records.iter())
+                .filter(|record| record.wait >= 0)
+                .map(|record| (record.job_number, record.wait))
+                .collect(),
             replay: replay(&jobs, Nodes(nodes)),
             clock: trace.header.unix_start_time().map(|start| {
                 start

@@ -1,20 +1,50 @@
 //! Whether the machine of a machine file is the one that the log comes from: simulated waits beside recorded ones.
 
-use super::samples::{Group, groups, rows};
-use super::{AdviceSource, Section, said};
+use std::collections::{BTreeMap, HashMap};
+
+use super::samples::{Quantity, Settings, WEEK, number, rows};
+use super::{AdviceSource, Section, changed, said};
 use crate::report::section::ReportError;
 use crate::report::sql::this_run;
 use crate::report::table::{Cell, Column, Table, grouped};
-use crate::store::Store;
+use crate::scheduling::measures::QuantityKind;
+use crate::store::{SqlValue, Store};
 
-// Columns of the query behind its key and the replication.
+// Places in QUANTITIES.
 const RECORDED: usize = 0;
 const SIMULATED: usize = 1;
 const APART: usize = 2;
-const RANK: usize = 3;
-const REFUSED: usize = 4;
-const WITHOUT_PLACE: usize = 5;
+const MORE: usize = 3;
 
+/// Of the sums of a week: jobs, recorded minutes, simulated minutes, minutes apart, and by how much simulated waits are longer.
+const QUANTITIES: &[Quantity] = &[
+    Quantity {
+        name: "recorded wait",
+        part: 1,
+        whole: 0,
+        kind: QuantityKind::Mean,
+    },
+    Quantity {
+        name: "simulated wait",
+        part: 2,
+        whole: 0,
+        kind: QuantityKind::Mean,
+    },
+    Quantity {
+        name: "apart",
+        part: 3,
+        whole: 0,
+        kind: QuantityKind::Mean,
+    },
+    Quantity {
+        name: "simulated less recorded",
+        part: 4,
+        whole: 0,
+        kind: QuantityKind::Signed,
+    },
+];
+
+/// Of the whole log with the users' requests, which are the first of the experiment.
 fn query(configuration_hash: &str) -> String {
     let columns = [
         ("recorded_wait_minutes", "recorded_minutes"),
@@ -28,11 +58,53 @@ fn query(configuration_hash: &str) -> String {
         format!("\n    max(value) FILTER (WHERE measure = '{measure}') AS {column}")
     });
     format!(
-        "SELECT json_extract(axes, '$.\"workload.exact_estimates\"') AS exact, replication,{}
-FROM v_measure WHERE run = {} GROUP BY place ORDER BY place",
+        "SELECT{}\nFROM v_measure WHERE run = {} AND place = 0",
         columns.join(","),
         this_run(configuration_hash)
     )
+}
+
+// Columns of this query.
+const RANK: usize = 3;
+const REFUSED: usize = 4;
+const WITHOUT_PLACE: usize = 5;
+
+fn waits_query(configuration_hash: &str) -> String {
+    format!(
+        "SELECT trace_number, submit / {WEEK} AS week, waiting FROM v_all_jobs
+WHERE run = {} AND place = 0 AND waiting IS NOT NULL ORDER BY job",
+        this_run(configuration_hash)
+    )
+}
+
+/// Sums by week over the jobs that have both waits.
+fn by_week(jobs: &[Vec<SqlValue>], recorded: &HashMap<i64, i64>) -> Vec<Vec<SqlValue>> {
+    let mut weeks: BTreeMap<i64, (i64, [f64; 4])> = BTreeMap::new();
+    for job in jobs {
+        let [
+            SqlValue::Integer(number),
+            SqlValue::Integer(week),
+            SqlValue::Integer(waiting),
+        ] = job[..]
+        else {
+            continue;
+        };
+        let Some(recorded) = recorded.get(&number) else {
+            continue;
+        };
+        let (jobs, sums) = weeks.entry(week).or_default();
+        *jobs += 1;
+        let more = waiting - recorded;
+        for (sum, seconds) in sums.iter_mut().zip([*recorded, waiting, more.abs(), more]) {
+            *sum += seconds as f64 / 60.0;
+        }
+    }
+    let row = |(week, (jobs, sums)): (i64, (i64, [f64; 4]))| {
+        let mut row = vec![SqlValue::Integer(week), SqlValue::Integer(jobs)];
+        row.extend(sums.map(SqlValue::Real));
+        row
+    };
+    weeks.into_iter().map(row).collect()
 }
 
 /// How far the waits that the machine file leads to are those of the log; nothing without a machine.
@@ -43,49 +115,48 @@ pub(super) fn section<'s>(
     let Some(machine) = &source.machine else {
         return Ok(None);
     };
-    let sql = query(&source.queue.configuration_hash);
-    let found = groups(&rows(store, &sql)?, 1);
-    let Some(requested) = found.first() else {
-        return Ok(None);
-    };
-    let answer = match requested.mean(RECORDED) {
-        None => "The log records no waits, so nothing can be said.".to_owned(),
-        Some(recorded) => {
-            let (closely, caution) = verdict(requested);
+    let hash = &source.queue.configuration_hash;
+    let (sql, waits_sql) = (query(hash), waits_query(hash));
+    let measures = rows(store, &sql)?;
+    let measure = |column: usize| number(measures.first()?.get(column)?);
+    let weeks = by_week(&rows(store, &waits_sql)?, source.recorded);
+    let found = Settings::of(&weeks, 0, QUANTITIES);
+    let waits = found.groups.first();
+    let value = |quantity| found.value(waits?, quantity);
+    let answer = match (value(RECORDED), value(SIMULATED)) {
+        (Some(recorded), Some(simulated)) => {
+            let (closely, caution) = verdict(recorded.mean, simulated.mean, measure(RANK));
             format!(
-                "{closely}: the log recorded a mean wait of {} min, and on the machine of the file the same jobs wait {} min; job by job they are {} min apart, and \
-                 the rank correlation of the waits is {}.{caution}",
-                // The same in every run.
-                grouped(recorded.mean, 0),
-                said(requested.mean(SIMULATED), 0),
-                said(requested.mean(APART), 0),
-                said(requested.signed_mean(RANK), 2),
+                "{closely}: the log recorded a mean wait of {} min, and on the machine of the file the same jobs wait {} min, which is {}; job by job they are {} min apart, and \
+                 the rank correlation of the waits is {}.{caution}{}",
+                said(Some(recorded), 0),
+                said(Some(simulated), 0),
+                changed(value(MORE), 0, "min"),
+                said(value(APART), 0),
+                measure(RANK).map_or_else(|| "–".to_owned(), |rank| grouped(rank, 2)),
+                found.caution(MORE)
             )
         }
+        _ => "The log records no waits, so nothing can be said.".to_owned(),
     };
-    let row = |group: &Group, requests: &str| {
-        let mut row = vec![Cell::Text(requests.to_owned())];
-        let columns = [RECORDED, SIMULATED, APART, RANK, REFUSED, WITHOUT_PLACE];
-        row.extend(columns.map(|column| match column {
-            RANK => Cell::from(group.signed_mean(column)),
-            _ => Cell::from(group.mean(column)),
-        }));
-        row
-    };
+    let row = [RECORDED, SIMULATED, MORE, APART].map(|quantity| Cell::from(value(quantity)));
+    let alone = [RANK, REFUSED, WITHOUT_PLACE]
+        .map(|column| measure(column).map_or(Cell::Missing, Cell::Number));
     let table = Table {
         name: "machine-waits".to_owned(),
         title: format!("Recorded and simulated waits on the machine {}", machine.name),
         columns: vec![
-            Column::plain("requests", "requests"),
             Column::estimate("recorded_minutes", "recorded wait (min)", 1),
             Column::estimate("simulated_minutes", "simulated wait (min)", 1),
+            Column::estimate("more_minutes", "simulated less recorded", 1),
             Column::estimate("apart_minutes", "apart (min)", 1),
-            Column::estimate("rank_correlation", "rank correlation", 2),
-            Column::estimate("refused_percent", "refused (%)", 2),
-            Column::estimate("without_place_percent", "without a partition (%)", 2),
+            Column::number("rank_correlation", "rank correlation", 2),
+            Column::number("refused_percent", "refused (%)", 2),
+            Column::number("without_place_percent", "without a partition (%)", 2),
         ],
-        rows: vec![row(requested, "users'")],
-        note: "Waits are those of jobs that have both. Means over runs of the whole log whose submissions are moved by up to a minute, ± half of a 95 % interval (Student's t)."
+        rows: vec![row.into_iter().chain(alone).collect()],
+        note: "Waits are those of jobs that have both. The whole log was simulated once with the users' requests; 95 % intervals are over weeks of submission (ratio estimator). \
+               The rank correlation and the last two columns are of the whole log and have none. Recorded waits of single jobs stand in the log and not in the store."
             .to_owned(),
         sql,
     };
@@ -98,7 +169,7 @@ pub(super) fn section<'s>(
              `bookahead simulate {} --machine {}` compares them by partition, queue, width and request.",
             source.file, machine.file
         ),
-        tables: vec![table],
+        tables: vec![table, found.table("machine-weeks", &waits_sql)],
         figures: Vec::new(),
         run: Some(&source.queue),
         command: source.shows(&source.queue),
@@ -110,13 +181,9 @@ const WEAK_RANK: f64 = 0.5;
 const FAR: f64 = 1.5;
 
 /// Whether the two are alike, and what to make of it where they are not.
-fn verdict(group: &Group) -> (&'static str, &'static str) {
-    let mean = |column| group.signed_mean(column).map(|estimate| estimate.mean);
-    let is_weak = mean(RANK).is_none_or(|rank| rank < WEAK_RANK);
-    let ratio = mean(SIMULATED).zip(mean(RECORDED));
-    let is_far = ratio.is_none_or(|(simulated, recorded)| {
-        simulated > FAR * recorded || recorded > FAR * simulated
-    });
+fn verdict(recorded: f64, simulated: f64, rank: Option<f64>) -> (&'static str, &'static str) {
+    let is_weak = rank.is_none_or(|rank| rank < WEAK_RANK);
+    let is_far = simulated > FAR * recorded || recorded > FAR * simulated;
     if is_weak || is_far {
         (
             "Not closely",

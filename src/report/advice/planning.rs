@@ -1,6 +1,6 @@
 //! What a planner that promises would reject, delay and earn, and which threshold it should have.
 
-use super::samples::{Group, groups, rows};
+use super::samples::{BY_WEEK, Group, Quantity, Settings, WEEK, rows};
 use super::{AdviceSource, Section, changed, interval, said};
 use crate::report::figure::{Figure, Mark, Marks, Scale, Section as Part, Series};
 use crate::report::optimism::in_words;
@@ -8,20 +8,52 @@ use crate::report::section::ReportError;
 use crate::report::sql::this_run;
 use crate::report::statistics::{Choice, Estimate};
 use crate::report::table::{Cell, Column, Table, grouped};
+use crate::scheduling::measures::QuantityKind;
 use crate::scheduling::registry;
 use crate::store::Store;
 
-// Columns of the query behind its keys and the replication.
-const GAIN: usize = 0;
-const REJECTED: usize = 1;
-const FAILED: usize = 2;
-const WAIT: usize = 3;
+// Places in QUANTITIES.
+const REJECTED: usize = 0;
+const FAILED: usize = 1;
+const WAIT: usize = 2;
+const GAIN: usize = 3;
 
-fn query(configuration_hash: &str) -> String {
+/// Of the columns of the query behind its keys and the week: submitted, accepted and started jobs, then sums.
+const QUANTITIES: &[Quantity] = &[
+    Quantity {
+        name: "rejected",
+        part: 3,
+        whole: 0,
+        kind: QuantityKind::Percent,
+    },
+    Quantity {
+        name: "of accepted failed",
+        part: 4,
+        whole: 1,
+        kind: QuantityKind::Percent,
+    },
+    Quantity {
+        name: "mean wait",
+        part: 5,
+        whole: 2,
+        kind: QuantityKind::Mean,
+    },
+    Quantity {
+        name: "gain",
+        part: 6,
+        whole: 0,
+        kind: QuantityKind::Signed,
+    },
+];
+
+/// Sums over the jobs of a week, by the value of an axis and the threshold.
+pub(super) fn query(configuration_hash: &str, axis: &str, penalty_ratio: f64) -> String {
     format!(
-        "SELECT strategy, acceptance_pof_max AS threshold, replication, gain, 100.0 * dropped / submitted AS rejected_percent,
-    100.0 * failed / accepted AS failed_percent, mean_wait / 3600.0 AS wait_hours
-FROM points WHERE state = 'done' AND run = {} ORDER BY place",
+        "SELECT json_extract(axes, '$.\"{axis}\"') AS \"{axis}\", json_extract(axes, '$.\"acceptance.pof_max\"') AS threshold,
+    submit / {WEEK} AS week, count(*) AS submitted, sum(outcome <> 'dropped') AS accepted, count(waiting) AS started,
+    100.0 * sum(outcome = 'dropped') AS rejected, 100.0 * sum(outcome = 'failed') AS failed, sum(waiting) / 3600.0 AS wait_hours,
+    sum(fee) - {penalty_ratio:?} * sum(penalty) AS gain
+FROM v_all_jobs WHERE run = {} GROUP BY place, week ORDER BY place, week",
         this_run(configuration_hash)
     )
 }
@@ -31,29 +63,59 @@ fn overbooks(group: &Group) -> bool {
     registry::strategy(&group.key[0]).is_none_or(|known| known.overbooks)
 }
 
-fn mean_gain(group: &Group) -> f64 {
-    group
-        .signed_mean(GAIN)
-        .map_or(f64::NEG_INFINITY, |gain| gain.mean)
-}
+/// What jobs earn in their settings.
+pub(super) struct Gains(Settings);
 
-/// The group that earns most; the first of equals.
-fn best<'g>(groups: impl Iterator<Item = &'g Group>) -> Option<&'g Group> {
-    groups.reduce(|best, group| {
-        if mean_gain(group) > mean_gain(best) {
-            group
-        } else {
-            best
-        }
-    })
-}
+impl Gains {
+    /// From the rows of [`query`].
+    pub(super) fn of(store: &Store, sql: &str) -> Result<Self, ReportError> {
+        Ok(Self(Settings::of(&rows(store, sql)?, 2, QUANTITIES)))
+    }
 
-/// A difference in percent of a mean.
-fn percent_of(difference: Option<Estimate>, whole: &Group) -> Option<Estimate> {
-    let whole = mean_gain(whole);
-    (whole > 0.0)
-        .then(|| difference.map(|difference| difference.scaled(100.0 / whole)))
-        .flatten()
+    /// All settings.
+    pub(super) fn settings(&self) -> &Settings {
+        &self.0
+    }
+
+    /// The gain of a job.
+    pub(super) fn gain(&self, group: &Group) -> Option<Estimate> {
+        self.0.value(group, GAIN)
+    }
+
+    /// How much more one setting earns than another.
+    pub(super) fn more_than(&self, group: &Group, other: &Group) -> Option<Estimate> {
+        self.0.more_than(group, other, GAIN)
+    }
+
+    /// What has to be known of its interval.
+    pub(super) fn caution(&self) -> &'static str {
+        self.0.caution(GAIN)
+    }
+
+    fn mean(&self, group: &Group) -> f64 {
+        self.gain(group).map_or(f64::NEG_INFINITY, |gain| gain.mean)
+    }
+
+    /// The one that earns most; the first of equals.
+    pub(super) fn best<'g>(&self, groups: impl Iterator<Item = &'g Group>) -> Option<&'g Group> {
+        groups.reduce(|best, group| {
+            if self.mean(group) > self.mean(best) {
+                group
+            } else {
+                best
+            }
+        })
+    }
+
+    /// How much more one setting earns than another, in percent of what a third one does.
+    pub(super) fn percent(
+        &self,
+        (group, other): (&Group, &Group),
+        whole: &Group,
+    ) -> Option<Estimate> {
+        let whole = Some(self.mean(whole)).filter(|whole| *whole > 0.0)?;
+        Some(self.more_than(group, other)?.scaled(100.0 / whole))
+    }
 }
 
 /// What a planner would do, and at which threshold.
@@ -61,23 +123,18 @@ pub(super) fn sections<'s>(
     store: &Store,
     source: &'s AdviceSource<'s>,
 ) -> Result<Vec<Section<'s>>, ReportError> {
-    let sql = query(&source.planning.configuration_hash);
-    let mut groups = groups(&rows(store, &sql)?, 2);
-    // What does not look at the threshold is the same at all of them.
-    let mut seen: Vec<String> = Vec::new();
-    groups.retain(|group| {
-        let is_new = !seen.contains(&group.key[0]);
-        seen.push(group.key[0].clone());
-        overbooks(group) || is_new
-    });
-    let careful = best(groups.iter().filter(|group| !overbooks(group)));
-    let daring = best(groups.iter().filter(|group| overbooks(group)));
+    let hash = &source.planning.configuration_hash;
+    let sql = query(hash, "scheduling.strategy", source.penalty_ratio);
+    let gains = Gains::of(store, &sql)?;
+    let groups = &gains.settings().groups;
+    let careful = gains.best(groups.iter().filter(|group| !overbooks(group)));
+    let daring = gains.best(groups.iter().filter(|group| overbooks(group)));
     let (Some(careful), Some(daring)) = (careful, daring) else {
         return Ok(Vec::new());
     };
     let found = Found {
         source,
-        groups: &groups,
+        gains: &gains,
         careful,
         daring,
         sql,
@@ -87,7 +144,7 @@ pub(super) fn sections<'s>(
 
 struct Found<'s, 'g> {
     source: &'s AdviceSource<'s>,
-    groups: &'g [Group],
+    gains: &'g Gains,
     /// The best of those that keep all requested time free.
     careful: &'g Group,
     /// The best of those that overbook.
@@ -96,6 +153,10 @@ struct Found<'s, 'g> {
 }
 
 impl<'s> Found<'s, '_> {
+    fn value(&self, group: &Group, quantity: usize) -> Option<Estimate> {
+        self.gains.settings().value(group, quantity)
+    }
+
     fn table(&self, name: &str, rows: Vec<Vec<Cell>>, last: &str, note: String) -> Table {
         let title = match name {
             "thresholds" => format!("{} by threshold", self.daring.key[0]),
@@ -110,8 +171,8 @@ impl<'s> Found<'s, '_> {
                 Column::estimate("rejected_percent", "rejected (%)", 1),
                 Column::estimate("failed_percent", "of accepted failed (%)", 2),
                 Column::estimate("wait_hours", "mean wait (h)", 2),
-                Column::estimate("gain_vc", "gain (VC a battery)", 0),
-                Column::estimate("difference_vc", last, 0),
+                Column::estimate("gain_vc", "gain (VC a job)", 2),
+                Column::estimate("difference_vc", last, 2),
             ],
             rows,
             note,
@@ -119,21 +180,21 @@ impl<'s> Found<'s, '_> {
         }
     }
 
-    fn row(group: &Group, beside: &Group) -> Vec<Cell> {
+    fn row(&self, group: &Group, beside: &Group) -> Vec<Cell> {
         let threshold = match overbooks(group) {
             true => group.key[1].as_str(),
             false => "none",
         };
         let difference = (group.key != beside.key)
-            .then(|| group.more_than(beside, GAIN))
+            .then(|| self.gains.more_than(group, beside))
             .flatten();
         vec![
             Cell::Text(group.key[0].clone()),
             Cell::Text(threshold.to_owned()),
-            group.mean(REJECTED).into(),
-            group.mean(FAILED).into(),
-            group.mean(WAIT).into(),
-            group.signed_mean(GAIN).into(),
+            self.value(group, REJECTED).into(),
+            self.value(group, FAILED).into(),
+            self.value(group, WAIT).into(),
+            self.value(group, GAIN).into(),
             difference.into(),
         ]
     }
@@ -155,30 +216,32 @@ impl<'s> Found<'s, '_> {
     fn planner(&self) -> Section<'s> {
         let (careful, daring) = (self.careful, self.daring);
         let answer = format!(
-            "{} keeps all requested time free: it rejects {} % of the jobs, the others wait {} h and earn {} VC a battery. {} at the \
-             threshold {} rejects {} %, fails {} % of those that it accepted, and its gain differs by {}.",
+            "{} keeps all requested time free: it rejects {} % of the jobs, the others wait {} h and earn {} VC a job. {} at the \
+             threshold {} rejects {} %, fails {} % of those that it accepted, and its gain differs by {}.{}",
             careful.key[0],
-            said(careful.mean(REJECTED), 1),
-            said(careful.mean(WAIT), 2),
-            said(careful.signed_mean(GAIN), 0),
+            said(self.value(careful, REJECTED), 1),
+            said(self.value(careful, WAIT), 2),
+            said(self.value(careful, GAIN), 2),
             daring.key[0],
             daring.key[1],
-            said(daring.mean(REJECTED), 1),
-            said(daring.mean(FAILED), 2),
-            changed(percent_of(daring.more_than(careful, GAIN), careful), 1, "%"),
+            said(self.value(daring, REJECTED), 1),
+            said(self.value(daring, FAILED), 2),
+            changed(self.gains.percent((daring, careful), careful), 1, "%"),
+            self.gains.caution()
         );
         let mut strategies: Vec<&str> = Vec::new();
-        for group in self.groups {
+        for group in &self.gains.settings().groups {
             if !strategies.contains(&group.key[0].as_str()) {
                 strategies.push(&group.key[0]);
             }
         }
         let rows = strategies.iter().filter_map(|strategy| {
-            let own = self.groups.iter().filter(|group| group.key[0] == *strategy);
-            Some(Self::row(best(own)?, careful))
+            let groups = self.gains.settings().groups.iter();
+            let own = groups.filter(|group| group.key[0] == *strategy);
+            Some(self.row(self.gains.best(own)?, careful))
         });
         let note = format!(
-            "Means over batteries ± half of a 95 % interval (Student's t). The last column is the gain minus that of {}, paired by battery. \
+            "{BY_WEEK} The last column is the gain minus that of {}, paired by week. \
              A VC is a node-hour of a job that kept its contract.",
             careful.key[0]
         );
@@ -186,10 +249,12 @@ impl<'s> Found<'s, '_> {
         let last = format!("more than {}", careful.key[0]);
         Section {
             method: "Every job is promised its end at submission or rejected; its deadline is twice the requested time after submission, which \
-                     the log does not say and which decides how many are rejected. Batteries follow each other in the log, so they are not quite independent, and each begins on an empty machine. \
-                     Nodes do not fail."
+                     the log does not say and which decides how many are rejected. The machine is empty when the first job comes. Nodes do not fail."
                 .to_owned(),
-            tables: vec![self.table("strategies", rows, &last, note)],
+            tables: vec![
+                self.table("strategies", rows, &last, note),
+                self.gains.settings().table("planning-weeks", &self.sql),
+            ],
             ..self.section("planner", "What would a planner do that promises?".to_owned(), answer)
         }
     }
@@ -197,13 +262,14 @@ impl<'s> Found<'s, '_> {
     /// The threshold that earns most, and how flat the peak is.
     fn threshold(&self) -> Section<'s> {
         let best = self.daring;
-        let own: Vec<&Group> = (self.groups.iter())
+        let own: Vec<&Group> = (self.gains.settings().groups.iter())
             .filter(|group| group.key[0] == best.key[0])
             .collect();
         let others = || own.iter().copied().filter(|group| group.key != best.key);
         let open: Vec<&str> = others()
             .filter(|group| {
-                (group.more_than(best, GAIN)).is_none_or(|difference| !difference.is_significant())
+                (self.gains.more_than(group, best))
+                    .is_none_or(|difference| !difference.is_significant())
             })
             .map(|group| group.key[1].as_str())
             .collect();
@@ -213,7 +279,7 @@ impl<'s> Found<'s, '_> {
             open => format!("; not told apart from it: {}", open.join(", ")),
         });
         let worst = others().reduce(|worst, group| {
-            if mean_gain(group) < mean_gain(worst) {
+            if self.gains.mean(group) < self.gains.mean(worst) {
                 group
             } else {
                 worst
@@ -224,26 +290,27 @@ impl<'s> Found<'s, '_> {
                 "; the worst of the {} that were tried, {}, earns {}",
                 own.len(),
                 worst.key[1],
-                less(percent_of(best.more_than(worst, GAIN), best))
+                less(self.gains.percent((best, worst), best))
             ));
         }
         answer.push('.');
+        answer.push_str(self.gains.caution());
         let ends = [own.first(), own.last()];
         if ends.contains(&Some(&best)) {
             answer.push_str(" It is at the end of the range, so the best may lie beyond.");
         }
-        let choice = Group::together(&own, GAIN).and_then(|gains| Choice::of(&gains));
-        if let Some(choice) = choice {
+        if let Some(choice) = Choice::of(&Settings::by_week(&own, GAIN)) {
             answer.push_str(&format!(
                 " Best of {} thresholds, {}.",
                 choice.settings,
-                in_words(&choice)
+                in_words(&choice, "weeks")
             ));
         }
-        let note = "Means over batteries ± half of a 95 % interval (Student's t); the last column is paired by battery. The best threshold was \
-                    chosen on the batteries that judge it, so its gain is somewhat too high; chosen on the others, each battery was left out once."
-            .to_owned();
-        let rows = own.iter().map(|group| Self::row(group, best)).collect();
+        let note = format!(
+            "{BY_WEEK} The last column is paired by week. The best threshold was chosen on the jobs that judge it, so its gain is somewhat \
+             too high; chosen on the others, each week was left out once."
+        );
+        let rows = own.iter().map(|group| self.row(group, best)).collect();
         let last = format!("more than at {}", best.key[1]);
         let ratio = self.source.penalty_ratio.to_string();
         Section {
@@ -264,10 +331,12 @@ impl<'s> Found<'s, '_> {
     /// How much more is earned than by the careful one, by threshold.
     fn figure(&self) -> Figure {
         let mut series: Vec<Series> = Vec::new();
-        for group in self.groups.iter().filter(|group| overbooks(group)) {
-            let (Some(more), Ok(threshold)) =
-                (group.more_than(self.careful, GAIN), group.key[1].parse())
-            else {
+        let groups = self.gains.settings().groups.iter();
+        for group in groups.filter(|group| overbooks(group)) {
+            let (Some(more), Ok(threshold)) = (
+                self.gains.more_than(group, self.careful),
+                group.key[1].parse(),
+            ) else {
                 continue;
             };
             let mark = Mark {
@@ -293,9 +362,9 @@ impl<'s> Found<'s, '_> {
             title: format!("Gain beyond {} by threshold", self.careful.key[0]),
             given: Vec::new(),
             x: Scale::linear("threshold of the PoF"),
-            y: Scale::linear("more gain (VC a battery)"),
+            y: Scale::linear("more gain (VC a job)"),
             series,
-            note: "Mean differences, paired by battery, with 95 % intervals.".to_owned(),
+            note: "Differences with 95 % intervals, paired by week.".to_owned(),
             sql: self.sql.clone(),
         }
     }

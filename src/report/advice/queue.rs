@@ -1,36 +1,71 @@
 //! What better estimates are worth, and how reliable the starts are that a queue announces.
 
-use super::samples::{Group, groups, rows};
+use super::planning::{self, Gains};
+use super::samples::{BY_WEEK, Group, Quantity, Settings, WEEK, rows};
+use super::ties;
 use super::{AdviceSource, Section, changed, said};
 use crate::report::section::ReportError;
 use crate::report::sql::this_run;
+use crate::report::statistics::Estimate;
 use crate::report::table::{Cell, Column, Table};
+use crate::scheduling::measures::QuantityKind;
 use crate::store::Store;
 
-// Columns of the query behind its key and the replication.
+// Places in QUANTITIES.
 const WAIT: usize = 0;
 const SLOWDOWN: usize = 1;
 const PROMISED: usize = 2;
 const ERROR: usize = 3;
 const LATE: usize = 4;
 const LATE_BY: usize = 5;
-const MARGIN: usize = 6;
 
-/// The measures of these columns.
-const MEASURES: [(&str, &str); 7] = [
-    ("queue_wait_minutes", "wait_minutes"),
-    ("bounded_slowdown", "bounded_slowdown"),
-    ("promised_percent", "promised_percent"),
-    ("promise_error_seconds / 60", "error_minutes"),
-    ("promise_late_percent", "late_percent"),
-    ("promise_late_seconds / 60", "late_minutes"),
-    ("promise_margin_p90_seconds / 60", "margin_minutes"),
+/// A column of the query, which is the same in every week.
+const MARGIN: usize = 9;
+
+/// Of the columns of the query behind its key and the week: started, promised and late jobs, then sums.
+const QUANTITIES: &[Quantity] = &[
+    Quantity {
+        name: "mean wait",
+        part: 3,
+        whole: 0,
+        kind: QuantityKind::Mean,
+    },
+    Quantity {
+        name: "mean bounded slowdown",
+        part: 4,
+        whole: 0,
+        kind: QuantityKind::Mean,
+    },
+    Quantity {
+        name: "announced",
+        part: 5,
+        whole: 0,
+        kind: QuantityKind::Percent,
+    },
+    Quantity {
+        name: "apart",
+        part: 6,
+        whole: 1,
+        kind: QuantityKind::Mean,
+    },
+    Quantity {
+        name: "later",
+        part: 7,
+        whole: 1,
+        kind: QuantityKind::Percent,
+    },
+    Quantity {
+        name: "later by",
+        part: 8,
+        whole: 2,
+        kind: QuantityKind::Mean,
+    },
 ];
 
 /// What is varied in a queue's experiment, and what is said of it.
-struct Subject {
+pub(super) struct Subject {
     /// The axis by which the queue knows more or less of run times.
-    axis: &'static str,
+    pub(super) axis: &'static str,
     /// Its values in words; the first keeps to the requested time, the last knows the run time.
     words: &'static [(&'static str, &'static str)],
     /// Where jobs wait.
@@ -39,10 +74,6 @@ struct Subject {
     announced: &'static str,
     /// Who has one.
     announced_to: &'static str,
-    /// What a mean and its interval are taken over.
-    means: &'static str,
-    /// How differences are paired.
-    paired: &'static str,
 }
 
 const LEARNED: &str = "learned";
@@ -59,8 +90,6 @@ const QUEUE: Subject = Subject {
     place: "in a queue",
     announced: "The announced start is the reservation that EASY backfilling makes for the first job of its queue.",
     announced_to: "Announced: jobs that waited as the first of the queue.",
-    means: "Means over batteries ± half of a 95 % interval (Student's t).",
-    paired: "by battery",
 };
 
 /// The machine of a machine file.
@@ -70,53 +99,36 @@ const MACHINE: Subject = Subject {
     place: "on this machine",
     announced: "The announced start is the first reservation that a job got; how many jobs of a partition have one at a time is `backfilling.depth` of the machine file.",
     announced_to: "Announced: jobs that waited with a reservation.",
-    means: "Means over runs of the whole log whose submissions are moved by up to a minute, each run by others, ± half of a 95 % interval (Student's t): what the seconds of submission \
-            decide, not how other months would differ.",
-    paired: "by run",
 };
 
 impl Subject {
-    fn of(source: &AdviceSource<'_>) -> &'static Self {
+    /// The subject of an advice.
+    pub(super) fn of(source: &AdviceSource<'_>) -> &'static Self {
         match source.machine {
             Some(_) => &MACHINE,
             None => &QUEUE,
         }
     }
 
-    fn words<'w>(&self, value: &'w str) -> &'w str {
+    /// What the queue plans with, in words.
+    pub(super) fn words<'w>(&self, value: &'w str) -> &'w str {
         let known = self.words.iter().find(|(name, _)| *name == value);
         known.map_or(value, |(_, words)| words)
     }
 }
 
-/// The experiment's runs, by what the queue plans with.
-fn query(configuration_hash: &str, subject: &Subject) -> String {
-    let columns: Vec<String> = MEASURES
-        .iter()
-        .map(|(measure, column)| {
-            let (name, scale) = measure.split_once(' ').unwrap_or((measure, ""));
-            let scale = if scale.is_empty() {
-                String::new()
-            } else {
-                format!(" {scale}.0")
-            };
-            format!("\n    max(value) FILTER (WHERE measure = '{name}'){scale} AS {column}")
-        })
-        .collect();
+/// Sums over the jobs of a week, by what the queue plans with. Slowdowns are bounded: shorter run times count as 10 seconds.
+fn query(configuration_hash: &str, axis: &str) -> String {
+    let run = this_run(configuration_hash);
     format!(
-        "SELECT json_extract(axes, '$.\"{}\"') AS predictor, replication,{}
-FROM v_measure WHERE run = {} GROUP BY place ORDER BY place",
-        subject.axis,
-        columns.join(","),
-        this_run(configuration_hash)
-    )
-}
-
-fn predictions_query(configuration_hash: &str) -> String {
-    format!(
-        "SELECT estimates_prediction AS prediction, acceptance_pof_max AS threshold, replication, gain
-FROM points WHERE state = 'done' AND run = {} ORDER BY place",
-        this_run(configuration_hash)
+        "SELECT json_extract(axes, '$.\"{axis}\"') AS predictor, submit / {WEEK} AS week,
+    count(start) AS started, count(planned_start) AS promised, sum(start > planned_start) AS late,
+    sum(waiting) / 60.0 AS wait_minutes, sum(max(1.0, 1.0 * (\"end\" - submit) / max(10, \"end\" - start))) AS bounded_slowdown,
+    100.0 * count(planned_start) AS promised_percent, sum(abs(start - planned_start)) / 60.0 AS error_minutes,
+    100.0 * sum(start > planned_start) AS late_percent, sum(max(0, start - planned_start)) / 60.0 AS late_minutes,
+    (SELECT value / 60.0 FROM v_measure m WHERE m.run = {run} AND m.place = j.place
+        AND measure = 'promise_margin_p90_seconds') AS margin_minutes
+FROM v_all_jobs j WHERE run = {run} GROUP BY place, week ORDER BY place, week"
     )
 }
 
@@ -126,9 +138,9 @@ pub(super) fn sections<'s>(
     source: &'s AdviceSource<'s>,
 ) -> Result<Vec<Section<'s>>, ReportError> {
     let subject = Subject::of(source);
-    let sql = query(&source.queue.configuration_hash, subject);
-    let found = groups(&rows(store, &sql)?, 1);
-    let Some(requested) = found.first() else {
+    let sql = query(&source.queue.configuration_hash, subject.axis);
+    let found = Settings::of(&rows(store, &sql)?, 1, QUANTITIES);
+    let Some(requested) = found.groups.first() else {
         return Ok(Vec::new());
     };
     let mut sections = vec![starts(source, subject, (&found, requested), &sql)];
@@ -139,17 +151,17 @@ pub(super) fn sections<'s>(
 fn starts<'s>(
     source: &'s AdviceSource<'s>,
     subject: &Subject,
-    (found, requested): (&[Group], &Group),
+    (found, requested): (&Settings, &Group),
     sql: &str,
 ) -> Section<'s> {
     let mut answer = format!(
         "A queue that plans with requested times announces a start to {} % of the jobs; {} % of these start later, and start and announcement \
          are {} min apart.",
-        said(requested.mean(PROMISED), 1),
-        said(requested.mean(LATE), 1),
-        said(requested.mean(ERROR), 0)
+        said(found.value(requested, PROMISED), 1),
+        said(found.value(requested, LATE), 1),
+        said(found.value(requested, ERROR), 0)
     );
-    let learned = found.iter().rev().find(|group| {
+    let learned = found.groups.iter().rev().find(|group| {
         let others = [subject.words.first(), subject.words.last()];
         let mut others = others.into_iter().flatten();
         others.all(|(name, _)| *name != group.key[0])
@@ -158,17 +170,19 @@ fn starts<'s>(
         answer.push_str(&format!(
             " With a {} {} % start later, by {} min in the mean.",
             subject.words(&learned.key[0]),
-            said(learned.mean(LATE), 1),
-            said(learned.mean(LATE_BY), 0)
+            said(found.value(learned, LATE), 1),
+            said(found.value(learned, LATE_BY), 0)
         ));
     }
-    let rows = found.iter().map(|group| {
+    let rows = found.groups.iter().map(|group| {
         let mut row = vec![Cell::Text(subject.words(&group.key[0]).to_owned())];
         row.extend(
-            [PROMISED, ERROR, LATE, LATE_BY, MARGIN].map(|column| Cell::from(group.mean(column))),
+            [PROMISED, ERROR, LATE, LATE_BY].map(|quantity| found.value(group, quantity).into()),
         );
+        row.push(group.constant(MARGIN).map_or(Cell::Missing, Cell::Number));
         row
     });
+    answer.push_str(found.caution(ERROR));
     let table = Table {
         name: "announced-starts".to_owned(),
         title: "Announced and real starts, by what the queue plans with".to_owned(),
@@ -178,12 +192,12 @@ fn starts<'s>(
             Column::estimate("error_minutes", "apart (min)", 0),
             Column::estimate("late_percent", "later (%)", 1),
             Column::estimate("late_minutes", "later by (min)", 0),
-            Column::estimate("margin_minutes", "margin (min)", 0),
+            Column::number("margin_minutes", "margin (min)", 0),
         ],
         rows: rows.collect(),
         note: format!(
-            "{} {} Later by: mean over those that were later. Margin: what must be added to an announcement so that nine of ten have started by then.",
-            subject.means, subject.announced_to
+            "{BY_WEEK} {} Later by: mean over those that were later. Margin: what must be added to an announcement so that nine of ten have started by then; it has no interval.",
+            subject.announced_to
         ),
         sql: sql.to_owned(),
     };
@@ -195,7 +209,7 @@ fn starts<'s>(
             "{} Nodes do not fail, so that requested times are upper bounds; on a real machine an announcement can be late for that, too.",
             subject.announced
         ),
-        tables: vec![table],
+        tables: vec![table, found.table("queue-weeks", sql)],
         figures: Vec::new(),
         run: Some(&source.queue),
         command: source.shows(&source.queue),
@@ -206,24 +220,24 @@ fn worth<'s>(
     store: &Store,
     source: &'s AdviceSource<'s>,
     subject: &Subject,
-    (found, requested): (&[Group], &Group),
+    (found, requested): (&Settings, &Group),
     sql: &str,
 ) -> Result<Section<'s>, ReportError> {
-    let perfect = found.last().filter(|last| last.key != requested.key);
+    let perfect = found.groups.last().filter(|last| last.key != requested.key);
     let wait = |group: Option<&Group>| {
         changed(
-            group.and_then(|group| group.more_than(requested, WAIT)),
+            group.and_then(|group| found.more_than(group, requested, WAIT)),
             1,
             "min",
         )
     };
     let mut answer = format!(
         "With requested times jobs wait {} min {}; if run times were known exactly this would change by {}",
-        said(requested.mean(WAIT), 1),
+        said(found.value(requested, WAIT), 1),
         subject.place,
         wait(perfect)
     );
-    let learned = found.iter().find(|group| group.key[0] == LEARNED);
+    let learned = found.groups.iter().find(|group| group.key[0] == LEARNED);
     if learned.is_some() {
         answer.push_str(&format!(
             "; with a learned prediction, by {}",
@@ -231,25 +245,21 @@ fn worth<'s>(
         ));
     }
     answer.push('.');
-    let rows_of_queue = found.iter().map(|group| {
+    answer.push_str(found.caution(WAIT));
+    let rows_of_queue = found.groups.iter().map(|group| {
         let difference = |column| {
-            let differs = (group.key != requested.key).then(|| group.more_than(requested, column));
+            let differs =
+                (group.key != requested.key).then(|| found.more_than(group, requested, column));
             Cell::from(differs.flatten())
         };
         vec![
             Cell::Text(subject.words(&group.key[0]).to_owned()),
-            group.mean(WAIT).into(),
+            found.value(group, WAIT).into(),
             difference(WAIT),
-            group.mean(SLOWDOWN).into(),
+            found.value(group, SLOWDOWN).into(),
             difference(SLOWDOWN),
         ]
     });
-    let note = |subject: &Subject| {
-        format!(
-            "{} Differences are paired {}.",
-            subject.means, subject.paired
-        )
-    };
     let queue = Table {
         name: "worth-queue".to_owned(),
         title: "A queue, by what it plans with".to_owned(),
@@ -261,68 +271,17 @@ fn worth<'s>(
             Column::estimate("bounded_slowdown_difference", "more than with requests", 1),
         ],
         rows: rows_of_queue.collect(),
-        note: note(subject),
+        note: format!("{BY_WEEK} Differences are paired by week."),
         sql: sql.to_owned(),
     };
-    let sql = predictions_query(&source.predictions.configuration_hash);
-    let settings = groups(&rows(store, &sql)?, 2);
-    let best = |name: &str| {
-        let own = settings.iter().filter(|group| group.key[0] == name);
-        own.max_by(|one, other| {
-            let gain = |group: &Group| {
-                group
-                    .signed_mean(0)
-                    .map_or(f64::NEG_INFINITY, |gain| gain.mean)
-            };
-            gain(one).total_cmp(&gain(other))
-        })
-    };
-    let none = best("none");
     let mut tables = vec![queue];
-    if let (Some(none), Some(known)) = (none, best("perfect")) {
-        let scale = none
-            .signed_mean(0)
-            .map(|gain| gain.mean)
-            .filter(|gain| *gain > 0.0);
-        let more = known
-            .more_than(none, 0)
-            .zip(scale)
-            .map(|(more, whole)| more.scaled(100.0 / whole));
-        answer.push_str(&format!(
-            " If a planner that overbooks knew them, its gain would change by {}.",
-            changed(more, 1, "%")
-        ));
-        let rows = ["none", "average-of-two", "perfect"]
-            .into_iter()
-            .filter_map(|name| {
-                let group = best(name)?;
-                let difference = (group.key != none.key).then(|| group.more_than(none, 0));
-                Some(vec![
-                    Cell::Text(match name {
-                        "none" => "nothing but requested times and their use".to_owned(),
-                        name => QUEUE.words(name).to_owned(),
-                    }),
-                    Cell::Text(group.key[1].clone()),
-                    group.signed_mean(0).into(),
-                    difference.flatten().into(),
-                ])
-            });
-        tables.push(Table {
-            name: "worth-planner".to_owned(),
-            title: "A planner that overbooks, by what its slots may not be shorter than".to_owned(),
-            columns: vec![
-                Column::plain("prediction", "knows"),
-                Column::plain("threshold", "best threshold"),
-                Column::estimate("gain_vc", "gain (VC a battery)", 0),
-                Column::estimate("difference_vc", "more than with nothing", 0),
-            ],
-            rows: rows.collect(),
-            note: format!(
-                "{} Each row is at its own best threshold, chosen on the batteries that judge it, so gains are somewhat too high. Experiment `{}`, file `{}`.",
-                note(&QUEUE), source.predictions.name, source.predictions.file
-            ),
-            sql,
-        });
+    if let Some((sentence, more)) = of_planner(store, source)? {
+        answer.push_str(&sentence);
+        tables.extend(more);
+    }
+    if let Some((sentence, table)) = ties::answer(store, source, subject)? {
+        answer.push_str(&sentence);
+        tables.push(table);
     }
     Ok(Section {
         id: "worth",
@@ -336,4 +295,60 @@ fn worth<'s>(
         run: Some(&source.queue),
         command: source.shows(&source.queue),
     })
+}
+
+/// What a planner that overbooks would gain by better estimates: a sentence and a table.
+fn of_planner(
+    store: &Store,
+    source: &AdviceSource<'_>,
+) -> Result<Option<(String, Vec<Table>)>, ReportError> {
+    let hash = &source.predictions.configuration_hash;
+    let sql = planning::query(hash, "estimates.prediction", source.penalty_ratio);
+    let gains = Gains::of(store, &sql)?;
+    let best = |name: &str| {
+        let groups = gains.settings().groups.iter();
+        gains.best(groups.filter(|group| group.key[0] == name))
+    };
+    let (Some(none), Some(known)) = (best("none"), best("perfect")) else {
+        return Ok(None);
+    };
+    let sentence = format!(
+        " If a planner that overbooks knew them, its gain would change by {}.",
+        changed(gains.percent((known, none), none), 1, "%")
+    );
+    let rows = ["none", "average-of-two", "perfect"]
+        .into_iter()
+        .filter_map(|name| {
+            let group = best(name)?;
+            let difference: Option<Estimate> = (group.key != none.key)
+                .then(|| gains.more_than(group, none))
+                .flatten();
+            Some(vec![
+                Cell::Text(match name {
+                    "none" => "nothing but requested times and their use".to_owned(),
+                    name => QUEUE.words(name).to_owned(),
+                }),
+                Cell::Text(group.key[1].clone()),
+                gains.gain(group).into(),
+                difference.into(),
+            ])
+        });
+    let table = Table {
+        name: "worth-planner".to_owned(),
+        title: "A planner that overbooks, by what its slots may not be shorter than".to_owned(),
+        columns: vec![
+            Column::plain("prediction", "knows"),
+            Column::plain("threshold", "best threshold"),
+            Column::estimate("gain_vc", "gain (VC a job)", 2),
+            Column::estimate("difference_vc", "more than with nothing", 2),
+        ],
+        rows: rows.collect(),
+        note: format!(
+            "{BY_WEEK} Differences are paired by week. Each row is at its own best threshold, chosen on the jobs that judge it, so gains are somewhat too high. Experiment `{}`, file `{}`.",
+            source.predictions.name, source.predictions.file
+        ),
+        sql: sql.clone(),
+    };
+    let weeks = gains.settings().table("predictions-weeks", &sql);
+    Ok(Some((sentence, vec![table, weeks])))
 }

@@ -2,19 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use super::samples::{number, rows};
+use super::samples::{Units, WEEK, caution, number, rows, weeks_row, weeks_table};
 use super::{AdviceRun, AdviceSource, Section, said};
 use crate::report::figure::{Figure, Mark, Marks, Scale, Section as Part, Series};
 use crate::report::section::ReportError;
 use crate::report::sql::this_run;
-use crate::report::statistics::Estimate;
+use crate::report::statistics::{Blocks, Estimate, Weekly};
 use crate::report::table::{Cell, Column, Table, grouped};
 use crate::scheduling::measures::QuantityKind;
 use crate::store::Store;
 
 const HOUR: i64 = 3_600;
 const DAY: i64 = 24 * HOUR;
-const WEEK: i64 = 7 * DAY;
 /// 1970 began on a Thursday, three days after a Monday.
 const FIRST_DAY: i64 = 3;
 /// Hours that share an interval.
@@ -197,6 +196,7 @@ pub(super) fn section<'s>(
         answer.push_str(&week.sentence(*lead, held_hours));
     }
     let mut tables = vec![week.blocks(run, &leads)];
+    tables.push(week.weeks(run, &leads));
     tables.extend(leads.iter().map(|lead| week.hours(run, *lead)));
     Ok(Section {
         method: format!(
@@ -216,6 +216,16 @@ pub(super) fn section<'s>(
         command: source.shows(run),
         ..empty(answer)
     })
+}
+
+/// Sums of trials by week.
+#[derive(Debug, Default)]
+struct Sums {
+    /// Costs of what was granted.
+    costs: Weekly,
+    /// Refusals in percent.
+    refusals: Weekly,
+    asked: u32,
 }
 
 /// All trials, with names for the parts of a week.
@@ -241,31 +251,57 @@ impl Week<'_> {
         }
     }
 
-    /// The mean cost of what was granted among some trials, the share of them that was refused in percent, and how many there are. The weeks are the independent units: trials of one week see the same queue.
+    /// The mean cost of what was granted among some trials, the share of them that was refused in percent, and how many there are. Weeks
+    /// are the units, as trials of one week see the same queue; which of them are put together is decided by all trials with this lead.
     fn cost<'a>(
+        &self,
+        lead: f64,
         trials: impl Iterator<Item = &'a Trial>,
     ) -> (Option<Estimate>, Option<Estimate>, u32) {
-        let mut weeks: BTreeMap<i64, (f64, f64)> = BTreeMap::new();
-        let mut refusals: BTreeMap<i64, (f64, f64)> = BTreeMap::new();
-        let mut asked = 0;
+        let all = self.weekly(self.of(lead));
+        let own = self.weekly(trials);
+        let cost = own
+            .costs
+            .quotient(&Blocks::of(&[&all.costs]), QuantityKind::Signed);
+        let refused = own
+            .refusals
+            .quotient(&Blocks::of(&[&all.refusals]), QuantityKind::Percent);
+        (cost, refused, own.asked)
+    }
+
+    fn weekly<'a>(&self, trials: impl Iterator<Item = &'a Trial>) -> Sums {
+        let first = self.trials.iter().map(Trial::week).min().unwrap_or(0);
+        let mut sums = Sums::default();
         for trial in trials {
-            asked += 1;
-            let refused = refusals.entry(trial.week()).or_default();
-            refused.1 += 1.0;
-            match trial.cost {
-                Some(cost) => {
-                    let week = weeks.entry(trial.week()).or_default();
-                    week.0 += cost;
-                    week.1 += 1.0;
-                }
-                None => refused.0 += 100.0,
+            let week = u32::try_from(trial.week() - first).unwrap_or(0);
+            sums.asked += 1;
+            let refused = if trial.cost.is_none() { 100.0 } else { 0.0 };
+            sums.refusals.add(week, refused, 1.0);
+            if let Some(cost) = trial.cost {
+                sums.costs.add(week, cost, 1.0);
             }
         }
-        let clusters =
-            |weeks: BTreeMap<i64, (f64, f64)>| -> Vec<(f64, f64)> { weeks.into_values().collect() };
-        let refused = Estimate::quotient(&clusters(refusals), QuantityKind::Percent);
-        let cost = Estimate::quotient(&clusters(weeks), QuantityKind::Signed);
-        (cost, refused, asked)
+        sums
+    }
+
+    /// The weeks behind the intervals of costs and refusals.
+    fn weeks(&self, run: &AdviceRun, leads: &[f64]) -> Table {
+        let mut rows = Vec::new();
+        for lead in leads {
+            let sums = self.weekly(self.of(*lead));
+            let told = self.kind.told(*lead);
+            let mut row = |name: &str, weekly: &Weekly| {
+                let units: Vec<Units> = Units::of(&[weekly]).into_iter().collect();
+                rows.extend(weeks_row(&format!("{name}, {told}"), &units));
+            };
+            row("delay of others", &sums.costs);
+            if self.kind == Kind::Planned {
+                row("refused", &sums.refusals);
+            }
+        }
+        let week = format!("start / {WEEK}");
+        let sql = query(self.kind, run, self.clock, &[("week", week)]);
+        weeks_table("reservation-weeks", rows, &sql)
     }
 
     fn of(&self, lead: f64) -> impl Iterator<Item = &Trial> {
@@ -290,12 +326,12 @@ impl Week<'_> {
 
     /// What a reservation with this lead costs in all, where least and where most.
     fn sentence(&self, lead: f64, held_hours: f64) -> String {
-        let (cost, refused, _) = Self::cost(self.of(lead));
+        let (cost, refused, _) = self.cost(lead, self.of(lead));
         let mut parts: Vec<(f64, String)> = self
             .parts(lead)
             .into_iter()
             .filter_map(|(days, hours, trials)| {
-                let cost = Self::cost(trials.into_iter()).0?;
+                let cost = self.cost(lead, trials.into_iter()).0?;
                 Some((
                     cost.mean,
                     format!("{days} {hours} ({})", said(Some(cost), 0)),
@@ -320,6 +356,9 @@ impl Week<'_> {
             grouped(share, 1),
             grouped(held_hours, 0),
         );
+        text.push_str(caution(
+            Units::of(&[&self.weekly(self.of(lead)).costs]).iter(),
+        ));
         if let (Some(least), Some(most)) = (parts.first(), parts.last()) {
             text.push_str(&format!(" Least: {}; most: {}. ", least.1, most.1));
         }
@@ -333,7 +372,7 @@ impl Week<'_> {
         let mut rows = Vec::new();
         for lead in leads {
             for (days, hours, trials) in self.parts(*lead) {
-                let (cost, refused, asked) = Self::cost(trials.into_iter());
+                let (cost, refused, asked) = self.cost(*lead, trials.into_iter());
                 let mut row = vec![Cell::Text(lead.to_string()); usize::from(is_planned)];
                 row.extend([
                     Cell::Text(days),
@@ -370,8 +409,8 @@ impl Week<'_> {
             columns,
             rows,
             note: format!(
-                "Means{} ± half of a 95 % interval (Student's t) of the ratio over weeks, the independent units. Weeks of a log \
-                 follow each other, so they are not quite independent. Least and most of many parts lie apart by chance, too.",
+                "Means{} with 95 % intervals over the weeks in which it would begin (ratio estimator). Least and most of many parts lie \
+                 apart by chance, too.",
                 if is_planned {
                     " over what was granted"
                 } else {
@@ -447,7 +486,7 @@ impl Week<'_> {
                     let is_in = |trial: &&Trial| {
                         (*first..=*last).contains(&trial.day()) && trial.hour() == hour
                     };
-                    let cost = Self::cost(self.of(lead).filter(is_in)).0?;
+                    let cost = self.cost(lead, self.of(lead).filter(is_in)).0?;
                     Some(Mark {
                         low: cost.low().unwrap_or(cost.mean),
                         high: cost.high().unwrap_or(cost.mean),
@@ -514,8 +553,14 @@ mod tests {
             trial(1, Some(9.0)),
             trial(1, None),
         ];
-        let (cost, refused, asked) = Week::cost(trials.iter());
-        // (2 + 4 + 9) / 3; two weeks.
+        let week = Week {
+            kind: Kind::Planned,
+            clock: None,
+            trials: &trials,
+        };
+        let (cost, refused, asked) = week.cost(1.0, trials.iter());
+        // (2 + 4 + 9) / 3; two weeks, which are too few for an interval.
+        assert_eq!(cost.and_then(|cost| cost.interval), None);
         assert_eq!(
             (cost.unwrap().mean, cost.unwrap().count, asked),
             (5.0, 2, 4)

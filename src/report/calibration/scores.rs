@@ -152,7 +152,7 @@ impl Scores {
             deviation: self.error.deviation,
             skewness: None,
         };
-        let error = Estimate::from_moments(&error, QuantityKind::Mean);
+        let error = Estimate::from_moments(&error, QuantityKind::Signed);
         (self.skill.into_iter().chain([error]))
             .filter(|estimate| estimate.mean < 0.0)
             .filter_map(|estimate| estimate.p_value())

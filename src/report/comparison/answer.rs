@@ -2,8 +2,8 @@
 
 use super::{ComparedRun, Comparison, Family, Method, Overall, Pairing, Quantity, unfinished_text};
 use crate::report::statistics::is_shown;
-use crate::report::trust::looks;
 use crate::report::table::{Cell, Column, axes_text};
+use crate::report::trust::looks;
 
 /// Points that are named one by one.
 pub(super) const MOST_NAMED: usize = 10;

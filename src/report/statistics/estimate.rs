@@ -133,21 +133,36 @@ impl Estimate {
         if whole <= 0.0 {
             return None;
         }
-        let count = u32::try_from(clusters.len()).ok()?;
-        let (quotient, n) = (part / whole, f64::from(count));
-        let squares: f64 = clusters
+        let quotient = part / whole;
+        let residuals: Vec<f64> = clusters
             .iter()
-            .map(|(part, whole)| (part - quotient * whole).powi(2))
-            .sum();
+            .map(|(part, whole)| part - quotient * whole)
+            .collect();
+        Some(Self::linearised(quotient, &residuals, whole, 1.0, kind))
+    }
+
+    /// Of a quotient, or a difference of quotients, by the residuals of the clusters over `whole`: they add
+    /// up to 0, and their spread is that of the value. The variance is multiplied by `widening`: 1 where
+    /// clusters are independent.
+    pub(super) fn linearised(
+        value: f64,
+        residuals: &[f64],
+        whole: f64,
+        widening: f64,
+        kind: QuantityKind,
+    ) -> Self {
+        let count = u32::try_from(residuals.len()).unwrap_or(u32::MAX);
+        let n = f64::from(count);
+        let squares: f64 = residuals.iter().map(|residual| residual.powi(2)).sum();
         // se² = n/(n − 1) · Σ(yᵢ − p·xᵢ)² ÷ (Σxᵢ)², and the deviation is se·√n.
-        let deviation = n * (squares / (n - 1.0)).sqrt() / whole;
+        let deviation = n * (widening * squares / (n - 1.0)).sqrt() / whole;
         let moments = Moments {
             count,
-            mean: quotient,
+            mean: value,
             deviation: Some(deviation).filter(|spread| count > 1 && *spread > 0.0),
             skewness: None,
         };
-        Some(Self::from_moments(&moments, kind))
+        Self::from_moments(&moments, kind)
     }
 
     /// The two-sided p-value of Student's t test of the hypothesis that the mean is 0; `None` for a single

@@ -33,6 +33,6 @@ impl Estimate {
             deviation,
             skewness: None,
         };
-        Some(Self::from_moments(&moments, QuantityKind::Mean))
+        Some(Self::from_moments(&moments, QuantityKind::Signed))
     }
 }
