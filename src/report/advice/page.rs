@@ -19,8 +19,8 @@ const STYLE: &str = "#answers{margin:8px 0 0;padding:0;list-style:none;display:g
 #answers a{font-weight:600}#answers p{margin:2px 0 0;font-size:14px}.said{font-size:17px;max-width:110ch;margin:4px 0 8px}\
 main p,code{overflow-wrap:anywhere}summary{max-width:100%}h3{margin-top:14px}@media (max-width:600px){#answers p{font-size:13px}.said{font-size:15px}}";
 
-const BRACKETS: &str = "Square brackets are 95 % intervals over weeks of submission: how far the mean of other weeks like these may be. One that reaches below 0 where no value can says that weeks \
-    differ too much for a mean; a mean without brackets has weeks that are too few for one, or do not differ.";
+const BRACKETS: &str = "Square brackets are 95 % intervals over weeks of submission: how far the mean of other weeks like these may be. \
+    A mean without brackets has weeks that are too few for one, or do not differ.";
 
 /// Everything that has an experiment.
 fn runs<'s>(source: &'s AdviceSource<'_>) -> impl Iterator<Item = &'s AdviceRun> {

@@ -4,7 +4,7 @@ use std::io;
 
 use super::TableFormat;
 use super::inline::{block, sentence, text};
-use crate::report::Table;
+use crate::report::{Cell, Table};
 
 /// GitHub-flavoured Markdown.
 #[derive(Clone, Copy, Debug)]
@@ -45,8 +45,14 @@ impl TableFormat for Markdown {
                 })
                 .collect();
             writeln!(target, "|{}|", rules.join("|"))?;
-            for cells in table.texts().take(self.most_rows) {
-                let cells: Vec<String> = cells.iter().map(|cell| text(cell)).collect();
+            let rows = table.rows.iter().zip(table.texts());
+            for (row, shown) in rows.take(self.most_rows) {
+                // Numbers are this program's own, and their intervals have brackets.
+                let cell = |(cell, shown): (&Cell, String)| match cell.is_numeric() {
+                    true => shown,
+                    false => text(&shown),
+                };
+                let cells: Vec<String> = row.iter().zip(shown).map(cell).collect();
                 writeln!(target, "| {} |", cells.join(" | "))?;
             }
             writeln!(target)?;
