@@ -138,10 +138,19 @@ fn runs_are_paired_by_what_they_saw_compared_as_independent_or_refused() {
         gain["difference_low"].is_number() && gain["p_value"].is_number(),
         "{gain}"
     );
-    assert!(
-        said.contains("Unpaired (Welch)") && said.contains("6 and 8"),
-        "{said}"
+    // The primary quantity is judged by itself, here and on the page.
+    assert_eq!(
+        (&gain["family"], &gain["p_holm"]),
+        (&"primary".into(), &gain["p_value"])
     );
+    for part in [
+        "Unpaired (Welch)",
+        "6 and 8",
+        "the primary quantity, declared before any run",
+        "the other quantities: of",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
 
     // The page and its tables say the same.
     let arguments = [
@@ -157,4 +166,45 @@ fn runs_are_paired_by_what_they_saw_compared_as_independent_or_refused() {
         table.contains(",Welch,6,8,") && table.contains(",refused,0,0,"),
         "{table}"
     );
+}
+
+#[test]
+fn an_experiment_that_was_looked_at_before_it_grew_says_so() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path();
+    let fresh = model(3) + "fresh = true\n";
+    run(path, "growing", 4, &fresh);
+    run(path, "growing", 6, &fresh);
+    run(path, "growing", 8, &fresh);
+    // The same name, but nothing of it is used; and the same results under another name.
+    run(path, "growing", 9, &(model(4) + "fresh = true\n"));
+    run(path, "grown", 8, &fresh);
+    for (number, looks) in [
+        ("1", None),
+        ("2", Some("ended with 4 replications")),
+        ("3", Some("ended with 4 and 6 replications")),
+        ("4", None),
+        ("5", None),
+    ] {
+        let arguments = ["report", number, "--store", "all.db", "--out", "report"];
+        let done = output(program(path, &arguments));
+        assert!(done.status.success(), "{done:?}");
+        for file in ["report.md", "index.html"] {
+            let page = fs::read_to_string(path.join("report").join(file)).expect("a page");
+            let said = page.contains("an earlier run of this experiment")
+                || page.contains("An earlier run of this experiment");
+            assert_eq!(said, looks.is_some(), "run {number}, {file}");
+            assert!(
+                looks.is_none_or(|looks| page.contains(looks)),
+                "run {number}, {file}"
+            );
+        }
+    }
+    let arguments = [
+        "compare", "3", "5", "--store", "all.db", "--out", "compared",
+    ];
+    let done = output(program(path, &arguments));
+    assert!(done.status.success(), "{done:?}");
+    let page = fs::read_to_string(path.join("compared/comparison.md")).expect("a page");
+    assert!(page.contains("ended with 4 and 6 replications"), "{page}");
 }
