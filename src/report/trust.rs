@@ -157,6 +157,12 @@ fn precision(subject: &Subject, is_study: bool) -> (bool, String) {
             "one replication: no intervals, so differences may be chance".to_owned(),
         );
     };
+    if estimates().all(|estimate| estimate.has_no_spread() && estimate.interval.is_none()) {
+        let sentence = format!(
+            "{replications} replications that do not differ in {title} are one result, which has no interval"
+        );
+        return (false, sentence);
+    }
     let is_few = replications < FEWEST_REPLICATIONS;
     let few = if is_few { ", which are few" } else { "" };
     let mut widths: Vec<f64> = estimates()
@@ -312,7 +318,13 @@ mod tests {
         assert!(precision(&subject(10, &[1.0, 2.0, 900.0]), true).0);
         // Replications that repeat each other say nothing of others.
         let mut equal = subject(10, &[1.0]);
-        equal.settings[0].estimate.interval = None;
+        equal.settings[0].estimate = Estimate::of(&[31.13; 10]).unwrap();
+        let (is_good, sentence) = precision(&equal, false);
+        assert!(!is_good && sentence.contains("do not differ in Gain (VC) are one result"));
+        equal.settings[0].estimate = Estimate {
+            deviation: Some(1.0),
+            ..equal.settings[0].estimate
+        };
         let (is_good, sentence) = precision(&equal, false);
         assert!(!is_good && sentence == "10 replications; Gain (VC) has no interval");
     }

@@ -69,7 +69,7 @@ impl Moments {
     /// how far another one would be off is not known.
     pub(super) fn has_no_spread(&self) -> bool {
         self.deviation
-            .is_none_or(|deviation| deviation <= 1e-12 * self.mean.abs())
+            .is_none_or(|deviation| is_rounding(deviation, self.mean))
     }
 }
 
@@ -214,6 +214,13 @@ impl Estimate {
         (interval.method.is_symmetric()).then(|| (interval.high - interval.low) / 2.0)
     }
 
+    /// Whether there are several values and they are equal but for the rounding of sums.
+    #[must_use]
+    pub fn has_no_spread(&self) -> bool {
+        self.deviation
+            .is_some_and(|deviation| self.count > 1 && is_rounding(deviation, self.mean))
+    }
+
     /// Whether the 95 % interval leaves 0 out.
     #[must_use]
     pub fn is_significant(&self) -> bool {
@@ -227,4 +234,9 @@ impl Estimate {
         self.interval
             .is_some_and(|interval| interval.method == Method::RuleOfThree)
     }
+}
+
+/// Whether a deviation is no more than what the rounding of sums makes.
+fn is_rounding(deviation: f64, mean: f64) -> bool {
+    deviation <= 1e-12 * mean.abs()
 }
