@@ -7,6 +7,7 @@ mod statistics {
     pub mod batteries;
     pub mod choices;
     pub mod intervals;
+    pub mod kinds;
     pub mod promises;
     pub mod support;
     pub mod weeks;

@@ -50,7 +50,7 @@ pub use profile::Profile;
 pub use schedule_drawing::schedule_svg;
 pub use section::{ClaimsSection, PlanSection, ReportError, ReportExtras, Served};
 pub use statistics::{
-    Blocks, Choice, Estimate, Interval, Method, Neighbours, Weekly, is_shown, student_t_95,
+    Blocks, Choice, Estimate, Interval, Method, Neighbours, Weekly, Welch, is_shown, student_t_95,
 };
 pub use table::{Cell, Column, Table};
 pub(crate) use table::{axes_text, grouped};

@@ -7,10 +7,10 @@ use bookahead::scheduling::measures::QuantityKind;
 use rand::{Rng, RngExt};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-const SAMPLES: u32 = 4_000;
+pub const SAMPLES: u32 = 4_000;
 
 /// A standard normal number.
-fn normal(stream: &mut impl Rng) -> f64 {
+pub fn normal(stream: &mut impl Rng) -> f64 {
     let standard = Normal::standard();
     standard.inverse_cdf(stream.random_range(1e-12..1.0))
 }
@@ -27,7 +27,7 @@ fn neighbours(count: usize, kept: f64, stream: &mut impl Rng) -> Vec<f64> {
 }
 
 /// The share of samples of which something is true.
-fn share(place: &str, mut holds: impl FnMut(&mut random::Stream) -> bool) -> f64 {
+pub fn share(place: &str, mut holds: impl FnMut(&mut random::Stream) -> bool) -> f64 {
     let held = (0..SAMPLES).filter(|sample| {
         let mut stream = random::stream(29, place, *sample, "coverage");
         holds(&mut stream)
