@@ -287,8 +287,18 @@ fn no_command_writes_its_file_through_a_link_or_into_a_pipe() {
     )
     .expect("written");
     fs::write(path.join("records.txt"), SACCT).expect("written");
-    fs::create_dir(path.join("shares")).expect("made");
-    let commands: [(&str, &[&str]); 17] = [
+    for folder in ["shares", "saved"] {
+        fs::create_dir(path.join(folder)).expect("made");
+    }
+    let jobs = (1..=2_100).map(|job| {
+        format!(
+            "{job} {} -1 600 2 -1 -1 2 900 -1 1 1 1 1 1 1 -1 -1\n",
+            300 * job
+        )
+    });
+    let log = "; MaxProcs: 4\n".to_owned() + &jobs.collect::<String>();
+    fs::write(path.join("long.swf"), log).expect("written");
+    let commands: [(&str, &[&str]); 18] = [
         (
             "o.html",
             &[
@@ -351,6 +361,10 @@ fn no_command_writes_its_file_through_a_link_or_into_a_pipe() {
         ),
         ("bookahead.1", &["man", "."]),
         ("l.json", &["metrics", "--log", "l.json"]),
+        (
+            "saved/planning.toml",
+            &["advise", "long.swf", "--save", "saved"],
+        ),
         (
             "i.swf",
             &["trace", "import", "records.txt", "--out", "i.swf"],
