@@ -10,6 +10,7 @@ pub const STRATEGY: Option<Strategy> = Some(Strategy {
     name: "toy",
     about: "jobs, counted",
     has_metrics: false,
+    primary: "toy_weight",
 });
 
 /// What it measures.
