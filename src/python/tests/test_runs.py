@@ -264,7 +264,7 @@ def test_lists_and_texts_may_be_longer_than_a_command_line(small: bookahead.Run)
     long = " OR ".join(["place = 0", *(f"place = {10_000 + place}" for place in range(900)), "replication < 0 /*" + "x" * 200_000 + "*/"])
     assert bookahead.points(small, where=long).height == 1
     texts = {"name": "small", "long": "x" * 300_000}
-    found = bookahead.sql("SELECT count(*) AS n, length(:long) AS l FROM v_run WHERE name = :name", texts, store=small.store)
+    found = bookahead.sql("SELECT count(DISTINCT name) AS n, length(:long) AS l FROM v_run WHERE name = :name", texts, store=small.store)
     assert found.row(0) == (1, 300_000)
     question = "SELECT 1 AS one /*" + "y" * 300_000 + "*/"
     assert bookahead.sql(question, store=small.store).row(0) == (1,)
