@@ -7,7 +7,7 @@ use bookahead::scheduling::measures::QuantityKind;
 use rand::{Rng, RngExt};
 use statrs::distribution::{ContinuousCDF, Normal};
 
-pub const SAMPLES: u32 = 4_000;
+const SAMPLES: u32 = 4_000;
 
 /// A standard normal number.
 pub fn normal(stream: &mut impl Rng) -> f64 {
