@@ -79,7 +79,7 @@ impl Weekly {
     }
 
     /// `Σ part ÷ Σ whole` by the ratio estimator ([`Estimate::quotient`]) over blocks of weeks; `None`
-    /// where there is nothing to divide by. [`FEWEST_BLOCKS`] are needed for an interval, which is widened
+    /// where there is nothing to divide by. Five are needed for an interval, which is widened
     /// for what correlation is left between neighbouring blocks.
     #[must_use]
     pub fn quotient(&self, blocks: &Blocks, kind: QuantityKind) -> Option<Estimate> {
@@ -175,8 +175,8 @@ pub struct Blocks {
 
 impl Blocks {
     /// The shortest blocks, of one, two or four weeks, whose neighbours are correlated by
-    /// [`LARGEST_LAG`] at most in every setting, and in the difference of every setting from the first.
-    /// Where there are none, the longest that leave [`FEWEST_BLOCKS`].
+    /// 0.2 at most in every setting, and in the difference of every setting from the first.
+    /// Where there are none, the longest that leave five.
     #[must_use]
     pub fn of(settings: &[&Weekly]) -> Self {
         let of_weeks = largest_lag(settings, 1);
