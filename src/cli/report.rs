@@ -152,9 +152,6 @@ pub fn print_best(summary: &report::ReportSummary, quiet: bool) -> io::Result<()
         }
     }
     let mut errors = super::output::StandardError::new();
-    for sentence in summary.shared.iter().filter(|_| !quiet) {
-        writeln!(errors, "caution: {sentence}")?;
-    }
     if !summary.failed.is_empty() {
         writeln!(
             errors,

@@ -316,7 +316,7 @@ fn replications(run: &RunSummary) -> String {
     match run.replications {
         1 => "One replication: there are no intervals, and differences may be chance.".to_owned(),
         count => format!(
-            "{count} replications; 95 % intervals of means over them (Student's t){}.",
+            "{count} replications; 95 % intervals of means over them{}.",
             if run.points_done < run.points {
                 ", as far as there are results"
             } else {

@@ -172,14 +172,6 @@ impl<'e> Content<'e> {
         })
     }
 
-    /// What must be known of the best and of the promises, for forms without a trust box.
-    pub(super) fn remarks(&self) -> Vec<String> {
-        let optimism = self.optimism.iter().map(|(_, sentence)| sentence);
-        let verdicts = (self.calibration.iter())
-            .flat_map(|calibration| calibration.verdicts.iter().map(|(_, sentence)| sentence));
-        optimism.chain(verdicts).cloned().collect()
-    }
-
     /// Scores of promised risks.
     pub(super) fn scores(&self) -> &[Table] {
         self.calibration

@@ -62,15 +62,47 @@ impl From<Verdict> for Mark {
 pub(super) fn of(content: &Content<'_>) -> Vec<(Mark, String)> {
     let marked = |(is_good, sentence): (bool, String)| (Mark::from(is_good), sentence);
     let mut found: Vec<(Mark, String)> = of_numbers(content).into_iter().map(marked).collect();
-    if let Some(calibration) = &content.calibration {
-        let verdicts = calibration.verdicts.iter();
-        found.extend(verdicts.map(|(verdict, sentence)| ((*verdict).into(), sentence.clone())));
-    }
+    found.extend(of_intervals(content).into_iter().map(marked));
+    found.push(marked(same_inputs_of(
+        &content.analysis.same_inputs,
+        content.analysis.is_study(),
+        content.analysis.apart,
+    )));
+    found.extend(of_promises(content));
     found.extend(of_findings(content).into_iter().map(marked));
     found
 }
 
-/// Of the numbers: whether they are all there, how sure they are and what they are of.
+/// Of these sentences those that the terminal and `--json` repeat: what a number of their table does not show.
+pub(super) fn remarks(content: &Content<'_>) -> Vec<String> {
+    let intervals = of_intervals(content).into_iter();
+    let promises = of_promises(content).into_iter();
+    intervals
+        .map(|(_, sentence)| sentence)
+        .chain(promises.map(|(_, sentence)| sentence))
+        .collect()
+}
+
+/// Of what intervals do not contain: the choice of the best, earlier looks, and what replications share.
+fn of_intervals(content: &Content<'_>) -> Vec<(bool, String)> {
+    let shared =
+        (content.dependence).sentences(content.subject.as_ref(), content.shared_jobs.as_ref());
+    let warnings = looks(&content.earlier_looks).into_iter().chain(shared);
+    (content.optimism.iter().cloned())
+        .chain(warnings.map(|sentence| (false, sentence)))
+        .collect()
+}
+
+/// Of each strategy, whether promised risks come true.
+fn of_promises(content: &Content<'_>) -> Vec<(Mark, String)> {
+    let calibration = content.calibration.iter();
+    let verdicts = calibration.flat_map(|calibration| &calibration.verdicts);
+    verdicts
+        .map(|(verdict, sentence)| ((*verdict).into(), sentence.clone()))
+        .collect()
+}
+
+/// Of the numbers: whether they are all there, and how sure they are.
 fn of_numbers(content: &Content<'_>) -> Vec<(bool, String)> {
     let run = &content.run;
     let mut found = vec![(
@@ -90,18 +122,6 @@ fn of_numbers(content: &Content<'_>) -> Vec<(bool, String)> {
     );
     let is_study = content.analysis.is_study();
     found.extend((content.subject.as_ref()).map(|subject| precision(subject, is_study)));
-    found.extend(content.optimism.clone());
-    found.extend(looks(&content.earlier_looks).map(|sentence| (false, sentence)));
-    found.extend(
-        shared(content)
-            .into_iter()
-            .map(|sentence| (false, sentence)),
-    );
-    found.push(same_inputs_of(
-        &content.analysis.same_inputs,
-        is_study,
-        content.analysis.apart,
-    ));
     found
 }
 
@@ -138,11 +158,6 @@ pub(super) fn looks(earlier: &[u32]) -> Option<String> {
         "an earlier run of this experiment ended with {counts} replications: intervals and p-values hold for one look, decided beforehand, \
          not for looking and going on"
     ))
-}
-
-/// What the replications share, so that intervals over them say less of other logs and failures.
-pub(super) fn shared(content: &Content<'_>) -> Vec<String> {
-    (content.dependence).sentences(content.subject.as_ref(), content.shared_jobs.as_ref())
 }
 
 /// Whether there are enough replications of the quantity that the answer is about, and whether its

@@ -30,14 +30,11 @@ pub struct ReportSummary {
     pub best: Table,
     /// What each axis does alone, in brief, where there are several.
     pub each_axis: Option<Table>,
-    /// What choosing the best setting is worth, and of each strategy whether promised risks come
-    /// true.
+    /// What the page says below "Can I trust it?" of the best, of what replications share, and of
+    /// promised risks.
     pub remarks: Vec<String>,
     /// Points without a result.
     pub failed: Vec<FailedPoint>,
-    /// What the replications share, so that intervals over them say less of other logs and
-    /// failures.
-    pub shared: Vec<String>,
     /// Points that were never tried.
     pub missing: u64,
     /// The report's first file.
@@ -86,10 +83,9 @@ pub fn write_with(
     let report = folder.file("index.html", |target| target.write_all(page.as_bytes()))?;
     let kept = folder.finish()?;
     Ok(ReportSummary {
-        remarks: content.remarks(),
+        remarks: trust::remarks(&content),
         kept,
         missing: missing(&content.run),
-        shared: trust::shared(&content),
         run: content.run,
         best: content.best,
         each_axis: content.each_axis,

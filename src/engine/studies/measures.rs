@@ -44,6 +44,16 @@ mod tests {
     use crate::studies::co_reservation::measures::CLUSTER_MEASURES;
 
     #[test]
+    fn every_study_has_the_primary_quantity_that_it_declares() {
+        for (strategy, measures) in super::super::NAMES.iter().zip(STUDY_MEASURES) {
+            let Some(strategy) = strategy else { continue };
+            // A metric of jobs is no measure, and only some studies have metrics.
+            let own = measures.iter().any(|own| own.name == strategy.primary);
+            assert!(own || strategy.has_metrics, "{}", strategy.name);
+        }
+    }
+
+    #[test]
     fn every_measure_has_a_name_of_its_own() {
         let all = || MEASURES.iter().chain(CLUSTER_MEASURES);
         let names: BTreeSet<&str> = all().map(|measure| measure.name).collect();

@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn every_study_declares_a_primary_quantity_that_it_has() {
+    fn every_study_declares_a_primary_quantity_that_is_known_and_stands_in_the_manual() {
         for study in studies::strategies() {
             let known = METRICS.iter().map(|metric| metric.name);
             let known = known.chain(studies::measures::MEASURES.iter().map(|own| own.name));

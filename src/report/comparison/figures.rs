@@ -309,7 +309,7 @@ impl Layout {
             },
             y: Scale::linear(quantity.title),
             series,
-            note: "Means over replications with 95 % intervals (Student's t), of all points of each run.".to_owned(),
+            note: "Means over replications with 95 % intervals by the kind of the quantity, of all points of each run.".to_owned(),
             sql: String::new(),
         }
     }
