@@ -127,6 +127,8 @@ struct Comparison<'c> {
     runs: &'c [ComparedRun],
     /// Each of the others with the first.
     pairings: Vec<Pairing<'c>>,
+    /// The name of the quantity that is judged by itself.
+    primary: &'static str,
     /// What is compared.
     quantities: Vec<Quantity>,
     /// The quantities that the page shows first; the first of them is that of the answer.
@@ -188,6 +190,7 @@ impl<'c> Comparison<'c> {
         Self {
             runs,
             pairings,
+            primary,
             quantities,
             main,
             overall,

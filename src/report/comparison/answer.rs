@@ -383,8 +383,9 @@ pub(super) fn trust(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
         found.push((
             true,
             format!(
-                "the answer's quantity was declared before any run and is tested by itself; of the others {others} distinct differences are \
-                 tested at once, and their p-values are after Holm's correction for one another"
+                "the primary quantity of these runs, {}, is declared by the program and tested by itself; of the others {others} distinct \
+                 differences are tested at once, and their p-values are after Holm's correction for one another",
+                comparison.primary
             ),
         ));
     }
@@ -414,9 +415,9 @@ fn replications(comparison: &Comparison<'_>) -> Vec<(bool, String)> {
     let mut found = vec![(
         is_enough(count),
         format!(
-            "{count} replications{} of the answer, {}: the unit of every interval",
-            few(count),
-            answered.title
+            "{count} replications of the answer's quantity, {}{}: the unit of its interval",
+            answered.title,
+            few(count)
         ),
     )];
     let fewer: Vec<String> = comparison.main[1..]

@@ -370,7 +370,7 @@ fn the_quantity_of_the_answer_says_how_many_replications_count_and_others_that_h
     assert!(is_good, "{own}");
     assert_eq!(
         own,
-        "12 replications of the answer, Gain (VC): the unit of every interval"
+        "12 replications of the answer's quantity, Gain (VC): the unit of its interval"
     );
     let (is_good, others) = said("Mean wait (s)").unwrap();
     assert!(!is_good, "{others}");
