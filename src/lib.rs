@@ -58,7 +58,8 @@
 //! command line. Their modules are offered here under one roof.
 
 pub use bookahead_engine::{
-    brokering, estimates, failures, output, plan, predictions, random, scheduling, units, workload,
+    brokering, estimates, failures, kernel, output, plan, predictions, random, scheduling, units,
+    workload,
 };
 pub use bookahead_lab::{actors, machines, ours, store, studies, sweep};
 

@@ -6,6 +6,9 @@
 // Quantities that must not be mixed up: seconds, node counts, node-time, coins.
 pub mod units;
 
+// The order of events, machines and how they are driven.
+pub mod kernel;
+
 // Text of others, made fit for terminals and pages.
 pub mod printable;
 

@@ -3,7 +3,7 @@
 //! Each module below may call those above it in this list, and no other.
 
 use bookahead_engine::{
-    brokering, estimates, failures, plan, predictions, random, scheduling, units, workload,
+    brokering, estimates, failures, kernel, plan, predictions, random, scheduling, units, workload,
 };
 
 // The actors of one simulation.

@@ -4,8 +4,8 @@ use rand::RngExt;
 
 use super::MessageSettings;
 use super::messages::Envelope;
+use crate::kernel::Agenda;
 use crate::random::Stream;
-use crate::scheduling::Agenda;
 use crate::units::Seconds;
 
 /// The messages that are on their way, in the order of (arrival, sending).

@@ -25,4 +25,4 @@ pub use settings::{FailureSettings, FailureSource};
 pub use survival::{
     NodeRates, SurvivalModel, availability, availability_of_each, survival_of_each,
 };
-pub use trace::{FailureTrace, NodeEvent, Outage};
+pub use trace::{FailureTrace, NodeEvent, Outage, SharedEvents};

@@ -1,5 +1,7 @@
 //! A sorted list of node failures and repairs, from recorded outages or from a model.
 
+use std::sync::Arc;
+
 use sha2::{Digest, Sha256};
 
 use serde::{Deserialize, Serialize};
@@ -41,6 +43,16 @@ pub struct FailureTrace {
 
 /// More outages than this in one simulation (about 100 MB of events) are a wrong rate or a wrong horizon, not a study.
 pub(super) const MOST_OUTAGES: usize = 2_000_000;
+
+/// The events of a shared trace.
+#[derive(Clone, Debug)]
+pub struct SharedEvents(pub Arc<FailureTrace>);
+
+impl AsRef<[NodeEvent]> for SharedEvents {
+    fn as_ref(&self) -> &[NodeEvent] {
+        &self.0.events
+    }
+}
 
 impl FailureTrace {
     /// A hash of all events, as 32 hexadecimal digits.

@@ -17,38 +17,27 @@ use std::sync::Arc;
 
 pub use self::settings::{ClientSettings, Dependencies};
 pub use self::ties::{ClientTies, Follows};
+use super::cluster::{ClusterInput, ClusterOutput};
 use super::measures::Measured;
 use super::outcome::{JobOutcome, Verdict};
+use crate::kernel::{REACTION, Source};
 use crate::units::Seconds;
 use crate::workload::{Job, JobId};
 
-/// A client reacts so long after what it reacts to, at the earliest.
-pub const REACTION: Seconds = Seconds(1);
-
-/// What a client hands over.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Orders {
-    /// Jobs in order of submission. Their ids count submissions, from 0.
-    pub submissions: Vec<Job>,
-    /// Jobs that are taken back if they have not started, and when.
-    pub cancellations: Vec<(Seconds, JobId)>,
-}
-
 /// What became of a submission, as far as its client cares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Decision {
+struct Decision {
     /// The submission.
-    pub job: JobId,
+    job: JobId,
     /// What became of it; `None` if it was taken back.
-    pub verdict: Option<Verdict>,
+    verdict: Option<Verdict>,
     /// When that was final.
-    pub at: Seconds,
+    at: Seconds,
 }
 
 impl Decision {
     /// The decision that an outcome is. A rejection is final when it is submitted.
-    #[must_use]
-    pub fn of(outcome: &JobOutcome) -> Self {
+    fn of(outcome: &JobOutcome) -> Self {
         Self {
             job: outcome.job.id,
             verdict: Some(outcome.verdict),
@@ -57,8 +46,7 @@ impl Decision {
     }
 
     /// The decision of a job that was taken back.
-    #[must_use]
-    pub fn cancelled((at, job): (Seconds, JobId)) -> Self {
+    fn cancelled((at, job): (Seconds, JobId)) -> Self {
         Self {
             job,
             verdict: None,
@@ -130,36 +118,6 @@ impl ClosedLoop {
         }
     }
 
-    /// When something will be submitted or taken back next, as far as that is known.
-    #[must_use]
-    pub fn next_event(&self) -> Option<Seconds> {
-        let submission = self.due.peek().map(|Reverse((time, _))| *time);
-        let cancellation = self.cancellations.peek().map(|Reverse((time, _))| *time);
-        submission.into_iter().chain(cancellation).min()
-    }
-
-    /// What is submitted and taken back before `until`.
-    pub fn hand_over(&mut self, until: Seconds) -> Orders {
-        let mut orders = Orders::default();
-        while let Some(&Reverse((time, attempt))) = self.due.peek().filter(|it| it.0.0 < until) {
-            self.due.pop();
-            let job = self.submission(time, attempt);
-            if let Some(patience) = self.ties.patience(attempt.job)
-                && !job.is_reservation()
-            {
-                self.cancellations.push(Reverse((time + patience, job.id)));
-            }
-            orders.submissions.push(job);
-        }
-        while let Some(&Reverse(cancellation)) =
-            self.cancellations.peek().filter(|it| it.0.0 < until)
-        {
-            self.cancellations.pop();
-            orders.cancellations.push(cancellation);
-        }
-        orders
-    }
-
     /// The job as it is submitted at `time`: its window moves with it.
     fn submission(&mut self, time: Seconds, attempt: Attempt) -> Job {
         let asked = &self.jobs[attempt.job as usize];
@@ -183,7 +141,7 @@ impl ClosedLoop {
     }
 
     /// Takes note of what was decided, and of what follows from it.
-    pub fn decided(&mut self, decisions: impl IntoIterator<Item = Decision>) {
+    fn decided(&mut self, decisions: impl IntoIterator<Item = Decision>) {
         for decision in decisions {
             let submitted = &mut self.submitted[decision.job.0 as usize];
             submitted.decided = true;
@@ -261,6 +219,43 @@ impl ClosedLoop {
         measured.add_ratio("followers_percent", 100.0 * followed, jobs);
         measured.add_ratio("followers_shift_hours", totals.shifted.hours(), followed);
         measured
+    }
+}
+
+impl Source<ClusterInput, ClusterOutput> for ClosedLoop {
+    fn next_event(&self) -> Option<Seconds> {
+        let submission = self.due.peek().map(|Reverse((time, _))| *time);
+        let cancellation = self.cancellations.peek().map(|Reverse((time, _))| *time);
+        submission.into_iter().chain(cancellation).min()
+    }
+
+    /// Ids of jobs count submissions, from 0.
+    fn hand_over(&mut self, until: Seconds, input: &mut ClusterInput) {
+        while let Some(&Reverse((time, attempt))) = self.due.peek().filter(|it| it.0.0 < until) {
+            self.due.pop();
+            let job = self.submission(time, attempt);
+            if let Some(patience) = self.ties.patience(attempt.job)
+                && !job.is_reservation()
+            {
+                self.cancellations.push(Reverse((time + patience, job.id)));
+            }
+            input.arrivals.push(job);
+        }
+        while let Some(&Reverse(cancellation)) =
+            self.cancellations.peek().filter(|it| it.0.0 < until)
+        {
+            self.cancellations.pop();
+            input.cancellations.push(cancellation);
+        }
+    }
+
+    fn reacts(&self) -> bool {
+        true
+    }
+
+    fn told(&mut self, output: &ClusterOutput) {
+        self.decided(output.outcomes.iter().map(Decision::of));
+        self.decided(output.cancelled.iter().copied().map(Decision::cancelled));
     }
 }
 

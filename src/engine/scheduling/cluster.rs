@@ -6,6 +6,7 @@
 
 mod events;
 mod jobs;
+mod machine;
 mod moved;
 mod progress;
 mod rest;
@@ -16,9 +17,9 @@ mod windows;
 use self::events::Event;
 use self::jobs::JobTable;
 pub use self::jobs::Phase;
+pub use self::machine::{ClusterInput, ClusterOutput};
 pub use self::moved::MovedJob;
 use self::progress::RunEnd;
-use super::agenda::Agenda;
 use super::bandwidth::SharedBandwidth;
 use super::checkpoint::Checkpointing;
 use super::learned::Learned;
@@ -26,6 +27,7 @@ use super::outcome::{JobOutcome, Promise, SimulationMetrics, Verdict, WorkCounte
 use super::penalty::PenaltySettings;
 use super::policy::Policy;
 use crate::failures::NodeEvent;
+use crate::kernel::Agenda;
 use crate::plan::NodeSet;
 use crate::units::{NodeIndex, Nodes, Seconds};
 use crate::workload::{Job, JobId};
@@ -105,18 +107,23 @@ impl ClusterMachine {
 
     /// Works off every event before `until`.
     pub fn advance(&mut self, until: Seconds) {
-        while let Some((time, event)) = self.cluster.events.pop_before(until) {
-            if !self.cluster.is_stale(event) {
-                self.cluster.move_to(time);
-                self.handle(event);
-                self.tell_outcomes();
-            }
-            // A stale event may be the last of its instant, too.
-            if self.cluster.now() == time && self.cluster.events.next_time() != Some(time) {
-                self.policy.settled(&mut self.cluster);
-                self.tell_outcomes();
-            }
+        while self.work_off_one(until).is_some() {}
+    }
+
+    /// Works off one event before `until`; returns when it was, if there was one.
+    fn work_off_one(&mut self, until: Seconds) -> Option<Seconds> {
+        let (time, event) = self.cluster.events.pop_before(until)?;
+        if !self.cluster.is_stale(event) {
+            self.cluster.move_to(time);
+            self.handle(event);
+            self.tell_outcomes();
         }
+        // A stale event may be the last of its instant, too.
+        if self.cluster.now() == time && self.cluster.events.next_time() != Some(time) {
+            self.policy.settled(&mut self.cluster);
+            self.tell_outcomes();
+        }
+        Some(time)
     }
 
     fn tell_outcomes(&mut self) {

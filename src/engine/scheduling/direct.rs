@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::client::{ClosedLoop, Decision};
-use super::cluster::{Allocation, ClusterMachine};
+use super::client::ClosedLoop;
+use super::cluster::{Allocation, ClusterInput, ClusterMachine};
 use super::learned::Learned;
 use super::measures::Measured;
 use super::outcome::{JobOutcome, SimulationMetrics};
@@ -11,9 +11,97 @@ use super::policy::Policy;
 use super::registry;
 use super::settings::PolicySettings;
 use crate::estimates::EstimateModel;
-use crate::failures::FailureTrace;
-use crate::units::{Nodes, Seconds};
+use crate::failures::{FailureTrace, NodeEvent, SharedEvents};
+use crate::kernel::{Listed, Played, Scene, drive};
+use crate::units::Nodes;
 use crate::workload::Job;
+
+/// What a cluster is to do.
+pub enum Work {
+    /// Jobs in order of submission, with ids from 0, whatever becomes of them.
+    Jobs(Arc<[Job]>),
+    /// What clients submit that wait for answers.
+    Clients(ClosedLoop),
+}
+
+/// A cluster, who submits to it, and which nodes fail when.
+#[must_use]
+pub fn cluster_scene(
+    machine: ClusterMachine,
+    work: Work,
+    failures: &Arc<FailureTrace>,
+) -> Scene<ClusterMachine> {
+    let scene = Scene::new("cluster", machine);
+    let scene = match work {
+        Work::Jobs(jobs) => {
+            let hand =
+                |input: &mut ClusterInput, jobs: &[Job]| input.arrivals.extend_from_slice(jobs);
+            scene.with("client", Listed::new(jobs, |job: &Job| job.submit, hand))
+        }
+        Work::Clients(clients) => scene.with("client", clients),
+    };
+    let hand = |input: &mut ClusterInput, events: &[NodeEvent]| {
+        input.node_events.extend_from_slice(events);
+    };
+    let events = SharedEvents(Arc::clone(failures));
+    let injector = Listed::new(events, |event: &NodeEvent| event.time, hand);
+    scene.with("failure injector", injector.beside())
+}
+
+/// What one simulation of a policy on its cluster produced.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ClusterRun {
+    /// Totals.
+    pub metrics: SimulationMetrics,
+    /// One outcome a job in order of job id; empty unless they were kept.
+    pub outcomes: Vec<JobOutcome>,
+    /// The node events that happened before the last job ended; empty unless outcomes were kept.
+    pub node_events: Vec<NodeEvent>,
+    /// What clients did that wait for answers.
+    pub of_clients: Measured,
+}
+
+impl ClusterRun {
+    /// What a [`cluster_scene`] with these failures came to.
+    #[must_use]
+    pub fn of(mut played: Played<ClusterMachine>, failures: &FailureTrace) -> Self {
+        let machine = &played.machine;
+        let (metrics, nodes) = (machine.metrics(), machine.cluster().nodes());
+        let outputs = std::mem::take(&mut played.outputs).into_iter();
+        let outcomes = by_job(outputs.flat_map(|output| output.outcomes).collect());
+        let last_end = outcomes.iter().filter_map(|outcome| outcome.end).max();
+        let happened = |event: &&NodeEvent| {
+            event.node.0 < nodes.0 && last_end.is_some_and(|end| event.time <= end)
+        };
+        let clients = played.take_source::<ClosedLoop>();
+        Self {
+            metrics,
+            outcomes,
+            node_events: failures.events.iter().filter(happened).copied().collect(),
+            of_clients: clients.map(|it| it.measures()).unwrap_or_default(),
+        }
+    }
+}
+
+/// Outcomes in order of job id. Each is moved to its place at once, which is cheaper than sorting such large records.
+fn by_job(mut outcomes: Vec<JobOutcome>) -> Vec<JobOutcome> {
+    let count = outcomes.len();
+    let mut slots: Vec<Option<JobOutcome>> = Vec::new();
+    slots.resize_with(count, || None);
+    if outcomes
+        .iter()
+        .any(|outcome| outcome.job.id.0 as usize >= count)
+    {
+        // Ids of a part of a workload do not begin at 0.
+        outcomes.sort_unstable_by_key(|outcome| outcome.job.id);
+        return outcomes;
+    }
+    for outcome in outcomes {
+        let place = outcome.job.id.0 as usize;
+        slots[place] = Some(outcome);
+    }
+    slots.into_iter().flatten().collect()
+}
 
 /// Runs `jobs` through the strategy that `settings` names and returns the totals and the outcomes in order of job id, or
 /// `None` when no such strategy is registered.
@@ -26,8 +114,7 @@ pub fn simulate(
     failures: &FailureTrace,
 ) -> Option<(SimulationMetrics, Vec<JobOutcome>)> {
     let machine = machine_of(nodes, settings, estimates, None)?;
-    let machine = run_to_end(machine, jobs, failures);
-    Some(result_of(machine))
+    Some(result_of(machine, jobs, failures))
 }
 
 /// As [`simulate`], with a policy that need not be registered.
@@ -38,8 +125,7 @@ pub fn simulate_policy(
     jobs: &[Job],
     failures: &FailureTrace,
 ) -> (SimulationMetrics, Vec<JobOutcome>) {
-    let machine = ClusterMachine::new(nodes, policy);
-    result_of(run_to_end(machine, jobs, failures))
+    result_of(ClusterMachine::new(nodes, policy), jobs, failures)
 }
 
 /// As [`simulate`], with clients whose submissions follow from what becomes of them; and what these did.
@@ -48,13 +134,14 @@ pub fn simulate_clients(
     nodes: Nodes,
     settings: &PolicySettings,
     estimates: Option<Arc<EstimateModel>>,
-    mut clients: ClosedLoop,
+    clients: ClosedLoop,
     failures: &FailureTrace,
 ) -> Option<(SimulationMetrics, Vec<JobOutcome>, Measured)> {
     let machine = machine_of(nodes, settings, estimates, None)?;
-    let (machine, mut outcomes) = run_clients(machine, &mut clients, failures);
-    outcomes.sort_unstable_by_key(|outcome| outcome.job.id);
-    Some((machine.metrics(), outcomes, clients.measures()))
+    let failures = Arc::new(failures.clone());
+    let played = play(machine, Work::Clients(clients), &failures);
+    let run = ClusterRun::of(played, &failures);
+    Some((run.metrics, run.outcomes, run.of_clients))
 }
 
 /// What a policy knows after it has run these batteries one after the other, each on an idle machine with the failures beside
@@ -73,8 +160,9 @@ pub fn learn_from_batteries(
         if let Some(learned) = learned.take() {
             policy.resume(learned.for_next_battery());
         }
-        let machine = run_to_end(ClusterMachine::new(nodes, policy), jobs, failures);
-        learned = machine.learned().cloned();
+        let machine = ClusterMachine::new(nodes, policy);
+        let played = play(machine, Work::Jobs(Arc::clone(jobs)), failures);
+        learned = played.machine.learned().cloned();
     }
     learned.map(Learned::for_next_battery)
 }
@@ -105,18 +193,18 @@ pub fn replay(
     let learned = learn_from_batteries(nodes, settings, estimates.as_ref(), before);
     let mut machine = machine_of(nodes, settings, estimates, learned)?;
     machine.record_allocations();
-    let (mut machine, mut outcomes) = match clients {
-        Some(mut clients) => run_clients(machine, &mut clients, failures),
-        None => (run_to_end(machine, jobs, failures), Vec::new()),
+    let work = match clients {
+        Some(clients) => Work::Clients(clients),
+        None => Work::Jobs(jobs.into()),
     };
-    let mut allocations = machine.take_allocations();
+    let failures = Arc::new(failures.clone());
+    let mut played = play(machine, work, &failures);
+    let mut allocations = played.machine.take_allocations();
     allocations.sort_by_key(|allocation| (allocation.start, allocation.job));
-    let (metrics, rest) = result_of(machine);
-    outcomes.extend(rest);
-    outcomes.sort_unstable_by_key(|outcome| outcome.job.id);
+    let run = ClusterRun::of(played, &failures);
     Some(Replay {
-        metrics,
-        outcomes,
+        metrics: run.metrics,
+        outcomes: run.outcomes,
         allocations,
     })
 }
@@ -135,56 +223,21 @@ fn machine_of(
     Some(ClusterMachine::new(nodes, policy))
 }
 
-/// Totals, and outcomes in order of job id.
-fn result_of(mut machine: ClusterMachine) -> (SimulationMetrics, Vec<JobOutcome>) {
-    let mut outcomes = machine.take_outcomes();
-    outcomes.sort_unstable_by_key(|outcome| outcome.job.id);
-    (machine.metrics(), outcomes)
-}
-
-/// One instant after the other, each followed by what clients make of its outcomes; the outcomes in the order in which they became final.
-fn run_clients(
-    mut machine: ClusterMachine,
-    clients: &mut ClosedLoop,
-    failures: &FailureTrace,
-) -> (ClusterMachine, Vec<JobOutcome>) {
-    machine.inject(&failures.events);
-    let mut outcomes = Vec::new();
-    loop {
-        // Failures alone do not keep the world going.
-        let next = machine.next_event().filter(|_| !machine.is_idle());
-        let Some(next) = next.into_iter().chain(clients.next_event()).min() else {
-            break;
-        };
-        let until = next + Seconds(1);
-        let orders = clients.hand_over(until);
-        machine.submit(orders.submissions);
-        machine.cancel(orders.cancellations);
-        machine.advance(until);
-        let decided = machine.take_outcomes();
-        clients.decided(decided.iter().map(Decision::of));
-        clients.decided(
-            machine
-                .take_cancelled()
-                .into_iter()
-                .map(Decision::cancelled),
-        );
-        outcomes.extend(decided);
-    }
-    (machine, outcomes)
-}
-
-fn run_to_end(
-    mut machine: ClusterMachine,
+fn result_of(
+    machine: ClusterMachine,
     jobs: &[Job],
     failures: &FailureTrace,
-) -> ClusterMachine {
-    machine.submit(jobs.iter().cloned());
-    machine.inject(&failures.events);
-    while !machine.is_idle()
-        && let Some(next) = machine.next_event()
-    {
-        machine.advance(next + Seconds(1));
-    }
-    machine
+) -> (SimulationMetrics, Vec<JobOutcome>) {
+    let failures = Arc::new(failures.clone());
+    let played = play(machine, Work::Jobs(jobs.into()), &failures);
+    let run = ClusterRun::of(played, &failures);
+    (run.metrics, run.outcomes)
+}
+
+fn play(
+    machine: ClusterMachine,
+    work: Work,
+    failures: &Arc<FailureTrace>,
+) -> Played<ClusterMachine> {
+    drive(cluster_scene(machine, work, failures), true)
 }

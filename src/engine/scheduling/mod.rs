@@ -4,7 +4,6 @@
 //! what was planned, in the order of events, and writes down what became of every job.
 
 mod acceptance;
-mod agenda;
 mod bandwidth;
 mod checkpoint;
 mod client;
@@ -42,19 +41,19 @@ mod virtual_reservation;
 mod virtual_study;
 
 pub use acceptance::{Acceptance, PROBABILITY_TOLERANCE};
-pub(crate) use agenda::Agenda;
 pub use checkpoint::{
     Bandwidth, CheckpointInterval, CheckpointPayer, CheckpointSettings, CheckpointTotals,
     Checkpointing, Execution, GapEnd, ResumeRule, Rhythm, SharedTotals, daly_interval,
     young_interval,
 };
-pub use client::{
-    ClientSettings, ClientTies, ClosedLoop, Decision, Dependencies, Follows, Orders, REACTION,
+pub use client::{ClientSettings, ClientTies, ClosedLoop, Dependencies, Follows};
+pub use cluster::{
+    Allocation, Cluster, ClusterInput, ClusterMachine, ClusterOutput, MovedJob, Phase,
 };
-pub use cluster::{Allocation, Cluster, ClusterMachine, MovedJob, Phase};
 pub use counted::Counted;
 pub use direct::{
-    Replay, learn_from_batteries, replay, simulate, simulate_clients, simulate_policy,
+    ClusterRun, Replay, Work, cluster_scene, learn_from_batteries, replay, simulate,
+    simulate_clients, simulate_policy,
 };
 pub use hardware::Hardware;
 pub use learned::Learned;
@@ -80,16 +79,13 @@ pub use settings::{
 };
 pub use shortening::Shortening;
 pub use slot_statistics::{Quantiles, SlotRun, SlotSample, SlotStatistics, simulate_slots};
-pub use slot_study::{
-    SlotMachine, SlotSource, SlotStudyRun, SlotStudySettings, simulate_slot_study,
-};
+pub use slot_study::{SlotMachine, SlotSource, SlotStudyRun, SlotStudySettings, slot_scene};
 pub use virtual_reservation::{
     CombinedOutcome, CombinedScheme, Padding, SUBMISSION_STEP, VirtualSubmission,
     cancellation_penalty, combine, normalised_cost, submission_time, virtual_cost,
     virtual_cost_bound,
 };
 pub use virtual_study::{
-    CALIBRATED_DEADLINES_HOURS, CALIBRATED_QUANTILES, Combination, Replayed, Snapshot,
-    VirtualReplay, VirtualStudy, VirtualStudyError, VirtualStudyRun, VirtualStudySettings,
-    VirtualTrial, check_span, simulate_virtual,
+    CALIBRATED_DEADLINES_HOURS, CALIBRATED_QUANTILES, Combination, VirtualReplay, VirtualStudy,
+    VirtualStudyError, VirtualStudyRun, VirtualStudySettings, VirtualTrial, check_span,
 };

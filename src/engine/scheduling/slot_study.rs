@@ -1,12 +1,16 @@
 //! The statistics of advertised slots (EXP-3 of spec `provisioning.md` §3.7, Figures 4 to 8): with exact runtimes by the
 //! free-rectangle scheduler, with recorded estimates by a plan that is cut into slots.
 
+use std::convert::Infallible;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 
 use super::measures::Measured;
 use super::outcome::JobOutcome;
 use super::reserving::{ReservingMachine, ReservingSettings};
 use super::slot_statistics::{SlotSample, SlotScheduler, SlotStatistics, slot_run_time, span_of};
+use crate::kernel::{Listed, Machine, NoService, Pause, Scene, Step};
 use crate::plan::{SlotList, SlotRules};
 use crate::units::{Nodes, Seconds};
 use crate::workload::Job;
@@ -55,24 +59,52 @@ pub struct SlotStudyRun {
     pub samples: Vec<SlotSample>,
 }
 
-/// Replays jobs and measures the slots that are advertised on the way: a [`SlotMachine`] from the first submission to the end. Keeps jobs
-/// and samples where outcomes are asked for.
+/// A machine that advertises slots, watched from the first submission to the last, and its client; `jobs` are in order of submission. Keeps
+/// jobs and samples where outcomes are asked for.
 #[must_use]
-pub fn simulate_slot_study(
-    jobs: &[Job],
+pub fn slot_scene(
+    jobs: &Arc<[Job]>,
     nodes: Nodes,
     settings: &SlotStudySettings,
     keep_outcomes: bool,
-) -> SlotStudyRun {
-    let mut machine = SlotMachine::new(nodes, settings, span_of(jobs), keep_outcomes);
-    // A week at a time: what is still to come would only be in the way.
-    let week = |job: &Job| job.submit.0.div_euclid(7 * 24 * 3_600);
-    for jobs in jobs.chunk_by(|one, other| week(one) == week(other)) {
-        machine.submit(jobs.to_vec());
-        machine.advance(span_of(jobs).1 + Seconds(1));
+) -> Scene<SlotMachine> {
+    let machine = SlotMachine::new(nodes, settings, span_of(jobs), keep_outcomes);
+    let submit = |input: &mut Vec<Job>, jobs: &[Job]| input.extend_from_slice(jobs);
+    let client = Listed::new(Arc::clone(jobs), |job: &Job| job.submit, submit);
+    Scene::new("machine", machine).with("client", client)
+}
+
+impl Machine for SlotMachine {
+    type Input = Vec<Job>;
+    type Output = ();
+    type Service = NoService;
+
+    fn take(&mut self, input: Vec<Job>) {
+        self.submit(input);
     }
-    machine.advance(Seconds::FAR);
-    machine.finish()
+
+    fn advance(&mut self, until: Seconds, _: Pause) -> Step<NoService> {
+        self.advance(until);
+        Step::Reached(until)
+    }
+
+    fn answered(&mut self, answer: Infallible) {
+        match answer {}
+    }
+
+    fn next_event(&self) -> Option<Seconds> {
+        match &self.source {
+            Source::Rectangles(scheduler) => scheduler.next_event(),
+            Source::Plan(plan) => plan.next_event(),
+        }
+    }
+
+    /// Samples are wanted even where nothing runs.
+    fn is_idle(&self) -> bool {
+        self.next_event().is_none()
+    }
+
+    fn hand_out(&mut self) {}
 }
 
 /// A machine that advertises slots while it works off its jobs, and what is seen of them.
@@ -91,8 +123,7 @@ enum Source {
 
 impl SlotMachine {
     /// An idle machine that is watched from the first submission to the last.
-    #[must_use]
-    pub fn new(
+    fn new(
         nodes: Nodes,
         settings: &SlotStudySettings,
         submissions: (Seconds, Seconds),
@@ -126,7 +157,7 @@ impl SlotMachine {
     }
 
     /// Hands over arrivals in the order of submission, none of them in the past.
-    pub fn submit(&mut self, jobs: Vec<Job>) {
+    fn submit(&mut self, jobs: Vec<Job>) {
         match &mut self.source {
             Source::Rectangles(scheduler) => {
                 for job in jobs {
@@ -142,19 +173,10 @@ impl SlotMachine {
     }
 
     /// Works off everything before `until`, and takes the samples before it.
-    pub fn advance(&mut self, until: Seconds) {
+    fn advance(&mut self, until: Seconds) {
         match &mut self.source {
             Source::Rectangles(scheduler) => scheduler.advance(until),
             Source::Plan(plan) => plan.advance(until),
-        }
-    }
-
-    /// The time of the next event or sample, if there is one.
-    #[must_use]
-    pub fn next_event(&self) -> Option<Seconds> {
-        match &self.source {
-            Source::Rectangles(scheduler) => scheduler.next_event(),
-            Source::Plan(plan) => plan.next_event(),
         }
     }
 
@@ -304,7 +326,7 @@ mod tests {
                 source,
                 ..SlotStudySettings::default()
             };
-            simulate_slot_study(&jobs(1), Nodes(16), &settings, false).measured
+            simulate(&jobs(1), Nodes(16), &settings, false).measured
         };
         let (rectangles, plan) = (
             measure(SlotSource::FreeRectangles),
@@ -326,8 +348,8 @@ mod tests {
             };
             let mut jobs = jobs(2);
             jobs[7].nodes = Nodes(17);
-            let run = simulate_slot_study(&jobs, Nodes(16), &settings, true);
-            let plain = simulate_slot_study(&jobs, Nodes(16), &settings, false);
+            let run = simulate(&jobs, Nodes(16), &settings, true);
+            let plain = simulate(&jobs, Nodes(16), &settings, false);
             assert_eq!(run.measured, plain.measured);
             assert!(plain.jobs.is_empty() && plain.samples.is_empty());
             let get = |name| run.measured.get(name).unwrap();
@@ -354,7 +376,7 @@ mod tests {
             ..SlotStudySettings::default()
         };
         let start = |stretch| {
-            simulate_slot_study(&jobs(stretch), Nodes(10), &settings, false)
+            simulate(&jobs(stretch), Nodes(10), &settings, false)
                 .measured
                 .get("slot_start_p95_hours")
                 .unwrap()
@@ -365,7 +387,7 @@ mod tests {
     #[test]
     fn the_bins_of_figures_4_and_7_add_up_to_a_hundred_percent() {
         let settings = SlotStudySettings::default();
-        let measured = simulate_slot_study(&jobs(1), Nodes(16), &settings, false).measured;
+        let measured = simulate(&jobs(1), Nodes(16), &settings, false).measured;
         let statistics = SlotStatistics::default();
         let slots = statistics.by_number_of_slots().map(|(name, _)| name);
         let nodes = statistics.by_number_of_nodes().map(|(name, _)| name);

@@ -14,13 +14,14 @@ pub use background::check_span;
 pub use settings::{Combination, VirtualStudyError, VirtualStudySettings};
 pub use trial::VirtualTrial;
 
-pub use background::{Replayed, Snapshot, VirtualReplay};
+pub use background::VirtualReplay;
 
 use std::sync::Arc;
 
-use background::{DAY, calibration, in_order, instants, window};
+use background::{DAY, Replayed, Snapshot, calibration, in_order, instants, window};
 
 use crate::estimates::WaitCalibration;
+use crate::kernel::{Listed, Played, Scene, Source};
 use crate::random::Stream;
 use crate::scheduling::outcome::JobOutcome;
 use crate::units::{Nodes, Seconds};
@@ -47,36 +48,6 @@ pub struct VirtualStudyRun {
     pub jobs: Vec<JobOutcome>,
 }
 
-/// Replays `jobs` on a machine of `nodes` and tries out one request a day (EXP-6, spec `provisioning.md` §7.7 and AMB-26).
-///
-/// Jobs are planned with the estimates and run for the runtimes that they have; their order does not matter, and those wider
-/// than the machine are left out. The warm-up counts from the first submission; each of the days after it has one instant, at
-/// a second drawn from `stream`. One number is drawn a day and nothing else, so studies that differ only in the request see
-/// the same instants of the same replay, and more instants extend fewer.
-///
-/// At each instant, after everything that happens in its second, and independently (AMB-26b: no request sees another):
-///
-/// * The reservation is priced by ALG-4 on the snapshot, for the start S = instant + lead; refused where it collides with what
-///   runs.
-/// * ALG-5 chooses the submission T1 with the predictor as of the instant, which has seen the wait of every job that has
-///   started. The padded job goes into a fork at T1, the trace plays on, and T2 is read if it is not after S.
-/// * ALG-6 decides between them, by [`VirtualStudySettings::combination`].
-///
-/// # Errors
-/// [`VirtualStudyError`] if a setting is out of range, if the request is wider than the machine, or if the trace does not
-/// reach from the warm-up over all instants to the last wanted start.
-pub fn simulate_virtual(
-    jobs: &[Job],
-    nodes: Nodes,
-    settings: &VirtualStudySettings,
-    stream: &mut Stream,
-) -> Result<VirtualStudyRun, VirtualStudyError> {
-    let study = VirtualStudy::new(jobs, nodes, settings, stream)?;
-    let mut trials = Vec::new();
-    let replayed = study.replay_alone(|snapshot| trials.push(study.try_out(snapshot)))?;
-    study.judge(trials, replayed)
-}
-
 /// A study whose instants are drawn: what is replayed, and what is asked of the replay.
 pub struct VirtualStudy {
     jobs: Arc<[Job]>,
@@ -92,8 +63,14 @@ impl VirtualStudy {
 
     /// Checks the settings and draws the instants.
     ///
+    /// `jobs` are planned with the estimates and run for the runtimes that they have; their order does not matter, and those wider
+    /// than the machine are left out. The warm-up counts from the first submission; each of the days after it has one instant, at
+    /// a second drawn from `stream`. One number is drawn a day and nothing else, so studies that differ only in the request see
+    /// the same instants of the same replay, and more instants extend fewer.
+    ///
     /// # Errors
-    /// As [`simulate_virtual`].
+    /// [`VirtualStudyError`] if a setting is out of range, if the request is wider than the machine, or if the trace does not
+    /// reach from the warm-up over all instants to the last wanted start.
     pub fn new(
         jobs: &[Job],
         nodes: Nodes,
@@ -112,17 +89,8 @@ impl VirtualStudy {
         })
     }
 
-    /// The jobs that fit on the machine, by submission; ids are positions.
-    #[must_use]
-    pub fn jobs(&self) -> &Arc<[Job]> {
-        &self.jobs
-    }
-
     /// The replay before its first job.
-    ///
-    /// # Errors
-    /// [`VirtualStudyError`] if the settings of the predictor are out of range.
-    pub fn replay(&self) -> Result<VirtualReplay, VirtualStudyError> {
+    fn replay(&self) -> Result<VirtualReplay, VirtualStudyError> {
         let until = self.window.1;
         VirtualReplay::new(
             &self.jobs,
@@ -133,35 +101,34 @@ impl VirtualStudy {
         )
     }
 
-    /// Replays the jobs and hands over machine and predictor at each instant.
-    fn replay_alone(&self, mut ask: impl FnMut(Snapshot)) -> Result<Replayed, VirtualStudyError> {
-        let mut replay = self.replay()?;
-        let mut jobs: &[Job] = self.jobs();
-        while !replay.is_done() {
-            let arrival = jobs.first().map(|job| job.submit);
-            let Some(next) = arrival.into_iter().chain(replay.next_event()).min() else {
-                break;
-            };
-            let (day, later) = jobs.split_at(jobs.partition_point(|job| job.submit < next + DAY));
-            replay.submit(day.iter().cloned());
-            replay.advance(next + DAY);
-            replay.take_snapshots().into_iter().for_each(&mut ask);
-            jobs = later;
-        }
-        Ok(replay.finish())
-    }
-
-    /// Tries out the request of one instant in forks of the machine as it is then.
-    #[must_use]
-    pub fn try_out(&self, snapshot: Snapshot) -> VirtualTrial {
-        trial::try_out(&snapshot, &self.jobs, &self.settings)
+    /// The machine that replays the trace, its client, and the one that asks for reservations once a day (EXP-6, spec
+    /// `provisioning.md` §7.7 and AMB-26).
+    ///
+    /// At each instant, after everything that happens in its second, and independently (AMB-26b: no request sees another):
+    ///
+    /// * The reservation is priced by ALG-4 on the snapshot, for the start S = instant + lead; refused where it collides with what
+    ///   runs.
+    /// * ALG-5 chooses the submission T1 with the predictor as of the instant, which has seen the wait of every job that has
+    ///   started. The padded job goes into a fork at T1, the trace plays on, and T2 is read if it is not after S.
+    /// * ALG-6 decides between them, by [`VirtualStudySettings::combination`].
+    ///
+    /// # Errors
+    /// [`VirtualStudyError`] if the settings of the predictor are out of range.
+    pub fn scene(self) -> Result<Scene<VirtualReplay>, VirtualStudyError> {
+        let submit = |input: &mut Vec<Job>, jobs: &[Job]| input.extend_from_slice(jobs);
+        let client = Listed::new(Arc::clone(&self.jobs), |job: &Job| job.submit, submit);
+        let mut scene = Scene::new("machine", self.replay()?).with("client", client);
+        // Within a day at most two requests are made, and so many forks are held at once.
+        scene.window = DAY;
+        let requester = Requester {
+            study: self,
+            trials: Vec::new(),
+        };
+        Ok(scene.with("requester", requester))
     }
 
     /// What the study found: the trials in order of time, and what the replay says beside them.
-    ///
-    /// # Errors
-    /// As [`simulate_virtual`].
-    pub fn judge(
+    fn judge(
         &self,
         trials: Vec<VirtualTrial>,
         replayed: Replayed,
@@ -171,6 +138,46 @@ impl VirtualStudy {
             calibration: calibration(&self.jobs, &replayed, self.window, &self.settings)?,
             jobs: replayed.outcomes(&self.jobs, self.window.1),
         })
+    }
+}
+
+/// The one that asks for a reservation once a day. The replay never sees a request: what a fork would do is found out here.
+struct Requester {
+    study: VirtualStudy,
+    trials: Vec<VirtualTrial>,
+}
+
+impl Source<Vec<Job>, Vec<Snapshot>> for Requester {
+    fn next_event(&self) -> Option<Seconds> {
+        None
+    }
+
+    fn hand_over(&mut self, _: Seconds, _: &mut Vec<Job>) {}
+
+    fn listens(&self) -> bool {
+        true
+    }
+
+    fn told(&mut self, snapshots: &Vec<Snapshot>) {
+        let study = &self.study;
+        let tried = snapshots
+            .iter()
+            .map(|snapshot| trial::try_out(snapshot, &study.jobs, &study.settings));
+        self.trials.extend(tried);
+    }
+}
+
+impl VirtualStudyRun {
+    /// What a [`VirtualStudy::scene`] came to; `None` if it is not one.
+    ///
+    /// # Errors
+    /// [`VirtualStudyError`] if the settings of the predictor are out of range.
+    pub fn of(mut played: Played<VirtualReplay>) -> Result<Option<Self>, VirtualStudyError> {
+        let Some(requester) = played.take_source::<Requester>() else {
+            return Ok(None);
+        };
+        let Requester { study, trials } = requester;
+        study.judge(trials, played.machine.finish()).map(Some)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use kameo::Actor;
 use kameo::message::{Context, Message};
 
-use super::messages::{HandOver, NextEvent, WhenNext};
+use super::old_messages::{HandOver, NextEvent, WhenNext};
 use crate::units::Seconds;
 use crate::workload::{CoRequest, Job, ReservationRequest};
 

@@ -16,8 +16,9 @@ use self::messages::{
     BeginWindow, CarryOut, Done, EndWindow, LocalProgress, LocalReport, ReportLocal,
     ReportRequests, RequestReport, TakeJobs, WorkOff, WorkedOff,
 };
-use super::messages::{AskGrant, HandOver, NextEvent, WhenNext};
-use super::{Client, Clock, Member, Silent, SimulationError, ask};
+use super::old_clock::Clock;
+use super::old_messages::{AskGrant, HandOver, NextEvent, WhenNext};
+use super::{Client, Member, Silent, SimulationError, ask};
 use crate::brokering::{
     CoReservationSettings, Exchange, GridInputs, GridRun, MAXIMUM_IDLE_WINDOWS, OutageEvents, Site,
     WINDOW, clusters, finish,

@@ -2,146 +2,93 @@
 
 use kameo::Reply;
 
-use crate::failures::NodeEvent;
-use crate::scheduling::SlotStudyRun;
-use crate::scheduling::measures::Measured;
-use crate::scheduling::reserving::{ReservationOutcome, ReservationTotals};
-use crate::scheduling::{JobOutcome, SimulationMetrics};
+use crate::kernel::{Pause, Pending};
 use crate::units::Seconds;
-use crate::workload::{Job, JobId, ReservationRequest};
 
-/// To a client, the failure injector or a cluster: when is your next event?
+/// To the clock: play the simulation to its end.
 #[derive(Clone, Copy, Debug)]
-pub struct WhenNext;
+pub struct Play;
 
-/// Reply to [`WhenNext`]: the time of the next event, or `None` when there will be none.
-#[derive(Clone, Copy, Debug, Reply)]
-pub struct NextEvent(pub Option<Seconds>);
+/// Reply to [`Play`]: how the simulation ended, or who does not answer.
+#[derive(Debug, Reply)]
+pub struct Over<O: Send + 'static>(pub Result<Ended<O>, Silent>);
 
-/// To the clock: the next events of everybody; grant the next window.
+/// How a simulation ended.
 #[derive(Clone, Debug)]
-pub struct AskGrant {
-    /// What everybody answered to [`WhenNext`].
-    pub next_events: Vec<Option<Seconds>>,
+pub struct Ended<O> {
+    /// What the machine handed out, a window each, where that is kept.
+    pub outputs: Vec<O>,
+    /// Whether everything is over.
+    pub is_over: bool,
 }
 
-/// Reply of the clock: everybody may work off what happens before `until`; `None` when nothing is left to happen.
-#[derive(Clone, Copy, Debug, Reply)]
-pub struct Grant {
-    /// End of the granted window, exclusive.
-    pub until: Option<Seconds>,
+/// An actor that does not answer, because it has stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Silent {
+    /// The machine.
+    Machine,
+    /// The source with this index.
+    Source(usize),
+    /// The service with this index.
+    Service(usize),
 }
 
-/// To a client or a failure injector: hand over everything before `until`, in order of time; of one instant by id. The reply is the list.
-#[derive(Clone, Copy, Debug)]
-pub struct HandOver {
+/// To a source: add everything before `until` to this input.
+#[derive(Clone, Debug)]
+pub struct HandOver<I> {
     /// End of the granted window, exclusive.
     pub until: Seconds,
+    /// What other sources have handed over for it.
+    pub input: I,
 }
 
-/// To a cluster: take these arrivals and node events and work off everything before `until`.
+/// To a source: this became final. Replied to with the same, for whoever is told next.
 #[derive(Clone, Debug)]
-pub struct Advance {
-    /// Jobs submitted before `until`.
-    pub arrivals: Vec<Job>,
-    /// Node failures and repairs before `until`.
-    pub node_events: Vec<NodeEvent>,
-    /// Jobs that their users take back before `until` if they have not started, and when.
-    pub cancellations: Vec<(Seconds, JobId)>,
-    /// End of the granted window, exclusive.
-    pub until: Seconds,
-}
+pub struct Told<O>(pub O);
 
-/// Reply of a cluster to [`Advance`].
+/// Reply of a source.
 #[derive(Clone, Debug, Reply)]
-pub struct Progress {
-    /// Outcomes that became final in the window.
-    pub outcomes: Vec<JobOutcome>,
-    /// Jobs that were taken back in the window, and when.
-    pub cancelled: Vec<(Seconds, JobId)>,
-    /// The cluster's own next event.
-    pub next_event: Option<Seconds>,
-    /// Whether every job handed over so far has its outcome.
-    pub idle: bool,
+pub struct Noted<T: Send + 'static> {
+    /// What it was given, with its own part.
+    pub given: T,
+    /// What it says of itself now.
+    pub pending: Pending,
 }
 
-/// To a cluster: your totals, please.
-#[derive(Clone, Copy, Debug)]
-pub struct ReportTotals;
-
-/// Reply of a cluster to [`ReportTotals`].
-#[derive(Clone, Copy, Debug, Reply)]
-pub struct Totals(pub SimulationMetrics);
-
-/// To a machine that takes reservations: take these arrivals and requests and work off everything before `until`.
+/// To a machine: take this and work off everything before `until`.
 #[derive(Clone, Debug)]
-pub struct AdvanceReserving {
-    /// Jobs submitted before `until`.
-    pub arrivals: Vec<Job>,
-    /// Requests submitted before `until`.
-    pub requests: Vec<ReservationRequest>,
-    /// Failures and repairs of nodes before `until`.
-    pub node_events: Vec<NodeEvent>,
-    /// End of the granted window, exclusive.
+pub struct Advance<I> {
+    /// What happens from outside in the window.
+    pub input: I,
+    /// End of the window, exclusive.
     pub until: Seconds,
+    /// Where to stop before.
+    pub pause: Pause,
 }
 
-/// Reply of that machine to [`AdvanceReserving`].
-#[derive(Clone, Debug, Reply)]
-pub struct ReservingProgress {
-    /// Outcomes of jobs that became final in the window.
-    pub jobs: Vec<JobOutcome>,
-    /// Outcomes of requests that became final in the window.
-    pub reservations: Vec<ReservationOutcome>,
+/// Reply of a machine to [`Advance`], or who did not answer it.
+#[derive(Debug, Reply)]
+pub struct Worked<O: Send + 'static>(pub Result<Progress<O>, Silent>);
+
+/// How far a machine came.
+#[derive(Clone, Debug)]
+pub struct Progress<O> {
+    /// What became final in the window.
+    pub output: O,
+    /// Everything before this is worked off.
+    pub reached: Seconds,
     /// The machine's own next event.
     pub next_event: Option<Seconds>,
-    /// Whether everything handed over so far has its outcome.
-    pub idle: bool,
+    /// Whether everything handed over so far is over.
+    pub is_idle: bool,
+    /// Whether nothing more is wanted of it.
+    pub is_done: bool,
 }
 
-/// To a machine that takes reservations: your totals, please.
-#[derive(Clone, Copy, Debug)]
-pub struct ReportReserving;
-
-/// Reply to [`ReportReserving`].
-#[derive(Clone, Copy, Debug, Reply)]
-pub struct ReservingTotals {
-    /// Of the jobs.
-    pub jobs: SimulationMetrics,
-    /// Of the requests.
-    pub reservations: ReservationTotals,
-}
-
-/// To a machine that is watched from outside: take these arrivals and work off everything before `until`.
+/// To a service: what a machine asks of it.
 #[derive(Clone, Debug)]
-pub struct AdvanceWatched {
-    /// Jobs submitted before `until`.
-    pub arrivals: Vec<Job>,
-    /// End of the granted window, exclusive.
-    pub until: Seconds,
-}
+pub struct AskService<Q>(pub Q);
 
-/// Reply of that machine to [`AdvanceWatched`].
-#[derive(Clone, Copy, Debug, Reply)]
-pub struct WatchedProgress {
-    /// The machine's own next event.
-    pub next_event: Option<Seconds>,
-    /// Whether everything that is asked of it was seen, whatever else is to happen.
-    pub done: bool,
-}
-
-/// To a machine that advertises slots: what was seen?
-#[derive(Clone, Copy, Debug)]
-pub struct ReportSlots;
-
-/// Reply to [`ReportSlots`].
+/// Reply of a service to [`AskService`].
 #[derive(Clone, Debug, Reply)]
-pub struct SlotsSeen(pub SlotStudyRun);
-
-/// To clients: what did they do?
-#[derive(Clone, Copy, Debug)]
-pub struct ReportMeasures;
-
-/// Reply to [`ReportMeasures`].
-#[derive(Clone, Debug, Reply)]
-pub struct Measures(pub Measured);
+pub struct Answered<A: Send + 'static>(pub A);

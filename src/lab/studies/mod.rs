@@ -7,7 +7,7 @@ mod held;
 
 pub use self::held::{Held, MachineUse};
 pub use self::overbooking::PolicySimulation;
-use crate::actors::SimulationError;
+use crate::actors::{Player, SimulationError};
 use crate::estimates::EstimateModel;
 use crate::failures::NodeEvent;
 use crate::scheduling::measures::Measured;
@@ -135,14 +135,23 @@ pub struct SimulationResult {
     pub seen: Seen,
 }
 
+/// What a study is called where its simulations name it.
+fn name_of(strategy: Option<Strategy>) -> &'static str {
+    strategy.map_or("", |strategy| strategy.name)
+}
+
 /// A simulation that has everything it reads.
 pub trait Simulation: Send + Sync {
-    /// Runs it as an actor system on a current-thread runtime of its own. The result does not depend on anything but the inputs.
+    /// Runs it, in production by actors on a current-thread runtime of their own. The result does not depend on anything but the inputs.
     ///
     /// # Errors
     ///
     /// When the settings do not fit the inputs, or when an actor panics.
-    fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError>;
+    fn run(
+        &self,
+        keep_outcomes: bool,
+        player: &Player,
+    ) -> Result<SimulationResult, SimulationError>;
 
     /// Shows the jobs, requests and failures that it was handed, always in the same order. What a policy knows beforehand
     /// (statistics, batteries to learn from) is no part of them.

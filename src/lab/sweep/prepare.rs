@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::coordinator::Simulate;
 use super::spec::{SimulationSpec, Sweep};
+use crate::actors::Player;
 use crate::failures::FailureSource;
 use crate::inputs::parallel::map_in_parallel;
 use crate::inputs::{ContentHashes, InputError, Inputs};
@@ -74,7 +75,7 @@ impl Simulate for Inputs {
     fn simulate(&self, spec: &SimulationSpec) -> Result<SimulationResult, String> {
         let simulation = self.simulation(spec).map_err(|error| error.to_string())?;
         let result = simulation
-            .run(self.keep_outcomes)
+            .run(self.keep_outcomes, &Player::by_actors())
             .map_err(|error| error.to_string())?;
         Ok(SimulationResult {
             seen: self.seen.seen(|handed| simulation.handed(handed)),

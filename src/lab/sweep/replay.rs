@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use super::spec::{SimulationSpec, Sweep};
-use crate::actors::SimulationError;
+use crate::actors::{Player, SimulationError};
 use crate::inputs::InputSources;
 use crate::inputs::{InputError, InputFolders, Inputs};
 use crate::scheduling::{Replay, SimulationMetrics, replay};
@@ -157,7 +157,7 @@ pub fn replay_point(
             let simulation = study
                 .simulation(&spec, &inputs)
                 .map_err(ReplayError::Input)?;
-            let result = simulation.run(true)?;
+            let result = simulation.run(true, &Player::by_calls())?;
             let machines = study
                 .machines(&spec, &inputs, &result)
                 .map_err(ReplayError::Input)?;

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::{SiteLoad, SiteWorkload};
+use crate::kernel::drive;
 use crate::plan::{Fit, Profile};
-use crate::scheduling::reserving::{ReservingSettings, simulate_reserving};
+use crate::scheduling::reserving::{ReservingRun, ReservingSettings, reserving_scene};
 use crate::units::{NodeSeconds, Nodes, Seconds};
 use crate::workload::{AdjustableTrace, Job};
 
@@ -139,7 +140,17 @@ pub fn utilisation_percent(jobs: &[Job], nodes: Nodes, window: (Seconds, Seconds
     let used = if exact {
         used_by_exact(jobs, nodes, window)
     } else {
-        let run = simulate_reserving(nodes, &ReservingSettings::default(), jobs, &[]);
+        let (settings, nothing) = (ReservingSettings::default(), Arc::default());
+        let (jobs, failures) = (Arc::from(jobs), Arc::default());
+        let scene = reserving_scene(
+            nodes,
+            &settings,
+            &jobs,
+            &nothing,
+            &Arc::default(),
+            &failures,
+        );
+        let run = ReservingRun::of(drive(scene, true), &failures);
         let runs = run.jobs.iter().filter_map(|outcome| {
             let (start, end) = (outcome.start?, outcome.end?);
             Some(within(outcome.job.nodes, start, end, window))

@@ -1,6 +1,7 @@
 //! The undisturbed replay: snapshots of machine and predictor at the instants, and whether predictions came true.
 
 use std::collections::VecDeque;
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use rand::RngExt;
@@ -8,6 +9,7 @@ use rand::RngExt;
 use super::settings::{VirtualStudyError, VirtualStudySettings};
 use super::{CALIBRATED_DEADLINES_HOURS, CALIBRATED_QUANTILES};
 use crate::estimates::{WaitCalibration, WaitPredictor};
+use crate::kernel::{Machine, NoService, Pause, Step};
 use crate::random::Stream;
 use crate::scheduling::outcome::JobOutcome;
 use crate::scheduling::reserving::ReservingMachine;
@@ -91,13 +93,8 @@ impl VirtualReplay {
         })
     }
 
-    /// Hands over arrivals in the order of submission, none of them in the past.
-    pub fn submit(&mut self, jobs: impl IntoIterator<Item = Job>) {
-        self.pending.extend(jobs);
-    }
-
     /// Works off every event before `until`.
-    pub fn advance(&mut self, until: Seconds) {
+    fn work_off(&mut self, until: Seconds) {
         while let Some(&instant) = self.instants.front().filter(|it| **it < until) {
             self.instants.pop_front();
             self.play(instant + Seconds(1));
@@ -111,11 +108,6 @@ impl VirtualReplay {
             });
         }
         self.play(until);
-    }
-
-    /// Machine and predictor at the instants that have passed since the last call.
-    pub fn take_snapshots(&mut self) -> Vec<Snapshot> {
-        std::mem::take(&mut self.snapshots)
     }
 
     /// Tells the predictor of all jobs that have started since the last time, in the order in which they did.
@@ -147,9 +139,37 @@ impl VirtualReplay {
         }
     }
 
-    /// The time of the next event, submission or instant, if there is one.
-    #[must_use]
-    pub fn next_event(&self) -> Option<Seconds> {
+    /// What was seen.
+    pub(super) fn finish(mut self) -> Replayed {
+        let running = |position: usize| self.machine.started(JobId(position as u32));
+        let judged = self.replayed.starts.iter_mut().take(self.judged);
+        for (position, start) in judged.enumerate() {
+            *start = start.or_else(|| running(position));
+        }
+        self.replayed
+    }
+}
+
+impl Machine for VirtualReplay {
+    type Input = Vec<Job>;
+    /// Machine and predictor at the instants that have passed.
+    type Output = Vec<Snapshot>;
+    type Service = NoService;
+
+    fn take(&mut self, input: Vec<Job>) {
+        self.pending.extend(input);
+    }
+
+    fn advance(&mut self, until: Seconds, _: Pause) -> Step<NoService> {
+        self.work_off(until);
+        Step::Reached(until)
+    }
+
+    fn answered(&mut self, answer: Infallible) {
+        match answer {}
+    }
+
+    fn next_event(&self) -> Option<Seconds> {
         let events = [
             self.pending.front().map(|job| job.submit),
             self.instants.front().copied(),
@@ -158,25 +178,21 @@ impl VirtualReplay {
         events.into_iter().flatten().min()
     }
 
-    /// Whether nothing more is asked of the replay: all instants are over, and every job whose wait is held against its prediction has
-    /// started.
-    #[must_use]
-    pub fn is_done(&self) -> bool {
+    /// Instants are looked at even where nothing runs.
+    fn is_idle(&self) -> bool {
+        self.next_event().is_none()
+    }
+
+    /// All instants are over, and every job whose wait is held against its prediction has started.
+    fn is_done(&self) -> bool {
         let waits = |id: JobId| (id.0 as usize) < self.judged;
         self.instants.is_empty()
             && self.submitted >= self.judged
             && !self.machine.queue().iter().any(|it| waits(it.job))
     }
 
-    /// What was seen.
-    #[must_use]
-    pub fn finish(mut self) -> Replayed {
-        let running = |position: usize| self.machine.started(JobId(position as u32));
-        let judged = self.replayed.starts.iter_mut().take(self.judged);
-        for (position, start) in judged.enumerate() {
-            *start = start.or_else(|| running(position));
-        }
-        self.replayed
+    fn hand_out(&mut self) -> Vec<Snapshot> {
+        std::mem::take(&mut self.snapshots)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::{
     Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
 };
-use crate::actors::{SimulationError, simulate_clusters};
+use crate::actors::{Player, SimulationError, simulate_clusters};
 use crate::brokering::evaluation::grid_measures;
 use crate::brokering::measures::ClusterSummary;
 use crate::brokering::{ClusterWorkload, CoReservationSettings, GridInputs, GridRun};
@@ -40,7 +40,11 @@ pub struct GridSimulation {
 }
 
 impl Simulation for GridSimulation {
-    fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
+    fn run(
+        &self,
+        keep_outcomes: bool,
+        player: &Player,
+    ) -> Result<SimulationResult, SimulationError> {
         let run = simulate_clusters(&self.inputs, &self.settings, &self.seed)?;
         Ok(grid_result(
             &self.inputs,

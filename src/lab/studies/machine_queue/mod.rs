@@ -8,7 +8,7 @@ use std::sync::{Arc, OnceLock};
 use self::keys::{RawMachineQueue, RawTables};
 use self::site::Site;
 use super::{Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter};
-use crate::actors::SimulationError;
+use crate::actors::{Player, SimulationError};
 use crate::inputs::{ContentHashes, Handed, InputError, Inputs, RunInput};
 use crate::keys::problem::{ProblemKind, Problems};
 use crate::scheduling::partitioned::{
@@ -40,7 +40,11 @@ pub struct MachineQueueSimulation {
 
 impl Simulation for MachineQueueSimulation {
     /// Outcomes and waits are those without the added reservation; the schedule with it says what it costs.
-    fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
+    fn run(
+        &self,
+        keep_outcomes: bool,
+        player: &Player,
+    ) -> Result<SimulationResult, SimulationError> {
         let placed = &self.placed;
         let simulate = || simulate_partitioned(&self.machine, &placed.jobs);
         let outcomes = self.outcomes.get_or_init(simulate);

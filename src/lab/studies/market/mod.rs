@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use self::keys::{RawMarket, RawTables};
 use super::{Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter};
-use crate::actors::SimulationError;
+use crate::actors::{Player, SimulationError};
 use crate::brokering::market::{
     MarketInputs, MarketSettings, MigrationSettings, ProviderResult, simulate_market,
 };
@@ -33,7 +33,11 @@ struct MarketSimulation {
 }
 
 impl Simulation for MarketSimulation {
-    fn run(&self, _keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
+    fn run(
+        &self,
+        _keep_outcomes: bool,
+        player: &Player,
+    ) -> Result<SimulationResult, SimulationError> {
         let run = simulate_market(&self.settings, self.inputs.clone()).ok_or_else(|| {
             SimulationError::UnknownStrategy(self.settings.policy.strategy.clone())
         })?;

@@ -7,16 +7,15 @@ use std::sync::Arc;
 
 use self::keys::{RawClient, RawReleases};
 use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, Starter};
-use crate::actors::{SimulationError, simulate_cluster, simulate_cluster_and_clients};
+use crate::actors::{Player, SimulationError};
 use crate::estimates::EstimateModel;
 use crate::failures::FailureTrace;
 use crate::inputs::{Handed, InputError, Inputs, PreparedWorkload};
 use crate::keys::problem::Problems;
-use crate::scheduling::measures::Measured;
 use crate::scheduling::{
-    ClientSettings, ClientTies, ClosedLoop, ClusterMachine, Dependencies, PolicySettings,
-    PromisedStart, fixed_measures, learn_from_batteries, measure_intervals, promise_measures,
-    registry,
+    ClientSettings, ClientTies, ClosedLoop, ClusterMachine, ClusterRun, Dependencies,
+    PolicySettings, PromisedStart, Work, cluster_scene, fixed_measures, learn_from_batteries,
+    measure_intervals, promise_measures, registry,
 };
 use crate::studies::SimulationSpec;
 use crate::tables::{Definition, Outcomes};
@@ -53,7 +52,11 @@ pub struct PolicySimulation {
 }
 
 impl Simulation for PolicySimulation {
-    fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
+    fn run(
+        &self,
+        keep_outcomes: bool,
+        player: &Player,
+    ) -> Result<SimulationResult, SimulationError> {
         let name = &self.policy.strategy;
         let strategy = registry::strategy(name)
             .ok_or_else(|| SimulationError::UnknownStrategy(name.clone()))?;
@@ -68,19 +71,16 @@ impl Simulation for PolicySimulation {
             policy.resume(learned);
         }
         let machine = ClusterMachine::new(self.nodes, policy);
-        let (nodes, failures) = (self.nodes, &self.failures);
-        let run = match &self.clients {
-            None => simulate_cluster(machine, nodes, &self.jobs, failures, keep_outcomes)?
-                .map(|run| (run, Measured::default())),
-            Some(clients) => {
-                let clients = clients.clone();
-                simulate_cluster_and_clients(machine, nodes, clients, failures, keep_outcomes)?
-            }
+        let work = match &self.clients {
+            None => Work::Jobs(Arc::clone(&self.jobs)),
+            Some(clients) => Work::Clients(clients.clone()),
         };
-        let (run, of_clients) = run.ok_or_else(|| SimulationError::Unfinished(name.clone()))?;
+        let scene = cluster_scene(machine, work, &self.failures);
+        let played = player.play(scene, keep_outcomes, name)?;
+        let run = ClusterRun::of(played, &self.failures);
         let mut measured = fixed_measures(&run.outcomes);
         measure_intervals(&run.outcomes, &mut measured);
-        measured.extend(&of_clients);
+        measured.extend(&run.of_clients);
         measured.extend(&run.metrics.checkpoints.measures());
         measured.extend(&run.metrics.late.measures());
         let accepted = run.metrics.accepted as usize;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use self::keys::RawTables;
 use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, Starter};
-use crate::actors::SimulationError;
+use crate::actors::{Player, SimulationError};
 use crate::inputs::{Handed, InputError, Inputs};
 use crate::keys::problem::Problems;
 use crate::predictions::{LearnedSettings, Loss, PredictorSettings, Side};
@@ -33,7 +33,11 @@ pub struct PredictedQueueSimulation {
 }
 
 impl Simulation for PredictedQueueSimulation {
-    fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
+    fn run(
+        &self,
+        keep_outcomes: bool,
+        player: &Player,
+    ) -> Result<SimulationResult, SimulationError> {
         let rules = self.settings.rules;
         let jobs = queue_jobs(&self.jobs, self.nodes, rules);
         let outcomes = simulate_predicted_queue(&jobs, self.nodes, &self.settings)?;

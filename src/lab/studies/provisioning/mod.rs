@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::{
     Asked, FileStudy, LabStudy, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
 };
-use crate::actors::{SimulationError, simulate_provisioning_sites};
+use crate::actors::{Player, SimulationError, simulate_provisioning_sites};
 use crate::brokering::provisioning::measures::{
     SiteSummary, front_hypervolume, provisioning_measures,
 };
@@ -76,7 +76,11 @@ pub struct ProvisioningSimulation {
 }
 
 impl Simulation for ProvisioningSimulation {
-    fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
+    fn run(
+        &self,
+        keep_outcomes: bool,
+        player: &Player,
+    ) -> Result<SimulationResult, SimulationError> {
         let (inputs, settings) = (&self.inputs, &self.settings);
         let run = simulate_provisioning_sites(inputs, settings, self.seed.clone())?;
         Ok(provisioning_result(inputs, settings, run, keep_outcomes))

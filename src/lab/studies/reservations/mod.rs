@@ -9,14 +9,15 @@ use self::keys::RawTables;
 pub use self::tables::ReservationRows as Rows;
 use super::{
     Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
+    name_of,
 };
-use crate::actors::{SimulationError, simulate_reserving_cluster};
+use crate::actors::{Player, SimulationError};
 use crate::failures::{FailureSource, FailureTrace};
 use crate::inputs::{FailureRequest, Handed, InputError, Inputs};
 use crate::keys::problem::Problems;
 use crate::scheduling::reserving::{
-    PREEMPTIBLE_STREAM, ReservationOutcome, ReservingSettings, preemptible_jobs,
-    reservation_measures,
+    PREEMPTIBLE_STREAM, ReservationOutcome, ReservingRun, ReservingSettings, preemptible_jobs,
+    reservation_measures, reserving_scene,
 };
 use crate::studies::SimulationSpec;
 use crate::tables::Definition;
@@ -42,16 +43,21 @@ pub struct ReservingSimulation {
 }
 
 impl Simulation for ReservingSimulation {
-    fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
-        let run = simulate_reserving_cluster(
+    fn run(
+        &self,
+        keep_outcomes: bool,
+        player: &Player,
+    ) -> Result<SimulationResult, SimulationError> {
+        let scene = reserving_scene(
             self.nodes,
             &self.machine,
             &self.jobs,
             &self.requests,
             &self.preemptible,
             &self.failures,
-            keep_outcomes,
-        )?;
+        );
+        let played = player.play(scene, keep_outcomes, name_of(STRATEGY))?;
+        let run = ReservingRun::of(played, &self.failures);
         Ok(SimulationResult {
             measured: reservation_measures(self.nodes, &run.metrics, &run.totals),
             metrics: run.metrics,

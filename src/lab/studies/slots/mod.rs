@@ -7,12 +7,14 @@ use std::sync::Arc;
 
 use self::keys::RawSlots;
 pub use self::tables::SlotRows as Rows;
-use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, Starter, StudyRows};
-use crate::actors::{SimulationError, simulate_advertising_machine};
+use super::{
+    Asked, FileStudy, LabStudy, Simulation, SimulationResult, Starter, StudyRows, name_of,
+};
+use crate::actors::{Player, SimulationError};
 use crate::inputs::{Handed, InputError, Inputs};
 use crate::keys::problem::Problems;
 use crate::plan::SlotRules;
-use crate::scheduling::SlotStudySettings;
+use crate::scheduling::{SlotStudySettings, slot_scene};
 use crate::studies::SimulationSpec;
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
@@ -33,9 +35,17 @@ pub struct SlotsSimulation {
 }
 
 impl Simulation for SlotsSimulation {
-    fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
+    fn run(
+        &self,
+        keep_outcomes: bool,
+        player: &Player,
+    ) -> Result<SimulationResult, SimulationError> {
         let keep = keep_outcomes && self.keep_samples;
-        let run = simulate_advertising_machine(&self.jobs, self.nodes, &self.settings, keep)?;
+        let scene = slot_scene(&self.jobs, self.nodes, &self.settings, keep);
+        let run = player
+            .play(scene, false, name_of(STRATEGY))?
+            .machine
+            .finish();
         let mut result = SimulationResult {
             measured: run.measured,
             outcomes: run.jobs,

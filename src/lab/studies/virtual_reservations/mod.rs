@@ -8,9 +8,9 @@ use std::sync::Arc;
 pub use self::tables::TrialRows as Rows;
 use super::{
     Asked, FileStudy, Held, LabStudy, MachineUse, Simulation, SimulationResult, Starter, StudyRows,
-    StudyTables,
+    StudyTables, name_of,
 };
-use crate::actors::{SimulationError, simulate_virtual_reservations};
+use crate::actors::{Player, SimulationError};
 use crate::estimates::WaitPredictorSettings;
 use crate::inputs::{Handed, InputError, Inputs};
 use crate::keys::declaration::Given;
@@ -19,7 +19,9 @@ use crate::keys::problem::Problems;
 use crate::random::StreamSeed;
 use crate::scheduling::measures::Measured;
 use crate::scheduling::reserving::ReservingSettings;
-use crate::scheduling::{JobOutcome, VirtualStudySettings, check_span};
+use crate::scheduling::{
+    JobOutcome, VirtualStudy, VirtualStudyRun, VirtualStudySettings, check_span,
+};
 use crate::studies::SimulationSpec;
 use crate::tables::Definition;
 use crate::units::{Nodes, Seconds};
@@ -40,9 +42,16 @@ pub struct VirtualSimulation {
 }
 
 impl Simulation for VirtualSimulation {
-    fn run(&self, keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
-        let run =
-            simulate_virtual_reservations(&self.jobs, self.nodes, &self.settings, &self.seed)?;
+    fn run(
+        &self,
+        keep_outcomes: bool,
+        player: &Player,
+    ) -> Result<SimulationResult, SimulationError> {
+        let mut stream = self.seed.stream(VirtualStudy::STREAM);
+        let study = VirtualStudy::new(&self.jobs, self.nodes, &self.settings, &mut stream)?;
+        let played = player.play(study.scene()?, false, name_of(STRATEGY))?;
+        let run = VirtualStudyRun::of(played)?
+            .ok_or_else(|| SimulationError::Unfinished(name_of(STRATEGY).to_owned()))?;
         let mut measured = Measured::default();
         for (name, value) in run.measures() {
             measured.add(name, value);

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use crate::kernel::Agenda;
 use crate::plan::{Piece, Purchase, PurchaseError, Slot, SlotList, SlotRules};
-use crate::scheduling::{Agenda, JobOutcome, Verdict};
+use crate::scheduling::{JobOutcome, Verdict};
 use crate::units::{Nodes, Seconds};
 use crate::workload::{Job, JobId, RequestId};
 

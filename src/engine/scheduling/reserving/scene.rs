@@ -1,9 +1,11 @@
-//! A whole simulation of a reserving machine as one function call.
+//! A simulation of a machine that takes reservations: who takes part in it, and what it came to.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use super::{JobSums, ReservationOutcome, ReservationTotals, ReservingMachine, ReservingSettings};
-use crate::failures::{FailureTrace, NodeEvent};
+use crate::failures::{FailureTrace, NodeEvent, SharedEvents};
+use crate::kernel::{Listed, Machine, NoService, Pause, Played, Scene, Step};
 use crate::scheduling::measures::Measured;
 use crate::scheduling::outcome::{JobOutcome, SimulationMetrics};
 use crate::units::{NodeSeconds, Nodes, Seconds};
@@ -25,16 +27,14 @@ pub struct ReservingRun {
 }
 
 impl ReservingRun {
-    /// A run that is over, whose machine met these events of nodes; outcomes are in any order.
+    /// What a [`reserving_scene`] with these failures came to.
     #[must_use]
-    pub fn new(
-        nodes: Nodes,
-        metrics: SimulationMetrics,
-        totals: ReservationTotals,
-        mut jobs: Vec<JobOutcome>,
-        mut reservations: Vec<ReservationOutcome>,
-        mut node_events: Vec<NodeEvent>,
-    ) -> Self {
+    pub fn of(played: Played<ReservingMachine>, failures: &FailureTrace) -> Self {
+        let (mut jobs, mut reservations) = (Vec::new(), Vec::new());
+        for output in played.outputs {
+            jobs.extend(output.jobs);
+            reservations.extend(output.reservations);
+        }
         jobs.sort_unstable_by_key(|outcome| outcome.job.id);
         reservations.sort_unstable_by_key(|outcome| outcome.request.id);
         let ends = jobs.iter().map(|outcome| outcome.end);
@@ -42,66 +42,109 @@ impl ReservingRun {
             .chain(reservations.iter().map(|outcome| outcome.end))
             .max()
             .flatten();
-        node_events
-            .retain(|event| event.node.0 < nodes.0 && last.is_some_and(|last| event.time <= last));
+        let machine = played.machine;
+        let nodes = machine.nodes();
+        let happened = |event: &&NodeEvent| {
+            event.node.0 < nodes.0 && last.is_some_and(|last| event.time <= last)
+        };
         Self {
-            metrics,
-            totals,
+            metrics: machine.metrics(),
+            totals: machine.reservation_totals(),
             jobs,
             reservations,
-            node_events,
+            node_events: failures.events.iter().filter(happened).copied().collect(),
         }
     }
 }
 
-/// Simulates jobs and requests, both in order of submission with ids from 0, on an idle machine without failures, none of whose jobs is
-/// preemptible.
-#[must_use]
-pub fn simulate_reserving(
-    nodes: Nodes,
-    settings: &ReservingSettings,
-    jobs: &[Job],
-    requests: &[ReservationRequest],
-) -> ReservingRun {
-    let nobody: Arc<[bool]> = Arc::default();
-    simulate_reserving_with(
-        nodes,
-        settings,
-        jobs,
-        requests,
-        nobody,
-        &FailureTrace::default(),
-    )
+/// What comes to a machine with reservations from outside.
+#[derive(Clone, Debug, Default)]
+pub struct ReservingInput {
+    /// Jobs in order of submission.
+    pub arrivals: Vec<Job>,
+    /// Requests in order of submission.
+    pub requests: Vec<ReservationRequest>,
+    /// Failures and repairs of nodes.
+    pub node_events: Vec<NodeEvent>,
 }
 
-/// The same with failures of nodes, where those jobs that are marked by their id may be stopped for a reservation.
+/// What became final on a machine with reservations.
+#[derive(Clone, Debug, Default)]
+pub struct ReservingOutput {
+    /// Outcomes of jobs.
+    pub jobs: Vec<JobOutcome>,
+    /// Outcomes of requests.
+    pub reservations: Vec<ReservationOutcome>,
+}
+
+impl Machine for ReservingMachine {
+    type Input = ReservingInput;
+    type Output = ReservingOutput;
+    type Service = NoService;
+
+    fn take(&mut self, input: ReservingInput) {
+        self.inject(&input.node_events);
+        self.submit(input.arrivals);
+        self.request(input.requests);
+    }
+
+    fn advance(&mut self, until: Seconds, _: Pause) -> Step<NoService> {
+        self.advance(until);
+        Step::Reached(until)
+    }
+
+    fn answered(&mut self, answer: Infallible) {
+        match answer {}
+    }
+
+    fn next_event(&self) -> Option<Seconds> {
+        self.next_event()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.is_idle()
+    }
+
+    fn hand_out(&mut self) -> ReservingOutput {
+        ReservingOutput {
+            jobs: self.take_job_outcomes(),
+            reservations: self.take_reservation_outcomes(),
+        }
+    }
+}
+
+/// An idle machine, its clients, who asks for reservations (both in order of submission with ids from 0), and which nodes fail when.
+/// Jobs that are marked by their id may be stopped for a reservation.
 #[must_use]
-pub fn simulate_reserving_with(
+pub fn reserving_scene(
     nodes: Nodes,
     settings: &ReservingSettings,
-    jobs: &[Job],
-    requests: &[ReservationRequest],
-    preemptible: Arc<[bool]>,
-    failures: &FailureTrace,
-) -> ReservingRun {
+    jobs: &Arc<[Job]>,
+    requests: &Arc<[ReservationRequest]>,
+    preemptible: &Arc<[bool]>,
+    failures: &Arc<FailureTrace>,
+) -> Scene<ReservingMachine> {
     let mut machine = ReservingMachine::new(nodes, settings.clone());
-    machine.set_preemptible(preemptible);
-    machine.inject(&failures.events);
-    machine.submit(jobs.iter().cloned());
-    machine.request(requests.iter().cloned());
-    machine.advance(Seconds::FAR);
-    let (jobs, reservations) = (
-        machine.take_job_outcomes(),
-        machine.take_reservation_outcomes(),
-    );
-    ReservingRun::new(
-        nodes,
-        machine.metrics(),
-        machine.reservation_totals(),
-        jobs,
-        reservations,
-        failures.events.clone(),
-    )
+    machine.set_preemptible(Arc::clone(preemptible));
+    if !failures.events.is_empty() {
+        machine.expect_failures();
+    }
+    let submit = |input: &mut ReservingInput, jobs: &[Job]| input.arrivals.extend_from_slice(jobs);
+    let client = Listed::new(Arc::clone(jobs), |job: &Job| job.submit, submit);
+    let request = |input: &mut ReservingInput, requests: &[ReservationRequest]| {
+        input.requests.extend_from_slice(requests);
+    };
+    let asked_at = |request: &ReservationRequest| request.submit;
+    let asking = Listed::new(Arc::clone(requests), asked_at, request);
+    let inject = |input: &mut ReservingInput, events: &[NodeEvent]| {
+        input.node_events.extend_from_slice(events);
+    };
+    let events = SharedEvents(Arc::clone(failures));
+    let injector = Listed::new(events, |event: &NodeEvent| event.time, inject);
+    Scene::new("cluster", machine)
+        .with("client", client)
+        .with("reservation client", asking)
+        .with("failure injector", injector.beside())
 }
 
 /// The measures of a simulation with reservations (spec `grid-reservations.md` §5, `provisioning.md` §10).

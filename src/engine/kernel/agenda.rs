@@ -8,7 +8,7 @@ use crate::units::Seconds;
 /// Pending events in order of (time, class, sequence): of one instant those of the lowest class come first, and of one class those
 /// that were entered first. Nothing is ever taken back; owners let stale events pass.
 #[derive(Clone, Debug)]
-pub(crate) struct Agenda<E> {
+pub struct Agenda<E> {
     heap: BinaryHeap<Reverse<Pending<E>>>,
     sequence: u64,
 }
@@ -51,7 +51,8 @@ impl<E> Default for Agenda<E> {
 }
 
 impl<E> Agenda<E> {
-    pub(crate) fn push(&mut self, time: Seconds, class: u8, event: E) {
+    /// Enters an event of this class.
+    pub fn push(&mut self, time: Seconds, class: u8, event: E) {
         self.sequence += 1;
         self.heap.push(Reverse(Pending {
             time,
@@ -62,23 +63,23 @@ impl<E> Agenda<E> {
     }
 
     /// The time of the next event.
-    pub(crate) fn next_time(&self) -> Option<Seconds> {
+    pub fn next_time(&self) -> Option<Seconds> {
         self.heap.peek().map(|pending| pending.0.time)
     }
 
     /// The next event.
-    pub(crate) fn next(&self) -> Option<&E> {
+    pub fn next(&self) -> Option<&E> {
         self.heap.peek().map(|pending| &pending.0.event)
     }
 
     /// Takes the next event.
-    pub(crate) fn pop(&mut self) -> Option<(Seconds, E)> {
+    pub fn pop(&mut self) -> Option<(Seconds, E)> {
         let Reverse(Pending { time, event, .. }) = self.heap.pop()?;
         Some((time, event))
     }
 
     /// Takes the next event if it comes before `until`.
-    pub(crate) fn pop_before(&mut self, until: Seconds) -> Option<(Seconds, E)> {
+    pub fn pop_before(&mut self, until: Seconds) -> Option<(Seconds, E)> {
         if self.next_time()? >= until {
             return None;
         }

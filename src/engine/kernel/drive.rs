@@ -1,0 +1,133 @@
+//! A whole simulation by plain calls.
+
+use super::{BoxedSource, Clock, Machine, Pause, Pending, Service, Step};
+use crate::units::Seconds;
+
+const WEEK: Seconds = Seconds(7 * 24 * 3_600);
+
+/// Everything that takes part in a simulation.
+pub struct Scene<M: Machine> {
+    /// What time passes over.
+    pub machine: M,
+    /// What it is called in messages and logs.
+    pub machine_name: &'static str,
+    /// Whom it asks, by index.
+    pub services: Vec<M::Service>,
+    /// What each of those is called.
+    pub service_name: &'static str,
+    /// What comes from outside, with a name each for messages and logs.
+    pub sources: Vec<(&'static str, BoxedSource<M::Input, M::Output>)>,
+    /// How much of what comes from outside is handed over at once: no influence on results.
+    pub window: Seconds,
+}
+
+/// What is left of a [`Scene`] at the end.
+pub struct Played<M: Machine> {
+    /// The machine as it is then.
+    pub machine: M,
+    /// Those that it asked.
+    pub services: Vec<M::Service>,
+    /// The sources in their order.
+    pub sources: Vec<BoxedSource<M::Input, M::Output>>,
+    /// What the machine handed out, a window each; empty unless it was to be kept.
+    pub outputs: Vec<M::Output>,
+    /// Whether everything is over. If not, the machine waits for something that will never happen: its policy has lost something.
+    pub is_over: bool,
+}
+
+impl<M: Machine> Scene<M> {
+    /// A scene with a machine that asks nobody and windows of a week, into which nothing comes from outside.
+    #[must_use]
+    pub fn new(machine_name: &'static str, machine: M) -> Self {
+        Self {
+            machine,
+            machine_name,
+            services: Vec::new(),
+            service_name: "service",
+            sources: Vec::new(),
+            window: WEEK,
+        }
+    }
+
+    /// The same scene with one more source.
+    #[must_use]
+    pub fn with(
+        mut self,
+        name: &'static str,
+        source: impl super::Source<M::Input, M::Output>,
+    ) -> Self {
+        self.sources.push((name, Box::new(source)));
+        self
+    }
+}
+
+impl<M: Machine> Played<M> {
+    /// The first source of this kind.
+    #[must_use]
+    pub fn take_source<S: super::Source<M::Input, M::Output>>(&mut self) -> Option<S> {
+        let is_wanted = |source: &BoxedSource<M::Input, M::Output>| {
+            let any: &dyn std::any::Any = &**source;
+            any.is::<S>()
+        };
+        let place = self.sources.iter().position(is_wanted)?;
+        let any: Box<dyn std::any::Any> = self.sources.remove(place);
+        any.downcast().ok().map(|source| *source)
+    }
+}
+
+/// Plays a scene to its end, in this thread and without a message. Keeps what the machine hands out where that is wanted.
+#[must_use]
+pub fn drive<M: Machine>(scene: Scene<M>, keep: bool) -> Played<M> {
+    let Scene {
+        mut machine,
+        mut services,
+        sources,
+        window,
+        ..
+    } = scene;
+    let mut sources: Vec<_> = sources.into_iter().map(|(_, source)| source).collect();
+    let mut clock = Clock::new(window);
+    let mut outputs = Vec::new();
+    while !machine.is_done()
+        && let Some(grant) = clock.grant(
+            sources.iter().map(Pending::of),
+            machine.next_event(),
+            machine.is_idle(),
+        )
+    {
+        let mut input = M::Input::default();
+        let mut pause = Pause::Never;
+        for source in sources.iter_mut().filter(|source| source.reacts()) {
+            source.hand_over(grant.first, &mut input);
+            pause = Pause::AtOutput;
+        }
+        let until = grant.end(sources.iter().map(Pending::of));
+        for source in sources.iter_mut().filter(|source| !source.reacts()) {
+            source.hand_over(until, &mut input);
+        }
+        machine.take(input);
+        let reached = loop {
+            match machine.advance(until, pause) {
+                Step::Ask(service, question) => {
+                    machine.answered(services[service].answer(question));
+                }
+                Step::Reached(time) => break time,
+            }
+        };
+        clock.reached(reached);
+        let output = machine.hand_out();
+        for source in sources.iter_mut().filter(|source| source.listens()) {
+            source.told(&output);
+        }
+        if keep {
+            outputs.push(output);
+        }
+    }
+    Played {
+        is_over: machine.is_idle() || machine.is_done(),
+        machine,
+        services,
+        sources,
+        outputs,
+    }
+}

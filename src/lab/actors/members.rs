@@ -1,0 +1,139 @@
+//! The actors of one simulation: a machine, those that it asks, and what comes to it from outside. Each counts its messages.
+
+use kameo::Actor;
+use kameo::actor::ActorRef;
+use kameo::message::{Context, Message};
+
+use super::messages::{
+    Advance, Answered, AskService, HandOver, Noted, Progress, Silent, Told, Worked,
+};
+use crate::kernel::{BoxedSource, Machine, Pending, Service, Step};
+
+/// The actor around a machine. It asks its services itself.
+#[derive(Actor)]
+pub struct MachineActor<M: Machine> {
+    pub(super) machine: M,
+    pub(super) services: Vec<ActorRef<ServiceActor<M::Service>>>,
+    pub(super) handled: u64,
+}
+
+impl<M: Machine> MachineActor<M> {
+    /// The actor of a machine before its first window, and whom it asks.
+    #[must_use]
+    pub fn new(machine: M, services: Vec<ActorRef<ServiceActor<M::Service>>>) -> Self {
+        Self {
+            machine,
+            services,
+            handled: 0,
+        }
+    }
+}
+
+impl<M: Machine> Message<Advance<M::Input>> for MachineActor<M> {
+    type Reply = Worked<M::Output>;
+
+    async fn handle(
+        &mut self,
+        advance: Advance<M::Input>,
+        _: &mut Context<Self, Self::Reply>,
+    ) -> Self::Reply {
+        self.handled += 1;
+        let machine = &mut self.machine;
+        machine.take(advance.input);
+        let reached = loop {
+            match machine.advance(advance.until, advance.pause) {
+                Step::Ask(service, question) => {
+                    let answered = self.services[service].ask(AskService(question)).await;
+                    let Ok(Answered(answer)) = answered else {
+                        return Worked(Err(Silent::Service(service)));
+                    };
+                    machine.answered(answer);
+                }
+                Step::Reached(time) => break time,
+            }
+        };
+        Worked(Ok(Progress {
+            output: machine.hand_out(),
+            reached,
+            next_event: machine.next_event(),
+            is_idle: machine.is_idle(),
+            is_done: machine.is_done(),
+        }))
+    }
+}
+
+/// The actor around a service: a cluster behind a broker.
+#[derive(Actor)]
+pub struct ServiceActor<S: Service> {
+    pub(super) service: S,
+    pub(super) handled: u64,
+}
+
+impl<S: Service> ServiceActor<S> {
+    /// The actor of a service that nobody has asked anything yet.
+    #[must_use]
+    pub fn new(service: S) -> Self {
+        Self {
+            service,
+            handled: 0,
+        }
+    }
+}
+
+impl<S: Service> Message<AskService<S::Question>> for ServiceActor<S> {
+    type Reply = Answered<S::Answer>;
+
+    async fn handle(
+        &mut self,
+        ask: AskService<S::Question>,
+        _: &mut Context<Self, Self::Reply>,
+    ) -> Self::Reply {
+        self.handled += 1;
+        Answered(self.service.answer(ask.0))
+    }
+}
+
+/// The actor around a source: clients, in an open or a closed loop, or an injector of failures.
+#[derive(Actor)]
+pub struct SourceActor<I: Send + 'static, O: Send + 'static> {
+    pub(super) source: BoxedSource<I, O>,
+    pub(super) handled: u64,
+}
+
+impl<I: Send + 'static, O: Send + 'static> SourceActor<I, O> {
+    /// The actor of a source that has handed over nothing yet.
+    #[must_use]
+    pub fn new(source: BoxedSource<I, O>) -> Self {
+        Self { source, handled: 0 }
+    }
+
+    fn noted<T: Send>(&mut self, given: T) -> Noted<T> {
+        self.handled += 1;
+        Noted {
+            given,
+            pending: Pending::of(&self.source),
+        }
+    }
+}
+
+impl<I: Send + 'static, O: Send + 'static> Message<HandOver<I>> for SourceActor<I, O> {
+    type Reply = Noted<I>;
+
+    async fn handle(
+        &mut self,
+        mut ask: HandOver<I>,
+        _: &mut Context<Self, Self::Reply>,
+    ) -> Self::Reply {
+        self.source.hand_over(ask.until, &mut ask.input);
+        self.noted(ask.input)
+    }
+}
+
+impl<I: Send + 'static, O: Send + 'static> Message<Told<O>> for SourceActor<I, O> {
+    type Reply = Noted<O>;
+
+    async fn handle(&mut self, told: Told<O>, _: &mut Context<Self, Self::Reply>) -> Self::Reply {
+        self.source.told(&told.0);
+        self.noted(told.0)
+    }
+}
