@@ -1,7 +1,11 @@
-//! The actor system and the direct call are the same simulation.
+//! Actors and plain calls play the same simulation.
 
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
 use std::sync::Arc;
 
+use bookahead::actors::Player;
 use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
@@ -9,6 +13,7 @@ use bookahead::scheduling::registry::STRATEGIES;
 use bookahead::scheduling::{PolicySettings, simulate};
 use bookahead::studies::Simulation as _;
 use bookahead::studies::overbooking::PolicySimulation;
+use bookahead::sweep::{Experiment, InputFolders, InputSources, Inputs};
 use bookahead::units::Nodes;
 use bookahead::workload::Job;
 
@@ -52,7 +57,9 @@ fn every_strategy_gives_the_same_outcomes_through_actors_and_without_them() {
             failures: Arc::new(failures.clone()),
             recorded: Arc::default(),
         };
-        let actors = inputs.run(true).expect("a sound simulation");
+        let actors = inputs
+            .run(true, &Player::by_actors())
+            .expect("a sound simulation");
         assert_eq!(
             (actors.metrics, actors.outcomes),
             direct,
@@ -60,5 +67,35 @@ fn every_strategy_gives_the_same_outcomes_through_actors_and_without_them() {
             strategy.name
         );
         assert!(!actors.node_events.is_empty(), "{}", strategy.name);
+    }
+}
+
+#[test]
+fn every_study_is_played_by_actors_and_comes_to_what_plain_calls_come_to() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/goldens/experiments");
+    let mut covered = BTreeSet::new();
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let sweep = Experiment::load(&path, None)
+            .expect("a sound experiment")
+            .sweep;
+        let inputs = Inputs::new(InputSources::new(&InputFolders::default()), true);
+        for spec in sweep.simulations.iter() {
+            let simulation = inputs.simulation(&spec).expect("the inputs can be made");
+            let (actors, calls) = (Player::by_actors(), Player::by_calls());
+            let acted = simulation.run(true, &actors).expect("it runs");
+            let called = simulation.run(true, &calls).expect("it runs");
+            let strategy = &spec.scheduling.strategy;
+            assert!(acted == called, "{}: {strategy} differs", path.display());
+            assert!(
+                actors.messages() > 2 && calls.messages() == 0,
+                "{strategy} is not played by actors"
+            );
+            covered.insert(strategy.clone());
+        }
+    }
+    let studies = bookahead::studies::strategies().map(|study| study.name);
+    for study in studies.chain(["heuristic-overbooking"]) {
+        assert!(covered.contains(study), "no experiment of `{study}`");
     }
 }

@@ -6,8 +6,9 @@ use bookahead::brokering::provisioning::{
     Background, LOAD_TOLERANCE, Provider, ProvisioningSettings, SiteWorkload, common_window,
     draw_instants, load_site,
 };
+use bookahead::kernel::drive;
 use bookahead::plan::SlotRules;
-use bookahead::scheduling::reserving::{ReservingSettings, simulate_reserving};
+use bookahead::scheduling::reserving::{ReservingRun, ReservingSettings, reserving_scene};
 use bookahead::scheduling::{JobOutcome, SlotSource, simulate_slots};
 use bookahead::units::{NodeSeconds, Nodes, Seconds};
 use bookahead::workload::{
@@ -77,6 +78,14 @@ fn busy_percent(outcomes: &[JobOutcome], nodes: Nodes, window: (Seconds, Seconds
     100.0 * used.0 as f64 / nodes.for_span(window.1 - window.0).0 as f64
 }
 
+/// Jobs alone, on a machine that plans anew at every event.
+fn simulate(nodes: Nodes, settings: &ReservingSettings, jobs: &[Job]) -> ReservingRun {
+    let (jobs, failures) = (jobs.into(), Arc::default());
+    let nothing = Arc::default();
+    let scene = reserving_scene(nodes, settings, &jobs, &nothing, &Arc::default(), &failures);
+    ReservingRun::of(drive(scene, true), &failures)
+}
+
 #[test]
 fn the_loads_of_the_thesis_are_reached_on_the_machine_that_plans_anew_at_every_event() {
     for (log_of, levels) in [
@@ -89,7 +98,7 @@ fn the_loads_of_the_thesis_are_reached_on_the_machine_that_plans_anew_at_every_e
                 return;
             };
             let settings = ReservingSettings::default();
-            let run = simulate_reserving(site.nodes, &settings, &site.jobs, &[]);
+            let run = simulate(site.nodes, &settings, &site.jobs);
             let busy = busy_percent(&run.jobs, site.nodes, site.load.window);
             assert!((busy - wanted).abs() <= LOAD_TOLERANCE, "{wanted}: {busy}");
             assert!((busy - site.load.utilisation_percent).abs() < 1e-9);
@@ -138,7 +147,7 @@ fn a_replay_of_a_planning_site_and_every_fork_of_it_end_as_the_machine_that_is_l
     let instants = draw_instants(common_window(&sites).unwrap(), 1, 10);
     let settings = ProvisioningSettings::default();
     let background = Background::replay(&sites, &settings, &instants);
-    let run = simulate_reserving(sites[0].nodes, &settings.reserving, &sites[0].jobs, &[]);
+    let run = simulate(sites[0].nodes, &settings.reserving, &sites[0].jobs);
     let starts: Vec<_> = run.jobs.iter().map(|outcome| outcome.start).collect();
     assert_eq!(background.starts[0], starts);
     for (place, instant) in instants.iter().enumerate() {

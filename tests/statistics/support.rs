@@ -2,6 +2,7 @@
 
 use std::thread;
 
+use bookahead::actors::Player;
 use bookahead::report::Estimate;
 use bookahead::scheduling::SimulationMetrics;
 use bookahead::sweep::{Experiment, InputFolders, InputSources, Inputs};
@@ -64,7 +65,10 @@ fn run(experiment: &str, seed: u64, value: fn(&SimulationMetrics, f64) -> f64) -
     let metrics: Vec<SimulationMetrics> = (sweep.simulations.iter())
         .map(|spec| {
             let simulation = inputs.simulation(&spec).expect("the inputs can be made");
-            simulation.run(false).expect("it runs").metrics
+            simulation
+                .run(false, &Player::by_calls())
+                .expect("it runs")
+                .metrics
         })
         .collect();
     // The points of a setting follow each other by replication.

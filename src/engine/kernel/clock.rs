@@ -67,14 +67,18 @@ impl Clock {
         machine: Option<Seconds>,
         is_idle: bool,
     ) -> Option<Grant> {
-        let sources = sources
-            .into_iter()
-            .filter(|source| source.keeps_going || !is_idle)
-            .filter_map(|source| source.next_event);
-        let begin = sources
-            .chain(machine.filter(|_| !is_idle))
-            .min()?
-            .max(self.now);
+        let mut begin = machine.filter(|_| !is_idle);
+        let mut beside = None;
+        for source in sources {
+            let earliest = if source.keeps_going {
+                &mut begin
+            } else {
+                &mut beside
+            };
+            *earliest = (*earliest).into_iter().chain(source.next_event).min();
+        }
+        // A job may wait for a repair alone.
+        let begin = begin.or(beside.filter(|_| !is_idle))?.max(self.now);
         Some(Grant {
             first: begin + REACTION,
             until: begin + self.longest,

@@ -128,22 +128,6 @@ pub fn simulate_policy(
     result_of(ClusterMachine::new(nodes, policy), jobs, failures)
 }
 
-/// As [`simulate`], with clients whose submissions follow from what becomes of them; and what these did.
-#[must_use]
-pub fn simulate_clients(
-    nodes: Nodes,
-    settings: &PolicySettings,
-    estimates: Option<Arc<EstimateModel>>,
-    clients: ClosedLoop,
-    failures: &FailureTrace,
-) -> Option<(SimulationMetrics, Vec<JobOutcome>, Measured)> {
-    let machine = machine_of(nodes, settings, estimates, None)?;
-    let failures = Arc::new(failures.clone());
-    let played = play(machine, Work::Clients(clients), &failures);
-    let run = ClusterRun::of(played, &failures);
-    Some((run.metrics, run.outcomes, run.of_clients))
-}
-
 /// What a policy knows after it has run these batteries one after the other, each on an idle machine with the failures beside
 /// it: what calibration begins with. `None` where no such strategy is registered or it learns nothing.
 #[must_use]
@@ -178,7 +162,7 @@ pub struct Replay {
     pub allocations: Vec<Allocation>,
 }
 
-/// As [`simulate`] after [`learn_from_batteries`], or with `clients` in the place of the jobs as [`simulate_clients`]; writes down which
+/// As [`simulate`] after [`learn_from_batteries`], or with `clients` in the place of the jobs; writes down which
 /// nodes jobs held and when.
 #[must_use]
 pub fn replay(

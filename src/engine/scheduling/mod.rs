@@ -53,7 +53,7 @@ pub use cluster::{
 pub use counted::Counted;
 pub use direct::{
     ClusterRun, Replay, Work, cluster_scene, learn_from_batteries, replay, simulate,
-    simulate_clients, simulate_policy,
+    simulate_policy,
 };
 pub use hardware::Hardware;
 pub use learned::Learned;

@@ -297,8 +297,19 @@ fn measures_of(statistics: &SlotStatistics) -> Measured {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::drive;
     use crate::scheduling::Verdict;
     use crate::workload::{JobId, JobKind};
+
+    fn simulate(
+        jobs: &[Job],
+        nodes: Nodes,
+        settings: &SlotStudySettings,
+        keep_outcomes: bool,
+    ) -> SlotStudyRun {
+        let scene = slot_scene(&jobs.into(), nodes, settings, keep_outcomes);
+        drive(scene, false).machine.finish()
+    }
 
     /// Jobs that leave a hole now and then; estimates are `stretch` times the runtimes.
     fn jobs(stretch: i64) -> Vec<Job> {

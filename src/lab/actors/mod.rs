@@ -14,7 +14,7 @@ mod old_clock;
 mod old_messages;
 mod provisioning;
 #[cfg(test)]
-mod watched_tests;
+mod tests;
 
 use std::cell::Cell;
 use std::sync::Arc;

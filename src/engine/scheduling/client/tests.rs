@@ -8,10 +8,12 @@ use crate::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
 use crate::failures::{FailureTrace, NodeEvent};
+use crate::kernel::drive;
 use crate::random;
 use crate::scheduling::registry::{STRATEGIES, Strategy as Registered};
 use crate::scheduling::{
-    PolicySettings, SimulationMetrics, WorkCounters, simulate, simulate_clients,
+    ClusterMachine, ClusterRun, PolicySettings, SimulationMetrics, Work, WorkCounters,
+    cluster_scene, simulate,
 };
 use crate::units::{NodeIndex, Nodes};
 use crate::workload::{JobKind, JobLog, LoggedJob};
@@ -126,12 +128,57 @@ fn policy(strategy: &Registered, jobs: &[Job]) -> (PolicySettings, Option<Arc<Es
 
 fn closed(case: &Case, strategy: &Registered) -> (SimulationMetrics, Vec<JobOutcome>, Measured) {
     let (policy, estimates) = policy(strategy, &case.jobs);
-    let clients = ClosedLoop::new(
+    let policy = (strategy.build)(NODES, &policy, estimates);
+    let machine = ClusterMachine::new(NODES, policy);
+    let failures = Arc::new(case.failures.clone());
+    let played = drive(
+        cluster_scene(machine, Work::Clients(clients(case)), &failures),
+        true,
+    );
+    assert!(played.is_over);
+    let run = ClusterRun::of(played, &failures);
+    (run.metrics, run.outcomes, run.of_clients)
+}
+
+fn clients(case: &Case) -> ClosedLoop {
+    ClosedLoop::new(
         case.settings.clone(),
         Arc::clone(&case.jobs),
         Arc::clone(&case.ties),
-    );
-    simulate_clients(NODES, &policy, estimates, clients, &case.failures).unwrap()
+    )
+}
+
+/// One second after the other in which something happens, each followed by what clients make of its outcomes, with all failures known
+/// from the beginning.
+fn second_by_second(
+    case: &Case,
+    strategy: &Registered,
+) -> (SimulationMetrics, Vec<JobOutcome>, Measured) {
+    let (policy, estimates) = policy(strategy, &case.jobs);
+    let policy = (strategy.build)(NODES, &policy, estimates);
+    let mut machine = ClusterMachine::new(NODES, policy);
+    let mut clients = clients(case);
+    machine.inject(&case.failures.events);
+    let mut outcomes = Vec::new();
+    loop {
+        let next = machine.next_event().filter(|_| !machine.is_idle());
+        let Some(next) = next.into_iter().chain(clients.next_event()).min() else {
+            break;
+        };
+        let mut input = ClusterInput::default();
+        clients.hand_over(next + Seconds(1), &mut input);
+        machine.submit(input.arrivals);
+        machine.cancel(input.cancellations);
+        machine.advance(next + Seconds(1));
+        let output = ClusterOutput {
+            outcomes: machine.take_outcomes(),
+            cancelled: machine.take_cancelled(),
+        };
+        clients.told(&output);
+        outcomes.extend(output.outcomes);
+    }
+    outcomes.sort_by_key(|outcome| outcome.job.id);
+    (machine.metrics(), outcomes, clients.measures())
 }
 
 /// The submissions that follow from these outcomes of earlier ones, worked out from the list and the outcomes alone, in their order.
@@ -211,6 +258,21 @@ fn the_submissions_follow_from_the_outcomes_and_the_outcomes_from_the_submission
 }
 
 #[test]
+fn stopping_at_outcomes_alone_comes_to_the_same_as_stopping_at_every_second() {
+    for seed in 0..40 {
+        let case = case(seed, seed % 2 == 0);
+        for strategy in STRATEGIES {
+            let name = strategy.name;
+            assert_eq!(
+                closed(&case, strategy),
+                second_by_second(&case, strategy),
+                "{seed} {name}"
+            );
+        }
+    }
+}
+
+#[test]
 fn an_open_loop_is_the_simulation_of_its_list() {
     for number in 0..20 {
         let open = Case {
@@ -220,9 +282,14 @@ fn an_open_loop_is_the_simulation_of_its_list() {
         };
         for strategy in STRATEGIES {
             let (policy, estimates) = policy(strategy, &open.jobs);
-            let listed = simulate(NODES, &policy, estimates, &open.jobs, &open.failures);
+            let (listed, alone) =
+                simulate(NODES, &policy, estimates, &open.jobs, &open.failures).unwrap();
             let (metrics, outcomes, measured) = closed(&open, strategy);
-            assert_eq!(listed, Some((metrics, outcomes)), "{}", strategy.name);
+            assert_eq!(alone, outcomes, "{}", strategy.name);
+            // An open loop sees node events of a whole week, also those after its last job.
+            let work = WorkCounters::default();
+            let counted = |it: SimulationMetrics| SimulationMetrics { work, ..it };
+            assert_eq!(counted(listed), counted(metrics), "{}", strategy.name);
             assert_eq!(measured.get("resubmissions"), Some(0.0));
             assert_eq!(measured.get("followers_percent"), Some(0.0));
         }

@@ -6,6 +6,7 @@ use rand::RngExt;
 use super::background::{DAY, instants};
 use super::*;
 use crate::estimates::{WaitPredictor, WaitPredictorSettings};
+use crate::kernel::drive;
 use crate::random;
 use crate::scheduling::reserving::{Admission, Backfilling};
 use crate::scheduling::virtual_reservation::{CombinedScheme, cancellation_penalty};
@@ -51,6 +52,17 @@ fn small() -> VirtualStudySettings {
         warm_up: DAY,
         ..VirtualStudySettings::default()
     }
+}
+
+fn simulate_virtual(
+    jobs: &[Job],
+    nodes: Nodes,
+    settings: &VirtualStudySettings,
+    stream: &mut Stream,
+) -> Result<VirtualStudyRun, VirtualStudyError> {
+    let study = VirtualStudy::new(jobs, nodes, settings, stream)?;
+    let run = VirtualStudyRun::of(drive(study.scene()?, false))?;
+    Ok(run.expect("a scene of this study"))
 }
 
 fn study(jobs: &[Job], settings: &VirtualStudySettings) -> VirtualStudyRun {
@@ -255,10 +267,9 @@ fn the_predictor_of_an_instant_has_seen_the_waits_of_those_who_had_started_and_n
     };
     let jobs = random_jobs(5, 4);
     let study = VirtualStudy::new(&jobs, Nodes(4), &settings, &mut stream(1)).unwrap();
-    let mut snapshots = Vec::new();
-    study
-        .replay_alone(|snapshot| snapshots.push(snapshot))
-        .unwrap();
+    let submitted = Arc::clone(&study.jobs);
+    let played = drive(study.scene().unwrap(), true);
+    let snapshots: Vec<Snapshot> = played.outputs.into_iter().flatten().collect();
     assert_eq!(snapshots.len(), 3);
     for snapshot in &snapshots {
         // Slowly and obviously: a replay up to the instant, second by second.
@@ -267,15 +278,15 @@ fn the_predictor_of_an_instant_has_seen_the_waits_of_those_who_had_started_and_n
             settings.reserving.clone(),
         );
         let mut predictor = WaitPredictor::new(settings.predictor).unwrap();
-        machine.submit(study.jobs().iter().cloned());
-        let mut seen = vec![false; study.jobs().len()];
+        machine.submit(submitted.iter().cloned());
+        let mut seen = vec![false; submitted.len()];
         while machine
             .next_event()
             .is_some_and(|time| time <= snapshot.asked_at)
         {
             let time = machine.next_event().unwrap();
             machine.advance(time + Seconds(1));
-            for (job, seen) in study.jobs().iter().zip(&mut seen) {
+            for (job, seen) in submitted.iter().zip(&mut seen) {
                 if !*seen && machine.started(job.id).is_some() {
                     *seen = true;
                     predictor.observe(job.nodes, job.estimate, time - job.submit);

@@ -400,13 +400,13 @@ mod tests {
         let mut broken = inputs();
         // Jobs must come in the order of their ids: the table of jobs is left where they do not.
         broken.jobs = broken.jobs.iter().rev().cloned().collect();
-        let error = broken.run(true).unwrap_err();
+        let error = broken.run(true, &Player::by_actors()).unwrap_err();
         assert!(matches!(error, SimulationError::Stopped { .. }), "{error}");
         assert!(
             error.to_string().starts_with("the cluster stopped: "),
             "{error}"
         );
-        let result = inputs().run(true).unwrap();
+        let result = inputs().run(true, &Player::by_actors()).unwrap();
         assert_eq!(result.outcomes.len(), 3);
     }
 }

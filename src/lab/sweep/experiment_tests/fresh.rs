@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
+use crate::actors::Player;
 use crate::inputs::{InputFolders, InputSources, Inputs};
 use crate::sweep::{Identity, starter};
 
@@ -50,7 +51,7 @@ fn twice_as_many_fresh_replications_of_every_study_reuse_all_that_were_run() {
         let run = |inputs: &Inputs, sweep: &Sweep, number| {
             let simulation = inputs.simulation(&sweep.simulations.get(number));
             let simulation = simulation.expect("inputs can be made");
-            simulation.run(true).expect("it runs")
+            simulation.run(true, &Player::by_actors()).expect("it runs")
         };
         assert_eq!(
             run(&of_few, &few, number),

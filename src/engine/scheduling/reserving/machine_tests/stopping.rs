@@ -8,9 +8,24 @@ use proptest::prelude::*;
 use super::oracle::{NEVER, Oracle, jobs, plan_slowly, policies, requests};
 use super::*;
 use crate::failures::{FailureTrace, Outage};
+use crate::kernel::drive;
 use crate::scheduling::reserving::{
-    Admission, EarlyEnd, preemptible_jobs, reservation_measures, simulate_reserving_with,
+    Admission, EarlyEnd, ReservingRun, preemptible_jobs, reservation_measures, reserving_scene,
 };
+
+fn simulate_reserving_with(
+    nodes: Nodes,
+    settings: &ReservingSettings,
+    jobs: &[Job],
+    requests: &[ReservationRequest],
+    preemptible: Arc<[bool]>,
+    failures: &FailureTrace,
+) -> ReservingRun {
+    let failures = Arc::new(failures.clone());
+    let (jobs, requests) = (jobs.into(), requests.into());
+    let scene = reserving_scene(nodes, settings, &jobs, &requests, &preemptible, &failures);
+    ReservingRun::of(drive(scene, true), &failures)
+}
 
 /// Who holds a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
