@@ -2,39 +2,46 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
-/// Every Rust file below `src/`, with its module (the first folder or file name, below that of its crate) and its text without comments.
+use quote::ToTokens;
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+
+/// Every Rust file below `src/` that is compiled into the program, with its module (the first folder or file name, below that of its
+/// crate) and its text without comments and without what is compiled for tests alone.
 fn sources() -> Vec<(PathBuf, String, String)> {
-    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
-        let mut entries: Vec<PathBuf> = fs::read_dir(folder)
-            .expect("a folder of the project")
-            .map(|entry| entry.expect("an entry").path())
-            .collect();
-        entries.sort();
-        for path in entries {
-            if path.is_dir() {
-                walk(&path, found);
-            } else if path.extension().is_some_and(|ending| ending == "rs") {
-                found.push(path);
-            }
-        }
-    }
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut files = Vec::new();
-    walk(&root, &mut files);
-    files
-        .into_iter()
-        .map(|path| {
+    rust_files(&root, &mut files);
+    let mut parsed = BTreeMap::new();
+    for path in files {
+        let text = fs::read_to_string(&path).expect("a source file");
+        let file = syn::parse_file(&text).expect("a source file that compiles");
+        parsed.insert(path, (text, file));
+    }
+    let mut tests = TestCode::default();
+    for (path, (_, file)) in &parsed {
+        tests.file.clone_from(path);
+        tests.visit_file(file);
+    }
+    let is_program = |path: &Path| !tests.files.iter().any(|test| path.starts_with(test));
+    parsed
+        .iter()
+        .filter(|(path, _)| is_program(&path.with_extension("")))
+        .map(|(path, (text, _))| {
             let inside = path.strip_prefix(&root).expect("below src").to_owned();
             let mut names = inside
                 .components()
                 .map(|name| name.as_os_str().to_string_lossy().replace(".rs", ""))
                 .skip_while(|name| name == "engine" || name == "lab");
             let module = names.next().expect("a name");
-            let text = fs::read_to_string(&path).expect("a source file");
-            let code: Vec<&str> = text
-                .lines()
+            let spans = tests.lines.get(path).map_or(&[][..], Vec::as_slice);
+            let code: Vec<&str> = (1..)
+                .zip(text.lines())
+                .filter(|(number, _)| !spans.iter().any(|span| span.contains(number)))
+                .map(|(_, line)| line)
                 .filter(|line| !line.trim_start().starts_with("//"))
                 .collect();
             (inside, module, code.join("\n"))
@@ -42,12 +49,135 @@ fn sources() -> Vec<(PathBuf, String, String)> {
         .collect()
 }
 
+fn rust_files(folder: &Path, found: &mut Vec<PathBuf>) {
+    let mut entries: Vec<PathBuf> = fs::read_dir(folder)
+        .expect("a folder of the project")
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            rust_files(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+/// What is compiled for tests alone.
+#[derive(Default)]
+struct TestCode {
+    /// The file that is looked at.
+    file: PathBuf,
+    /// Lines of files, from the attribute to the end of the item.
+    lines: BTreeMap<PathBuf, Vec<RangeInclusive<usize>>>,
+    /// Files and folders of whole modules, without the ending.
+    files: BTreeSet<PathBuf>,
+}
+
+impl TestCode {
+    fn note(&mut self, attributes: &[syn::Attribute], item: &impl Spanned) -> bool {
+        let is_test = |attribute: &syn::Attribute| {
+            let is_cfg = attribute.path().is_ident("cfg");
+            is_cfg && attribute.meta.to_token_stream().to_string() == "cfg (test)"
+        };
+        let found = attributes.iter().any(is_test);
+        if found {
+            let span = item.span();
+            let lines = span.start().line..=span.end().line;
+            self.lines.entry(self.file.clone()).or_default().push(lines);
+        }
+        found
+    }
+
+    /// The file of a module that this file declares, without its ending.
+    fn file_of(&self, module: &syn::ItemMod) -> PathBuf {
+        let folder = self.file.parent().expect("a folder");
+        let path = module.attrs.iter().find_map(|attribute| {
+            let syn::Meta::NameValue(pair) = &attribute.meta else {
+                return None;
+            };
+            let value = pair.value.to_token_stream().to_string();
+            pair.path
+                .is_ident("path")
+                .then(|| value.trim_matches('"').to_owned())
+        });
+        if let Some(path) = path {
+            return folder.join(path).with_extension("");
+        }
+        let stem = self.file.file_stem().expect("a name");
+        let is_folder = ["mod", "lib", "main"].iter().any(|name| stem == *name);
+        let folder = if is_folder {
+            folder.to_owned()
+        } else {
+            folder.join(stem)
+        };
+        folder.join(module.ident.to_string())
+    }
+}
+
+impl<'ast> Visit<'ast> for TestCode {
+    fn visit_item(&mut self, item: &'ast syn::Item) {
+        let attributes: &[syn::Attribute] = match item {
+            syn::Item::Const(item) => &item.attrs,
+            syn::Item::Enum(item) => &item.attrs,
+            syn::Item::Fn(item) => &item.attrs,
+            syn::Item::Impl(item) => &item.attrs,
+            syn::Item::Macro(item) => &item.attrs,
+            syn::Item::Mod(item) => &item.attrs,
+            syn::Item::Static(item) => &item.attrs,
+            syn::Item::Struct(item) => &item.attrs,
+            syn::Item::Trait(item) => &item.attrs,
+            syn::Item::Type(item) => &item.attrs,
+            syn::Item::Use(item) => &item.attrs,
+            _ => &[],
+        };
+        if self.note(attributes, item) {
+            if let syn::Item::Mod(module) = item
+                && module.content.is_none()
+            {
+                self.files.insert(self.file_of(module));
+            }
+        } else {
+            visit::visit_item(self, item);
+        }
+    }
+
+    fn visit_impl_item_fn(&mut self, item: &'ast syn::ImplItemFn) {
+        if !self.note(&item.attrs, item) {
+            visit::visit_impl_item_fn(self, item);
+        }
+    }
+
+    fn visit_field(&mut self, field: &'ast syn::Field) {
+        self.note(&field.attrs, field);
+    }
+
+    fn visit_field_value(&mut self, field: &'ast syn::FieldValue) {
+        if !self.note(&field.attrs, field) {
+            visit::visit_field_value(self, field);
+        }
+    }
+}
+
+#[test]
+fn code_behind_the_tests_of_a_file_and_beside_them_is_looked_at() {
+    let text = "fn a() {}\n#[cfg(test)]\nmod tests {\n    fn b() {}\n}\n\nfn c() {}\n#[cfg(test)]\nmod far;\n";
+    let mut tests = TestCode {
+        file: PathBuf::from("src/engine/plan/profile.rs"),
+        ..TestCode::default()
+    };
+    tests.visit_file(&syn::parse_file(text).expect("Rust"));
+    let lines: Vec<_> = tests.lines.into_values().flatten().collect();
+    assert_eq!(lines, [2..=5, 8..=9]);
+    assert_eq!(
+        tests.files,
+        [PathBuf::from("src/engine/plan/profile/far")].into()
+    );
+}
+
 fn assert_only(word: &str, modules: &[&str]) {
     for (path, module, code) in sources() {
-        // The tests of a report run the SQL that it prints.
-        if path.to_string_lossy().contains("tests") {
-            continue;
-        }
         assert!(
             modules.contains(&module.as_str()) || !code.contains(word),
             "{} mentions `{word}`, which only {modules:?} may",
@@ -56,14 +186,8 @@ fn assert_only(word: &str, modules: &[&str]) {
     }
 }
 
-const DOMAIN: [&str; 6] = [
-    "workload",
-    "estimates",
-    "failures",
-    "plan",
-    "scheduling",
-    "brokering",
-];
+/// Modules of the engine that touch the system: files are written and memory is asked for.
+const AT_THE_EDGE: [&str; 2] = ["memory", "output"];
 
 #[test]
 fn the_domain_is_built_without_actors_runtime_database_tables_or_command_line() {
@@ -93,7 +217,7 @@ fn the_domain_is_built_without_actors_runtime_database_tables_or_command_line() 
 #[test]
 fn the_domain_reads_no_clock_no_environment_and_starts_no_thread() {
     for (path, module, code) in sources() {
-        if !DOMAIN.contains(&module.as_str()) {
+        if !path.starts_with("engine") || AT_THE_EDGE.contains(&module.as_str()) {
             continue;
         }
         for word in [
@@ -103,14 +227,7 @@ fn the_domain_reads_no_clock_no_environment_and_starts_no_thread() {
             "std::env",
             "rand::rng",
         ] {
-            // Tests of a module may look where real traces lie.
-            let production = code.split("#[cfg(test)]").next().unwrap_or_default();
-            let is_test = path.to_string_lossy().contains("tests");
-            assert!(
-                is_test || !production.contains(word),
-                "{} mentions `{word}`",
-                path.display()
-            );
+            assert!(!code.contains(word), "{} mentions `{word}`", path.display());
         }
     }
 }
@@ -164,11 +281,6 @@ fn only_one_file_writes_to_the_terminal_and_one_opens_inputs() {
     for (path, _, code) in sources() {
         let name = path.to_string_lossy().replace('\\', "/");
         let may = |files: &[&str]| files.iter().any(|file| name.ends_with(file));
-        // Tests stand behind the code of a file, or in files of their own.
-        if name.contains("tests") || name.contains("fixtures") {
-            continue;
-        }
-        let code = code.split("#[cfg(test)]").next().unwrap_or_default();
         for way in ways.iter().filter(|_| !may(&writers)) {
             assert!(
                 !code.contains(way),
@@ -193,7 +305,7 @@ fn no_module_but_the_studies_tells_studies_apart() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     for (path, module, code) in sources() {
         let name = path.to_string_lossy();
-        if module == "studies" || name.contains("tests") || name.contains("fixtures") {
+        if module == "studies" {
             continue;
         }
         for list in ["StudySpec::", "StudyRows::"] {
@@ -226,13 +338,10 @@ fn reports_and_commands_name_studies_in_views_only() {
     for (path, module, code) in sources() {
         let name = path.to_string_lossy();
         let is_view = name.starts_with("report/views");
-        if !["report", "cli"].contains(&module.as_str()) || is_view || name.contains("tests") {
+        if !["report", "cli"].contains(&module.as_str()) || is_view {
             continue;
         }
-        let production = code.split("#[cfg(test)]").next().unwrap_or_default();
-        let names_one = production
-            .replace("::STRATEGY_AXIS", "")
-            .contains("::STRATEGY");
+        let names_one = code.replace("::STRATEGY_AXIS", "").contains("::STRATEGY");
         assert!(!names_one, "{name} names a study");
         // A section of reports is called "slots", too.
         for study in bookahead::studies::strategies()
@@ -240,7 +349,7 @@ fn reports_and_commands_name_studies_in_views_only() {
             .filter(|study| *study != "slots")
         {
             assert!(
-                !production.contains(&format!("\"{study}\"")),
+                !code.contains(&format!("\"{study}\"")),
                 "{name} names {study}"
             );
         }
@@ -253,6 +362,7 @@ const CRATES: [(&str, &[&str]); 3] = [
         "engine",
         &[
             "units",
+            "kernel",
             "printable",
             "random",
             "memory",
@@ -276,7 +386,7 @@ const CRATES: [(&str, &[&str]); 3] = [
     ("", &["report", "cli"]),
 ];
 
-/// The program of a crate: files without their tests, each with the names on the way to it.
+/// The program of a crate: its files, each with the names on the way to it.
 fn program(folder: &str) -> Vec<(Vec<String>, String)> {
     let of_crate = sources().into_iter().filter_map(|(path, _, code)| {
         let path = path.with_extension("");
@@ -287,20 +397,9 @@ fn program(folder: &str) -> Vec<(Vec<String>, String)> {
             "engine" | "lab" => names.remove(0),
             _ => String::new(),
         };
-        let is_test = names
-            .iter()
-            .any(|name| name.contains("test") || name == "fixtures");
-        (own == folder && !is_test).then_some((names, code))
+        (own == folder).then_some((names, code))
     });
-    let production = |code: &str| {
-        code.split("#[cfg(test)]")
-            .next()
-            .unwrap_or_default()
-            .to_owned()
-    };
-    of_crate
-        .map(|(names, code)| (names, production(&code)))
-        .collect()
+    of_crate.collect()
 }
 
 /// The names that stand directly behind a path: one, or those in its braces.
@@ -408,8 +507,10 @@ fn modules_inside_a_module_call_each_other_in_no_new_circle() {
 #[test]
 fn no_source_file_is_longer_than_six_hundred_lines() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    for (path, _, _) in sources() {
-        let text = fs::read_to_string(root.join(&path)).expect("a source file");
+    let mut files = Vec::new();
+    rust_files(&root, &mut files);
+    for path in files {
+        let text = fs::read_to_string(&path).expect("a source file");
         let lines = text.lines().count();
         assert!(lines <= 600, "{} has {lines} lines", path.display());
     }

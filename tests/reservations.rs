@@ -7,6 +7,7 @@ use std::sync::Arc;
 use assert_cmd::Command;
 use proptest::prelude::*;
 
+use bookahead::actors::Player;
 use bookahead::scheduling::reserving::{Admission, ReservingMachine, ReservingSettings};
 use bookahead::studies::reservations::{ReservingSimulation, Rows};
 use bookahead::studies::{Simulation as _, StudyRows};

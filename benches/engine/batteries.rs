@@ -5,6 +5,7 @@
 
 use std::sync::{Arc, LazyLock};
 
+use bookahead::actors::Player;
 use bookahead::estimates::{
     Binning, ClassFamily, EstimateModel, EstimateSettings, LearningJobs, Overrun,
 };
@@ -118,7 +119,7 @@ fn actors(bencher: Bencher, strategy: &str) {
         .counter(ItemsCount::new(inputs.jobs.len()))
         .bench_local(|| {
             inputs
-                .run(true)
+                .run(true, &Player::by_actors())
                 .expect("every strategy finishes its battery")
         });
 }

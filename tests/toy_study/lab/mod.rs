@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 pub use self::tables::ToyRows as Rows;
 use super::{Asked, FileStudy, LabStudy, Simulation, SimulationResult, StudyRows};
-use crate::actors::SimulationError;
+use crate::actors::{Player, SimulationError};
 use crate::inputs::{Handed, InputError, Inputs};
 use crate::keys::problem::Problems;
 use crate::studies::SimulationSpec;
@@ -21,7 +21,12 @@ struct ToySimulation {
 }
 
 impl Simulation for ToySimulation {
-    fn run(&self, _keep_outcomes: bool) -> Result<SimulationResult, SimulationError> {
+    /// Nothing happens in its simulations, so it plays none.
+    fn run(
+        &self,
+        _keep_outcomes: bool,
+        _player: &Player,
+    ) -> Result<SimulationResult, SimulationError> {
         let jobs = self.jobs.len() as u64;
         let weight = jobs as f64 * self.settings.weight;
         let mut result = SimulationResult {
