@@ -1,12 +1,12 @@
 #!/bin/sh
 # A profile of one study on one worker: `benches/profile.sh STUDY [callgrind|perf] [BINARY]`.
 #
-# STUDY is a file of benches/profiles/ without its ending, `simulate-conservative` or `simulate-easy`. The trace folder comes from
+# STUDY is a file of benches/profiles/ without its ending, `simulate-heuristic-planning` or `simulate-easy-backfilling`. The trace folder comes from
 # BOOKAHEAD_TRACES (and BOOKAHEAD_FAILURES), as for every run. callgrind counts instructions, and repeats exactly but for
 # what follows the clock; perf takes samples, and draws a flame graph where inferno-collapse-perf and inferno-flamegraph are on the path.
 # Lists and graphs are written to target/profiles/.
 set -eu
-study=${1:?benches/profile.sh STUDY [callgrind|perf] [BINARY]: which study? Files of benches/profiles/, simulate-conservative, simulate-easy}
+study=${1:?benches/profile.sh STUDY [callgrind|perf] [BINARY]: which study? Files of benches/profiles/, simulate-heuristic-planning, simulate-easy-backfilling}
 tool=${2:-callgrind}
 binary=${3:-target/release/bookahead}
 cd "$(dirname "$0")/.."

@@ -294,8 +294,16 @@ fn simulate_knows_every_registered_policy() {
         let answer: serde_json::Value = serde_json::from_slice(&done.stdout).expect("JSON");
         answer["mean_wait_seconds"].clone()
     };
-    assert_eq!(waits("easy"), waits("easy-backfilling"));
-    assert_eq!(waits("conservative"), waits("heuristic-planning"));
+    for (former, now) in [
+        ("easy", "--policy easy-backfilling"),
+        ("conservative", "--policy heuristic-planning"),
+        ("reservations", "--fixed-starts"),
+    ] {
+        let refused = simulate(former);
+        assert_eq!(refused.status.code(), Some(2));
+        let said = text(&refused.stderr);
+        assert!(said.contains(former) && said.contains(now), "{said}");
+    }
     for policy in STRATEGIES {
         if policy.overbooks {
             let refused = simulate(policy.name);

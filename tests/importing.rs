@@ -71,7 +71,7 @@ fn a_log_of_sacct_becomes_the_expected_trace_and_everything_runs_on_it() {
     }
     let info = text(&run(place.path(), &["trace", "info", "jobs.swf"]).stdout);
     assert!(info.contains("records"), "{info}");
-    for policy in ["easy", "conservative"] {
+    for policy in ["easy-backfilling", "heuristic-planning"] {
         let figures = run(
             place.path(),
             &["simulate", "jobs.swf", "--policy", policy, "--json"],

@@ -161,7 +161,7 @@ fn the_schedule_of_a_machine_is_a_trace_with_its_waits() {
 fn what_a_machine_file_decides_cannot_be_asked_for_beside_it() {
     let place = with_files();
     for (flag, value) in [
-        ("--policy", "easy"),
+        ("--policy", "easy-backfilling"),
         ("--nodes", "4"),
         ("--load", "0.9"),
         ("--lead", "10"),
@@ -183,7 +183,7 @@ fn what_a_machine_file_decides_cannot_be_asked_for_beside_it() {
             "simulate",
             "trace.swf",
             "--policy",
-            "easy",
+            "easy-backfilling",
             "--names",
             "a.csv",
         ],

@@ -54,8 +54,8 @@ fn a_packed_log_of_more_records_than_the_budget_holds_is_refused_by_every_comman
             "swf",
         ],
         &["simulate", "bomb.swf.gz", "--policy", "fcfs"],
-        &["simulate", "bomb.swf.gz", "--policy", "easy"],
-        &["simulate", "bomb.swf.gz", "--policy", "conservative"],
+        &["simulate", "bomb.swf.gz", "--policy", "easy-backfilling"],
+        &["simulate", "bomb.swf.gz", "--policy", "heuristic-planning"],
         &["advise", "bomb.swf.gz", "--quiet"],
     ] {
         let said = refusal(place.path(), &[arguments, &["--memory", "20MB"]].concat());

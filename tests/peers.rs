@@ -91,7 +91,7 @@ fn the_driver_counts_jobs_that_start_at_another_time() {
     let place = folder();
     let program = env!("CARGO_BIN_EXE_bookahead");
     let same = format!(
-        "{program} simulate {{trace}} --nodes {{nodes}} --policy {{policy}} --schedule {{schedule}}"
+        "{program} simulate {{trace}} --nodes {{nodes}} --policy easy-backfilling --schedule {{schedule}}"
     );
     for (other, differ) in [
         (same.clone(), 0),
@@ -141,7 +141,7 @@ fn a_table_has_every_program_that_is_there_and_says_who_used_up_the_time() {
     let path = trace(place.path(), &JOBS);
     let program = env!("CARGO_BIN_EXE_bookahead");
     let same = format!(
-        "{program} simulate {{trace}} --nodes {{nodes}} --policy {{policy}} --schedule {{schedule}}"
+        "{program} simulate {{trace}} --nodes {{nodes}} --policy easy-backfilling --schedule {{schedule}}"
     );
     let busy = "python3 -c 'while True: pass'".to_owned();
     for (other, row) in [
@@ -196,47 +196,47 @@ fn the_small_traces_in_which_peers_differ_start_here_as_the_table_says() {
     for (policy, jobs, expected) in [
         // pyss: a submission is handled before an early end of the same second.
         (
-            "easy",
+            "easy-backfilling",
             &[[0, 4, 1, 12], [1, 2, 4, 2], [4, 5, 1, 5], [7, 8, 1, 8]][..],
             &[0, 4, 6, 7][..],
         ),
         // AccaSim: what is backfilled may delay the head; the head is not tried before its first reservation.
         (
-            "easy",
+            "easy-backfilling",
             &[[0, 10, 2, 10], [1, 5, 4, 5], [2, 20, 2, 20]],
             &[0, 10, 15],
         ),
         (
-            "easy",
+            "easy-backfilling",
             &[[0, 3, 4, 10], [1, 5, 4, 5], [20, 5, 4, 5]],
             &[0, 3, 20],
         ),
         // servsim: an end backfills nothing while the head waits; a head that fits beside its own booking is started twice.
         (
-            "easy",
+            "easy-backfilling",
             &[[1, 10, 3, 10], [1, 4, 1, 4], [2, 5, 4, 5], [3, 3, 1, 3]],
             &[1, 1, 11, 5],
         ),
         (
-            "easy",
+            "easy-backfilling",
             &[[4, 7, 4, 7], [7, 2, 2, 2], [9, 4, 1, 4]],
             &[4, 11, 11],
         ),
         // Alea: processors of a job that is looked at for the first time count as free.
         (
-            "easy",
+            "easy-backfilling",
             &[[2, 10, 2, 10], [4, 2, 3, 2], [9, 1, 1, 1]],
             &[2, 12, 9],
         ),
         // batsched4: beside the head is only what the first end that suffices leaves.
         (
-            "easy",
+            "easy-backfilling",
             &[[0, 10, 1, 10], [0, 10, 1, 10], [1, 5, 3, 5], [2, 20, 1, 20]],
             &[0, 0, 10, 2],
         ),
         // servsim, batsched, Alea: plans hold concrete nodes.
         (
-            "conservative",
+            "heuristic-planning",
             &[[2, 12, 1, 12], [4, 12, 3, 12], [6, 2, 3, 2], [7, 9, 1, 9]],
             &[2, 4, 16, 14],
         ),

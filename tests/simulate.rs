@@ -45,18 +45,18 @@ fn a_hand_made_trace_is_scheduled_as_on_paper_under_every_policy() {
         found["mean_wait_seconds"].as_f64().unwrap() * found["started"].as_f64().unwrap()
     };
     // Job 1 runs from 10 to 60. Job 3 passes job 2, whose place would be 110, and runs until 110; so job 2 waits until then.
-    assert_eq!(waits(&["--policy", "easy"]), 90.0);
-    assert_eq!(waits(&["--policy", "conservative"]), 90.0);
+    assert_eq!(waits(&["--policy", "easy-backfilling"]), 90.0);
+    assert_eq!(waits(&["--policy", "heuristic-planning"]), 90.0);
     // Exact estimates: job 2 is expected at 60, and job 3 does not fit in front of it; it runs from 120 on.
     assert_eq!(
-        waits(&["--policy", "easy", "--estimates", "perfect"]),
+        waits(&["--policy", "easy-backfilling", "--estimates", "perfect"]),
         130.0
     );
-    let exact = ["--policy", "conservative", "--estimates", "perfect"];
+    let exact = ["--policy", "heuristic-planning", "--estimates", "perfect"];
     assert_eq!(waits(&exact), 130.0);
     let found = figures(
         place.path(),
-        &["trace.swf", "--policy", "reservations", "--lead", "100"],
+        &["trace.swf", "--fixed-starts", "--lead", "100"],
     );
     assert_eq!(
         (&found["started"], &found["refused"]),
@@ -69,7 +69,13 @@ fn a_hand_made_trace_is_scheduled_as_on_paper_under_every_policy() {
 fn the_schedule_is_a_trace_in_order_of_submission_with_the_wait_of_every_job_that_started() {
     let place = folder();
     fs::write(place.path().join("trace.swf"), TRACE).unwrap();
-    let arguments = ["trace.swf", "--policy", "easy", "--schedule", "out.swf"];
+    let arguments = [
+        "trace.swf",
+        "--policy",
+        "easy-backfilling",
+        "--schedule",
+        "out.swf",
+    ];
     let output = simulate(place.path(), &arguments);
     assert!(output.status.success(), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("mean wait               30.0 s"));
@@ -100,7 +106,7 @@ fn a_wanted_load_is_reached_and_a_file_out_of_order_is_sorted() {
     ];
     let easy = [
         "--policy",
-        "easy",
+        "easy-backfilling",
         "--load",
         "0.7",
         "--schedule",
@@ -115,7 +121,13 @@ fn a_wanted_load_is_reached_and_a_file_out_of_order_is_sorted() {
     fs::write(place.path().join("shuffled.swf"), lines.join("\n")).unwrap();
     let again = figures(
         place.path(),
-        &["shuffled.swf", "--policy", "easy", "--nodes", "64"],
+        &[
+            "shuffled.swf",
+            "--policy",
+            "easy-backfilling",
+            "--nodes",
+            "64",
+        ],
     );
     for key in ["jobs", "longest_wait_seconds", "makespan_seconds"] {
         assert_eq!(again[key], first[key], "{key}");
@@ -136,7 +148,7 @@ fn a_stream_needs_no_more_memory_when_it_is_ten_times_as_long() {
             "--load",
             "0.6",
             "--policy",
-            "easy",
+            "easy-backfilling",
             "--estimates",
             "perfect",
         ];
@@ -160,20 +172,36 @@ fn wrong_use_and_wrong_files_are_refused_with_what_to_do() {
     .unwrap();
     fs::write(place.path().join("cut.swf"), &TRACE[..40]).unwrap();
     let refused = |arguments: &[&str]| refusal(place.path(), arguments);
-    assert!(refused(&["bare.swf", "--policy", "easy"]).contains("say --nodes N"));
-    assert!(refused(&["cut.swf", "--policy", "easy"]).contains("line 2"));
-    assert!(refused(&["none.swf", "--policy", "easy"]).contains("was not found"));
-    assert!(refused(&["trace.swf", "--policy", "easy", "--load", "-1"]).contains("above 0"));
-    let tiny = refused(&["trace.swf", "--policy", "easy", "--load", "1e-15"]);
+    assert!(refused(&["bare.swf", "--policy", "easy-backfilling"]).contains("say --nodes N"));
+    assert!(refused(&["cut.swf", "--policy", "easy-backfilling"]).contains("line 2"));
+    assert!(refused(&["none.swf", "--policy", "easy-backfilling"]).contains("was not found"));
+    assert!(
+        refused(&["trace.swf", "--policy", "easy-backfilling", "--load", "-1"]).contains("above 0")
+    );
+    let tiny = refused(&[
+        "trace.swf",
+        "--policy",
+        "easy-backfilling",
+        "--load",
+        "1e-15",
+    ]);
     assert!(tiny.contains("say a larger load"), "{tiny}");
     fs::write(
         place.path().join("huge.swf"),
         TRACE.replace("MaxProcs: 4", "MaxProcs: 4000000000"),
     )
     .unwrap();
-    assert!(refused(&["huge.swf", "--policy", "easy"]).contains("4000000000 processors"));
+    assert!(
+        refused(&["huge.swf", "--policy", "easy-backfilling"]).contains("4000000000 processors")
+    );
     assert!(refused(&["trace.swf"]).contains("--policy"));
-    let onto_itself = ["trace.swf", "--policy", "easy", "--schedule", "trace.swf"];
+    let onto_itself = [
+        "trace.swf",
+        "--policy",
+        "easy-backfilling",
+        "--schedule",
+        "trace.swf",
+    ];
     assert!(refused(&onto_itself).contains("is the trace itself"));
     assert_eq!(
         fs::read_to_string(place.path().join("trace.swf")).unwrap(),
@@ -187,7 +215,13 @@ fn perfect_estimates_need_no_estimates_of_users() {
     let trace = TRACE.replace(" 3 100 -1", " 3 -1 -1");
     fs::write(place.path().join("trace.swf"), trace).unwrap();
     let jobs = |estimates| {
-        let arguments = ["trace.swf", "--policy", "easy", "--estimates", estimates];
+        let arguments = [
+            "trace.swf",
+            "--policy",
+            "easy-backfilling",
+            "--estimates",
+            estimates,
+        ];
         let found = figures(place.path(), &arguments);
         (found["jobs"].clone(), found["unusable"].clone())
     };

@@ -43,7 +43,7 @@ fn every_job_of_a_hand_made_trace_is_stored_with_its_start_and_its_verdict() {
     };
     // As on paper in tests of the schedule; the third job uses more than it asked for, and gets no more than that.
     let wide = "4,1,,,dropped-too-wide";
-    for policy in ["easy", "conservative"] {
+    for policy in ["easy-backfilling", "heuristic-planning"] {
         assert_eq!(
             simulated(&["--policy", policy]),
             format!(
@@ -51,7 +51,7 @@ fn every_job_of_a_hand_made_trace_is_stored_with_its_start_and_its_verdict() {
             )
         );
     }
-    let exact = ["--policy", "easy", "--estimates", "perfect"];
+    let exact = ["--policy", "easy-backfilling", "--estimates", "perfect"];
     assert_eq!(
         simulated(&exact),
         format!(
@@ -59,7 +59,7 @@ fn every_job_of_a_hand_made_trace_is_stored_with_its_start_and_its_verdict() {
         )
     );
     assert_eq!(
-        simulated(&["--policy", "reservations", "--lead", "100"]),
+        simulated(&["--fixed-starts", "--lead", "100"]),
         format!(
             "1,7,110,160,successful-finished 2,8,,,dropped-no-slot 3,9,130,210,successful-full-grant {wide}"
         )
@@ -88,7 +88,13 @@ fn a_stored_simulation_agrees_with_what_is_printed_and_is_a_run_like_any_other()
     let command = [
         &model[..],
         &[
-            "--policy", "easy", "--load", "0.8", "--store", "jobs.db", "--json",
+            "--policy",
+            "easy-backfilling",
+            "--load",
+            "0.8",
+            "--store",
+            "jobs.db",
+            "--json",
         ],
     ]
     .concat();

@@ -144,12 +144,18 @@ class Peer:
 class Bookahead(Peer):
     name = "bookahead"
     policies = ("easy", "conservative", "reservations")
+    options = {
+        "easy": ["--policy", "easy-backfilling"],
+        "conservative": ["--policy", "heuristic-planning"],
+        "reservations": ["--fixed-starts"],
+    }
 
     def not_here(self):
         return None if shutil.which(self.case.bookahead) else f"{self.case.bookahead} is no program (--bookahead PATH)"
 
     def command(self, folder, schedule):
-        command = [self.case.bookahead, "simulate", self.case.input, "--policy", self.case.policy, "--nodes", str(self.case.nodes)]
+        command = [self.case.bookahead, "simulate", self.case.input, "--nodes", str(self.case.nodes)]
+        command += self.options[self.case.policy]
         if self.case.policy == "reservations":
             command += ["--lead", str(self.case.lead)]
         return command + ["--json", "--schedule", schedule]
@@ -291,6 +297,11 @@ class Alea(Peer):
 class Servsim(Peer):
     name = "servsim"
     policies = ("easy", "conservative", "reservations")
+    options = {
+        "easy": ["--policy", "easy-backfilling"],
+        "conservative": ["--policy", "heuristic-planning"],
+        "reservations": ["--fixed-starts"],
+    }
     estimates = ("perfect",)
 
     def not_here(self):
@@ -314,6 +325,11 @@ class Other(Peer):
 
     name = "other"
     policies = ("easy", "conservative", "reservations")
+    options = {
+        "easy": ["--policy", "easy-backfilling"],
+        "conservative": ["--policy", "heuristic-planning"],
+        "reservations": ["--fixed-starts"],
+    }
 
     def command(self, folder, schedule):
         case, text = self.case, os.environ[self.variable]

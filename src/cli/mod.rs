@@ -181,10 +181,10 @@ Examples:
     /// Schedule one trace under one policy, without a sweep
     #[command(after_help = "\
 Examples:
-  bookahead simulate CTC-SP2-1996-3.1-cln.swf.gz --policy easy
-  bookahead simulate trace.swf --policy conservative --nodes 256 --load 0.85 --json
-  bookahead simulate trace.swf --policy conservative --estimates perfect --schedule planned.swf
-  bookahead simulate --model lublin-feitelson --jobs 10000000 --nodes 256 --load 0.85 --policy easy
+  bookahead simulate CTC-SP2-1996-3.1-cln.swf.gz --policy easy-backfilling
+  bookahead simulate trace.swf --policy heuristic-planning --nodes 256 --load 0.85 --json
+  bookahead simulate trace.swf --policy heuristic-planning --estimates perfect --schedule planned.swf
+  bookahead simulate --model lublin-feitelson --jobs 10000000 --nodes 256 --load 0.85 --policy easy-backfilling
   bookahead simulate SDSC-BLUE-2000-4.2-cln.swf.gz --machine configs/machines/sdsc-blue.toml
   bookahead simulate jobs.swf --machine slurm.conf --names map.csv")]
     Simulate(simulate::SimulateArguments),

@@ -12,14 +12,15 @@ mod source;
 mod stored;
 
 use std::collections::HashMap;
-use std::io::ErrorKind;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use bookahead_engine::memory::MemoryBudget;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Args, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Arg, Args, Command, ValueEnum};
 use serde::Serialize;
 
 use self::answer::Answer;
@@ -32,7 +33,7 @@ use super::durability::DurabilityArgument;
 use super::memory::MemoryArguments;
 use crate::predictions::UserIndex;
 use crate::scheduling::predicted_queue::PredictedStream;
-use crate::scheduling::registry::{self, STRATEGIES};
+use crate::scheduling::registry::{self, STRATEGIES, Strategy};
 use crate::scheduling::stream::{
     ConservativeStream, EasyStream, ExactStream, RegisteredStream, ReservationStream,
     StreamRequest, StreamScheduler, StreamTotals,
@@ -49,8 +50,11 @@ pub struct SimulateArguments {
     #[arg(required_unless_present = "model")]
     trace: Option<String>,
     /// The policy
-    #[arg(long, value_parser = PolicyName::parser(), required_unless_present = "machine")]
+    #[arg(long, value_parser = PolicyParser, required_unless_present_any = ["machine", "fixed_starts"])]
     policy: Option<PolicyName>,
+    /// Every job asks for a fixed start, --lead after its submission, and gets it or nothing; with the plan of heuristic-planning
+    #[arg(long, conflicts_with = "machine")]
+    fixed_starts: bool,
     /// Instead of a policy on equal nodes: the machine as it is, with partitions, priorities and limits: a machine file, or a slurm.conf
     #[arg(long, value_name = "FILE")]
     #[arg(conflicts_with_all = ["policy", "predictor", "corrector", "order", "backfill", "nodes", "load", "model", "lead", "store"])]
@@ -80,7 +84,7 @@ pub struct SimulateArguments {
     /// Seed of the model
     #[arg(long, default_value_t = 1, requires = "model")]
     seed: u64,
-    /// Reservations: how long after its submission each request wants to start, in seconds
+    /// With --fixed-starts: how long after its submission each job wants to start, in seconds
     #[arg(long, value_name = "SECONDS", default_value_t = 3_600)]
     #[arg(value_parser = clap::value_parser!(i64).range(0..=1_000_000_000))]
     lead: i64,
@@ -97,78 +101,89 @@ pub struct SimulateArguments {
     json: bool,
 }
 
-/// Policies of `--policy`.
+/// Policies of `--policy`: those of the registry, of which two have engines that stream jobs at constant memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum PolicyName {
-    /// First come, first served with backfilling that does not delay the first of the queue.
+    /// `easy-backfilling`, streamed.
     Easy,
-    /// A plan for every job; with users' estimates planned anew at every early end.
-    Conservative,
-    /// Every job asks for a fixed start, --lead after its submission, and gets it or nothing.
-    Reservations,
-    /// Any policy of the registry, by its name.
+    /// `heuristic-planning`, streamed.
+    Planning,
+    /// The same plan, in which every job asks for a fixed start and gets it or nothing: `--fixed-starts`.
+    FixedStarts,
+    /// Any other policy of the registry, by its name.
     Registered(&'static str),
 }
 
 impl PolicyName {
-    /// Those that stream jobs at constant memory, with what they are.
-    const STREAMED: [(Self, &'static str); 3] = [
-        (
-            Self::Easy,
-            "First come, first served with backfilling that does not delay the first of the queue",
-        ),
-        (
-            Self::Conservative,
-            "A plan for every job; with users' estimates planned anew at every early end",
-        ),
-        (
-            Self::Reservations,
-            "Every job asks for a fixed start, --lead after its submission, and gets it or nothing",
-        ),
-    ];
-
+    /// Its name in the registry.
     fn name(self) -> &'static str {
         match self {
-            Self::Easy => "easy",
-            Self::Conservative => "conservative",
-            Self::Reservations => "reservations",
+            Self::Easy => "easy-backfilling",
+            Self::Planning | Self::FixedStarts => "heuristic-planning",
             Self::Registered(name) => name,
         }
     }
 
     /// What it is called in answers.
-    fn words(self) -> &'static str {
+    fn words(self) -> String {
         match self {
-            Self::Easy => "EASY backfilling",
-            Self::Conservative => "conservative backfilling",
-            Self::Reservations => "fixed starts",
-            Self::Registered(name) => name,
+            Self::FixedStarts => format!("fixed starts, {}", self.name()),
+            Self::Easy | Self::Planning | Self::Registered(_) => self.name().to_owned(),
         }
     }
 
-    /// All of them, with what is said of each.
-    fn all() -> impl Iterator<Item = (Self, String)> {
-        let streamed = Self::STREAMED.map(|(policy, about)| (policy, about.to_owned()));
-        let registered = STRATEGIES.iter().map(|strategy| {
-            let about = match strategy.overbooks {
-                true => "it plans with statistics: use an experiment (`bookahead init`)",
-                false => "keeps all jobs in memory",
+    fn of(strategy: &'static Strategy) -> Self {
+        let streamed = [Self::Easy, Self::Planning];
+        let streamed = streamed.into_iter().find(|it| it.name() == strategy.name);
+        streamed.unwrap_or(Self::Registered(strategy.name))
+    }
+}
+
+/// Reads the name of a policy.
+#[derive(Clone)]
+struct PolicyParser;
+
+impl PolicyParser {
+    /// What policies were called here before they had the registry's names, and what does the same now.
+    const FORMER: [(&'static str, &'static str); 3] = [
+        ("easy", "--policy easy-backfilling"),
+        ("conservative", "--policy heuristic-planning"),
+        ("reservations", "--fixed-starts"),
+    ];
+
+    fn values() -> impl Iterator<Item = PossibleValue> {
+        STRATEGIES.iter().map(|strategy| {
+            let about = match (strategy.overbooks, PolicyName::of(strategy)) {
+                (true, _) => "it plans with statistics: use an experiment (`bookahead init`)",
+                (false, PolicyName::Registered(_)) => "keeps all jobs in memory",
+                (false, _) => "streams jobs at constant memory",
             };
-            let about = format!("{}; {about}", strategy.summary);
-            (Self::Registered(strategy.name), about)
-        });
-        streamed.into_iter().chain(registered)
+            PossibleValue::new(strategy.name).help(format!("{}; {about}", strategy.summary))
+        })
+    }
+}
+
+impl TypedValueParser for PolicyParser {
+    type Value = PolicyName;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> Result<PolicyName, clap::Error> {
+        if let Some((former, now)) = Self::FORMER.iter().find(|(former, _)| value == *former) {
+            let text = format!("the policy `{former}` is called otherwise now: use {now}\n");
+            return Err(command.clone().error(ErrorKind::InvalidValue, text));
+        }
+        let known = PossibleValuesParser::new(Self::values().collect::<Vec<_>>());
+        let name = known.parse_ref(command, argument, value)?;
+        // A name that was just found.
+        Ok(registry::strategy(&name).map_or(PolicyName::Easy, PolicyName::of))
     }
 
-    /// Reads its name.
-    fn parser() -> impl TypedValueParser<Value = Self> {
-        let names =
-            Self::all().map(|(policy, about)| PossibleValue::new(policy.name()).help(about));
-        PossibleValuesParser::new(names.collect::<Vec<_>>()).map(|name| {
-            let mut all = Self::all().map(|(policy, _)| policy);
-            let found = all.find(|policy| policy.name() == name);
-            found.unwrap_or(Self::Easy)
-        })
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(Self::values()))
     }
 }
 
@@ -237,7 +252,7 @@ pub fn execute(arguments: &SimulateArguments) -> Result<ExitCode, SimulateError>
     };
     match super::print(&text) {
         // A reader such as `head` that has seen enough is no fault.
-        Err(fault) if fault.kind() != ErrorKind::BrokenPipe => Err(fault.into()),
+        Err(fault) if fault.kind() != std::io::ErrorKind::BrokenPipe => Err(fault.into()),
         _ => Ok(ExitCode::SUCCESS),
     }
 }
@@ -265,6 +280,14 @@ fn simulate(arguments: &SimulateArguments) -> Result<Answer, SimulateError> {
 }
 
 fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answer, SimulateError> {
+    if let Some(policy) = arguments.policy
+        && arguments.fixed_starts
+        && policy != PolicyName::Planning
+    {
+        return Err(SimulateError::NoFixedStarts {
+            policy: policy.name(),
+        });
+    }
     let queue = arguments.predictions.queue();
     if queue.is_some() && arguments.policy() != PolicyName::Easy {
         return Err(SimulateError::NoPredictions {
@@ -302,7 +325,7 @@ fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answe
         }
     };
     let lead = match arguments.policy() {
-        PolicyName::Reservations => Seconds(arguments.lead),
+        PolicyName::FixedStarts => Seconds(arguments.lead),
         _ => Seconds::ZERO,
     };
     let shape = Shape {
@@ -310,7 +333,7 @@ fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answe
         factor,
         origin: None,
         exact: arguments.estimates == Estimates::Perfect,
-        lead: (arguments.policy() == PolicyName::Reservations).then_some(lead),
+        lead: (arguments.policy() == PolicyName::FixedStarts).then_some(lead),
     };
     let stored = match &arguments.store {
         Some(path) => Some(StoredJobs::create(path, source, arguments, &shape)?),
@@ -348,13 +371,13 @@ fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answe
     let jobs = match (queue, arguments.policy(), arguments.estimates) {
         (Some(queue), ..) => run.work_off(PredictedStream::new(machine, queue)?, jobs),
         (None, PolicyName::Easy, _) => run.work_off(EasyStream::new(machine), jobs),
-        (None, PolicyName::Conservative, Estimates::User) => {
+        (None, PolicyName::Planning, Estimates::User) => {
             run.work_off(ConservativeStream::new(machine), jobs)
         }
-        (None, PolicyName::Conservative, Estimates::Perfect) => {
+        (None, PolicyName::Planning, Estimates::Perfect) => {
             run.work_off(ExactStream::new(machine), jobs)
         }
-        (None, PolicyName::Reservations, _) => {
+        (None, PolicyName::FixedStarts, _) => {
             run.work_off(ReservationStream::new(machine, lead), jobs)
         }
         (None, PolicyName::Registered(name), _) => {
@@ -382,6 +405,9 @@ fn simulate_from(arguments: &SimulateArguments, source: &Source) -> Result<Answe
 impl SimulateArguments {
     /// The policy; nobody asks for it where there is a machine file, and else the command line requires one.
     fn policy(&self) -> PolicyName {
+        if self.fixed_starts {
+            return PolicyName::FixedStarts;
+        }
         self.policy.unwrap_or(PolicyName::Easy)
     }
 

@@ -404,8 +404,7 @@ fn the_journal_is_synced_at_checkpoints_at_the_end_or_at_every_commit_as_the_dur
     let sweep = Undisturbed::new();
     let run = "run small.toml --workers 1 --store faulty.db --no-report";
     let merge = "merge faulty.db whole.db";
-    let simulate =
-        "simulate --model lublin-feitelson --jobs 500 --nodes 64 --policy easy --store faulty.db";
+    let simulate = "simulate --model lublin-feitelson --jobs 500 --nodes 64 --policy easy-backfilling --store faulty.db";
     for command in [run, merge, simulate] {
         let [fast, normal, full] = ["fast", "normal", "full"].map(|durability| {
             sweep.begin_anew();

@@ -68,8 +68,7 @@ impl Answer {
             policy: arguments.policy(),
             estimates: arguments.estimates,
             queue: arguments.predictions.queue(),
-            lead_seconds: (arguments.policy() == PolicyName::Reservations)
-                .then_some(arguments.lead),
+            lead_seconds: (arguments.policy() == PolicyName::FixedStarts).then_some(arguments.lead),
             nodes: run.machine.0,
             records: cleaning.records,
             unusable: cleaning.dropped_total(),

@@ -83,9 +83,15 @@ pub enum SimulateError {
         /// Jobs that do not fit the machine.
         too_wide: u64,
     },
+    /// Another plan than that of fixed starts.
+    #[error("--fixed-starts goes with --policy heuristic-planning, not with {policy}")]
+    NoFixedStarts {
+        /// The policy.
+        policy: &'static str,
+    },
     /// A policy that plans with estimates.
     #[error(
-        "--policy {policy} plans with what users asked for; --predictor, --corrector, --order and --backfill go with --policy easy"
+        "--policy {policy} plans with what users asked for; --predictor, --corrector, --order and --backfill go with --policy easy-backfilling"
     )]
     NoPredictions {
         /// The policy.

@@ -75,7 +75,7 @@ impl ScheduleFile {
         };
         header.set_max_procs(source.machine()?.0);
         let lead = match arguments.policy() {
-            PolicyName::Reservations => {
+            PolicyName::FixedStarts => {
                 format!(" {} s after the submission", arguments.lead)
             }
             _ => String::new(),

@@ -174,11 +174,7 @@ fn specification(source: &Source, arguments: &SimulateArguments, shape: &Shape) 
     let queue = arguments.predictions.queue();
     let (strategy, study) = match (queue, arguments.policy()) {
         (Some(settings), _) => predicting_queue(settings),
-        (None, PolicyName::Easy) => ("easy-backfilling", policy_alone()),
-        (None, PolicyName::Conservative | PolicyName::Reservations) => {
-            ("heuristic-planning", policy_alone())
-        }
-        (None, PolicyName::Registered(name)) => (name, policy_alone()),
+        (None, policy) => (policy.name(), policy_alone()),
     };
     SimulationSpec {
         workload: WorkloadSettings {
@@ -254,7 +250,7 @@ fn configuration(source: &Source, arguments: &SimulateArguments, machine: Nodes)
     if let Some(jobs) = arguments.jobs {
         line("jobs", i64::try_from(jobs).unwrap_or(i64::MAX).into());
     }
-    if arguments.policy() == PolicyName::Reservations {
+    if arguments.policy() == PolicyName::FixedStarts {
         line("lead", arguments.lead.into());
     }
     text

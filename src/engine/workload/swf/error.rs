@@ -45,7 +45,7 @@ pub enum SwfError {
         source: std::io::Error,
     },
     /// The records do not fit into the budget of memory.
-    #[error("{}: {over} (`bookahead simulate --policy easy` does not keep them)", .path.display())]
+    #[error("{}: {over} (`bookahead simulate --policy easy-backfilling` does not keep them)", .path.display())]
     TooManyRecords {
         /// The file.
         path: PathBuf,
