@@ -88,7 +88,7 @@ fn the_schedule_is_a_trace_in_order_of_submission_with_the_wait_of_every_job_tha
     assert_eq!(waits, [(1, 0, 50), (2, 90, 60), (3, 0, 80)]);
     let header = schedule.header.lines.join("\n");
     assert!(
-        header.contains("MaxProcs: 4") && header.contains("EASY backfilling"),
+        header.contains("MaxProcs: 4") && header.contains("easy-backfilling"),
         "{header}"
     );
 }

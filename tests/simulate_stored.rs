@@ -120,9 +120,12 @@ fn a_stored_simulation_agrees_with_what_is_printed_and_is_a_run_like_any_other()
         );
     }
     let shown = text(&said(place, &["show", "latest", "--store", "jobs.db"]).stdout);
-    assert!(shown.contains("simulate-lublin-feitelson-easy"), "{shown}");
+    assert!(
+        shown.contains("simulate-lublin-feitelson-easy-backfilling"),
+        "{shown}"
+    );
     let told = ["show", "latest", "--configuration", "--store", "jobs.db"];
-    assert!(text(&said(place, &told).stdout).contains("policy = \"easy\""));
+    assert!(text(&said(place, &told).stdout).contains("policy = \"easy-backfilling\""));
     let exported = [
         "export", "latest", "--format", "csv", "--what", "jobs", "--out", "-", "--store", "jobs.db",
     ];

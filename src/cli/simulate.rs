@@ -124,11 +124,11 @@ impl PolicyName {
         }
     }
 
-    /// What it is called in answers.
-    fn words(self) -> String {
+    /// What it is called in answers and in the names of runs.
+    fn label(self) -> &'static str {
         match self {
-            Self::FixedStarts => format!("fixed starts, {}", self.name()),
-            Self::Easy | Self::Planning | Self::Registered(_) => self.name().to_owned(),
+            Self::FixedStarts => "fixed-starts",
+            Self::Easy | Self::Planning | Self::Registered(_) => self.name(),
         }
     }
 

@@ -102,7 +102,7 @@ impl Answer {
     }
 
     pub(super) fn text(&self) -> String {
-        let policy = self.policy.words();
+        let policy = self.policy.label();
         let estimates = match self.estimates {
             Estimates::User => "users' estimates",
             Estimates::Perfect => "perfect estimates",

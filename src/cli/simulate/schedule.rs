@@ -68,7 +68,7 @@ impl ScheduleFile {
     ) -> Result<Self, SimulateError> {
         refuse_the_trace(path, source)?;
         let mut header = source.header();
-        let policy = arguments.policy().words();
+        let policy = arguments.policy().label();
         let estimates = match arguments.estimates {
             Estimates::User => "users' estimates",
             Estimates::Perfect => "estimates equal to run times",

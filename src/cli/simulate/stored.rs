@@ -140,7 +140,7 @@ fn sweep(source: &Source, arguments: &SimulateArguments, shape: &Shape, workload
     });
     let id = digest(&identity.to_string());
     Sweep {
-        name: format!("simulate-{}-{}", source.stem(), arguments.policy().name()),
+        name: format!("simulate-{}-{}", source.stem(), arguments.policy().label()),
         description: format!(
             "bookahead simulate: {} under {}",
             source.name(),
