@@ -239,8 +239,16 @@ impl Source<ClusterInput, ClusterOutput> for ClosedLoop {
             {
                 self.cancellations.push(Reverse((time + patience, job.id)));
             }
+            // Who follows it goes on when it is over.
+            let followers = self.ties.followers(attempt.job).iter();
+            if let Some(soonest) = followers.map(|(_, think_time)| *think_time).min() {
+                input.awaited.jobs.insert(job.id, soonest.max(REACTION));
+            }
             input.arrivals.push(job);
         }
+        let delay = Some(self.settings.resubmit_after.max(REACTION));
+        input.awaited.rejections = delay.filter(|_| self.settings.resubmit_rejected > 0);
+        input.awaited.failures = delay.filter(|_| self.settings.resubmit_failed > 0);
         while let Some(&Reverse(cancellation)) =
             self.cancellations.peek().filter(|it| it.0.0 < until)
         {
