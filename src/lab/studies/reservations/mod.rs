@@ -12,7 +12,7 @@ use super::{
 };
 use crate::actors::{SimulationError, simulate_reserving_cluster};
 use crate::failures::{FailureSource, FailureTrace};
-use crate::inputs::{FailureRequest, Handed, InputError, Inputs};
+use crate::inputs::{FailureRequest, Handed, InputError, Inputs, latest_work};
 use crate::keys::problem::Problems;
 use crate::scheduling::reserving::{
     PREEMPTIBLE_STREAM, ReservationOutcome, ReservingSettings, preemptible_jobs,
@@ -74,7 +74,10 @@ impl Simulation for ReservingSimulation {
                 request.user,
             ]);
         }
-        handed.failures(&self.failures);
+        let ends = self.requests.iter();
+        let ends = ends.map(|request| request.wanted.earliest() + request.runtime);
+        let latest = ends.max().unwrap_or(Seconds::ZERO);
+        handed.failures(&self.failures, latest.max(latest_work(&self.jobs)));
     }
 }
 
